@@ -2,19 +2,25 @@
 
 import time
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from probes import timing
 from probes.answer import Answer
 from probes.endpoint import Endpoint
+from probes.hit import limited_by
 from probes.keys import Secret
 from probes.marks import Marks
 from probes.outcome import NEVER_SENT, Outcome
 from probes.prompt import version
-from probes.ratelimit import RateLimits
+from probes.ratelimit import Measure, RateLimits
 from probes.sample import Sample
 from probes.text import line
 from probes.verdict import judge
+
+BUCKETS_KEPT: Final = 16
+"""No provider has so many; a hostile one must not fill the store."""
+
+_MEASURES: Final[tuple[Measure, ...]] = ("requests", "tokens")
 
 
 def assemble(
@@ -73,6 +79,7 @@ def assemble(
         **_gaps(marks),
         **_server(answer),
         **_headroom(limits),
+        limited_by=limited_by(detail or "", limits) if verdict.outcome is Outcome.RATE_LIMITED else None,
     )
     return _plain(sample, key)
 
@@ -125,6 +132,7 @@ def _server(answer: Answer) -> dict[str, Any]:
         "served_tier": served.tier,
         "served_by": served.by,
         "request_id": served.request_id,
+        "served_fingerprint": served.fingerprint,
     }
 
 
@@ -135,10 +143,15 @@ def _retry_after(answer: Answer, limits: RateLimits | None) -> float | None:
 
 
 def _headroom(limits: RateLimits | None) -> dict[str, Any]:
-    """The tightest bucket of each kind, as the sample's columns."""
-    columns: dict[str, Any] = {}
-    for kind in ("requests", "tokens"):
-        if limits and (bucket := limits.tightest(kind)):
+    """Every bucket, and the tightest of each kind in columns of its own."""
+    if limits is None or not limits.buckets:
+        return {"over_limit": True} if limits and limits.over_limit else {}
+    columns: dict[str, Any] = {
+        "limit_buckets": "; ".join(map(str, limits.buckets[:BUCKETS_KEPT])),
+        "over_limit": limits.over_limit or None,
+    }
+    for kind in _MEASURES:
+        if bucket := limits.tightest(kind):
             columns |= {
                 f"{kind}_limit": bucket.limit,
                 f"{kind}_remaining": bucket.remaining,
@@ -158,7 +171,10 @@ def _cost(endpoint: Endpoint, answer: Answer, tokens: timing.Tokens) -> float | 
 
 
 def _plain(sample: Sample, key: Secret | None) -> Sample:
-    texts = ("outcome_detail", "served_model", "served_tier", "served_by", "request_id", "finish_reason")
+    texts = (
+        *("outcome_detail", "served_model", "served_tier", "served_by", "served_fingerprint"),
+        *("request_id", "finish_reason"),
+    )
     clean: dict[str, Any] = {}
     for name in texts:
         text = getattr(sample, name)

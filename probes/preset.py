@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from probes import toml_value as check
 from probes.endpoint import DEFAULT_REASONING, REASONING, Quirks, Reasoning
+from probes.ratelimit import WINDOWS
 from probes.toml_table import ConfigError, Problem, Table, parse
 from probes.wire import DIALECTS
 
@@ -103,7 +104,15 @@ def _quirks(table: Table) -> Quirks:
         usage_option=table.take("usage_option", check.flag, usual.usage_option),
         continuous_usage=table.take("continuous_usage", check.flag, usual.continuous_usage),
         temperature=table.take("temperature", check.flag, usual.temperature),
+        limit_windows=_limit_windows(table.table("limit_windows")),
     )
+
+
+def _limit_windows(table: Table) -> dict[str, str]:
+    measures = ("requests", "tokens")
+    named = {one: table.take(one, check.one_of(sorted(WINDOWS)), None) for one in measures}
+    table.close()
+    return {measure: window for measure, window in named.items() if window is not None}
 
 
 def _key_names(value: object) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
@@ -143,7 +143,7 @@ class Prober:
         try:
             exchange.marks.setup = await self._connection.open(request)
         except Refused as no:
-            exchange.status, exchange.limits = no.status, rate_limits(no.headers, time.time())
+            exchange.status, exchange.limits = no.status, self._limits(no.headers)
             exchange.answer.trouble = self._dialect.trouble(no.status, no.headers, no.body)
             return
         exchange.kept = exchange.marks.setup is None
@@ -154,7 +154,7 @@ class Prober:
             exchange.marks.sent = self._connection.sent_ns
         exchange.marks.headers = reply.head_ns
         exchange.status = reply.status
-        exchange.limits = rate_limits(reply.headers, time.time())
+        exchange.limits = self._limits(reply.headers)
         if reply.status not in (HTTPStatus.OK, HTTPStatus.SWITCHING_PROTOCOLS):
             body = await _first_bytes(reply, ERROR_BODY_LIMIT)
             exchange.answer.trouble = self._dialect.trouble(reply.status, reply.headers, body)
@@ -164,6 +164,11 @@ class Prober:
             for event in self._dialect.response_events(reply.headers):
                 exchange.answer.take(event, reply.head_ns or 0, exchange.marks)
             await self._read_stream(exchange, reply, deadline)
+        if exchange.answer.trouble is not None and exchange.answer.trouble.headers:
+            exchange.limits = self._limits(exchange.answer.trouble.headers)
+
+    def _limits(self, headers: Mapping[str, str]) -> RateLimits:
+        return rate_limits(headers, time.time()).over(self.endpoint.quirks.limit_windows)
 
     async def _read_stream(self, exchange: Exchange, reply: Reply, deadline: Deadline) -> None:
         reader, marks, answer = self._dialect.reader(), exchange.marks, exchange.answer

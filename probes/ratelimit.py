@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final, Literal
@@ -34,7 +34,9 @@ _DIRECTIONS: Final[Mapping[str, Direction]] = {
     "output": "output",
     "generated": "output",
 }
-_WINDOWS: Final = frozenset({"second", "minute", "hour", "day", "month"})
+WINDOWS: Final = frozenset({"second", "minute", "hour", "day", "month"})
+"""The spans a limit may be counted over."""
+
 _VARIANTS: Final = frozenset({"dynamic", "cache", "adjusted", "usage", "based", "priority", "fast"})
 
 _UNITS_S: Final = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -43,6 +45,12 @@ _DURATION: Final = re.compile(rf"(?:{_PART})+", re.ASCII)
 _HINT: Final = re.compile(
     rf"(?:try again|retry|wait)(?: in| after)? ((?:{_PART})+(?!\w)|\d{{1,12}} (?:seconds?|minutes?|hours?)\b)",
     re.ASCII | re.IGNORECASE,
+)
+
+
+_KEPT: Final = re.compile(
+    r"(?:(?P<direction>input|output) )?(?P<kind>requests|tokens)(?:/(?P<scope>[a-z ]{1,40}))?"
+    r"=(?P<remaining>[^/@]+)/(?P<limit>[^/@]+)@(?P<reset>[^/@]+)"
 )
 
 
@@ -64,6 +72,21 @@ class Bucket:
     def headroom(self) -> float | None:
         """Remaining / limit; None where either is unknown or the limit is 0 (Mistral: a model outside the plan)."""
         return self.remaining / self.limit if self.limit and self.remaining is not None else None
+
+    @property
+    def words(self) -> str:
+        """Its name for people: ``input tokens per minute``, ``requests``, ``tokens (dynamic)``."""
+        name = f"{self.direction} {self.kind}" if self.direction else self.kind
+        window, _, variant = (self.scope or "").partition(" ")
+        if window not in WINDOWS:
+            window, variant = "", self.scope or ""
+        return f"{name}{f' per {window}' if window else ''}{f' ({variant})' if variant else ''}"
+
+    def __str__(self) -> str:
+        """As samples keep it, the inverse of `parse_bucket`: ``tokens/minute=17997/18000@7.66``, ``?`` not known."""
+        name = f"{self.direction} {self.kind}" if self.direction else self.kind
+        amounts = [_short(one) for one in (self.remaining, self.limit, self.reset_s)]
+        return f"{name}{f'/{self.scope}' if self.scope else ''}={amounts[0]}/{amounts[1]}@{amounts[2]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +111,14 @@ class RateLimits:
 
         return min((one for one in self.buckets if one.kind == kind), key=ease, default=None)
 
+    def over(self, windows: Mapping[str, str]) -> "RateLimits":
+        """The same, with the window of each measure where the headers do not name it (Groq: requests are per day)."""
+        named = (
+            replace(one, scope=windows[one.kind]) if one.scope is None and one.kind in windows else one
+            for one in self.buckets
+        )
+        return replace(self, buckets=tuple(named))
+
 
 def rate_limits(headers: Mapping[str, str], now_epoch_s: float) -> RateLimits:
     """The rate limits in ``headers`` (names in lower case), read at ``now_epoch_s`` seconds since the epoch."""
@@ -102,6 +133,23 @@ def rate_limits(headers: Mapping[str, str], now_epoch_s: float) -> RateLimits:
         tuple(one for one in buckets if one is not None),
         _retry_after(headers, now_epoch_s),
         over in {"yes", "true", "1"},
+    )
+
+
+def parse_bucket(text: str) -> Bucket:
+    """The bucket whose `str` this is, Raises ValueError where it is none."""
+    hit = _KEPT.fullmatch(text)
+    if hit is None:
+        raise ValueError(f"not a rate-limit bucket: {text!r}")
+    direction, kind, scope = hit["direction"], hit["kind"], hit["scope"]
+    limit, remaining, reset_s = (_amount(hit[name]) for name in ("limit", "remaining", "reset"))
+    return Bucket(
+        "requests" if kind == "requests" else "tokens",
+        scope,
+        None if direction is None else "input" if direction == "input" else "output",
+        limit,
+        remaining,
+        reset_s,
     )
 
 
@@ -141,7 +189,7 @@ def _place(name: str) -> tuple[Measure, str | None, Direction | None, str] | Non
         words.append(family[3])
     fields = [one for one in words if one in _FIELDS]
     rest = [one for one in words if one not in _FIELDS]
-    scopes = [one for one in rest if one in _WINDOWS or one in _VARIANTS]
+    scopes = [one for one in rest if one in WINDOWS or one in _VARIANTS]
     directions = [_DIRECTIONS[one] for one in rest if one in _DIRECTIONS]
     measures = [_MEASURES[one] for one in rest if one in _MEASURES]
     if len(fields) != 1 or len(scopes) + len(directions) + len(measures) != len(rest):
@@ -171,6 +219,10 @@ def _bucket(
     if limit is None and remaining is None and reset_s is None:
         return None
     return Bucket(kind, scope, direction, limit, remaining, reset_s)
+
+
+def _short(amount: float | None) -> str:
+    return "?" if amount is None else f"{amount:.12g}"
 
 
 def _amount(text: str) -> float | None:

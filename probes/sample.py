@@ -71,6 +71,10 @@ class Sample:
     prompt_version: str | None = None
     server_load_ms: float | None = None
     upgrade_ms: float | None = None
+    served_fingerprint: str | None = None
+    limit_buckets: str | None = None
+    limited_by: str | None = None
+    over_limit: bool | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The sample as JSON-ready values: ``started_at`` in ISO 8601 with milliseconds, every field present."""

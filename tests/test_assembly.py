@@ -4,21 +4,22 @@ from probes.answer import Answer
 from probes.assembly import assemble
 from probes.marks import Marks
 from probes.outcome import Outcome
+from probes.ratelimit import Bucket, RateLimits
 from probes.sample import Sample
-from probes.wire.dialect import End, Event, Finish, Kind, Output, Usage
+from probes.wire.dialect import End, Event, Finish, Kind, Output, Served, Trouble, Usage
 from tests.samples import endpoint
 
 MS = 1_000_000
 
 
-def assembled(*events: Event) -> Sample:
+def assembled(*events: Event, limits: RateLimits | None = None) -> Sample:
     """The sample of a stream with 100 ms between its events."""
     answer, marks = Answer(), Marks(due=0, started=0, sent=0)
     for number, event in enumerate((*events, End()), start=1):
         answer.take(event, number * 100 * MS, marks)
     return assemble(
         endpoint(), marks, answer,
-        vantage="local", started_at=0, status=200, kept=True, limits=None, loop_lag_ms=None, key=None,
+        vantage="local", started_at=0, status=200, kept=True, limits=limits, loop_lag_ms=None, key=None,
     )  # fmt: skip
 
 
@@ -41,3 +42,28 @@ def test_a_good_answer_has_no_detail_and_a_failed_one_only_its_own():
     words = [Output(Kind.ANSWER, "word ")] * 3
     assert assembled(*words, Usage(output=30), Finish("stop")).outcome_detail is None
     assert assembled(Usage(output=0), Finish("stop")).outcome_detail == "200 without output"
+
+
+LIMITS = RateLimits((Bucket("requests", "day", None, 1000, 999, 86.4), Bucket("tokens", "minute", None, 6000, 0, 7.5)))
+
+
+def test_every_bucket_is_kept_and_the_tightest_has_columns_of_its_own():
+    sample = assembled(Output(Kind.ANSWER, "word"), limits=LIMITS)
+    assert sample.limit_buckets == "requests/day=999/1000@86.4; tokens/minute=0/6000@7.5"
+    assert (sample.tokens_remaining, sample.tokens_reset_s, sample.requests_limit) == (0, 7.5, 1000)
+    assert (sample.limited_by, sample.over_limit) == (None, None)
+
+
+def test_a_hit_names_the_bucket_that_refused_and_no_other_outcome_does():
+    refused = Trouble(Outcome.RATE_LIMITED, "too many")
+    assert assembled(refused, limits=LIMITS).limited_by == "tokens per minute"
+    assert assembled(Trouble(Outcome.OVERLOADED, "too many"), limits=LIMITS).limited_by is None
+
+
+def test_served_over_the_limit_is_said_and_is_no_hit():
+    sample = assembled(Output(Kind.ANSWER, "word"), Finish("stop"), limits=RateLimits(over_limit=True))
+    assert (sample.outcome, sample.over_limit, sample.limit_buckets) == (Outcome.OK, True, None)
+
+
+def test_the_build_that_served_is_kept():
+    assert assembled(Served(fingerprint="fp_1\x1b[31m"), Output(Kind.ANSWER, "a")).served_fingerprint == "fp_1"

@@ -263,9 +263,12 @@ async def test_a_refusal_and_a_wrong_answer_are_not_ok():
 
 async def test_a_real_limiter_is_a_rate_limit_with_its_wait_and_headroom():
     limited = Behaviour(limits="openai", allowance=Allowance(requests=1), output_tokens=Constant(5))
-    async with simulating(limited) as simulator, prober(simulator.url) as one:
+    windows = Quirks(limit_windows={"requests": "minute"})
+    async with simulating(limited) as simulator, prober(simulator.url, quirks=windows) as one:
         first, second = (await one.probe(None)).sample, (await one.probe(None)).sample
     assert (first.outcome, first.requests_limit, first.requests_remaining) == (Outcome.OK, 1, 0)
+    assert str(first.limit_buckets).startswith("requests/minute=0/1@")
+    assert (first.limited_by, second.limited_by) == (None, "requests per minute")
     assert second.outcome is Outcome.RATE_LIMITED
     assert second.retry_after_s is not None
     assert 0 < second.retry_after_s <= 60

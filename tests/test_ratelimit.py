@@ -2,7 +2,7 @@
 
 import pytest
 
-from probes.ratelimit import Bucket, RateLimits, parse_reset, rate_limits, retry_hint
+from probes.ratelimit import Bucket, RateLimits, parse_bucket, parse_reset, rate_limits, retry_hint
 
 NOW = 1_795_000_000.0  # 2026-11-18T11:06:40Z
 
@@ -348,3 +348,32 @@ def test_headers_that_say_nothing(headers):
 )
 def test_hints_in_words(words, seconds):
     assert retry_hint(words) == seconds
+
+
+@pytest.mark.parametrize(
+    ("bucket", "kept", "words"),
+    [
+        (Bucket("requests"), "requests=?/?@?", "requests"),
+        (Bucket("requests", "day", None, 14400, 14370, 6), "requests/day=14370/14400@6", "requests per day"),
+        (Bucket("tokens", "minute", "input", 9, 0, 7.66), "input tokens/minute=0/9@7.66", "input tokens per minute"),
+        (Bucket("tokens", "dynamic", "output", 1e6), "output tokens/dynamic=?/1000000@?", "output tokens (dynamic)"),
+        (Bucket("tokens", "minute fast", None, 5), "tokens/minute fast=?/5@?", "tokens per minute (fast)"),
+    ],
+)  # fmt: skip
+def test_a_bucket_is_kept_as_text_and_read_back(bucket, kept, words):
+    assert str(bucket) == kept
+    assert parse_bucket(kept) == bucket
+    assert bucket.words == words
+
+
+@pytest.mark.parametrize("text", ["", "requests", "requests=1/2", "apples=1/2@3", "tokens/MINUTE=1/2@3"])
+def test_what_is_no_bucket_is_refused(text):
+    with pytest.raises(ValueError, match="not a rate-limit bucket"):
+        parse_bucket(text)
+
+
+def test_a_provider_may_count_over_windows_its_headers_do_not_name():
+    told = rate_limits(GROQ, NOW).over({"requests": "day", "tokens": "minute"})
+    assert [one.words for one in told.buckets] == ["requests per day", "tokens per minute"]
+    named = RateLimits((Bucket("requests", "minute"), Bucket("tokens")))
+    assert named.over({"requests": "day"}).buckets == (Bucket("requests", "minute"), Bucket("tokens"))

@@ -6,10 +6,14 @@ from typing import Final
 
 from probes.store.problem import StoreProblem
 
-REVISIONS: Final = ("0001", "0002")
+REVISIONS: Final = ("0001", "0002", "0003")
 """Every version there was, oldest first: the revisions of `probes.store.migrations`."""
 
-LACKING: Final[Mapping[str, tuple[str, ...]]] = {"0001": ("server_load_ms", "upgrade_ms")}
+_SINCE_0003: Final = ("served_fingerprint", "limit_buckets", "limited_by", "over_limit")
+LACKING: Final[Mapping[str, tuple[str, ...]]] = {
+    "0001": ("server_load_ms", "upgrade_ms", *_SINCE_0003),
+    "0002": _SINCE_0003,
+}
 """The columns of ``sample`` that a store of an older version has not: to its readers they are NULL."""
 
 

@@ -91,6 +91,10 @@ class SampleRow(SQLModel, table=True):
     prompt_version: str | None = None
     server_load_ms: float | None = None
     upgrade_ms: float | None = None
+    served_fingerprint: str | None = None
+    limit_buckets: str | None = None
+    limited_by: str | None = None
+    over_limit: bool | None = None
 
 
 class AnswerRow(SQLModel, table=True):

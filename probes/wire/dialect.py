@@ -66,7 +66,7 @@ class ServerTimes:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What really served the request: model, tier, upstream provider, and the id to quote to support.
+    """What really served the request: model, tier, upstream provider, the build, and the id to quote to support.
 
     Of several ids the first stands: a header's comes before the body's.
     """
@@ -75,6 +75,7 @@ class Served:
     tier: str | None = None
     by: str | None = None
     request_id: str | None = None
+    fingerprint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +92,15 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """An error: of the whole response, or inside a stream that began well. ``retry_after_s`` where the body says."""
+    """An error: of the whole response, or inside a stream that began well. ``retry_after_s`` where the body says.
+
+    ``headers`` (names in lower case) are those it brings with it where it has no response of its own (WebSocket).
+    """
 
     outcome: Outcome
     detail: str
     retry_after_s: float | None = None
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 Event = Output | Usage | ServerTimes | Served | Finish | End | Trouble

@@ -133,13 +133,16 @@ class ChatReader(SseReader):
             record.get("service_tier") or groq.get("service_tier") or mapping(record.get("usage")).get("service_tier")
         )
         called = groq.get("id") or record.get("id")
-        named = word(record.get("model")), word(tier), word(record.get("provider")), word(called)
+        build = record.get("system_fingerprint")
+        named = word(record.get("model")), word(tier), word(record.get("provider")), word(called), word(build)
         if named == self._named:  # nearly always: every record of a stream repeats them
             return []
         self._named = named
-        model, tier, by, request_id = (line(one, 200) if one else None for one in named)
+        model, tier, by, request_id, build = (line(one, 200) if one else None for one in named)
         old = self._served
-        self._served = Served(model or old.model, tier or old.tier, by or old.by, old.request_id or request_id)
+        self._served = Served(
+            model or old.model, tier or old.tier, by or old.by, old.request_id or request_id, build or old.fingerprint
+        )
         return [] if self._served == old else [self._served]
 
 

@@ -99,10 +99,10 @@ def _ending(sort: str, response: dict[str, Any]) -> list[Event]:
 def _told(record: dict[str, Any]) -> Trouble:
     """The trouble an ``error`` object tells, nested or flat; over a WebSocket its headers are inside it."""
     found = trouble_inside({name: value for name, value in record.items() if name != "type"})
-    headers = mapping(mapping(record.get("error")).get("headers"))
-    wait = next((value for name, value in headers.items() if name.lower() == "retry-after"), None)
-    retry_after_s = parse_reset(str(wait), 0.0) if isinstance(wait, str | int | float) else None
-    return found if retry_after_s is None else replace(found, retry_after_s=retry_after_s)
+    told = mapping(mapping(record.get("error")).get("headers")) or mapping(record.get("headers"))
+    headers = {name.lower(): str(value) for name, value in told.items() if isinstance(value, str | int | float)}
+    wait = parse_reset(headers.get("retry-after", ""), 0.0)
+    return replace(found, headers=headers, retry_after_s=found.retry_after_s if wait is None else wait)
 
 
 def _usage_of(counts: dict[str, Any]) -> Usage | None:

@@ -114,7 +114,7 @@ LIMIT = {
     "type": "rate_limit_error",
     "code": "rate_limit_exceeded",
     "message": "slow down",
-    "headers": {"Retry-After": "9"},
+    "headers": {"Retry-After": "9", "X-RateLimit-Limit-Tokens": "6000", "X-RateLimit-Remaining-Tokens": 0},
 }
 
 
@@ -138,6 +138,7 @@ async def test_an_error_message_is_an_outcome_and_the_next_probe_is_sound(last, 
         failed, good = (await one.probe(KEY)).sample, (await one.probe(KEY)).sample
     assert failed.outcome is outcome, failed.outcome_detail
     assert failed.retry_after_s == (9 if outcome is Outcome.RATE_LIMITED else None)
+    assert failed.tokens_remaining == (0 if outcome is Outcome.RATE_LIMITED else None), "the error's own headers"
     assert good.outcome is Outcome.OK
 
 
