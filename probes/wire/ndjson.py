@@ -1,12 +1,13 @@
 """NDJSON: one JSON object per line; bytes in, lines out, split on LF only (never at U+2028 and its kin)."""
 
 import json
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Any
 
 from probes.outcome import Outcome
 from probes.text import line
-from probes.wire.dialect import EVENT_LIMIT, End, Event, Trouble
+from probes.wire.dialect import EVENT_LIMIT, Event, Trouble
+from probes.wire.record_reader import RecordReader
 from probes.wire.trouble import is_error, trouble_inside
 
 
@@ -55,59 +56,24 @@ class NdjsonDecoder:
         self._rest.clear()
 
 
-class NdjsonReader(ABC):
-    """One response's decoder; nothing that comes makes it raise, and nothing after `End` or `Trouble` counts.
-
-    A dialect says what a record means and how a body without a terminal record ended.
-    """
+class NdjsonReader(RecordReader[str]):
+    """A `RecordReader` of lines that are a JSON object each."""
 
     def __init__(self) -> None:
-        self._decoder = NdjsonDecoder()
-        self._over = False
-        self._begun = False
-
-    def feed(self, data: bytes) -> list[Event]:
-        """The events that ``data``, the next bytes of the body, completes. Bytes may be cut anywhere."""
-        return self._read(self._decoder.feed(data)) if not self._over else []
-
-    def close(self) -> list[Event]:
-        """The events left over at the end of the body, then how it ended if nothing had said so."""
-        if self._over:
-            return []
-        events = self._read(self._decoder.close())
-        if not self._over:
-            self._over = True
-            events.append(self._verdict())
-        return events
+        super().__init__(NdjsonDecoder(), "a line")
 
     @abstractmethod
     def _record(self, record: dict[str, Any]) -> list[Event]:
         """The events of one record, an `End` or `Trouble` last."""
 
-    @abstractmethod
-    def _verdict(self) -> End | Trouble:
-        """How a body ended whose records did not say so."""
-
-    def _read(self, lines: list[str]) -> list[Event]:
-        events: list[Event] = []
-        for one in lines:
-            events += self._events(one)
-            if events and isinstance(events[-1], End | Trouble):
-                self._over = True
-                return events
-        if self._decoder.overflowed:
-            self._over = True
-            events.append(Trouble(Outcome.PROTOCOL, f"a line of more than {EVENT_LIMIT:,} bytes"))
-        return events
-
-    def _events(self, text: str) -> list[Event]:
+    def _events(self, frame: str) -> list[Event]:
         try:
-            record = json.loads(text)
+            record = json.loads(frame)
         except (ValueError, RecursionError):
-            return [Trouble(Outcome.PROTOCOL, line(f"not JSON: {text[:200]}"))]
+            return [Trouble(Outcome.PROTOCOL, line(f"not JSON: {frame[:200]}"))]
         if isinstance(record, dict):
             self._begun = True
             return self._record(record)
         if is_error(record):
             return [trouble_inside(record)]
-        return [Trouble(Outcome.PROTOCOL, line(f"not an object: {text[:200]}"))]
+        return [Trouble(Outcome.PROTOCOL, line(f"not an object: {frame[:200]}"))]

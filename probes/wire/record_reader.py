@@ -1,0 +1,71 @@
+"""RecordReader: what every decoder of a stream of JSON records has in common, whatever frames the records come in."""
+
+from abc import ABC, abstractmethod
+from typing import Generic, Protocol, TypeVar
+
+from probes.outcome import Outcome
+from probes.wire.dialect import EVENT_LIMIT, End, Event, Trouble
+
+Frame = TypeVar("Frame")
+
+
+class Framing(Protocol[Frame]):
+    """Bytes in, frames out; ``overflowed`` once one was too long, and none comes after that."""
+
+    overflowed: bool
+
+    def feed(self, data: bytes) -> list[Frame]:
+        """The frames that ``data``, the next bytes of the body, completes."""
+        ...
+
+    def close(self) -> list[Frame]:
+        """What is left over at the end of the body."""
+        ...
+
+
+class RecordReader(ABC, Generic[Frame]):
+    """One response's decoder; nothing that comes makes it raise, and nothing after `End` or `Trouble` counts.
+
+    A dialect says what a record means and how a body without a terminal record ended.
+    """
+
+    def __init__(self, decoder: Framing[Frame], frame: str) -> None:
+        """``frame`` is the word for one frame of the ``decoder``."""
+        self._decoder = decoder
+        self._frame = frame
+        self._over = False
+        self._begun = False
+
+    def feed(self, data: bytes) -> list[Event]:
+        """The events that ``data``, the next bytes of the body, completes. Bytes may be cut anywhere."""
+        return self._read(self._decoder.feed(data)) if not self._over else []
+
+    def close(self) -> list[Event]:
+        """The events left over at the end of the body, then how it ended if nothing had said so."""
+        if self._over:
+            return []
+        events = self._read(self._decoder.close())
+        if not self._over:
+            self._over = True
+            events.append(self._verdict())
+        return events
+
+    @abstractmethod
+    def _events(self, frame: Frame) -> list[Event]:
+        """The events of one frame, an `End` or `Trouble` last."""
+
+    @abstractmethod
+    def _verdict(self) -> End | Trouble:
+        """How a body ended whose records did not say so."""
+
+    def _read(self, frames: list[Frame]) -> list[Event]:
+        events: list[Event] = []
+        for one in frames:
+            events += self._events(one)
+            if events and isinstance(events[-1], End | Trouble):
+                self._over = True
+                return events
+        if self._decoder.overflowed:
+            self._over = True
+            events.append(Trouble(Outcome.PROTOCOL, f"{self._frame} of more than {EVENT_LIMIT:,} bytes"))
+        return events
