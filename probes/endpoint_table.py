@@ -3,15 +3,15 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any, Final, Literal, cast
 from urllib.parse import urlsplit
 
 from probes import toml_value as check
 from probes.endpoint import DEFAULT_REASONING, REASONING, Endpoint, Price, Quirks, Reasoning, Timeouts
 from probes.keys import KEY_ADVICE
-from probes.preset import Preset, presets
+from probes.preset import Preset, dialects, presets, socket_dialects
 from probes.toml_table import Table
-from probes.wire import DIALECTS, OVER_WEBSOCKET
 
 LEAST_INTERVAL_S: Final = 0.1
 
@@ -28,24 +28,14 @@ _REFUSED_HEADERS: Final = {
     **dict.fromkeys(_SECRET_HEADERS, f'would carry a key; {KEY_ADVICE}. Here: key = "NAME"'),
     **dict.fromkeys(_OWN_HEADERS, "is set by inftop"),
 }
-_REFUSED_BODY: Final = {
-    "model": "is set by inftop: use the endpoint's model",
-    "messages": "is set by inftop: use the endpoint's prompt",
-    "contents": "is set by inftop: use the endpoint's prompt",  # Gemini
-    "input": "is set by inftop: use the endpoint's prompt",  # Responses
-    "stream": "is set by inftop: a probe always streams",
-    "temperature": "is set by inftop: use the endpoint's temperature",
-    "max_tokens": "is set by inftop: use the endpoint's max_output_tokens",
-    "max_completion_tokens": "is set by inftop: use the endpoint's max_output_tokens",
-    "max_output_tokens": "is set by inftop: use the endpoint's max_output_tokens",  # Responses
+_OWNED: Final[Mapping[str, Any]] = {
+    "model": "model",
+    "messages": "prompt",
+    "temperature": "temperature",
+    "max_tokens": "max_output_tokens",
+    "max_completion_tokens": "max_output_tokens",
 }
-_REFUSED_BELOW: Final = {
-    "generationConfig": {  # Gemini
-        "maxOutputTokens": _REFUSED_BODY["max_tokens"],
-        "temperature": _REFUSED_BODY["temperature"],
-    },
-    "options": {"num_predict": _REFUSED_BODY["max_tokens"], "temperature": _REFUSED_BODY["temperature"]},  # Ollama
-}
+"""Request fields that inftop sets itself, with the endpoint's option for each; presets name those of their dialects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +77,7 @@ def read_endpoint(table: Table, usual: ProbeSettings) -> Endpoint:
     model = table.need("model", check.label) or ""
     preset = _preset(table)
     base_url = table.take("base_url", check.base_url, preset.base_url)
-    dialect = table.take("dialect", check.one_of(DIALECTS), preset.dialect)
+    dialect = table.take("dialect", check.one_of(dialects()), preset.dialect)
     settings = read_settings(table, usual)
     reasoning = _reasoning(table, preset, dialect, settings.reasoning)
     headers, price = table.table("headers"), _price(table)
@@ -113,7 +103,7 @@ def read_endpoint(table: Table, usual: ProbeSettings) -> Endpoint:
         reasoning=settings.reasoning,
         timeouts=settings.timeouts,
     )
-    over_socket, dialect_over_socket = base_url.startswith("ws"), dialect in OVER_WEBSOCKET
+    over_socket, dialect_over_socket = base_url.startswith("ws"), dialect in socket_dialects()
     if base_url and dialect and over_socket != dialect_over_socket:
         schemes = "ws:// or wss://" if dialect_over_socket else "http:// or https://"
         table.blame("base_url", f"the dialect {dialect} wants a {schemes} address")
@@ -126,14 +116,21 @@ def _refused_header(name: str) -> str | None:
 
 
 def _body(table: Table) -> dict[str, Any]:
-    """The endpoint's own request fields, without those that inftop sets itself, at the top or one table down."""
+    """The endpoint's own request fields. Those that inftop sets itself, whatever the dialect, are problems."""
     body = table.table("body")
-    for name, refused in _REFUSED_BELOW.items():
-        below = body.table(name)
-        for key in refused:
-            if key in below:
-                below.blame(key, refused[key])
-    return body.each(check.json_value, _REFUSED_BODY.get)
+    if "stream" in body:
+        body.blame("stream", "is set by inftop: a probe always streams")
+    if body.given:
+        _blame_owned(body, reduce(merged, (one.owned for one in presets().values()), _OWNED))
+    return body.each(check.json_value)
+
+
+def _blame_owned(body: Table, owned: Mapping[str, Any]) -> None:
+    for name, option in owned.items():
+        if name in body and isinstance(option, Mapping):
+            _blame_owned(body.table(name), option)
+        elif name in body:
+            body.blame(name, f"is set by inftop: use the endpoint's {option}")
 
 
 def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """Preset: what inftop knows of a provider, read from `presets.toml`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -11,7 +12,6 @@ from probes import toml_value as check
 from probes.endpoint import DEFAULT_REASONING, REASONING, Quirks, Reasoning
 from probes.ratelimit import WINDOWS
 from probes.toml_table import ConfigError, Problem, Table, parse
-from probes.wire import DIALECTS
 
 PATH: Final = Path(__file__).with_name("presets.toml")
 
@@ -22,7 +22,9 @@ class Preset:
 
     ``keys`` are the names its key is looked for under, best first; empty where it takes none. ``body`` holds the
     request fields every probe of it carries. ``reasoning`` is its reasoning switch: the request fields of every
-    level it can be set to. What follows are words for people; None where nothing is known.
+    level it can be set to. ``owned`` are request fields that inftop sets itself, by the name its dialect gives them:
+    each with the endpoint's option that sets it, or with a table of those below it. What follows are words for people;
+    None where nothing is known.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Preset:
     body: Mapping[str, Any]
     reasoning: Mapping[Reasoning, Mapping[str, Any]]
     docs: str
+    owned: Mapping[str, Any] = field(default_factory=dict)
     reasoning_note: str | None = None
     server_times: str | None = None
     limit_headers: str | None = None
@@ -50,6 +53,18 @@ class Preset:
 def presets() -> Mapping[str, Preset]:
     """Every preset by its name, in the file's order. Raises ConfigError where the file is not what it must be."""
     return MappingProxyType(read(PATH))
+
+
+@cache
+def dialects() -> tuple[str, ...]:
+    """Every wire format there is: those that presets speak."""
+    return tuple(dict.fromkeys(one.dialect for one in presets().values()))
+
+
+@cache
+def socket_dialects() -> frozenset[str]:
+    """The wire formats whose base URLs are ``ws`` or ``wss`` ones."""
+    return frozenset(one.dialect for one in presets().values() if one.base_url.startswith("ws"))
 
 
 def read(path: Path) -> dict[str, Preset]:
@@ -70,12 +85,13 @@ def _preset(name: str, table: Table) -> Preset:
         name=name,
         title=table.need("title", check.label) or name,
         base_url=table.need("base_url", check.base_url) or "",
-        dialect=table.need("dialect", check.one_of(DIALECTS)) or "",
+        dialect=table.need("dialect", _dialect) or "",
         keys=table.need("keys", _key_names) or (),
         quirks=_quirks(table),
         body=body.each(check.json_value),
         reasoning=_reasoning(table.table("reasoning")),
         docs=table.need("docs", check.base_url) or "",
+        owned=table.table("owned").each(check.json_value),
         reasoning_note=table.take("reasoning_note", check.text, None),
         server_times=table.take("server_times", check.text, None),
         limit_headers=table.take("limit_headers", check.text, None),
@@ -113,6 +129,14 @@ def _limit_windows(table: Table) -> dict[str, str]:
     named = {one: table.take(one, check.one_of(sorted(WINDOWS)), None) for one in measures}
     table.close()
     return {measure: window for measure, window in named.items() if window is not None}
+
+
+def _dialect(value: object) -> str:
+    """The name of a dialect; its module is found but not loaded."""
+    name = check.label(value)
+    if not name.isidentifier() or find_spec(f"probes.wire.{name}") is None:
+        raise ValueError(f"no dialect has the name {name!r}")
+    return name
 
 
 def _key_names(value: object) -> tuple[str, ...]:

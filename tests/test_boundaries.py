@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from probes.preset import dialects
+
 ROOT = Path(__file__).parent.parent
 
 OF_PROBES = {
@@ -87,9 +89,9 @@ def test_the_screen_knows_only_values_readers_and_definitions():
 
 def test_dialects_never_import_each_other():
     shared = {"probes.wire", "probes.wire.dialect"}
-    dialects = {f"probes.wire.{name}" for name in __import__("probes.wire", fromlist=["DIALECTS"]).DIALECTS}
+    names = {f"probes.wire.{name}" for name in dialects()}
     for name, path in modules("probes/wire"):
-        assert not (imports(path) & dialects) - {name} - shared, name
+        assert not (imports(path) & names) - {name} - shared, name
 
 
 def test_plotext_has_one_importer():

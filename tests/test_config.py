@@ -8,8 +8,7 @@ from probes.budget import Budget
 from probes.config import ConfigError, UnknownEndpoint, UnknownGroup, choose, find_config, in_group, load
 from probes.endpoint import Price, Timeouts
 from probes.endpoint_table import DEFAULT_PROMPT
-from probes.preset import presets
-from probes.wire import DIALECTS
+from probes.preset import dialects, presets
 
 PROVIDERS = ", ".join(presets())
 SHIPPED = Path(__file__).parent.parent / "config.toml"
@@ -229,7 +228,7 @@ model = 3
         f"endpoint[2] \"second\": missing key 'provider' (or else 'key'); providers: {PROVIDERS}",
         "endpoint[2] \"second\": base_url: must be an http://, https://, ws:// or wss:// address, not 'ftp://host/v1'",
         "endpoint[2] \"second\": dialect: 'openai' is not known; did you mean 'openai_chat'? known: "
-        f"{', '.join(DIALECTS)}",
+        f"{', '.join(dialects())}",
         "unknown key 'modle'; allowed: budget, endpoint, probe, store",
     ]
 

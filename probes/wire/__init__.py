@@ -1,20 +1,16 @@
-"""Wire formats: a dialect by its name, loaded only when asked for."""
+"""Wire formats: a dialect by its name, loaded only when asked for.
+
+A dialect is a module of this package with the class ``Wire``. Nothing lists them but the presets that speak them
+(`probes.preset.dialects`), so that a new one is its own file and its presets.
+"""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, cast
 
-if TYPE_CHECKING:  # a configuration asks for the names alone, and a screen waits for its configuration
+if TYPE_CHECKING:  # a screen loads no dialect
     from probes.wire.dialect import Dialect
-
-DIALECTS: Final = ("openai_chat", "openai_responses", "openai_responses_ws", "anthropic", "gemini", "ollama")
-"""Each is a module of this package with the class ``Wire``."""
-
-OVER_WEBSOCKET: Final = frozenset({"openai_responses_ws"})
-"""The dialects whose base URL is a ``ws`` or ``wss`` one."""
 
 
 def load_dialect(name: str) -> "Dialect":
-    """The dialect of that name. Raises KeyError for a name that is not in `DIALECTS`."""
-    if name not in DIALECTS:
-        raise KeyError(name)
+    """The dialect of that name. Raises ImportError for a name that no module has."""
     return cast("Dialect", import_module(f"probes.wire.{name}").Wire())

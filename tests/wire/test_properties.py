@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from probes.answer import Answer
 from probes.marks import Marks
 from probes.outcome import Outcome
+from probes.preset import dialects
 from probes.verdict import judge
-from probes.wire import DIALECTS, load_dialect
+from probes.wire import load_dialect
 from probes.wire.dialect import End, Output, Trouble
 from tests.samples import endpoint
 from tests.wire.noise import STRANGE, noisy, parted, pieces
@@ -23,7 +24,7 @@ repeatable = settings(  # the same examples on every machine and every day, and 
     database=None,
     suppress_health_check=[HealthCheck.too_slow],  # a machine shared with others is slow at times
 )
-every_dialect = pytest.mark.parametrize("name", DIALECTS)
+every_dialect = pytest.mark.parametrize("name", dialects())
 
 
 def a_body(data, name):
