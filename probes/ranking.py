@@ -9,7 +9,7 @@ from probes.columns import columns
 from probes.endpoint import Endpoint
 from probes.outcome import FAILED, NEVER_SENT, UNCOUNTED, Outcome
 from probes.sample import Sample
-from probes.stats import known, median, quantile, rate, ratio
+from probes.stats import chars_per_s, known, median, quantile, rate, ratio
 
 DASH: Final = "–"
 
@@ -73,17 +73,11 @@ def _rank(endpoint: Endpoint, samples: Sequence[Sample]) -> Rank:
         ttft_p50_ms=quantile(ttfts, 0.5),
         ttft_p95_ms=quantile(ttfts, 0.95),
         tokens_per_s_p50=median(one.tokens_per_s for one in good),
-        chars_per_s_p50=median(_chars_per_s(one) for one in good),
+        chars_per_s_p50=median(chars_per_s(one.output_chars, one.e2e_ms) for one in good),
         error_rate=rate(sum(one.outcome in FAILED for one in samples), finished),
         hits=sum(one.outcome is Outcome.RATE_LIMITED for one in samples),
         cost_usd=sum(costs) / len(costs) if costs else None,
     )
-
-
-def _chars_per_s(sample: Sample) -> float | None:
-    if not sample.output_chars or not sample.e2e_ms:
-        return None
-    return sample.output_chars / sample.e2e_ms * 1000
 
 
 def _order(one: Rank) -> tuple[float, float]:

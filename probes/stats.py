@@ -39,3 +39,8 @@ def rate(part: int, whole: int) -> float | None:
 def ratio(value: float | None, best: float | None) -> float | None:
     """How many times the best value this one is; None where either is not known or the best is nothing."""
     return None if value is None or not best else value / best
+
+
+def chars_per_s(output_chars: int | None, e2e_ms: float | None) -> float | None:
+    """Output characters / E2E, characters per second; None without output or without a time."""
+    return output_chars / e2e_ms * 1000 if output_chars and e2e_ms else None

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 from probes.outcome import Outcome
 from probes.sample import Sample
+from probes.stats import chars_per_s
 
 SPAN_MS: Final = 24 * 3600 * 1000
 """No window is longer, so nothing older is kept."""
@@ -19,18 +20,18 @@ OUTCOMES: Final = tuple(Outcome)
 _CODES: Final = {outcome: code for code, outcome in enumerate(OUTCOMES)}
 _CONNECTIONS: Final[tuple[Literal["cold", "warm"] | None, ...]] = (None, "cold", "warm")
 _CONNECTION_CODES: Final = {connection: code for code, connection in enumerate(_CONNECTIONS)}
-_UNKNOWN: Final = -1.0  # arrays hold no None; no time and no speed is negative
+_UNKNOWN: Final = -1.0  # arrays hold no None; no time, no speed and no cost is negative
 _SLACK: Final = 256  # trimming shifts the arrays, so it is done only every so many samples
 
 
 class History:
     """Columns of equal length, ascending by ``started_at`` (ms since the epoch), without duplicates of it.
 
-    22 bytes a sample. ``version`` grows with every change, for caches. Read single values through `ttft_ms`,
-    `load_ms` and `tokens_per_s`, which turn the sentinel into None.
+    30 bytes a sample. ``version`` grows with every change, for caches. Read single values through `ttft_ms`,
+    `load_ms`, `tokens_per_s`, `chars_per_s` and `cost_usd`, which turn the sentinel into None.
     """
 
-    __slots__ = ("_load", "_speed", "_ttft", "connection", "outcome", "started_at", "version")
+    __slots__ = ("_chars", "_cost", "_load", "_speed", "_ttft", "connection", "outcome", "started_at", "version")
 
     def __init__(self) -> None:
         self.started_at = array("q")
@@ -39,6 +40,8 @@ class History:
         self._ttft = array("f")
         self._load = array("f")
         self._speed = array("f")
+        self._chars = array("f")
+        self._cost = array("f")
         self.version = 0
 
     def __len__(self) -> int:
@@ -48,7 +51,14 @@ class History:
         """Take one sample in; False where its start is already here (the store and the feed overlap)."""
         one = sample
         return self.add_point(
-            one.started_at, one.outcome, one.connection, one.ttft_ms, one.server_load_ms, one.tokens_per_s
+            one.started_at,
+            one.outcome,
+            one.connection,
+            one.ttft_ms,
+            one.server_load_ms,
+            one.tokens_per_s,
+            chars_per_s(one.output_chars, one.e2e_ms),
+            one.cost_usd,
         )
 
     def add_point(
@@ -59,8 +69,10 @@ class History:
         ttft_ms: float | None,
         load_ms: float | None,
         tokens_per_s: float | None,
+        chars_per_s: float | None,
+        cost_usd: float | None,
     ) -> bool:
-        """The same for the six columns alone. In order it costs an append, out of order an insertion."""
+        """The same for the eight columns alone. In order it costs an append, out of order an insertion."""
         values = (  # what is no number fails here, before any column has grown
             int(started_at),
             _CODES[outcome],
@@ -68,6 +80,8 @@ class History:
             _UNKNOWN if ttft_ms is None else float(ttft_ms),
             _UNKNOWN if load_ms is None else float(load_ms),
             _UNKNOWN if tokens_per_s is None else float(tokens_per_s),
+            _UNKNOWN if chars_per_s is None else float(chars_per_s),
+            _UNKNOWN if cost_usd is None else float(cost_usd),
         )
         if not self.started_at or started_at > self.started_at[-1]:
             for column, value in zip(self._columns(), values, strict=True):
@@ -93,7 +107,8 @@ class History:
         for index in range(cut, len(other)):
             started_at, outcome = other.started_at[index], OUTCOMES[other.outcome[index]]
             ttft, load, speed = other.ttft_ms(index), other.load_ms(index), other.tokens_per_s(index)
-            self.add_point(started_at, outcome, other.on(index), ttft, load, speed)
+            chars, cost = other.chars_per_s(index), other.cost_usd(index)
+            self.add_point(started_at, outcome, other.on(index), ttft, load, speed, chars, cost)
         if cut:
             self.started_at = other.started_at[:cut] + self.started_at
             self.outcome = other.outcome[:cut] + self.outcome
@@ -101,6 +116,8 @@ class History:
             self._ttft = other._ttft[:cut] + self._ttft
             self._load = other._load[:cut] + self._load
             self._speed = other._speed[:cut] + self._speed
+            self._chars = other._chars[:cut] + self._chars
+            self._cost = other._cost[:cut] + self._cost
             self._trim()
             self.version += 1
 
@@ -124,13 +141,32 @@ class History:
         value = self._speed[index]
         return value if value >= 0 else None
 
+    def chars_per_s(self, index: int) -> float | None:
+        """Characters per second of one sample, waiting included; None where it has none."""
+        value = self._chars[index]
+        return value if value >= 0 else None
+
+    def cost_usd(self, index: int) -> float | None:
+        """What one sample cost; None where that is not known."""
+        value = self._cost[index]
+        return value if value >= 0 else None
+
     def on(self, index: int) -> Literal["cold", "warm"] | None:
         """The connection one sample was made on."""
         return _CONNECTIONS[self.connection[index]]
 
     def _columns(self) -> "tuple[array[Any], ...]":
         """Every column, in the order of `add_point`."""
-        return self.started_at, self.outcome, self.connection, self._ttft, self._load, self._speed
+        return (
+            self.started_at,
+            self.outcome,
+            self.connection,
+            self._ttft,
+            self._load,
+            self._speed,
+            self._chars,
+            self._cost,
+        )
 
     def _trim(self) -> None:
         """Drop what is older than any window, and the oldest beyond the bound."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection
 from contextlib import closing
 from typing import Final
 
+from probes.stats import chars_per_s
 from probes.store.reader import StoreReader
 from tui.history import History, Past
 
@@ -28,6 +29,8 @@ def read_points(
                     point.ttft_ms,
                     point.server_load_ms,
                     point.tokens_per_s,
+                    chars_per_s(point.output_chars, point.e2e_ms),
+                    point.cost_usd,
                 )
             if number % 1000 == 0 and ended():
                 return Past({})

@@ -37,6 +37,9 @@ class Point(NamedTuple):
     tokens_limit: float | None
     tokens_remaining: float | None
     tokens_reset_s: float | None
+    output_chars: int | None
+    e2e_ms: float | None
+    cost_usd: float | None
 
 
 class Spent(NamedTuple):

@@ -17,11 +17,15 @@ def path(tmp_path):
 
 
 def test_points_come_as_histories_of_the_endpoints_asked_for(path):
-    fill(path, [sample(endpoint=name, started_at=T0 + n, ttft_ms=float(n)) for n in range(10) for name in ("a", "b")])
+    worth = {"output_chars": 50, "e2e_ms": 250.0, "cost_usd": 0.5}
+    fill(path, [
+        sample(endpoint=name, started_at=T0 + n, ttft_ms=float(n), **worth) for n in range(10) for name in ("a", "b")
+    ])  # fmt: skip
     past = read_points(url_of(path), T0 + 2, T0 + 8, ["a", "c"])
     assert set(past.histories) == {"a", "c"}
     assert list(past.histories["a"].started_at) == [T0 + n for n in range(2, 8)]
     assert past.histories["a"].ttft_ms(0) == 2.0
+    assert (past.histories["a"].chars_per_s(0), past.histories["a"].cost_usd(0)) == (200.0, 0.5)
     assert len(past.histories["c"]) == 0
 
 
