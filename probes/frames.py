@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
 from probes.checked import checked
-from probes.endpoint import Endpoint
+from probes.endpoint import Endpoint, Price
 from probes.sample import Sample
 
 FRAMES_PER_SECOND: Final = 20
@@ -74,6 +74,7 @@ class EndpointFacts:
     interval: float
     enabled: bool = True
     key: str | None = None
+    price: Price | None = None
 
     @classmethod
     def of(cls, endpoint: Endpoint) -> "EndpointFacts":
@@ -88,6 +89,7 @@ class EndpointFacts:
             interval=endpoint.interval,
             enabled=endpoint.enabled,
             key=endpoint.keys[0] if endpoint.keys else None,
+            price=endpoint.price,
         )
 
 
@@ -150,13 +152,18 @@ def decode(line: bytes) -> Hello | Frame | Command:
             )
             return checked(frame)
         if kind == "hello":
-            facts = tuple(checked(EndpointFacts(**one)) for one in record["endpoints"])
+            facts = tuple(_facts(one) for one in record["endpoints"])
             return checked(Hello(**{**record, "endpoints": facts}))
         if kind == "command":
             return checked(Command(**record))
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"not a message: {error!r}") from error
     raise ValueError(f"no message is called {kind!r}")
+
+
+def _facts(record: Mapping[str, Any]) -> EndpointFacts:
+    price = record.get("price")
+    return checked(EndpointFacts(**{**record, "price": None if price is None else checked(Price(**price))}))
 
 
 def engine_status(record: Mapping[str, Any]) -> EngineStatus:

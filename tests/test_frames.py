@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from probes.endpoint import Endpoint
+from probes.endpoint import Endpoint, Price
 from probes.frames import (
     Command,
     EndpointFacts,
@@ -19,7 +19,7 @@ from probes.frames import (
 from probes.outcome import Outcome
 from tests.samples import endpoint, sample
 
-FACTS = EndpointFacts.of(endpoint(keys=("SIM_API_KEY", "OTHER"), group="m"))
+FACTS = EndpointFacts.of(endpoint(keys=("SIM_API_KEY", "OTHER"), group="m", price=Price(0.15, 0.6)))
 HELLO = Hello("0.1.0", 7, "sqlite:///x", simulated=True, endpoints=(FACTS,), holder="process 8")
 FRAME = Frame(
     at=1_800_000_000_000,
@@ -72,6 +72,8 @@ def changed(message, *path, to):
         changed(FRAME, "samples", 0, "ttft_ms", to=float("inf")),
         changed(FRAME, "answers", to=5),
         changed(HELLO, "endpoints", 0, "interval", to=None),
+        changed(HELLO, "endpoints", 0, "price", to=0.15),
+        changed(HELLO, "endpoints", 0, "price", "input", to="free"),
         changed(HELLO, "news", to=1),
     ],
 )
