@@ -25,8 +25,10 @@ def test_every_endpoint_has_its_model_and_a_name_of_its_own():
     endpoints = demo_endpoints(URL)
     assert {one.model for one in endpoints} == set(demo_models())
     assert len({one.name for one in endpoints}) == len({one.model for one in endpoints}) == len(endpoints) >= 12
-    assert {one.dialect for one in endpoints} == {"openai_chat", "openai_responses", "anthropic", "gemini", "ollama"}
-    assert all(one.base_url.startswith(ORIGIN) for one in endpoints)
+    assert {one.dialect for one in endpoints} == {"openai_chat", "openai_responses_ws", "anthropic", "gemini", "ollama"}
+    over_socket = {one.name for one in endpoints if one.base_url == f"{ORIGIN.replace('http', 'ws')}/v1"}
+    assert over_socket == {"openai/codex-spark"}
+    assert all(one.base_url.startswith(ORIGIN) for one in endpoints if one.name not in over_socket)
     assert all(one.keys == () for one in endpoints)
     assert all(one.name.startswith(f"{one.provider}/") for one in endpoints)
 

@@ -29,7 +29,7 @@ from probes.simulator.fault import (
     not_json,
     redirect,
 )
-from probes.simulator.script import Event, Raw
+from probes.simulator.script import Event, framed
 from probes.wire.dialect import EVENT_LIMIT, Kind
 from tests.simulated import ask, connected, request, simulating
 
@@ -258,12 +258,12 @@ async def test_pieces_are_the_same_bytes_in_many_writes(sizes):
 
 def test_pieces_cut_through_events_and_tell_each_event_once():
     events = [Event(place, f"data: {place}\n\n".encode(), Kind.ANSWER, "x", 1) for place in range(3)]
-    pieces = list(Pieces((1,)).spoil(events))
+    pieces = list(framed(Pieces((1,)).spoil(events)))
     assert {len(one.data) for one in pieces} == {1}
     assert [one.says for one in pieces if one.says is not None] == events
     assert b"".join(one.data for one in pieces) == b"".join(b"9\r\n" + one.data + b"\r\n" for one in events)
 
 
 def test_an_endless_fault_is_lazy():
-    acts = Flood(b"x").spoil([])
-    assert list(islice(acts, 3)) == [Raw(0.0, b"1\r\nx\r\n")] * 3
+    acts = framed(Flood(b"x").spoil([]))
+    assert [one.data for one in islice(acts, 3)] == [b"1\r\nx\r\n"] * 3

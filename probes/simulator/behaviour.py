@@ -50,7 +50,8 @@ class Behaviour:
     fast mode (None: as asked).
 
     The rest: ``allowance`` is enforced by a limiter that speaks in ``limits``; with a ``key`` any other is
-    refused; ``fault`` spoils every answer, ``mood`` some of them.
+    refused; ``fault`` spoils every answer, ``mood`` some of them. ``upgrade_fault`` spoils every upgrade to a
+    WebSocket, which names no model yet.
     """
 
     load_ms: Distribution | None = None
@@ -87,3 +88,4 @@ class Behaviour:
     key: str | None = None
     fault: Fault | None = None
     mood: Mood | None = None
+    upgrade_fault: Fault | None = None

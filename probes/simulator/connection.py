@@ -1,8 +1,12 @@
-"""Connection: one client's connection to the simulator; h11 reads its requests, a player writes the answers."""
+"""Connection: one client's connection to the simulator; h11 or a WebSocket reads its requests, a player answers."""
 
 import asyncio
+import json
 import socket
+from collections import deque
 from collections.abc import Callable, Iterable
+from functools import partial
+from http import HTTPStatus
 from time import monotonic_ns
 from typing import Final
 
@@ -12,7 +16,8 @@ from probes.simulator.fault import Reply
 from probes.simulator.player import Player
 from probes.simulator.record import Record
 from probes.simulator.request import Request
-from probes.simulator.script import Act, Close
+from probes.simulator.script import Act, Close, Event, Frames, framed, http_frames
+from probes.simulator.websocket import LIFE_IS_OVER, WebSocket, message_frames
 
 Respond = Callable[[Request, Record], Iterable[Act]]
 
@@ -21,21 +26,36 @@ _BODY_LIMIT: Final = 4 << 20
 
 
 class Connection(asyncio.Protocol):
-    """HTTP/1.1 with keep-alive and pipelining. ``respond`` gives the script of a request and keeps its record.
+    """HTTP/1.1 with keep-alive and pipelining, and after an upgrade a WebSocket, of whose messages each is a request.
 
-    The connection is among ``open_ones`` while it is open, and sets ``none_left`` when it was the last of them.
+    ``respond`` gives the script of a request, whose record is put into ``records``. The connection is among
+    ``open_ones`` while it is open, and sets ``none_left`` when it was the last of them. A WebSocket that has lived for
+    ``socket_life_s`` is closed as soon as no response is being written.
     """
 
-    def __init__(self, respond: Respond, open_ones: set["Connection"], none_left: asyncio.Event) -> None:
+    def __init__(
+        self,
+        respond: Respond,
+        records: deque[Record],
+        open_ones: set["Connection"],
+        none_left: asyncio.Event,
+        socket_life_s: float,
+    ) -> None:
         self._respond = respond
+        self._records = records
         self._open_ones = open_ones
         self._none_left = none_left
+        self._socket_life_s = socket_life_s
         self._parser = h11.Connection(h11.SERVER, max_incomplete_event_size=_HEAD_LIMIT)
         self._head: h11.Request | None = None
         self._body = bytearray()
         self._player: Player | None = None
         self._new = True
         self._transport: asyncio.Transport | None = None
+        self._socket: WebSocket | None = None
+        self._upgraded: Record | None = None
+        self._old_age: asyncio.TimerHandle | None = None
+        self._is_old = False
 
     @property
     def idle(self) -> bool:
@@ -58,6 +78,8 @@ class Connection(asyncio.Protocol):
         """The client has gone, or was sent away."""
         if self._player is not None:
             self._player.stop()
+        if self._old_age is not None:
+            self._old_age.cancel()
         self._open_ones.discard(self)
         if not self._open_ones:
             self._none_left.set()
@@ -74,6 +96,9 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """More of a request; while an answer is being written the next one waits."""
+        if self._socket is not None:
+            self._hear(self._socket, data)
+            return
         self._parser.receive_data(data)
         if self._player is None:
             self._read()
@@ -108,22 +133,66 @@ class Connection(asyncio.Protocol):
         )
         record = Record("", self._new, read_ns, request.path, request.headers)
         self._new = False
-        self._play(self._respond(request, record), record)
+        self._records.append(record)
+        self._play(self._respond(request, record), record, partial(self._ended, request, record))
 
     def _refuse(self, error: h11.RemoteProtocolError) -> None:
         reply = Reply(error.error_status_hint, {"error": {"message": str(error), "type": "invalid_request_error"}})
         head, _ = reply.spoil(())
-        self._play([head, Close(0.0)], Record("", self._new, monotonic_ns()))
+        self._play([head, Close(0.0)], Record("", self._new, monotonic_ns()), lambda: None)
 
-    def _play(self, acts: Iterable[Act], record: Record) -> None:
+    def _play(self, acts: Iterable[Act], record: Record, ended: Callable[[], None]) -> None:
         assert self._transport is not None  # noqa: S101  nothing is read before connection_made
-        self._player = Player(self._transport, acts, record, self._ended)
+        frames: Frames = http_frames if self._socket is None else message_frames
+        self._player = Player(self._transport, framed(acts, frames), record, ended)
 
-    def _ended(self) -> None:
+    def _ended(self, request: Request, record: Record) -> None:
         """The response is out: a parser for the next request, beginning with what came early."""
         self._player = None
         early, _ = self._parser.trailing_data
+        if record.status == HTTPStatus.SWITCHING_PROTOCOLS:
+            self._socket = WebSocket(request)
+            self._upgraded = record
+            self._old_age = asyncio.get_running_loop().call_later(self._socket_life_s, self._grow_old)
+            self._hear(self._socket, early)
+            return
         self._parser = h11.Connection(h11.SERVER, max_incomplete_event_size=_HEAD_LIMIT)
         if early:
             self._parser.receive_data(early)
             self._read()
+
+    def _hear(self, socket: WebSocket, data: bytes) -> None:
+        """More of a message; while one is being answered the next one waits."""
+        assert self._transport is not None  # noqa: S101  as above
+        if answer := socket.receive(data):
+            self._transport.write(answer)
+        if not socket.is_open:
+            self._transport.close()
+        elif self._player is None:
+            self._take_message(socket)
+
+    def _take_message(self, socket: WebSocket) -> None:
+        if self._is_old:
+            farewell: list[Act] = [Event(0.0, json.dumps(LIFE_IS_OVER).encode()), Close(0.0, 1000)]
+            self._play(farewell, Record("", False, monotonic_ns()), lambda: None)
+            return
+        message = socket.next_message()
+        if message is None:
+            return
+        read_ns = monotonic_ns()
+        if self._upgraded is None:
+            record = Record("", False, read_ns, message.path, message.headers)
+            self._records.append(record)
+        else:
+            record, self._upgraded = self._upgraded, None
+            record.read_ns, record.end = read_ns, None
+        self._play(self._respond(message, record), record, partial(self._answered, socket))
+
+    def _answered(self, socket: WebSocket) -> None:
+        self._player = None
+        self._take_message(socket)
+
+    def _grow_old(self) -> None:
+        self._is_old = True
+        if self._socket is not None and self._player is None:
+            self._take_message(self._socket)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from probes.endpoint import Endpoint, Timeouts
+from probes.preset import socket_dialects
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.demo_models import DEMO_MODELS, OUTPUT_TOKENS
 from probes.simulator.server import Simulator
@@ -23,13 +24,14 @@ def demo_models() -> Mapping[str, Behaviour]:
 def demo_endpoints(url: str) -> tuple[Endpoint, ...]:
     """The demo's endpoints, for the simulator whose base URL is ``url``; none takes a key."""
     origin = url.removesuffix("/v1")
+    socket_origin, over_socket = f"ws{origin.removeprefix('http')}", socket_dialects()
     return tuple(
         Endpoint(
             name=f"{one.provider}/{one.name}",
             provider=one.provider,
             model=one.model,
             dialect=one.dialect,
-            base_url=origin + _BELOW.get(one.dialect, "/v1"),
+            base_url=(socket_origin if one.dialect in over_socket else origin) + _BELOW.get(one.dialect, "/v1"),
             body=one.body or {},
             group=one.group,
             price=one.price,

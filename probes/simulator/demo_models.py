@@ -139,7 +139,7 @@ _PROPRIETARY: Final = (
             limits="openai",
             allowance=Allowance(500, 30_000),
         ),
-        dialect="openai_responses",
+        dialect="openai_responses_ws",
     ),
     DemoModel(
         "anthropic",

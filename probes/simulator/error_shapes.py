@@ -1,6 +1,6 @@
 """Error shapes: what each provider makes of an error, as a whole body and inside a stream that began well.
 
-Shapes from `reference/providers.md` §§1, 2, 4–7, 12, 16, 19.
+Shapes from `reference/providers.md` §§1–7, 12, 16, 19.
 """
 
 import json
@@ -19,6 +19,8 @@ ErrorShape = Literal[
     "responses",
     "responses_flat",
     "responses_failed",
+    "responses_ws",
+    "responses_ws_failed",
     "gemini",
     "gemini_list",
     "ollama",
@@ -32,6 +34,13 @@ _GEMINI_CODES: Final[Mapping[str, int]] = {
     "INTERNAL": 500,
     "UNAVAILABLE": 503,
     "DEADLINE_EXCEEDED": 504,
+}
+
+_SOCKET_STATUSES: Final[Mapping[str | int, int]] = {
+    "rate_limit_exceeded": 429,
+    "insufficient_quota": 429,
+    "previous_response_not_found": 400,
+    "server_is_overloaded": 503,
 }
 
 
@@ -62,13 +71,24 @@ def gemini_exhausted(per: Literal["minute", "day"], of: Literal["requests", "tok
     )
 
 
+def socket_error(status: int, error: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """An ``error`` message of Responses over a WebSocket, with the HTTP status it stands for and, inside, headers."""
+    return {"type": "error", "status": status, "error": {**error, "headers": dict(headers)} if headers else error}
+
+
 def error_inside(shape: ErrorShape, message: str, code: str | int, place: int) -> list[bytes]:
     """The events of an error inside a 200. ``place`` is how many events came before, which some shapes count."""
     match shape:
         case "anthropic":
             return [b"event: error\n" + _data(anthropic_error(str(code), message))]
         case "responses" | "responses_flat" | "responses_failed":
-            return _responses(shape, message, code, place)
+            named = _responses(shape, message, code, place)
+            return [f"event: {one['type']}\n".encode() + _data(one) for one in named]
+        case "responses_ws":
+            error = {"type": code, "code": code, "message": message, "param": None}
+            return [json.dumps(socket_error(_SOCKET_STATUSES.get(code, 500), error)).encode()]
+        case "responses_ws_failed":
+            return [json.dumps(one).encode() for one in _responses("responses_failed", message, code, place)]
         case "gemini":  # bare lines, pretty-printed, without "data:"
             return [json.dumps(gemini_error(str(code), message), indent=2).encode() + b"\n"]
         case "gemini_list":
@@ -99,7 +119,7 @@ def _chat(shape: ErrorShape, message: str, code: str | int) -> dict[str, Any]:
             return {"error": plain}
 
 
-def _responses(shape: ErrorShape, message: str, code: str | int, place: int) -> list[bytes]:
+def _responses(shape: ErrorShape, message: str, code: str | int, place: int) -> list[dict[str, Any]]:
     """The recorded pair of ``error`` (nested) and ``response.failed``, or one of the two alone (flat: the SDK's)."""
     error = {"type": code, "code": code, "message": message, "param": None}
     nested = {"type": "error", "sequence_number": place, "error": error}
@@ -113,8 +133,7 @@ def _responses(shape: ErrorShape, message: str, code: str | int, place: int) -> 
         "usage": None,
     }
     failed = {"type": "response.failed", "sequence_number": place + 1, "response": response}
-    events = {"responses": [nested, failed], "responses_flat": [flat], "responses_failed": [failed]}[shape]
-    return [f"event: {one['type']}\n".encode() + _data(one) for one in events]
+    return {"responses": [nested, failed], "responses_flat": [flat], "responses_failed": [failed]}[shape]
 
 
 def _data(body: Mapping[str, Any]) -> bytes:

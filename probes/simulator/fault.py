@@ -1,18 +1,19 @@
 """Fault: what can go wrong with an answer, as small values that spoil its script.
 
 Where a fault has ``after``, it strikes when that many output events have been written, and before the end of the
-body at the latest.
+body at the latest. What can only go wrong on a WebSocket is in `socket_fault`; there a `Reply` in place of an answer
+is an ``error`` message.
 """
 
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import count, cycle
+from itertools import count
 from typing import Any, Literal, Protocol
 
 from probes.simulator.error_shapes import ErrorShape, error_inside
-from probes.simulator.script import SSE, Act, Close, Event, Head, Last, Raw, Reset, Silence, framed
+from probes.simulator.script import SSE, Act, BodyEnd, Close, Event, Head, Last, Raw, Reset, Silence, Tear
 
 
 class Fault(Protocol):
@@ -101,17 +102,22 @@ class Late:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The answer breaks off: the connection is closed or reset, or the body ends in good order but for its marker."""
+    """The answer breaks off: the connection is closed or reset, or the body ends in good order but for its marker.
+
+    A WebSocket is closed without a word (1006), with a ``code`` after a close frame that says it and the ``reason``.
+    """
 
     after: int
     how: Literal["close", "reset", "end"] = "close"
+    code: int | None = None
+    reason: str = ""
 
     def spoil(self, acts: Iterable[Act]) -> Iterator[Act]:
         """The first acts and the end."""
         yield from _before(acts, self.after)
         match self.how:
             case "close":
-                yield Close(0.0)
+                yield Close(0.0, self.code, self.reason)
             case "reset":
                 yield Reset(0.0)
             case "end":
@@ -120,12 +126,16 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Hangup:
-    """A whole answer that promises to keep the connection, which is then closed."""
+    """A whole answer that promises to keep the connection, which is then closed; ``code``, ``reason`` as in `Cut`."""
+
+    code: int | None = None
+    reason: str = ""
 
     def spoil(self, acts: Iterable[Act]) -> Iterator[Act]:
         """The answer and the end."""
-        yield from (act for act in framed(acts) if not isinstance(act, Last))
-        yield Close(0.0)
+        for act in acts:
+            yield BodyEnd(act.due_ms) if isinstance(act, Last) else act
+        yield Close(0.0, self.code, self.reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,17 +196,18 @@ class Nameless:
 
 @dataclass(frozen=True, slots=True)
 class Intrusion:
-    """Foreign bytes in the midst of the body; the answer goes on after them."""
+    """Foreign bytes in the midst of the body, an event by themselves or ``raw``; the answer goes on after them."""
 
     after: int
     data: bytes
+    raw: bool = False
 
     def spoil(self, acts: Iterable[Act]) -> Iterator[Act]:
         """The acts with the foreign bytes among them."""
         rest = iter(acts)
         held: list[Act] = []
         yield from _before(rest, self.after, held)
-        yield Event(0.0, self.data)
+        yield Raw(0.0, self.data) if self.raw else Event(0.0, self.data)
         yield from held
         yield from rest
 
@@ -225,9 +236,8 @@ class Flood:
     def spoil(self, acts: Iterable[Act]) -> Iterator[Act]:
         """The head and the flood, which is not recorded."""
         yield from _before(acts, 0)
-        chunk = b"%x\r\n%b\r\n" % (len(self.data), self.data)
         while True:
-            yield Raw(0.0, chunk)
+            yield Event(0.0, self.data, recorded=False)
 
 
 def endless_line() -> Flood:
@@ -261,17 +271,9 @@ class Pieces:
     sizes: tuple[int, ...] = (1,)
 
     def spoil(self, acts: Iterable[Act]) -> Iterator[Act]:
-        """The same bytes in more acts; the first piece of an event stands for it."""
-        sizes = cycle(self.sizes)
-        for act in framed(acts):
-            if not isinstance(act, Raw):
-                yield act
-                continue
-            place = 0
-            while place < len(act.data):
-                size = next(sizes)
-                yield Raw(act.due_ms, act.data[place : place + size], act.says if place == 0 else None)
-                place += size
+        """The same acts, torn."""
+        yield Tear(0.0, self.sizes)
+        yield from acts
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 _ROUNDING: Final = 1e-9
@@ -95,9 +95,11 @@ class Limiter:
             refused_by = None
             for _, bucket, amount in asked:
                 bucket.take(amount)
+        return replace(self.standing(), refused_by=refused_by, retry_after_s=wait_s)
+
+    def standing(self) -> Admission:
+        """All levels as they are, with nothing taken."""
         return Admission(
-            refused_by,
-            wait_s,
-            None if self._requests is None else self._requests.level(),
-            None if self._tokens is None else self._tokens.level(),
+            requests=None if self._requests is None else self._requests.level(),
+            tokens=None if self._tokens is None else self._tokens.level(),
         )

@@ -3,12 +3,12 @@
 import asyncio
 import socket
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from time import monotonic_ns
 from typing import Final
 
 from probes.simulator.record import Record, Written
-from probes.simulator.script import Act, Close, Event, Head, Last, Raw, Reset, Silence, WireAct, framed
+from probes.simulator.script import Close, Event, Head, Last, Raw, Reset, Silence, WireAct
 
 JOIN_NS: Final = 300_000
 """Events due closer together than this share one write when they are late: a system call each would cost more."""
@@ -25,12 +25,12 @@ class Player:
     def __init__(
         self,
         transport: asyncio.Transport,
-        acts: Iterable[Act],
+        acts: Iterator[WireAct],
         record: Record,
         ended: Callable[[], None],
     ) -> None:
         self._transport = transport
-        self._acts = framed(acts)
+        self._acts = acts
         self._record = record
         self._ended = ended
         self._loop = asyncio.get_running_loop()
@@ -124,7 +124,7 @@ class Player:
             case Head(status=status):
                 self._record.status = status
                 self._record.headers_ns = at_ns
-            case Event(kind=kind, text=text, tokens=tokens):
+            case Event(kind=kind, text=text, tokens=tokens, recorded=True):
                 self._record.events.append(Written(at_ns, self._due_ns(act), kind, text, tokens))
 
     def _reset(self) -> None:

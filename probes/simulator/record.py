@@ -26,6 +26,9 @@ class Record:
     planned, None where no answer was planned; a fault may have kept some from being written. ``end`` is how the
     response ended: ``complete``, ``closed`` or ``reset`` by the simulator, ``abandoned`` by the client; None while
     it runs.
+
+    The record of a WebSocket's upgrade becomes that of the first message on it: the connection was new, status and
+    ``headers_ns`` are of the upgrade, all else of the message. A later message has no head, unless it is an error.
     """
 
     model: str

@@ -1,4 +1,4 @@
-"""Request: an HTTP request as it was read, and what one in any tongue asks for."""
+"""Request: an HTTP request, or a message of a WebSocket, as it was read, and what one in any tongue asks for."""
 
 import json
 from collections.abc import Mapping
@@ -12,12 +12,19 @@ Thinking = Literal["shown", "hidden", "off"]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One HTTP request; header names are lower case."""
+    """One HTTP request; header names are lower case. A ``message`` of a WebSocket is the body of its upgrade."""
 
     method: str
     path: str
     headers: Mapping[str, str]
     body: bytes
+    message: bool = False
+
+    @property
+    def upgrade(self) -> bool:
+        """Whether it asks for a WebSocket."""
+        asked = (self.method, self.headers.get("upgrade", "").lower()) == ("GET", "websocket")
+        return asked and not self.message
 
 
 @dataclass(frozen=True, slots=True)

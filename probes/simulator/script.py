@@ -1,12 +1,13 @@
-"""Script: what the server does on the wire for one request, as timed acts, and their HTTP/1.1 framing.
+"""Script: what the server does on the wire for one request, as timed acts, and their framing, HTTP/1.1's or another.
 
 ``due_ms`` counts from the instant the request was fully read. An act whose time has passed is due at once, so
 0 after a later act means "right after it".
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
+from itertools import cycle
 from typing import Final
 
 from probes.wire.dialect import Kind
@@ -14,7 +15,10 @@ from probes.wire.dialect import Kind
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The response head. With a ``body`` the response is whole; without, a chunked body of events follows."""
+    """The response head. With a ``body`` the response is whole; without, a chunked body of events follows.
+
+    A 101 has neither.
+    """
 
     due_ms: float
     status: int
@@ -24,13 +28,17 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One piece of the body, usually one server-sent event; an output event has a ``kind``, a text and tokens."""
+    """One piece of the body, usually one server-sent event; on a WebSocket one message.
+
+    An output event has a ``kind``, a text and tokens. Events that never end are not ``recorded``.
+    """
 
     due_ms: float
     data: bytes
     kind: Kind | None = None
     text: str = ""
     tokens: int = 0
+    recorded: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +58,19 @@ class Last:
 
 
 @dataclass(frozen=True, slots=True)
-class Close:
-    """The connection is closed after what has been written."""
+class BodyEnd:
+    """The orderly end of the body alone; the response is still going on."""
 
     due_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """The connection is closed after what has been written; a WebSocket is told so where there is a ``code``."""
+
+    due_ms: float
+    code: int | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,26 +87,53 @@ class Silence:
     due_ms: float
 
 
-Act = Head | Event | Raw | Last | Close | Reset | Silence
+@dataclass(frozen=True, slots=True)
+class Tear:
+    """Every write from here on is cut into pieces of these sizes, in turn."""
+
+    due_ms: float
+    sizes: tuple[int, ...]
+
+
+Act = Head | Event | Raw | BodyEnd | Last | Close | Reset | Silence | Tear
 WireAct = Raw | Last | Close | Reset | Silence
+Frames = Callable[[Iterable[Act]], Iterator[WireAct | Tear]]
 
 SSE: Final[Mapping[str, str]] = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
 
 
-def framed(acts: Iterable[Act]) -> Iterator[WireAct]:
+def http_frames(acts: Iterable[Act]) -> Iterator[WireAct | Tear]:
     """The acts with heads and events as the bytes HTTP/1.1 makes of them; raw bytes stay as they are."""
     chunked = False
     for act in acts:
         match act:
             case Head():
-                chunked = act.body is None
+                chunked = act.body is None and act.status != HTTPStatus.SWITCHING_PROTOCOLS
                 yield Raw(act.due_ms, _head(act), act)
             case Event():
                 yield Raw(act.due_ms, b"%x\r\n%b\r\n" % (len(act.data), act.data), act)
-            case Last():
+            case BodyEnd() | Last():
                 if chunked:
                     yield Raw(act.due_ms, b"0\r\n\r\n")
+                if isinstance(act, Last):
+                    yield act
+            case _:
                 yield act
+
+
+def framed(acts: Iterable[Act], frames: Frames = http_frames) -> Iterator[WireAct]:
+    """The acts as ``frames`` makes bytes of them, torn where they say so; the first piece of an act stands for it."""
+    sizes: Iterator[int] | None = None
+    for act in frames(acts):
+        match act:
+            case Tear():
+                sizes = cycle(act.sizes)
+            case Raw() if sizes is not None:
+                place = 0
+                while place < len(act.data):
+                    size = next(sizes)
+                    yield Raw(act.due_ms, act.data[place : place + size], act.says if place == 0 else None)
+                    place += size
             case _:
                 yield act
 
@@ -97,10 +141,10 @@ def framed(acts: Iterable[Act]) -> Iterator[WireAct]:
 def _head(head: Head) -> bytes:
     """The status line, the headers and, of a whole response, the body."""
     lines = [f"HTTP/1.1 {head.status} {_phrase(head.status)}", *(f"{k}: {v}" for k, v in head.headers.items())]
-    if head.body is None:
-        lines.append("transfer-encoding: chunked")
-    else:
+    if head.body is not None:
         lines.append(f"content-length: {len(head.body)}")
+    elif head.status != HTTPStatus.SWITCHING_PROTOCOLS:
+        lines.append("transfer-encoding: chunked")
     return "\r\n".join([*lines, "", ""]).encode("latin-1") + (head.body or b"")
 
 

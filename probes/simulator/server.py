@@ -1,4 +1,4 @@
-"""Server: the simulator itself, an asyncio HTTP server on loopback that answers by the model a request names."""
+"""Server: the simulator itself, on loopback over HTTP and WebSocket; it answers by the model a request names."""
 
 import asyncio
 import ssl
@@ -19,12 +19,16 @@ from probes.simulator.ratelimit import limit_headers
 from probes.simulator.record import Record
 from probes.simulator.request import Ask, Request
 from probes.simulator.script import Act, Last
-from probes.simulator.tongues import tongue_at
+from probes.simulator.tongues import tongue_of
 from probes.simulator.tongues.tongue import BadRequest, NotStreaming, Tongue, UnknownModel, WrongKey
+from probes.simulator.websocket import switching
 
 HOST: Final = "127.0.0.1"
 RESERVED_WITHOUT_CAP: Final = 1_000
 """Output tokens a limiter reserves for a request that sets no cap."""
+
+SOCKET_LIFE_S: Final = 3_600.0
+"""OpenAI closes a WebSocket after an hour."""
 
 
 class Simulator:
@@ -32,7 +36,7 @@ class Simulator:
 
     ``models`` is looked up for every request, so a test may change an entry between two. The same ``seed`` gives
     every model the same sequence of answers. ``records`` holds the truth of the last ``keep`` requests, oldest
-    first. Raises OSError where the port is taken.
+    first. A WebSocket older than ``socket_life_s`` is told so and closed. Raises OSError where the port is taken.
     """
 
     def __init__(
@@ -43,12 +47,14 @@ class Simulator:
         ssl_context: ssl.SSLContext | None = None,
         seed: int = 0,
         keep: int = 1_000,
+        socket_life_s: float = SOCKET_LIFE_S,
     ) -> None:
         self.records: deque[Record] = deque(maxlen=keep)
         self._models = models
         self._port = port
         self._ssl_context = ssl_context
         self._seed = seed
+        self._socket_life_s = socket_life_s
         self._answered: dict[str, int] = {}
         self._limiters: dict[str, Limiter] = {}
         self._connections: set[Connection] = set()
@@ -65,6 +71,11 @@ class Simulator:
     def origin(self) -> str:
         """Scheme, host and port."""
         return f"{'http' if self._ssl_context is None else 'https'}://{HOST}:{self._port}"
+
+    @property
+    def socket_origin(self) -> str:
+        """The origin for WebSockets, on the same port."""
+        return f"ws{self.origin.removeprefix('http')}"
 
     async def __aenter__(self) -> Self:
         loop = asyncio.get_running_loop()
@@ -95,18 +106,19 @@ class Simulator:
                 one.abort()
 
     def _connection(self) -> Connection:
-        return Connection(self._respond, self._connections, self._none_left)
+        return Connection(self._respond, self.records, self._connections, self._none_left, self._socket_life_s)
 
     def _respond(self, request: Request, record: Record) -> Iterable[Act]:
-        self.records.append(record)
         path = request.path.partition("?")[0]
         if (request.method, path) == ("GET", "/v1/models"):
             return _reply(200, {"object": "list", "data": [{"id": name, "object": "model"} for name in self._models]})
-        tongue = tongue_at(path) if request.method == "POST" else None
+        tongue = tongue_of(request)
         if tongue is None:
             message = f"Invalid URL ({request.method} {path})"
             error = {"message": message, "type": "invalid_request_error", "param": None, "code": None}
             return _reply(404, {"error": error})
+        if request.upgrade:
+            return self._upgrade(tongue, request)
         try:
             ask = tongue.hear(request)
         except ValueError as wrong:
@@ -141,11 +153,30 @@ class Simulator:
                 acts = fault.spoil(acts)
         return acts
 
+    def _upgrade(self, tongue: Tongue, request: Request) -> Iterable[Act]:
+        """The answer to an upgrade. It names no model: its key must open one, and the limits are of OpenAI's first."""
+        sent = tongue.key(request)
+        if self._models and all(one.key not in (None, sent) for one in self._models.values()):
+            return tongue.complain(WrongKey(sent)).spoil(())
+        limited = next((name for name, one in self._models.items() if one.limits == "openai"), None)
+        limiter = None if limited is None else self._limiter(limited, self._models[limited])
+        headers = {} if limiter is None else limit_headers("openai", limiter.standing())
+        acts: Iterable[Act] = [switching(request, headers), Last(0.0)]
+        for one in self._models.values():
+            if one.upgrade_fault is not None:
+                acts = one.upgrade_fault.spoil(acts)
+        return acts
+
     def _admission(self, behaviour: Behaviour, ask: Ask) -> Admission:
-        if behaviour.allowance is None:
+        limiter = self._limiter(ask.model, behaviour)
+        if limiter is None:
             return Admission()
-        limiter = self._limiters.setdefault(ask.model, Limiter(behaviour.allowance))
         return limiter.admit(ask.input_tokens + (RESERVED_WITHOUT_CAP if ask.cap is None else ask.cap))
+
+    def _limiter(self, model: str, behaviour: Behaviour) -> Limiter | None:
+        if behaviour.allowance is None:
+            return None
+        return self._limiters.setdefault(model, Limiter(behaviour.allowance))
 
 
 def _reply(status: int, body: dict[str, Any]) -> Iterable[Act]:

@@ -1,9 +1,10 @@
-"""The tongues of the simulator: one module for each wire format, chosen by the path of a request."""
+"""The tongues of the simulator: one module for each wire format, chosen by the path of a request and its transport."""
 
 import re
 from typing import Final
 
-from probes.simulator.tongues import anthropic, gemini, ollama, openai_chat, openai_responses
+from probes.simulator.request import Request
+from probes.simulator.tongues import anthropic, gemini, ollama, openai_chat, openai_responses, openai_responses_ws
 from probes.simulator.tongues.tongue import Tongue
 
 _PATHS: Final = (
@@ -15,7 +16,14 @@ _PATHS: Final = (
 )
 """Below whatever a base URL ends with: ``/v1``, Groq's ``/openai/v1``, Fireworks' ``/inference/v1``, nothing."""
 
+_SOCKET_PATHS: Final = ((re.compile("/(?:.+/)?responses"), openai_responses_ws.TONGUE),)
 
-def tongue_at(path: str) -> Tongue | None:
-    """The tongue that is spoken at a path (without its query); None where nothing is."""
-    return next((tongue for pattern, tongue in _PATHS if pattern.fullmatch(path)), None)
+
+def tongue_of(request: Request) -> Tongue | None:
+    """The tongue that is spoken where a request, an upgrade or a message goes; None where nothing is."""
+    over_socket = request.upgrade or request.message
+    if not over_socket and request.method != "POST":
+        return None
+    path = request.path.partition("?")[0]
+    paths = _SOCKET_PATHS if over_socket else _PATHS
+    return next((tongue for pattern, tongue in paths if pattern.fullmatch(path)), None)

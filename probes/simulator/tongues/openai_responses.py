@@ -1,7 +1,7 @@
 """OpenAI Responses: numbered, named events around items, and usage with the whole answer (`providers.md` §2)."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from heapq import merge
 from itertools import groupby
@@ -31,13 +31,13 @@ class Responses(Answer):
     def acts(self) -> Iterator[Act]:
         """The head, the events and the end; no ``[DONE]``, which no recorded stream has."""
         yield self.head(id_header=self.behaviour.request_id_header)
-        yield from merge(self._framed(), self.comments(), key=lambda one: one.due_ms)
+        yield from merge(self.numbered(_named), self.comments(), key=lambda one: one.due_ms)
         yield Last(self.course.end_ms)
 
-    def _framed(self) -> Iterator[Event]:
+    def numbered(self, form: Callable[[Mapping[str, Any]], bytes]) -> Iterator[Event]:
+        """The events, numbered, in the ``form`` of a transport."""
         for number, told in enumerate(self.events()):
-            body = {"type": told.kind, "sequence_number": number, **told.fields}
-            data = f"event: {told.kind}\n".encode() + b"data: " + compact(body) + b"\n\n"
+            data = form({"type": told.kind, "sequence_number": number, **told.fields})
             piece = told.piece
             if piece is None:
                 yield Event(told.due_ms, data)
@@ -188,6 +188,11 @@ def ask_of(body: Mapping[str, Any]) -> Ask:
         thinking=_thinking(body.get("reasoning")),
         body=body,
     )
+
+
+def _named(body: Mapping[str, Any]) -> bytes:
+    """A server-sent event with the name its data has."""
+    return f"event: {body['type']}\n".encode() + b"data: " + compact(body) + b"\n\n"
 
 
 def _hear(request: Request) -> Ask:

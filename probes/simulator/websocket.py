@@ -1,0 +1,111 @@
+"""WebSocket: the server's half of one, without I/O, by the sans-I/O half of websockets; and its framing of a script."""
+
+import json
+import logging
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from http import HTTPStatus
+from typing import Final
+
+from websockets.datastructures import Headers
+from websockets.frames import Close as CloseWords
+from websockets.frames import Frame, Opcode
+from websockets.http11 import Request as UpgradeRequest
+from websockets.protocol import Protocol, Side, State
+from websockets.server import ServerProtocol
+
+from probes.simulator.error_shapes import socket_error
+from probes.simulator.request import Request
+from probes.simulator.script import Act, BodyEnd, Close, Event, Head, Raw, Tear, WireAct
+
+MESSAGE_LIMIT: Final = 4 << 20
+
+LIFE_IS_OVER: Final = socket_error(
+    400,
+    {
+        "type": "invalid_request_error",
+        "code": "websocket_connection_limit_reached",
+        "message": "Responses websocket connection limit reached (60 minutes). "
+        "Create a new websocket connection to continue.",
+        "param": None,
+    },
+)
+
+_SILENT: Final = logging.getLogger(f"{__name__}.wire")
+_SILENT.setLevel(logging.CRITICAL + 1)  # the library logs headers, and one of them is the key
+
+
+class WebSocket:
+    """One open WebSocket that ``upgrade`` asked for: bytes in, the messages of a client out, one after the other."""
+
+    def __init__(self, upgrade: Request) -> None:
+        self._upgrade = upgrade
+        self._protocol = Protocol(Side.SERVER, max_size=MESSAGE_LIMIT, logger=_SILENT)
+        self._part = bytearray()
+        self._whole: deque[Request] = deque()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the client has neither closed it nor broken its rules."""
+        return self._protocol.state is State.OPEN
+
+    def receive(self, data: bytes) -> bytes:
+        """Take in bytes; what is to be written at once for them: a pong, the answer to a close."""
+        self._protocol.receive_data(data)
+        for event in self._protocol.events_received():
+            if isinstance(event, Frame) and event.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
+                self._part += event.data
+                if event.fin:
+                    self._whole.append(replace(self._upgrade, body=bytes(self._part), message=True))
+                    self._part.clear()
+        return b"".join(self._protocol.data_to_send())
+
+    def next_message(self) -> Request | None:
+        """The oldest message not yet given, if there is one."""
+        return self._whole.popleft() if self._whole else None
+
+
+def switching(request: Request, headers: Mapping[str, str]) -> Head:
+    """The answer to an upgrade, with these headers: a 101, or why it is none."""
+    asked = UpgradeRequest(request.path, Headers(request.headers))
+    answer = ServerProtocol(logger=_SILENT).accept(asked)
+    told = {name.lower(): value for name, value in answer.headers.raw_items()}
+    if answer.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
+        return Head(0.0, answer.status_code, {**told, **headers})
+    return Head(0.0, answer.status_code, {"content-type": told["content-type"]}, bytes(answer.body))
+
+
+def message_frames(acts: Iterable[Act]) -> Iterator[WireAct | Tear]:
+    """The acts with events as text frames. A whole response, which has no place on a socket, is an error message."""
+    for act in acts:
+        match act:
+            case Event(data=data):
+                yield Raw(act.due_ms, frame(Opcode.TEXT, data), act)
+            case Head(body=bytes()):
+                yield Raw(act.due_ms, frame(Opcode.TEXT, _message(act)), act)
+            case Close(code=int(code)):
+                yield Raw(act.due_ms, frame(Opcode.CLOSE, CloseWords(code, act.reason).serialize()))
+                yield act
+            case Head() | BodyEnd():
+                pass
+            case _:
+                yield act
+
+
+def frame(opcode: Opcode, data: bytes, *, fin: bool = True) -> bytes:
+    """One frame of a server. Raises ProtocolError for a control frame of more than 125 bytes."""
+    return Frame(opcode, data, fin).serialize(mask=False)
+
+
+def _message(head: Head) -> bytes:
+    """A response's error with its status and headers; a body that has none stays as it is."""
+    assert head.body is not None  # noqa: S101  as matched
+    try:
+        error = json.loads(head.body)["error"]
+    except (ValueError, TypeError, KeyError):
+        return head.body
+    if not isinstance(error, dict):
+        return head.body
+    headers = {name: value for name, value in head.headers.items() if name != "content-type"}
+    return json.dumps(socket_error(head.status, error, headers)).encode()
