@@ -28,7 +28,7 @@ class Answer:
     chars: int = 0
     kinds: set[Kind] = field(default_factory=set)
     _parts: list[str] = field(default_factory=list)
-    _kept: int = 0
+    _answered: int = 0
 
     @property
     def text(self) -> str:
@@ -45,8 +45,10 @@ class Answer:
         if self.is_over:
             return False
         match event:
-            case Output(kind=kind, text=text, tokens=tokens):
-                marks.contents.append(Content(at, kind, len(text), tokens))
+            case Output(kind=kind, text=text, tokens=tokens, draft=draft):
+                marks.contents.append(Content(at, kind, len(text), tokens, draft))
+                if draft:
+                    self._forget()
                 self._keep(kind, text)
                 if len(marks.contents) >= EVENTS_LIMIT:
                     self.trouble = Trouble(Outcome.PROTOCOL, f"more than {EVENTS_LIMIT:,} events in one answer")
@@ -70,10 +72,16 @@ class Answer:
     def _keep(self, kind: Kind, text: str) -> None:
         self.chars += len(text)
         self.kinds.add(kind)
-        if kind is Kind.ANSWER and self._kept < TEXT_LIMIT:
-            part = text[: TEXT_LIMIT - self._kept]
-            self._parts.append(part)
-            self._kept += len(part)
+        if kind is Kind.ANSWER:
+            if self._answered < TEXT_LIMIT:
+                self._parts.append(text[: TEXT_LIMIT - self._answered])
+            self._answered += len(text)
+
+    def _forget(self) -> None:
+        """Let go of the answer so far: what comes now takes its place."""
+        self.chars -= self._answered
+        self._answered = 0
+        self._parts.clear()
 
 
 Fact = TypeVar("Fact", Usage, ServerTimes, Served)

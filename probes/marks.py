@@ -22,12 +22,16 @@ class Setup:
 
 
 class Content(NamedTuple):
-    """One event with non-empty output. ``tokens`` is the running output count it carried, where it carried one."""
+    """One event with non-empty output. ``tokens`` is the running output count it carried, where it carried one.
+
+    The characters of a ``draft`` are those of the whole answer so far.
+    """
 
     at: int
     kind: Kind
     chars: int
     tokens: int | None = None
+    draft: bool = False
 
 
 @dataclass(slots=True)

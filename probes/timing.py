@@ -72,8 +72,11 @@ def speed(contents: list[Content], tokens: Tokens) -> Speed:
 
     n_first, the tokens of the first event, comes from its running usage, else from its share of the characters, and
     is at least 1. Reasoning that was counted but not streamed was decoded before the first visible event, so n is
-    then the visible tokens. Reasoning that was streamed as a summary (fewer characters than tokens) fits neither.
+    then the visible tokens. Reasoning that was streamed as a summary (fewer characters than tokens) fits neither, and
+    drafts fit nothing: in each of them come all tokens so far, some of them noise.
     """
+    if any(one.draft for one in contents):
+        return Speed(withheld="the whole answer came again and again, in drafts")
     if tokens.source != "usage" or tokens.output is None:
         return Speed(withheld="the provider sent no token count")
     if len(contents) < FEWEST_EVENTS:

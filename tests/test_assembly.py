@@ -44,6 +44,14 @@ def test_a_good_answer_has_no_detail_and_a_failed_one_only_its_own():
     assert assembled(Usage(output=0), Finish("stop")).outcome_detail == "200 without output"
 
 
+def test_drafts_have_a_first_token_and_an_end_and_no_speed():
+    drafts = [Output(Kind.ANSWER, text, draft=True) for text in ("w%rd", "word o!", "word one", "word one")]
+    sample = assembled(*drafts, Usage(output=300), Finish("stop"))
+    assert (sample.outcome, sample.ttft_ms, sample.e2e_ms, sample.tokens_per_s) == (Outcome.OK, 100.0, 400.0, None)
+    assert (sample.output_chars, sample.chunks, sample.e2e_tokens_per_s) == (8, 4, 750.0)
+    assert sample.outcome_detail == "tokens/s withheld: the whole answer came again and again, in drafts"
+
+
 LIMITS = RateLimits((Bucket("requests", "day", None, 1000, 999, 86.4), Bucket("tokens", "minute", None, 6000, 0, 7.5)))
 
 

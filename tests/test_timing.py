@@ -74,6 +74,7 @@ def test_streamed_reasoning_is_part_of_the_span_and_of_the_count():
 @pytest.mark.parametrize(
     ("contents", "tokens", "why"),
     [
+        ([*stream(10, 10), Content(100 * MS, Kind.ANSWER, 50, draft=True)], usage(11), "drafts"),
         (stream(11, 10), Tokens(output=11, source="estimate"), "no token count"),
         (stream(11, 10), Tokens(), "no token count"),
         (stream(2, 100), usage(50), "2 content events"),

@@ -28,11 +28,15 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Non-empty output of one event. ``tokens`` is the running output count the same event carried, if any."""
+    """Non-empty output of one event. ``tokens`` is the running output count the same event carried, if any.
+
+    The ``text`` continues what came before; but that of a ``draft`` is the whole answer so far, in place of it.
+    """
 
     kind: Kind
     text: str
     tokens: int | None = None
+    draft: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,8 +77,12 @@ class ChatReader(SseReader):
     """One response's decoder.
 
     Only the choice of index 0 is read: one is asked for, and the text of a second would be timed as the first one's.
-    Text is as sent, not yet safe to show. Mercury's drafts (``diffusing``) carry no mark that is known, so the request
-    has to switch them off.
+    Text is as sent, not yet safe to show.
+
+    A chunk marked ``"diffusion_meta": {"diffusion_content": true}`` has in ``delta.content`` the whole answer so far,
+    part of it noise, in place of the last one's: Mercury's drafts, asked for with ``diffusing``. Its clients tell them
+    from deltas by that (clio-coder's diffusion-frames, "measured against the live API", and four others); Inception's
+    own words on it were not to be had, nor a recording.
     """
 
     def __init__(self) -> None:
@@ -109,8 +113,9 @@ class ChatReader(SseReader):
         timings = mapping(record.get("timings"))
         usage = usage_of(counts, timings) if counts or timings else None
         output = usage.output if usage else None
+        drafts = "diffusion_meta" in record and mapping(record["diffusion_meta"]).get("diffusion_content") is True
         for kind, text in _pieces(choice):
-            events.append(Output(kind, text, output or None))
+            events.append(Output(kind, text, output or None, drafts and kind is Kind.ANSWER))
         finish = word(choice.get("finish_reason"))
         if finish and finish != self._finish:
             self._finish = finish

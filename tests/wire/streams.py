@@ -252,6 +252,26 @@ TOGETHER = records(
         "usage": usage(3, 2),
     },
 )
+MERCURY = records(
+    chunk({"role": "assistant", "content": "The quick brown fox "}, model="mercury-2"),
+    chunk({"content": "The quick brown fox jumps."}, model="mercury-2"),
+    chunk({}, "stop", model="mercury-2"),
+    {**chunk({}, model="mercury-2"), "choices": [], "usage": usage(9, 11)},
+)
+MERCURY_DRAFTS = records(
+    *(
+        chunk(
+            {"role": "assistant", "content": text, "tool_calls": []},
+            "stop" if progress == 1 else None,
+            model="mercury-2.5",
+            diffusion_meta={"diffusion_content": True, "diffusion_progress": progress},
+            reasoning_summary=None,
+        )
+        for text, progress in (("Teh qui%k", 0), ("The quick br!wn", 0.5), ("The quick brown fox", 1))
+    ),
+    chunk({}, "stop", model="mercury-2.5"),
+    {**chunk({}, model="mercury-2.5"), "choices": [], "usage": usage(9, 5)},
+)
 XAI = records(
     chunk({"role": "assistant", "content": "Hi"}, model="grok"),
     {

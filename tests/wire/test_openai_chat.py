@@ -64,6 +64,18 @@ ANSWER, REASONING = Kind.ANSWER, Kind.REASONING
         ("ollama", [(REASONING, "Hmm"), (ANSWER, "Hi")], Usage(6, None, 9), None),
         ("lm_studio", [(REASONING, "So"), (ANSWER, "Yes")], Usage(4, None, 6), None),
         ("together", [(ANSWER, "He"), (ANSWER, "y")], Usage(3, None, 2), None),
+        (
+            "mercury",
+            [(ANSWER, "The quick brown fox "), (ANSWER, "The quick brown fox jumps.")],
+            Usage(9, None, 11),
+            None,
+        ),
+        (
+            "mercury_drafts",
+            [(ANSWER, "Teh qui%k"), (ANSWER, "The quick br!wn"), (ANSWER, "The quick brown fox")],
+            Usage(9, None, 5),
+            None,
+        ),
         ("xai", [(ANSWER, "Hi")], Usage(12, None, 342, 340), None),
     ],
 )
