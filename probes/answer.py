@@ -6,7 +6,7 @@ from typing import Final, TypeVar
 from probes.marks import Content, Marks
 from probes.outcome import Outcome
 from probes.text import plain
-from probes.wire.dialect import End, Event, Finish, Kind, Output, Served, ServerTimes, Trouble, Usage
+from probes.wire.dialect import End, Event, Finish, Kind, Output, Queued, Served, ServerTimes, Trouble, Usage
 
 TEXT_LIMIT: Final = 256 * 1024
 """Characters of answer kept; what comes after is counted and let go."""
@@ -25,6 +25,7 @@ class Answer:
     finish: str | None = None
     trouble: Trouble | None = None
     ended: bool = False
+    keep_alives: int = 0
     chars: int = 0
     kinds: set[Kind] = field(default_factory=set)
     _parts: list[str] = field(default_factory=list)
@@ -60,6 +61,8 @@ class Answer:
             case Served():
                 first_id = self.served.request_id or event.request_id
                 self.served = replace(_newer(self.served, event), request_id=first_id)
+            case Queued():
+                self.keep_alives += 1
             case Finish(reason=reason):
                 self.finish = reason
             case Trouble():

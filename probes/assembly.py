@@ -41,7 +41,7 @@ def assemble(
     tokens = timing.count(answer.usage, answer.chars)
     speed = timing.speed(marks.contents, tokens)
     withheld = f"tokens/s withheld: {speed.withheld}" if verdict.outcome is Outcome.OK and speed.withheld else None
-    detail = "; ".join(words for words in (verdict.detail, withheld) if words) or None
+    detail = "; ".join(words for words in (verdict.detail, _queued(answer, marks), withheld) if words) or None
     sample = Sample(
         started_at=started_at,
         vantage=vantage,
@@ -98,6 +98,15 @@ def never_sent(endpoint: Endpoint, outcome: Outcome, detail: str, *, vantage: st
         outcome=outcome,
         outcome_detail=detail,
     )
+
+
+def _queued(answer: Answer, marks: Marks) -> str | None:
+    """How long the server kept the request in its queue, as far as its keep-alives and its first event tell."""
+    if not answer.keep_alives:
+        return None
+    waited_ms = timing.span_ms(marks.sent, marks.first_event)
+    until = "no event" if waited_ms is None else f"{waited_ms:,.0f} ms to the first event"
+    return f"queued: {answer.keep_alives} keep-alive{'s' if answer.keep_alives > 1 else ''}, {until}"
 
 
 def _setup(marks: Marks) -> dict[str, Any]:

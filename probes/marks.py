@@ -40,7 +40,7 @@ class Marks:
 
     ``sent`` is when the last byte of the request was accepted by the socket of an open connection; ``headers`` is
     the read that completed the response's head; ``first_event`` the read that completed the first event of any
-    kind; ``end`` the terminal marker. ``setup`` is None where a kept connection was reused.
+    kind but keep-alives; ``end`` the terminal marker. ``setup`` is None where a kept connection was reused.
     """
 
     due: int

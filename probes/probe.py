@@ -21,7 +21,7 @@ from probes.prompt import unique
 from probes.ratelimit import RateLimits, rate_limits
 from probes.sample import Sample
 from probes.transport import Refused, Reply, Transport
-from probes.wire.dialect import Dialect, Trouble
+from probes.wire.dialect import Dialect, Queued, Trouble
 
 BODY_LIMIT: Final = 64 << 20
 """Bytes of one response read before it is given up as hostile."""
@@ -177,7 +177,8 @@ class Prober:
             at, data = await reply.body.read()
             progress = False
             for event in reader.feed(data) if data else reader.close():
-                marks.first_event = marks.first_event or at
+                if not isinstance(event, Queued):
+                    marks.first_event = marks.first_event or at
                 progress = answer.take(event, at, marks) or progress
             if not data:
                 return

@@ -6,17 +6,18 @@ from probes.marks import Marks
 from probes.outcome import Outcome
 from probes.ratelimit import Bucket, RateLimits
 from probes.sample import Sample
-from probes.wire.dialect import End, Event, Finish, Kind, Output, Served, Trouble, Usage
+from probes.wire.dialect import End, Event, Finish, Kind, Output, Queued, Served, Trouble, Usage
 from tests.samples import endpoint
 
 MS = 1_000_000
 
 
-def assembled(*events: Event, limits: RateLimits | None = None) -> Sample:
+def assembled(*events: Event, limits: RateLimits | None = None, first_event: int | None = None) -> Sample:
     """The sample of a stream with 100 ms between its events."""
     answer, marks = Answer(), Marks(due=0, started=0, sent=0)
     for number, event in enumerate((*events, End()), start=1):
         answer.take(event, number * 100 * MS, marks)
+    marks.first_event = None if first_event is None else first_event * MS
     return assemble(
         endpoint(), marks, answer,
         vantage="local", started_at=0, status=200, kept=True, limits=limits, loop_lag_ms=None, key=None,
@@ -50,6 +51,15 @@ def test_drafts_have_a_first_token_and_an_end_and_no_speed():
     assert (sample.outcome, sample.ttft_ms, sample.e2e_ms, sample.tokens_per_s) == (Outcome.OK, 100.0, 400.0, None)
     assert (sample.output_chars, sample.chunks, sample.e2e_tokens_per_s) == (8, 4, 750.0)
     assert sample.outcome_detail == "tokens/s withheld: the whole answer came again and again, in drafts"
+
+
+def test_time_in_a_servers_queue_is_told_and_is_not_the_servers_word():
+    words = [Output(Kind.ANSWER, "word ")] * 3
+    sample = assembled(Queued(), Queued(), *words, Usage(output=30), Finish("stop"), first_event=300)
+    assert (sample.outcome, sample.server_queue_ms) == (Outcome.OK, None)
+    assert sample.outcome_detail == "queued: 2 keep-alives, 300 ms to the first event"
+    timeout = assembled(Queued(), Trouble(Outcome.TIMEOUT, "no first token within 30 s"))
+    assert timeout.outcome_detail == "no first token within 30 s; queued: 1 keep-alive, no event"
 
 
 LIMITS = RateLimits((Bucket("requests", "day", None, 1000, 999, 86.4), Bucket("tokens", "minute", None, 6000, 0, 7.5)))

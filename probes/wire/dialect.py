@@ -83,6 +83,11 @@ class Served:
 
 
 @dataclass(frozen=True, slots=True)
+class Queued:
+    """A sign of life, before anything else of the answer, of a server whose queue the request waits in."""
+
+
+@dataclass(frozen=True, slots=True)
 class Finish:
     """The reason the model stopped, in the provider's word."""
 
@@ -107,7 +112,7 @@ class Trouble:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
-Event = Output | Usage | ServerTimes | Served | Finish | End | Trouble
+Event = Output | Usage | ServerTimes | Served | Queued | Finish | End | Trouble
 
 
 @dataclass(frozen=True, slots=True)

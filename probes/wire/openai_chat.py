@@ -14,6 +14,7 @@ from probes.wire.dialect import (
     Finish,
     Kind,
     Output,
+    Queued,
     Served,
     Trouble,
     WireRequest,
@@ -90,6 +91,14 @@ class ChatReader(SseReader):
         self._finish: str | None = None
         self._named: tuple[str | None, ...] = (None, None, None, None)
         self._served = Served()
+        self._queued = 0
+
+    def feed(self, data: bytes) -> list[Event]:
+        """As the others, and DeepSeek's ``: keep-alive`` while a request waits to be run (api-docs.deepseek.com)."""
+        events = super().feed(data)
+        new = self._decoder.keep_alives - self._queued
+        self._queued += new
+        return [*[Queued()] * new, *events] if new else events
 
     def _verdict(self) -> End | Trouble:
         """An answer with a finish reason is whole without a ``[DONE]``: not every look-alike sends one."""

@@ -47,6 +47,9 @@ class SseDecoder:
         self._id = ""
         self._stray = bytearray()
         self.overflowed = False
+        self.keep_alives = 0
+        """The comments ``: keep-alive`` before the first event."""
+        self._any = False
 
     @property
     def stray(self) -> bytes:
@@ -105,11 +108,14 @@ class SseDecoder:
             elif line.startswith(b"data:"):
                 self._data.append(line[6:] if line[5:6] == b" " else line[5:])
                 self._size += len(line)
-            elif line[0] != _COLON and not self._take_field(line):
+            elif line[0] == _COLON:
+                self.keep_alives += not self._any and line[1:].strip() == b"keep-alive"
+            elif not self._take_field(line):
                 events += self._take_stray(line)
         return events
 
     def _event(self) -> SseEvent:
+        self._any = True
         data = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
         self._data.clear()
         self._size = 0

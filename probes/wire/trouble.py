@@ -84,11 +84,17 @@ _SENTENCES: Final = (
     (
         Outcome.OVERLOADED,
         re.compile(
-            r"overloaded|(?:over|at) capacity|high (?:traffic|demand|load)|server (?:is )?busy|loading model"
+            r"overloaded|(?:over|at) capacity|high (?:traffic|demand|load)|server (?:is )?busy"
             r"|maximum pending requests|temporarily unavailable",
             re.IGNORECASE,
         ),
     ),
+)
+_LOADING: Final = re.compile(
+    # llama.cpp (503); Ollama (500: "unexpected server status: llm server loading model"); Hugging Face (503). One that
+    # could not be loaded ("error loading model: …", Ollama) is not among them
+    r"(?:\A|llm server )loading model\W*\Z|\bmodel\b.{0,200} is (?:currently |still )?loading\b",
+    re.IGNORECASE,
 )
 _STATUSES: Final[Mapping[int, Outcome]] = {
     401: Outcome.AUTH,
@@ -101,7 +107,7 @@ _STATUSES: Final[Mapping[int, Outcome]] = {
     424: Outcome.SERVER_ERROR,
     429: Outcome.RATE_LIMITED,
     498: Outcome.RATE_LIMITED,  # Groq: flex tier full
-    503: Outcome.OVERLOADED,  # also "loading model" (llama.cpp): up, but not now
+    503: Outcome.OVERLOADED,
     529: Outcome.OVERLOADED,  # Anthropic, OpenRouter
 }
 
@@ -116,8 +122,17 @@ class Complaint:
     retry_after_s: float | None = None
 
     @property
+    def loading(self) -> bool:
+        """Whether it says that the model is being loaded: the server is up, but not yet of use."""
+        return bool(_LOADING.search(self.sentence[:2000]))
+
+    @property
     def detail(self) -> str:
         """One plain line: the sentence, with the most telling kind after it where that adds something."""
+        return line(f"model loading: {self._said}") if self.loading else self._said
+
+    @property
+    def _said(self) -> str:
         kind = next((one for one in self.words if not one.isdigit()), "")
         if not self.sentence:
             return line(kind) or "an error without words"
@@ -189,6 +204,8 @@ def _outcome(complaint: Complaint, status: int | None) -> Outcome | None:
     for outcome, pattern in _SENTENCES:
         if pattern.search(complaint.sentence[:2000]):
             return outcome
+    if complaint.loading:
+        return Outcome.OVERLOADED
     if status is not None and (known := _STATUSES.get(status)):
         return known
     if status is not None and 400 <= status < 600:

@@ -7,7 +7,7 @@ import tracemalloc
 import pytest
 
 from probes.outcome import Outcome
-from probes.wire.dialect import End, Finish, Kind, Output, Served, ServerTimes, Trouble, Usage
+from probes.wire.dialect import End, Finish, Kind, Output, Queued, Served, ServerTimes, Trouble, Usage
 from probes.wire.openai_chat import Wire
 from tests.wire import streams
 from tests.wire.streams import chunk, records
@@ -257,6 +257,13 @@ def test_a_finish_reason_makes_the_answer_whole_without_done():
     assert read(body)[-1] == End()
     cut = records(chunk({"content": "x"}), chunk({}, "stop"), end='{"error": "lost"}\n')
     assert read(cut)[-1] == Trouble(Outcome.STREAM_ERROR, "lost")
+
+
+def test_keep_alives_before_the_first_event_are_a_queue():
+    assert read(streams.DEEPSEEK)[:2] == [Queued(), Queued()]
+    other = records(":\n\n: OPENROUTER PROCESSING\n\n", chunk({"content": "x"}), ": keep-alive\n\n", chunk({}, "stop"))
+    assert not of(read(other), Queued)
+    assert of(read(b": keep-alive\n\n: keep-al"), Queued) == [Queued()]
 
 
 def test_nothing_after_done_counts():
