@@ -8,10 +8,11 @@ from urllib.parse import urlsplit
 import httpx
 
 from probes.http1 import ResponseParser, request_bytes
-from probes.marks import Setup
-from probes.network import ExchangeError, Stream, open_stream
+from probes.marks import Setup, Stamp
+from probes.network import open_stream
 from probes.outcome import Outcome
-from probes.transport import Reply
+from probes.stream import Stream
+from probes.transport import ExchangeError, Reply
 from probes.wire.dialect import WireRequest
 
 
@@ -26,20 +27,20 @@ class Body(httpx.AsyncByteStream):
     ``head_ns`` is when the head had come, and with it ``first``.
     """
 
-    def __init__(self, stream: Stream, parser: ResponseParser, first: bytes, head_ns: int) -> None:
-        self.head_ns = head_ns
+    def __init__(self, stream: Stream, parser: ResponseParser, first: bytes, at: Stamp) -> None:
+        self.head_ns = at.at
         self._stream = stream
         self._parser = parser
         self._first = first
-        self._at = head_ns
+        self._at = at
 
     @property
     def complete(self) -> bool:
         """Whether all of it has been read."""
         return self._parser.complete and not self._first
 
-    async def read(self) -> tuple[int, bytes]:
-        """When (monotonic ns) a read of the socket came, and its bytes of the body; empty at the end.
+    async def read(self) -> tuple[Stamp, bytes]:
+        """When a read of the socket came, and its bytes of the body; empty at the end.
 
         Raises ExchangeError.
         """
@@ -83,9 +84,9 @@ class Connection(httpx.AsyncBaseTransport):
         return self._parser is None or self._parser.keep_alive
 
     @property
-    def sent_ns(self) -> int | None:
+    def sent(self) -> Stamp | None:
         """When the socket took the last byte of the newest request."""
-        return self._stream.last_write_ns if self._stream else None
+        return self._stream.sent if self._stream else None
 
     async def open(self, wire: WireRequest) -> Setup | None:  # noqa: ARG002  # HTTP opens without a word
         """Open it unless it is open; what that took, or None where a kept connection serves. Raises SetupError."""
@@ -106,7 +107,7 @@ class Connection(httpx.AsyncBaseTransport):
         response = await self._client.send(request, stream=True)
         headers = {name.lower(): value for name, value in response.headers.items()}
         body: Body = response.extensions["body"]
-        return Reply(response.status_code, headers, body, self.sent_ns, body.head_ns)
+        return Reply(response.status_code, headers, body, body.head_ns)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """The transport's side of httpx: write the request, read the response's head."""
@@ -119,7 +120,7 @@ class Connection(httpx.AsyncBaseTransport):
         await self._stream.write(
             request_bytes(request.method, url.raw_path, request.headers.raw, await request.aread())
         )
-        at, first = 0, b""
+        at, first = Stamp(0), b""
         while parser.status is None:
             at, data = await self._stream.read()
             if not data:

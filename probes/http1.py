@@ -4,8 +4,8 @@ from typing import Final
 
 import httptools
 
-from probes.network import ExchangeError
 from probes.outcome import Outcome
+from probes.transport import ExchangeError
 
 HEAD_LIMIT: Final = 64 << 10
 """Bytes of a response's head (interim responses included) before it is given up as hostile."""

@@ -6,6 +6,18 @@ from typing import NamedTuple
 from probes.wire.dialect import Kind
 
 
+class Stamp(NamedTuple):
+    """When a read's data reached this machine (monotonic ns), and how much earlier it may have: None is not known.
+
+    ``end_doubt`` is that of what the read ended with, ``doubt`` of all before it. ``kernel``: the kernel said so.
+    """
+
+    at: int
+    doubt: int | None = None
+    end_doubt: int | None = None
+    kernel: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Setup:
     """How one connection was opened.

@@ -15,12 +15,11 @@ from probes.deadline import Deadline
 from probes.endpoint import Endpoint
 from probes.keys import Secret
 from probes.marks import Marks
-from probes.network import ExchangeError, SetupError
 from probes.outcome import Outcome
 from probes.prompt import unique
 from probes.ratelimit import RateLimits, rate_limits
 from probes.sample import Sample
-from probes.transport import Refused, Reply, Transport
+from probes.transport import ExchangeError, Refused, Reply, SetupError, Transport
 from probes.wire.dialect import Dialect, Queued, Trouble
 
 BODY_LIMIT: Final = 64 << 20
@@ -151,7 +150,8 @@ class Prober:
         try:
             reply = await self._connection.send(request)
         finally:
-            exchange.marks.sent = self._connection.sent_ns
+            sent = self._connection.sent
+            exchange.marks.sent = sent.at if sent else None
         exchange.marks.headers = reply.head_ns
         exchange.status = reply.status
         exchange.limits = self._limits(reply.headers)
@@ -174,7 +174,8 @@ class Prober:
         reader, marks, answer = self._dialect.reader(), exchange.marks, exchange.answer
         size = 0
         while not answer.is_over:
-            at, data = await reply.body.read()
+            stamp, data = await reply.body.read()
+            at = stamp.at
             progress = False
             for event in reader.feed(data) if data else reader.close():
                 if not isinstance(event, Queued):

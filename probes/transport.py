@@ -4,8 +4,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from probes.marks import Setup
+from probes.marks import Setup, Stamp
+from probes.outcome import Outcome
 from probes.wire.dialect import WireRequest
+
+
+class SetupError(Exception):
+    """A connection that could not be opened; ``outcome`` is dns, connect, tls or protocol."""
+
+    def __init__(self, outcome: Outcome, detail: str) -> None:
+        super().__init__(detail)
+        self.outcome = outcome
+        self.detail = detail
+
+
+class ExchangeError(Exception):
+    """A request and response that broke on an open connection; ``outcome`` is cut or protocol."""
+
+    def __init__(self, outcome: Outcome, detail: str) -> None:
+        super().__init__(detail)
+        self.outcome = outcome
+        self.detail = detail
 
 
 class Body(Protocol):
@@ -16,8 +35,8 @@ class Body(Protocol):
         """Whether the connection could take the next request now."""
         ...
 
-    async def read(self) -> tuple[int, bytes]:
-        """When (monotonic ns) a read of the socket came, and the bytes it completed; empty at the end.
+    async def read(self) -> tuple[Stamp, bytes]:
+        """When a read of the socket came, and the bytes it completed; empty at the end.
 
         Raises ExchangeError.
         """
@@ -26,7 +45,7 @@ class Body(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The beginning of a reply. ``sent_ns`` is when the socket took the request, ``head_ns`` when the head had come.
+    """The beginning of a reply. ``head_ns`` is when its head had come (monotonic).
 
     ``head_ns`` is None where a reply has no head of its own. Header names are in lower case; of a header that came
     twice the last one stands.
@@ -35,7 +54,6 @@ class Reply:
     status: int
     headers: Mapping[str, str]
     body: Body
-    sent_ns: int | None
     head_ns: int | None
 
 
@@ -58,7 +76,7 @@ class Transport(Protocol):
         ...
 
     @property
-    def sent_ns(self) -> int | None:
+    def sent(self) -> Stamp | None:
         """When the socket took the last byte of the newest request."""
         ...
 

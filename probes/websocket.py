@@ -20,11 +20,12 @@ from websockets.http11 import Response
 from websockets.protocol import State
 from websockets.uri import parse_uri
 
-from probes.marks import Setup
-from probes.network import ExchangeError, SetupError, Stream, open_stream
+from probes.marks import Setup, Stamp
+from probes.network import open_stream
 from probes.outcome import Outcome
+from probes.stream import Stream
 from probes.text import line
-from probes.transport import Refused, Reply
+from probes.transport import ExchangeError, Refused, Reply, SetupError
 from probes.wire.dialect import EVENT_LIMIT, WireRequest
 
 RENEW_AFTER_NS: Final = 55 * 60 * 1_000_000_000
@@ -34,7 +35,7 @@ _SILENT: Final = logging.getLogger(f"{__name__}.wire")
 _SILENT.setLevel(logging.CRITICAL + 1)  # the library logs headers, and one of them is the key
 
 
-Arrived = asyncio.Queue[tuple[int, bytes] | ExchangeError]
+Arrived = asyncio.Queue[tuple[Stamp, bytes] | ExchangeError]
 
 UNREAD_MESSAGES: Final = 64
 """Messages taken in and not yet read, past which the socket is left alone."""
@@ -48,7 +49,7 @@ class Messages:
     def __init__(self, arrived: Arrived) -> None:
         self._arrived = arrived
 
-    async def read(self) -> tuple[int, bytes]:
+    async def read(self) -> tuple[Stamp, bytes]:
         """When the read that completed a message came, and the message, a line feed after it. Raises ExchangeError."""
         one = await self._arrived.get()
         if isinstance(one, ExchangeError):
@@ -70,6 +71,7 @@ class WebSocket:
         self._arrived = Arrived(UNREAD_MESSAGES)
         self._headers: Mapping[str, str] = {}
         self._opened_ns = 0
+        self._sent: Stamp | None = None
 
     @property
     def is_open(self) -> bool:
@@ -79,9 +81,9 @@ class WebSocket:
         return self._protocol.state is State.OPEN and time.monotonic_ns() - self._opened_ns < RENEW_AFTER_NS
 
     @property
-    def sent_ns(self) -> int | None:
+    def sent(self) -> Stamp | None:
         """When the socket took the last byte of the newest frame."""
-        return self._stream.last_write_ns if self._stream else None
+        return self._sent
 
     async def open(self, wire: WireRequest) -> Setup | None:
         """Open and upgrade it unless it is open; what that took. Raises SetupError and Refused."""
@@ -108,10 +110,12 @@ class WebSocket:
         while not self._arrived.empty():  # said while nothing was asked; an end is kept, for it is still true
             if isinstance(one := self._arrived.get_nowait(), ExchangeError):
                 raise one
+        self._sent = None
         self._protocol.send_text(wire.body)
         await _flush(self._stream, self._protocol)
+        self._sent = self._stream.sent
         headers, self._headers = self._headers, {}
-        return Reply(101, headers, Messages(self._arrived), self.sent_ns, None)
+        return Reply(101, headers, Messages(self._arrived), None)
 
     def drop(self) -> None:
         """Close the socket at once, if one is open."""
@@ -148,18 +152,20 @@ async def _receive(stream: Stream, protocol: ClientProtocol, arrived: Arrived) -
     try:
         while protocol.state is State.OPEN:
             at = await _take(stream, protocol)
-            for event in protocol.events_received():
-                if isinstance(event, Frame) and event.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
-                    message += event.data
-                    if event.fin:
-                        await arrived.put((at, bytes(message) + b"\n"))
+            frames = [one for one in protocol.events_received() if isinstance(one, Frame)]
+            for frame in frames:
+                if frame.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
+                    message += frame.data
+                    if frame.fin:
+                        last = frame is frames[-1]
+                        await arrived.put((at if last else at._replace(end_doubt=at.doubt), bytes(message) + b"\n"))
                         message.clear()
         await arrived.put(_end(protocol))
     except ExchangeError as error:
         await arrived.put(error)
 
 
-async def _take(stream: Stream, protocol: ClientProtocol) -> int:
+async def _take(stream: Stream, protocol: ClientProtocol) -> Stamp:
     """One read of the socket into the protocol, and what the protocol answers to it; when the read came."""
     at, data = await stream.read()
     if data:

@@ -10,8 +10,10 @@ import pytest
 
 from probes import network
 from probes.connection import Connection, Reply, tls_context
-from probes.network import SetupError, open_stream
+from probes.network import open_stream
 from probes.outcome import Outcome
+from probes.stream import UNREAD_LIMIT
+from probes.transport import SetupError
 from probes.wire.dialect import WireRequest
 from tests.certificate import server_context
 
@@ -87,8 +89,8 @@ async def test_a_first_request_pays_the_set_up_and_a_second_does_not():
         assert setup.resolved is None, "an address literal is not resolved"
         assert setup.secured is None
         reply = await ask(connection, server.url)
-        assert reply.sent_ns is not None
-        assert setup.connected <= reply.sent_ns <= reply.head_ns
+        assert connection.sent is not None
+        assert setup.connected <= connection.sent.at <= reply.head_ns
         assert await connection.open(ASKED) is None
         await ask(connection, server.url)
         assert server.accepted == 1
@@ -211,11 +213,11 @@ async def test_a_reader_behind_a_flood_leaves_it_in_the_kernel():
 
     listening = await asyncio.start_server(flood, "127.0.0.1", 0)
     stream, _ = await open_stream("127.0.0.1", listening.sockets[0].getsockname()[1], None)
-    while stream._unread <= network.UNREAD_LIMIT:
+    while stream.unread <= UNREAD_LIMIT:
         await asyncio.sleep(0)
     for _ in range(1000):
         await asyncio.sleep(0)
-    assert stream._unread < network.UNREAD_LIMIT + (1 << 20)
+    assert stream.unread < UNREAD_LIMIT + (1 << 20)
     _, data = await stream.read()
     assert set(data) == {ord("x")}
     stream.abort()

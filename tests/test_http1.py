@@ -5,8 +5,8 @@ import random
 import pytest
 
 from probes.http1 import HEAD_LIMIT, ResponseParser, request_bytes
-from probes.network import ExchangeError
 from probes.outcome import Outcome
+from probes.transport import ExchangeError
 
 CHUNKED = (
     b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"

@@ -11,9 +11,8 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 
 from probes import websocket
 from probes.connection import tls_context
-from probes.network import ExchangeError, SetupError
 from probes.outcome import Outcome
-from probes.transport import Refused
+from probes.transport import ExchangeError, Refused, SetupError
 from probes.websocket import WebSocket
 from probes.wire.dialect import WireRequest
 from tests.certificate import server_context
@@ -43,9 +42,9 @@ async def socket_to(handler: Handler = echo, **options: object) -> AsyncIterator
 
 async def said(one: WebSocket, wire: WireRequest) -> bytes:
     reply = await one.send(wire)
-    at, message = await reply.body.read()
-    assert reply.sent_ns is not None
-    assert reply.sent_ns <= at
+    stamp, message = await reply.body.read()
+    assert one.sent is not None
+    assert one.sent.at <= stamp.at
     return message
 
 

@@ -1,0 +1,73 @@
+"""ReceiveClock: when data reached this machine, by the kernel's own stamp on every segment where it gives one.
+
+Linux stamps each TCP segment as it takes it in (``SO_TIMESTAMPNS``, socket(7)) and hands the stamp out with the data
+(``recvmsg``). The stamp is on the wall clock and is moved to the monotonic clock here. Of segments that waited to be
+read the kernel keeps only the newest stamp, so a stamp says when the *last* byte of a read came.
+"""
+
+import socket
+import struct
+import sys
+import time
+from typing import Final, NamedTuple
+
+STEP_NS: Final = 1_000_000
+"""A wall clock that moved so far against the monotonic one was set; slewing is at most 500 ppm (adjtimex(2))."""
+
+_SO_TIMESTAMPNS: Final = 35
+"""``SO_TIMESTAMPNS_OLD`` of asm-generic/socket.h, which every architecture Python supports uses; its stamp is a
+timespec of two longs."""
+
+_TIMESPEC: Final = struct.Struct("@ll")
+_ANCILLARY: Final = socket.CMSG_SPACE(_TIMESPEC.size) if hasattr(socket, "CMSG_SPACE") else 0
+
+
+class Received(NamedTuple):
+    """One read: the bytes, when the last of them came (monotonic ns), and whether that is the kernel's word."""
+
+    data: bytes
+    at: int
+    kernel: bool
+
+
+class ReceiveClock:
+    """Reads one socket and dates what it reads. Where the kernel gives no stamp, now is when it was read."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self._kernel = _ask_for_stamps(sock)
+        self._offset_ns = _wall_minus_monotonic()
+        self._newest_ns = 0
+
+    def receive(self, size: int) -> Received:
+        """At most ``size`` bytes. Raises what ``recv`` does: BlockingIOError, OSError."""
+        if not self._kernel:
+            return Received(self._sock.recv(size), time.monotonic_ns(), kernel=False)
+        data, ancillary, _, _ = self._sock.recvmsg(size, _ANCILLARY)
+        now, offset = time.monotonic_ns(), _wall_minus_monotonic()
+        stepped = abs(offset - self._offset_ns) > STEP_NS
+        self._offset_ns = offset
+        for _, kind, value in ancillary:
+            if kind == _SO_TIMESTAMPNS and len(value) == _TIMESPEC.size and not stepped:
+                seconds, nanoseconds = _TIMESPEC.unpack(value)
+                at = seconds * 1_000_000_000 + nanoseconds - offset
+                if self._newest_ns <= at <= now:  # else the clock was set in between: no stamp to go by
+                    self._newest_ns = at
+                    return Received(data, at, kernel=True)
+        return Received(data, now, kernel=False)
+
+
+def _ask_for_stamps(sock: socket.socket) -> bool:
+    if not sys.platform.startswith("linux") or not hasattr(sock, "recvmsg"):
+        return False
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
+    except OSError:
+        return False
+    return True
+
+
+def _wall_minus_monotonic() -> int:
+    """The two clocks read as close together as can be, ns; good to well under a microsecond."""
+    before, wall, after = time.monotonic_ns(), time.time_ns(), time.monotonic_ns()
+    return wall - (before + after) // 2

@@ -1,0 +1,190 @@
+"""Stream: bytes over one socket; every read carries when its data reached the machine, and how sure that is."""
+
+import asyncio
+import contextlib
+import errno
+import os
+import socket
+import ssl
+import time
+from collections import deque
+from typing import Final
+
+from probes.loop import deaf_since_ns
+from probes.marks import Stamp
+from probes.outcome import Outcome
+from probes.receive_clock import ReceiveClock
+from probes.text import line
+from probes.tls import Tls
+from probes.transport import ExchangeError
+
+UNREAD_LIMIT: Final = 1 << 20
+"""Bytes received but not yet read, past which the socket is left alone: a flood stays in the kernel."""
+
+READ_SIZE: Final = 1 << 16
+
+
+class Stream:
+    """A connected, non-blocking socket, read as soon as it has something; decoding happens later, off the clock.
+
+    TLS, where it is wanted, begins with `secure` and runs over memory, so that its data is stamped like any other.
+    """
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.eof = False
+        self.sent: Stamp | None = None
+        self.unread = 0
+        self._sock = sock
+        self._clock = ReceiveClock(sock)
+        self._tls: Tls | None = None
+        self._loop = asyncio.get_running_loop()
+        self._received: deque[tuple[Stamp, bytes]] = deque()
+        self._error: Exception | None = None
+        self._news = asyncio.Event()
+        self._writable = asyncio.Event()
+        self._open = True
+        self._reading = False
+        self._listen()
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing has come that was not read: not data, not an end."""
+        return not self.eof and not self._received
+
+    async def read(self) -> tuple[Stamp, bytes]:
+        """What one read of the socket brought, and when; empty at the end. Raises ExchangeError."""
+        while not self._received:
+            if self._error is not None:
+                raise ExchangeError(Outcome.CUT, words(self._error))
+            if self.eof:
+                return Stamp(time.monotonic_ns()), b""
+            self._news.clear()
+            await self._news.wait()
+        stamp, data = self._received.popleft()
+        self.unread -= len(data)
+        if self.unread <= UNREAD_LIMIT and not self.eof:
+            self._listen()
+        return stamp, data
+
+    async def write(self, data: bytes) -> None:
+        """Hand everything to the socket; ``sent`` is then when it took the last byte. Raises ExchangeError."""
+        self.sent = None
+        try:
+            self.sent = await self._send(data if self._tls is None else self._tls.encrypt(data))
+        except (OSError, ssl.SSLError) as error:
+            raise ExchangeError(Outcome.CUT, words(error)) from error
+
+    async def secure(self, context: ssl.SSLContext, host: str) -> None:
+        """Shake hands. Raises OSError and ssl.SSLError (an OSError), and ConnectionAbortedError at an early end."""
+        tls = Tls(context, host)
+        data = b""
+        while not tls.shake(data):
+            await self._send(tls.outgoing())
+            _, data = await self.read()
+            if not data:
+                raise ConnectionAbortedError("the connection closed during the handshake")
+        await self._send(tls.outgoing())
+        self._tls = tls
+        early, self._received = self._received, deque()  # what came right behind the server's last message
+        self.unread = 0
+        for stamp, cipher in [(Stamp(time.monotonic_ns()), b""), *early]:
+            self._take(stamp, cipher)
+
+    def abort(self) -> None:
+        """Close at once; nothing here waits for a server that does not answer."""
+        if self._open:
+            self._deafen()
+            self._loop.remove_writer(self._sock)
+            self._sock.close()
+            self._open = False
+            self._end(None)
+            self._writable.set()
+
+    def _listen(self) -> None:
+        if self._open and not self._reading:
+            self._loop.add_reader(self._sock, self._receive)
+            self._reading = True
+
+    def _deafen(self) -> None:
+        if self._reading:
+            self._loop.remove_reader(self._sock)
+            self._reading = False
+
+    def _receive(self) -> None:
+        """Take one read's worth from the socket, stamp and keep it."""
+        try:
+            data, at, kernel = self._clock.receive(READ_SIZE)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError as error:
+            self._end(error)
+            return
+        if not data:
+            self._end(None)
+            return
+        deaf_since = deaf_since_ns()
+        doubt = None if deaf_since is None else max(0, at - deaf_since)
+        self._take(Stamp(at, doubt, 0 if kernel else doubt, kernel), data)
+        if self.unread > UNREAD_LIMIT:
+            self._deafen()
+
+    def _take(self, stamp: Stamp, data: bytes) -> None:
+        """Keep what came, decrypted where it was encrypted."""
+        if self._tls is not None:
+            try:
+                data = self._tls.decrypt(data)
+                if answer := self._tls.outgoing():  # a new key: rare, and small enough for any socket
+                    self._sock.send(answer)
+            except OSError as error:  # an SSLError is one
+                self._end(error)
+                return
+        if data:
+            self._received.append((stamp, data))
+            self.unread += len(data)
+            self._news.set()
+        if self._tls is not None and self._tls.ended:
+            self._end(None)
+
+    def _end(self, error: Exception | None) -> None:
+        """Nothing more will come; who waits for it learns why."""
+        self._deafen()
+        self.eof = True
+        self._error = self._error or error
+        self._news.set()
+
+    async def _send(self, data: bytes) -> Stamp:
+        """Hand everything to the socket: when it took the last byte. Raises OSError."""
+        rest = memoryview(data)
+        while True:
+            if not self._open:
+                raise ConnectionAbortedError("the connection is closed")
+            before = time.monotonic_ns()
+            with contextlib.suppress(BlockingIOError, InterruptedError):
+                rest = rest[self._sock.send(rest) :]
+                if not rest:
+                    after = time.monotonic_ns()
+                    return Stamp(after, after - before, after - before)
+            await self._room()
+
+    async def _room(self) -> None:
+        """Until the socket takes more, or is gone."""
+        self._writable.clear()
+        self._loop.add_writer(self._sock, self._writable.set)
+        try:
+            await self._writable.wait()
+        finally:
+            if self._open:
+                self._loop.remove_writer(self._sock)
+
+
+def words(error: BaseException) -> str:
+    """What went wrong, in one plain line."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return line(f"certificate: {error.verify_message}")
+    if isinstance(error, ssl.SSLError):
+        return line((error.reason or str(error)).replace("_", " ").lower())
+    if isinstance(error, OSError) and error.errno in errno.errorcode:
+        return os.strerror(error.errno or 0)
+    if isinstance(error, OSError) and error.strerror:
+        return line(error.strerror)
+    return line(str(error)) or type(error).__name__
