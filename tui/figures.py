@@ -1,11 +1,11 @@
 """Figures: what a window of one endpoint's history holds, as a pure function of history, grid and instant."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from probes.frames import EndpointFacts
 from probes.outcome import NEVER_SENT, Outcome
-from probes.stats import median, quantile, rate
+from probes.stats import known, median, quantile, rate
 from tui.history import OUTCOMES, History
 from tui.view import Figures, Grid
 
@@ -60,8 +60,10 @@ def window_start(window_ms: int, now: int) -> int:
     return now // step * step - window_ms
 
 
-def figures(history: History, facts: EndpointFacts, on: Grid, since: int, now: int) -> Figures:
+def figures(history: History, facts: EndpointFacts, on: Grid, since: int, now: int, *, fully: bool = False) -> Figures:
     """The figures of one endpoint over a grid, counting samples that started from ``since`` up to ``now``.
+
+    Characters/s and cost only where they are wanted (``fully``): a screen that does not show them need not wait.
 
     Times and speeds use only `ok` samples made with the endpoint's own connection policy: a cold sample of a warm
     endpoint (or the other way round) is never mixed in. ``*_last`` is the newest of them, unless a probe has
@@ -101,7 +103,20 @@ def figures(history: History, facts: EndpointFacts, on: Grid, since: int, now: i
             if ttft is not None:
                 waits.append(ttft - (history.load_ms(index) or 0.0))
     _hold(cells, on, round(facts.interval * 1500))
-    return _summary(cells, ttfts, waits, speeds, failed_last)
+    shown = _summary(cells, ttfts, waits, speeds, failed_last)
+    return _in_full(shown, history, facts, history.span(max(start, since), now)) if fully else shown
+
+
+def _in_full(shown: Figures, history: History, facts: EndpointFacts, span: range) -> Figures:
+    """The figures with characters/s of the samples that are timed, and the mean of the costs of all that were sent."""
+    kinds = [(index, _KINDS[history.outcome[index]]) for index in span]
+    timed = (index for index, kind in kinds if kind == _OK and history.on(index) == facts.connection)
+    costs = known(history.cost_usd(index) for index, kind in kinds if kind != _NOT_SENT)
+    return replace(
+        shown,
+        chars_per_s_p50=median(history.chars_per_s(index) for index in timed),
+        cost_mean_usd=sum(costs) / len(costs) if costs else None,
+    )
 
 
 def _measure(cell: _Slice, ttft: float | None, speed: float | None, ttfts: list[float], speeds: list[float]) -> None:

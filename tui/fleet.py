@@ -13,8 +13,9 @@ from probes.sample import Sample
 from tui.figures import figures, grid, window_start
 from tui.health import state
 from tui.history import History, Past
-from tui.lens import Lens, arranged, compared
+from tui.lens import Lens, arranged
 from tui.messages import LineRejected, Message, RecorderJoined, SourceLost
+from tui.standing import compared
 from tui.view import Dashboard, EndpointView, Figures, Grid, Link
 
 FAILURES_KEPT: Final = 20
@@ -44,7 +45,7 @@ class Watched:
     limits: Sample | None = None
     failures: deque[Sample] = field(default_factory=lambda: deque(maxlen=FAILURES_KEPT))
     answer: str = ""
-    drawn: tuple[tuple[Grid, int, int, int], Figures] | None = None
+    drawn: tuple[tuple[Grid, int, int, int, bool], Figures] | None = None
 
     def take(self, sample: Sample) -> None:
         """Take a live sample in; one that is already known (from the store) changes nothing."""
@@ -67,11 +68,11 @@ class Watched:
         if newer and headroom(sample) is not None:
             self.limits = sample
 
-    def figures(self, on: Grid, since: int, now: int) -> Figures:
+    def figures(self, on: Grid, since: int, now: int, *, fully: bool) -> Figures:
         """The figures over a grid, computed again only when the window moved on or the history changed."""
-        key = (on, since, self.history.version, self.history.span(since, now).stop)
+        key = (on, since, self.history.version, self.history.span(since, now).stop, fully)
         if self.drawn is None or self.drawn[0] != key:
-            self.drawn = (key, figures(self.history, self.facts, on, since, now))
+            self.drawn = (key, figures(self.history, self.facts, on, since, now, fully=fully))
         return self.drawn[1]
 
 
@@ -161,7 +162,8 @@ class Fleet:
         """The screen at ``now``; ``columns`` is how many slices of time the visible panel can draw."""
         on = grid(lens.window_ms, columns, now)
         since = window_start(lens.window_ms, now)
-        views = compared([self._view(watched, on, since, now) for watched in self.endpoints.values()])
+        watched = self.endpoints.values()
+        views = compared([self._view(one, on, since, now, fully=lens.ranked) for one in watched], lens.ranking)
         shown, groups = arranged(views, lens)
         names = [view.name for view in shown]
         return Dashboard(
@@ -186,8 +188,8 @@ class Fleet:
             else self.link
         )
 
-    def _view(self, watched: Watched, on: Grid, since: int, now: int) -> EndpointView:
-        shown = watched.figures(on, since, now)
+    def _view(self, watched: Watched, on: Grid, since: int, now: int, *, fully: bool) -> EndpointView:
+        shown = watched.figures(on, since, now, fully=fully)
         word, why = state(watched.facts, watched.watch, self.engine, shown, watched.last, watched.last_sent, now)
         limits, sent = watched.limits, watched.last_sent
         return EndpointView(

@@ -1,15 +1,19 @@
 """Lens: what a person chose to see (window, order, filter, groups), and the pure functions that apply it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeVar
 
-from probes.stats import known, ratio
+from tui.standing import Rank, grouped, unknown_last
 from tui.view import STATES, EndpointView
 
 T = TypeVar("T")
 Sort = Literal["configured", "name", "ttft", "tokens/s", "errors", "state"]
 SORTS: Final[tuple[Sort, ...]] = ("configured", "name", "ttft", "tokens/s", "errors", "state")
+
+Groups = Literal["headings", "side by side", "none"]
+GROUPS: Final[tuple[Groups, ...]] = ("headings", "side by side", "none")
+"""Groups as headings of the list; ranked in blocks of their own, the group view; a plain list."""
 
 MINUTE_MS: Final = 60_000
 WINDOWS: Final[dict[str, int]] = {
@@ -24,21 +28,38 @@ WINDOWS: Final[dict[str, int]] = {
 OTHERS: Final = "others"
 """The heading of the endpoints whose model nobody else here serves."""
 
+NOTHING_SHARED: Final = 'no two endpoints share a model: give them the same group = "…" in the config'
+"""The heading of the group view where there is nothing to compare."""
+
 
 @dataclass(frozen=True, slots=True)
 class Lens:
-    """What is shown and how; ``query`` filters by name, provider, model and state, all words must match."""
+    """What is shown and how; ``query`` filters by name, provider, model and state, all words must match.
+
+    ``sort`` orders the list, ``rank`` the members of each group in the group view.
+    """
 
     window: str = "1 h"
     sort: Sort = "configured"
     query: str = ""
-    grouped: bool = True
+    groups: Groups = "headings"
+    rank: Rank = "ttft"
     shared_scale: bool = True
 
     @property
     def window_ms(self) -> int:
         """The window's length."""
         return WINDOWS[self.window]
+
+    @property
+    def ranked(self) -> bool:
+        """Whether it shows the group view."""
+        return self.groups == "side by side"
+
+    @property
+    def ranking(self) -> Rank | None:
+        """The figure by which members of groups are ranked; None outside the group view."""
+        return self.rank if self.ranked else None
 
 
 def next_of(options: Sequence[T], current: T, step: int = 1) -> T:
@@ -67,46 +88,19 @@ def matches(view: EndpointView, query: str) -> bool:
     return all(word in text for word in query.lower().split())
 
 
-def compared(views: Sequence[EndpointView]) -> list[EndpointView]:
-    """The views, those that share a group (or else a model) with their ratios to the best of it."""
-    groups = _groups(views)
-    return [_against(view, groups[_group(view)]) for view in views]
-
-
-def _against(view: EndpointView, group: Sequence[EndpointView]) -> EndpointView:
-    if len(group) < 2:
-        return view
-    ttft = min(known(one.figures.ttft_p50_ms for one in group), default=None)
-    speed = max(known(one.figures.tokens_per_s_p50 for one in group), default=None)
-    return replace(
-        view,
-        ttft_ratio=ratio(view.figures.ttft_p50_ms, ttft),
-        tokens_per_s_ratio=ratio(view.figures.tokens_per_s_p50, speed),
-    )
-
-
-def _group(view: EndpointView) -> str:
-    return view.facts.group or view.facts.model
-
-
-def _groups(views: Sequence[EndpointView]) -> dict[str, list[EndpointView]]:
-    groups: dict[str, list[EndpointView]] = {}
-    for view in views:
-        groups.setdefault(_group(view), []).append(view)
-    return groups
-
-
 def arranged(views: Sequence[EndpointView], lens: Lens) -> tuple[tuple[EndpointView, ...], dict[str, str]]:
     """The views to draw, in order, and the heading above an endpoint by its name.
 
     A group is a model that at least two endpoints share; the rest comes last. Groups stand in the order of
     their first member, members in the order asked for; ties keep the configured order. Unknown figures sort
-    last.
+    last. For the group view see `_in_blocks`.
     """
+    if lens.ranked:
+        return _in_blocks(views, lens)
     shown = sorted((view for view in views if matches(view, lens.query)), key=_ORDERS[lens.sort])
-    if not lens.grouped:
+    if lens.groups == "none":
         return tuple(shown), {}
-    by_model = _groups(shown)
+    by_model = grouped(shown)
     shared = {name: members for name, members in by_model.items() if len(members) > 1}
     if not shared:
         return tuple(shown), {}
@@ -117,16 +111,32 @@ def arranged(views: Sequence[EndpointView], lens: Lens) -> tuple[tuple[EndpointV
     return tuple(view for members in [*shared.values(), alone] for view in members), headings
 
 
-def _last(value: float | None, sign: int = 1) -> tuple[bool, float]:
-    """A sort key that puts unknown values after the known ones."""
-    return (value is None, 0.0 if value is None else sign * value)
+def _in_blocks(views: Sequence[EndpointView], lens: Lens) -> tuple[tuple[EndpointView, ...], dict[str, str]]:
+    """The same for the group view: members in the order of their places, whatever part of a group the filter leaves."""
+    headings: dict[str, str] = {}
+    blocks: list[EndpointView] = []
+    for name, group in grouped([view for view in views if view.standing]).items():
+        shown = sorted((view for view in group if matches(view, lens.query)), key=_place)
+        if shown:
+            of_all = f"{len(group)} endpoints"
+            count = of_all if len(shown) == len(group) else f"{len(shown)} of {of_all}"
+            headings[shown[0].name] = f"{name} · {count}"
+            blocks.extend(shown)
+    alone = [view for view in views if not view.standing and matches(view, lens.query)]
+    if alone:
+        headings[alone[0].name] = OTHERS if any(view.standing for view in views) else NOTHING_SHARED
+    return (*blocks, *alone), headings
+
+
+def _place(view: EndpointView) -> tuple[bool, float]:
+    return unknown_last(view.standing.place if view.standing else None)
 
 
 _ORDERS: Final[dict[Sort, Callable[[EndpointView], Any]]] = {
     "configured": lambda view: view.slot,
     "name": lambda view: view.name.lower(),
-    "ttft": lambda view: _last(view.figures.ttft_p50_ms),
-    "tokens/s": lambda view: _last(view.figures.tokens_per_s_p50, -1),
-    "errors": lambda view: _last(view.figures.error_rate, -1),
+    "ttft": lambda view: unknown_last(view.figures.ttft_p50_ms),
+    "tokens/s": lambda view: unknown_last(view.figures.tokens_per_s_p50, -1),
+    "errors": lambda view: unknown_last(view.figures.error_rate, -1),
     "state": lambda view: STATES.index(view.state),
 }

@@ -33,7 +33,15 @@ class Still:
         """The held instant through a lens: window, order and filter may change, what is known may not."""
         board = fleet.dashboard(lens, columns, self.at, selected)
         endpoints = tuple(
-            replace(self.views[view.name], figures=view.figures) if view.name in self.views else view
+            replace(
+                self.views[view.name],
+                figures=view.figures,
+                ttft_ratio=view.ttft_ratio,
+                tokens_per_s_ratio=view.tokens_per_s_ratio,
+                standing=view.standing,
+            )
+            if view.name in self.views
+            else view
             for view in board.endpoints
         )
         return replace(board, endpoints=endpoints, frozen_at=self.at)

@@ -49,7 +49,8 @@ class Figures:
     endpoint's own connection policy only: warm and cold are never mixed. They hold None for a slice without
     one. ``finished`` counts samples of the error rate, ``failed`` those among them that failed, ``hits``
     rate-limit hits. ``covered``: the slice lies within the reach of a sample (`tui.figures`); ``down``: it
-    has no value because that sample failed. ``error_rate`` is a share of 1.
+    has no value because that sample failed. ``error_rate`` is a share of 1. ``chars_per_s_p50`` and
+    ``cost_mean_usd`` (of a probe) are computed for the group view alone.
     """
 
     ttft_ms: tuple[float | None, ...] = ()
@@ -70,6 +71,22 @@ class Figures:
     hit_count: int = 0
     error_rate: float | None = None
     slow: bool = False
+    chars_per_s_p50: float | None = None
+    cost_mean_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """An endpoint's place in its group of ``size`` (2 at least), those that a filter hides included.
+
+    ``place`` counts from 1, the best; None where the ranked figure is not known. ``best`` names the figures in which
+    nobody is better and somebody worse. ``ttft_share`` is the median TTFT over the slowest one's, up to 1.
+    """
+
+    place: int | None
+    size: int
+    best: frozenset[str]
+    ttft_share: float | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +96,7 @@ class EndpointView:
     ``slot`` is the endpoint's place in the configuration and with it its colour (`tui.palette`). ``why`` is
     the state in a few more words, empty where the word says it all. ``served`` names the model that really
     answered where it is not the one asked for. ``*_ratio`` is the window's median over the best one's among the
-    endpoints of the same group; None where nobody else is in it.
+    endpoints of the same group; None where nobody else is in it. ``standing`` is known in the group view alone.
     """
 
     facts: EndpointFacts
@@ -96,6 +113,7 @@ class EndpointView:
     reset_at: int | None = None
     ttft_ratio: float | None = None
     tokens_per_s_ratio: float | None = None
+    standing: Standing | None = None
 
     @property
     def name(self) -> str:

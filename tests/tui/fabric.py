@@ -4,6 +4,7 @@ import math
 import random
 from dataclasses import dataclass
 
+from probes.endpoint import Price
 from probes.frames import EndpointFacts, EngineStatus, Frame, Hello, StoreStatus, WatchStatus
 from probes.outcome import Outcome
 from probes.sample import Sample
@@ -43,7 +44,7 @@ HABITS = (
 )
 
 
-def facts(habit: Habit, interval: float = 60.0) -> EndpointFacts:
+def facts(habit: Habit, interval: float = 60.0, price: Price | None = None) -> EndpointFacts:
     return EndpointFacts(
         name=habit.name,
         provider=habit.name.partition("/")[0],
@@ -53,6 +54,7 @@ def facts(habit: Habit, interval: float = 60.0) -> EndpointFacts:
         connection="cold" if habit.mood == "cold" else "warm",
         interval=interval,
         key=f"{habit.name.partition('/')[0].upper()}_API_KEY",
+        price=price,
     )
 
 

@@ -54,7 +54,7 @@ async def test_a_simulated_engine_says_so_and_offers_a_minute(messages):
 
 async def test_sorting_and_grouping(messages):
     async with showing(*messages) as shown:
-        await shown.press("g")
+        await shown.press("g", "g")
         assert names(shown) == [habit.name for habit in HABITS]
         await shown.press("s", "s")
         assert "by ttft" in shown.lines[0]

@@ -4,7 +4,7 @@ import pytest
 
 from probes.frames import WatchStatus
 from tests.tui.fabric import HABITS, facts
-from tui.lens import SORTS, Lens, arranged, compared, lens_on, matches, next_of, windows
+from tui.lens import SORTS, Lens, arranged, lens_on, matches, next_of, windows
 from tui.view import EndpointView, Figures
 
 
@@ -28,16 +28,6 @@ def test_the_configured_order_is_kept_within_models_that_are_shared():
     assert headings == {HABITS[0].name: "gpt-oss-120b", HABITS[3].name: "claude-opus", HABITS[5].name: "others"}
 
 
-def test_members_of_a_group_are_compared_with_its_best():
-    views = [view(0, ttft=200.0, speed=2600.0), view(1, ttft=100.0), view(2), view(5, ttft=10.0, speed=1.0)]
-    assert [(one.ttft_ratio, one.tokens_per_s_ratio) for one in compared(views)] == [
-        (2.0, 1.0),
-        (1.0, None),
-        (None, None),
-        (None, None),
-    ]
-
-
 @pytest.mark.parametrize(("sort", "order"), [("ttft", [1, 0, 2]), ("tokens/s", [0, 1, 2])])
 def test_a_group_is_ranked_inside_itself(sort, order):
     views = [view(0, ttft=200.0, speed=2600.0), view(1, ttft=100.0, speed=500.0), view(2)]
@@ -48,7 +38,7 @@ def test_a_group_is_ranked_inside_itself(sort, order):
 
 def test_without_a_shared_model_there_are_no_headings():
     assert arranged([view(5), view(6)], Lens())[1] == {}
-    assert arranged([view(0), view(1)], Lens(grouped=False))[1] == {}
+    assert arranged([view(0), view(1)], Lens(groups="none"))[1] == {}
 
 
 @pytest.mark.parametrize(
@@ -69,7 +59,7 @@ def test_every_order_has_the_unknown_last(sort, order):
         view(5, ttft=92.0, speed=1015.0, rate=0.0, state="slow"),
         view(6, rate=1.0, state="failing"),
     ]
-    assert [one.slot for one in arranged(views, Lens(sort=sort, grouped=False))[0]] == order
+    assert [one.slot for one in arranged(views, Lens(sort=sort, groups="none"))[0]] == order
 
 
 @pytest.mark.parametrize(

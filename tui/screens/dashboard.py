@@ -13,7 +13,7 @@ from textual.screen import Screen
 from probes.frames import Command
 from tui.fleet import Fleet
 from tui.keys import bindings
-from tui.lens import SORTS, Lens, next_of, windows
+from tui.lens import GROUPS, SORTS, Lens, next_of, windows
 from tui.panels.fleet import FleetPanel
 from tui.panels.header import HeaderLine
 from tui.panels.key_line import KeyLine
@@ -166,7 +166,7 @@ class DashboardScreen(Screen[None]):
 
     def action_group(self) -> None:
         """Put endpoints of the same model together, or not."""
-        self._look(grouped=not self.lens.grouped)
+        self._look(groups=next_of(GROUPS, self.lens.groups))
 
     def action_scale(self) -> None:
         """One scale for a column, or one for each row."""
