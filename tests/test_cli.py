@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -101,6 +102,7 @@ def test_check_of_the_shipped_configuration_needs_no_key(run):
     assert "this machine has no keyring" in err
     table = out[out.index("ENDPOINT") : out.index("Nothing would")]
     assert max(map(len, table.splitlines())) <= 80
+    assert max(map(len, out[out.index("Nothing would") :].splitlines())) <= 80
 
 
 def test_check_says_what_a_day_comes_to(run, config, monkeypatch):
@@ -122,6 +124,62 @@ def test_check_says_what_a_day_comes_to(run, config, monkeypatch):
     }
     assert record["budget"]["reached_after_hours"] is None
     assert PLANTED not in out
+
+
+def test_check_shows_every_presets_address_dialect_key_and_cost(run, tmp_path):
+    path = tmp_path / "c.toml"
+    price = "price = { input = 1, output = 2 }"
+    path.write_text(
+        "\n".join(f'[[endpoint]]\nname = "of {one}"\nprovider = "{one}"\nmodel = "m"\n{price}' for one in presets())
+    )
+    code, out, _ = run("--config", str(path), "check")
+    assert code == 0
+    found = dict(re.findall(r"^of ([\w-]+) +60 s +(.+)\n  (?:.+)$", out, re.MULTILINE))
+    facts = dict(re.findall(r"^of ([\w-]+) .*\n  (.+)$", out, re.MULTILINE))
+    assert found.keys() == facts.keys() == presets().keys()
+    records = json.loads(run("--config", str(path), "check", "--json")[1])["endpoints"]
+    assert [one["provider"] for one in records] == list(presets())
+    for preset, record in zip(presets().values(), records, strict=True):
+        key = preset.keys[0] if preset.keys else None
+        assert facts[preset.name].split("  ") == [preset.base_url, preset.dialect, key or "no key"]
+        assert (record["url"], record["dialect"], record["key"]) == (preset.base_url, preset.dialect, key)
+        assert (record["reasoning"], record["service_tier"], record["speed"]) == ("default", None, None)
+        source, tokens, usd = found[preset.name].split()
+        assert source == record["key_source"] == ("missing" if key else "none")
+        assert tokens == f"{record['tokens_per_day']:,}"
+        assert usd == f"{record['usd_per_day']:.2f}" != "0.00"
+    assert max(map(len, out.splitlines()[3:])) <= 80
+
+
+def test_check_shows_what_is_asked_for_beside_the_usual(run, tmp_path):
+    path = tmp_path / "c.toml"
+    path.write_text("""
+[[endpoint]]
+name = "a"
+provider = "anthropic"
+model = "m"
+reasoning = "low"
+body = { speed = "fast" }
+[[endpoint]]
+name = "b"
+provider = "openai"
+model = "m"
+base_url = "https://gateway.of-a-company-with-a-long-name.example/openai/deployments/v1"
+reasoning = "off"
+body = { service_tier = "ultrafast" }
+""")
+    _, out, _ = run("--config", str(path), "check")
+    assert out.splitlines()[4:10] == [
+        "a          60 s  missing     463,680        –",
+        "  https://api.anthropic.com/v1  anthropic  ANTHROPIC_API_KEY  reasoning low",
+        "  speed fast",
+        "b          60 s  missing     463,680        –",
+        "  https://gateway.of-a-company-with-a-long-name.example/openai/deployments/v1",
+        "  openai_chat  OPENAI_API_KEY  reasoning off  service_tier ultrafast",
+    ]
+    one, two = json.loads(run("--config", str(path), "check", "--json")[1])["endpoints"]
+    assert (one["reasoning"], one["service_tier"], one["speed"]) == ("low", None, "fast")
+    assert (two["reasoning"], two["service_tier"], two["speed"]) == ("off", "ultrafast", None)
 
 
 def test_check_says_when_a_cap_is_reached(run, config, monkeypatch):

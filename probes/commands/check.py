@@ -4,15 +4,22 @@ import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from probes.budget import Budget
 from probes.columns import columns
 from probes.config import Config, find_config, load
 from probes.daily_cost import DailyCost, daily_cost
-from probes.endpoint import Endpoint
+from probes.endpoint import DEFAULT_REASONING, Endpoint
 from probes.key_sources import key_sources
 from probes.store.place import default_url
+from probes.text import line
+
+WIDTH: Final = 80
+"""Columns that lines are kept to where their words allow it."""
+
+TIERS: Final = ("service_tier", "speed")
+"""Request fields by which APIs are asked for a faster tier or mode (OpenAI and many more, Anthropic)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +84,8 @@ def _lines(config: Config, rows: list[Checked], total: Total) -> list[str]:
         [("ENDPOINT", "EVERY", "KEY", "TOKENS/DAY", "USD/DAY"), *(_cells(row) for row in rows)], right={1, 3, 4}
     )
     lines = [f"configuration  {config.path}", f"store          {config.store_url or default_url()}", "", table[0]]
-    for row, line in zip(rows, table[1:], strict=True):
-        lines += [line, f"  {row.endpoint.base_url}  {row.endpoint.dialect}  {row.key or ''}".rstrip()]
+    for row, cells in zip(rows, table[1:], strict=True):
+        lines += [cells, *_packed(_facts(row))]
     return [*lines, "", *_verdict(total)]
 
 
@@ -88,9 +95,34 @@ def _cells(row: Checked) -> tuple[str, ...]:
     return (row.endpoint.name, every, row.key_source, f"{row.cost.tokens:,}", usd)
 
 
+def _facts(row: Checked) -> list[str]:
+    """Where an endpoint is, what it speaks, the name of its key, and what is asked for beside the usual."""
+    endpoint = row.endpoint
+    facts = [endpoint.base_url, endpoint.dialect, row.key or "no key"]
+    if endpoint.reasoning != DEFAULT_REASONING:
+        facts.append(f"reasoning {endpoint.reasoning}")
+    return [*facts, *(f"{name} {value}" for name, value in _tiers(endpoint).items() if value)]
+
+
+def _tiers(endpoint: Endpoint) -> dict[str, str | None]:
+    asked = {name: endpoint.body.get(name) for name in TIERS}
+    return {name: line(value) if isinstance(value, str) else None for name, value in asked.items()}
+
+
+def _packed(words: list[str]) -> list[str]:
+    """The words, two blanks between them, on as few indented lines as `WIDTH` allows."""
+    lines: list[str] = []
+    for word in words:
+        if lines and len(lines[-1]) + 2 + len(word) <= WIDTH:
+            lines[-1] += f"  {word}"
+        else:
+            lines.append(f"  {word}")
+    return lines
+
+
 def _verdict(total: Total) -> list[str]:
     if not total.running:
-        return ["Nothing would be probed: no endpoint is both enabled and has its key (inftop keys set NAME)."]
+        return ["Nothing would be probed: no endpoint is both enabled and has its key", "(inftop keys set NAME)."]
     budget = total.budget
     caps = [f"${budget.usd_per_day:,.2f}"] if budget.usd_per_day is not None else []
     caps += [f"{budget.tokens_per_day:,} tokens"] if budget.tokens_per_day is not None else []
@@ -102,7 +134,8 @@ def _verdict(total: Total) -> list[str]:
         return [*lines, f"Within the budget of {' and '.join(caps)} a day." if caps else "No budget is set."]
     return [
         *lines,
-        f"A cap ({' or '.join(caps)} a day) can be reached after {total.hours:.1f} h; probes then wait for 00:00 UTC.",
+        f"A cap ({' or '.join(caps)} a day) can be reached after {total.hours:.1f} h;",
+        "probes then wait for 00:00 UTC.",
     ]
 
 
@@ -133,6 +166,8 @@ def _endpoint_record(row: Checked) -> dict[str, Any]:
         "enabled": endpoint.enabled,
         "key": row.key,
         "key_source": row.key_source,
+        "reasoning": endpoint.reasoning,
+        **_tiers(endpoint),
         "interval_s": endpoint.interval,
         "probes_per_day": cost.probes,
         "tokens_per_day": cost.tokens,
