@@ -1,16 +1,25 @@
-"""OpenAI's own client as the referee of the WebSocket: the same messages to both, the same seen."""
+"""OpenAI's own client as the referee of the WebSocket: the same messages to both, and the same simulator."""
 
 import json
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 from websockets.asyncio.server import serve
+from websockets.exceptions import InvalidStatus
 
 from probes.outcome import Outcome
-from tests.referee.seen import KEY, below, probed, watched
+from probes.simulator import fault, socket_fault
+from probes.simulator.behaviour import Behaviour
+from probes.simulator.distribution import Constant
+from probes.simulator.limiter import Allowance
+from probes.simulator.server import Simulator
+from probes.wire.dialect import Kind
+from tests.referee.seen import KEY, MODEL, below, probed, watched
 from tests.wire.test_openai_responses import STREAMS
 
 PRESET = "openai-ws"
+SPOKEN = Behaviour(output_tokens=Constant(24), reasoning_tokens=Constant(8), service_tier="default", key=KEY)
 
 
 @pytest.fixture
@@ -74,3 +83,75 @@ async def test_an_error_message(sdk):
     assert sample.outcome is Outcome.RATE_LIMITED
     assert "Slow down, please." in sample.outcome_detail
     assert "Slow down, please." in told
+
+
+async def both(sdk, behaviour):
+    """What a probe and the client see of the same answer of the simulator, the probe's sample, and the two truths."""
+    async with Simulator({MODEL: behaviour}) as simulator:
+        sample, ours = await probed(watched(PRESET, below(simulator.socket_origin, PRESET), **sdk.ASKED))
+        [truth] = simulator.records
+    async with Simulator({MODEL: behaviour}) as simulator:  # the same seed, so the same answer
+        theirs = await sdk.read(simulator.socket_origin)
+        [same] = simulator.records
+    assert (ours.input, theirs.input) == (truth.input_tokens, same.input_tokens), "our prompt has a nonce"
+    return sample, replace(ours, input=None), replace(theirs, input=None), (truth, same)
+
+
+def said(truth, kind):
+    """All the simulator wrote of a kind."""
+    return "".join(one.text for one in truth.outputs if one.kind is kind)
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        None,
+        socket_fault.ping(3),
+        socket_fault.Fragments(),
+        fault.Pieces((1, 3, 7)),
+        socket_fault.unasked(),
+        fault.Hangup(1001, "going away"),
+    ],
+)
+async def test_an_answer_of_the_simulator(sdk, harmless):
+    sample, ours, theirs, truths = await both(sdk, replace(SPOKEN, fault=harmless))
+    assert (sample.outcome, sample.http_status) == (Outcome.OK, 101), sample
+    assert ours == theirs
+    for truth in truths:
+        assert (theirs.answer, theirs.reasoning) == (said(truth, Kind.ANSWER), said(truth, Kind.REASONING))
+        assert (theirs.output, theirs.reasoning_tokens) == (truth.output_tokens, truth.reasoning_tokens) == (32, 8)
+    assert (theirs.finish, theirs.tier) == ("completed", "default")
+
+
+@pytest.mark.parametrize("sort", ["refusal", "open reasoning", "cached"])
+async def test_an_answer_of_another_sort(sdk, sort):
+    others = {
+        "refusal": replace(SPOKEN, kind=Kind.REFUSAL),
+        "open reasoning": replace(SPOKEN, reasoning_style="reasoning_text"),
+        "cached": replace(SPOKEN, served_model="another", usage_extra={"input_tokens_details": {"cached_tokens": 3}}),
+    }
+    sample, ours, theirs, _ = await both(sdk, others[sort])
+    assert sample.outcome is (Outcome.REFUSED if sort == "refusal" else Outcome.OK), sample
+    assert ours == theirs
+    assert theirs.answer or theirs.refusal
+
+
+async def test_a_limit_of_the_simulator(sdk):
+    limited = replace(SPOKEN, limits="openai", allowance=Allowance(tokens=1))
+    async with Simulator({MODEL: limited}) as simulator:
+        sample, _ = await probed(watched(PRESET, below(simulator.socket_origin, PRESET)))
+        told = await sdk.complaint(simulator.socket_origin)
+    assert sample.outcome is Outcome.RATE_LIMITED
+    assert "Rate limit reached for tokens" in sample.outcome_detail
+    assert "Rate limit reached for tokens" in told
+    assert "'status': 429" in told
+    assert f"'retry-after': '{sample.retry_after_s:.0f}'" in told
+
+
+async def test_a_wrong_key_is_refused_before_there_is_a_socket(sdk):
+    async with Simulator({MODEL: replace(SPOKEN, key="another")}) as simulator:
+        sample, _ = await probed(watched(PRESET, below(simulator.socket_origin, PRESET)))
+        with pytest.raises(InvalidStatus) as caught:
+            await sdk.read(simulator.socket_origin)
+    assert (sample.outcome, sample.http_status) == (Outcome.AUTH, 401)
+    assert caught.value.response.status_code == 401
