@@ -41,13 +41,13 @@ class Answer:
         """Whether nothing that may still come can matter."""
         return self.ended or self.trouble is not None
 
-    def take(self, event: Event, at: int, marks: Marks) -> bool:
+    def take(self, event: Event, at: int, marks: Marks, doubt: int | None = None) -> bool:
         """Take one event that came at ``at`` (ns) into account; true where it was output, that is progress."""
         if self.is_over:
             return False
         match event:
             case Output(kind=kind, text=text, tokens=tokens, draft=draft):
-                marks.contents.append(Content(at, kind, len(text), tokens, draft))
+                marks.contents.append(Content(at, kind, len(text), tokens, draft, doubt))
                 if draft:
                     self._forget()
                 self._keep(kind, text)

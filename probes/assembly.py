@@ -1,7 +1,7 @@
 """Assembly: from the marks and the answer of one probe to its sample."""
 
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 from probes import timing
@@ -14,7 +14,9 @@ from probes.outcome import NEVER_SENT, Outcome
 from probes.prompt import version
 from probes.ratelimit import Measure, RateLimits
 from probes.sample import Sample
+from probes.surroundings import Disturbance
 from probes.text import line
+from probes.trust import trust
 from probes.verdict import judge
 
 BUCKETS_KEPT: Final = 16
@@ -33,7 +35,7 @@ def assemble(
     status: int | None,
     kept: bool,
     limits: RateLimits | None,
-    loop_lag_ms: float | None,
+    disturbance: Disturbance,
     key: Secret | None,
 ) -> Sample:
     """One probe's sample. What a provider sent is made plain, and the key is taken out wherever it was echoed."""
@@ -72,13 +74,14 @@ def assemble(
         finish_reason=answer.finish,
         expect_ok=verdict.expect_ok,
         cost_usd=_cost(endpoint, answer, tokens),
-        clock="user",
-        loop_lag_ms=loop_lag_ms,
+        clock=None if marks.kernel is None else "kernel" if marks.kernel else "user",
         prompt_version=version(endpoint),
         **_setup(marks),
         **_gaps(marks),
         **_server(answer),
         **_headroom(limits),
+        **asdict(disturbance),
+        **_trust(marks),
         limited_by=limited_by(detail or "", limits) if verdict.outcome is Outcome.RATE_LIMITED else None,
     )
     return _plain(sample, key)
@@ -126,6 +129,12 @@ def _gaps(marks: Marks) -> dict[str, Any]:
     """The time between content events."""
     gaps = timing.gaps(marks.contents)
     return {"gap_p50_ms": gaps.p50_ms, "gap_p95_ms": gaps.p95_ms, "gap_max_ms": gaps.max_ms}
+
+
+def _trust(marks: Marks) -> dict[str, Any]:
+    """How far the times can be off by our own doing."""
+    found = trust(marks)
+    return {"error_bound_ms": found.error_bound_ms, "shared_stamps": found.shared, "trusted": found.trusted}
 
 
 def _server(answer: Answer) -> dict[str, Any]:

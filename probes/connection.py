@@ -24,11 +24,11 @@ def tls_context() -> ssl.SSLContext:
 class Body(httpx.AsyncByteStream):
     """A response's body; `read` keeps what httpx would lose: when each piece reached the process.
 
-    ``head_ns`` is when the head had come, and with it ``first``.
+    ``head`` is when the head had come, and with it ``first``.
     """
 
     def __init__(self, stream: Stream, parser: ResponseParser, first: bytes, at: Stamp) -> None:
-        self.head_ns = at.at
+        self.head = at
         self._stream = stream
         self._parser = parser
         self._first = first
@@ -107,7 +107,7 @@ class Connection(httpx.AsyncBaseTransport):
         response = await self._client.send(request, stream=True)
         headers = {name.lower(): value for name, value in response.headers.items()}
         body: Body = response.extensions["body"]
-        return Reply(response.status_code, headers, body, body.head_ns)
+        return Reply(response.status_code, headers, body, body.head)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """The transport's side of httpx: write the request, read the response's head."""

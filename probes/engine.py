@@ -14,11 +14,11 @@ from probes.connection import tls_context
 from probes.endpoint import Endpoint
 from probes.frames import Command, EngineStatus, StoreStatus
 from probes.keys import Secret
-from probes.looplag import LoopLag
 from probes.outcome import Outcome
 from probes.probe import Prober
 from probes.sample import Sample
 from probes.scheduler import Scheduler
+from probes.surroundings import Surroundings
 from probes.transports import transport_to
 from probes.watch import Watch
 from probes.wire import load_dialect
@@ -81,7 +81,7 @@ class Engine:
         self._keys = keys
         self._recent = recent or {}
         self._paused = False
-        self._lag = LoopLag()
+        self._surroundings = Surroundings()
         self._listeners: list[Callable[[Sample, str], None]] = []
         tls = tls_context()
         self.watches = {
@@ -92,7 +92,7 @@ class Engine:
                     load_dialect(endpoint.dialect),
                     transport_to(endpoint.base_url, tls),
                     vantage=vantage,
-                    loop_lag=self._lag.since,
+                    surroundings=self._surroundings,
                 ),
                 vantage=vantage,
                 find_key=self._find_key,
@@ -116,7 +116,7 @@ class Engine:
         return EngineStatus(
             store=self._store.status() if self._store else StoreStatus("ok"),
             paused=self._paused,
-            loop_lag_ms=self._lag.since(time.monotonic_ns() - LAG_WINDOW_NS),
+            loop_lag_ms=self._surroundings.lag_ms(time.monotonic_ns() - LAG_WINDOW_NS),
             usd_today=ledger.usd,
             tokens_today=ledger.tokens,
             usd_cap=ledger.budget.usd_per_day,
@@ -139,7 +139,7 @@ class Engine:
         """Watch until ``stop`` is set, then let running probes finish briefly."""
         gc.collect()
         gc.freeze()  # what start-up has made stays: walking it again and again would hold up the clock
-        self._lag.start()
+        self._surroundings.start()
         scheduler = Scheduler(list(self.watches.values()), self._first_round())
         scheduler.start()
         beats = asyncio.create_task(self._beat())
@@ -147,7 +147,7 @@ class Engine:
         beats.cancel()
         await scheduler.stop()
         await asyncio.gather(*(watch.stop(GRACE_S) for watch in self.watches.values()), return_exceptions=True)
-        self._lag.stop()
+        self._surroundings.stop()
 
     def _first_round(self) -> Mapping[str, float]:
         """When to begin (seconds since the epoch): at once, one after another, but for those sampled just now."""

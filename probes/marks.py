@@ -36,7 +36,7 @@ class Setup:
 class Content(NamedTuple):
     """One event with non-empty output. ``tokens`` is the running output count it carried, where it carried one.
 
-    The characters of a ``draft`` are those of the whole answer so far.
+    The characters of a ``draft`` are those of the whole answer so far. ``doubt`` is that of its stamp.
     """
 
     at: int
@@ -44,6 +44,7 @@ class Content(NamedTuple):
     chars: int
     tokens: int | None = None
     draft: bool = False
+    doubt: int | None = None
 
 
 @dataclass(slots=True)
@@ -53,6 +54,7 @@ class Marks:
     ``sent`` is when the last byte of the request was accepted by the socket of an open connection; ``headers`` is
     the read that completed the response's head; ``first_event`` the read that completed the first event of any
     kind but keep-alives; ``end`` the terminal marker. ``setup`` is None where a kept connection was reused.
+    ``kernel``: whether every read was stamped by the kernel. Doubts: see `Stamp`.
     """
 
     due: int
@@ -62,4 +64,10 @@ class Marks:
     headers: int | None = None
     first_event: int | None = None
     end: int | None = None
+    sent_doubt: int | None = None
+    kernel: bool | None = None
     contents: list[Content] = field(default_factory=list)
+
+    def read(self, stamp: Stamp) -> None:
+        """Note whose stamp a read of the response carried."""
+        self.kernel = stamp.kernel and self.kernel is not False

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
@@ -19,6 +19,7 @@ from probes.outcome import Outcome
 from probes.prompt import unique
 from probes.ratelimit import RateLimits, rate_limits
 from probes.sample import Sample
+from probes.surroundings import Disturbance, Surroundings
 from probes.transport import ExchangeError, Refused, Reply, SetupError, Transport
 from probes.wire.dialect import Dialect, Queued, Trouble
 
@@ -57,8 +58,7 @@ class Exchange:
 class Prober:
     """Probes one endpoint, one probe at a time, over its own connection.
 
-    ``loop_lag`` tells the worst lateness (ms) of the engine's loop since an instant (ns); it marks samples whose
-    times the engine itself may have bent. Close it with `close`.
+    ``surroundings`` tell what else went on meanwhile. Close it with `close`.
     """
 
     def __init__(
@@ -68,13 +68,13 @@ class Prober:
         connection: Transport,
         *,
         vantage: str = "local",
-        loop_lag: Callable[[int], float | None] = lambda _: None,
+        surroundings: Surroundings | None = None,
     ) -> None:
         self.endpoint = endpoint
         self._dialect = dialect
         self._connection = connection
         self._vantage = vantage
-        self._loop_lag = loop_lag
+        self._surroundings = surroundings or Surroundings()
 
     async def prepare(self, key: Secret | None = None) -> None:
         """Re-open a warm connection that has died, ahead of the probe; a failure is left for the probe to meet."""
@@ -92,6 +92,7 @@ class Prober:
 
         A cancelled probe ends in a sample too: `skipped`, since what it would have measured is not known.
         """
+        before = self._surroundings.begin()
         started, wall = time.monotonic_ns(), time.time_ns() // 1_000_000
         kept = self.endpoint.connection == "warm" and self._connection.is_open
         exchange = Exchange(Marks(due=started if due is None else due, started=started), Answer(), kept)
@@ -116,9 +117,9 @@ class Prober:
             exchange.answer.trouble = Trouble(Outcome.PROTOCOL, f"inftop failed: {type(error).__name__}")
         if exchange.answer.trouble is not None or self.endpoint.connection == "cold":
             self._connection.drop()
-        return self._probed(exchange, wall, key)
+        return self._probed(exchange, wall, key, self._surroundings.since(before))
 
-    def _probed(self, exchange: Exchange, wall: int, key: Secret | None) -> Probed:
+    def _probed(self, exchange: Exchange, wall: int, key: Secret | None, disturbance: Disturbance) -> Probed:
         sample = assemble(
             self.endpoint,
             exchange.marks,
@@ -128,7 +129,7 @@ class Prober:
             status=exchange.status,
             kept=exchange.kept,
             limits=exchange.limits,
-            loop_lag_ms=self._loop_lag(exchange.marks.started),
+            disturbance=disturbance,
             key=key,
         )
         text = exchange.answer.text
@@ -151,8 +152,10 @@ class Prober:
             reply = await self._connection.send(request)
         finally:
             sent = self._connection.sent
-            exchange.marks.sent = sent.at if sent else None
-        exchange.marks.headers = reply.head_ns
+            exchange.marks.sent, exchange.marks.sent_doubt = (sent.at, sent.doubt) if sent else (None, None)
+        if reply.head is not None:
+            exchange.marks.read(reply.head)
+            exchange.marks.headers = reply.head.at
         exchange.status = reply.status
         exchange.limits = self._limits(reply.headers)
         if reply.status not in (HTTPStatus.OK, HTTPStatus.SWITCHING_PROTOCOLS):
@@ -162,7 +165,7 @@ class Prober:
             exchange.answer.trouble = Trouble(Outcome.PROTOCOL, f"{coding} though identity was asked for")
         else:
             for event in self._dialect.response_events(reply.headers):
-                exchange.answer.take(event, reply.head_ns or 0, exchange.marks)
+                exchange.answer.take(event, exchange.marks.headers or 0, exchange.marks)
             await self._read_stream(exchange, reply, deadline)
         if exchange.answer.trouble is not None and exchange.answer.trouble.headers:
             exchange.limits = self._limits(exchange.answer.trouble.headers)
@@ -175,12 +178,14 @@ class Prober:
         size = 0
         while not answer.is_over:
             stamp, data = await reply.body.read()
-            at = stamp.at
+            marks.read(stamp)
             progress = False
-            for event in reader.feed(data) if data else reader.close():
+            events = list(reader.feed(data) if data else reader.close())
+            for left, event in enumerate(events, start=1 - len(events)):
                 if not isinstance(event, Queued):
-                    marks.first_event = marks.first_event or at
-                progress = answer.take(event, at, marks) or progress
+                    marks.first_event = marks.first_event or stamp.at
+                doubt = stamp.doubt if left else stamp.end_doubt
+                progress = answer.take(event, stamp.at, marks, doubt) or progress
             if not data:
                 return
             if progress:

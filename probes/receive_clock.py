@@ -36,7 +36,7 @@ class ReceiveClock:
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
         self._kernel = _ask_for_stamps(sock)
-        self._offset_ns = _wall_minus_monotonic()
+        self._offset_ns = wall_minus_monotonic()
         self._newest_ns = 0
 
     def receive(self, size: int) -> Received:
@@ -44,7 +44,7 @@ class ReceiveClock:
         if not self._kernel:
             return Received(self._sock.recv(size), time.monotonic_ns(), kernel=False)
         data, ancillary, _, _ = self._sock.recvmsg(size, _ANCILLARY)
-        now, offset = time.monotonic_ns(), _wall_minus_monotonic()
+        now, offset = time.monotonic_ns(), wall_minus_monotonic()
         stepped = abs(offset - self._offset_ns) > STEP_NS
         self._offset_ns = offset
         for _, kind, value in ancillary:
@@ -67,7 +67,7 @@ def _ask_for_stamps(sock: socket.socket) -> bool:
     return True
 
 
-def _wall_minus_monotonic() -> int:
+def wall_minus_monotonic() -> int:
     """The two clocks read as close together as can be, ns; good to well under a microsecond."""
     before, wall, after = time.monotonic_ns(), time.time_ns(), time.monotonic_ns()
     return wall - (before + after) // 2

@@ -75,6 +75,12 @@ class Sample:
     limit_buckets: str | None = None
     limited_by: str | None = None
     over_limit: bool | None = None
+    gc_pause_ms: float | None = None
+    clock_step_ms: float | None = None
+    cpu_steal_ms: float | None = None
+    error_bound_ms: float | None = None
+    shared_stamps: int | None = None
+    trusted: bool | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The sample as JSON-ready values: ``started_at`` in ISO 8601 with milliseconds, every field present."""

@@ -45,16 +45,16 @@ class Body(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The beginning of a reply. ``head_ns`` is when its head had come (monotonic).
+    """The beginning of a reply. ``head`` is when its head had come.
 
-    ``head_ns`` is None where a reply has no head of its own. Header names are in lower case; of a header that came
+    ``head`` is None where a reply has no head of its own. Header names are in lower case; of a header that came
     twice the last one stands.
     """
 
     status: int
     headers: Mapping[str, str]
     body: Body
-    head_ns: int | None
+    head: Stamp | None
 
 
 class Refused(Exception):  # noqa: N818  # an answer, though not the one hoped for

@@ -6,6 +6,7 @@ from probes.marks import Marks
 from probes.outcome import Outcome
 from probes.ratelimit import Bucket, RateLimits
 from probes.sample import Sample
+from probes.surroundings import Disturbance
 from probes.wire.dialect import End, Event, Finish, Kind, Output, Queued, Served, Trouble, Usage
 from tests.samples import endpoint
 
@@ -20,7 +21,7 @@ def assembled(*events: Event, limits: RateLimits | None = None, first_event: int
     marks.first_event = None if first_event is None else first_event * MS
     return assemble(
         endpoint(), marks, answer,
-        vantage="local", started_at=0, status=200, kept=True, limits=limits, loop_lag_ms=None, key=None,
+        vantage="local", started_at=0, status=200, kept=True, limits=limits, disturbance=Disturbance(), key=None,
     )  # fmt: skip
 
 

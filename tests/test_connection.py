@@ -90,7 +90,7 @@ async def test_a_first_request_pays_the_set_up_and_a_second_does_not():
         assert setup.secured is None
         reply = await ask(connection, server.url)
         assert connection.sent is not None
-        assert setup.connected <= connection.sent.at <= reply.head_ns
+        assert setup.connected <= connection.sent.at <= reply.head.at
         assert await connection.open(ASKED) is None
         await ask(connection, server.url)
         assert server.accepted == 1

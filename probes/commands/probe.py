@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from probes import loop
 from probes.assembly import never_sent
 from probes.config import choose, find_config, in_group, load
 from probes.connection import tls_context
@@ -35,7 +36,7 @@ def probe(config: Path | None, names: Sequence[str], *, group: str | None, count
     """
     known = load(find_config(config)).endpoints
     endpoints = choose(known, names) if group is None else in_group(known, group)
-    samples = asyncio.run(_probe(endpoints, count, ahead=group is not None, as_json=as_json))
+    samples = loop.run(_probe(endpoints, count, ahead=group is not None, as_json=as_json))
     if group is not None and not as_json:
         table = ranking_table(ranking((one, samples[one.name]) for one in endpoints))
         print("\n".join(["", f"{line(group)}, by median TTFT", *table]))  # noqa: T201

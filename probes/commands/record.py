@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from probes import loop
 from probes.lines import Tally, closing_table, sample_line
 from probes.sample import Sample
 from probes.session import open_engine, open_plan
@@ -15,7 +16,7 @@ from probes.signals import stop_on_signals
 def record(config: Path | None, *, demo: bool, seconds: float | None) -> None:
     """Record until stopped, or for so long. Raises ConfigError, and StoreHeld where another recorder has the store."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    asyncio.run(_record(config, demo=demo, seconds=seconds))
+    loop.run(_record(config, demo=demo, seconds=seconds))
 
 
 async def _record(config: Path | None, *, demo: bool, seconds: float | None) -> None:

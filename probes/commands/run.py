@@ -5,6 +5,7 @@ import logging
 import os
 from pathlib import Path
 
+from probes import loop
 from probes.engine import Engine
 from probes.feed import Feed, read_commands
 from probes.frames import EngineStatus, StoreStatus
@@ -16,7 +17,7 @@ from probes.store.lock import StoreHeld
 def run(config: Path | None, *, demo: bool) -> None:
     """Serve one screen until it goes away. Raises ConfigError."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    asyncio.run(_run(config, demo=demo))
+    loop.run(_run(config, demo=demo))
 
 
 async def _run(config: Path | None, *, demo: bool) -> None:

@@ -95,6 +95,12 @@ class SampleRow(SQLModel, table=True):
     limit_buckets: str | None = None
     limited_by: str | None = None
     over_limit: bool | None = None
+    gc_pause_ms: float | None = None
+    clock_step_ms: float | None = None
+    cpu_steal_ms: float | None = None
+    error_bound_ms: float | None = None
+    shared_stamps: int | None = None
+    trusted: bool | None = None
 
 
 class AnswerRow(SQLModel, table=True):

@@ -1,0 +1,103 @@
+"""Surroundings: what else happened in this process and on this machine while a probe ran, told with its sample."""
+
+import gc
+import time
+from collections import deque
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from probes.looplag import LoopLag
+from probes.receive_clock import STEP_NS, wall_minus_monotonic
+
+PAUSES_KEPT: Final = 4_096
+SHORTEST_PAUSE_NS: Final = 50_000
+"""A shorter garbage collection bends nothing that anybody would see."""
+
+_STAT: Final = Path("/proc/stat")
+_STEAL_FIELD: Final = 8
+"""``cpu  user nice system idle iowait irq softirq steal …``, in hundredths of a second (proc_stat(5))."""
+
+_TICK_MS: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Disturbance:
+    """What may have bent a sample's times, ms; None is not known, or not known here.
+
+    The worst lateness of the engine's loop, the longest pause of its garbage collector, how far the wall clock was
+    set (signed), and what the hypervisor took from all CPUs together.
+    """
+
+    loop_lag_ms: float | None = None
+    gc_pause_ms: float | None = None
+    clock_step_ms: float | None = None
+    cpu_steal_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """What the clocks and counters said when a probe began; ``at_ns`` is on the monotonic clock."""
+
+    at_ns: int
+    wall_offset_ns: int
+    steal_ms: float | None
+
+
+class Surroundings:
+    """Watches the running loop and the garbage collector between `start` and `stop`; before and after it knows less."""
+
+    def __init__(self) -> None:
+        self._lag = LoopLag()
+        self._pauses: deque[tuple[int, int]] = deque(maxlen=PAUSES_KEPT)
+        self._pausing_since = 0
+        self._watching = False
+
+    def start(self) -> None:
+        """Begin to watch, on the running loop."""
+        self._lag.start()
+        gc.callbacks.append(self._collecting)
+        self._watching = True
+
+    def stop(self) -> None:
+        """Watch no more."""
+        self._lag.stop()
+        gc.callbacks.remove(self._collecting)
+        self._watching = False
+
+    def begin(self) -> Beginning:
+        """The state a probe begins in; some tens of microseconds, so before its clock runs."""
+        return Beginning(time.monotonic_ns(), wall_minus_monotonic(), _steal_ms())
+
+    def lag_ms(self, since_ns: int) -> float | None:
+        """The worst lateness of the loop since an instant."""
+        return self._lag.since(since_ns)
+
+    def since(self, beginning: Beginning) -> Disturbance:
+        """What has happened since."""
+        steal = _steal_ms()
+        step = wall_minus_monotonic() - beginning.wall_offset_ns
+        longest = max((ns for end, ns in self._pauses if end >= beginning.at_ns), default=0)
+        known = steal is not None and beginning.steal_ms is not None
+        return Disturbance(
+            loop_lag_ms=self._lag.since(beginning.at_ns),
+            gc_pause_ms=round(longest / 1e6, 3) if self._watching else None,
+            clock_step_ms=round(step / 1e6, 3) if abs(step) > STEP_NS else 0.0,
+            cpu_steal_ms=max(0.0, steal - beginning.steal_ms) if known else None,  # type: ignore[operator]
+        )
+
+    def _collecting(self, phase: str, _: dict[str, Any]) -> None:
+        now = time.monotonic_ns()
+        if phase == "start":
+            self._pausing_since = now
+        elif (lasted := now - self._pausing_since) >= SHORTEST_PAUSE_NS:
+            self._pauses.append((now, lasted))
+
+
+def _steal_ms() -> float | None:
+    """What the hypervisor has taken from this machine's CPUs since it started, ms; None where nobody says."""
+    try:
+        first, _, _ = _STAT.read_bytes().partition(b"\n")
+        return int(first.split()[_STEAL_FIELD]) * _TICK_MS
+    except (OSError, IndexError, ValueError):
+        return None
