@@ -50,5 +50,9 @@ def test_a_good_sample_and_a_failure_end_it():
     assert Backoff(5).after(sample(outcome=Outcome.SERVER_ERROR), random.Random(1)) == (Backoff(0), None)
 
 
+def test_a_wait_that_comes_with_a_good_answer_is_a_mere_hint():
+    assert Backoff().after(sample(retry_after_s=1.0), random.Random(1)) == (Backoff(0), None)  # Together sends them
+
+
 def test_a_skipped_probe_changes_nothing():
     assert Backoff(5).after(sample(outcome=Outcome.SKIPPED), random.Random(1)) == (Backoff(5), None)

@@ -210,6 +210,11 @@ def test_counts_include_the_reasoning_and_nothing_absurd(usage, expected):
             Outcome.OVERLOADED,
             "Too many (queue_exceeded)",
         ),
+        (
+            records({"error": {"message": "Slow down", "type": "too_many_tokens_error"}, "status_code": 429}),
+            Outcome.RATE_LIMITED,
+            "Slow down (too_many_tokens_error)",
+        ),
         (records(chunk({}, x_groq={"id": "req_1", "error": "over_capacity"})), Outcome.STREAM_ERROR, "over_capacity"),
         (records({"error": "runner stopped"}), Outcome.STREAM_ERROR, "runner stopped"),
         (records({"object": "error", "message": "bad", "code": 400}), Outcome.BAD_REQUEST, "bad"),
@@ -257,6 +262,13 @@ def test_a_finish_reason_makes_the_answer_whole_without_done():
     assert read(body)[-1] == End()
     cut = records(chunk({"content": "x"}), chunk({}, "stop"), end='{"error": "lost"}\n')
     assert read(cut)[-1] == Trouble(Outcome.STREAM_ERROR, "lost")
+
+
+def test_a_dedicated_deployment_of_fireworks_tells_queue_and_prefill_apart():
+    spans = {"prefill-queue-duration": "0.030", "prefill-duration": "0.080", "generation-duration": "0.400"}
+    metrics = {"server-time-to-first-token": "0.115", "server-processing-time": "0.520", **spans}
+    events = read(records(chunk({"content": "x"}), chunk({}, "stop", perf_metrics=metrics)))
+    assert of(events, ServerTimes) == [ServerTimes(queue_ms=30.0, prefill_ms=80.0, decode_ms=400.0)]
 
 
 def test_keep_alives_before_the_first_event_are_a_queue():
