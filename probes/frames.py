@@ -63,7 +63,10 @@ class WatchStatus:
 
 @dataclass(frozen=True, slots=True)
 class EndpointFacts:
-    """What a screen needs to know of an endpoint to draw its row; ``key`` is only the key's name."""
+    """What a screen needs to know of an endpoint to draw its row; ``key`` is only the key's name.
+
+    ``tier`` is the service tier, or the speed, that its requests ask for; None where they ask for none.
+    """
 
     name: str
     provider: str
@@ -75,6 +78,7 @@ class EndpointFacts:
     enabled: bool = True
     key: str | None = None
     price: Price | None = None
+    tier: str | None = None
 
     @classmethod
     def of(cls, endpoint: Endpoint) -> "EndpointFacts":
@@ -90,7 +94,14 @@ class EndpointFacts:
             enabled=endpoint.enabled,
             key=endpoint.keys[0] if endpoint.keys else None,
             price=endpoint.price,
+            tier=_tier(endpoint.body),
         )
+
+
+def _tier(body: Mapping[str, Any]) -> str | None:
+    """The tier a request asks for: ``speed`` is Anthropic's word, ``service_tier`` everybody else's."""
+    asked = body.get("speed", body.get("service_tier"))
+    return asked if isinstance(asked, str) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ OF_PROBES = {
     "probes.frames",
     "probes.keys",
     "probes.outcome",
+    "probes.ratelimit",
     "probes.sample",
     "probes.stats",
     "probes.store.place",

@@ -43,6 +43,19 @@ def test_facts_name_the_key_and_nothing_secret_of_an_endpoint():
     assert b"sk-planted" not in encode(Hello("0", 1, "u", simulated=False, endpoints=(EndpointFacts.of(secret),)))
 
 
+@pytest.mark.parametrize(
+    ("body", "tier"),
+    [
+        ({"service_tier": "fast"}, "fast"),
+        ({"speed": "fast", "service_tier": "auto"}, "fast"),
+        ({"service_tier": 7}, None),
+        ({}, None),
+    ],
+)
+def test_facts_tell_the_tier_that_is_asked_for(body, tier):
+    assert EndpointFacts.of(endpoint(body=body)).tier == tier
+
+
 def changed(message, *path, to):
     record = json.loads(encode(message))
     inner = record

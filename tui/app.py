@@ -109,7 +109,7 @@ class InftopApp(App[None]):
 
     async def _read(self, url: str, spans: list[tuple[int, int]]) -> None:
         from probes.store.problem import StoreProblem  # all of them after the first picture
-        from tui.past import read_newest, read_points
+        from tui.past import read_changes, read_newest, read_points
 
         names = tuple(self._fleet.endpoints)
         try:
@@ -117,6 +117,8 @@ class InftopApp(App[None]):
             for since, until in spans:
                 past = await asyncio.to_thread(read_points, url, since, until, names, lambda: self._ended)
                 self._fleet.load(past)
+            begin = self._now() - max(self._dashboard.lens.window_ms, CATCH_UP_MS)
+            self._fleet.load(await asyncio.to_thread(read_changes, url, begin, names, lambda: self._ended))
         except StoreProblem as problem:
             self.notify(f"The past cannot be read: {problem.detail}", severity="warning", markup=False)
 

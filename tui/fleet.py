@@ -1,7 +1,7 @@
 """Fleet: all the screen knows of its endpoints; messages go in, one frozen `Dashboard` a tick comes out."""
 
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -14,8 +14,11 @@ from tui.figures import figures, grid, window_start
 from tui.health import state
 from tui.history import History, Past
 from tui.lens import Lens, arranged
+from tui.limits import Level
 from tui.messages import LineRejected, Message, RecorderJoined, SourceLost
+from tui.served import other_tier, tier_of
 from tui.standing import compared
+from tui.told import Told
 from tui.view import Dashboard, EndpointView, Figures, Grid, Link
 
 FAILURES_KEPT: Final = 20
@@ -42,7 +45,7 @@ class Watched:
     history: History = field(default_factory=History)
     last: Sample | None = None
     last_sent: Sample | None = None
-    limits: Sample | None = None
+    told: Told = field(default_factory=Told)
     failures: deque[Sample] = field(default_factory=lambda: deque(maxlen=FAILURES_KEPT))
     answer: str = ""
     drawn: tuple[tuple[Grid, int, int, int, bool], Figures] | None = None
@@ -64,9 +67,7 @@ class Watched:
             return
         if self.last_sent is None or sample.started_at >= self.last_sent.started_at:
             self.last_sent = sample
-        newer = self.limits is None or sample.started_at >= self.limits.started_at
-        if newer and headroom(sample) is not None:
-            self.limits = sample
+        self.told.hear(sample)
 
     def figures(self, on: Grid, since: int, now: int, *, fully: bool) -> Figures:
         """The figures over a grid, computed again only when the window moved on or the history changed."""
@@ -147,6 +148,9 @@ class Fleet:
         for sample in past.samples:
             if (watched := self.endpoints.get(sample.endpoint)) is not None:
                 watched.remember(sample)
+        for name in {*past.readings, *past.seen, *past.changes}:
+            if (watched := self.endpoints.get(name)) is not None:
+                watched.told.join(past.readings.get(name, ()), past.seen.get(name, ()), past.changes.get(name, ()))
         for name, answer in (past.answers or {}).items():
             if (watched := self.endpoints.get(name)) is not None and not watched.answer:
                 watched.answer = answer
@@ -191,7 +195,8 @@ class Fleet:
     def _view(self, watched: Watched, on: Grid, since: int, now: int, *, fully: bool) -> EndpointView:
         shown = watched.figures(on, since, now, fully=fully)
         word, why = state(watched.facts, watched.watch, self.engine, shown, watched.last, watched.last_sent, now)
-        limits, sent = watched.limits, watched.last_sent
+        told, sent, asked = watched.told, watched.last_sent, watched.facts.tier
+        tightest, tier = next(iter(told.levels), None), tier_of(told.seen)
         return EndpointView(
             facts=watched.facts,
             slot=watched.slot,
@@ -203,37 +208,22 @@ class Fleet:
             last_at=None if sent is None else sent.started_at,
             last_outcome=None if watched.last is None else watched.last.outcome,
             last_failure=watched.failures[-1].outcome if watched.failures else None,
-            headroom=None if limits is None else headroom(limits),
-            reset_at=None if limits is None else reset_at(limits, watched.watch),
+            levels=told.levels,
+            headroom=None if tightest is None else tightest.headroom,
+            reset_at=reset_at(told.levels, watched.watch),
+            empty_at=None if tightest is None else tightest.empty_at,
+            hit_at=None if told.hit is None else told.hit.started_at,
+            hit_by=None if told.hit is None else told.hit.limited_by,
+            other_tier=tier if other_tier(asked, tier) else None,
+            changes=told.changes,
         )
 
 
-def headroom(sample: Sample) -> float | None:
-    """What is left of the tightest rate-limit bucket, as a share of 1; None where no bucket was reported."""
-    shares = [
-        max(0.0, min(1.0, remaining / limit))
-        for remaining, limit in (
-            (sample.requests_remaining, sample.requests_limit),
-            (sample.tokens_remaining, sample.tokens_limit),
-        )
-        if remaining is not None and limit
-    ]
-    return min(shares, default=None)
-
-
-def reset_at(sample: Sample, watch: WatchStatus) -> int | None:
-    """When the limiter lets us through: the end of the back-off, else the later reset of a used bucket."""
+def reset_at(levels: Sequence[Level], watch: WatchStatus) -> int | None:
+    """When the limiter lets us through: the end of the back-off, else when the tightest bucket is full again."""
     if watch.blocked_until is not None:
         return watch.blocked_until
-    resets = [
-        reset
-        for remaining, limit, reset in (
-            (sample.requests_remaining, sample.requests_limit, sample.requests_reset_s),
-            (sample.tokens_remaining, sample.tokens_limit, sample.tokens_reset_s),
-        )
-        if remaining is not None and limit and remaining < limit and reset is not None
-    ]
-    return sample.started_at + round(max(resets) * 1000) if resets else None
+    return levels[0].full_at if levels else None
 
 
 def served(sample: Sample) -> str | None:

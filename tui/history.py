@@ -3,12 +3,14 @@
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.stats import chars_per_s
+from tui.limits import Reading
+from tui.served import Change, Seen
 
 SPAN_MS: Final = 24 * 3600 * 1000
 """No window is longer, so nothing older is kept."""
@@ -179,8 +181,15 @@ class History:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Past:
-    """Points of a span of time by endpoint, and single samples worth showing with their answers."""
+    """Points of a span of time by endpoint, and single samples worth showing with their answers.
+
+    ``readings`` and ``seen``: what the last samples told of limits and of who served, oldest first; ``changes``: when
+    something else served than before.
+    """
 
     histories: Mapping[str, History]
     samples: tuple[Sample, ...] = ()
     answers: Mapping[str, str] | None = None
+    readings: Mapping[str, tuple[Reading, ...]] = field(default_factory=dict)
+    seen: Mapping[str, tuple[Seen, ...]] = field(default_factory=dict)
+    changes: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)

@@ -4,9 +4,13 @@ from collections.abc import Callable, Collection
 from contextlib import closing
 from typing import Final
 
+from probes.sample import Sample
 from probes.stats import chars_per_s
 from probes.store.reader import StoreReader
 from tui.history import History, Past
+from tui.limits import Reading
+from tui.served import Seen, changes
+from tui.told import KEPT
 
 FAILURES: Final = 20
 
@@ -38,9 +42,43 @@ def read_points(
 
 
 def read_newest(url: str, names: Collection[str]) -> Past:
-    """The newest sample, the last failures and the last answer of each of these endpoints. Raises StoreProblem."""
+    """The newest sample, the last failures and the last answer of each of these endpoints. Raises StoreProblem.
+
+    And what their last `KEPT` samples told of limits and of who served.
+    """
+    readings: dict[str, list[Reading]] = {name: [] for name in names}
+    seen: dict[str, list[Seen]] = {name: [] for name in names}
+    newest: dict[str, Sample] = {}
     with closing(StoreReader(url)) as reader:
-        newest = [sample for name, sample in reader.latest().items() if name in names]
+        for sample in reader.last(KEPT):
+            if (name := sample.endpoint) in readings:
+                newest[name] = sample
+                if (reading := Reading.of(sample)) is not None:
+                    readings[name].append(reading)
+                if (said := Seen.of(sample)) is not None:
+                    seen[name].append(said)
         failures = [sample for name in names for sample in reader.last_failures(name, FAILURES)]
         answers = {name: text for name, text in reader.answers().items() if name in names}
-    return Past({}, (*failures, *newest), answers)
+    return Past(
+        {},
+        (*failures, *newest.values()),
+        answers,
+        {name: tuple(held) for name, held in readings.items()},
+        {name: tuple(held) for name, held in seen.items()},
+    )
+
+
+def read_changes(url: str, since_ms: int, names: Collection[str], ended: Callable[[], bool] = lambda: False) -> Past:
+    """When something else served these endpoints than before, from ``since_ms`` on. Raises StoreProblem.
+
+    A simple pass: SQLite's window functions need three times as long for it. Runs in a thread, as `read_points`.
+    """
+    seen: dict[str, list[Seen]] = {name: [] for name in names}
+    with closing(StoreReader(url)) as reader:
+        for number, one in enumerate(reader.served(since_ms)):
+            said = Seen(*one[1:])
+            if (held := seen.get(one.endpoint)) is not None and (not held or held[-1][1:] != said[1:]):
+                held.append(said)
+            if number % 1000 == 0 and ended():
+                return Past({})
+    return Past({}, changes={name: tuple(changes(held)) for name, held in seen.items()})

@@ -8,6 +8,8 @@ from typing import Final, Literal
 
 from probes.frames import EndpointFacts, EngineStatus, WatchStatus
 from probes.outcome import Outcome
+from tui.limits import Level
+from tui.served import Change
 
 State = Literal["ok", "slow", "failing", "limited", "no key", "paused", "waiting", "budget", "skipped"]
 STATES: Final[tuple[State, ...]] = (
@@ -95,8 +97,12 @@ class EndpointView:
 
     ``slot`` is the endpoint's place in the configuration and with it its colour (`tui.palette`). ``why`` is
     the state in a few more words, empty where the word says it all. ``served`` names the model that really
-    answered where it is not the one asked for. ``*_ratio`` is the window's median over the best one's among the
-    endpoints of the same group; None where nobody else is in it. ``standing`` is known in the group view alone.
+    answered where it is not the one asked for, ``other_tier`` the tier served where it is not the one asked for, and
+    ``changes`` (oldest first) the moments at which something else was served. ``levels`` are the rate-limit buckets,
+    the tightest first; ``headroom`` and ``empty_at`` are the tightest's. ``hit_at`` and ``hit_by`` tell of the last
+    rate-limit hit, and of the bucket that refused it where that is known. ``*_ratio`` is the window's median over the
+    best one's among the endpoints of the same group; None where nobody else is in it. ``standing`` is known in the
+    group view alone.
     """
 
     facts: EndpointFacts
@@ -109,8 +115,14 @@ class EndpointView:
     last_at: int | None = None
     last_outcome: Outcome | None = None
     last_failure: Outcome | None = None
+    levels: tuple[Level, ...] = ()
     headroom: float | None = None
     reset_at: int | None = None
+    empty_at: int | None = None
+    hit_at: int | None = None
+    hit_by: str | None = None
+    other_tier: str | None = None
+    changes: tuple[Change, ...] = ()
     ttft_ratio: float | None = None
     tokens_per_s_ratio: float | None = None
     standing: Standing | None = None

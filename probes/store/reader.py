@@ -42,6 +42,17 @@ class Point(NamedTuple):
     cost_usd: float | None
 
 
+class Served(NamedTuple):
+    """Who served a sample, as the response said; None is not known. Meanings as in `probes.sample.Sample`."""
+
+    endpoint: str
+    started_at: int
+    model: str | None
+    tier: str | None
+    by: str | None
+    fingerprint: str | None
+
+
 class Spent(NamedTuple):
     """What samples cost: US dollars where priced, and input plus output tokens."""
 
@@ -164,6 +175,23 @@ class StoreReader:
         newest = "SELECT id FROM sample WHERE endpoint_id = endpoint.id ORDER BY started_at DESC, id DESC LIMIT 1"
         sql = f"SELECT {_SAMPLE} FROM endpoint CROSS JOIN sample ON sample.id = ({newest}) ORDER BY sample.started_at"
         return {sample.endpoint: sample for sample in map(sample_of, self._all(sql))}
+
+    def last(self, limit: int) -> list[Sample]:
+        """The last samples of each endpoint, up to ``limit`` of each, oldest first."""
+        newest = "SELECT id FROM sample WHERE endpoint_id = endpoint.id ORDER BY started_at DESC, id DESC LIMIT ?"
+        sql = f"SELECT {_SAMPLE} FROM endpoint CROSS JOIN sample ON sample.id IN ({newest}) ORDER BY sample.started_at"
+        return [sample_of(row) for row in self._all(sql, [limit])]
+
+    def served(self, since_ms: int) -> Iterator[Served]:
+        """Who served the samples that started from ``since_ms`` on, oldest first; where none says, it is left out."""
+        words = "served_model, served_tier, served_by, served_fingerprint"
+        where = f"started_at >= ? AND coalesce({words}) IS NOT NULL"
+        sql = f"SELECT endpoint_id, started_at, {words} FROM sample WHERE {where} ORDER BY started_at"
+        names: dict[int, str] = {}
+        for rows in self.rows(sql, [since_ms]):
+            names = names or {key: endpoint[_NAME] for key, endpoint in self.endpoints().items()}  # as in `points`
+            for endpoint_id, *rest in rows:
+                yield Served(names[endpoint_id], *rest)
 
     def last_failures(self, endpoint: str, limit: int) -> list[Sample]:
         """The last samples of an endpoint that were sent and did not end ok, rate-limit hits included, newest first."""

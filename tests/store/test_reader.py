@@ -7,7 +7,7 @@ import pytest
 
 from probes.outcome import Outcome
 from probes.store.problem import StoreProblem
-from probes.store.reader import FETCH, Point, Spent, StoreReader
+from probes.store.reader import FETCH, Point, Served, Spent, StoreReader
 from probes.store.writer import Writer
 from tests.samples import sample
 from tests.store.stores import ask, fill, url_of
@@ -30,6 +30,8 @@ def everything(reader: StoreReader) -> list:
         *reader.points(0),
         *reader.samples(),
         *reader.latest(),
+        *reader.last(5),
+        *reader.served(0),
         *reader.last_failures("sim/model", 5),
         *reader.after(0, 5),
         *reader.answers(),
@@ -180,6 +182,23 @@ def test_an_endpoint_whose_model_was_changed_has_one_latest_sample(reader, path)
     assert [one.model for one in reader.latest().values()] == ["new"]
 
 
+def test_the_last_samples_of_each_endpoint_come_oldest_first(reader, path):
+    fill(path, [sample(started_at=at, endpoint=name) for name in "ab" for at in (3, 1, 2)])
+    fill(path, [sample(started_at=9, endpoint="c")])
+    assert [(one.started_at, one.endpoint) for one in reader.last(2)] == [
+        (2, "a"), (2, "b"), (3, "a"), (3, "b"), (9, "c"),
+    ]  # fmt: skip
+
+
+def test_who_served_is_told_where_a_response_said_it(reader, path):
+    said = sample(started_at=3, endpoint="b", served_model="m", served_tier="t", served_by="p", served_fingerprint="f")
+    fill(path, [said, sample(started_at=2), sample(started_at=1, served_tier="t"), sample(started_at=0, served_by="p")])
+    assert list(reader.served(1)) == [
+        Served("sim/model", 1, None, "t", None, None),
+        Served("b", 3, "m", "t", "p", "f"),
+    ]
+
+
 def test_the_last_failures_are_what_was_sent_and_did_not_end_ok_newest_first(reader, path):
     fill(path, [sample(started_at=at, outcome=one) for at, one in enumerate(Outcome)])
     fill(path, [sample(started_at=99, endpoint="other", outcome=Outcome.CUT)])
@@ -192,6 +211,8 @@ def test_the_last_failures_are_what_was_sent_and_did_not_end_ok_newest_first(rea
     ("ask_for", "index"),
     [
         ("latest", "sample_by_endpoint (endpoint_id=?)"),
+        ("last", "sample_by_endpoint (endpoint_id=?)"),
+        ("served", "sample_by_time (started_at>?)"),
         ("last_failures", "sample_failed (endpoint_id=?)"),
         ("points", "sample_by_time (started_at>?)"),
         ("spent", "sample_by_time (started_at>?)"),
@@ -205,6 +226,8 @@ def test_the_quick_questions_go_by_index(reader, path, monkeypatch, ask_for, ind
     questions = {
         "latest": reader.latest,
         "last_failures": lambda: reader.last_failures("sim/model", 1),
+        "last": lambda: reader.last(1),
+        "served": lambda: list(reader.served(0)),
         "points": lambda: list(reader.points(0)),
         "spent": lambda: reader.spent(0),
     }

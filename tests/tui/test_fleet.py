@@ -6,14 +6,17 @@ import pytest
 
 from probes.frames import Frame, StoreStatus, WatchStatus
 from probes.outcome import Outcome
+from probes.ratelimit import Bucket
 from tests.samples import sample
 from tests.tui import fabric
-from tests.tui.fabric import HABITS, NOW
+from tests.tui.fabric import HABITS, HOUR, NOW
 from tui.figures import window_start
-from tui.fleet import FAILURES_KEPT, Fleet, headroom, reset_at, served
+from tui.fleet import FAILURES_KEPT, Fleet, reset_at, served
 from tui.history import History, Past
 from tui.lens import Lens
+from tui.limits import Level, Reading
 from tui.messages import LineRejected, RecorderJoined, SourceLost
+from tui.served import Change, Seen
 
 CEREBRAS = HABITS[0].name
 
@@ -161,19 +164,51 @@ def test_a_selection_that_is_filtered_away_falls_to_the_first_shown():
     assert made.dashboard(Lens(query="zzz"), 20, NOW, CEREBRAS).selected is None
 
 
-def test_headroom_is_that_of_the_tightest_bucket():
-    both = sample(requests_limit=100.0, requests_remaining=50.0, tokens_limit=1000.0, tokens_remaining=10.0)
-    assert headroom(both) == 0.01
-    assert headroom(sample(requests_limit=100.0, requests_remaining=0.0)) == 0.0
-    assert headroom(sample(requests_remaining=5.0)) is None
-    assert headroom(sample(requests_limit=0.0, requests_remaining=0.0)) is None
+def test_the_reset_is_the_end_of_the_back_off_or_of_the_tightest_bucket():
+    told = (Level(Bucket("requests"), full_at=NOW + 41_000), Level(Bucket("tokens"), full_at=NOW + 60_000))
+    assert reset_at(told, WatchStatus("x", blocked_until=NOW + 5)) == NOW + 5
+    assert reset_at(told, WatchStatus("x")) == NOW + 41_000
+    assert reset_at((), WatchStatus("x")) is None
 
 
-def test_the_reset_is_the_end_of_the_back_off_or_of_the_used_bucket():
-    one = sample(started_at=NOW, requests_limit=10.0, requests_remaining=9.0, requests_reset_s=41.0)
-    assert reset_at(one, WatchStatus("x", blocked_until=NOW + 5)) == NOW + 5
-    assert reset_at(one, WatchStatus("x")) == NOW + 41_000
-    assert reset_at(replace(one, requests_remaining=10.0), WatchStatus("x")) is None
+def told(number, **fields):
+    """One of a row of samples of an endpoint, a minute apart, the last at ``NOW``."""
+    return sample(endpoint=CEREBRAS, started_at=NOW - number * 60_000, **fields)
+
+
+def test_a_row_tells_the_tightest_bucket_its_end_at_this_pace_and_the_last_hit():
+    samples = [told(n, limit_buckets=f"tokens/day={100 + 50 * n}/1000@9000; requests=9/10@?") for n in range(5)]
+    hit = told(9, outcome=Outcome.RATE_LIMITED, limited_by="tokens per day")
+    view = board(fleet(fabric.hello(), fabric.frame([hit, *samples]))).endpoints[0]
+    assert [one.bucket.words for one in view.levels] == ["tokens per day", "requests"]
+    assert (view.headroom, view.reset_at, view.empty_at) == (0.1, NOW + 9_000_000, NOW + 2 * 60_000)
+    assert (view.hit_at, view.hit_by) == (hit.started_at, "tokens per day")
+
+
+def test_another_tier_than_the_one_asked_for_is_told():
+    asked = tuple(replace(one, tier="fast") for one in fabric.hello().endpoints)
+    made = fleet(fabric.hello(endpoints=asked), fabric.frame([told(1, served_tier="fast")]))
+    assert board(made).endpoints[0].other_tier is None
+    made.apply(fabric.frame([told(0, served_tier="standard")]), NOW)
+    view = board(made).endpoints[0]
+    assert (view.other_tier, view.changes) == ("standard", (Change(NOW, "tier", "fast", "standard"),))
+
+
+def test_what_the_store_knows_of_limits_and_changes_joins_what_is_heard():
+    made = fleet(fabric.hello(), fabric.frame([told(0, served_model="b")]))
+    past = told(5, served_model="a", limit_buckets="tokens=1/10@?")
+    first = Change(NOW - HOUR, "model", "z", "a")
+    made.load(
+        Past(
+            {},
+            readings={CEREBRAS: (Reading.of(past),)},
+            seen={CEREBRAS: (Seen.of(past),)},
+            changes={CEREBRAS: (first,), "gone": (first,)},
+        )
+    )
+    view = board(made).endpoints[0]
+    assert view.headroom == 0.1
+    assert view.changes == (first, Change(NOW, "model", "a", "b"))
 
 
 def test_who_served_is_said_only_where_it_is_news():

@@ -6,7 +6,9 @@ from probes.outcome import Outcome
 from probes.store.problem import StoreProblem
 from tests.samples import sample
 from tests.store.stores import fill, url_of
-from tui.past import read_newest, read_points
+from tui.past import read_changes, read_newest, read_points
+from tui.served import Change
+from tui.told import KEPT
 
 T0 = 1_800_000_000_000
 
@@ -36,6 +38,27 @@ def test_single_samples_are_the_newest_the_failures_and_the_answers(path):
     past = read_newest(url_of(path), ["a"])
     assert set(past.samples) == {cut, good}
     assert past.answers == {"a": "Once upon a time"}
+
+
+def test_the_last_samples_tell_of_limits_and_of_who_served(path):
+    told = [
+        sample(endpoint="a", started_at=T0 + n, limit_buckets="tokens=1/10@?" if n % 2 else None, served_model="m")
+        for n in range(2 * KEPT)
+    ]
+    fill(path, [*told, sample(endpoint="b", started_at=T0), sample(endpoint="c", started_at=T0)])
+    past = read_newest(url_of(path), ["a", "b"])
+    assert [one.at for one in past.readings["a"]] == [T0 + n for n in range(KEPT, 2 * KEPT) if n % 2]
+    assert [one.at for one in past.seen["a"]] == [T0 + n for n in range(KEPT, 2 * KEPT)]
+    assert (past.readings["b"], past.seen["b"]) == ((), ())
+    assert set(past.seen) == {"a", "b"}
+
+
+def test_changes_of_who_served_are_those_of_the_span_and_of_the_endpoints_asked_for(path):
+    models = ("z", "a", "a", None, "a", "b")
+    fill(path, [sample(endpoint=e, started_at=T0 + n, served_model=m) for n, m in enumerate(models) for e in "ab"])
+    past = read_changes(url_of(path), T0 + 1, ["a", "c"])
+    assert past.changes == {"a": (Change(T0 + 5, "model", "a", "b"),), "c": ()}
+    assert read_changes(url_of(path), T0, ["a"], lambda: True).changes == {}
 
 
 def test_a_store_that_is_not_there_yet_is_an_empty_past(path):
