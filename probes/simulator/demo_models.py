@@ -268,6 +268,7 @@ _TROUBLED: Final = (
             reasoning_tokens=Constant(30),
             reasoning_style="reasoning_content",
             usage="finish",
+            role_first=False,  # nothing but comments while the request is queued
             comment=" keep-alive",
             comment_every_ms=250,
         ),
