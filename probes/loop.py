@@ -1,6 +1,7 @@
 """Loop: the engine's event loop, which knows since when it may have been deaf to its sockets."""
 
 import asyncio
+import os
 import selectors
 import time
 from collections.abc import Coroutine
@@ -17,21 +18,59 @@ class Ear(selectors.DefaultSelector):
 
     ``deaf_since_ns`` (monotonic) is the earliest instant at which what is being read now can have become readable.
     While the loop runs its callbacks it does not listen; what comes then is found at once by the next selection. A
-    selection that had to wait found nothing when it began, so what woke it came just now.
+    selection that had to wait found nothing when it began, so what woke it came just before, by as long as the
+    system kept this thread waiting for a processor, which Linux counts.
     """
 
     def __init__(self) -> None:
         super().__init__()
+        self._queue = _RunQueue()
+        self._queued_ns = self._queue.waited_ns()
+        self._late_ns = 0
         self.deaf_since_ns = self._woke_ns = time.monotonic_ns()
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """As the selector's own."""
         asked = time.monotonic_ns()
         ready = super().select(timeout)
-        woke = time.monotonic_ns()
-        self.deaf_since_ns = woke if woke - asked > WAITED_NS else self._woke_ns
-        self._woke_ns = woke
+        woke, queued = time.monotonic_ns(), self._queue.waited_ns()
+        late, self._queued_ns = queued - self._queued_ns, queued
+        waited = timeout != 0 and woke - asked - late > WAITED_NS
+        self.deaf_since_ns = woke - late if waited else self._woke_ns - self._late_ns
+        self._woke_ns, self._late_ns = woke, late
         return ready
+
+    def close(self) -> None:
+        """Select no more."""
+        super().close()
+        self._queue.close()
+
+
+class _RunQueue:
+    """How long this thread has been ready to run and did not, for want of a processor.
+
+    ``/proc/thread-self/schedstat`` holds nanoseconds on a processor, nanoseconds waiting for one, and turns (Linux,
+    Documentation/scheduler/sched-stats.rst). Where there is no such file nothing is known and 0 is told.
+    """
+
+    def __init__(self) -> None:
+        try:
+            self._file = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
+        except OSError:
+            self._file = -1
+
+    def waited_ns(self) -> int:
+        """In all, so far."""
+        try:
+            return int(os.pread(self._file, 64, 0).split()[1]) if self._file >= 0 else 0
+        except (OSError, IndexError, ValueError):
+            return 0
+
+    def close(self) -> None:
+        """Ask no more."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
 
 
 class EngineLoop(asyncio.SelectorEventLoop):
