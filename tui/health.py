@@ -35,11 +35,11 @@ def state(
     if engine is not None and engine.over_budget:
         return "budget", line(engine.over_budget)
     if watch.blocked_until is not None and watch.blocked_until > now:
-        return "limited", line(watch.blocked_why or "backing off")
+        return "limited", _limited(last_sent, watch.blocked_why or "backing off")
     if last_sent is None:
         return "waiting", "first probe under way" if watch.running else "no sample yet"
     if last_sent.outcome in LIMITED:
-        return "limited", _words(last_sent)
+        return "limited", _limited(last_sent, _words(last_sent))
     if last_sent.outcome in FAILED:
         return "failing", _words(last_sent)
     if now - last_sent.started_at > max(STALE_INTERVALS * facts.interval * 1000, 30_000):
@@ -50,6 +50,11 @@ def state(
     if late and last is not None and last.outcome is Outcome.SKIPPED:
         return "skipped", line(last.outcome_detail or "the last due probe was not sent")
     return "ok", ""
+
+
+def _limited(sample: Sample | None, why: str) -> str:
+    """Why we were refused, after the bucket where the last sample names it."""
+    return line(f"{sample.limited_by}: {why}" if sample is not None and sample.limited_by else why)
 
 
 def _words(sample: Sample) -> str:

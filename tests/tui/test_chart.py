@@ -57,6 +57,12 @@ def test_title_axes_and_letter_stand_where_they_belong(canvas):
     assert not any(has_line(row, 4, 56) for row in rows[2:10])
 
 
+def test_moments_are_marked_on_the_axis_in_their_place(canvas):
+    moments = (SINCE - 1, SINCE, SINCE + 30 * MINUTE, UNTIL + 1)
+    axis = text(drawing(plot(series([100.0] * 60), moments=moments), canvas, 60, 12, "#101010"))[10]
+    assert [place for place, char in enumerate(axis) if char == "◆"] == [4, 30]
+
+
 def test_a_gap_in_time_is_a_gap_in_the_line(canvas):
     values = [100.0] * 20 + [None] * 20 + [100.0] * 20
     top = text(drawing(plot(series(values)), canvas, 68, 10, "#101010"))[1]

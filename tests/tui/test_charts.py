@@ -1,5 +1,7 @@
 """The four large panels: rates over whole stretches of time, letters for lines, and what is drawn when."""
 
+from dataclasses import replace
+
 import pytest
 from textual.app import App
 from textual.widgets import Static
@@ -7,6 +9,7 @@ from textual.widgets import Static
 from probes.frames import EndpointFacts, WatchStatus
 from tui.figures import grid
 from tui.panels.charts import LEGEND_ROWS, MOST_LINES, Charts, drawn, legend, plots, slices_per_bin, tag
+from tui.served import Change
 from tui.view import Dashboard, EndpointView, Figures, Link
 from tui.widgets.chart import Chart
 
@@ -64,6 +67,12 @@ def test_every_slice_is_a_point_in_its_middle_and_none_cuts():
     assert (ttft.since, ttft.until) == (on.start_ms, on.end_ms)
     assert ttft.series[0].failed == (on.start_ms + 30 * on.length_ms + on.length_ms // 2,)
     assert (ttft.series[0].worst, speed.series[0].worst) == ("max", "min")
+
+
+def test_the_moments_are_those_of_the_selected_endpoint():
+    views = [replace(view(name), changes=(Change(NOW - at, "tier", "x", "y"),)) for at, name in enumerate("ab")]
+    assert [one.moments for one in plots(board(*views, selected="b"), dark=True)] == [(NOW - 1,)] * 4
+    assert plots(board(*views), dark=True)[0].moments == ()
 
 
 def test_the_error_rate_is_that_of_a_whole_stretch():

@@ -43,5 +43,5 @@ def test_the_two_small_sparklines_hold_two_slices_a_cell():
 
 def test_a_wide_screen_has_everything():
     wide = columns(250, 21)
-    assert all((wide.ttft_p95, wide.error_kind, wide.headroom, wide.reset, wide.age, wide.due))
+    assert all((wide.ttft_p95, wide.error_kind, wide.headroom, wide.bucket, wide.reset, wide.age, wide.due))
     assert wide.spark >= 24

@@ -8,8 +8,12 @@ from textual.widgets import Static
 
 from probes.frames import EndpointFacts, WatchStatus
 from probes.outcome import Outcome
+from probes.ratelimit import Bucket
 from tests.samples import sample
-from tui.panels.detail import Detail, against, due, failure, failures_text, figures, title
+from tui.format import clock
+from tui.limits import Level
+from tui.panels.detail import Detail, against, changes, due, failure, failures_text, figures, limits, title
+from tui.served import Change
 from tui.view import EndpointView, Figures
 from tui.widgets.waterfall import Waterfall
 
@@ -77,6 +81,63 @@ def test_an_endpoint_of_a_group_is_compared_with_the_best_of_it():
 def test_a_failed_probe_says_what_came_back():
     hit = sample(outcome=Outcome.RATE_LIMITED, outcome_detail="429", http_status=429, retry_after_s=41.0)
     assert figures(hit) == ["HTTP 429", "retry after 41 s"]
+
+
+def test_a_hint_on_a_good_sample_is_told_as_a_hint():
+    assert figures(sample(retry_after_s=3.0, over_limit=True)) == [
+        "retry after 3.0 s, a hint only",
+        "served over the limit",
+    ]
+
+
+AT = 1_800_000_000_000
+LEVELS = (
+    Level(Bucket("tokens", "minute", None, 18_000.0, 17_997.0, 8.0), full_at=AT + 8_000),
+    Level(Bucket("requests", "day", None, 14_400.0, 14_370.0), empty_at=AT + 240_000),
+    Level(Bucket("tokens", "day", None, None, 5.0)),
+)
+TOLD = replace(VIEW, levels=LEVELS, hit_at=AT, hit_by="tokens per \x1b[31mminute")
+
+
+def test_every_bucket_is_told_and_the_last_hit():
+    hit = f"last hit {clock(AT)} by tokens per minute"
+    assert limits(TOLD, AT) == [
+        "tokens per minute 17,997 of 18,000, full in 8 s",
+        hit,
+        "requests per day 14,370 of 14,400, empty in 4 m at this pace",
+        "tokens per day 5 left",
+    ]
+    assert limits(TOLD, AT + 300_000)[0] == "tokens per minute 17,997 of 18,000"
+    assert limits(replace(VIEW, hit_at=AT), None) == [f"last hit {clock(AT)}"]
+    assert limits(VIEW, AT) == []
+
+
+def test_changes_come_newest_first():
+    told = (Change(AT, "model", "a", "b\n"), Change(AT + 1000, "tier", "fast", "standard"))
+    assert changes(replace(VIEW, changes=told)) == [
+        f"◆ {clock(AT + 1000)} tier fast → standard",
+        f"◆ {clock(AT)} model a → b",
+    ]
+
+
+def test_the_title_says_which_tier_was_asked_for_and_which_bucket_refused():
+    asked = replace(TOLD, facts=replace(FACTS, tier="fast"), other_tier="standard", state="limited")
+    words = title(asked, GOOD, 200, dark=True).plain
+    assert "asked fast, served standard" in words
+    assert "limited: tokens per minute" in words
+    assert "limited" not in title(TOLD, GOOD, 200, dark=True).plain
+
+
+async def test_limits_and_changes_take_a_row_each_only_where_there_are_any():
+    app = Showing(8)
+    async with app.run_test(size=(80, 24)) as pilot:
+        detail = app.query_one(Detail)
+        heights = []
+        for view in (VIEW, replace(TOLD, changes=(Change(AT, "model", "a", "b"),)), TOLD, VIEW):
+            detail.show(view, GOOD, (), ANSWER, AT)
+            await pilot.pause()
+            heights.append((shown(app, "limits").size.height, shown(app, "answer").size.height))
+        assert heights == [(0, 3), (2, 1), (1, 2), (0, 3)]
 
 
 def test_failures_come_newest_first_and_the_rest_is_counted():

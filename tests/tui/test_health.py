@@ -54,6 +54,13 @@ def test_backing_off_lasts_until_its_end():
     assert word(watch=watch, now=NOW + 10)[0] == "ok"
 
 
+def test_the_bucket_that_refused_is_named_first():
+    hit = replace(GOOD, outcome=Outcome.RATE_LIMITED, outcome_detail="slow down", limited_by="tokens per \x1b[1mminute")
+    assert word(sent=hit) == ("limited", "tokens per minute: rate limited: slow down")
+    watch = replace(WATCH, blocked_until=NOW + 10, blocked_why="429: slow down")
+    assert word(watch=watch, sent=hit) == ("limited", "tokens per minute: 429: slow down")
+
+
 def test_without_a_key_it_says_which_one_to_set():
     assert word(watch=replace(WATCH, no_key=True)) == ("no key", "set $SIM_API_KEY, or: inftop keys set SIM_API_KEY")
     keyless = replace(GOOD, outcome=Outcome.NO_KEY)

@@ -5,14 +5,18 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
+from probes.frames import WatchStatus
 from probes.outcome import Outcome
+from probes.ratelimit import Bucket
 from tests.samples import sample
 from tests.tui import fabric
-from tests.tui.fabric import HABITS, NOW
+from tests.tui.fabric import HABITS, HOUR, NOW
 from tui.fleet import Fleet
 from tui.lens import Lens
+from tui.limits import Level
 from tui.panels.columns import columns
 from tui.panels.row import head, row, scales, seen
+from tui.served import Change
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +83,7 @@ def test_who_served_is_shown_only_where_the_whole_fits(board):
     view = next(one for one in board.endpoints if one.name == "openrouter")
     assert "openrouter → fireworks" in text(row(view, columns(160, 24), scales([view]), board, tall=False))[0]
     assert "→" not in text(row(view, columns(80, 10), scales([view]), board, tall=False))[0]
+    assert "▎→ fireworks · " in text(row(view, columns(160, 21), scales([view]), board, tall=True))[1]
 
 
 def test_the_head_prints_the_scales_of_the_columns(board):
@@ -96,6 +101,84 @@ def test_one_outlier_does_not_flatten_everybody():
     made.apply(fabric.frame([*usual, replace(usual[0], started_at=NOW - 30_000, ttft_ms=20_000.0)]), NOW)
     board = made.dashboard(Lens(window="1 h"), 16, NOW)
     assert scales(board.endpoints).ttft_ms == 100.0
+
+
+def told(view, **changes):
+    """The view with two buckets told of, and what else a test wants."""
+    levels = (
+        Level(Bucket("tokens", "minute", "output", 100.0, 40.0)),
+        Level(Bucket("requests", "day", None, 9.0, 8.0)),
+    )
+    return replace(view, levels=levels, headroom=0.4, reset_at=NOW + 41_000, **changes)
+
+
+def test_the_tightest_bucket_is_named_where_there_is_room(board):
+    view = told(board.endpoints[0])
+    wide, narrow = columns(250, 21), columns(160, 21)
+    assert "40 %  out tok/min      41 s" in text(row(view, wide, scales([view]), board, tall=False))[0]
+    assert "tok/min" not in text(row(view, narrow, scales([view]), board, tall=False))[0]
+    first, second = text(row(view, narrow, scales([view]), board, tall=True))
+    assert second.endswith("out tok/min")
+    assert first.endswith("40 %      41 s")
+
+
+def test_a_forecast_stands_in_place_of_the_reset_but_not_of_a_back_off(board):
+    view = told(board.endpoints[0], empty_at=NOW + 240_000)
+    parts = columns(160, 21)
+
+    def end(one, at=NOW):
+        return text(row(one, parts, scales([one]), replace(board, at=at), tall=False))[0][-10:]
+
+    assert end(view) == "  empty 4m"
+    assert end(replace(view, watch=WatchStatus(view.name, blocked_until=NOW + 41_000))) == "      41 s"
+    assert end(view, NOW + 240_000) == "         –"
+    longest = told(board.endpoints[0], empty_at=NOW + 59 * 60_000)
+    assert end(longest) == " empty 59m"
+
+
+def test_a_hit_is_told_with_its_bucket_on_the_second_line(board):
+    view = next(one for one in board.endpoints if one.figures.hit_count)
+    for parts in (columns(160, 21), columns(250, 21)):
+        lines = text(row(told(view, hit_by="tokens per minute"), parts, scales([view]), board, tall=True))
+        assert "hit tok/min" in lines[1]
+        assert cell_len(lines[0]) == cell_len(lines[1])
+        without = text(
+            row(told(board.endpoints[0], hit_by="tokens per minute"), parts, scales([view]), board, tall=True)
+        )
+        assert "hit" not in without[1]
+    assert (
+        "hit"
+        not in text(row(told(view, hit_by="tokens per minute"), columns(80, 21), scales([view]), board, tall=True))[1]
+    )
+
+
+def test_another_tier_is_told_in_words_or_with_a_mark_in_the_style_of_a_warning(board):
+    usual = board.endpoints[0]
+    view = replace(usual, facts=replace(usual.facts, tier="fast"), other_tier="standard")
+    wide, narrow = (
+        row(view, replace(columns(160, 21), name=width), scales([view]), board, tall=True) for width in (40, 21)
+    )
+    assert ("cerebras/gpt-oss-120b  ", "name") in wide[0]
+    assert any(piece.startswith("fast → standard") and style == "warning" for piece, style in wide[0])
+    assert ("≠", "warning") in narrow[0]
+    assert "fast → standard" in text(narrow)[1]
+    assert [cell_len(one) for one in text(narrow)] == [columns(160, 21).width] * 2
+    assert "≠" not in text(row(usual, columns(160, 21), scales([view]), board, tall=False))[0]
+
+
+def test_a_served_change_is_marked_in_its_slice_of_the_ttft(board):
+    usual, parts = board.endpoints[0], columns(160, 21)
+    ten = board.grid.start_ms + 10 * board.grid.length_ms
+    moments = tuple(
+        Change(at, "tier", "fast", "standard") for at in (ten, ten + 1, board.grid.start_ms - 1, NOW + HOUR)
+    )
+    view = replace(usual, changes=moments)
+    pieces = row(view, parts, scales([view]), board, tall=False)[0]
+    assert [piece for piece in pieces if "◆" in piece[0]] == [("◆", "figure")]
+    line = "".join(piece for piece, _ in pieces)
+    begin = 2 + parts.name + 1 + parts.state + parts.gap
+    assert line.index("◆") - begin == parts.spark - board.grid.count + 10
+    assert seen(view, parts, board) != seen(usual, parts, board)
 
 
 def test_a_hostile_name_of_a_server_stays_text(board):

@@ -34,6 +34,11 @@ def test_failures_stand_where_there_is_no_value():
     assert bars([None, None, 10], 10, [True, False, True]) == ["× █"]
 
 
+def test_a_change_is_marked_on_the_top_line_whatever_is_there():
+    assert bars([10, None, 10], 10, [False, True], changed={0, 1}) == ["◆◆█"]
+    assert bars([10, 10], 20, rows=2, changed=[1]) == [" ◆", "██"]
+
+
 def test_two_rows_double_the_resolution():
     upper, lower = bars([25, 50, 75, 100, None], 100, [False] * 4 + [True], rows=2)
     assert (upper, lower) == ("  ▄█ ", "▄███×")

@@ -49,10 +49,14 @@ def drawn(dashboard: Dashboard) -> tuple[EndpointView, ...]:
 
 
 def plots(dashboard: Dashboard, *, dark: bool) -> tuple[Plot, Plot, Plot, Plot]:
-    """TTFT, tokens/s, error rate and rate-limit hits, over the dashboard's window."""
+    """TTFT, tokens/s, error rate and rate-limit hits, over the dashboard's window.
+
+    The axes mark the moments at which something else served the selected endpoint.
+    """
     grid, views = dashboard.grid, drawn(dashboard)
     each = slices_per_bin(grid, max((view.facts.interval for view in views), default=0.0))
     window, per = f"last {span(dashboard.window_ms)}", f"per {_length(each * grid.length_ms)}"
+    moments = tuple(one.at for view in views if view.name == dashboard.selected for one in view.changes)
     ttft, speed, errors, hits = [], [], [], []
     for view in views:
         figures = view.figures
@@ -65,7 +69,7 @@ def plots(dashboard: Dashboard, *, dark: bool) -> tuple[Plot, Plot, Plot, Plot]:
         hits.append(line.series(_hits(grid, view, each)))
 
     def plot(title: str, series: Iterable[Series], least: float, note: str, may_log: bool = False) -> Plot:
-        return Plot(title, tuple(series), grid.start_ms, grid.end_ms, least, may_log, note)
+        return Plot(title, tuple(series), grid.start_ms, grid.end_ms, least, may_log, note, moments)
 
     return (
         plot("TTFT ms", ttft, 10.0, window, may_log=True),
@@ -215,7 +219,7 @@ class Charts(VerticalScroll):
         if dashboard is None or not self.size.width:
             return
         # figures compare by identity: the fleet makes new ones only when something changed
-        figures = tuple((one.name, one.figures) for one in drawn(dashboard))
+        figures = tuple((one.name, one.figures, one.changes) for one in drawn(dashboard))
         shown = (dark, self.size.width, dashboard.selected, len(dashboard.endpoints), dashboard.grid, figures)
         if shown == self._shown:
             return

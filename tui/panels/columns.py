@@ -6,7 +6,8 @@ from typing import Final
 MARKER: Final = 2  # the cursor of the selected row, and the endpoint's colour
 HITS: Final = 5
 HEADROOM: Final = 6
-RESET: Final = 6
+BUCKET: Final = 13  # "  out tok/min"
+RESET: Final = 10  # " empty 59m"
 KIND: Final = 14  # "server error", "rate limited"
 AGE: Final = 7
 
@@ -36,6 +37,7 @@ class Columns:
     error_kind: bool = True
     hits: bool = True
     headroom: bool = True
+    bucket: bool = True
     reset: bool = True
     age: bool = True
     due: bool = True
@@ -58,7 +60,8 @@ class Columns:
     @property
     def limits(self) -> int:
         """Width of the rate-limit section."""
-        return self.half + HITS * self.hits + HEADROOM * self.headroom + RESET * self.reset
+        told = HEADROOM * self.headroom + BUCKET * self.bucket + RESET * self.reset
+        return self.half + HITS * self.hits + told
 
     @property
     def width(self) -> int:
@@ -71,12 +74,12 @@ class Columns:
 def columns(width: int, longest_name: int) -> Columns:
     """The columns of a row ``width`` cells wide. Names stay whole.
 
-    As the width shrinks, first the extras go (times, counts, the kind of the last error), the sparklines shrink,
-    then p95, headroom, the small sparklines and the medians are dropped. Room left over goes to the sparklines.
+    As the width shrinks, first the extras go (times, counts, the bucket, the kind of the last error), the sparklines
+    shrink, then p95, headroom, the small sparklines and the medians are dropped. Room left over goes to the sparklines.
     """
     full = Columns(name=longest_name)
     times = replace(full, age=False, due=False)
-    usual = replace(times, error_kind=False)
+    usual = replace(times, error_kind=False, bucket=False)
     plain = replace(usual, error_count=False, gap=1, state=9)
     no_p95 = replace(plain, ttft_p95=False)
     no_headroom = replace(no_p95, headroom=False, reset=False, figure=6)

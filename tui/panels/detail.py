@@ -12,10 +12,13 @@ from textual.widgets import Static
 
 from probes.outcome import Outcome
 from probes.sample import Sample
+from probes.stats import chars_per_s
 from probes.text import line
 from tui.format import DASH, clock, number, times, until, usd
+from tui.limits import Level
 from tui.palette import endpoint_color
 from tui.view import EndpointView
+from tui.widgets.spark import CHANGE
 from tui.widgets.waterfall import Waterfall
 
 WIDE: Final = 120
@@ -26,6 +29,7 @@ TALL: Final = 11
 
 FAILURES_SHOWN: Final = 6
 FIGURE_ROWS: Final = 3
+LIMIT_ROWS: Final = 2
 
 _BETWEEN: Final = "  ·  "
 
@@ -45,11 +49,15 @@ def title(view: EndpointView, sample: Sample | None, width: int, due: str = "", 
     facts = view.facts
     asked = facts.model if facts.provider in facts.name else f"{facts.provider} {facts.model}"
     text.append(f"  {asked}{_served(sample)}")
+    if view.other_tier:
+        text.append(f"  asked {facts.tier}, served {line(view.other_tier)}", style="bold")
     if sample is None:
         return text.append(f"  {view.why or 'no sample yet'}", style="dim")
     if sample.connection:
         text.append(f"  {sample.connection}")
     text.append(f"  {clock(sample.started_at)}")
+    if view.state == "limited" and view.hit_by:
+        text.append(f"  limited: {line(view.hit_by)}", style="bold")
     text.append(f"  {due}" if due else "", style="dim")
     request = f"  {line(sample.request_id)}" if sample.request_id else ""
     if cell_len(text.plain) + cell_len(request) <= width:
@@ -79,17 +87,15 @@ def figures(sample: Sample) -> list[str]:
     if sample.gap_max_ms is not None:
         gaps = (sample.gap_p50_ms, sample.gap_p95_ms, sample.gap_max_ms)
         found.append("gaps p50 {} p95 {} max {} ms".format(*map(number, gaps)))
-    if sample.output_chars and sample.e2e_ms:
-        found.append(f"{number(sample.output_chars / sample.e2e_ms * 1000)} characters/s")
+    if speed := chars_per_s(sample.output_chars, sample.e2e_ms):
+        found.append(f"{number(speed)} characters/s")
     if sample.cost_usd is not None:
         found.append(usd(sample.cost_usd))
     if sample.finish_reason:
         found.append(f"finish {line(sample.finish_reason)}")
     if sample.http_status is not None and sample.outcome is not Outcome.OK:
         found.append(f"HTTP {sample.http_status}")
-    if sample.retry_after_s is not None:
-        found.append(f"retry after {number(sample.retry_after_s)} s")
-    return found
+    return found + _hints(sample)
 
 
 def against(view: EndpointView) -> list[str]:
@@ -129,6 +135,40 @@ def _tokens(sample: Sample) -> list[str]:
     return found
 
 
+def _hints(sample: Sample) -> list[str]:
+    """What the provider says of waiting; where it served all the same, that is no more than a hint."""
+    found = []
+    if sample.retry_after_s is not None:
+        hint = ", a hint only" if sample.outcome is Outcome.OK else ""
+        found.append(f"retry after {number(sample.retry_after_s)} s{hint}")
+    return [*found, "served over the limit"] if sample.over_limit else found
+
+
+def limits(view: EndpointView, at: int | None) -> list[str]:
+    """The rate-limit buckets in words, the tightest first, and the last hit after it; times are seen from ``at``."""
+    found = [_level(one, at) for one in view.levels]
+    if view.hit_at is not None:
+        by = f" by {line(view.hit_by)}" if view.hit_by else ""
+        found.insert(1, f"last hit {clock(view.hit_at)}{by}")
+    return found
+
+
+def _level(level: Level, at: int | None) -> str:
+    bucket = level.bucket
+    left, limit = (None if one is None else int(one) for one in (bucket.remaining, bucket.limit))
+    words = f"{bucket.words} {number(left)}" + (" left" if limit is None else f" of {number(limit)}")
+    full, empty = (DASH if at is None else until(instant, at) for instant in (level.full_at, level.empty_at))
+    words += f", full in {full}" if full != DASH else ""
+    return words + (f", empty in {empty} at this pace" if empty != DASH else "")
+
+
+def changes(view: EndpointView) -> list[str]:
+    """When something else served than before, the newest first."""
+    return [
+        f"{CHANGE} {clock(one.at)} {one.word} {line(one.before)} → {line(one.after)}" for one in reversed(view.changes)
+    ]
+
+
 def failure(sample: Sample) -> str:
     """One failed probe in words: when, how, and why."""
     words = f"{clock(sample.started_at)}  {sample.outcome.value.replace('_', ' ')}"
@@ -156,6 +196,7 @@ class Detail(Container):
         padding: 0 1;
         #title { height: 1; }
         #figures { height: auto; }
+        #limits { height: auto; color: $text-muted; }
         #body { layout: vertical; height: 1fr; }
         #words { height: 1fr; }
         #failures { height: auto; max-height: 6; color: $text-muted; }
@@ -174,11 +215,14 @@ class Detail(Container):
         super().__init__(id=id)
         self._title = Static(id="title")
         self._figures = Static(id="figures")
+        self._limits = Static(id="limits")
         self._waterfall = Waterfall()
         self._failures = Static(id="failures")
         self._answer = Static(id="answer")
         self._shown: tuple[EndpointView | None, Sample | None, tuple[Sample, ...], str] = (None, None, (), "")
+        self._at: int | None = None
         self._due = ""
+        self._told: object = None
         self._drawn: object = None
         self._titled: object = None
 
@@ -186,6 +230,7 @@ class Detail(Container):
         """Title and figures over the waterfall and the words."""
         yield self._title
         yield self._figures
+        yield self._limits
         with Container(id="body"):
             yield self._waterfall
             with Vertical(id="words"):
@@ -205,6 +250,7 @@ class Detail(Container):
         From ``at`` (ms since the epoch) the time to the next probe is counted; without it that is left out.
         """
         self._shown = (view, sample, tuple(failures), answer)
+        self._at = at
         self._due = due(view, at) if view and at is not None else ""
         self._draw()
 
@@ -218,7 +264,7 @@ class Detail(Container):
     def _draw(self) -> None:
         view, sample, failures, answer = self._shown
         theme, size = self.app.current_theme, self.size
-        name = (view.name, view.slot, view.why) if view else None
+        name = (view.name, view.slot, view.why, view.state, view.hit_by, view.other_tier) if view else None
         group = against(view) if view else []
         content = (name, group, sample, failures, answer, theme.name, size)
         if not size.width:
@@ -227,10 +273,11 @@ class Detail(Container):
             self._titled = content, self._due
             named = title(view, sample, size.width, self._due, dark=theme.dark) if view else "no endpoint selected"
             self._title.update(named)
+        roomy = self.has_class("-wide") or self.has_class("-tall")
+        self._draw_told(view, LIMIT_ROWS if roomy else 1)
         if content == self._drawn:
             return
         self._drawn = content
-        roomy = self.has_class("-wide") or self.has_class("-tall")
         self._waterfall.show(sample)
         self._waterfall.display = sample is not None
         rows = FIGURE_ROWS if roomy else 1 + (size.height > TALL // 2)
@@ -238,6 +285,16 @@ class Detail(Container):
         self._failures.update(failures_text(failures, FAILURES_SHOWN if roomy else 1) if view else "")
         self._failures.set_class(bool(failures), "-some")
         self._answer.update(Text(line(answer, size.width * size.height)))
+
+    def _draw_told(self, view: EndpointView | None, rows: int) -> None:
+        """The rows of limits, which count down, and the one of changes; without either they take no room."""
+        width = self.size.width
+        parts = [_wrapped(limits(view, self._at), width, rows), _wrapped(changes(view), width, 1)] if view else []
+        told = Text("\n", no_wrap=True, overflow="ellipsis").join(part for part in parts if part)
+        if told != self._told:
+            self._told = told
+            self._limits.update(told)
+            self._limits.display = bool(told)
 
 
 def _wrapped(parts: Sequence[str], width: int, most: int) -> Text:

@@ -8,14 +8,17 @@ from rich.cells import cell_len, set_cell_size
 
 from probes.text import line
 from tui.format import DASH, number, percent, since, until, whole_percent
+from tui.limits import short
 from tui.palette import LOOKS, SLOTS
-from tui.panels.columns import AGE, HEADROOM, HITS, KIND, RESET, Columns
+from tui.panels.columns import AGE, BUCKET, HEADROOM, HITS, KIND, RESET, Columns
 from tui.view import Dashboard, EndpointView
+from tui.view import Grid as Slices
 from tui.widgets.grid import Piece
-from tui.widgets.spark import FAILURE, QUIET, bars, counts, nice_ceiling, paired
+from tui.widgets.spark import CHANGE, FAILURE, QUIET, bars, counts, nice_ceiling, paired
 
 BAR: Final = "▎"
 CURSOR: Final = "▸"
+OTHER_TIER: Final = "≠"
 LEAST_HITS: Final = 4
 """The rate-limit scale never ends below this: a single hit must not look like a wall."""
 
@@ -82,6 +85,7 @@ def head(columns: Columns, shown: Scales | None) -> str:
         + ("  last".ljust(KIND) if columns.error_kind else ""),
         limits.ljust(room)
         + ("left".rjust(HEADROOM) if columns.headroom else "")
+        + ("  bucket".ljust(BUCKET) if columns.bucket else "")
         + ("reset".rjust(RESET) if columns.reset else ""),
     ]
     times = ("age".rjust(AGE) if columns.age else "") + ("next".rjust(AGE) if columns.due else "")
@@ -95,7 +99,8 @@ def row(view: EndpointView, columns: Columns, scale: Scales, board: Dashboard, *
     selected = view.name == board.selected
     lines.add(CURSOR if selected else " ", "cursor")
     lines.add(BAR, f"slot{view.slot % SLOTS}", below=BAR)
-    lines.add(_sized(_title(view, columns.name), columns.name + 1), "name", below=_subtitle(view, columns.name))
+    title = _title(view, columns.name)
+    lines.cells(title, below=_subtitle(view, columns.name, "".join(text for text, _ in title)))
     age = "" if view.last_at is None else f"  {since(view.last_at, board.at)}"
     age += " ago" if age and len(age) + 4 < columns.state else ""
     lines.add(f"{look.glyph} {view.state}".ljust(columns.state), look.variable, below=age)
@@ -104,7 +109,7 @@ def row(view: EndpointView, columns: Columns, scale: Scales, board: Dashboard, *
         # nothing to draw: what to do about it has the rest of the line
         lines.add(_sized(line(view.why), columns.width - sum(cell_len(text) for text, _ in lines.pieces[0])), "hint")
         return lines.pieces
-    _timing(lines, view, scale)
+    _timing(lines, view, scale, board.grid)
     lines.gap()
     _errors(lines, view, board.grid.newest)
     lines.gap()
@@ -127,9 +132,12 @@ def seen(view: EndpointView, columns: Columns, board: Dashboard) -> tuple[object
         view.served,
         view.facts,
         view.last_failure,
-        view.headroom,
+        view.levels,
+        view.hit_by,
+        view.other_tier,
+        view.changes,
         since(view.last_at, board.at),
-        until(view.reset_at, board.at),
+        _relief(view, board.at),
         columns.due and (view.watch.running or until(view.watch.next_due, board.at)),
         view.name == board.selected,
     )
@@ -147,6 +155,14 @@ class _Lines:
         self.pieces[0].append((text, style))
         for second in self.pieces[1:]:
             second.append((_sized(below, cell_len(text)), style if below == BAR else "dim"))
+
+    def cells(self, pieces: Sequence[Piece], below: str) -> None:
+        """Cells that share what stands below them."""
+        rest = _sized(below, sum(cell_len(text) for text, _ in pieces))
+        for text, style in pieces:
+            under = _sized(rest, cell_len(text))
+            self.add(text, style, under)
+            rest = rest[len(under) :]
 
     def gap(self) -> None:
         """The blank between two sections."""
@@ -169,7 +185,7 @@ class _Lines:
 
 def _mark(character: str) -> str:
     """The style of a character of a sparkline that is not a bar."""
-    return {FAILURE: "error", QUIET: "quiet"}.get(character, "")
+    return {FAILURE: "error", QUIET: "quiet", CHANGE: "figure"}.get(character, "")
 
 
 def _sized(text: str, width: int) -> str:
@@ -177,16 +193,31 @@ def _sized(text: str, width: int) -> str:
     return set_cell_size(text, width)
 
 
-def _title(view: EndpointView, width: int) -> str:
-    """The name, and who really served where there is room for both."""
+def _title(view: EndpointView, width: int) -> list[Piece]:
+    """The name, and what really served where there is room: another tier than the one asked for, who it was.
+
+    ``width`` cells and one more, which holds a mark where there is no room for the tier.
+    """
+    tier = _tiers(view)
     both = f"{view.name} → {line(view.served)}" if view.served else view.name
-    return both if cell_len(both) <= width else view.name
+    for name in (both, view.name):
+        if tier and cell_len(name) + 2 + cell_len(tier) <= width:
+            return [(f"{name}  ", "name"), (_sized(tier, width + 1 - cell_len(name) - 2), "warning")]
+    name = both if cell_len(both) <= width else view.name
+    return [(_sized(name, width), "name"), (OTHER_TIER, "warning")] if tier else [(_sized(name, width + 1), "name")]
 
 
-def _subtitle(view: EndpointView, width: int) -> str:
-    """What the name itself does not say, as far as it fits in whole words."""
+def _tiers(view: EndpointView) -> str:
+    """``fast → standard``: the tier asked for and the one served; empty where they are the same."""
+    return f"{view.facts.tier} → {line(view.other_tier)}" if view.other_tier else ""
+
+
+def _subtitle(view: EndpointView, width: int, title: str) -> str:
+    """What the title does not say, as far as it fits in whole words."""
     facts = view.facts
-    words = [*(word for word in (facts.model, facts.provider) if word not in facts.name), facts.connection]
+    served = f"→ {line(view.served)}" if view.served else ""
+    news = (word for word in (_tiers(view), served) if word and word not in title)
+    words = [*news, *(word for word in (facts.model, facts.provider) if word not in facts.name), facts.connection]
     kept = ""
     for word in words:
         joined = f"{kept} · {word}" if kept else word
@@ -194,10 +225,12 @@ def _subtitle(view: EndpointView, width: int) -> str:
     return kept
 
 
-def _timing(lines: _Lines, view: EndpointView, scale: Scales) -> None:
+def _timing(lines: _Lines, view: EndpointView, scale: Scales, grid: Slices) -> None:
     """The TTFT and the tokens/s section."""
     shown, columns, height = view.figures, lines.columns, len(lines.pieces)
-    lines.spark(bars(shown.ttft_ms, scale.ttft_ms or 1.0, shown.down, height), columns.spark, "ttft")
+    places = {(one.at - grid.start_ms) // grid.length_ms for one in view.changes}
+    changed = places.intersection(range(len(shown.ttft_ms)))
+    lines.spark(bars(shown.ttft_ms, scale.ttft_ms or 1.0, shown.down, height, changed), columns.spark, "ttft")
     lines.figure(number(shown.ttft_last_ms), "figure")
     if columns.ttft_p50:
         lines.figure(number(shown.ttft_p50_ms), "usual")
@@ -226,17 +259,36 @@ def _errors(lines: _Lines, view: EndpointView, newest: int) -> None:
 
 
 def _limits(lines: _Lines, view: EndpointView, scale: Scales, board: Dashboard) -> None:
-    """The rate-limit section: hits by slice, hits, headroom, time to reset."""
+    """The rate-limit section: hits by slice, hits, headroom of the tightest bucket, its name, when it ends.
+
+    Below them the bucket that refused a probe of the window; else the tightest, where it has no column.
+    """
     shown, columns = view.figures, lines.columns
     newest = board.grid.newest
     covered = [bool(pair) for pair in paired(shown.covered, newest)]
     drawn = counts(paired(shown.hits, newest), None, covered, scale.hits, len(lines.pieces))
     lines.spark(drawn, columns.half, "limit")
+    cells: list[Piece] = []
     if columns.hits:
         known = shown.finished_count or shown.hit_count
         style = "limit" if shown.hit_count else "dim"
-        lines.add((number(shown.hit_count) if known else DASH).rjust(HITS), style)
+        cells.append(((number(shown.hit_count) if known else DASH).rjust(HITS), style))
+    bucket = short(view.levels[0].bucket.words) if view.levels else ""
     if columns.headroom:
-        lines.add(whole_percent(view.headroom).rjust(HEADROOM), "usual")
+        cells.append((whole_percent(view.headroom).rjust(HEADROOM), "usual"))
+    if columns.bucket:
+        cells.append((_sized(f"  {bucket}", BUCKET), "usual"))
     if columns.reset:
-        lines.add(until(view.reset_at, board.at).rjust(RESET), "usual")
+        cells.append(_relief(view, board.at))
+    below = f"hit {short(line(view.hit_by))}" if shown.hit_count and view.hit_by else ""
+    below = below or (bucket if columns.headroom and not columns.bucket else "")
+    width = sum(len(text) for text, _ in cells)
+    lines.cells(cells, below.rjust(width) if len(below) < width else "")
+
+
+def _relief(view: EndpointView, at: int) -> Piece:
+    """When the tightest bucket will be empty, where that is foreseen and nothing is held back; else when it is full."""
+    left = DASH if view.watch.blocked_until is not None else until(view.empty_at, at)
+    if left != DASH:
+        return f"empty {left.replace(' ', '')}".rjust(RESET), "limit"
+    return until(view.reset_at, at).rjust(RESET), "usual"

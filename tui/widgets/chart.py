@@ -20,6 +20,7 @@ from textual.widget import Widget
 
 from tui.widgets.axis import ValueAxis, time_label, time_ticks, value_axis, value_label
 from tui.widgets.series import Point, Series, clean, column_of, runs, thin
+from tui.widgets.spark import CHANGE
 
 if TYPE_CHECKING:
     from textual.timer import Timer
@@ -95,7 +96,7 @@ class Plot:
     """Everything a chart shows.
 
     Instants are milliseconds since the epoch. The value axis ends at or above ``least_high``; with ``may_log``
-    it is logarithmic where the series differ too much to share a linear one.
+    it is logarithmic where the series differ too much to share a linear one. ``moments`` get a mark on the time axis.
     """
 
     title: str
@@ -105,6 +106,7 @@ class Plot:
     least_high: float = 1.0
     may_log: bool = False
     note: str = ""
+    moments: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +234,9 @@ def _time_labels(plot: Plot, box: Frame, width: int) -> list[list[Cell]]:
         if start >= free:
             times[start : start + size] = time_label(at, span)
             free = start + size + 1
+    for at in plot.moments:
+        if plot.since <= at <= plot.until:
+            line[column_of(at, plot.since, plot.until, box.columns)] = CHANGE
     indent = " " * box.labels
     return [_written(indent + "└" + "".join(line), width), _written(indent + " " + "".join(times), width)]
 

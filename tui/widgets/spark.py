@@ -1,6 +1,6 @@
 """Spark: values as a row of block characters on an explicit scale, gaps and failures in their place."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from math import floor, log10
 from typing import Final
 
@@ -8,6 +8,7 @@ BLOCKS: Final = "▁▂▃▄▅▆▇█"
 GAP: Final = " "
 FAILURE: Final = "×"
 QUIET: Final = "·"
+CHANGE: Final = "◆"
 
 _STEPS: Final = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
@@ -25,11 +26,17 @@ def level(value: float, top: float, levels: int) -> int:
     return max(1, min(levels, round(value / top * levels)))
 
 
-def bars(values: Sequence[float | None], top: float, down: Sequence[bool] = (), rows: int = 1) -> list[str]:
+def bars(
+    values: Sequence[float | None],
+    top: float,
+    down: Sequence[bool] = (),
+    rows: int = 1,
+    changed: Collection[int] = (),
+) -> list[str]:
     """``rows`` lines of one character per value, the top line first.
 
     None is a gap; where ``down`` says so, a failure (on the lowest line). A value is never drawn as nothing:
-    the lowest block means "small".
+    the lowest block means "small". The columns in ``changed`` carry a mark (on the top line).
     """
     lines = [[GAP] * len(values) for _ in range(rows)]
     for column, value in enumerate(values):
@@ -42,6 +49,8 @@ def bars(values: Sequence[float | None], top: float, down: Sequence[bool] = (), 
                     lines[rows - 1 - row][column] = BLOCKS[filled - 1]
         elif column < len(down) and down[column]:
             lines[rows - 1][column] = FAILURE
+    for column in changed:
+        lines[0][column] = CHANGE
     return ["".join(line) for line in lines]
 
 
