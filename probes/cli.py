@@ -121,6 +121,22 @@ def run(ctx: typer.Context, demo: Annotated[bool, typer.Option("--demo")] = Fals
 
 
 @app.command(hidden=True)
+def measure(stage: Path) -> None:
+    """Be the engine of a selftest's screen."""
+    from probes.selftest.engine import measure
+
+    measure(stage)
+
+
+@app.command(hidden=True)
+def truth() -> None:
+    """Be the ground-truth server of a selftest until standard input ends."""
+    from probes.selftest.truth import tell
+
+    tell()
+
+
+@app.command(hidden=True)
 def simulate() -> None:
     """Serve the demo's simulated providers until standard input ends."""
     from probes.commands.simulate import simulate

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import json
 import random
+import ssl
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
@@ -15,7 +16,7 @@ from probes.endpoint import Endpoint
 from probes.frames import Command, EngineStatus, StoreStatus
 from probes.keys import Secret
 from probes.outcome import Outcome
-from probes.probe import Prober
+from probes.probe import Probed, Prober
 from probes.sample import Sample
 from probes.scheduler import Scheduler
 from probes.surroundings import Surroundings
@@ -62,6 +63,7 @@ class Engine:
     """Watches endpoints until told to stop. Construct and run it on one loop.
 
     ``listeners`` are told of every sample with its answer's text; ``on_change`` of every watch whose status changed.
+    ``on_probe`` of all that a probe brought, marks included. ``tls`` is whom to trust, None for whom the system trusts.
     ``recent`` holds, by endpoint, when the newest stored sample began (ms): a restart does not probe again early.
     """
 
@@ -75,6 +77,8 @@ class Engine:
         vantage: str = "local",
         recent: Mapping[str, int] | None = None,
         on_change: Callable[[Watch], None] = lambda _: None,
+        on_probe: Callable[[Probed], None] = lambda _: None,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self._ledger = ledger
         self._store = store
@@ -83,7 +87,7 @@ class Engine:
         self._paused = False
         self._surroundings = Surroundings()
         self._listeners: list[Callable[[Sample, str], None]] = []
-        tls = tls_context()
+        tls = tls or tls_context()
         self.watches = {
             endpoint.name: Watch(
                 endpoint,
@@ -99,6 +103,7 @@ class Engine:
                 refusal=self._refusal,
                 deliver=self._deliver,
                 changed=on_change,
+                probed=on_probe,
                 rng=random.Random(),  # noqa: S311  # jitter, not secrecy
             )
             for endpoint in endpoints

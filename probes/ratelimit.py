@@ -5,7 +5,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Final, Literal
 
 LONGEST_RESET_S: Final = 400 * 86400.0
@@ -254,6 +253,8 @@ def _plain_number(text: str, now_epoch_s: float) -> float | None:
 
 
 def _instant(text: str) -> float | None:
+    from email.utils import parsedate_to_datetime  # slow to import, and hardly any provider sends an HTTP date
+
     for read in (datetime.fromisoformat, parsedate_to_datetime):
         try:
             moment = read(text)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import ssl
 import sys
 import tempfile
 import time
@@ -17,6 +18,7 @@ from probes.endpoint import Endpoint
 from probes.engine import Engine
 from probes.frames import EndpointFacts, Hello
 from probes.keyfinder import KeyFinder
+from probes.probe import Probed
 from probes.simulator.child import simulator_process
 from probes.store.lock import RecorderLock
 from probes.store.place import default_url, path_of
@@ -67,7 +69,12 @@ async def open_plan(config: Path | None, *, demo: bool) -> AsyncIterator[Plan]:
 
 
 @contextlib.asynccontextmanager
-async def open_engine(plan: Plan, on_change: Callable[[Watch], None] = lambda _: None) -> AsyncIterator[Engine]:
+async def open_engine(
+    plan: Plan,
+    on_change: Callable[[Watch], None] = lambda _: None,
+    on_probe: Callable[[Probed], None] = lambda _: None,
+    tls: ssl.SSLContext | None = None,
+) -> AsyncIterator[Engine]:
     """An engine on a plan, holding its store; what it still holds is written at the end.
 
     Raises StoreHeld where another recorder has the store. Any other trouble with the store is a state of the
@@ -83,7 +90,16 @@ async def open_engine(plan: Plan, on_change: Callable[[Watch], None] = lambda _:
         now = time.time_ns() // 1_000_000
         ledger = Ledger(plan.budget, now // 86_400_000, usd=spent[0], tokens=spent[1])
         try:
-            yield Engine(plan.endpoints, ledger, store=writer, keys=KeyFinder(), recent=recent, on_change=on_change)
+            yield Engine(
+                plan.endpoints,
+                ledger,
+                store=writer,
+                keys=KeyFinder(),
+                recent=recent,
+                on_change=on_change,
+                on_probe=on_probe,
+                tls=tls,
+            )
         finally:
             await writer.close(DRAIN_S)
 

@@ -67,7 +67,7 @@ class Surroundings:
 
     def begin(self) -> Beginning:
         """The state a probe begins in; some tens of microseconds, so before its clock runs."""
-        return Beginning(time.monotonic_ns(), wall_minus_monotonic(), _steal_ms())
+        return Beginning(time.monotonic_ns(), wall_minus_monotonic(), steal_ms())
 
     def lag_ms(self, since_ns: int) -> float | None:
         """The worst lateness of the loop since an instant."""
@@ -75,7 +75,7 @@ class Surroundings:
 
     def since(self, beginning: Beginning) -> Disturbance:
         """What has happened since."""
-        steal = _steal_ms()
+        steal = steal_ms()
         step = wall_minus_monotonic() - beginning.wall_offset_ns
         longest = max((ns for end, ns in self._pauses if end >= beginning.at_ns), default=0)
         known = steal is not None and beginning.steal_ms is not None
@@ -94,7 +94,7 @@ class Surroundings:
             self._pauses.append((now, lasted))
 
 
-def _steal_ms() -> float | None:
+def steal_ms() -> float | None:
     """What the hypervisor has taken from this machine's CPUs since it started, ms; None where nobody says."""
     try:
         first, _, _ = _STAT.read_bytes().partition(b"\n")

@@ -12,7 +12,7 @@ from probes.endpoint import Endpoint
 from probes.frames import WatchStatus
 from probes.keys import Secret
 from probes.outcome import Outcome
-from probes.probe import Prober
+from probes.probe import Probed, Prober
 from probes.sample import Sample
 
 Deliver = Callable[[Sample, str], None]
@@ -24,7 +24,7 @@ class Watch:
 
     The exception is an endpoint without a key: one `no_key` sample says so, and it is looked for again at every due
     time. ``deliver`` takes each sample and the answer's text; ``refusal`` says why nothing may be spent now, or None;
-    ``changed`` is told whenever `status` has changed.
+    ``changed`` is told whenever `status` has changed, ``probed`` all that a probe brought.
     """
 
     def __init__(
@@ -37,6 +37,7 @@ class Watch:
         refusal: Callable[[], str | None],
         deliver: Deliver,
         changed: Callable[["Watch"], None],
+        probed: Callable[[Probed], None] = lambda _: None,
         rng: random.Random,
     ) -> None:
         self.endpoint = endpoint
@@ -46,6 +47,7 @@ class Watch:
         self._refusal = refusal
         self._deliver = deliver
         self._changed = changed
+        self._probed = probed
         self._rng = rng
         self._backoff = Backoff()
         self._blocked_until: float | None = None
@@ -143,6 +145,7 @@ class Watch:
         self._blocked_until = time.time() + wait if wait else None
         self._blocked_why = probed.sample.outcome.value.replace("_", " ") if wait else None
         self._deliver(probed.sample, probed.text)
+        self._probed(probed)
 
     def _lack_key(self) -> None:
         if not self._no_key:

@@ -1,11 +1,13 @@
 """Commands: the dashboard and its demo on the command line, beside the commands that need no screen."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from probes.cli import ConfigOption, ForOption, VersionOption, app
+from probes.cli import ConfigOption, ForOption, JsonOption, VersionOption, app
 from probes.cli import main as run_app
+from probes.exit_code import ExitCode
 from tui.lens import Lens, lens_on
 
 WindowOption = Annotated[
@@ -49,6 +51,33 @@ def demo(lasting: ForOption = None, window: WindowOption = "1m", theme: ThemeOpt
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--for") from error
     show_demo(_lens(window), theme=theme, lasting_s=lasting_s)
+
+
+@app.command()
+def selftest(
+    ctx: typer.Context,
+    quick: Annotated[bool, typer.Option("--quick", help="Measure for 20 seconds, not for two minutes.")] = False,
+    headless: Annotated[bool, typer.Option("--headless", help="Redraw no dashboard meanwhile.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure how wrong inftop's own numbers are, on this machine, with the real engine and the real screen.
+
+    A server that knows when it wrote every token is the truth. The result is kept in the history and shown at the
+    foot of the dashboard. Exit code 1 where this machine cannot measure.
+    """
+    from probes.commands.selftest import selftest
+    from tui.launch import measuring_screen
+
+    if not selftest(ctx.obj, None if headless else measuring_screen, quick=quick, as_json=as_json):
+        raise typer.Exit(ExitCode.NOT_OK)
+
+
+@app.command(hidden=True)
+def measuring(stage: Path) -> None:
+    """Be the dashboard of a selftest."""
+    from tui.launch import show_measuring
+
+    show_measuring(stage)
 
 
 def run() -> None:

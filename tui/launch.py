@@ -44,6 +44,16 @@ def show_demo(lens: Lens, *, theme: str | None = None, lasting_s: float | None =
     _run(["run", "--demo"], lens, theme=theme, lasting_s=lasting_s)
 
 
+def show_measuring(stage: Path) -> None:
+    """The dashboard on the engine of a selftest."""
+    _run(["measure", str(stage)], lens_on(DEMO_WINDOW), theme=None)
+
+
+def measuring_screen(stage: Path) -> list[str]:
+    """The command that does so in a process of its own."""
+    return [sys.executable, "-m", "tui", "measuring", str(stage)]
+
+
 def _run(
     words: Sequence[str],
     lens: Lens,

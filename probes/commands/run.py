@@ -3,12 +3,15 @@
 import asyncio
 import logging
 import os
+import ssl
+from collections.abc import Callable
 from pathlib import Path
 
 from probes import loop
 from probes.engine import Engine
 from probes.feed import Feed, read_commands
 from probes.frames import EngineStatus, StoreStatus
+from probes.probe import Probed
 from probes.session import Plan, open_engine, open_plan
 from probes.signals import stop_on_signals
 from probes.store.lock import StoreHeld
@@ -24,10 +27,17 @@ async def _run(config: Path | None, *, demo: bool) -> None:
     stop = asyncio.Event()
     with stop_on_signals(stop):
         async with open_plan(config, demo=demo) as plan:
-            await _serve(plan, stop)
+            await serve(plan, stop)
 
 
-async def _serve(plan: Plan, stop: asyncio.Event) -> None:
+async def serve(
+    plan: Plan,
+    stop: asyncio.Event,
+    *,
+    tls: ssl.SSLContext | None = None,
+    on_probe: Callable[[Probed], None] = lambda _: None,
+) -> None:
+    """Run an engine on a plan until ``stop`` is set or the screen has gone; the rest as for `probes.engine.Engine`."""
     engines: list[Engine] = []
 
     def status() -> EngineStatus:
@@ -37,7 +47,9 @@ async def _serve(plan: Plan, stop: asyncio.Event) -> None:
     with os.fdopen(1, "wb", buffering=0, closefd=False) as out:
         feed = Feed(out, status)
         try:
-            async with open_engine(plan, on_change=lambda watch: feed.watch(watch.status)) as engine:
+            async with open_engine(
+                plan, on_change=lambda watch: feed.watch(watch.status), on_probe=on_probe, tls=tls
+            ) as engine:
                 engines.append(engine)
                 engine.listen(feed.sample)
                 feed.hello(plan.hello(os.getpid()))

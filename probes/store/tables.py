@@ -127,7 +127,19 @@ class RecorderRow(SQLModel, table=True):
     status: str = Field(sa_type=Text)
 
 
+class CertificateRow(SQLModel, table=True):
+    """What one selftest found; ``measured_at`` is milliseconds since the epoch, ``text`` the certificate as JSON."""
+
+    __tablename__ = "certificate"
+
+    id: int | None = Field(default=None, primary_key=True)
+    measured_at: int = Field(sa_type=BigInteger)
+    host: str
+    text: str = Field(sa_type=Text)
+
+
 ENDPOINT: Final = SQLModel.metadata.tables["endpoint"]
 SAMPLE: Final = SQLModel.metadata.tables["sample"]
 ANSWER: Final = SQLModel.metadata.tables["answer"]
 RECORDER: Final = SQLModel.metadata.tables["recorder"]
+CERTIFICATE: Final = SQLModel.metadata.tables["certificate"]

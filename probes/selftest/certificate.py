@@ -1,0 +1,107 @@
+"""Certificate: how accurate inftop was found to be on this machine, when, and what that means in words."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from probes.selftest.comparison import Errors, Spread
+from probes.trust import MOST_MS, MOST_OF_SPEED
+
+TTFT_AIM_MS: Final = 0.2
+SPEED_AIM_PERCENT: Final = 0.1
+"""What a good machine reaches at p99; worse than that is told, worse than what a sample is trusted for is a failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One load and how wrong the engine was under it."""
+
+    load: str
+    errors: Errors
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """The outcome of one selftest. ``measured_at`` is ms since the epoch; ``screen``: a dashboard was being redrawn.
+
+    ``cpu_steal_percent`` is what the hypervisor took meanwhile, of all processors; None where the system does not say.
+    """
+
+    measured_at: int
+    host: str
+    system: str
+    version: str
+    screen: bool
+    quick: bool
+    measured: tuple[Measured, ...]
+    cpu_steal_percent: float | None = None
+
+    @property
+    def clock(self) -> str:
+        """``kernel`` or ``user``: whose stamps the times are."""
+        return "kernel" if all(one.errors.kernel for one in self.measured) else "user"
+
+    @property
+    def ttft_p99_ms(self) -> float | None:
+        """The worst p99 of TTFT's error, over the loads."""
+        return _worst(one.errors.ttft_ms for one in self.measured)
+
+    @property
+    def speed_p99_percent(self) -> float | None:
+        """The worst p99 of tokens/s' error, over the loads."""
+        return _worst(one.errors.tokens_per_s_percent for one in self.measured)
+
+    @property
+    def can_measure(self) -> bool:
+        """Whether this machine's numbers can be relied on: within what a single sample is trusted for."""
+        return self.why_not is None
+
+    @property
+    def why_not(self) -> str | None:
+        """Why the machine cannot measure, or None."""
+        ttft, speed = self.ttft_p99_ms, self.speed_p99_percent
+        if not self.measured or ttft is None or speed is None or any(not one.errors.probes for one in self.measured):
+            return "not every load could be measured"
+        untrusted = sum(one.errors.untrusted for one in self.measured)
+        probes = sum(one.errors.probes for one in self.measured)
+        if untrusted * 2 > probes:
+            return f"{untrusted} of {probes} probes were held up by this machine too long to be trusted"
+        if ttft > MOST_MS:
+            return f"TTFT is off by {ttft:.1f} ms at p99, more than {MOST_MS:g} ms"
+        if speed > MOST_OF_SPEED * 100:
+            return f"tokens/s is off by {speed:.1f} % at p99, more than {MOST_OF_SPEED * 100:g} %"
+        return None
+
+    @property
+    def verdict(self) -> str:
+        """The certificate in a sentence or two."""
+        if (why := self.why_not) is not None:
+            steal = self.cpu_steal_percent or 0.0
+            hint = f"; the hypervisor took {steal:.0f} % of the processors" if steal >= 1 else ""
+            return f"this machine cannot measure now: {why}{hint}"
+        found = f"TTFT ± {self.ttft_p99_ms:.3g} ms and tokens/s ± {self.speed_p99_percent:.2g} % at p99"
+        reached = (self.ttft_p99_ms or 0) <= TTFT_AIM_MS and (self.speed_p99_percent or 0) <= SPEED_AIM_PERCENT
+        return f"{'as good as it gets' if reached else 'good to measure with'}: {found}, {self.clock} clock"
+
+    def to_json(self) -> dict[str, Any]:
+        """The certificate as JSON-ready values, with what follows from them."""
+        drawn = {"clock": self.clock, "can_measure": self.can_measure, "verdict": self.verdict}
+        return {**asdict(self), **drawn, "ttft_p99_ms": self.ttft_p99_ms, "speed_p99_percent": self.speed_p99_percent}
+
+    @classmethod
+    def from_json(cls, text: str) -> "Certificate":
+        """The certificate of a text made of `to_json`. Raises ValueError, KeyError or TypeError where it is none."""
+        values = json.loads(text)
+        names = ("measured_at", "host", "system", "version", "screen", "quick", "cpu_steal_percent")
+        measured = tuple(Measured(one["load"], _errors(one["errors"])) for one in values["measured"])
+        return cls(**{name: values[name] for name in names}, measured=measured)
+
+
+def _errors(values: Mapping[str, Any]) -> Errors:
+    spreads = ("ttft_ms", "gap_ms", "tokens_per_s_percent")
+    return Errors(**{**values, **{name: Spread(**values[name]) if values[name] else None for name in spreads}})
+
+
+def _worst(spreads: Any) -> float | None:
+    return max((one.p99 for one in spreads if one is not None), default=None)

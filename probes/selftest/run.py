@@ -1,0 +1,126 @@
+"""Run: a whole selftest: for each load the truth, the engine and the screen as processes, then the comparison."""
+
+import contextlib
+import json
+import os
+import platform
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from probes import __version__
+from probes.selftest.certificate import Certificate, Measured
+from probes.selftest.comparison import Errors, compare
+from probes.selftest.load import LOADS, Load
+from probes.selftest.sighting import Sighting
+from probes.selftest.stage import Stage
+from probes.selftest.terminal import on_terminal
+from probes.selftest.truth import Truth
+from probes.surroundings import steal_ms
+
+QUICK_S: Final = 2.5
+FULL_S: Final = 25.0
+"""How long each load is measured, after a start-up of `WARM_UP_S`."""
+
+WARM_UP_S: Final = 1.5
+
+Screen = Callable[[Path], Sequence[str]]
+"""The command of a dashboard whose engine plays the stage of this file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running ground-truth server."""
+
+    process: subprocess.Popen[str]
+    plain_url: str
+    tls_url: str
+
+    def tell(self) -> list[Truth]:
+        """End it; what it knows of every answer."""
+        told, _ = self.process.communicate(timeout=60)
+        return [Truth.from_json(json.loads(line)) for line in told.splitlines()]
+
+
+def selftest(
+    screen: Screen | None, *, quick: bool, narrate: Callable[[str], None], loads: Sequence[Load] = LOADS
+) -> Certificate:
+    """Measure; some 20 s (``quick``) or two minutes. ``screen`` is the dashboard to redraw meanwhile, None for none.
+
+    Raises OSError and RuntimeError where a process of it does not start or does not end well.
+    """
+    began, stolen = time.monotonic(), steal_ms()
+    measured = []
+    for number, load in enumerate(loads, start=1):
+        narrate(f"{number}/{len(loads)}  {load.name} tokens/s")
+        measured.append(Measured(load.name, _play(load, screen, QUICK_S if quick else FULL_S)))
+    taken = steal_ms()
+    passed_ms = (time.monotonic() - began) * 1000 * (os.cpu_count() or 1)
+    return Certificate(
+        measured_at=time.time_ns() // 1_000_000,
+        host=socket.gethostname(),
+        system=f"{platform.system()} {platform.release()}, Python {platform.python_version()}, {os.cpu_count()} CPUs",
+        version=__version__,
+        screen=screen is not None,
+        quick=quick,
+        measured=tuple(measured),
+        cpu_steal_percent=None if taken is None or stolen is None else round((taken - stolen) / passed_ms * 100, 2),
+    )
+
+
+def _play(load: Load, screen: Screen | None, seconds: float) -> Errors:
+    with tempfile.TemporaryDirectory(prefix="inftop-selftest-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        stage, seen = folder / "stage.json", folder / "seen.jsonl"
+        with _server() as server:
+            store = f"sqlite:///{folder / 'history.db'}"
+            Stage(load, server.plain_url, server.tls_url, store, str(seen)).write(stage)
+            with _engine(stage) if screen is None else on_terminal(screen(stage), os.environ):
+                time.sleep(WARM_UP_S + seconds)
+            truths = server.tell()
+        lines = seen.read_text(encoding="utf-8").splitlines()
+        return compare([Sighting.from_json(json.loads(line)) for line in lines], truths)
+
+
+def _python(*words: str) -> list[str]:
+    return [sys.executable, "-m", "probes", *words]
+
+
+@contextlib.contextmanager
+def _server() -> Iterator[Server]:
+    process = subprocess.Popen(  # noqa: S603  # our own interpreter and modules
+        _python("truth"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    try:
+        assert process.stdout is not None  # noqa: S101  # a pipe, as asked
+        urls = [process.stdout.readline().strip() for _ in range(2)]
+        if not all(urls):
+            raise RuntimeError("the ground-truth server did not start")
+        yield Server(process, *urls)
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+
+
+@contextlib.contextmanager
+def _engine(stage: Path) -> Iterator[None]:
+    """The engine without a screen; it ends with its standard input."""
+    process = subprocess.Popen(  # noqa: S603  # our own interpreter and modules
+        _python("measure", str(stage)), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+    )
+    try:
+        yield
+        process.communicate(timeout=60)
+        if process.returncode:
+            raise RuntimeError(f"the engine ended with status {process.returncode}")
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
