@@ -121,9 +121,10 @@ def test_changes_come_newest_first():
 
 
 def test_the_title_says_which_tier_was_asked_for_and_which_bucket_refused():
-    asked = replace(TOLD, facts=replace(FACTS, tier="fast"), other_tier="standard", state="limited")
-    words = title(asked, GOOD, 200, dark=True).plain
-    assert "asked fast, served standard" in words
+    asked = replace(TOLD, facts=replace(FACTS, tier="fast"), state="limited")
+    words = title(asked, replace(GOOD, served_tier="standard"), 200, dark=True).plain
+    assert "gpt → model-fp8 (standard, not fast)  warm" in words
+    assert "(priority)" in title(asked, replace(GOOD, served_tier="priority"), 200, dark=True).plain
     assert "limited: tokens per minute" in words
     assert "limited" not in title(TOLD, GOOD, 200, dark=True).plain
 

@@ -163,6 +163,9 @@ def test_another_tier_is_told_in_words_or_with_a_mark_in_the_style_of_a_warning(
     assert ("≠", "warning") in narrow[0]
     assert "fast → standard" in text(narrow)[1]
     assert [cell_len(one) for one in text(narrow)] == [columns(160, 21).width] * 2
+    assert text(row(view, replace(columns(160, 21), name=24), scales([view]), board, tall=False))[0][2:27].endswith(
+        "120b ≠  "
+    )
     assert "≠" not in text(row(usual, columns(160, 21), scales([view]), board, tall=False))[0]
 
 

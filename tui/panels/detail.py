@@ -17,6 +17,7 @@ from probes.text import line
 from tui.format import DASH, clock, number, times, until, usd
 from tui.limits import Level
 from tui.palette import endpoint_color
+from tui.served import other_tier
 from tui.view import EndpointView
 from tui.widgets.spark import CHANGE
 from tui.widgets.waterfall import Waterfall
@@ -48,9 +49,7 @@ def title(view: EndpointView, sample: Sample | None, width: int, due: str = "", 
     text.append(view.name, style=f"bold {endpoint_color(view.slot, dark=dark)}")
     facts = view.facts
     asked = facts.model if facts.provider in facts.name else f"{facts.provider} {facts.model}"
-    text.append(f"  {asked}{_served(sample)}")
-    if view.other_tier:
-        text.append(f"  asked {facts.tier}, served {line(view.other_tier)}", style="bold")
+    text.append(f"  {asked}{_served(sample, facts.tier)}")
     if sample is None:
         return text.append(f"  {view.why or 'no sample yet'}", style="dim")
     if sample.connection:
@@ -65,13 +64,14 @@ def title(view: EndpointView, sample: Sample | None, width: int, due: str = "", 
     return text
 
 
-def _served(sample: Sample | None) -> str:
-    """`` → model by provider (tier)``, as far as it is not what was asked for."""
+def _served(sample: Sample | None, asked: str | None) -> str:
+    """`` → model by provider (tier)``, as far as it is not what was asked for; where the tier is not, it says so."""
     if sample is None:
         return ""
     model = line(sample.served_model) if sample.served_model and sample.served_model != sample.model else ""
     by = f"by {line(sample.served_by)}" if sample.served_by else ""
-    tier = f"({line(sample.served_tier)})" if sample.served_tier else ""
+    other = f", not {asked}" if other_tier(asked, sample.served_tier) else ""
+    tier = f"({line(sample.served_tier)}{other})" if sample.served_tier else ""
     words = " ".join(word for word in (model, by, tier) if word)
     return f" → {words}" if words else ""
 
@@ -264,7 +264,7 @@ class Detail(Container):
     def _draw(self) -> None:
         view, sample, failures, answer = self._shown
         theme, size = self.app.current_theme, self.size
-        name = (view.name, view.slot, view.why, view.state, view.hit_by, view.other_tier) if view else None
+        name = (view.name, view.slot, view.why, view.state, view.hit_by, view.facts) if view else None
         group = against(view) if view else []
         content = (name, group, sample, failures, answer, theme.name, size)
         if not size.width:

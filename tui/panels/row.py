@@ -204,7 +204,10 @@ def _title(view: EndpointView, width: int) -> list[Piece]:
         if tier and cell_len(name) + 2 + cell_len(tier) <= width:
             return [(f"{name}  ", "name"), (_sized(tier, width + 1 - cell_len(name) - 2), "warning")]
     name = both if cell_len(both) <= width else view.name
-    return [(_sized(name, width), "name"), (OTHER_TIER, "warning")] if tier else [(_sized(name, width + 1), "name")]
+    if not tier:
+        return [(_sized(name, width + 1), "name")]
+    taken = min(cell_len(name) + 1, width)
+    return [(_sized(name, taken), "name"), (_sized(OTHER_TIER, width + 1 - taken), "warning")]
 
 
 def _tiers(view: EndpointView) -> str:
