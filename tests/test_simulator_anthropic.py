@@ -10,6 +10,7 @@ from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.fault import Cut, ErrorEvent, Nameless
 from probes.simulator.limiter import Allowance
+from probes.simulator.mood import Mood, Spell
 from probes.wire.dialect import Kind
 from tests.simulated import MODEL, body, connected, request, simulating
 
@@ -211,3 +212,9 @@ async def test_hostile_text_arrives_whole():
     response, _ = await told(Behaviour(text=prose.SEPARATORS))
     assert "".join(one["text"] for one in deltas(response)) == prose.SEPARATORS
     assert "\u2028".encode() in response.body
+
+
+@pytest.mark.parametrize(("mood", "speed"), [(None, "fast"), (Mood((Spell(0, 1, 1, speed="standard"),)), "standard")])
+async def test_fast_mode_falls_back_for_the_time_of_a_spell(mood, speed):
+    response, _ = await told(Behaviour(text="a", mood=mood), asking(FAST, speed="fast"))
+    assert response.data[0]["message"]["usage"]["speed"] == speed

@@ -82,7 +82,7 @@ _CEREBRAS: Final = (
             usage="finish",
             timings="cerebras",
             limits="cerebras",
-            allowance=Allowance(14_400, 150_000, requests_window_s=DAY_S),
+            allowance=Allowance(1_000, 150_000, requests_window_s=DAY_S),  # it lasts for half an hour
         ),
         interval=2.0,
         price=Price(2.25, 2.75),
@@ -170,9 +170,10 @@ _PROPRIETARY: Final = (
             served_model="claude-opus-5",
             limits="anthropic_fast",
             allowance=Allowance(50, 30_000),
+            mood=Mood((Spell(18, 16, 60, slower=2.2, speed="standard"),)),
         ),
         dialect="anthropic",
-        interval=4.0,
+        interval=6.0,
         body={"speed": "fast"},
     ),
     DemoModel(

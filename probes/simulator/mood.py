@@ -9,7 +9,8 @@ from probes.simulator.fault import Fault
 class Spell:
     """A disturbance that returns: from ``first_s`` on, for ``lasts_s``, every ``every_s`` seconds.
 
-    It touches a ``share`` of the requests: spoils their answers with ``fault``, and makes them ``slower`` by a factor.
+    It touches a ``share`` of the requests: spoils their answers with ``fault``, makes them ``slower`` by a factor, and
+    serves them at another ``speed`` than the one asked for (Anthropic's fast mode).
     """
 
     first_s: float
@@ -18,6 +19,7 @@ class Spell:
     share: float = 1.0
     fault: Fault | None = None
     slower: float = 1.0
+    speed: str | None = None
 
     def holds(self, since_start_s: float) -> bool:
         """Whether the spell is on."""

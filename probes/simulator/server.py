@@ -4,6 +4,7 @@ import asyncio
 import ssl
 from collections import deque
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from random import Random
 from time import monotonic_ns
 from types import TracebackType
@@ -142,6 +143,8 @@ class Simulator:
         rng = Random(f"{self._seed}:{ask.model}:{turn}")  # noqa: S311  repeatable on purpose
         since_start_s = (record.read_ns - self._started_ns) / 1e9
         spell = (behaviour.mood or Mood(())).at(since_start_s, rng.random())
+        if spell is not None and spell.speed:
+            behaviour = replace(behaviour, speed=spell.speed)
         plan = course(behaviour, ask, rng, 1.0 if spell is None else spell.slower)
         record.input_tokens = plan.input_tokens
         record.output_tokens = plan.output_tokens
