@@ -76,9 +76,8 @@ def read_changes(url: str, since_ms: int, names: Collection[str], ended: Callabl
     seen: dict[str, list[Seen]] = {name: [] for name in names}
     with closing(StoreReader(url)) as reader:
         for number, one in enumerate(reader.served(since_ms)):
-            said = Seen(*one[1:])
-            if (held := seen.get(one.endpoint)) is not None and (not held or held[-1][1:] != said[1:]):
-                held.append(said)
+            if (held := seen.get(one.endpoint)) is not None and (not held or held[-1][1:] != one[2:]):
+                held.append(Seen(*one[1:]))
             if number % 1000 == 0 and ended():
                 return Past({})
     return Past({}, changes={name: tuple(changes(held)) for name, held in seen.items()})

@@ -45,11 +45,13 @@ class Told:
 
     def join(self, readings: Iterable[Reading] = (), seen: Iterable[Seen] = (), moments: Iterable[Change] = ()) -> None:
         """Take in what was found before; changes among the remembered are found anew, those before them kept."""
-        if new := [one for one in readings if one not in self.readings]:
+        known = {one.at for one in self.readings}
+        if new := [one for one in readings if one.at not in known]:
             self.readings = tuple(sorted((*self.readings, *new), key=attrgetter("at"))[-KEPT:])
             self._levels = None
         before = {*self.changes, *moments}
-        if heard := [one for one in seen if one not in self.seen]:
+        known = {one.at for one in self.seen}
+        if heard := [one for one in seen if one.at not in known]:
             self.seen = tuple(sorted((*self.seen, *heard), key=attrgetter("at"))[-KEPT:])
         if heard or len(before) > len(self.changes):
             begin = self.seen[0].at if self.seen else None
