@@ -8,7 +8,7 @@ from typing import Final
 from rich.cells import cell_len
 
 from probes.frames import EndpointFacts, EngineStatus, Frame, Hello, WatchStatus
-from probes.outcome import FAILED, NEVER_SENT
+from probes.outcome import FAILED, NEVER_SENT, Outcome
 from probes.sample import Sample
 from tui.figures import figures, grid, window_start
 from tui.health import state
@@ -45,6 +45,7 @@ class Watched:
     history: History = field(default_factory=History)
     last: Sample | None = None
     last_sent: Sample | None = None
+    hit: Sample | None = None
     told: Told = field(default_factory=Told)
     failures: deque[Sample] = field(default_factory=lambda: deque(maxlen=FAILURES_KEPT))
     answer: str = ""
@@ -54,9 +55,10 @@ class Watched:
         """Take a live sample in; one that is already known (from the store) changes nothing."""
         if self.history.add(sample):
             self.remember(sample)
+        self.told.hear(sample)  # its point may have come from the store, without what it told
 
     def remember(self, sample: Sample) -> None:
-        """Keep what is shown of single samples: the newest, its limits, the failures (oldest first)."""
+        """Keep what is shown of single samples: the newest, the last hit, the failures (oldest first)."""
         if self.last is None or sample.started_at >= self.last.started_at:
             self.last = sample
         if sample.outcome in FAILED and all(one.started_at != sample.started_at for one in self.failures):
@@ -67,7 +69,8 @@ class Watched:
             return
         if self.last_sent is None or sample.started_at >= self.last_sent.started_at:
             self.last_sent = sample
-        self.told.hear(sample)
+        if sample.outcome is Outcome.RATE_LIMITED and (self.hit is None or sample.started_at >= self.hit.started_at):
+            self.hit = sample
 
     def figures(self, on: Grid, since: int, now: int, *, fully: bool) -> Figures:
         """The figures over a grid, computed again only when the window moved on or the history changed."""
@@ -212,8 +215,8 @@ class Fleet:
             headroom=None if tightest is None else tightest.headroom,
             reset_at=reset_at(told.levels, watched.watch),
             empty_at=None if tightest is None else tightest.empty_at,
-            hit_at=None if told.hit is None else told.hit.started_at,
-            hit_by=None if told.hit is None else told.hit.limited_by,
+            hit_at=None if watched.hit is None else watched.hit.started_at,
+            hit_by=None if watched.hit is None else watched.hit.limited_by,
             other_tier=tier if other_tier(asked, tier) else None,
             changes=told.changes,
         )

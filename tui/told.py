@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
 
-from probes.outcome import Outcome
 from probes.sample import Sample
 from tui.limits import Level, Reading, levels
 from tui.served import Change, Seen, changes
@@ -20,13 +19,12 @@ CHANGES_KEPT: Final = 100
 class Told:
     """``readings`` of rate limits and who was ``seen`` to serve, oldest first, and the ``changes`` of the latter.
 
-    ``hit`` is the last rate-limit hit. Live samples and the store's may come in any order, and twice.
+    Live samples and the store's may come in any order, and twice.
     """
 
     readings: tuple[Reading, ...] = ()
     seen: tuple[Seen, ...] = ()
     changes: tuple[Change, ...] = ()
-    hit: Sample | None = None
     _levels: tuple[Level, ...] | None = None
 
     @property
@@ -38,8 +36,6 @@ class Told:
 
     def hear(self, sample: Sample) -> None:
         """Take in a sample."""
-        if sample.outcome is Outcome.RATE_LIMITED and (self.hit is None or sample.started_at >= self.hit.started_at):
-            self.hit = sample
         reading, seen = Reading.of(sample), Seen.of(sample)
         self.join(() if reading is None else (reading,), () if seen is None else (seen,))
 

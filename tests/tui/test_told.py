@@ -2,7 +2,6 @@
 
 from itertools import permutations
 
-from probes.outcome import Outcome
 from tests.samples import sample
 from tui.limits import Reading
 from tui.served import Change, Seen
@@ -51,15 +50,6 @@ def test_changes_are_bounded_and_the_same_value_while_nothing_is_new():
     before = told.changes
     told.join(seen=[Seen(2 * CHANGES_KEPT, str(2 * CHANGES_KEPT - 1))])
     assert told.changes is before
-
-
-def test_the_last_hit_is_kept():
-    told = Told()
-    for at in (5, 9, 7):
-        told.hear(sample(started_at=at, outcome=Outcome.RATE_LIMITED))
-    told.hear(sample(started_at=11))
-    assert told.hit is not None
-    assert told.hit.started_at == 9
 
 
 def test_levels_follow_new_readings():
