@@ -25,19 +25,21 @@ class Ear(selectors.DefaultSelector):
     def __init__(self) -> None:
         super().__init__()
         self._queue = _RunQueue()
-        self._queued_ns = self._queue.waited_ns()
-        self._late_ns = 0
-        self.deaf_since_ns = self._woke_ns = time.monotonic_ns()
+        self.deaf_since_ns = self._heard_ns = time.monotonic_ns()
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """As the selector's own."""
+        may_wait = timeout != 0
+        queued = self._queue.waited_ns() if may_wait else 0
         asked = time.monotonic_ns()
         ready = super().select(timeout)
-        woke, queued = time.monotonic_ns(), self._queue.waited_ns()
-        late, self._queued_ns = queued - self._queued_ns, queued
-        waited = timeout != 0 and woke - asked - late > WAITED_NS
-        self.deaf_since_ns = woke - late if waited else self._woke_ns - self._late_ns
-        self._woke_ns, self._late_ns = woke, late
+        woke = time.monotonic_ns()
+        if may_wait:
+            woke -= self._queue.waited_ns() - queued
+        if may_wait and woke - asked > WAITED_NS:
+            self.deaf_since_ns = self._heard_ns = woke
+        else:  # it only looked, at some time after it was asked to
+            self.deaf_since_ns, self._heard_ns = self._heard_ns, asked
         return ready
 
     def close(self) -> None:

@@ -181,10 +181,11 @@ class Prober:
             marks.read(stamp)
             progress = False
             events = list(reader.feed(data) if data else reader.close())
+            whole = data.endswith((b"\n", b"\r"))  # else the read ended with the beginning of another event
             for left, event in enumerate(events, start=1 - len(events)):
                 if not isinstance(event, Queued):
                     marks.first_event = marks.first_event or stamp.at
-                doubt = stamp.doubt if left else stamp.end_doubt
+                doubt = stamp.end_doubt if whole and not left else stamp.doubt
                 progress = answer.take(event, stamp.at, marks, doubt) or progress
             if not data:
                 return

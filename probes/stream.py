@@ -44,6 +44,7 @@ class Stream:
         self._writable = asyncio.Event()
         self._open = True
         self._reading = False
+        self._left_since: int | None = None
         self._listen()
 
     @property
@@ -77,18 +78,18 @@ class Stream:
     async def secure(self, context: ssl.SSLContext, host: str) -> None:
         """Shake hands. Raises OSError and ssl.SSLError (an OSError), and ConnectionAbortedError at an early end."""
         tls = Tls(context, host)
-        data = b""
+        stamp, data = Stamp(time.monotonic_ns()), b""
         while not tls.shake(data):
             await self._send(tls.outgoing())
-            _, data = await self.read()
+            stamp, data = await self.read()
             if not data:
                 raise ConnectionAbortedError("the connection closed during the handshake")
         await self._send(tls.outgoing())
         self._tls = tls
         early, self._received = self._received, deque()  # what came right behind the server's last message
         self.unread = 0
-        for stamp, cipher in [(Stamp(time.monotonic_ns()), b""), *early]:
-            self._take(stamp, cipher)
+        for at, cipher in [(stamp, b""), *early]:
+            self._take(at, cipher)
 
     def abort(self) -> None:
         """Close at once; nothing here waits for a server that does not answer."""
@@ -122,22 +123,29 @@ class Stream:
         if not data:
             self._end(None)
             return
-        deaf_since = deaf_since_ns()
+        deaf_since = self._deaf_since()
         doubt = None if deaf_since is None else max(0, at - deaf_since)
         self._take(Stamp(at, doubt, 0 if kernel else doubt, kernel), data)
-        if self.unread > UNREAD_LIMIT:
+        flooded = self.unread > UNREAD_LIMIT
+        if flooded:
             self._deafen()
+        self._left_since = deaf_since if flooded or len(data) == READ_SIZE else None
+
+    def _deaf_since(self) -> int | None:
+        """Since when what is read now may have been in the kernel: longer than deaf, where a read left some there."""
+        deaf_since = deaf_since_ns()
+        return deaf_since if deaf_since is None or self._left_since is None else min(deaf_since, self._left_since)
 
     def _take(self, stamp: Stamp, data: bytes) -> None:
         """Keep what came, decrypted where it was encrypted."""
         if self._tls is not None:
             try:
                 data = self._tls.decrypt(data)
-                if answer := self._tls.outgoing():  # a new key: rare, and small enough for any socket
-                    self._sock.send(answer)
-            except OSError as error:  # an SSLError is one
+            except ssl.SSLError as error:
                 self._end(error)
                 return
+            if not self._tls.is_between_records:  # the read ended with the beginning of another record
+                stamp = stamp._replace(end_doubt=stamp.doubt)
         if data:
             self._received.append((stamp, data))
             self.unread += len(data)

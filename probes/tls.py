@@ -9,7 +9,8 @@ _READ: Final = 1 << 16
 class Tls:
     """The client's side of one session. Raises ssl.SSLError for what is not TLS, or not to be trusted.
 
-    What must be sent to the other side is to be fetched with `outgoing` after every call.
+    What must be sent to the other side is to be fetched with `outgoing` while shaking hands; later, what a session
+    has to say for itself (a new key) goes out with the next data, as RFC 8446 §4.6.3 wants it.
     """
 
     def __init__(self, context: ssl.SSLContext, host: str) -> None:
@@ -25,6 +26,11 @@ class Tls:
         except ssl.SSLWantReadError:
             return False
         return True
+
+    @property
+    def is_between_records(self) -> bool:
+        """Whether all that came has been decrypted: what came last was the end of a record."""
+        return not self._incoming.pending
 
     def decrypt(self, data: bytes) -> bytes:
         """The plain text that ``data`` completes, maybe none; ``ended`` when the other side has said goodbye."""

@@ -2,8 +2,13 @@
 
 import asyncio
 import contextlib
+import subprocess
 import sys
 from collections.abc import AsyncIterator
+from typing import Final
+
+GOODBYE_S: Final = 3.0
+"""How long it may take to end once it is told to."""
 
 
 @contextlib.asynccontextmanager
@@ -12,26 +17,28 @@ async def simulator_process() -> AsyncIterator[str]:
 
     Raises OSError or RuntimeError where it does not start. It ends when its standard input does.
     """
-    child = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "probes",
-        "simulate",
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
+    child = _start()
     assert child.stdin is not None and child.stdout is not None  # noqa: S101, PT018  # both are pipes, as asked
     try:
-        url = (await child.stdout.readline()).decode().strip()
+        url = (await asyncio.to_thread(child.stdout.readline)).decode().strip()
         if not url:
-            raise RuntimeError(f"the simulator ended with status {await child.wait()}")
+            raise RuntimeError(f"the simulator ended with status {await asyncio.to_thread(child.wait)}")
         yield url
     finally:
         child.stdin.close()
         try:
-            async with asyncio.timeout(3):
-                await child.wait()
-        except TimeoutError:
+            await asyncio.to_thread(child.wait, GOODBYE_S)
+        except subprocess.TimeoutExpired:
             child.kill()
-            await child.wait()
+            await asyncio.to_thread(child.wait)
+        child.stdout.close()
+
+
+def _start() -> "subprocess.Popen[bytes]":
+    """By `subprocess` and threads: asyncio's own needs another kind of loop on Windows than the engine's."""
+    return subprocess.Popen(  # this very program
+        [sys.executable, "-m", "probes", "simulate"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
