@@ -1,0 +1,43 @@
+"""What a store's samples told of limits and of who served is on the screen before the engine has said a word of it."""
+
+from dataclasses import replace
+
+from tests.samples import sample
+from tests.store.stores import fill, url_of
+from tests.tui import fabric
+from tests.tui.fabric import HABITS, NOW
+from tests.tui.screen import showing
+
+MINUTE = 60_000
+
+
+async def test_a_restart_shows_the_forecast_and_the_moment_something_else_served(tmp_path):
+    name = HABITS[0].name
+    fill(
+        tmp_path / "history.db",
+        [
+            sample(
+                endpoint=name,
+                started_at=NOW - n * MINUTE,
+                connection="warm",
+                ttft_ms=100.0,
+                served_tier="fast" if n > 2 else "standard",
+                limit_buckets=f"tokens/day={100 + 10 * n}/1000@?",
+            )
+            for n in range(1, 50)
+        ],
+    )
+    asked = tuple(replace(one, tier="fast") for one in fabric.hello().endpoints[:1])
+    hello = fabric.hello(store_url=url_of(tmp_path / "history.db"), endpoints=asked)
+    async with showing(hello, size=(200, 40)) as shown:
+        await shown.app.workers.wait_for_complete([worker for worker in shown.app.workers if worker.group == "past"])
+        await shown.settle()
+        row, below = (shown.lines[place] for place in (2, 3))
+        assert f"{name} ≠" in row
+        assert "▎fast → standard" in below
+        assert "◆" in row
+        assert "11 %" in row
+        assert "empty 10m" in row
+        assert "tok/day" in below
+        assert "tier fast → standard" in shown.text
+        assert "tokens per day 110 of 1,000, empty in 10 m at this pace" in shown.text
