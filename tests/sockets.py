@@ -1,0 +1,59 @@
+"""Sockets for tests of the stream: two ends of one TCP connection, and stamps of the kernel switched off."""
+
+import asyncio
+import socket
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from probes import receive_clock
+from probes.stream import Stream
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux stamps the segments of TCP")
+
+
+def pair() -> tuple[socket.socket, socket.socket]:
+    """Both ends of a connection over loopback; the first is non-blocking, as a stream wants it."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        near = socket.create_connection(listening.getsockname())
+        far, _ = listening.accept()
+    near.setblocking(False)
+    for one in (near, far):
+        one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return near, far
+
+
+@asynccontextmanager
+async def streaming() -> AsyncIterator[tuple[Stream, socket.socket]]:
+    """A stream and the blocking socket at its other end."""
+    near, far = pair()
+    with far:
+        stream = Stream(near)
+        try:
+            yield stream, far
+        finally:
+            stream.abort()
+
+
+async def whole(stream: Stream, size: int) -> bytes:
+    """So many bytes, in however many reads."""
+    got = bytearray()
+    async with asyncio.timeout(20):
+        while len(got) < size:
+            got += (await stream.read())[1]
+    return bytes(got)
+
+
+def refuse_stamps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel refuses to stamp: no socket made from now on has the option."""
+
+    class Refusing(socket.socket):
+        def setsockopt(self, level: Any, option: Any, *value: Any) -> None:
+            if option == receive_clock._SO_TIMESTAMPNS:
+                raise OSError(92, "Protocol not available")
+            super().setsockopt(level, option, *value)
+
+    monkeypatch.setattr(socket, "socket", Refusing)

@@ -1,0 +1,198 @@
+"""The engine's loop: since when it may have been deaf, and that it is a loop like any other."""
+
+import asyncio
+import os
+import selectors
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from probes import loop
+from probes.loop import Ear, EngineLoop, deaf_since_ns
+from tests.sockets import on_linux, pair
+
+HELD_S = 0.03
+FILES = Path("/proc/self/fd")
+
+
+def now() -> int:
+    return time.monotonic_ns()
+
+
+@contextmanager
+def listening() -> Iterator[tuple[Ear, object]]:
+    """An ear with one socket to hear, and the other end of it."""
+    ear = Ear()
+    near, far = pair()
+    ear.register(near, selectors.EVENT_READ)
+    with near, far:
+        yield ear, far
+    ear.close()
+
+
+def test_a_selection_that_waited_heard_what_woke_it():
+    with listening() as (ear, _):
+        began = now()
+        assert ear.select(0.02) == []
+        assert began <= ear.deaf_since_ns <= now()
+
+
+def test_what_came_before_a_selection_may_have_come_since_the_one_before():
+    with listening() as (ear, far):
+        ear.select(0.02)
+        heard = ear.deaf_since_ns
+        written = now()
+        far.send(b"x")
+        assert ear.select(5)
+        assert heard <= ear.deaf_since_ns <= written
+
+
+@pytest.mark.parametrize("timeout", [0, 0.02])
+def test_a_selection_that_found_nothing_is_where_the_next_deafness_begins(timeout):
+    with listening() as (ear, far):
+        before = now()
+        assert ear.select(timeout) == []
+        written = now()
+        far.send(b"x")
+        assert ear.select(0)
+        assert before <= ear.deaf_since_ns <= written
+
+
+def test_ready_at_once_again_and_again_never_counts_as_waited():
+    with listening() as (ear, far):
+        ear.select(0)
+        far.send(b"x")  # and nobody reads it
+        for _ in range(3):
+            asked = now()
+            assert ear.select(5)
+            assert ear.deaf_since_ns <= asked
+
+
+def test_the_processor_the_system_did_not_give_is_not_counted_as_listening(monkeypatch):
+    """A thread woken at once but run late was not waiting for data all that time."""
+    with listening() as (ear, _):
+        late = 15_000_000
+        told = iter([0, late])
+        monkeypatch.setattr(ear._queue, "waited_ns", lambda: next(told))
+        began = now()
+        ear.select(0.02)
+        ended = now()
+        assert ear.deaf_since_ns <= ended - late
+        assert ear.deaf_since_ns >= began
+
+
+def test_a_selection_that_only_seemed_to_wait_is_not_believed(monkeypatch):
+    with listening() as (ear, _):
+        ear.select(0)
+        before = now()
+        told = iter([0, 1_000_000_000])
+        monkeypatch.setattr(ear._queue, "waited_ns", lambda: next(told))
+        ear.select(0.001)
+        assert ear.deaf_since_ns <= before
+
+
+@on_linux
+def test_the_systems_count_of_waiting_grows_and_its_file_is_closed():
+    queue = loop._RunQueue()
+    first = queue.waited_ns()
+    assert 0 <= first <= queue.waited_ns()
+    file = queue._file
+    queue.close()
+    queue.close()
+    assert queue.waited_ns() == 0
+    with pytest.raises(OSError, match="Bad file"):
+        os.fstat(file)
+
+
+def test_without_such_a_count_nothing_is_known_of_it(monkeypatch):
+    def missing(*_: object) -> int:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(os, "open", missing)
+    queue = loop._RunQueue()
+    assert queue.waited_ns() == 0
+    queue.close()
+
+
+def test_data_that_came_while_a_callback_held_the_loop_came_after_it_was_last_heard():
+    near, far = pair()
+    found: list[tuple[int, int]] = []
+
+    async def main() -> None:
+        running = asyncio.get_running_loop()
+        read = asyncio.Event()
+
+        def receive() -> None:
+            near.recv(100)
+            since = deaf_since_ns()
+            assert since is not None
+            found.append((since, now()))
+            read.set()
+
+        running.add_reader(near, receive)
+        await asyncio.sleep(0.02)  # the loop has waited, and heard nothing
+        held = now()
+        time.sleep(HELD_S)  # noqa: ASYNC251  # on purpose
+        written = now()
+        far.send(b"x")
+        time.sleep(HELD_S)  # noqa: ASYNC251
+        await read.wait()
+        running.remove_reader(near)
+        [(since, at)] = found
+        assert since <= held, "it was deaf since before it was held"
+        assert since <= written <= at
+
+    with near, far:
+        loop.run(main())
+
+
+def test_only_an_engines_loop_knows_since_when_it_is_deaf():
+    async def ask() -> int | None:
+        return deaf_since_ns()
+
+    assert asyncio.run(ask()) is None
+    before = now()
+    since = loop.run(ask())
+    assert since is not None
+    assert before <= since <= now()
+
+
+def test_run_gives_what_main_gives_and_raises_what_it_raises():
+    async def main() -> str:
+        assert isinstance(asyncio.get_running_loop(), EngineLoop)
+        return "done"
+
+    async def fail() -> None:
+        raise ZeroDivisionError
+
+    assert loop.run(main()) == "done"
+    with pytest.raises(ZeroDivisionError):
+        loop.run(fail())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a selector loop runs no subprocesses on Windows")
+def test_it_runs_subprocesses_and_threads():
+    async def main() -> tuple[bytes, int]:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", "print('hello')", stdout=asyncio.subprocess.PIPE
+        )
+        said, _ = await process.communicate()
+        return said.strip(), await asyncio.to_thread(lambda: 7)
+
+    assert loop.run(main()) == (b"hello", 7)
+
+
+@on_linux
+def test_it_leaves_no_file_open():
+    async def main() -> None:
+        await asyncio.sleep(0)
+
+    loop.run(main())
+    before = set(FILES.iterdir())
+    for _ in range(3):
+        loop.run(main())
+    assert set(FILES.iterdir()) <= before
