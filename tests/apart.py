@@ -1,0 +1,60 @@
+"""A simulator in a process of its own, which no block of the test's own loop holds up; it tells its truth later."""
+
+import asyncio
+import multiprocessing
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+
+from probes.simulator.behaviour import Behaviour
+from probes.simulator.record import Record
+from probes.simulator.server import Simulator
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Where it serves, and how to ask for the records so far."""
+
+    url: str
+    _pipe: Connection
+
+    def records(self) -> list[Record]:
+        """The truth of every request so far, oldest first."""
+        self._pipe.send("records")
+        records: list[Record] = self._pipe.recv()
+        return records
+
+
+@contextmanager
+def simulating_apart(models: Mapping[str, Behaviour]) -> Iterator[Apart]:
+    """Serve these models until the block is left."""
+    ours, theirs = multiprocessing.Pipe()
+    spawn = multiprocessing.get_context("spawn")  # a fork would inherit the test's threads and loop
+    child = spawn.Process(target=_serve, args=(dict(models), theirs), daemon=True)
+    child.start()
+    theirs.close()
+    try:
+        yield Apart(ours.recv(), ours)
+    finally:
+        ours.close()
+        child.join(10)
+        if child.is_alive():
+            child.kill()
+            child.join()
+        child.close()
+
+
+def _serve(models: Mapping[str, Behaviour], pipe: Connection) -> None:
+    asyncio.run(_until_closed(models, pipe))
+
+
+async def _until_closed(models: Mapping[str, Behaviour], pipe: Connection) -> None:
+    async with Simulator(models) as simulator:
+        pipe.send(simulator.url)
+        while True:
+            try:
+                await asyncio.to_thread(pipe.recv)
+            except EOFError:
+                return
+            pipe.send(list(simulator.records))
