@@ -163,17 +163,30 @@ def export(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="A file; default: standard output.")
     ] = None,
+    certificate: Annotated[
+        bool, typer.Option("--certificate", help="Write the newest selftest beside FILE, as FILE.certificate.json.")
+    ] = False,
 ) -> None:
     """Export stored samples.
 
     Times are ISO 8601, UTC where they name no zone. A file appears whole or not at all.
     """
+    if certificate and output is None:
+        raise typer.BadParameter("--certificate stands beside a file: name one with --output")
     since_ms, until_ms = _instant(since), None if until is None else _instant(until)
     if until_ms is not None and until_ms <= since_ms:
         raise typer.BadParameter(f"--until {until} is not after --since {since}")
     from probes.commands.export import export
 
-    export(ctx.obj, since_ms=since_ms, until_ms=until_ms, endpoints=endpoint or (), format=format, output=output)
+    export(
+        ctx.obj,
+        since_ms=since_ms,
+        until_ms=until_ms,
+        endpoints=endpoint or (),
+        format=format,
+        output=output,
+        certificate=certificate,
+    )
 
 
 def _instant(text: str) -> int:

@@ -16,6 +16,7 @@ class ExitCode(IntEnum):
 
 def exit_code_of(error: Exception) -> ExitCode | None:
     """The exit code of an error whose text is all a person needs; None for a defect, which deserves its traceback."""
+    from probes.commands.export import NoCertificate
     from probes.config import ConfigError, UnknownEndpoint, UnknownGroup  # all of them only now: most commands end well
     from probes.keyring_store import KeyringMissing
     from probes.keys import WrongKey
@@ -29,6 +30,8 @@ def exit_code_of(error: Exception) -> ExitCode | None:
             return ExitCode.STORE
         case KeyringMissing():
             return ExitCode.KEYRING
+        case NoCertificate():
+            return ExitCode.NOT_OK
         case OSError():  # a full disk, a file that may not be written: it names the file itself
             return ExitCode.NOT_OK
     return None

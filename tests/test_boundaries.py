@@ -24,9 +24,11 @@ OF_PROBES = {
     "probes.outcome",
     "probes.ratelimit",
     "probes.sample",
+    "probes.selftest.certificate",
     "probes.stats",
     "probes.store.place",
     "probes.store.problem",
+    "probes.store.certificates",
     "probes.store.reader",
     "probes.text",
     "probes.toml_table",
@@ -34,7 +36,7 @@ OF_PROBES = {
 }
 """What the screen may know of the engine: values, readers and definitions."""
 
-OF_COMMANDS = OF_PROBES | {"probes.cli"}
+OF_COMMANDS = OF_PROBES | {"probes.cli", "probes.commands.selftest", "probes.exit_code"}
 """The command line of the screen extends the one without."""
 
 HEAVY = {"sqlmodel", "sqlalchemy", "alembic", "pydantic", "httpx", "httpcore", "apscheduler", "keyring", "plotext"}

@@ -7,11 +7,11 @@ from pathlib import Path
 from probes.columns import columns
 from probes.config import find_config, load
 from probes.selftest.certificate import Certificate, Measured
-from probes.selftest.comparison import Spread
+from probes.selftest.errors import Spread
 from probes.selftest.run import Screen
 from probes.selftest.run import selftest as measure
 from probes.store.certificates import keep
-from probes.store.place import default_url, path_of
+from probes.store.place import default_url
 from probes.store.problem import StoreProblem
 
 HEAD = ("LOAD (tok/s)", "PROBES", "TTFT ms p50", "p99", "max", "tok/s % p50", "p99", "gap ms p99", "µs/EVENT")
@@ -26,7 +26,7 @@ def selftest(config: Path | None, screen: Screen | None, *, quick: bool, as_json
     found = measure(screen, quick=quick, narrate=lambda words: print(words, file=sys.stderr, flush=True))  # noqa: T201
     print(json.dumps(found.to_json(), indent=2) if as_json else "\n".join(lines(found)))  # noqa: T201
     try:
-        keep(path_of(store_url), found)
+        keep(store_url, found)
     except StoreProblem as problem:
         print(f"not kept in the history: {problem.detail}", file=sys.stderr)  # noqa: T201
     return found.can_measure

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from probes.selftest.comparison import Errors, Spread
+from probes.selftest.errors import Errors, Spread
 from probes.trust import MOST_MS, MOST_OF_SPEED
 
 TTFT_AIM_MS: Final = 0.2
@@ -51,6 +51,13 @@ class Certificate:
     def speed_p99_percent(self) -> float | None:
         """The worst p99 of tokens/s' error, over the loads."""
         return _worst(one.errors.tokens_per_s_percent for one in self.measured)
+
+    @property
+    def words(self) -> str:
+        """The accuracy in short: ``TTFT ± 0.04 ms p99, kernel clock``."""
+        if self.ttft_p99_ms is None:
+            return "accuracy not known"
+        return f"TTFT ± {self.ttft_p99_ms:.2g} ms p99, {self.clock} clock"
 
     @property
     def can_measure(self) -> bool:

@@ -1,56 +1,16 @@
 """Comparison: what the engine saw against the truth: errors of every event and of every figure; pure."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
 from probes.outcome import Outcome
+from probes.selftest.errors import Errors, Spread
 from probes.selftest.sighting import Sighting, cpu_us_per_event
 from probes.selftest.truth import Truth
-from probes.stats import quantile
 
 BOUND_SLACK_NS: Final = 100_000
 """What the truth itself may be early by: it is noted just before the write, and its process can be held up there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """Absolute errors of many measurements; the unit is in the name of what holds it."""
-
-    p50: float
-    p95: float
-    p99: float
-    max: float
-
-    @classmethod
-    def of(cls, errors: Iterable[float]) -> "Spread | None":
-        """The spread of errors; None of none."""
-        ascending = sorted(abs(one) for one in errors)
-        found = [quantile(ascending, q) for q in (0.5, 0.95, 0.99, 1.0)]
-        return cls(*(round(one, 6) for one in found if one is not None)) if ascending else None
-
-
-@dataclass(frozen=True, slots=True)
-class Errors:
-    """How wrong the engine was, over all answers compared.
-
-    ``ttft_ms`` holds both ends of TTFT: the first event's stamp against its write, and what ``sent`` is provably late
-    by (it can not be after the server has read the request). ``gap_ms`` is of the time between two events,
-    ``tokens_per_s_percent`` of each sample's own tokens/s. ``bound_held`` is the share of events whose error was within
-    the bound that their stamps gave; ``untrusted`` counts the probes that inftop itself would not have trusted, which
-    are left out of the errors, as they are of its percentiles.
-    """
-
-    probes: int
-    events: int
-    untrusted: int
-    ttft_ms: Spread | None
-    gap_ms: Spread | None
-    tokens_per_s_percent: Spread | None
-    cpu_us_per_event: float | None
-    bound_held: float | None
-    kernel: bool
 
 
 def compare(sightings: Sequence[Sighting], truths: Iterable[Truth]) -> Errors:

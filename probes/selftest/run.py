@@ -16,7 +16,8 @@ from typing import Final
 
 from probes import __version__
 from probes.selftest.certificate import Certificate, Measured
-from probes.selftest.comparison import Errors, compare
+from probes.selftest.comparison import compare
+from probes.selftest.errors import Errors
 from probes.selftest.load import LOADS, Load
 from probes.selftest.sighting import Sighting
 from probes.selftest.stage import Stage

@@ -1,18 +1,36 @@
 """Certificates: what selftests found, kept beside the samples they vouch for."""
 
 import json
-from pathlib import Path
-
-from sqlalchemy import insert
+from contextlib import closing
+from typing import Final
 
 from probes.selftest.certificate import Certificate
-from probes.store.database import open_database, translated
-from probes.store.tables import CERTIFICATE
+from probes.store.place import path_of
+from probes.store.reader import StoreReader
+
+_NEWEST: Final = "SELECT text FROM certificate ORDER BY measured_at DESC, id DESC LIMIT 1"
 
 
-def keep(path: Path, found: Certificate) -> None:
+def newest(url: str) -> Certificate | None:
+    """The last certificate in a store; None where there is none that can be read. Raises StoreProblem."""
+    with closing(StoreReader(url)) as reader:
+        if not any(reader.rows("SELECT 1 FROM sqlite_master WHERE name = 'certificate'")):
+            return None  # a store of an older version
+        found = [text for rows in reader.rows(_NEWEST) for (text,) in rows]
+    try:
+        return Certificate.from_json(found[0]) if found else None
+    except (ValueError, KeyError, TypeError):  # a newer inftop's
+        return None
+
+
+def keep(url: str, found: Certificate) -> None:
     """Store a certificate; a recorder may be writing to the same store. Raises StoreProblem."""
-    engine = open_database(path)
+    from sqlalchemy import insert  # a screen only reads, and starts sooner without it
+
+    from probes.store.database import open_database, translated
+    from probes.store.tables import CERTIFICATE
+
+    engine = open_database(path_of(url))
     try:
         with translated(), engine.begin() as connection:
             values = {"measured_at": found.measured_at, "host": found.host, "text": json.dumps(found.to_json())}

@@ -1,0 +1,45 @@
+"""Errors: how wrong the engine was under one load."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from probes.stats import quantile
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Absolute errors of many measurements; the unit is in the name of what holds it."""
+
+    p50: float
+    p95: float
+    p99: float
+    max: float
+
+    @classmethod
+    def of(cls, errors: Iterable[float]) -> "Spread | None":
+        """The spread of errors; None of none."""
+        ascending = sorted(abs(one) for one in errors)
+        found = [quantile(ascending, q) for q in (0.5, 0.95, 0.99, 1.0)]
+        return cls(*(round(one, 6) for one in found if one is not None)) if ascending else None
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """How wrong the engine was, over all answers compared.
+
+    ``ttft_ms`` holds both ends of TTFT: the first event's stamp against its write, and what ``sent`` is provably late
+    by (it can not be after the server has read the request). ``gap_ms`` is of the time between two events,
+    ``tokens_per_s_percent`` of each sample's own tokens/s. ``bound_held`` is the share of events whose error was within
+    the bound that their stamps gave; ``untrusted`` counts the probes that inftop itself would not have trusted, which
+    are left out of the errors, as they are of its percentiles.
+    """
+
+    probes: int
+    events: int
+    untrusted: int
+    ttft_ms: Spread | None
+    gap_ms: Spread | None
+    tokens_per_s_percent: Spread | None
+    cpu_us_per_event: float | None
+    bound_held: float | None
+    kernel: bool

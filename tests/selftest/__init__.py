@@ -1,0 +1,1 @@
+"""Tests of the selftest: the comparison as pure functions, the certificate, and whole runs, short."""

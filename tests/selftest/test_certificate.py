@@ -1,0 +1,91 @@
+"""The certificate: its words, what it takes to fail, and its way into the history and beside an export."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from typer.testing import CliRunner
+
+from probes.cli import app
+from probes.selftest.certificate import Certificate, Measured
+from probes.selftest.errors import Errors, Spread
+from probes.store.certificates import keep, newest
+from tests.samples import sample
+from tests.store.stores import fill, open_old, url_of
+
+GOOD = Errors(
+    probes=100, events=6_000, untrusted=1, ttft_ms=Spread(0.01, 0.02, 0.04, 0.1), gap_ms=Spread(0, 0, 0.1, 1),
+    tokens_per_s_percent=Spread(0.01, 0.02, 0.05, 0.08), cpu_us_per_event=35.0, bound_held=0.9999, kernel=True,
+)  # fmt: skip
+FOUND = Certificate(1_000, "here", "Linux", "0.1", screen=True, quick=False, measured=(Measured("2 × 2,000", GOOD),))
+
+
+def having(**errors: object) -> Certificate:
+    return replace(FOUND, measured=(*FOUND.measured, Measured("20 × 500", replace(GOOD, **errors))))
+
+
+def test_a_good_machine_is_told_so():
+    assert FOUND.can_measure
+    assert FOUND.words == "TTFT ± 0.04 ms p99, kernel clock"
+    assert FOUND.verdict == "as good as it gets: TTFT ± 0.04 ms and tokens/s ± 0.05 % at p99, kernel clock"
+
+
+def test_the_worst_load_speaks_for_the_machine():
+    found = having(ttft_ms=Spread(0.1, 0.5, 1.5, 2.0), kernel=False)
+    assert found.can_measure
+    assert found.verdict == "good to measure with: TTFT ± 1.5 ms and tokens/s ± 0.05 % at p99, user clock"
+
+
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        (having(ttft_ms=Spread(1, 5, 5.2, 9)), "TTFT is off by 5.2 ms at p99, more than 5 ms"),
+        (having(tokens_per_s_percent=Spread(1, 2, 2.5, 9)), "tokens/s is off by 2.5 % at p99, more than 2 %"),
+        (having(untrusted=100), "101 of 200 probes were held up by this machine too long to be trusted"),
+        (having(probes=0, ttft_ms=None), "not every load could be measured"),
+        (replace(FOUND, measured=()), "not every load could be measured"),
+    ],
+)
+def test_a_machine_that_cannot_measure_is_told_why(found, why):
+    assert not found.can_measure
+    assert found.verdict == f"this machine cannot measure now: {why}"
+
+
+def test_a_hypervisor_that_takes_processors_is_named():
+    assert (
+        "the hypervisor took 30 % of the processors" in replace(having(untrusted=100), cpu_steal_percent=30.2).verdict
+    )
+
+
+def test_it_is_kept_in_the_history_and_the_newest_is_found(tmp_path):
+    url = url_of(tmp_path / "history.db")
+    assert newest(url) is None
+    keep(url, FOUND)
+    keep(url, later := replace(having(gap_ms=None), measured_at=2_000))
+    keep(url, replace(FOUND, measured_at=500))
+    assert newest(url) == later
+
+
+def test_an_older_store_has_none_and_an_unreadable_one_is_none(tmp_path):
+    open_old(tmp_path / "old.db", "0001").close()
+    assert newest(url_of(tmp_path / "old.db")) is None
+    keep(url := url_of(tmp_path / "new.db"), FOUND)
+    with pytest.raises(ValueError, match="Expecting"):
+        Certificate.from_json("")
+    with pytest.raises(KeyError):
+        Certificate.from_json("{}")
+    assert Certificate.from_json(json.dumps(FOUND.to_json())) == newest(url)
+
+
+def test_it_is_written_beside_an_export(tmp_path):
+    config, out = tmp_path / "config.toml", tmp_path / "out.csv"
+    fill(tmp_path / "history.db", [sample()])
+    store = f'[store]\nurl = "{url_of(tmp_path / "history.db")}"\n'
+    config.write_text(f'{store}[[endpoint]]\nname = "a"\nprovider = "groq"\nmodel = "m"\n')
+    words = ["--config", str(config), "export", "--since", "3650d", "--certificate"]
+    assert CliRunner().invoke(app, words).exit_code == 2, "a file to stand beside is needed"
+    keep(url_of(tmp_path / "history.db"), FOUND)
+    done = CliRunner().invoke(app, [*words, "--output", str(out)])
+    assert done.exit_code == 0, done.output
+    told = json.loads((tmp_path / "out.csv.certificate.json").read_text())
+    assert (told["ttft_p99_ms"], told["clock"], told["can_measure"]) == (0.04, "kernel", True)

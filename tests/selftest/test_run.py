@@ -1,0 +1,45 @@
+"""Whole selftests, short: real processes, real sockets, and once the real screen on a real terminal."""
+
+import sys
+
+import pytest
+
+from probes.selftest import run
+from probes.selftest.anonymous_tls import context
+from probes.selftest.load import Load
+from tui.launch import measuring_screen
+
+SHORT = Load(2, 500, tokens=60, interval=0.4)
+
+
+@pytest.mark.parametrize("screen", [None, measuring_screen], ids=["headless", "with the screen"])
+def test_a_short_run_finds_every_event_of_every_probe(screen, monkeypatch):
+    if screen is not None and sys.platform == "win32":
+        pytest.skip("no pseudo-terminals on Windows")
+    monkeypatch.setattr(run, "QUICK_S", 1.5)
+    said = []
+    found = run.selftest(screen, quick=True, narrate=said.append, loads=[SHORT])
+    (measured,) = found.measured
+    assert said == ["1/1  2 × 500 tokens/s"]
+    assert measured.errors.probes >= 1
+    assert measured.errors.events == 60 * measured.errors.probes
+    assert measured.errors.kernel == (sys.platform == "linux")
+    assert measured.errors.bound_held is not None
+    assert (found.screen, found.quick) == (screen is not None, True)
+
+
+def test_the_endpoints_of_a_load_are_warm_and_cold_plain_and_encrypted():
+    endpoints = Load(4, 500, tokens=60, interval=1).endpoints("http://a/v1", "https://a/v1")
+    assert [one.connection for one in endpoints] == ["warm", "cold", "warm", "cold"]
+    assert [one.base_url for one in endpoints] == ["http://a/v1"] * 3 + ["https://a/v1"]
+    assert len({one.model for one in endpoints}) == 4
+
+
+def test_both_sides_of_anonymous_tls_are_there_or_neither_is():
+    assert (context(server=True) is None) == (context(server=False) is None)
+
+
+def test_a_process_that_does_not_start_is_told(monkeypatch):
+    monkeypatch.setattr(run, "_python", lambda *_: [sys.executable, "-c", "pass"])
+    with pytest.raises(RuntimeError, match="did not start"):
+        run.selftest(None, quick=True, narrate=print, loads=[SHORT])
