@@ -4,6 +4,8 @@ import ssl
 from typing import Final
 
 _READ: Final = 1 << 16
+_HEADER: Final = 5
+"""Bytes before the fragment of a record, of which the last two are its length (RFC 8446 §5.1)."""
 
 
 class Tls:
@@ -17,10 +19,12 @@ class Tls:
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._session = context.wrap_bio(self._incoming, self._outgoing, server_hostname=host)
         self.ended = False
+        self._header = b""
+        self._left = 0
 
     def shake(self, data: bytes = b"") -> bool:
         """Go on with the handshake, with what the other side sent; whether it is done."""
-        self._incoming.write(data)
+        self._hear(data)
         try:
             self._session.do_handshake()
         except ssl.SSLWantReadError:
@@ -29,12 +33,12 @@ class Tls:
 
     @property
     def is_between_records(self) -> bool:
-        """Whether all that came has been decrypted: what came last was the end of a record."""
-        return not self._incoming.pending
+        """Whether what came last was the end of a record; OpenSSL takes in half of one without telling."""
+        return not self._left and not self._header
 
     def decrypt(self, data: bytes) -> bytes:
         """The plain text that ``data`` completes, maybe none; ``ended`` when the other side has said goodbye."""
-        self._incoming.write(data)
+        self._hear(data)
         pieces = []
         try:
             while piece := self._session.read(_READ):
@@ -54,3 +58,18 @@ class Tls:
     def outgoing(self) -> bytes:
         """What is to be sent."""
         return self._outgoing.read()
+
+    def _hear(self, data: bytes) -> None:
+        """Take in what came, and follow where its records end."""
+        self._incoming.write(data)
+        place = 0
+        while place < len(data):
+            if self._left:
+                step = min(self._left, len(data) - place)
+                self._left -= step
+            else:
+                step = _HEADER - len(self._header)
+                self._header += data[place : place + step]
+                if len(self._header) == _HEADER:
+                    self._left, self._header = int.from_bytes(self._header[3:], "big"), b""
+            place += step
