@@ -31,9 +31,11 @@ def whole_percent(share: float | None) -> str:
     return DASH if share is None else f"{int(share * 100)} %"
 
 
-def times(ratio: float) -> str:
-    """How many times something else: ``1.35×``."""
-    return f"{ratio:.2f}×"
+def times(ratio: float | None) -> str:
+    """How many times something else in three digits: ``1.35×``, ``12.4×``, ``124×``."""
+    if ratio is None:
+        return DASH
+    return f"{ratio:,.{2 if ratio < 9.995 else 1 if ratio < 99.95 else 0}f}×"
 
 
 def span(ms: float) -> str:
@@ -58,6 +60,18 @@ def since(instant_ms: int | None, now_ms: int) -> str:
 def usd(value: float) -> str:
     """Dollars with cents; four decimals where the amount is under ten cents but not nothing."""
     return f"${value:,.4f}" if 0 < value < 0.1 else f"${value:,.2f}"
+
+
+def price(usd_per_million: float | None) -> str:
+    """Dollars, of which a thousandth is shown where there is one: ``0.15``, ``0.075``, ``15.00``."""
+    return DASH if usd_per_million is None else f"{usd_per_million:,.3f}".removesuffix("0")
+
+
+def cost(usd_each: float | None) -> str:
+    """Dollars for one probe, to a millionth: ``0.000123``. Only nothing is ``0.000000``."""
+    if usd_each is None:
+        return DASH
+    return "<0.000001" if 0 < usd_each < 5e-7 else f"{usd_each:.6f}"
 
 
 def clock(ms: int, zone: tzinfo | None = None) -> str:

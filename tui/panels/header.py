@@ -37,7 +37,9 @@ def _left(board: Dashboard, lens: Lens) -> list[Part]:
         if number := board.states.get(state):
             look = LOOKS[state]
             parts.append(Part(Content.assemble((look.glyph, color(look.variable)), f" {number} {state}"), 3))
-    if lens.sort != "configured":
+    if lens.ranked:
+        parts.append(Part(Content.styled(f"ranked by {lens.rank}", "$text-muted"), 4))
+    elif lens.sort != "configured":
         parts.append(Part(Content.styled(f"by {lens.sort}", "$text-muted"), 4))
     if lens.query:
         parts.append(Part(Content.styled(f"/{lens.query}", "bold $accent"), 2))

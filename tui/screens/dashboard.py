@@ -19,6 +19,7 @@ from tui.panels.header import HeaderLine
 from tui.panels.key_line import KeyLine
 from tui.panels.status import StatusLine
 from tui.source import Source
+from tui.standing import RANKS
 from tui.still import Still
 from tui.view import Dashboard, EndpointView
 from tui.widgets.grid import Grid
@@ -26,6 +27,7 @@ from tui.widgets.grid import Grid
 if TYPE_CHECKING:
     from tui.panels.charts import Charts
     from tui.panels.detail import Detail
+    from tui.panels.groups import GroupPanel
 
 TICK_S: Final = 0.25
 """The screen is drawn at most so often, whatever the engine says."""
@@ -35,7 +37,7 @@ LINES_OF_TEXT: Final = 3
 
 
 class DashboardScreen(Screen[None]):
-    """The fleet (or four large panels) over the selected endpoint's detail.
+    """The fleet, the group view or four large panels over the selected endpoint's detail.
 
     ``fleet`` is what is known, ``source`` takes wishes, ``now`` gives the present in ms since the epoch. Everything a
     person chose is in ``lens``, ``selected`` and ``still``; a resize changes none of them.
@@ -69,6 +71,7 @@ class DashboardScreen(Screen[None]):
         self.board: Dashboard | None = None
         self._header = HeaderLine(id="header")
         self._rows = FleetPanel(id="fleet")
+        self._groups: GroupPanel | None = None
         self._detail: Detail | None = None
         self._status = StatusLine(id="status")
         self._charts: Charts | None = None
@@ -113,8 +116,11 @@ class DashboardScreen(Screen[None]):
             if self._charts is not None and self._charts.display:
                 self._charts.show(board)
                 return
-            self._rows.shared_scale = self.lens.shared_scale
-            self._rows.show(board, self.fleet.longest_name)
+            if self._groups is not None and self._groups.display:
+                self._groups.show(board, self.fleet.longest_name, self.lens.rank)
+            else:
+                self._rows.shared_scale = self.lens.shared_scale
+                self._rows.show(board, self.fleet.longest_name)
             recent = (self.still or self.fleet).recent(board.selected)
             if self._detail is not None:
                 self._detail.show(self._chosen(), recent.sample, recent.failures, recent.answer, board.at)
@@ -130,6 +136,8 @@ class DashboardScreen(Screen[None]):
         """How many slices of time the visible panel can draw."""
         if self._charts is not None and self._charts.display:
             return self._charts.columns
+        if self.lens.ranked:
+            return 1  # it draws no time
         return max(self._rows.columns_for(self.fleet.longest_name).spark, 1)
 
     def _share_height(self, board: Dashboard) -> None:
@@ -138,8 +146,9 @@ class DashboardScreen(Screen[None]):
         room = self.size.height - LINES_OF_TEXT - self.has_class("-filtering")
         least = 11 if room >= 27 else 8 if room >= 20 else 6 if room >= 12 else 0
         self.set_class(room >= 27, "-roomy")
-        wanted = self._rows.fit(board, room - least)
-        self._rows.styles.height = wanted if least and self._detail is not None else "1fr"
+        rows = self._groups if self._groups is not None and self._groups.display else self._rows
+        wanted = rows.fit(board, room - least)
+        rows.styles.height = wanted if least and self._detail is not None else "1fr"
         if self._detail is not None:
             self._detail.display = bool(least and board.selected and not charts)
 
@@ -161,12 +170,24 @@ class DashboardScreen(Screen[None]):
         self.post_message(self.WindowChosen(self.lens.window_ms))
 
     def action_sort(self, step: int) -> None:
-        """Sort by another figure."""
-        self._look(sort=next_of(SORTS, self.lens.sort, step))
+        """Sort, or in the group view rank, by another figure."""
+        if self.lens.ranked:
+            self._look(rank=next_of(RANKS, self.lens.rank, step))
+        else:
+            self._look(sort=next_of(SORTS, self.lens.sort, step))
 
-    def action_group(self) -> None:
-        """Put endpoints of the same model together, or not."""
-        self._look(groups=next_of(GROUPS, self.lens.groups))
+    async def action_group(self) -> None:
+        """Endpoints of the same model under a heading, then side by side, then not together."""
+        self.lens = replace(self.lens, groups=next_of(GROUPS, self.lens.groups))
+        if self.lens.ranked:
+            if self._groups is None:
+                from tui.panels.groups import GroupPanel
+
+                self._groups = GroupPanel(id="groups")
+                await self.mount(self._groups, after=self._rows)
+            if self._charts is not None:
+                self._charts.display = False
+        self._rearrange()
 
     def action_scale(self) -> None:
         """One scale for a column, or one for each row."""
@@ -199,7 +220,14 @@ class DashboardScreen(Screen[None]):
             await self.mount(self._charts, after=self._rows)
         else:
             self._charts.display = not self._charts.display
-        self._rows.display = not self._charts.display
+        self._rearrange()
+
+    def _rearrange(self) -> None:
+        """Show the one panel that is chosen: the large ones, the group view, or the fleet."""
+        charts = self._charts is not None and self._charts.display
+        self._rows.display = not charts and not self.lens.ranked
+        if self._groups is not None:
+            self._groups.display = not charts and self.lens.ranked
         self.call_after_refresh(self.draw)
         self.draw()
 
