@@ -5,21 +5,18 @@ import os
 import selectors
 import time
 from collections.abc import Coroutine
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
-
-WAITED_NS: Final = 50_000
-"""A selection that took longer did wait: nothing was ready when it began."""
 
 
 class Ear(selectors.DefaultSelector):
     """The selector of the engine's loop.
 
     ``deaf_since_ns`` (monotonic) is the earliest instant at which what is being read now can have become readable.
-    While the loop runs its callbacks it does not listen; what comes then is found at once by the next selection. A
-    selection that had to wait found nothing when it began, so what woke it came just before, by as long as the
-    system kept this thread waiting for a processor, which Linux counts.
+    While the loop runs its callbacks it does not listen; what comes then is found by the look that begins the next
+    selection. Where that finds nothing, what ends the wait has just come: before now by as long as the system kept
+    this thread waiting for a processor, which Linux counts, but not before the look.
     """
 
     def __init__(self) -> None:
@@ -29,17 +26,16 @@ class Ear(selectors.DefaultSelector):
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """As the selector's own."""
-        may_wait = timeout != 0
+        may_wait = timeout is None or timeout > 0
         queued = self._queue.waited_ns() if may_wait else 0
         asked = time.monotonic_ns()
-        ready = super().select(timeout)
-        woke = time.monotonic_ns()
-        if may_wait:
-            woke -= self._queue.waited_ns() - queued
-        if may_wait and woke - asked > WAITED_NS:
-            self.deaf_since_ns = self._heard_ns = woke
-        else:  # it only looked, at some time after it was asked to
+        ready = super().select(0)
+        if ready or not may_wait:  # it only looked, at some time after it was asked to
             self.deaf_since_ns, self._heard_ns = self._heard_ns, asked
+            return ready
+        ready = super().select(timeout)
+        woke = time.monotonic_ns() - (self._queue.waited_ns() - queued)
+        self.deaf_since_ns = self._heard_ns = max(asked, woke)
         return ready
 
     def close(self) -> None:

@@ -1,6 +1,7 @@
 """Sockets for tests of the stream: two ends of one TCP connection, and stamps of the kernel switched off."""
 
 import asyncio
+import select
 import socket
 import sys
 from collections.abc import AsyncIterator
@@ -24,6 +25,12 @@ def pair() -> tuple[socket.socket, socket.socket]:
     for one in (near, far):
         one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return near, far
+
+
+def arrive(near: socket.socket, size: int) -> None:
+    """Wait until so many bytes are there to be read, without reading them."""
+    while not select.select([near], [], [], 10)[0] or len(near.recv(size, socket.MSG_PEEK)) < size:
+        pass
 
 
 @asynccontextmanager

@@ -11,7 +11,7 @@ import pytest
 
 from probes import receive_clock
 from probes.receive_clock import CLOSE_NS, STEP_NS, ReceiveClock, Received, wall_minus_monotonic
-from tests.sockets import on_linux, pair, refuse_stamps
+from tests.sockets import arrive, on_linux, pair, refuse_stamps
 
 HOUR_NS = 3_600 * 10**9
 
@@ -37,12 +37,6 @@ def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
     near, far = pair()
     with near, far:
         yield near, far
-
-
-def arrive(near: socket.socket, size: int) -> None:
-    """Wait until so many bytes are there to be read, without reading them."""
-    while not select.select([near], [], [], 10)[0] or len(near.recv(size, socket.MSG_PEEK)) < size:
-        pass
 
 
 def received(clock: ReceiveClock, near: socket.socket, far: socket.socket, data: bytes = b"x") -> Received:

@@ -217,6 +217,7 @@ def test_a_record_with_half_of_the_next_behind_it_may_have_come_earlier(tmp_path
             peer.sock.sendall(one)
             time.sleep(0.02)  # noqa: ASYNC251  # on purpose
             peer.sock.sendall(other[:9])
+            time.sleep(0.02)  # noqa: ASYNC251  # and it has come
             stamp, data = await stream.read()
             assert data == b"one"
             assert stamp.end_doubt == stamp.doubt

@@ -1,0 +1,87 @@
+"""The demo's simulator in a process of its own: beside any loop, gone when it should be, and honest about failing."""
+
+import asyncio
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+
+from probes import loop
+from probes.simulator import child
+from probes.simulator.child import simulator_process
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are shell scripts")
+
+
+@pytest.fixture
+def children(monkeypatch) -> list["subprocess.Popen[bytes]"]:
+    """Every child that was started."""
+    started: list[subprocess.Popen[bytes]] = []
+    start = child._start
+    monkeypatch.setattr(child, "_start", lambda: started.append(start()) or started[-1])
+    return started
+
+
+async def models() -> Any:
+    async with simulator_process() as url:
+        return await asyncio.to_thread(lambda: json.load(urlopen(f"{url}/models", timeout=10)))
+
+
+def test_it_serves_an_engine_and_goes_with_it(children):
+    assert len(loop.run(models())["data"]) >= 10
+    [process] = children
+    assert process.returncode == 0
+    assert process.stdin.closed
+    assert process.stdout.closed
+
+
+def stand_in(monkeypatch: pytest.MonkeyPatch, folder: Path, script: str) -> None:
+    """Another program in its place."""
+    program = folder / "program"
+    program.write_text(f"#!{shutil.which('sh')}\n{script}\n")
+    program.chmod(0o700)
+    monkeypatch.setattr(child, "sys", SimpleNamespace(executable=str(program)))
+
+
+@posix
+def test_one_that_does_not_start_is_told_with_its_status(children, monkeypatch, tmp_path):
+    stand_in(monkeypatch, tmp_path, "exit 7")
+    with pytest.raises(RuntimeError, match="status 7"):
+        loop.run(models())
+    assert children[0].returncode == 7
+
+
+@posix
+def test_one_that_does_not_go_is_ended(children, monkeypatch, tmp_path):
+    stand_in(monkeypatch, tmp_path, "echo http://127.0.0.1:1/v1; exec sleep 600")
+    monkeypatch.setattr(child, "GOODBYE_S", 0.05)
+
+    async def main() -> str:
+        async with simulator_process() as url:
+            return url
+
+    assert loop.run(main()) == "http://127.0.0.1:1/v1"
+    assert children[0].returncode == -9
+
+
+@posix
+def test_who_is_cancelled_while_it_starts_leaves_none_behind(children, monkeypatch, tmp_path):
+    stand_in(monkeypatch, tmp_path, "read line")  # says nothing until its standard input ends
+
+    async def main() -> None:
+        starting = asyncio.create_task(models())
+        while not children:
+            await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        starting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await starting
+
+    loop.run(main())
+    assert children[0].returncode is not None
