@@ -30,9 +30,9 @@ class Tally:
     tokens_per_s: deque[float] = field(default_factory=lambda: deque(maxlen=KEPT))
 
     def add(self, sample: Sample) -> None:
-        """Count one sample; speeds are those of good samples only."""
+        """Count one sample; times and speeds are those of good and trusted ones only."""
         self.outcomes[sample.outcome] += 1
-        if sample.outcome is Outcome.OK:
+        if sample.outcome is Outcome.OK and sample.trusted is not False:
             if sample.ttft_ms is not None:
                 self.ttft_ms.append(sample.ttft_ms)
             if sample.tokens_per_s is not None:

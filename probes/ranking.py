@@ -18,10 +18,10 @@ DASH: Final = "–"
 class Rank:
     """One endpoint of a group by its samples. Units are in the names; None is not known.
 
-    Times and speeds use only `ok` samples made with the endpoint's own connection policy. A ratio is the endpoint's
-    median over the best one's: 1 for the best, above it for slower first tokens, below it for slower decoding.
-    ``error_rate`` is a share of 1; ``hits`` counts rate-limit hits. ``cost_usd`` is the mean of the probes whose cost
-    is known.
+    Times and speeds use only `ok` samples that are trusted and were made with the endpoint's own connection policy. A
+    ratio is the endpoint's median over the best one's: 1 for the best, above it for slower first tokens, below it for
+    slower decoding. ``error_rate`` is a share of 1; ``hits`` counts rate-limit hits. ``cost_usd`` is the mean of the
+    probes whose cost is known.
     """
 
     endpoint: Endpoint
@@ -64,7 +64,8 @@ def ranking_table(ranks: Sequence[Rank]) -> list[str]:
 
 
 def _rank(endpoint: Endpoint, samples: Sequence[Sample]) -> Rank:
-    good = [one for one in samples if one.outcome is Outcome.OK and one.connection == endpoint.connection]
+    ok = (one for one in samples if one.outcome is Outcome.OK and one.trusted is not False)
+    good = [one for one in ok if one.connection == endpoint.connection]
     ttfts = known(one.ttft_ms for one in good)
     finished = sum(one.outcome not in UNCOUNTED for one in samples)
     costs = known(one.cost_usd for one in samples if one.outcome not in NEVER_SENT)

@@ -77,3 +77,8 @@ def test_the_table_has_a_row_for_the_figures_and_one_for_the_money():
         ["$0.35", "in,", "$0.75", "out", "a", "million", "tokens;", "$0.000192", "a", "probe"],
         ["b", "353", "353", "2.00", "1,305", "0.50", "–", "0.0", "%", "0"],
     ]
+
+
+def test_a_sample_that_is_not_trusted_ranks_nobody():
+    (rank,) = ranking([(endpoint(name="a"), [good(100.0), good(9.0, trusted=False)])])
+    assert (rank.ttft_p50_ms, rank.error_rate) == (100.0, 0.0)

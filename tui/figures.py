@@ -38,6 +38,7 @@ class _Slice:
     finished: int = 0
     failed: int = 0
     hits: int = 0
+    untrusted: int = 0
     last_at: int | None = None
     last_kind: int = _NOT_SENT
     last_ttft_ms: float | None = None
@@ -66,8 +67,9 @@ def figures(history: History, facts: EndpointFacts, on: Grid, since: int, now: i
     Characters/s and cost only where they are wanted (``fully``): a screen that does not show them need not wait.
 
     Times and speeds use only `ok` samples made with the endpoint's own connection policy: a cold sample of a warm
-    endpoint (or the other way round) is never mixed in. ``*_last`` is the newest of them, unless a probe has
-    failed since. A slice keeps its worst value: the highest TTFT, the lowest tokens/s.
+    endpoint (or the other way round) is never mixed in, nor is one that the engine itself held up (``trusted`` is
+    false): those are only counted. ``*_last`` is the newest of them, unless a probe has failed since. A slice keeps
+    its worst value: the highest TTFT, the lowest tokens/s.
 
     A sample stands for its cadence: a slice without one takes over what the newest sample before it said, for at
     most one and a half intervals. So a window finer than the cadence reads as a line, and silence as a gap.
@@ -97,6 +99,8 @@ def figures(history: History, facts: EndpointFacts, on: Grid, since: int, now: i
         failed_last = kind == _FAILED
         if failed_last:
             cell.failed += 1
+        elif history.untrusted[index]:
+            cell.untrusted += 1
         elif history.on(index) == facts.connection:
             ttft = history.ttft_ms(index)
             _measure(cell, ttft, history.tokens_per_s(index), ttfts, speeds)
@@ -110,7 +114,8 @@ def figures(history: History, facts: EndpointFacts, on: Grid, since: int, now: i
 def _in_full(shown: Figures, history: History, facts: EndpointFacts, span: range) -> Figures:
     """The figures with characters/s of the samples that are timed, and the mean of the costs of all that were sent."""
     kinds = [(index, _KINDS[history.outcome[index]]) for index in span]
-    timed = (index for index, kind in kinds if kind == _OK and history.on(index) == facts.connection)
+    good = (index for index, kind in kinds if kind == _OK and not history.untrusted[index])
+    timed = (index for index in good if history.on(index) == facts.connection)
     costs = known(history.cost_usd(index) for index, kind in kinds if kind != _NOT_SENT)
     return replace(
         shown,
@@ -163,6 +168,7 @@ def _summary(
         failed=tuple(cell.failed for cell in cells),
         hits=tuple(cell.hits for cell in cells),
         covered=tuple(cell.last_at is not None for cell in cells),
+        untrusted=tuple(cell.untrusted for cell in cells),
         down=tuple(cell.last_kind == _FAILED and cell.ttft_ms is None for cell in cells),
         ttft_last_ms=None if failed_last or not ttfts else ttfts[-1],
         ttft_p50_ms=ttft_p50,

@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from probes.frames import EndpointFacts, EngineStatus, Frame, Hello, WatchStatus
 from probes.outcome import FAILED, NEVER_SENT, Outcome
 from probes.sample import Sample
+from probes.selftest.certificate import Certificate
 from tui.figures import figures, grid, window_start
 from tui.health import state
 from tui.history import History, Past
@@ -93,6 +94,7 @@ class Fleet:
         self.engine: EngineStatus | None = None
         self.link = Link(since=now)
         self.store_url: str | None = None
+        self.certificate: Certificate | None = None
         self._heard_at = now
         self._know(endpoints)
 
@@ -145,6 +147,7 @@ class Fleet:
 
     def load(self, past: Past) -> None:
         """Take in what the store holds: points, and single samples worth showing."""
+        self.certificate = past.certificate or self.certificate
         for name, history in past.histories.items():
             if (watched := self.endpoints.get(name)) is not None:
                 watched.history.join(history)
@@ -183,6 +186,8 @@ class Fleet:
             groups=groups,
             states=dict(Counter(view.state for view in views)),
             total=len(views),
+            untrusted=sum(sum(view.figures.untrusted) for view in views),
+            certificate=self.certificate,
             selected=selected if selected in names else next(iter(names), None),
         )
 

@@ -85,3 +85,8 @@ def compact(value: float) -> str:
         if value >= size:
             return f"{value / (1e6 if unit == 'M' else 1e3):,.1f} {unit}"
     return f"{value:,.0f}"
+
+
+def moment(ms: int, zone: tzinfo | None = None) -> str:
+    """``2026-11-21 14:02`` in the given zone, the machine's own by default."""
+    return datetime.fromtimestamp(ms / 1000, UTC).astimezone(zone).strftime("%Y-%m-%d %H:%M")

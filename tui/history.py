@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 from probes.outcome import Outcome
 from probes.sample import Sample
+from probes.selftest.certificate import Certificate
 from probes.stats import chars_per_s
 from tui.limits import Reading
 from tui.served import Change, Seen
@@ -29,16 +30,20 @@ _SLACK: Final = 256  # trimming shifts the arrays, so it is done only every so m
 class History:
     """Columns of equal length, ascending by ``started_at`` (ms since the epoch), without duplicates of it.
 
-    30 bytes a sample. ``version`` grows with every change, for caches. Read single values through `ttft_ms`,
+    31 bytes a sample. ``version`` grows with every change, for caches. Read single values through `ttft_ms`,
     `load_ms`, `tokens_per_s`, `chars_per_s` and `cost_usd`, which turn the sentinel into None.
     """
 
-    __slots__ = ("_chars", "_cost", "_load", "_speed", "_ttft", "connection", "outcome", "started_at", "version")
+    __slots__ = (
+        *("_chars", "_cost", "_load", "_speed", "_ttft"),
+        *("connection", "outcome", "started_at", "untrusted", "version"),
+    )
 
     def __init__(self) -> None:
         self.started_at = array("q")
         self.outcome = array("B")
         self.connection = array("B")
+        self.untrusted = array("B")
         self._ttft = array("f")
         self._load = array("f")
         self._speed = array("f")
@@ -61,6 +66,7 @@ class History:
             one.tokens_per_s,
             chars_per_s(one.output_chars, one.e2e_ms),
             one.cost_usd,
+            one.trusted,
         )
 
     def add_point(
@@ -73,12 +79,14 @@ class History:
         tokens_per_s: float | None,
         chars_per_s: float | None,
         cost_usd: float | None,
+        trusted: bool | None = None,
     ) -> bool:
-        """The same for the eight columns alone. In order it costs an append, out of order an insertion."""
+        """The same for the nine columns alone. In order it costs an append, out of order an insertion."""
         values = (  # what is no number fails here, before any column has grown
             int(started_at),
             _CODES[outcome],
             _CONNECTION_CODES[connection],
+            int(trusted is not None and not trusted),
             _UNKNOWN if ttft_ms is None else float(ttft_ms),
             _UNKNOWN if load_ms is None else float(load_ms),
             _UNKNOWN if tokens_per_s is None else float(tokens_per_s),
@@ -110,11 +118,13 @@ class History:
             started_at, outcome = other.started_at[index], OUTCOMES[other.outcome[index]]
             ttft, load, speed = other.ttft_ms(index), other.load_ms(index), other.tokens_per_s(index)
             chars, cost = other.chars_per_s(index), other.cost_usd(index)
-            self.add_point(started_at, outcome, other.on(index), ttft, load, speed, chars, cost)
+            trusted = False if other.untrusted[index] else None
+            self.add_point(started_at, outcome, other.on(index), ttft, load, speed, chars, cost, trusted)
         if cut:
             self.started_at = other.started_at[:cut] + self.started_at
             self.outcome = other.outcome[:cut] + self.outcome
             self.connection = other.connection[:cut] + self.connection
+            self.untrusted = other.untrusted[:cut] + self.untrusted
             self._ttft = other._ttft[:cut] + self._ttft
             self._load = other._load[:cut] + self._load
             self._speed = other._speed[:cut] + self._speed
@@ -163,6 +173,7 @@ class History:
             self.started_at,
             self.outcome,
             self.connection,
+            self.untrusted,
             self._ttft,
             self._load,
             self._speed,
@@ -184,7 +195,7 @@ class Past:
     """Points of a span of time by endpoint, and single samples worth showing with their answers.
 
     ``readings`` and ``seen``: what the last samples told of limits and of who served, oldest first; ``changes``: when
-    something else served than before.
+    something else served than before. ``certificate`` is the newest selftest's.
     """
 
     histories: Mapping[str, History]
@@ -193,3 +204,4 @@ class Past:
     readings: Mapping[str, tuple[Reading, ...]] = field(default_factory=dict)
     seen: Mapping[str, tuple[Seen, ...]] = field(default_factory=dict)
     changes: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)
+    certificate: Certificate | None = None

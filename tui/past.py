@@ -6,6 +6,7 @@ from typing import Final
 
 from probes.sample import Sample
 from probes.stats import chars_per_s
+from probes.store.certificates import newest as newest_certificate
 from probes.store.reader import StoreReader
 from tui.history import History, Past
 from tui.limits import Reading
@@ -35,6 +36,7 @@ def read_points(
                     point.tokens_per_s,
                     chars_per_s(point.output_chars, point.e2e_ms),
                     point.cost_usd,
+                    point.trusted,
                 )
             if number % 1000 == 0 and ended():
                 return Past({})
@@ -44,7 +46,7 @@ def read_points(
 def read_newest(url: str, names: Collection[str]) -> Past:
     """The newest sample, the last failures and the last answer of each of these endpoints. Raises StoreProblem.
 
-    And what their last `KEPT` samples told of limits and of who served.
+    And what their last `KEPT` samples told of limits and of who served, and the newest selftest's certificate.
     """
     readings: dict[str, list[Reading]] = {name: [] for name in names}
     seen: dict[str, list[Seen]] = {name: [] for name in names}
@@ -65,6 +67,7 @@ def read_newest(url: str, names: Collection[str]) -> Past:
         answers,
         {name: tuple(held) for name, held in readings.items()},
         {name: tuple(held) for name, held in seen.items()},
+        certificate=newest_certificate(url),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from probes.frames import EndpointFacts, EngineStatus, WatchStatus
 from probes.outcome import Outcome
+from probes.selftest.certificate import Certificate
 from tui.limits import Level
 from tui.served import Change
 
@@ -51,7 +52,8 @@ class Figures:
     endpoint's own connection policy only: warm and cold are never mixed. They hold None for a slice without
     one. ``finished`` counts samples of the error rate, ``failed`` those among them that failed, ``hits``
     rate-limit hits. ``covered``: the slice lies within the reach of a sample (`tui.figures`); ``down``: it
-    has no value because that sample failed. ``error_rate`` is a share of 1. ``chars_per_s_p50`` and
+    has no value because that sample failed. ``untrusted`` counts good samples that the engine itself had held up too
+    long: they are in no figure. ``error_rate`` is a share of 1. ``chars_per_s_p50`` and
     ``cost_mean_usd`` (of a probe) are computed for the group view alone.
     """
 
@@ -62,6 +64,7 @@ class Figures:
     hits: tuple[int, ...] = ()
     covered: tuple[bool, ...] = ()
     down: tuple[bool, ...] = ()
+    untrusted: tuple[int, ...] = ()
     ttft_last_ms: float | None = None
     ttft_p50_ms: float | None = None
     ttft_p95_ms: float | None = None
@@ -152,7 +155,8 @@ class Dashboard:
     """The whole screen at one tick. ``endpoints`` are filtered and in the order of drawing.
 
     ``groups`` holds the heading to be drawn above an endpoint, by its name; empty where groups are not shown.
-    ``total`` counts the endpoints before the filter, ``states`` them by state.
+    ``total`` counts the endpoints before the filter, ``states`` them by state, ``untrusted`` the window's samples that
+    are in no figure. ``certificate`` is the newest selftest's.
     """
 
     at: int
@@ -164,5 +168,7 @@ class Dashboard:
     groups: dict[str, str] = field(default_factory=dict)
     states: dict[State, int] = field(default_factory=dict)
     total: int = 0
+    untrusted: int = 0
+    certificate: Certificate | None = None
     selected: str | None = None
     frozen_at: int | None = None

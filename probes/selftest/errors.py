@@ -43,3 +43,18 @@ class Errors:
     cpu_us_per_event: float | None
     bound_held: float | None
     kernel: bool
+
+    @property
+    def words(self) -> str:
+        """The errors at p50 and p99 in a sentence."""
+        parts = [
+            f"{name} ± {spread.p50:.2g} {unit} at p50, {spread.p99:.2g} at p99"
+            for name, unit, spread in (
+                ("TTFT", "ms", self.ttft_ms),
+                ("tokens/s", "%", self.tokens_per_s_percent),
+                ("gaps", "ms", self.gap_ms),
+            )
+            if spread is not None
+        ]
+        left = f"; {self.untrusted} left out as untrusted" if self.untrusted else ""
+        return f"{'; '.join(parts) or 'nothing could be compared'} ({self.probes:,} probes{left})."

@@ -40,6 +40,7 @@ class Point(NamedTuple):
     output_chars: int | None
     e2e_ms: float | None
     cost_usd: float | None
+    trusted: bool | None
 
 
 class Served(NamedTuple):

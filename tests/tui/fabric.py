@@ -2,7 +2,7 @@
 
 import math
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from probes.endpoint import Price
 from probes.frames import EndpointFacts, EngineStatus, Frame, Hello, StoreStatus, WatchStatus
@@ -170,6 +170,22 @@ def frame(samples: list[Sample], now: int = NOW, **changes: object) -> Frame:
         "answers": {habit.name: answer for habit in HABITS},
     }
     return Frame(**{**values, **changes})  # type: ignore[arg-type]
+
+
+PRICES = {HABITS[0].name: Price(0.35, 0.75), HABITS[1].name: Price(0.15, 0.6), HABITS[3].name: Price(15.0, 75.0)}
+"""USD per million tokens, of those that have one when the fleet is `priced`."""
+
+
+def priced(hours: float = 7.0) -> tuple[Hello, Frame]:
+    """The same fleet's day where some endpoints have a price, and their samples a cost."""
+    samples = [
+        replace(one, cost_usd=(42 * price.input + 128 * price.output) / 1e6)
+        if (price := PRICES.get(one.endpoint)) and one.output_tokens
+        else one
+        for one in day(hours=hours)
+    ]
+    listed = tuple(facts(habit, price=PRICES.get(habit.name)) for habit in HABITS)
+    return hello(endpoints=listed), frame(samples)
 
 
 def nothing() -> Replay:

@@ -4,10 +4,13 @@ import pytest
 
 from probes.frames import Command, EngineStatus, Frame, StoreStatus, WatchStatus
 from probes.outcome import Outcome
+from probes.selftest.certificate import Certificate, Measured
+from probes.selftest.errors import Errors, Spread
 from tests.samples import sample
 from tests.tui import fabric
 from tests.tui.fabric import HABITS, NOW
 from tests.tui.screen import showing
+from tui.history import Past
 from tui.keys import FOOTER, KEYS
 from tui.lens import Lens
 from tui.messages import LineRejected, RecorderJoined, SourceLost
@@ -242,6 +245,35 @@ async def test_a_store_in_trouble_is_said_and_probes_go_on(messages, status, wor
         if status.state != "ok":
             assert "◐ probing, not stored" in shown.lines[0]
             assert "3 waiting in memory" in shown.text
+
+
+FOUND = Certificate(
+    NOW - 7_200_000, "here", "Linux", "0.1", screen=True, quick=False,
+    measured=(Measured("2 × 2,000", Errors(
+        probes=100, events=6_000, untrusted=1, ttft_ms=Spread(0.01, 0.02, 0.04, 0.1), gap_ms=None,
+        tokens_per_s_percent=Spread(0.01, 0.02, 0.05, 0.08), cpu_us_per_event=35.0, bound_held=1.0, kernel=True,
+    )),),
+)  # fmt: skip
+
+
+async def test_how_accurate_this_machine_is_stands_at_the_foot_and_in_the_help(messages):
+    async with showing(*messages, size=(160, 40)) as shown:
+        assert "accuracy: run inftop selftest" in shown.text
+        shown.dashboard.fleet.load(Past({}, certificate=FOUND))
+        await shown.settle()
+        assert "TTFT ± 0.04 ms p99, kernel clock  measured 2 h ago" in shown.text
+        await shown.press("question_mark", "slash", *"selftest")
+        assert "as good as it gets: TTFT ± 0.04 ms" in shown.text
+
+
+async def test_what_is_not_trusted_is_counted_at_the_foot_and_told_in_the_detail(messages):
+    name = fabric.day()[-1].endpoint
+    bent = sample(started_at=NOW - 1, endpoint=name, trusted=False, error_bound_ms=12.5, ttft_ms=80.0)
+    async with showing(*messages, fabric.frame([bent]), size=(160, 40)) as shown:
+        assert "1 untrusted ○" in shown.text
+        shown.dashboard.selected = name
+        await shown.settle()
+        assert "not trusted: held up for 12 ms" in shown.text
 
 
 async def test_a_reached_budget_is_said(messages):

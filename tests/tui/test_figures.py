@@ -31,8 +31,8 @@ def ok(seconds_ago, ttft=100.0, speed=50.0, **fields):
     )
 
 
-def drawn(history, columns=7, window=60 * SECOND, now=NOW, facts=FACTS):
-    return figures(history, facts, grid(window, columns, now), window_start(window, now), now)
+def drawn(history, columns=7, window=60 * SECOND, now=NOW, facts=FACTS, **options):
+    return figures(history, facts, grid(window, columns, now), window_start(window, now), now, **options)
 
 
 def test_slices_are_aligned_to_the_epoch_so_that_a_sample_never_changes_its_slice():
@@ -155,8 +155,37 @@ def test_loading_a_model_is_not_slowness_but_what_comes_after_it_may_be():
     assert drawn(made(*steady, *loaded)).ttft_last_ms == 5100.0  # it was waited for all the same
 
 
+def test_characters_a_second_are_of_timed_samples_and_the_cost_is_of_all_that_were_sent():
+    history = made(
+        ok(61, output_chars=1, e2e_ms=1.0, cost_usd=9.0),  # before the window
+        ok(50, output_chars=100, e2e_ms=1000.0, cost_usd=0.25),
+        ok(40, output_chars=300, e2e_ms=1000.0),
+        ok(30, output_chars=900, e2e_ms=1000.0, cost_usd=0.75, connection="cold"),
+        ok(20, output_chars=900, e2e_ms=1000.0, cost_usd=0.5, outcome=Outcome.WRONG_ANSWER),
+        ok(10, cost_usd=8.0, outcome=Outcome.SKIPPED),
+    )
+    shown = drawn(history, fully=True)
+    assert shown.chars_per_s_p50 == 200.0
+    assert shown.cost_mean_usd == 0.5
+    assert drawn(history).chars_per_s_p50 is drawn(history).cost_mean_usd is None
+    assert drawn(History(), fully=True).cost_mean_usd is None
+
+
 def test_an_empty_history_has_figures_of_nothing():
     shown = drawn(History())
     assert shown.ttft_ms == (None,) * 7
     assert shown.covered == shown.down == (False,) * 7
     assert shown.error_rate is None
+
+
+def test_what_the_machine_itself_held_up_is_counted_and_in_no_figure():
+    shown = drawn(made(ok(25), ok(5, ttft=5_000.0, speed=1.0, trusted=False)))
+    assert (shown.ttft_p95_ms, shown.tokens_per_s_p50, shown.ttft_last_ms) == (100.0, 50.0, 100.0)
+    assert (shown.finished_count, shown.error_rate, sum(shown.untrusted)) == (2, 0.0, 1)
+    newest = shown.untrusted.index(1)
+    assert (shown.ttft_ms[newest], shown.down[newest], shown.covered[newest]) == (None, False, True)
+
+
+def test_a_trusted_value_is_drawn_where_a_slice_has_both():
+    shown = drawn(made(ok(6), ok(5, trusted=False), ok(4, trusted=True)))
+    assert (sum(shown.untrusted), shown.measured) == (1, 2)

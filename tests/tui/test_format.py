@@ -4,7 +4,7 @@ from datetime import UTC
 
 import pytest
 
-from tui.format import clock, compact, number, percent, since, span, until, usd, whole_percent
+from tui.format import clock, compact, cost, number, percent, price, since, span, times, until, usd, whole_percent
 
 
 @pytest.mark.parametrize(
@@ -73,3 +73,33 @@ def test_money_and_large_counts():
 
 def test_the_clock_is_that_of_the_zone():
     assert clock(1_790_000_000_000, UTC) == "14:13:20"
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [
+        (None, "–"),
+        (1.0, "1.00×"),
+        (0.045, "0.04×"),
+        (9.994, "9.99×"),
+        (9.996, "10.0×"),
+        (99.96, "100×"),
+        (1234.0, "1,234×"),
+    ],
+)
+def test_ratios_have_three_digits(ratio, text):
+    assert times(ratio) == text
+
+
+@pytest.mark.parametrize(
+    ("usd_each", "text"), [(None, "–"), (0.0, "0.000000"), (1e-7, "<0.000001"), (0.0002, "0.000200")]
+)
+def test_the_cost_of_a_probe(usd_each, text):
+    assert cost(usd_each) == text
+
+
+@pytest.mark.parametrize(
+    ("dollars", "text"), [(None, "–"), (0.0, "0.00"), (0.15, "0.15"), (0.075, "0.075"), (15.0, "15.00")]
+)
+def test_prices_keep_a_thousandth_only_where_there_is_one(dollars, text):
+    assert price(dollars) == text

@@ -71,14 +71,14 @@ def test_what_is_no_number_leaves_the_columns_equally_long():
     made = history(T0)
     with pytest.raises((TypeError, ValueError)):
         made.add(sample(started_at=T0 + 1, ttft_ms="soon"))
-    assert [len(column) for column in made._columns()] == [1] * 8
+    assert [len(column) for column in made._columns()] == [1] * 9
 
 
 def test_a_day_of_a_hundred_endpoints_is_small():
     made = History()
     for number in range(8_640):
         made.add_point(T0 + number * 10_000, Outcome.OK, "warm", 182.0, 3.0, 2610.0, 9000.0, 0.0001)
-    assert sum(column.itemsize * len(column) for column in made._columns()) == 30 * 8_640
+    assert sum(column.itemsize * len(column) for column in made._columns()) == 31 * 8_640
 
 
 def test_a_span_is_closed_at_both_ends():
@@ -101,3 +101,14 @@ def test_joining_the_past_to_nothing_is_the_past():
     assert list(empty.started_at) == [T0, T0 + 10]
     empty.join(History())
     assert len(empty) == 2
+
+
+def test_it_knows_which_samples_are_not_trusted_wherever_they_came_from():
+    live, past = History(), History()
+    live.add(sample(started_at=T0 + 30, trusted=False))
+    live.add_point(T0 + 20, Outcome.OK, "warm", 1.0, None, 1.0, None, None, 0)  # as SQLite says false
+    past.add(sample(started_at=T0, trusted=False))
+    past.add(sample(started_at=T0 + 10, trusted=True))
+    past.add(sample(started_at=T0 + 25, trusted=False))
+    live.join(past)
+    assert list(live.untrusted) == [1, 0, 1, 1, 1]

@@ -26,3 +26,11 @@ async def test_the_fleet(size, theme):
         await shown.settle()
         strips = [list(strip) for strip in shown.app.screen._compositor.render_strips()]
     compare(f"fleet-{size[0]}x{size[1]}-{theme.removeprefix('inftop-')}", picture(strips))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+async def test_the_groups(size):
+    async with showing(*fabric.priced(), size=size) as shown:
+        await shown.press("g")
+        strips = [list(strip) for strip in shown.app.screen._compositor.render_strips()]
+    compare(f"groups-{size[0]}x{size[1]}", picture(strips))

@@ -66,3 +66,8 @@ def test_pairs_hold_the_same_two_slices_as_time_goes_on(count):
         assert len(shown) == (count + 1) // 2
         pair = newest - newest % 2
         assert shown[-1] == sum(one for one in (pair, pair + 1) if newest - count < one <= newest)
+
+
+def test_a_slice_whose_value_is_not_trusted_is_hollow_unless_it_has_another():
+    assert bars([1.0, None, None], 1.0, (), 1, (), [1, 1, 0]) == ["█○ "]
+    assert bars([None], 1.0, [True], 2, (), [1]) == [" ", "×"], "a failure is more"

@@ -117,8 +117,10 @@ def _speeds(sample: Sample) -> list[str]:
 
 
 def _warnings(sample: Sample) -> list[str]:
-    """An ok sample's detail: why its speed is withheld, or that nothing but reasoning came."""
-    return [line(sample.outcome_detail)] if sample.outcome is Outcome.OK and sample.outcome_detail else []
+    """What to know before reading an ok sample: its own detail, and that this machine bent its times."""
+    bent = sample.trusted is False and sample.error_bound_ms is not None
+    said = [line(sample.outcome_detail)] if sample.outcome is Outcome.OK and sample.outcome_detail else []
+    return [f"not trusted: held up for {number(sample.error_bound_ms)} ms", *said] if bent else said
 
 
 def _tokens(sample: Sample) -> list[str]:

@@ -14,7 +14,7 @@ from tui.panels.columns import AGE, BUCKET, HEADROOM, HITS, KIND, RESET, Columns
 from tui.view import Dashboard, EndpointView
 from tui.view import Grid as Slices
 from tui.widgets.grid import Piece
-from tui.widgets.spark import CHANGE, FAILURE, QUIET, bars, counts, nice_ceiling, paired
+from tui.widgets.spark import CHANGE, FAILURE, HOLLOW, QUIET, bars, counts, nice_ceiling, paired
 
 BAR: Final = "▎"
 CURSOR: Final = "▸"
@@ -185,7 +185,7 @@ class _Lines:
 
 def _mark(character: str) -> str:
     """The style of a character of a sparkline that is not a bar."""
-    return {FAILURE: "error", QUIET: "quiet", CHANGE: "figure"}.get(character, "")
+    return {FAILURE: "error", QUIET: "quiet", CHANGE: "figure", HOLLOW: "limit"}.get(character, "")
 
 
 def _sized(text: str, width: int) -> str:
@@ -233,14 +233,18 @@ def _timing(lines: _Lines, view: EndpointView, scale: Scales, grid: Slices) -> N
     shown, columns, height = view.figures, lines.columns, len(lines.pieces)
     places = {(one.at - grid.start_ms) // grid.length_ms for one in view.changes}
     changed = places.intersection(range(len(shown.ttft_ms)))
-    lines.spark(bars(shown.ttft_ms, scale.ttft_ms or 1.0, shown.down, height, changed), columns.spark, "ttft")
+    lines.spark(
+        bars(shown.ttft_ms, scale.ttft_ms or 1.0, shown.down, height, changed, shown.untrusted), columns.spark, "ttft"
+    )
     lines.figure(number(shown.ttft_last_ms), "figure")
     if columns.ttft_p50:
         lines.figure(number(shown.ttft_p50_ms), "usual")
     if columns.ttft_p95:
         lines.figure(number(shown.ttft_p95_ms), "usual")
     lines.gap()
-    lines.spark(bars(shown.tokens_per_s, scale.tokens_per_s or 1.0, (), height), columns.spark, "speed")
+    lines.spark(
+        bars(shown.tokens_per_s, scale.tokens_per_s or 1.0, (), height, (), shown.untrusted), columns.spark, "speed"
+    )
     lines.figure(number(shown.tokens_per_s_last), "figure")
     if columns.speed_p50:
         lines.figure(number(shown.tokens_per_s_p50), "usual")

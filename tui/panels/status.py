@@ -6,7 +6,7 @@ from textual.content import Content
 
 from probes.frames import EngineStatus, StoreState, StoreStatus
 from probes.text import line
-from tui.format import compact, number, usd
+from tui.format import compact, number, since, usd
 from tui.view import Dashboard, Link
 from tui.widgets.one_line import OneLine, Part
 
@@ -36,7 +36,27 @@ class StatusLine(OneLine):
             left += [*_store(engine.store), *_budget(engine)]
         elif not left:
             left = [Part(Content.styled("no word from the engine yet", "$text-muted"))]
-        self.parts(left, [] if engine is None else _lag(engine))
+        self.parts([*left, *_untrusted(board)], [*_accuracy(board), *([] if engine is None else _lag(engine))])
+
+
+def _untrusted(board: Dashboard) -> list[Part]:
+    """The window's samples that are in no figure, since this machine held the engine up."""
+    if not board.untrusted:
+        return []
+    return [Part(Content.styled(f"{number(board.untrusted)} untrusted ○", "$warning"), 3)]
+
+
+def _accuracy(board: Dashboard) -> list[Part]:
+    """How accurate this machine was found to be, and when; or how to find out."""
+    found = board.certificate
+    if found is None:
+        return [Part(Content.styled("accuracy: run inftop selftest", "$text-muted"), 6)]
+    style = "$text-muted" if found.can_measure else "bold $warning"
+    words = found.words if found.can_measure else "this machine could not measure"
+    return [
+        Part(Content.styled(words, style), 4),
+        Part(Content.styled(f"measured {since(found.measured_at, board.at)} ago", "$text-muted"), 5),
+    ]
 
 
 def _trouble(link: Link) -> list[Part]:

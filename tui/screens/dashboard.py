@@ -291,4 +291,4 @@ class DashboardScreen(Screen[None]):
         """Every key and every formula."""
         from tui.screens.help import HelpScreen
 
-        self.app.push_screen(HelpScreen())
+        self.app.push_screen(HelpScreen(self.board.certificate if self.board else None))

@@ -16,6 +16,9 @@ from textual.strip import Strip
 from textual.widgets import Input
 
 from probes.definitions import Definition, sections
+from probes.selftest.certificate import Certificate
+from probes.text import line
+from tui.format import moment
 from tui.keys import KEYS, SECTIONS
 
 NAME_WIDTH: Final = 20
@@ -39,13 +42,13 @@ class Chapter(NamedTuple):
     entries: tuple[Entry, ...]
 
 
-def chapters(query: str = "") -> tuple[Chapter, ...]:
-    """Keys, then definitions; of both only those in which every word of the query occurs.
+def chapters(query: str = "", certificate: Certificate | None = None) -> tuple[Chapter, ...]:
+    """Keys, this machine's accuracy, definitions; of all only those in which every word of the query occurs.
 
     What has the query in its name comes first, chapters with such an entry too.
     """
     found = []
-    for chapter in (*_keys(), *_definitions()):
+    for chapter in (*_keys(), _accuracy(certificate), *_definitions()):
         kept = [entry for entry in chapter.entries if _matches(chapter.title, entry, query)]
         if kept:
             kept.sort(key=lambda entry: not _names(entry, query))
@@ -70,6 +73,17 @@ def _keys() -> list[Chapter]:
         )
         for section in SECTIONS
     ]
+
+
+def _accuracy(found: Certificate | None) -> Chapter:
+    """What the newest selftest found, load by load."""
+    if found is None:
+        how = "Not measured yet: run `inftop selftest`, some two minutes on a quiet machine."
+        return Chapter("Accuracy of this machine", (Entry("selftest", "", how),))
+    at = f"{moment(found.measured_at)} on {line(found.host)}, {line(found.system)}, inftop {line(found.version)}"
+    redrawn = "with the dashboard redrawing" if found.screen else "without a dashboard"
+    loads = tuple(Entry(f"{one.load} tokens/s", "", one.errors.words) for one in found.measured)
+    return Chapter("Accuracy of this machine", (Entry("selftest", "", f"{found.verdict}. {at}, {redrawn}."), *loads))
 
 
 def _definitions() -> list[Chapter]:
@@ -122,9 +136,9 @@ class Page(ScrollView):
     }
     """
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # Textual's own name for it
+    def __init__(self, shown: tuple[Chapter, ...], *, id: str | None = None) -> None:  # noqa: A002  # Textual's own name
         super().__init__(id=id)
-        self._chapters = chapters()
+        self._chapters = shown
         self._rows: list[Row] = []
 
     def show(self, shown: tuple[Chapter, ...]) -> None:
@@ -183,9 +197,10 @@ class HelpScreen(ModalScreen[None]):
     }
     """
 
-    def __init__(self) -> None:
+    def __init__(self, certificate: Certificate | None = None) -> None:
         super().__init__()
-        self._page = Page(id="page")
+        self._certificate = certificate
+        self._page = Page(chapters(certificate=certificate), id="page")
         self._query = Input(placeholder="/ to search", id="query", select_on_focus=False)
 
     def compose(self) -> ComposeResult:
@@ -202,7 +217,7 @@ class HelpScreen(ModalScreen[None]):
 
     @on(Input.Changed)
     def _search(self, event: Input.Changed) -> None:
-        self._page.show(chapters(event.value))
+        self._page.show(chapters(event.value, self._certificate))
 
     @on(Input.Submitted)
     def _keep(self) -> None:

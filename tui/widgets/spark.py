@@ -9,6 +9,8 @@ GAP: Final = " "
 FAILURE: Final = "×"
 QUIET: Final = "·"
 CHANGE: Final = "◆"
+HOLLOW: Final = "○"
+"""A value that is not shown, since the machine held the engine up while it was measured."""
 
 _STEPS: Final = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
@@ -32,11 +34,13 @@ def bars(
     down: Sequence[bool] = (),
     rows: int = 1,
     changed: Collection[int] = (),
+    hollow: Sequence[int] = (),
 ) -> list[str]:
     """``rows`` lines of one character per value, the top line first.
 
-    None is a gap; where ``down`` says so, a failure (on the lowest line). A value is never drawn as nothing:
-    the lowest block means "small". The columns in ``changed`` carry a mark (on the top line).
+    None is a gap; where ``down`` says so, a failure, where ``hollow`` does, a hollow mark (on the lowest line). A
+    value is never drawn as nothing: the lowest block means "small". The columns in ``changed`` carry a mark (on the
+    top line).
     """
     lines = [[GAP] * len(values) for _ in range(rows)]
     for column, value in enumerate(values):
@@ -49,6 +53,8 @@ def bars(
                     lines[rows - 1 - row][column] = BLOCKS[filled - 1]
         elif column < len(down) and down[column]:
             lines[rows - 1][column] = FAILURE
+        elif column < len(hollow) and hollow[column]:
+            lines[rows - 1][column] = HOLLOW
     for column in changed:
         lines[0][column] = CHANGE
     return ["".join(line) for line in lines]
