@@ -262,7 +262,9 @@ async def test_how_accurate_this_machine_is_stands_at_the_foot_and_in_the_help(m
         shown.dashboard.fleet.load(Past({}, certificate=FOUND))
         await shown.settle()
         assert "TTFT ± 0.04 ms p99, kernel clock  measured 2 h ago" in shown.text
-        await shown.press("question_mark", "slash", *"selftest")
+        await shown.press("question_mark")
+        await shown.press("slash")
+        await shown.press(*"selftest")
         assert "as good as it gets: TTFT ± 0.04 ms" in shown.text
 
 
