@@ -2,7 +2,7 @@
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from urllib.parse import urlsplit
 
 import httpx
@@ -54,6 +54,29 @@ class Body(httpx.AsyncByteStream):
             elif body := self._parser.feed(data):
                 return self._at, body
         return self._at, b""
+
+    async def each(self, take: Callable[[Stamp, bytes], bool]) -> None:
+        """Hand over the bytes of every read while ``take`` wants more; until it does not, or at the end.
+
+        Raises ExchangeError, and what ``take`` raises.
+        """
+        if self._first:
+            first, self._first = self._first, b""
+            if not take(self._at, first):
+                return
+        if self._parser.complete:
+            return
+        satisfied = False
+
+        def parse(stamp: Stamp, data: bytes) -> bool:
+            nonlocal satisfied
+            body = self._parser.feed(data)
+            satisfied = bool(body) and not take(stamp, body)
+            return not satisfied and not self._parser.complete
+
+        await self._stream.each(parse)
+        if not satisfied and not self._parser.complete:
+            self._parser.close()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         while data := (await self.read())[1]:

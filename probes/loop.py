@@ -79,10 +79,9 @@ class EngineLoop(asyncio.SelectorEventLoop):
         super().__init__(self.ear)
 
 
-def deaf_since_ns() -> int | None:
-    """`Ear.deaf_since_ns` of the running loop; None where that is not an `EngineLoop`."""
-    loop = asyncio.get_running_loop()
-    return loop.ear.deaf_since_ns if isinstance(loop, EngineLoop) else None
+def ear(loop: asyncio.AbstractEventLoop) -> Ear | None:
+    """The ear of a loop; None where it is not an `EngineLoop`."""
+    return loop.ear if isinstance(loop, EngineLoop) else None
 
 
 def run(main: Coroutine[Any, Any, T]) -> T:

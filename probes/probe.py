@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
@@ -14,14 +14,14 @@ from probes.assembly import assemble, never_sent
 from probes.deadline import Deadline
 from probes.endpoint import Endpoint
 from probes.keys import Secret
-from probes.marks import Marks
+from probes.marks import Marks, Stamp
 from probes.outcome import Outcome
 from probes.prompt import unique
 from probes.ratelimit import RateLimits, rate_limits
 from probes.sample import Sample
 from probes.surroundings import Disturbance, Surroundings
 from probes.transport import ExchangeError, Refused, Reply, SetupError, Transport
-from probes.wire.dialect import Dialect, Queued, Trouble
+from probes.wire.dialect import Dialect, Event, Queued, Trouble
 
 BODY_LIMIT: Final = 64 << 20
 """Bytes of one response read before it is given up as hostile."""
@@ -53,6 +53,20 @@ class Exchange:
     kept: bool
     status: int | None = None
     limits: RateLimits | None = None
+
+    def take(self, events: Iterable[Event], stamp: Stamp, *, whole: bool) -> bool:
+        """Take in what one read completed; whether there was output in it, that is progress.
+
+        ``whole``: the read ended with the last of the events, and not with the beginning of another.
+        """
+        self.marks.read(stamp)
+        progress, held = False, list(events)
+        for left, event in enumerate(held, start=1 - len(held)):
+            if self.marks.first_event is None and not isinstance(event, Queued):
+                self.marks.first_event = stamp.at
+            doubt = stamp.end_doubt if whole and not left else stamp.doubt
+            progress = self.answer.take(event, stamp.at, self.marks, doubt) or progress
+        return progress
 
 
 class Prober:
@@ -174,26 +188,22 @@ class Prober:
         return rate_limits(headers, time.time()).over(self.endpoint.quirks.limit_windows)
 
     async def _read_stream(self, exchange: Exchange, reply: Reply, deadline: Deadline) -> None:
-        reader, marks, answer = self._dialect.reader(), exchange.marks, exchange.answer
+        reader, answer = self._dialect.reader(), exchange.answer
         size = 0
-        while not answer.is_over:
-            stamp, data = await reply.body.read()
-            marks.read(stamp)
-            progress = False
-            events = list(reader.feed(data) if data else reader.close())
-            whole = data.endswith((b"\n", b"\r"))  # else the read ended with the beginning of another event
-            for left, event in enumerate(events, start=1 - len(events)):
-                if not isinstance(event, Queued):
-                    marks.first_event = marks.first_event or stamp.at
-                doubt = stamp.end_doubt if whole and not left else stamp.doubt
-                progress = answer.take(event, stamp.at, marks, doubt) or progress
-            if not data:
-                return
-            if progress:
-                deadline.enter("stall")
+
+        def take(stamp: Stamp, data: bytes) -> bool:
+            nonlocal size
             size += len(data)
-            if size > BODY_LIMIT:
+            if exchange.take(reader.feed(data), stamp, whole=data.endswith((b"\n", b"\r"))):
+                deadline.enter("stall")
+            if size > BODY_LIMIT and not answer.is_over:
                 answer.trouble = Trouble(Outcome.PROTOCOL, f"a response of more than {BODY_LIMIT >> 20} MiB")
+            return not answer.is_over
+
+        await reply.body.each(take)
+        if not answer.is_over:
+            end = Stamp(time.monotonic_ns(), kernel=bool(exchange.marks.kernel))  # nothing was read
+            exchange.take(reader.close(), end, whole=True)
         if answer.ended:
             # the terminal chunk follows the marker; reading it is what lets a warm connection be kept
             with contextlib.suppress(TimeoutError, ExchangeError):

@@ -17,6 +17,9 @@ STEP_NS: Final = 1_000_000
 CLOSE_NS: Final = 10_000
 """Two readings of a clock further apart had something come between them."""
 
+DRIFT_NS: Final = 2_000
+"""By so much the clocks may drift apart before they are looked at closely again."""
+
 _SO_TIMESTAMPNS: Final = 35
 """``SO_TIMESTAMPNS_OLD`` of asm-generic/socket.h, which every architecture Python supports uses; its stamp is a
 timespec of two longs."""
@@ -47,17 +50,21 @@ class ReceiveClock:
         if not self._kernel:
             return Received(self._sock.recv(size), time.monotonic_ns(), kernel=False)
         data, ancillary, _, _ = self._sock.recvmsg(size, _ANCILLARY)
-        now, offset = time.monotonic_ns(), wall_minus_monotonic()
-        stepped = abs(offset - self._offset_ns) > STEP_NS
-        self._offset_ns = offset
+        now = time.monotonic_ns()
+        stepped = abs(time.time_ns() - now - self._offset_ns) > DRIFT_NS and self._set_again()
         for _, kind, value in ancillary:
             if kind == _SO_TIMESTAMPNS and len(value) == _TIMESPEC.size and not stepped:
                 seconds, nanoseconds = _TIMESPEC.unpack(value)
-                at = seconds * 1_000_000_000 + nanoseconds - offset
+                at = seconds * 1_000_000_000 + nanoseconds - self._offset_ns
                 if self._newest_ns <= at <= now:  # else the clock was set in between: no stamp to go by
                     self._newest_ns = at
                     return Received(data, at, kernel=True)
         return Received(data, now, kernel=False)
+
+    def _set_again(self) -> bool:
+        """Look closely how far the clocks are apart; whether the wall clock was set, and did not just drift."""
+        before, self._offset_ns = self._offset_ns, wall_minus_monotonic()
+        return abs(self._offset_ns - before) > STEP_NS
 
 
 def _ask_for_stamps(sock: socket.socket) -> bool:

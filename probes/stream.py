@@ -8,9 +8,11 @@ import socket
 import ssl
 import time
 from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
-from probes.loop import deaf_since_ns
+from probes.loop import ear
 from probes.marks import Stamp
 from probes.outcome import Outcome
 from probes.receive_clock import ReceiveClock
@@ -22,6 +24,15 @@ UNREAD_LIMIT: Final = 1 << 20
 """Bytes received but not yet read, past which the socket is left alone: a flood stays in the kernel."""
 
 READ_SIZE: Final = 1 << 16
+
+
+@dataclass(slots=True)
+class Taker:
+    """Who is given every read; ``done`` when it is ``satisfied`` or nothing more can come."""
+
+    take: Callable[[Stamp, bytes], bool]
+    done: "asyncio.Future[None]"
+    satisfied: bool = False
 
 
 class Stream:
@@ -38,9 +49,11 @@ class Stream:
         self._clock = ReceiveClock(sock)
         self._tls: Tls | None = None
         self._loop = asyncio.get_running_loop()
+        self._ear = ear(self._loop)
         self._received: deque[tuple[Stamp, bytes]] = deque()
         self._error: Exception | None = None
         self._news = asyncio.Event()
+        self._taker: Taker | None = None
         self._writable = asyncio.Event()
         self._open = True
         self._reading = False
@@ -61,11 +74,44 @@ class Stream:
                 return Stamp(time.monotonic_ns()), b""
             self._news.clear()
             await self._news.wait()
+        return self._next()
+
+    async def each(self, take: Callable[[Stamp, bytes], bool]) -> None:
+        """Hand every read over as soon as it is made, while ``take`` wants more; until it does not, or at the end.
+
+        What one read costs is half of what it does with `read`, for no task has to be woken. Where the stamps are not
+        the kernel's, all that is ready is stamped before any of it is handed over. Raises ExchangeError, and what
+        ``take`` raises.
+        """
+        self._taker = taker = Taker(take, self._loop.create_future())
+        try:
+            self._hand_over()
+            await taker.done
+        finally:
+            self._taker = None
+        if self._error is not None and not taker.satisfied:
+            raise ExchangeError(Outcome.CUT, words(self._error))
+
+    def _next(self) -> tuple[Stamp, bytes]:
         stamp, data = self._received.popleft()
         self.unread -= len(data)
         if self.unread <= UNREAD_LIMIT and not self.eof:
             self._listen()
         return stamp, data
+
+    def _hand_over(self) -> None:
+        """Give the taker all that is there."""
+        taker = self._taker
+        if taker is None or taker.done.done():
+            return
+        try:
+            while self._received and not taker.satisfied:
+                taker.satisfied = not taker.take(*self._next())
+        except Exception as error:
+            taker.done.set_exception(error)
+        else:
+            if taker.satisfied or self.eof:
+                taker.done.set_result(None)
 
     async def write(self, data: bytes) -> None:
         """Hand everything to the socket; ``sent`` is then when it took the last byte. Raises ExchangeError."""
@@ -133,8 +179,10 @@ class Stream:
 
     def _deaf_since(self) -> int | None:
         """Since when what is read now may have been in the kernel: longer than deaf, where a read left some there."""
-        deaf_since = deaf_since_ns()
-        return deaf_since if deaf_since is None or self._left_since is None else min(deaf_since, self._left_since)
+        if self._ear is None:
+            return None
+        deaf_since = self._ear.deaf_since_ns
+        return deaf_since if self._left_since is None else min(deaf_since, self._left_since)
 
     def _take(self, stamp: Stamp, data: bytes) -> None:
         """Keep what came, decrypted where it was encrypted."""
@@ -149,7 +197,7 @@ class Stream:
         if data:
             self._received.append((stamp, data))
             self.unread += len(data)
-            self._news.set()
+            self._tell(at_once=stamp.kernel)
         if self._tls is not None and self._tls.ended:
             self._end(None)
 
@@ -158,7 +206,16 @@ class Stream:
         self._deafen()
         self.eof = True
         self._error = self._error or error
+        self._tell(at_once=True)
+
+    def _tell(self, *, at_once: bool) -> None:
+        """Let whoever waits know that something has come, or that nothing will."""
         self._news.set()
+        if self._taker is not None:
+            if at_once:
+                self._hand_over()
+            else:
+                self._loop.call_soon(self._hand_over)
 
     async def _send(self, data: bytes) -> Stamp:
         """Hand everything to the socket: when it took the last byte. Raises OSError."""

@@ -1,6 +1,6 @@
 """Transport: what a probe needs of a connection, whatever is spoken over it, and the reply to one request."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -33,6 +33,13 @@ class Body(Protocol):
     @property
     def complete(self) -> bool:
         """Whether the connection could take the next request now."""
+        ...
+
+    async def each(self, take: Callable[[Stamp, bytes], bool]) -> None:
+        """Hand over what every read completed, as soon as it has come, while ``take`` wants more; else until the end.
+
+        Raises ExchangeError, and what ``take`` raises.
+        """
         ...
 
     async def read(self) -> tuple[Stamp, bytes]:

@@ -8,7 +8,7 @@ import asyncio
 import logging
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 from urllib.parse import urlsplit
@@ -55,6 +55,11 @@ class Messages:
         if isinstance(one, ExchangeError):
             raise one
         return one
+
+    async def each(self, take: Callable[[Stamp, bytes], bool]) -> None:
+        """Hand over every message while ``take`` wants more. Raises ExchangeError, and what ``take`` raises."""
+        while take(*await self.read()):
+            pass
 
 
 class WebSocket:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from probes import loop
-from probes.loop import Ear, EngineLoop, deaf_since_ns
+from probes.loop import Ear, EngineLoop, ear
 from tests.sockets import arrive, on_linux, pair
 
 HELD_S = 0.03
@@ -131,9 +131,9 @@ def test_data_that_came_while_a_callback_held_the_loop_came_after_it_was_last_he
 
         def receive() -> None:
             near.recv(100)
-            since = deaf_since_ns()
-            assert since is not None
-            found.append((since, now()))
+            heard = ear(running)
+            assert heard is not None
+            found.append((heard.deaf_since_ns, now()))
             read.set()
 
         running.add_reader(near, receive)
@@ -154,14 +154,14 @@ def test_data_that_came_while_a_callback_held_the_loop_came_after_it_was_last_he
 
 
 def test_only_an_engines_loop_knows_since_when_it_is_deaf():
-    async def ask() -> int | None:
-        return deaf_since_ns()
+    async def ask() -> Ear | None:
+        return ear(asyncio.get_running_loop())
 
     assert asyncio.run(ask()) is None
     before = now()
-    since = loop.run(ask())
-    assert since is not None
-    assert before <= since <= now()
+    found = loop.run(ask())
+    assert found is not None
+    assert before <= found.deaf_since_ns <= now()
 
 
 def test_run_gives_what_main_gives_and_raises_what_it_raises():

@@ -21,6 +21,7 @@ from probes.wire.dialect import (
 )
 from probes.wire.http_json import bearer, json_request, served_request
 from probes.wire.json_values import mapping, word
+from probes.wire.repetition import Repetition
 from probes.wire.sse import SseEvent
 from probes.wire.sse_reader import SseReader
 from probes.wire.trouble import is_error, trouble, trouble_inside, trouble_instead
@@ -74,6 +75,9 @@ class Wire:
         return trouble(status, headers, body)
 
 
+_NOTHING: Final[dict[str, Any]] = {}
+
+
 class ChatReader(SseReader):
     """One response's decoder.
 
@@ -89,8 +93,9 @@ class ChatReader(SseReader):
     def __init__(self) -> None:
         super().__init__()
         self._finish: str | None = None
-        self._named: tuple[str | None, ...] = (None, None, None, None)
+        self._named: tuple[object, ...] = ()
         self._served = Served()
+        self._repetition = Repetition()
         self._queued = 0
 
     def feed(self, data: bytes) -> list[Event]:
@@ -111,21 +116,29 @@ class ChatReader(SseReader):
         return Trouble(Outcome.CUT, f"the stream ended {begun}")
 
     def _events(self, sse: SseEvent) -> list[Event]:
-        return [End()] if sse.data.strip() == "[DONE]" else super()._events(sse)
+        if not sse.data.startswith("{") and sse.data.strip() == "[DONE]":
+            return [End()]
+        if sse.name:
+            return super()._events(sse)
+        if (again := self._repetition.output(sse.data)) is not None:
+            return [again]
+        events = super()._events(sse)
+        self._repetition.learn(sse.data, events)
+        return events
 
     def _record(self, record: dict[str, Any], name: str) -> list[Event]:
         """The events of one record, a `Trouble` last."""
         choice = _first_choice(record.get("choices"))
-        groq = mapping(record.get("x_groq"))
+        groq = mapping(record["x_groq"]) if "x_groq" in record else _NOTHING
         events = self._say_served(record, groq)
         counts = mapping(record.get("usage") or choice.get("usage") or groq.get("usage"))  # choice: Kimi
-        timings = mapping(record.get("timings"))
+        timings = mapping(record["timings"]) if "timings" in record else _NOTHING
         usage = usage_of(counts, timings) if counts or timings else None
         output = usage.output if usage else None
         drafts = "diffusion_meta" in record and mapping(record["diffusion_meta"]).get("diffusion_content") is True
         for kind, text in _pieces(choice):
             events.append(Output(kind, text, output or None, drafts and kind is Kind.ANSWER))
-        finish = word(choice.get("finish_reason"))
+        finish = word(choice["finish_reason"]) if choice.get("finish_reason") else None
         if finish and finish != self._finish:
             self._finish = finish
             events.append(Finish(line(finish, 100)))
@@ -143,16 +156,14 @@ class ChatReader(SseReader):
         return events
 
     def _say_served(self, record: dict[str, Any], groq: dict[str, Any]) -> list[Event]:
-        tier = (
-            record.get("service_tier") or groq.get("service_tier") or mapping(record.get("usage")).get("service_tier")
-        )
-        called = groq.get("id") or record.get("id")
-        build = record.get("system_fingerprint")
-        named = word(record.get("model")), word(tier), word(record.get("provider")), word(called), word(build)
+        usage = record.get("usage")
+        tier = record.get("service_tier") or groq.get("service_tier") or (usage and mapping(usage).get("service_tier"))
+        called, build = groq.get("id") or record.get("id"), record.get("system_fingerprint")
+        named = record.get("model"), tier, record.get("provider"), called, build
         if named == self._named:  # nearly always: every record of a stream repeats them
             return []
         self._named = named
-        model, tier, by, request_id, build = (line(one, 200) if one else None for one in named)
+        model, tier, by, request_id, build = (line(known, 200) if (known := word(one)) else None for one in named)
         old = self._served
         self._served = Served(
             model or old.model, tier or old.tier, by or old.by, old.request_id or request_id, build or old.fingerprint

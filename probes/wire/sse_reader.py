@@ -1,12 +1,12 @@
 """SseReader: what every decoder of a JSON stream over server-sent events has in common."""
 
-import json
 from abc import abstractmethod
 from typing import Any
 
 from probes.outcome import Outcome
 from probes.text import line
 from probes.wire.dialect import Event, Trouble
+from probes.wire.json_values import parsed
 from probes.wire.record_reader import RecordReader
 from probes.wire.sse import SseDecoder, SseEvent
 from probes.wire.trouble import is_error, trouble_inside
@@ -26,7 +26,7 @@ class SseReader(RecordReader[SseEvent]):
 
     def _events(self, frame: SseEvent) -> list[Event]:
         try:
-            record = json.loads(frame.data)
+            record = parsed(frame.data)
         except (ValueError, RecursionError):
             record = frame.data
             if not frame.data.strip():

@@ -1,0 +1,109 @@
+"""What reading an event costs: inftop's engine against httpx with httpx-sse, from one server, in one run, by turns.
+
+    python -m tests.bench.clients [--turns 5]
+
+Two streams of 2,000 tokens a second. Each client reads for some seconds in a process of its own; CPU time is that of
+the client alone, requests included. Needs `pip install httpx-sse`.
+"""
+
+import argparse
+import asyncio
+import json
+import multiprocessing
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection as Pipe
+
+import httpx
+
+from probes import loop
+from probes.probe import Prober
+from probes.selftest.load import Load
+from probes.transports import transport_to
+from probes.wire import load_dialect
+from tests.bench.truths import truth_server
+
+LOAD = Load(2, 2_000, tokens=1_500, interval=1.0)
+ROUNDS = 5
+
+
+async def ours(url: str) -> int:
+    """The events that inftop's own prober reads."""
+    probers = [
+        Prober(one, load_dialect(one.dialect), transport_to(one.base_url, None)) for one in LOAD.endpoints(url, url)
+    ]
+    events = 0
+    for _ in range(ROUNDS):
+        for probed in await asyncio.gather(*(one.probe(None) for one in probers)):
+            events += len(probed.marks.contents)
+    for one in probers:
+        one.close()
+    return events
+
+
+async def theirs(url: str) -> int:
+    """The events that httpx-sse reads, each parsed and stamped as a careful script would."""
+    from httpx_sse import aconnect_sse
+
+    async def read(client: httpx.AsyncClient, model: str) -> int:
+        body = {
+            "model": model,
+            "stream": True,
+            "max_tokens": LOAD.tokens,
+            "messages": [{"role": "user", "content": "x"}],
+        }
+        stamps = []
+        async with aconnect_sse(client, "POST", f"{url}/chat/completions", json=body) as source:
+            async for event in source.aiter_sse():
+                now = time.monotonic_ns()
+                if event.data == "[DONE]":
+                    break
+                choices = json.loads(event.data)["choices"]
+                if choices and choices[0]["delta"].get("content"):
+                    stamps.append(now)
+        return len(stamps)
+
+    events = 0
+    async with httpx.AsyncClient(timeout=60) as client:
+        for _ in range(ROUNDS):
+            events += sum(await asyncio.gather(*(read(client, one.model) for one in LOAD.endpoints(url, url))))
+    return events
+
+
+def measure(client: str, url: str, pipe: Pipe) -> None:
+    """Read, and tell the CPU time per event in microseconds."""
+    run: Callable[..., int] = loop.run if client == "inftop" else asyncio.run
+    began = time.process_time()
+    events = run(ours(url) if client == "inftop" else theirs(url))
+    pipe.send((time.process_time() - began) / events * 1e6)
+
+
+def main() -> None:
+    """Measure by turns and print the medians and their ratio."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--turns", type=int, default=5)
+    turns = parser.parse_args().turns
+    found: dict[str, list[float]] = {"inftop": [], "httpx + httpx-sse": []}
+    context = multiprocessing.get_context("spawn")
+    with truth_server([LOAD]) as url:
+        for _ in range(turns):
+            for client, costs in found.items():
+                here, there = context.Pipe()
+                process = context.Process(target=measure, args=(client, url, there))
+                process.start()
+                there.close()  # so that a client that fails is an end of file here
+                costs.append(here.recv())
+                process.join()
+    medians = {client: statistics.median(costs) for client, costs in found.items()}
+    for client, costs in found.items():
+        sys.stdout.write(
+            f"{client:<18} {medians[client]:6.1f} µs an event   (turns: {', '.join(f'{one:.0f}' for one in costs)})\n"
+        )
+    own, other = medians.values()
+    sys.stdout.write(f"ratio {own / other:.2f}\n")
+
+
+if __name__ == "__main__":
+    main()
