@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
@@ -54,18 +54,20 @@ class Exchange:
     status: int | None = None
     limits: RateLimits | None = None
 
-    def take(self, events: Iterable[Event], stamp: Stamp, *, whole: bool) -> bool:
+    def take(self, events: Sequence[Event], stamp: Stamp, *, whole: bool) -> bool:
         """Take in what one read completed; whether there was output in it, that is progress.
 
         ``whole``: the read ended with the last of the events, and not with the beginning of another.
         """
-        self.marks.read(stamp)
-        progress, held = False, list(events)
-        for left, event in enumerate(held, start=1 - len(held)):
-            if self.marks.first_event is None and not isinstance(event, Queued):
-                self.marks.first_event = stamp.at
-            doubt = stamp.end_doubt if whole and not left else stamp.doubt
-            progress = self.answer.take(event, stamp.at, self.marks, doubt) or progress
+        marks, answer = self.marks, self.answer
+        marks.read(stamp)
+        progress, left = False, len(events)
+        for event in events:
+            left -= 1
+            if marks.first_event is None and not isinstance(event, Queued):
+                marks.first_event = stamp.at
+            doubt = stamp.doubt if left or not whole else stamp.end_doubt
+            progress = answer.take(event, stamp.at, marks, doubt) or progress
         return progress
 
 

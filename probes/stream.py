@@ -34,6 +34,17 @@ class Taker:
     done: "asyncio.Future[None]"
     satisfied: bool = False
 
+    def give(self, stamp: Stamp, data: bytes) -> None:
+        """Hand one read over. What goes wrong with it is for whoever waits for ``done``."""
+        try:
+            self.satisfied = not self.take(stamp, data)
+        except Exception as error:
+            self.satisfied = True
+            self.done.set_exception(error)
+        else:
+            if self.satisfied:
+                self.done.set_result(None)
+
 
 class Stream:
     """A connected, non-blocking socket, read as soon as it has something; decoding happens later, off the clock.
@@ -104,14 +115,10 @@ class Stream:
         taker = self._taker
         if taker is None or taker.done.done():
             return
-        try:
-            while self._received and not taker.satisfied:
-                taker.satisfied = not taker.take(*self._next())
-        except Exception as error:
-            taker.done.set_exception(error)
-        else:
-            if taker.satisfied or self.eof:
-                taker.done.set_result(None)
+        while self._received and not taker.satisfied:
+            taker.give(*self._next())
+        if self.eof and not taker.done.done():
+            taker.done.set_result(None)
 
     async def write(self, data: bytes) -> None:
         """Hand everything to the socket; ``sent`` is then when it took the last byte. Raises ExchangeError."""
@@ -195,9 +202,13 @@ class Stream:
             if not self._tls.is_between_records:  # the read ended with the beginning of another record
                 stamp = stamp._replace(end_doubt=stamp.doubt)
         if data:
-            self._received.append((stamp, data))
-            self.unread += len(data)
-            self._tell(at_once=stamp.kernel)
+            taker = self._taker
+            if taker is not None and stamp.kernel and not self._received and not taker.done.done():
+                taker.give(stamp, data)
+            else:
+                self._received.append((stamp, data))
+                self.unread += len(data)
+                self._tell(at_once=stamp.kernel)
         if self._tls is not None and self._tls.ended:
             self._end(None)
 
