@@ -25,6 +25,10 @@ UNREAD_LIMIT: Final = 1 << 20
 
 READ_SIZE: Final = 1 << 16
 
+SEND_NS: Final = 50_000
+"""What a system call that sends takes at most. One that took longer was interrupted, as a rule by whoever was woken
+by what it had sent; a stamp after that would be late."""
+
 
 @dataclass(slots=True)
 class Taker:
@@ -238,8 +242,8 @@ class Stream:
             with contextlib.suppress(BlockingIOError, InterruptedError):
                 rest = rest[self._sock.send(rest) :]
                 if not rest:
-                    after = time.monotonic_ns()
-                    return Stamp(after, after - before, after - before)
+                    took = time.monotonic_ns() - before
+                    return Stamp(before + min(took, SEND_NS), took, took)
             await self._room()
 
     async def _room(self) -> None:

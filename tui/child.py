@@ -28,7 +28,7 @@ ENDING_S: Final = 10.0
 
 LAST_WORDS_S: Final = 1.0
 
-NICENESS: Final = 5
+NICENESS: Final = 10
 """What the screen takes back of its own priority, so that painting does not delay a probe."""
 
 _WORDS_KEPT: Final = 5

@@ -1,7 +1,6 @@
 """Comparison: what the engine saw against the truth: errors of every event and of every figure; pure."""
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from typing import Final
 
 from probes.outcome import Outcome
@@ -9,8 +8,8 @@ from probes.selftest.errors import Errors, Spread
 from probes.selftest.sighting import Sighting, cpu_us_per_event
 from probes.selftest.truth import Truth
 
-BOUND_SLACK_NS: Final = 100_000
-"""What the truth itself may be early by: it is noted just before the write, and its process can be held up there."""
+VAGUE_NS: Final = 100_000
+"""A write that took longer was held up itself: the truth is not known well enough there to be compared with."""
 
 
 def compare(sightings: Sequence[Sighting], truths: Iterable[Truth]) -> Errors:
@@ -26,7 +25,7 @@ def compare(sightings: Sequence[Sighting], truths: Iterable[Truth]) -> Errors:
         probes=len(pairs),
         events=events,
         untrusted=len(pairs) - len(trusted),
-        ttft_ms=Spread.of(_ttft_ms(seen, truth) for seen, truth in trusted),
+        ttft_ms=Spread.of(_ttft_ms(seen, truth) for seen, truth in trusted if truth.until[0] - truth.at[0] <= VAGUE_NS),
         gap_ms=Spread.of(error for seen, truth in trusted for error in _gaps_ms(seen, truth)),
         tokens_per_s_percent=Spread.of(
             error for seen, truth in trusted if (error := _speed_percent(seen, truth)) is not None
@@ -50,8 +49,12 @@ def _ttft_ms(seen: Sighting, truth: Truth) -> float:
 
 
 def _gaps_ms(seen: Sighting, truth: Truth) -> Iterable[float]:
-    for (before, after), (was, then) in zip(pairwise(seen.at), pairwise(truth.at), strict=True):
-        yield ((after - before) - (then - was)) / 1e6
+    """The error of every gap between two events whose writes were not held up."""
+    errors = [at - was for at, was in zip(seen.at, truth.at, strict=True)]
+    clear = [until - at <= VAGUE_NS for at, until in zip(truth.at, truth.until, strict=True)]
+    for place in range(1, len(errors)):
+        if clear[place - 1] and clear[place]:
+            yield (errors[place] - errors[place - 1]) / 1e6
 
 
 def _speed_percent(seen: Sighting, truth: Truth) -> float | None:
@@ -64,10 +67,10 @@ def _speed_percent(seen: Sighting, truth: Truth) -> float | None:
 
 
 def _held(pairs: Iterable[tuple[Sighting, Truth]]) -> tuple[int, int]:
-    """How many events were within their bound, of how many."""
+    """How many events were within their bound, of how many: seen no later than their write had returned, plus it."""
     held = events = 0
     for seen, truth in pairs:
-        for at, doubt, was in zip(seen.at, seen.doubt, truth.at, strict=True):
+        for at, doubt, until in zip(seen.at, seen.doubt, truth.until, strict=True):
             events += 1
-            held += at - was <= (doubt or 0) + BOUND_SLACK_NS
+            held += at - until <= (doubt or 0) + VAGUE_NS
     return held, events

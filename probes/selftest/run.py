@@ -95,19 +95,17 @@ def _python(*words: str) -> list[str]:
 
 @contextlib.contextmanager
 def _server() -> Iterator[Server]:
-    process = subprocess.Popen(  # noqa: S603  # our own interpreter and modules
+    with subprocess.Popen(  # noqa: S603  # our own interpreter and modules
         _python("truth"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
-    try:
-        assert process.stdout is not None  # noqa: S101  # a pipe, as asked
-        urls = [process.stdout.readline().strip() for _ in range(2)]
-        if not all(urls):
-            raise RuntimeError("the ground-truth server did not start")
-        yield Server(process, *urls)
-    finally:
-        if process.poll() is None:
+    ) as process:
+        try:
+            assert process.stdout is not None  # noqa: S101  # a pipe, as asked
+            urls = [process.stdout.readline().strip() for _ in range(2)]
+            if not all(urls):
+                raise RuntimeError("the ground-truth server did not start")
+            yield Server(process, *urls)
+        finally:
             process.kill()
-            process.communicate()
 
 
 @contextlib.contextmanager

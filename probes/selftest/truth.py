@@ -5,7 +5,7 @@ import json
 import os
 import sys
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from probes.selftest.anonymous_tls import context
@@ -18,23 +18,28 @@ RECORDS_KEPT: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What the server knows of one answer; instants are monotonic ns, ``at`` one for each output event."""
+    """What the server knows of one answer; instants are monotonic ns.
+
+    ``at`` and ``until`` are one for each output event: just before its write, and when that had returned.
+    """
 
     model: str
     read_ns: int
     at: tuple[int, ...]
+    until: tuple[int, ...]
     tokens: int
 
     @classmethod
     def of(cls, record: Record) -> "Truth":
         """The truth in a simulator's record."""
-        at = tuple(one.at_ns for one in record.outputs)
-        return cls(record.model, record.read_ns, at, sum(one.tokens for one in record.outputs))
+        outputs = record.outputs
+        at, until = tuple(one.at_ns for one in outputs), tuple(one.until_ns for one in outputs)
+        return cls(record.model, record.read_ns, at, until, sum(one.tokens for one in outputs))
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "Truth":
         """The truth of a line that `tell` wrote."""
-        return cls(values["model"], values["read_ns"], tuple(values["at"]), values["tokens"])
+        return cls(**{**values, "at": tuple(values["at"]), "until": tuple(values["until"])})
 
 
 def tell() -> None:
@@ -59,9 +64,7 @@ async def _tell() -> None:
         for one in servers:
             for record in one.records:
                 if record.end == "complete":
-                    truth = Truth.of(record)
-                    values = {"model": truth.model, "read_ns": truth.read_ns, "at": truth.at, "tokens": truth.tokens}
-                    sys.stdout.write(json.dumps(values) + "\n")
+                    sys.stdout.write(json.dumps(asdict(Truth.of(record))) + "\n")
     sys.stdout.flush()
 
 

@@ -9,9 +9,13 @@ from probes.wire.dialect import Kind
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """One event's true instant, taken right before the write that carried it, and when it was due."""
+    """One event's true instant, taken right before the write that carried it, and when it was due.
+
+    ``until_ns`` is when that write had returned: the instant is known no better than to lie between the two.
+    """
 
     at_ns: int
+    until_ns: int
     due_ns: int
     kind: Kind | None
     text: str

@@ -11,7 +11,7 @@ from probes.selftest.truth import Truth
 
 MS = 1_000_000
 WRITTEN = tuple(100 * MS + place * 10 * MS for place in range(11))  # ten tokens after the first, in 100 ms
-TRUTH = Truth("m", 50 * MS, WRITTEN, 11)
+TRUTH = Truth("m", 50 * MS, WRITTEN, tuple(one + 20_000 for one in WRITTEN), 11)
 SEEN = Sighting(
     model="m", outcome="ok", connection="warm", tls=False, clock="kernel", sent=50 * MS, at=WRITTEN,
     doubt=(0,) * 11, tokens_per_s=100.0, trusted=True, cpu_s=1.0,
@@ -65,7 +65,8 @@ def test_the_bound_holds_where_doubt_covers_the_error():
 
 
 def test_each_probe_is_compared_with_the_answer_it_read():
-    later = replace(TRUTH, read_ns=TRUTH.read_ns + 500 * MS, at=tuple(one + 500 * MS for one in WRITTEN))
+    at, until = (tuple(one + 500 * MS for one in instants) for instants in (WRITTEN, TRUTH.until))
+    later = replace(TRUTH, read_ns=TRUTH.read_ns + 500 * MS, at=at, until=until)
     second = replace(SEEN, sent=550 * MS, at=later.at)
     errors = compare([SEEN, second], [later, TRUTH, replace(TRUTH, model="other")])
     assert errors.probes == 2
@@ -87,3 +88,10 @@ def test_the_cost_of_an_event_is_counted_between_probes():
     seen = [replace(SEEN, cpu_s=1.0), replace(SEEN, cpu_s=1.0 + 22e-6), replace(SEEN, cpu_s=1.0 + 44e-6)]
     assert cpu_us_per_event(seen) == pytest.approx(2.0)
     assert cpu_us_per_event(seen[:1]) is None
+
+
+def test_a_write_that_was_held_up_itself_is_compared_with_nothing():
+    until = tuple(one + (MS if place == 0 else 0) for place, one in enumerate(WRITTEN))
+    errors = compare([late(0.9, 0)], [replace(TRUTH, until=until)])
+    assert (errors.ttft_ms, errors.bound_held) == (None, 1.0)
+    assert errors.gap_ms == Spread(0, 0, 0, 0)
