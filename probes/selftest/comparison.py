@@ -45,12 +45,17 @@ def _answer(seen: Sighting, candidates: Sequence[Truth]) -> Truth | None:
 
 def _ttft_ms(seen: Sighting, truth: Truth) -> float:
     late = max(0, (seen.sent or 0) - truth.read_ns)
-    return (abs(seen.at[0] - truth.at[0]) + late) / 1e6
+    return (abs(seen.at[0] - _middle(truth, 0)) + late) / 1e6
+
+
+def _middle(truth: Truth, place: int) -> int:
+    """When an event was written: in the middle of the system call, which over TLS has the encryption in it."""
+    return (truth.at[place] + truth.until[place]) // 2
 
 
 def _gaps_ms(seen: Sighting, truth: Truth) -> Iterable[float]:
     """The error of every gap between two events whose writes were not held up."""
-    errors = [at - was for at, was in zip(seen.at, truth.at, strict=True)]
+    errors = [at - _middle(truth, place) for place, at in enumerate(seen.at)]
     clear = [until - at <= VAGUE_NS for at, until in zip(truth.at, truth.until, strict=True)]
     for place in range(1, len(errors)):
         if clear[place - 1] and clear[place]:
@@ -59,7 +64,7 @@ def _gaps_ms(seen: Sighting, truth: Truth) -> Iterable[float]:
 
 def _speed_percent(seen: Sighting, truth: Truth) -> float | None:
     """Against the tokens after the first event over the time from its write to the last one's."""
-    span = (truth.at[-1] - truth.at[0]) / 1e9
+    span = (_middle(truth, -1) - _middle(truth, 0)) / 1e9
     if seen.tokens_per_s is None or span <= 0:
         return None
     true = (truth.tokens - truth.tokens / len(truth.at)) / span

@@ -11,7 +11,7 @@ from probes.selftest.truth import Truth
 
 MS = 1_000_000
 WRITTEN = tuple(100 * MS + place * 10 * MS for place in range(11))  # ten tokens after the first, in 100 ms
-TRUTH = Truth("m", 50 * MS, WRITTEN, tuple(one + 20_000 for one in WRITTEN), 11)
+TRUTH = Truth("m", 50 * MS, WRITTEN, WRITTEN, 11)
 SEEN = Sighting(
     model="m", outcome="ok", connection="warm", tls=False, clock="kernel", sent=50 * MS, at=WRITTEN,
     doubt=(0,) * 11, tokens_per_s=100.0, trusted=True, cpu_s=1.0,
@@ -95,3 +95,8 @@ def test_a_write_that_was_held_up_itself_is_compared_with_nothing():
     errors = compare([late(0.9, 0)], [replace(TRUTH, until=until)])
     assert (errors.ttft_ms, errors.bound_held) == (None, 1.0)
     assert errors.gap_ms == Spread(0, 0, 0, 0)
+
+
+def test_an_event_was_written_in_the_middle_of_its_write():
+    errors = compare([late(0.03, *range(11))], [replace(TRUTH, until=tuple(one + 60_000 for one in WRITTEN))])
+    assert errors.ttft_ms == Spread(0, 0, 0, 0)
