@@ -36,14 +36,14 @@ class Feed:
         self._last = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
-        self._lines: queue.Queue[bytes | None] = queue.Queue(maxsize=1)
+        self._lines: queue.Queue[Frame | Hello | None] = queue.Queue(maxsize=1)
         self._broken = False
         self._writer = threading.Thread(target=self._write, args=(out,), name="feed", daemon=True)
         self._writer.start()
 
     def hello(self, hello: Hello) -> None:
         """The first line."""
-        self._lines.put(encode(hello))
+        self._lines.put(hello)
 
     def sample(self, sample: Sample, text: str) -> None:
         """Tell of a sample; ``text`` replaces the endpoint's last answer unless it is empty."""
@@ -86,22 +86,21 @@ class Feed:
             self._samples, self._answers, self._watches = [], {}, {}
         self._soon(QUIET_S)
 
-    def _frame(self) -> bytes:
-        return encode(
-            Frame(
-                at=time.time_ns() // 1_000_000,
-                engine=self._engine_status(),
-                watches=tuple(self._watches.values()),
-                samples=tuple(self._samples),
-                answers=self._answers or None,
-            )
+    def _frame(self) -> Frame:
+        return Frame(
+            at=time.time_ns() // 1_000_000,
+            engine=self._engine_status(),
+            watches=tuple(self._watches.values()),
+            samples=tuple(self._samples),
+            answers=self._answers or None,
         )
 
     def _write(self, out: RawIOBase) -> None:
+        """Encode and write, in the thread: milliseconds of JSON are not to stand between a socket and its stamp."""
         while (one := self._lines.get()) is not None:
             if not self._broken:
                 try:
-                    left = memoryview(one)
+                    left = memoryview(encode(one))
                     while left:
                         left = left[out.write(left) or 0 :]
                 except (OSError, ValueError):
