@@ -6,7 +6,9 @@ from urllib.request import urlopen
 
 import pytest
 
+from probes.endpoint_table import merged
 from probes.outcome import Outcome
+from probes.preset import dialects, presets
 from probes.probe import Prober
 from probes.simulator.demo import demo_endpoints, demo_models, serve_demo
 from probes.simulator.distribution import Constant
@@ -24,18 +26,45 @@ URL = f"{ORIGIN}/v1"
 def test_every_endpoint_has_its_model_and_a_name_of_its_own():
     endpoints = demo_endpoints(URL)
     assert {one.model for one in endpoints} == set(demo_models())
-    assert len({one.name for one in endpoints}) == len({one.model for one in endpoints}) == len(endpoints) >= 12
-    assert {one.dialect for one in endpoints} == {"openai_chat", "openai_responses_ws", "anthropic", "gemini", "ollama"}
+    assert len({one.name for one in endpoints}) == len({one.model for one in endpoints}) == len(endpoints)
     over_socket = {one.name for one in endpoints if one.base_url == f"{ORIGIN.replace('http', 'ws')}/v1"}
     assert over_socket == {"openai/codex-spark"}
     assert all(one.base_url.startswith(ORIGIN) for one in endpoints if one.name not in over_socket)
     assert all(one.keys == () for one in endpoints)
-    assert all(one.name.startswith(f"{one.provider}/") for one in endpoints)
+    assert all(one.provider.startswith(one.name.partition("/")[0]) for one in endpoints)
 
 
-def test_one_model_is_served_by_several_providers():
-    grouped = [one.provider for one in demo_endpoints(URL) if one.group == "gpt-oss-120b"]
-    assert grouped == ["cerebras", "groq", "openrouter"]
+def test_every_provider_is_in_the_demo():
+    doubles = {"openai", "moonshot-cn", "ollama"}  # a second way to what is there: older, elsewhere, or made alike
+    assert {one.provider for one in demo_endpoints(URL)} == presets().keys() - doubles
+    assert {one.dialect for one in demo_endpoints(URL)} == set(dialects())
+
+
+def test_an_endpoint_starts_from_its_preset():
+    for one in demo_endpoints(URL):
+        preset = presets()[one.provider]
+        assert (one.dialect, one.quirks) == (preset.dialect, preset.quirks)
+        assert urlsplit(one.base_url).path == urlsplit(preset.base_url).path
+        assert merged(one.body, preset.body) == one.body
+
+
+def test_a_local_server_costs_and_limits_nothing():
+    local = [one for one in demo_endpoints(URL) if "localhost" in presets()[one.provider].base_url]
+    assert len(local) == 5
+    assert all(one.price is None for one in local)
+    assert all(demo_models()[one.model].allowance is None for one in local)
+
+
+def test_a_model_is_served_by_several_providers():
+    grouped = {}
+    for one in demo_endpoints(URL):
+        grouped.setdefault(one.group, []).append(one.provider)
+    del grouped[None]
+    assert grouped == {
+        "gpt-oss-120b": ["cerebras", "groq", "fireworks", "openrouter", "vllm"],
+        "llama-3.1-8b": ["groq", "sambanova", "sglang"],
+        "gpt-oss-20b": ["together", "llamacpp", "lmstudio"],
+    }
 
 
 @pytest.mark.parametrize("endpoint", demo_endpoints(URL), ids=lambda one: one.name)

@@ -3,17 +3,17 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from typing import Final
+from urllib.parse import urlsplit
 
 from probes.endpoint import Endpoint, Timeouts
-from probes.preset import socket_dialects
+from probes.endpoint_table import merged
+from probes.preset import Preset, presets
 from probes.simulator.behaviour import Behaviour
-from probes.simulator.demo_models import DEMO_MODELS, OUTPUT_TOKENS
+from probes.simulator.demo_model import OUTPUT_TOKENS, DemoModel
+from probes.simulator.demo_models import DEMO_MODELS
 from probes.simulator.server import Simulator
 
 PROMPT: Final = "Explain in plain words why a language model's first token takes longer than the next ones."
-
-_BELOW: Final[Mapping[str, str]] = {"gemini": "/v1beta", "ollama": ""}
-"""What a dialect's base URLs have below the origin, where it is not the usual."""
 
 
 def demo_models() -> Mapping[str, Behaviour]:
@@ -23,24 +23,26 @@ def demo_models() -> Mapping[str, Behaviour]:
 
 def demo_endpoints(url: str) -> tuple[Endpoint, ...]:
     """The demo's endpoints, for the simulator whose base URL is ``url``; none takes a key."""
-    origin = url.removesuffix("/v1")
-    socket_origin, over_socket = f"ws{origin.removeprefix('http')}", socket_dialects()
-    return tuple(
-        Endpoint(
-            name=f"{one.provider}/{one.name}",
-            provider=one.provider,
-            model=one.model,
-            dialect=one.dialect,
-            base_url=(socket_origin if one.dialect in over_socket else origin) + _BELOW.get(one.dialect, "/v1"),
-            body=one.body or {},
-            group=one.group,
-            price=one.price,
-            interval=one.interval,
-            prompt=PROMPT,
-            max_output_tokens=OUTPUT_TOKENS,
-            timeouts=Timeouts(first_token=10.0, stall=5.0, total=20.0),
-        )
-        for one in DEMO_MODELS
+    return tuple(_endpoint(one, presets()[one.provider], urlsplit(url).netloc) for one in DEMO_MODELS)
+
+
+def _endpoint(one: DemoModel, preset: Preset, place: str) -> Endpoint:
+    """The endpoint of a demo model, as its preset has it but for the place, which is ``host:port``."""
+    shipped = urlsplit(preset.base_url)
+    return Endpoint(
+        name=one.name,
+        provider=one.provider,
+        model=one.model,
+        dialect=preset.dialect,
+        base_url=f"{shipped.scheme.removesuffix('s')}://{place}{shipped.path}",
+        body=merged(preset.body, one.body or {}),
+        quirks=preset.quirks,
+        group=one.group,
+        price=one.price,
+        interval=one.interval,
+        prompt=PROMPT,
+        max_output_tokens=OUTPUT_TOKENS,
+        timeouts=Timeouts(first_token=10.0, stall=5.0, total=20.0),
     )
 
 

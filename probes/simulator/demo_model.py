@@ -1,0 +1,31 @@
+"""Demo model: one simulated model of ``inftop demo`` and the endpoint that watches it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from probes.endpoint import Price
+from probes.simulator.behaviour import Behaviour
+from probes.simulator.distribution import Constant
+
+OUTPUT_TOKENS: Final = 256
+"""What every probe of the demo asks for at most."""
+
+LONG: Final = Constant(OUTPUT_TOKENS)
+
+
+@dataclass(frozen=True, slots=True)
+class DemoModel:
+    """One simulated model and its endpoint, which starts from the preset ``provider`` as a configured one would.
+
+    ``name`` is the endpoint's, ``model`` no other demo model's, ``interval`` in seconds.
+    """
+
+    provider: str
+    name: str
+    model: str
+    behaviour: Behaviour
+    interval: float = 3.0
+    group: str | None = None
+    price: Price | None = None
+    body: Mapping[str, Any] | None = None
