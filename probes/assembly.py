@@ -9,7 +9,7 @@ from probes.answer import Answer
 from probes.endpoint import Endpoint
 from probes.hit import limited_by
 from probes.keys import Secret
-from probes.marks import Marks
+from probes.marks import Marks, Setup
 from probes.outcome import NEVER_SENT, Outcome
 from probes.prompt import version
 from probes.ratelimit import Measure, RateLimits
@@ -113,16 +113,22 @@ def _queued(answer: Answer, marks: Marks) -> str | None:
 
 
 def _setup(marks: Marks) -> dict[str, Any]:
-    """What opening the connection took; nothing where it was open."""
-    setup = marks.setup
+    """What opening the connection took, nothing of it where it was open; and the round trip, of an open one too."""
+    setup, link = marks.setup, marks.link
+    round_trip = {"round_trip_ms": _connect_ms(link) if link else None}
     if setup is None:
-        return {}
-    return {
+        return round_trip
+    return round_trip | {
         "dns_ms": timing.span_ms(setup.started, setup.resolved),
-        "connect_ms": timing.span_ms(setup.resolved or setup.started, setup.connected),
+        "connect_ms": _connect_ms(setup),
         "tls_ms": timing.span_ms(setup.connected, setup.secured),
         "upgrade_ms": timing.span_ms(setup.secured or setup.connected, setup.upgraded),
     }
+
+
+def _connect_ms(setup: Setup) -> float | None:
+    """What TCP's handshake took: one round trip of the network, and little else."""
+    return timing.span_ms(setup.resolved or setup.started, setup.connected)
 
 
 def _gaps(marks: Marks) -> dict[str, Any]:

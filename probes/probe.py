@@ -14,14 +14,14 @@ from probes.assembly import assemble, never_sent
 from probes.deadline import Deadline
 from probes.endpoint import Endpoint
 from probes.keys import Secret
-from probes.marks import Marks, Stamp
+from probes.marks import Marks, Setup, Stamp
 from probes.outcome import Outcome
 from probes.prompt import unique
 from probes.ratelimit import RateLimits, rate_limits
 from probes.sample import Sample
 from probes.surroundings import Disturbance, Surroundings
 from probes.transport import ExchangeError, Refused, Reply, SetupError, Transport
-from probes.wire.dialect import Dialect, Event, Queued, Trouble
+from probes.wire.dialect import Dialect, Event, Queued, Trouble, WireRequest
 
 BODY_LIMIT: Final = 64 << 20
 """Bytes of one response read before it is given up as hostile."""
@@ -89,6 +89,7 @@ class Prober:
         self.endpoint = endpoint
         self._dialect = dialect
         self._connection = connection
+        self._link: Setup | None = None
         self._vantage = vantage
         self._surroundings = surroundings or Surroundings()
 
@@ -97,7 +98,7 @@ class Prober:
         if self.endpoint.connection == "warm":
             with contextlib.suppress(SetupError, Refused, TimeoutError):
                 async with asyncio.timeout(self.endpoint.timeouts.connect):
-                    await self._connection.open(self._dialect.request(self.endpoint, "", key))
+                    await self._open(self._dialect.request(self.endpoint, "", key))
 
     def close(self) -> None:
         """Close the connection."""
@@ -159,11 +160,12 @@ class Prober:
         request = self._dialect.request(self.endpoint, unique(self.endpoint.prompt), key)
         await _let_others_read()
         try:
-            exchange.marks.setup = await self._connection.open(request)
+            exchange.marks.setup = await self._open(request)
         except Refused as no:
             exchange.status, exchange.limits = no.status, self._limits(no.headers)
             exchange.answer.trouble = self._dialect.trouble(no.status, no.headers, no.body)
             return
+        exchange.marks.link = self._link
         exchange.kept = exchange.marks.setup is None
         deadline.enter("first token")
         try:
@@ -187,6 +189,12 @@ class Prober:
             await self._read_stream(exchange, reply, deadline)
         if exchange.answer.trouble is not None and exchange.answer.trouble.headers:
             exchange.limits = self._limits(exchange.answer.trouble.headers)
+
+    async def _open(self, request: WireRequest) -> Setup | None:
+        """Open the connection unless it is open. How it was opened is kept for as long as it serves."""
+        setup = await self._connection.open(request)
+        self._link = setup or self._link
+        return setup
 
     def _limits(self, headers: Mapping[str, str]) -> RateLimits:
         return rate_limits(headers, time.time()).over(self.endpoint.quirks.limit_windows)

@@ -81,6 +81,7 @@ class Sample:
     error_bound_ms: float | None = None
     shared_stamps: int | None = None
     trusted: bool | None = None
+    round_trip_ms: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The sample as JSON-ready values: ``started_at`` in ISO 8601 with milliseconds, every field present."""

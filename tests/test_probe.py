@@ -100,6 +100,43 @@ async def test_a_connection_prepared_ahead_is_warm():
     assert (sample.connection, sample.connect_ms) == ("warm", None)
 
 
+async def test_the_round_trip_is_that_of_the_connection_used():
+    async with simulating(QUICK) as simulator, prober(simulator.url) as one:
+        first, kept = [await one.probe(None) for _ in range(2)]
+        one.close()
+        again, kept_again = [await one.probe(None) for _ in range(2)]
+    assert [probed.sample.connection for probed in (first, kept, again, kept_again)] == ["cold", "warm"] * 2
+    for opened, reused in ((first, kept), (again, kept_again)):
+        assert opened.sample.round_trip_ms == opened.sample.connect_ms is not None
+        assert (reused.sample.round_trip_ms, reused.sample.connect_ms) == (opened.sample.connect_ms, None)
+        assert opened.marks.setup is opened.marks.link is reused.marks.link
+    assert first.marks.link is not again.marks.link
+
+
+async def test_a_connection_prepared_ahead_has_its_own_round_trip():
+    probes = []
+    async with simulating(QUICK) as simulator, prober(simulator.url) as one:
+        for _ in range(2):
+            await one.prepare()
+            probes.append(await one.probe(None))
+            one.close()
+    for probed in probes:
+        link = probed.marks.link
+        assert link is not None
+        assert probed.sample.connection == "warm"
+        assert probed.sample.round_trip_ms == round((link.connected - link.started) / 1e6, 4)
+    assert probes[0].marks.link != probes[1].marks.link
+
+
+async def test_without_a_connection_there_is_no_round_trip_though_there_was_one_before():
+    async with simulating(QUICK) as simulator, prober(simulator.url) as one:
+        good = (await one.probe(None)).sample
+        await simulator.__aexit__(None, None, None)
+        failed = (await one.probe(None)).sample
+    assert good.round_trip_ms is not None
+    assert (failed.outcome, failed.round_trip_ms) == (Outcome.CONNECT, None)
+
+
 async def test_every_prompt_is_unique_at_its_front():
     async with simulating(QUICK) as simulator, prober(simulator.url) as one:
         for _ in range(3):

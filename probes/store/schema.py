@@ -6,16 +6,21 @@ from typing import Final
 
 from probes.store.problem import StoreProblem
 
-REVISIONS: Final = ("0001", "0002", "0003", "0004", "0005")
+REVISIONS: Final = ("0001", "0002", "0003", "0004", "0005", "0006")
 """Every version there was, oldest first: the revisions of `probes.store.migrations`."""
 
-_SINCE_0004: Final = ("gc_pause_ms", "clock_step_ms", "cpu_steal_ms", "error_bound_ms", "shared_stamps", "trusted")
+_SINCE_0006: Final = ("round_trip_ms",)
+_SINCE_0004: Final = (
+    *("gc_pause_ms", "clock_step_ms", "cpu_steal_ms", "error_bound_ms", "shared_stamps", "trusted"),
+    *_SINCE_0006,
+)
 _SINCE_0003: Final = ("served_fingerprint", "limit_buckets", "limited_by", "over_limit", *_SINCE_0004)
 LACKING: Final[Mapping[str, tuple[str, ...]]] = {
     "0001": ("server_load_ms", "upgrade_ms", *_SINCE_0003),
     "0002": _SINCE_0003,
     "0003": _SINCE_0004,
-    "0004": (),
+    "0004": _SINCE_0006,
+    "0005": _SINCE_0006,
 }
 """The columns of ``sample`` that a store of an older version has not: to its readers they are NULL."""
 

@@ -101,6 +101,7 @@ class SampleRow(SQLModel, table=True):
     error_bound_ms: float | None = None
     shared_stamps: int | None = None
     trusted: bool | None = None
+    round_trip_ms: float | None = None
 
 
 class AnswerRow(SQLModel, table=True):

@@ -103,6 +103,7 @@ def sample(habit: Habit, at: int, dice: random.Random, left: float) -> Sample:
         requests_reset_s=41.0,
         served_by="fireworks" if habit.name == "openrouter" else None,
         finish_reason="length" if ok else None,
+        round_trip_ms=8.0 if ok else None,
     )
 
 

@@ -11,13 +11,15 @@ from textual.app import App
 
 from probes.outcome import Outcome
 from tests.samples import sample
-from tui.widgets.waterfall import Waterfall, ending, excess_ms, in_one_line, in_rows, segments, unexplained_ms
+from tui.segment import excess_ms, network_ms, segments, unexplained_ms
+from tui.widgets.waterfall import Waterfall, ending, in_one_line, in_rows
 
 COLD = sample(
     connection="cold", dns_ms=2.0, connect_ms=12.0, tls_ms=24.0, ttfb_ms=20.0, ttft_ms=182.0, e2e_ms=231.0,
     server_queue_ms=2.0, server_prefill_ms=31.0, server_decode_ms=47.0,
 )  # fmt: skip
 WARM = replace(COLD, connection="warm", dns_ms=None, connect_ms=None, tls_ms=None)
+FAR = replace(COLD, round_trip_ms=12.0)
 BARE = replace(WARM, server_queue_ms=None, server_prefill_ms=None, server_decode_ms=None)
 
 
@@ -44,14 +46,43 @@ def test_client_and_server_times_make_one_line_without_holes():
     assert excess_ms(COLD) == 0.0
 
 
+@pytest.mark.parametrize(
+    ("round_trip_ms", "network", "unexplained"),
+    [(12.0, 12.0, 137.0), (149.0, 149.0, 0.0), (400.0, 149.0, 0.0), (0.0, 0.0, 149.0), (None, None, 149.0)],
+)
+def test_one_round_trip_is_the_networks_as_far_as_the_servers_times_leave_room(round_trip_ms, network, unexplained):
+    one = replace(WARM, round_trip_ms=round_trip_ms)
+    assert (network_ms(one), unexplained_ms(one), excess_ms(one)) == (network, unexplained, 0.0)
+    assert lengths(one) == [
+        *([("network", network)] if network else []), ("queue", 2.0), ("prefill", 31.0),
+        *([("unexplained", unexplained)] if unexplained else []), ("decode", 49.0),
+    ]  # fmt: skip
+
+
+def test_the_network_is_told_of_a_kept_connection_too_and_never_twice_of_a_fresh_one():
+    assert lengths(FAR)[:4] == [("dns", 2.0), ("connect", 12.0), ("tls", 24.0), ("network", 12.0)]
+    assert lengths(replace(FAR, connection="warm"))[0] == ("network", 12.0)
+
+
+def test_the_network_is_never_held_against_the_server():
+    boastful = replace(WARM, server_prefill_ms=211.0)
+    far = replace(boastful, round_trip_ms=150.0)
+    assert segments(far) == segments(boastful)
+    assert excess_ms(far) == excess_ms(boastful) == 31.0
+    tight = replace(WARM, server_prefill_ms=179.0, round_trip_ms=150.0)
+    assert lengths(tight)[:3] == [("network", 1.0), ("queue", 2.0), ("prefill", 179.0)]
+    assert (excess_ms(tight), ending(tight)) == (0.0, "")
+
+
 def test_set_up_is_no_part_of_a_warm_probe_even_where_it_was_timed():
     assert lengths(replace(COLD, connection="warm")) == lengths(WARM)
     assert segments(WARM)[0].part == "queue"
 
 
 def test_without_server_times_the_wait_is_one_part_and_nothing_is_unexplained():
-    assert lengths(BARE) == [("first token", 182.0), ("decode", 49.0)]
-    assert unexplained_ms(BARE) is None
+    for one in (BARE, replace(BARE, round_trip_ms=12.0)):
+        assert lengths(one) == [("first token", 182.0), ("decode", 49.0)]
+        assert unexplained_ms(one) is network_ms(one) is None
 
 
 def test_one_server_time_is_enough_to_leave_a_rest():
@@ -86,9 +117,11 @@ def test_a_server_whose_decoding_does_not_fit_is_told_too():
 
 
 @pytest.mark.parametrize("odd", [-5.0, math.nan, math.inf, -math.inf])
-@pytest.mark.parametrize("column", ["server_load_ms", "server_queue_ms", "server_prefill_ms", "server_decode_ms"])
+@pytest.mark.parametrize(
+    "column", ["round_trip_ms", "server_load_ms", "server_queue_ms", "server_prefill_ms", "server_decode_ms"]
+)
 def test_times_that_cannot_be_are_not_known(column, odd):
-    assert segments(replace(WARM, **{column: odd})) == segments(replace(WARM, **{column: None}))
+    assert segments(replace(FAR, **{column: odd})) == segments(replace(FAR, **{column: None}))
 
 
 def test_failed_probes_show_how_far_they_came():
@@ -124,6 +157,7 @@ def test_whatever_is_reported_the_sums_match_and_nothing_is_negative():
             connection=rng.choice(("cold", "warm", None)), ttft_ms=wait, e2e_ms=whole,
             **spans("dns_ms", "connect_ms", "tls_ms"),
             server_load_ms=odd(), server_queue_ms=odd(), server_prefill_ms=odd(), server_decode_ms=odd(),
+            round_trip_ms=odd(),
         )  # fmt: skip
         parts = segments(one)
         assert all(part.length_ms >= 0 for part in parts)
@@ -132,9 +166,14 @@ def test_whatever_is_reported_the_sums_match_and_nothing_is_negative():
         assert math.isclose(sum(part.length_ms for part in parts), seen, rel_tol=1e-9)
         assert (unexplained_ms(one) or 0.0) >= 0
         assert excess_ms(one) >= 0
+        assert excess_ms(one) == excess_ms(replace(one, round_trip_ms=None))
         if (rest := unexplained_ms(one)) is not None and rest > 0:
             drawn_rest = next(part.length_ms for part in parts if part.part == "unexplained")
             assert math.isclose(drawn_rest, rest, rel_tol=1e-6, abs_tol=1e-6 * wait)
+        drawn_network = [part.length_ms for part in parts if part.part == "network"]
+        assert drawn_network == [pytest.approx(trip, rel=1e-6, abs=1e-6 * wait) for trip in [network_ms(one)] if trip]
+        if drawn_network:
+            assert drawn_network[0] <= one.round_trip_ms * (1 + 1e-6) + 1e-6 * set_up
         for width, height in ((1, 1), (17, 3), (80, 1), (100, 12)):
             rows = in_rows(one, width, height)
             assert len(rows) <= height
@@ -142,13 +181,14 @@ def test_whatever_is_reported_the_sums_match_and_nothing_is_negative():
 
 
 def test_picture_of_a_cold_probe():
-    assert picture(COLD, 78) == (
+    assert picture(FAR, 78) == (
         "        dns ▍ 2.0 ms\n"
         "    connect ██▌ 12 ms\n"
         "        tls   ████▊ 24 ms\n"
-        "      queue        ▏ 2.0 ms\n"
-        "    prefill        █████▋ 31 ms\n"
-        "unexplained              ██████████████████████████▎ 149 ms\n"
+        "    network        █▉ 12 ms\n"
+        "      queue          ▎ 2.0 ms\n"
+        "    prefill          █████▊ 31 ms\n"
+        "unexplained                ████████████████████████▎ 137 ms\n"
         "     decode                                        █████████ 49 ms (server 47)\n"
         "            0 ────┴ sent ───────────── first token ┴─ 269 ms"
     )
@@ -161,6 +201,12 @@ def test_one_line_says_it_all_where_there_is_room_and_the_important_where_there_
     )
     assert drawn(in_one_line(COLD, 76)).rstrip() == (
         "cold  set-up 38 │ queue 2.0 │ prefill 31 │ unexplained 149 │ decode 49 ms"
+    )
+    assert drawn(in_one_line(FAR, 86)).rstrip() == (
+        "cold  set-up 38 │ network 12 │ queue 2.0 │ prefill 31 │ unexplained 137 │ decode 49 ms"
+    )
+    assert drawn(in_one_line(replace(FAR, connection="warm"), 78)).rstrip() == (
+        "warm  network 12 │ queue 2.0 │ prefill 31 │ unexplained 137 │ decode 49 ms"
     )
     assert drawn(in_one_line(COLD, 30)) == "cold  set-up 38 │ queue 2.0 │…"
 

@@ -1,8 +1,6 @@
-"""Waterfall: where the time of one probe went, as bars; client and server times reconciled, the rest shown."""
+"""Waterfall: where the time of one probe went, as bars."""
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Final, Literal
 
 from rich.cells import cell_len, set_cell_size
@@ -15,14 +13,12 @@ from probes.outcome import NEVER_SENT, Outcome
 from probes.sample import Sample
 from probes.text import line
 from tui.format import number
+from tui.segment import Part, Segment, excess_ms, segments
 
-Part = Literal[
-    "dns", "connect", "tls", "upgrade", "headers", "load", "queue", "prefill", "unexplained", "first token", "decode"
-]
-"""``headers``: sent → headers, where nothing came after them. ``first token``: sent → first output, where the server
-says nothing of it. ``unexplained``: what the server's own load, queue and prefill leave of that span."""
-
-Ink = Literal["setup", "wait", "load", "queue", "prefill", "unexplained", "decode", "label", "figure", "note", "failed"]
+Ink = Literal[
+    "setup", "wait", "network", "load", "queue", "prefill", "unexplained", "decode",
+    "label", "figure", "note", "failed",
+]  # fmt: skip
 """What a piece of a drawing is, and so how it is coloured: the component class ``waterfall--`` and this word."""
 
 Row = list[tuple[str, Ink]]
@@ -33,6 +29,7 @@ INKS: Final[dict[Part, Ink]] = {
     "tls": "setup",
     "upgrade": "setup",
     "headers": "wait",
+    "network": "network",
     "load": "load",
     "queue": "queue",
     "prefill": "prefill",
@@ -44,100 +41,6 @@ INKS: Final[dict[Part, Ink]] = {
 _NAMES: Final = max(len(part) for part in INKS)
 _EIGHTHS: Final = "▏▎▍▌▋▊▉█"
 _WORTH_SAYING_MS: Final = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """One stretch of a probe, in milliseconds from the start of its connection set-up (warm: from sent).
-
-    ``server_ms`` is the server's own figure for it, where it sent one; a load, queue or prefill that does not fit into
-    what the client saw is cut there, and the figure is not.
-    """
-
-    part: Part
-    start_ms: float
-    stop_ms: float
-    server_ms: float | None = None
-
-    @property
-    def length_ms(self) -> float:
-        """How long it took, as far as the client saw it."""
-        return self.stop_ms - self.start_ms
-
-
-def segments(sample: Sample) -> tuple[Segment, ...]:
-    """The stretches of a probe in order, each beginning where the one before it ends.
-
-    A part that is not known is absent. Together they are exactly set-up + E2E; of a failed probe, as far as it came.
-    Set-up counts only where the probe paid it: a warm connection was open before. Times that cannot be (negative,
-    not a number) are taken as not known: a server may report anything.
-    """
-    found: list[Segment] = []
-    now = 0.0
-
-    def add(part: Part, ms: float | None, end: float = math.inf, server_ms: float | None = None) -> None:
-        nonlocal now
-        if ms is not None:
-            stop = max(min(now + ms, end), now)
-            found.append(Segment(part, now, stop, server_ms))
-            now = stop
-
-    if sample.connection != "warm":
-        add("dns", _possible(sample.dns_ms))
-        add("connect", _possible(sample.connect_ms))
-        add("tls", _possible(sample.tls_ms))
-        add("upgrade", _possible(sample.upgrade_ms))
-    sent, wait = now, _possible(sample.ttft_ms)
-    if wait is None:
-        add("headers", _possible(sample.ttfb_ms))
-        return tuple(found)
-    for part, ms in _reported(sample):
-        add(part, ms, sent + wait, ms)
-    if _reported_wait(sample) is None:
-        add("first token", wait)
-    elif now < sent + wait:
-        add("unexplained", sent + wait - now)
-    whole = _possible(sample.e2e_ms)
-    if whole is not None and whole > wait:
-        add("decode", sent + whole - now, server_ms=_possible(sample.server_decode_ms))
-    return tuple(found)
-
-
-def unexplained_ms(sample: Sample) -> float | None:
-    """What the server's own times leave of the client's TTFT: network, scheduling, the first token itself.
-
-    None where the server reports none of them, or there was no first token; never negative (see `excess_ms`).
-    """
-    wait, reported = _possible(sample.ttft_ms), _reported_wait(sample)
-    return None if wait is None or reported is None else max(wait - reported, 0.0)
-
-
-def excess_ms(sample: Sample) -> float:
-    """By how much the server's own times exceed what the client saw, up to the first token or to the last output."""
-    wait, whole = _possible(sample.ttft_ms), _possible(sample.e2e_ms)
-    before, decode = _reported_wait(sample) or 0.0, _possible(sample.server_decode_ms)
-    over = before - wait if wait is not None else 0.0
-    over_all = before + decode - whole if whole is not None and decode is not None else 0.0
-    return max(over, over_all, 0.0)
-
-
-def _possible(ms: float | None) -> float | None:
-    return ms if ms is not None and math.isfinite(ms) and ms >= 0 else None
-
-
-def _reported(sample: Sample) -> list[tuple[Part, float]]:
-    """What the server says it did before the first token, in order."""
-    said: tuple[tuple[Part, float | None], ...] = (
-        ("load", sample.server_load_ms),
-        ("queue", sample.server_queue_ms),
-        ("prefill", sample.server_prefill_ms),
-    )
-    return [(part, known) for part, ms in said if (known := _possible(ms)) is not None]
-
-
-def _reported_wait(sample: Sample) -> float | None:
-    known = [ms for _, ms in _reported(sample)]
-    return sum(known) if known else None
 
 
 def ending(sample: Sample) -> str:
@@ -276,6 +179,7 @@ class Waterfall(Widget):
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "waterfall--setup",
         "waterfall--wait",
+        "waterfall--network",
         "waterfall--load",
         "waterfall--queue",
         "waterfall--prefill",
@@ -291,6 +195,7 @@ class Waterfall(Widget):
         height: 1;
         .waterfall--setup { color: $secondary; }
         .waterfall--wait { color: $primary; }
+        .waterfall--network { color: $secondary; }
         .waterfall--load { color: $secondary; }
         .waterfall--queue { color: $warning; }
         .waterfall--prefill { color: $primary; }
