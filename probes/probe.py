@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
@@ -54,15 +54,15 @@ class Exchange:
     status: int | None = None
     limits: RateLimits | None = None
 
-    def take(self, events: Sequence[Event], stamp: Stamp, *, whole: bool) -> bool:
+    def take(self, events: Iterable[Event], stamp: Stamp, *, whole: bool) -> bool:
         """Take in what one read completed; whether there was output in it, that is progress.
 
         ``whole``: the read ended with the last of the events, and not with the beginning of another.
         """
-        marks, answer = self.marks, self.answer
+        marks, answer, held = self.marks, self.answer, list(events)
         marks.read(stamp)
-        progress, left = False, len(events)
-        for event in events:
+        progress, left = False, len(held)
+        for event in held:
             left -= 1
             if marks.first_event is None and not isinstance(event, Queued):
                 marks.first_event = stamp.at

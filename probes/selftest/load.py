@@ -4,15 +4,15 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from probes.endpoint import Endpoint, Quirks
+from probes.preset import presets
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant, Normal
 
-DIALECT: Final = "openai_chat"
-"""What most providers speak; the stamps lie below every dialect."""
+PRESET: Final = "vllm"
+"""A server that takes no key; the stamps lie below every dialect."""
 
 TTFT_MS: Final = Normal(50.0, 12.0)
 """Random, so that nothing that ticks can be in step with it."""
-
 
 TEXT: Final = "ticked" * 20
 """Tokens of one length, so that the first one's share of the characters is its share of the tokens."""
@@ -54,7 +54,7 @@ class Load:
                 name=f"selftest/{number + 1}",
                 provider="selftest",
                 model=f"{self.model}-{number + 1}",
-                dialect=DIALECT,
+                dialect=presets()[PRESET].dialect,
                 base_url=tls_url if number == self.streams - 1 and self.streams > 1 else plain_url,
                 quirks=Quirks(),
                 connection=_connection(number),

@@ -4,7 +4,7 @@ A dialect is pure: it builds a request from an endpoint, and turns response byte
 clock and never opens a connection; whoever feeds it bytes knows when they came.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Protocol
@@ -128,11 +128,11 @@ class WireRequest:
 class StreamReader(Protocol):
     """One response's decoder: bytes in, events out, in order. Never raises on bad input: it yields `Trouble`."""
 
-    def feed(self, data: bytes) -> Sequence[Event]:
+    def feed(self, data: bytes) -> Iterable[Event]:
         """The events that ``data``, the next bytes of the body, completes. Bytes may be cut anywhere."""
         ...
 
-    def close(self) -> Sequence[Event]:
+    def close(self) -> Iterable[Event]:
         """The events left over at the end of the body; `Trouble` (cut) where the terminal marker is missing."""
         ...
 

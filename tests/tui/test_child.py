@@ -9,7 +9,7 @@ import pytest
 
 from probes.frames import Command, Frame, Hello, encode
 from tests.tui import fabric
-from tui.child import ChildEngine, safe
+from tui.child import NICENESS, ChildEngine, safe
 from tui.messages import LineRejected, SourceLost
 
 HELLO = encode(fabric.hello()).decode()
@@ -85,7 +85,7 @@ async def test_it_is_heard_and_ends_when_its_standard_input_does(nice):
         process = child._process
     assert process.returncode == 0
     assert heard.of(SourceLost) == []
-    assert nice == [5]
+    assert nice == [NICENESS]
 
 
 async def test_a_command_reaches_it_and_a_dead_engine_is_started_again(nice):
@@ -97,7 +97,7 @@ async def test_a_command_reaches_it_and_a_dead_engine_is_started_again(nice):
         assert "status 7" in lost.reason
         assert lost.retry_at is not None
         await heard.until(Frame, 2)
-    assert nice == [5]  # once, however often it is started
+    assert nice == [NICENESS]  # once, however often it is started
 
 
 async def test_a_command_to_no_engine_is_refused():
