@@ -23,7 +23,7 @@ LOCAL: Final = (
             reasoning_tokens=Normal(50, 12),
             usage="every_chunk",
         ),
-        interval=6.0,
+        interval=8.0,
         group="gpt-oss-120b",
     ),
     DemoModel(
@@ -56,7 +56,7 @@ LOCAL: Final = (
             timings="llamacpp",
             mood=Mood((Spell(48, 14, 140, fault=_LOADING),)),
         ),
-        interval=7.0,
+        interval=8.0,
         group="gpt-oss-20b",
     ),
     DemoModel(

@@ -25,7 +25,7 @@ class DemoModel:
     name: str
     model: str
     behaviour: Behaviour
-    interval: float = 3.0
+    interval: float = 4.0
     group: str | None = None
     price: Price | None = None
     body: Mapping[str, Any] | None = None

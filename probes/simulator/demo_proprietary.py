@@ -90,7 +90,6 @@ PROPRIETARY: Final = (
             reasoning_tokens=Normal(50, 12),
             allowance=Allowance(requests=10),
         ),
-        interval=4.0,
         body={"generationConfig": {"thinkingConfig": {"includeThoughts": True}}},
     ),
 )
