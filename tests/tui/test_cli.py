@@ -134,7 +134,7 @@ def test_a_strangers_package_in_the_working_directory_is_not_run(tmp_path):
 
 def test_the_demo_runs_in_a_real_terminal_and_leaves_nothing_behind():
     master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 45, 160, 0, 0))
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 80, 160, 0, 0))  # rows of two lines, with an age
     environment = {**os.environ, "TERM": "xterm-256color", "PYTHONPATH": str(ROOT)}
     screen = subprocess.Popen(
         [sys.executable, "-m", "tui", "demo"], stdin=slave, stdout=slave, stderr=slave, env=environment,
