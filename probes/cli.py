@@ -131,7 +131,7 @@ def measure(stage: Path) -> None:
 @app.command(hidden=True)
 def truth() -> None:
     """Be the ground-truth server of a selftest until standard input ends."""
-    from probes.selftest.truth import tell
+    from probes.selftest.server import tell
 
     tell()
 

@@ -5,17 +5,12 @@ from typing import Final, Literal
 
 from probes.endpoint import Endpoint, Quirks
 from probes.preset import presets
-from probes.simulator.behaviour import Behaviour
-from probes.simulator.distribution import Constant, Normal
 
 PRESET: Final = "vllm"
 """A server that takes no key; the stamps lie below every dialect."""
 
-TTFT_MS: Final = Normal(50.0, 12.0)
-"""Random, so that nothing that ticks can be in step with it."""
-
-TEXT: Final = "ticked" * 20
-"""Tokens of one length, so that the first one's share of the characters is its share of the tokens."""
+TTFT_MS: Final = 50.0
+"""In the middle; every answer has its own, so that nothing that ticks can be in step with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +24,7 @@ class Load:
     tokens_per_s: int
     tokens: int
     interval: float
+    ttft_ms: float = TTFT_MS
 
     @property
     def name(self) -> str:
@@ -37,15 +33,13 @@ class Load:
 
     @property
     def model(self) -> str:
-        """The simulated model that answers at this speed."""
+        """What the models that answer at this speed are called."""
         return f"selftest-{self.tokens_per_s}"
 
     @property
-    def behaviour(self) -> Behaviour:
-        """What that model is like."""
-        return Behaviour(
-            ttft_ms=TTFT_MS, tokens_per_s=Constant(self.tokens_per_s), output_tokens=Constant(self.tokens), text=TEXT
-        )
+    def models(self) -> tuple[str, ...]:
+        """The models that serve it, one for each stream, so that no probe is taken for another."""
+        return tuple(f"{self.model}-{number + 1}" for number in range(self.streams))
 
     def endpoints(self, plain_url: str, tls_url: str) -> tuple[Endpoint, ...]:
         """The endpoints to probe at a ground-truth server."""
@@ -53,7 +47,7 @@ class Load:
             Endpoint(
                 name=f"selftest/{number + 1}",
                 provider="selftest",
-                model=f"{self.model}-{number + 1}",
+                model=model,
                 dialect=presets()[PRESET].dialect,
                 base_url=tls_url if number == self.streams - 1 and self.streams > 1 else plain_url,
                 quirks=Quirks(),
@@ -62,12 +56,8 @@ class Load:
                 prompt="Count.",
                 max_output_tokens=self.tokens,
             )
-            for number in range(self.streams)
+            for number, model in enumerate(self.models)
         )
-
-    def models(self) -> dict[str, Behaviour]:
-        """The models that serve them, one each, so that no probe is taken for another."""
-        return {f"{self.model}-{number + 1}": self.behaviour for number in range(self.streams)}
 
 
 def _connection(number: int) -> Literal["warm", "cold"]:

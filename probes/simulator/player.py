@@ -107,9 +107,8 @@ class Player:
         data = act.data if len(batch) == 1 else b"".join(one.data for one in batch)
         at_ns = monotonic_ns()
         self._transport.write(data)
-        until_ns = monotonic_ns()
         for one in batch:
-            self._note(one, at_ns, until_ns)
+            self._note(one, at_ns)
 
     def _joining(self, before: Raw) -> Raw | None:
         """The next act if it is an output event that is due already and follows ``before`` closely."""
@@ -120,13 +119,13 @@ class Player:
         close = due_ns - self._due_ns(before) < JOIN_NS
         return act if close and due_ns <= monotonic_ns() else None
 
-    def _note(self, act: Raw, at_ns: int, until_ns: int) -> None:
+    def _note(self, act: Raw, at_ns: int) -> None:
         match act.says:
             case Head(status=status):
                 self._record.status = status
                 self._record.headers_ns = at_ns
             case Event(kind=kind, text=text, tokens=tokens, recorded=True):
-                self._record.events.append(Written(at_ns, until_ns, self._due_ns(act), kind, text, tokens))
+                self._record.events.append(Written(at_ns, self._due_ns(act), kind, text, tokens))
 
     def _reset(self) -> None:
         sock: socket.socket = self._transport.get_extra_info("socket")

@@ -9,13 +9,9 @@ from probes.wire.dialect import Kind
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """One event's true instant, taken right before the write that carried it, and when it was due.
-
-    ``until_ns`` is when that write had returned: the instant is known no better than to lie between the two.
-    """
+    """One event's true instant, taken right before the write that carried it, and when it was due."""
 
     at_ns: int
-    until_ns: int
     due_ns: int
     kind: Kind | None
     text: str

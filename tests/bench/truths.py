@@ -1,26 +1,27 @@
 """A ground-truth server in a process of its own, for benchmarks."""
 
-import asyncio
 import multiprocessing
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 
 from probes.selftest.load import Load
+from probes.selftest.pacer import Pacer
 from probes.selftest.truth import Truth
-from probes.simulator.server import Simulator
 
 
 def _serve(loads: Sequence[Load], pipe: Connection) -> None:
-    async def go() -> None:
-        async with Simulator(
-            {name: one for load in loads for name, one in load.models().items()}, keep=100_000
-        ) as served:
-            pipe.send(served.url)
-            await asyncio.to_thread(pipe.recv)
-            pipe.send([Truth.of(record) for record in served.records if record.end == "complete"])
+    pacer = Pacer(loads, None)
 
-    asyncio.run(go())
+    def wait() -> None:
+        pipe.recv()
+        pacer.stop()
+
+    threading.Thread(target=wait, daemon=True).start()
+    pipe.send(pacer.urls[0])
+    pacer.serve()
+    pipe.send(pacer.truths)
 
 
 @contextmanager

@@ -1,0 +1,92 @@
+"""The pacer: an honest server of chat completions that knows when it wrote."""
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from probes.selftest.anonymous_tls import context
+from probes.selftest.load import Load
+from probes.selftest.pacer import WORDS, Pacer
+
+LOAD = Load(2, 2_000, tokens=30, interval=1.0, ttft_ms=8.0)
+
+
+@pytest.fixture
+def pacer() -> Iterator[Pacer]:
+    """A serving pacer."""
+    made = Pacer([LOAD], context(server=True))
+    thread = threading.Thread(target=made.serve)
+    thread.start()
+    yield made
+    made.stop()
+    thread.join()
+
+
+def ask(url: str, **fields: object) -> str:
+    with httpx.Client() as client:
+        return client.post(f"{url}/chat/completions", json={"model": LOAD.models[0], "stream": True, **fields}).text
+
+
+def until_told(pacer: Pacer) -> None:
+    while not pacer.truths:
+        time.sleep(0)
+
+
+def test_every_token_is_written_when_it_is_due_and_the_instant_noted(pacer):
+    before = time.monotonic_ns()
+    text = ask(pacer.urls[0])
+    until_told(pacer)
+    (truth,) = pacer.truths
+    assert [word for word in WORDS if f'"content": "{word}"' in text] == list(WORDS)
+    assert text.count('"content": "') == 31, "thirty tokens and the role"
+    assert text.rstrip().endswith("data: [DONE]")
+    assert '"completion_tokens": 30' in text
+    assert (truth.model, truth.tokens, len(truth.at)) == (LOAD.models[0], 30, 30)
+    assert before < truth.read_ns < truth.at[0]
+    assert all(at <= until for at, until in zip(truth.at, truth.until, strict=True))
+    due = [truth.at[0] + round(place * 1e9 / 2_000) for place in range(30)]
+    assert truth.at[-1] >= due[-1] - 1_000_000, "never ahead of its pace but by how late the first was"
+
+
+def test_a_cap_is_kept_and_a_connection_is(pacer):
+    url = pacer.urls[0]
+    with httpx.Client() as client:
+        for _ in range(2):
+            body = {"model": LOAD.models[1], "stream": True, "max_tokens": 5}
+            assert '"completion_tokens": 5' in client.post(f"{url}/chat/completions", json=body).text
+    while len(pacer.truths) < 2:
+        time.sleep(0)
+    assert [one.tokens for one in pacer.truths] == [5, 5]
+
+
+def test_it_is_encrypted_where_that_is_asked_for(pacer):
+    plain, encrypted = pacer.urls
+    if context(server=True) is None:
+        assert encrypted == plain
+        pytest.skip("this OpenSSL has no anonymous ciphers")
+    assert encrypted.startswith("https://")
+    trust = context(server=False)
+    assert trust is not None
+    place = urlsplit(encrypted)
+    with (
+        socket.create_connection((str(place.hostname), place.port or 0)) as plain_socket,
+        trust.wrap_socket(plain_socket) as secure,
+    ):
+        body = json.dumps({"model": LOAD.models[0]}).encode()
+        secure.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
+        text = b""
+        while b"[DONE]" not in text:
+            text += secure.recv(65536)
+    assert b'"content": "ticked"' in text
+
+
+def test_a_client_it_does_not_know_is_sent_away_and_the_next_is_served(pacer):
+    with pytest.raises(httpx.HTTPError):
+        ask(pacer.urls[0], model="another")
+    assert '"content": "ticked"' in ask(pacer.urls[0])
