@@ -3,7 +3,7 @@
 import ssl
 from typing import Final
 
-CIPHER: Final = "ADH-AES128-GCM-SHA256"
+CIPHER: Final = "AECDH-AES128-SHA"
 
 
 def context(*, server: bool) -> ssl.SSLContext | None:

@@ -71,7 +71,10 @@ class Certificate:
         if not self.measured or ttft is None or speed is None or any(not one.errors.probes for one in self.measured):
             return "not every load could be measured"
         untrusted = sum(one.errors.untrusted for one in self.measured)
+        failed = sum(one.errors.failed for one in self.measured)
         probes = sum(one.errors.probes for one in self.measured)
+        if failed * 20 > probes:
+            return f"{failed} probes of the selftest's own server failed"
         if untrusted * 2 > probes:
             return f"{untrusted} of {probes} probes were held up by this machine too long to be trusted"
         if ttft > MOST_MS:

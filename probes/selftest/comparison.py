@@ -23,6 +23,7 @@ def compare(sightings: Sequence[Sighting], truths: Iterable[Truth]) -> Errors:
     held, events = _held(pairs)
     return Errors(
         probes=len(pairs),
+        failed=sum(one.outcome not in (Outcome.OK.value, Outcome.SKIPPED.value) for one in sightings),
         events=events,
         untrusted=len(pairs) - len(trusted),
         ttft_ms=Spread.of(_ttft_ms(seen, truth) for seen, truth in trusted if truth.until[0] - truth.at[0] <= VAGUE_NS),

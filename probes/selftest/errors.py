@@ -30,11 +30,12 @@ class Errors:
     ``ttft_ms`` holds both ends of TTFT: the first event's stamp against its write, and what ``sent`` is provably late
     by (it can not be after the server has read the request). ``gap_ms`` is of the time between two events,
     ``tokens_per_s_percent`` of each sample's own tokens/s. ``bound_held`` is the share of events whose error was within
-    the bound that their stamps gave; ``untrusted`` counts the probes that inftop itself would not have trusted, which
-    are left out of the errors, as they are of its percentiles.
+    the bound that their stamps gave. ``failed`` counts the probes that were not ok, ``untrusted`` those that inftop
+    itself would not have trusted, which are left out of the errors, as they are of its percentiles.
     """
 
     probes: int
+    failed: int
     events: int
     untrusted: int
     ttft_ms: Spread | None

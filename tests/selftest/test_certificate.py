@@ -14,7 +14,7 @@ from tests.samples import sample
 from tests.store.stores import fill, open_old, url_of
 
 GOOD = Errors(
-    probes=100, events=6_000, untrusted=1, ttft_ms=Spread(0.01, 0.02, 0.04, 0.1), gap_ms=Spread(0, 0, 0.1, 1),
+    probes=100, failed=0, events=6_000, untrusted=1, ttft_ms=Spread(0.01, 0.02, 0.04, 0.1), gap_ms=Spread(0, 0, 0.1, 1),
     tokens_per_s_percent=Spread(0.01, 0.02, 0.05, 0.08), cpu_us_per_event=35.0, bound_held=0.9999, kernel=True,
 )  # fmt: skip
 FOUND = Certificate(1_000, "here", "Linux", "0.1", screen=True, quick=False, measured=(Measured("2 × 2,000", GOOD),))
@@ -41,6 +41,7 @@ def test_the_worst_load_speaks_for_the_machine():
     [
         (having(ttft_ms=Spread(1, 5, 5.2, 9)), "TTFT is off by 5.2 ms at p99, more than 5 ms"),
         (having(tokens_per_s_percent=Spread(1, 2, 2.5, 9)), "tokens/s is off by 2.5 % at p99, more than 2 %"),
+        (having(failed=11), "11 probes of the selftest's own server failed"),
         (having(untrusted=100), "101 of 200 probes were held up by this machine too long to be trusted"),
         (having(probes=0, ttft_ms=None), "not every load could be measured"),
         (replace(FOUND, measured=()), "not every load could be measured"),

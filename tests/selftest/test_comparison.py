@@ -77,7 +77,8 @@ def test_each_probe_is_compared_with_the_answer_it_read():
     "seen", [replace(SEEN, outcome="cut"), replace(SEEN, at=(), doubt=()), replace(SEEN, model="x")]
 )
 def test_what_has_no_answer_to_be_compared_with_is_left_out(seen):
-    assert compare([seen], [TRUTH]).probes == 0
+    errors = compare([seen], [TRUTH])
+    assert (errors.probes, errors.failed) == (0, seen.outcome == "cut")
 
 
 def test_one_user_stamp_makes_it_the_users_clock():

@@ -50,8 +50,7 @@ def test_every_token_is_written_when_it_is_due_and_the_instant_noted(pacer):
     assert (truth.model, truth.tokens, len(truth.at)) == (LOAD.models[0], 30, 30)
     assert before < truth.read_ns < truth.at[0]
     assert all(at <= until for at, until in zip(truth.at, truth.until, strict=True))
-    due = [truth.at[0] + round(place * 1e9 / 2_000) for place in range(30)]
-    assert truth.at[-1] >= due[-1] - 1_000_000, "never ahead of its pace but by how late the first was"
+    assert truth.at[-1] >= truth.read_ns + 29 * 500_000, "no token is ahead of its pace"
 
 
 def test_a_cap_is_kept_and_a_connection_is(pacer):

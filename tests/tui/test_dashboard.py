@@ -250,7 +250,7 @@ async def test_a_store_in_trouble_is_said_and_probes_go_on(messages, status, wor
 FOUND = Certificate(
     NOW - 7_200_000, "here", "Linux", "0.1", screen=True, quick=False,
     measured=(Measured("2 × 2,000", Errors(
-        probes=100, events=6_000, untrusted=1, ttft_ms=Spread(0.01, 0.02, 0.04, 0.1), gap_ms=None,
+        probes=100, failed=0, events=6_000, untrusted=1, ttft_ms=Spread(0.01, 0.02, 0.04, 0.1), gap_ms=None,
         tokens_per_s_percent=Spread(0.01, 0.02, 0.05, 0.08), cpu_us_per_event=35.0, bound_held=1.0, kernel=True,
     )),),
 )  # fmt: skip
