@@ -43,14 +43,21 @@ class Certificate:
         return "kernel" if all(one.errors.kernel for one in self.measured) else "user"
 
     @property
+    def bearable(self) -> tuple[Measured, ...]:
+        """The loads this machine can bear: at least half of their probes were trusted."""
+        return tuple(
+            one for one in self.measured if one.errors.probes and 2 * one.errors.untrusted <= one.errors.probes
+        )
+
+    @property
     def ttft_p99_ms(self) -> float | None:
-        """The worst p99 of TTFT's error, over the loads."""
-        return _worst(one.errors.ttft_ms for one in self.measured)
+        """The worst p99 of TTFT's error, over the bearable loads."""
+        return _worst(one.errors.ttft_ms for one in self.bearable)
 
     @property
     def speed_p99_percent(self) -> float | None:
-        """The worst p99 of tokens/s' error, over the loads."""
-        return _worst(one.errors.tokens_per_s_percent for one in self.measured)
+        """The worst p99 of tokens/s' error, over the bearable loads."""
+        return _worst(one.errors.tokens_per_s_percent for one in self.bearable)
 
     @property
     def words(self) -> str:
@@ -68,15 +75,15 @@ class Certificate:
     def why_not(self) -> str | None:
         """Why the machine cannot measure, or None."""
         ttft, speed = self.ttft_p99_ms, self.speed_p99_percent
-        if not self.measured or ttft is None or speed is None or any(not one.errors.probes for one in self.measured):
-            return "not every load could be measured"
-        untrusted = sum(one.errors.untrusted for one in self.measured)
-        failed = sum(one.errors.failed for one in self.measured)
-        probes = sum(one.errors.probes for one in self.measured)
+        probes, failed, untrusted = (
+            sum(getattr(one.errors, name) for one in self.measured) for name in ("probes", "failed", "untrusted")
+        )
         if failed * 20 > probes:
             return f"{failed} probes of the selftest's own server failed"
-        if untrusted * 2 > probes:
+        if probes and not self.bearable:
             return f"{untrusted} of {probes} probes were held up by this machine too long to be trusted"
+        if ttft is None or speed is None:
+            return "nothing could be compared"
         if ttft > MOST_MS:
             return f"TTFT is off by {ttft:.1f} ms at p99, more than {MOST_MS:g} ms"
         if speed > MOST_OF_SPEED * 100:
@@ -92,7 +99,9 @@ class Certificate:
             return f"this machine cannot measure now: {why}{hint}"
         found = f"TTFT ± {self.ttft_p99_ms:.3g} ms and tokens/s ± {self.speed_p99_percent:.2g} % at p99"
         reached = (self.ttft_p99_ms or 0) <= TTFT_AIM_MS and (self.speed_p99_percent or 0) <= SPEED_AIM_PERCENT
-        return f"{'as good as it gets' if reached else 'good to measure with'}: {found}, {self.clock} clock"
+        heavy = [f"{one.load} tokens/s" for one in self.measured if one not in self.bearable]
+        limit = f"; too much for this machine: {', '.join(heavy)}" if heavy else ""
+        return f"{'as good as it gets' if reached else 'good to measure with'}: {found}, {self.clock} clock{limit}"
 
     def to_json(self) -> dict[str, Any]:
         """The certificate as JSON-ready values, with what follows from them."""

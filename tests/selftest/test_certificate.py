@@ -24,6 +24,10 @@ def having(**errors: object) -> Certificate:
     return replace(FOUND, measured=(*FOUND.measured, Measured("20 × 500", replace(GOOD, **errors))))
 
 
+def overloaded() -> Certificate:
+    return replace(FOUND, measured=(Measured("2 × 2,000", replace(GOOD, untrusted=60)),))
+
+
 def test_a_good_machine_is_told_so():
     assert FOUND.can_measure
     assert FOUND.words == "TTFT ± 0.04 ms p99, kernel clock"
@@ -42,9 +46,8 @@ def test_the_worst_load_speaks_for_the_machine():
         (having(ttft_ms=Spread(1, 5, 5.2, 9)), "TTFT is off by 5.2 ms at p99, more than 5 ms"),
         (having(tokens_per_s_percent=Spread(1, 2, 2.5, 9)), "tokens/s is off by 2.5 % at p99, more than 2 %"),
         (having(failed=11), "11 probes of the selftest's own server failed"),
-        (having(untrusted=100), "101 of 200 probes were held up by this machine too long to be trusted"),
-        (having(probes=0, ttft_ms=None), "not every load could be measured"),
-        (replace(FOUND, measured=()), "not every load could be measured"),
+        (overloaded(), "60 of 100 probes were held up by this machine too long to be trusted"),
+        (replace(FOUND, measured=()), "nothing could be compared"),
     ],
 )
 def test_a_machine_that_cannot_measure_is_told_why(found, why):
@@ -53,9 +56,14 @@ def test_a_machine_that_cannot_measure_is_told_why(found, why):
 
 
 def test_a_hypervisor_that_takes_processors_is_named():
-    assert (
-        "the hypervisor took 30 % of the processors" in replace(having(untrusted=100), cpu_steal_percent=30.2).verdict
-    )
+    assert "the hypervisor took 30 % of the processors" in replace(overloaded(), cpu_steal_percent=30.2).verdict
+
+
+def test_a_load_that_is_too_much_is_named_and_does_not_speak_for_the_others():
+    found = having(untrusted=60, ttft_ms=Spread(1, 5, 50, 90))
+    assert found.can_measure
+    assert found.verdict.endswith("at p99, kernel clock; too much for this machine: 20 × 500 tokens/s")
+    assert found.ttft_p99_ms == 0.04
 
 
 def test_it_is_kept_in_the_history_and_the_newest_is_found(tmp_path):
