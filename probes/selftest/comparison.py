@@ -20,11 +20,11 @@ def compare(sightings: Sequence[Sighting], truths: Iterable[Truth]) -> Errors:
     good = [one for one in sightings if one.outcome == Outcome.OK.value and one.at]
     pairs = [(one, truth) for one in good if (truth := _answer(one, by_model.get(one.model, []))) is not None]
     trusted = [(seen, truth) for seen, truth in pairs if seen.trusted is not False]
-    held, events = _held(pairs)
+    held, bounded = _held(pairs)
     return Errors(
         probes=len(pairs),
         failed=sum(one.outcome not in (Outcome.OK.value, Outcome.SKIPPED.value) for one in sightings),
-        events=events,
+        events=sum(len(seen.at) for seen, _ in pairs),
         untrusted=len(pairs) - len(trusted),
         ttft_ms=Spread.of(_ttft_ms(seen, truth) for seen, truth in trusted if truth.until[0] - truth.at[0] <= VAGUE_NS),
         gap_ms=Spread.of(error for seen, truth in trusted for error in _gaps_ms(seen, truth)),
@@ -32,7 +32,7 @@ def compare(sightings: Sequence[Sighting], truths: Iterable[Truth]) -> Errors:
             error for seen, truth in trusted if (error := _speed_percent(seen, truth)) is not None
         ),
         cpu_us_per_event=cpu_us_per_event(good) if len(good) > 1 else None,
-        bound_held=held / events if events else None,
+        bound_held=held / bounded if bounded else None,
         kernel=bool(good) and all(one.clock == "kernel" for one in good),
     )
 
@@ -73,10 +73,11 @@ def _speed_percent(seen: Sighting, truth: Truth) -> float | None:
 
 
 def _held(pairs: Iterable[tuple[Sighting, Truth]]) -> tuple[int, int]:
-    """How many events were within their bound, of how many: seen no later than their write had returned, plus it."""
+    """How many events were within their bound, of how many that had one: seen no later than their write, plus it."""
     held = events = 0
     for seen, truth in pairs:
         for at, doubt, until in zip(seen.at, seen.doubt, truth.until, strict=True):
-            events += 1
-            held += at - until <= (doubt or 0) + VAGUE_NS
+            if doubt is not None:
+                events += 1
+                held += at - until <= doubt + VAGUE_NS
     return held, events

@@ -101,3 +101,8 @@ def test_a_write_that_was_held_up_itself_is_compared_with_nothing():
 def test_an_event_was_written_in_the_middle_of_its_write():
     errors = compare([late(0.03, *range(11))], [replace(TRUTH, until=tuple(one + 60_000 for one in WRITTEN))])
     assert errors.ttft_ms == Spread(0, 0, 0, 0)
+
+
+def test_events_without_a_bound_are_not_taken_to_have_kept_it():
+    errors = compare([replace(SEEN, doubt=(None,) * 11)], [TRUTH])
+    assert (errors.events, errors.bound_held) == (11, None)
