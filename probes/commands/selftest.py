@@ -2,12 +2,13 @@
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from probes.columns import columns
 from probes.config import find_config, load
 from probes.selftest.certificate import Certificate, Measured
-from probes.selftest.errors import Spread
+from probes.selftest.errors import Spread, milliseconds
 from probes.selftest.run import Screen
 from probes.selftest.run import selftest as measure
 from probes.store.certificates import keep
@@ -49,12 +50,12 @@ def _cells(one: Measured) -> tuple[str, ...]:
     return (
         one.load,
         f"{errors.probes:,}",
-        *_spread(ttft, "p50", "p99", "max"),
-        *_spread(speed, "p50", "p99"),
-        *_spread(gap, "p99"),
+        *_spread(ttft, milliseconds, "p50", "p99", "max"),
+        *_spread(speed, "{:.2f}".format, "p50", "p99"),
+        *_spread(gap, milliseconds, "p99"),
         "–" if errors.cpu_us_per_event is None else f"{errors.cpu_us_per_event:.0f}",
     )
 
 
-def _spread(spread: Spread | None, *names: str) -> tuple[str, ...]:
-    return tuple("–" if spread is None else f"{getattr(spread, name):.3f}" for name in names)
+def _spread(spread: Spread | None, shown: Callable[[float], str], *names: str) -> tuple[str, ...]:
+    return tuple("–" if spread is None else shown(getattr(spread, name)) for name in names)

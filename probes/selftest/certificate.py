@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from probes.selftest.errors import Errors, Spread
+from probes.selftest.errors import Errors, Spread, milliseconds
 from probes.trust import MOST_MS, MOST_OF_SPEED
 
 TTFT_AIM_MS: Final = 0.2
@@ -64,7 +64,7 @@ class Certificate:
         """The accuracy in short: ``TTFT ± 0.04 ms p99, kernel clock``."""
         if self.ttft_p99_ms is None:
             return "accuracy not known"
-        return f"TTFT ± {self.ttft_p99_ms:.2g} ms p99, {self.clock} clock"
+        return f"TTFT ± {milliseconds(self.ttft_p99_ms)} ms p99, {self.clock} clock"
 
     @property
     def can_measure(self) -> bool:
@@ -97,7 +97,9 @@ class Certificate:
             steal = self.cpu_steal_percent or 0.0
             hint = f"; the hypervisor took {steal:.0f} % of the processors" if steal >= 1 else ""
             return f"this machine cannot measure now: {why}{hint}"
-        found = f"TTFT ± {self.ttft_p99_ms:.3g} ms and tokens/s ± {self.speed_p99_percent:.2g} % at p99"
+        found = (
+            f"TTFT ± {milliseconds(self.ttft_p99_ms or 0.0)} ms and tokens/s ± {self.speed_p99_percent:.2g} % at p99"
+        )
         reached = (self.ttft_p99_ms or 0) <= TTFT_AIM_MS and (self.speed_p99_percent or 0) <= SPEED_AIM_PERCENT
         heavy = [f"{one.load} tokens/s" for one in self.measured if one not in self.bearable]
         limit = f"; too much for this machine: {', '.join(heavy)}" if heavy else ""

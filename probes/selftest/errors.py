@@ -2,8 +2,17 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from probes.stats import quantile
+
+RESOLUTION_MS: Final = 0.01
+"""Half of what a write takes: the truth itself is known no better, so no smaller error is ever told."""
+
+
+def milliseconds(error: float) -> str:
+    """An error of a time for people: ``0.46``, ``<0.01``."""
+    return f"<{RESOLUTION_MS}" if error < RESOLUTION_MS else f"{error:.2f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +58,11 @@ class Errors:
     def words(self) -> str:
         """The errors at p50 and p99 in a sentence."""
         parts = [
-            f"{name} ± {spread.p50:.2g} {unit} at p50, {spread.p99:.2g} at p99"
-            for name, unit, spread in (
-                ("TTFT", "ms", self.ttft_ms),
-                ("tokens/s", "%", self.tokens_per_s_percent),
-                ("gaps", "ms", self.gap_ms),
+            f"{name} ± {shown(spread.p50)} {unit} at p50, {shown(spread.p99)} at p99"
+            for name, unit, spread, shown in (
+                ("TTFT", "ms", self.ttft_ms, milliseconds),
+                ("tokens/s", "%", self.tokens_per_s_percent, "{:.2f}".format),
+                ("gaps", "ms", self.gap_ms, milliseconds),
             )
             if spread is not None
         ]

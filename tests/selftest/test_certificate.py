@@ -37,7 +37,7 @@ def test_a_good_machine_is_told_so():
 def test_the_worst_load_speaks_for_the_machine():
     found = having(ttft_ms=Spread(0.1, 0.5, 1.5, 2.0), kernel=False)
     assert found.can_measure
-    assert found.verdict == "good to measure with: TTFT ± 1.5 ms and tokens/s ± 0.05 % at p99, user clock"
+    assert found.verdict == "good to measure with: TTFT ± 1.50 ms and tokens/s ± 0.05 % at p99, user clock"
 
 
 @pytest.mark.parametrize(
@@ -98,3 +98,9 @@ def test_it_is_written_beside_an_export(tmp_path):
     assert done.exit_code == 0, done.output
     told = json.loads((tmp_path / "out.csv.certificate.json").read_text())
     assert (told["ttft_p99_ms"], told["clock"], told["can_measure"]) == (0.04, "kernel", True)
+
+
+def test_no_error_is_told_smaller_than_the_truth_is_known():
+    tiny = replace(GOOD, ttft_ms=Spread(0.0001, 0.0002, 0.0009, 0.002))
+    assert tiny.words.startswith("TTFT ± <0.01 ms at p50, <0.01 at p99; tokens/s ± 0.01 % at p50, 0.05 at p99")
+    assert replace(FOUND, measured=(Measured("one", tiny),)).words == "TTFT ± <0.01 ms p99, kernel clock"
