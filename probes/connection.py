@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from probes.http1 import ResponseParser, request_bytes
+from probes.loop import let_others_read
 from probes.marks import Setup, Stamp
 from probes.network import open_stream
 from probes.outcome import Outcome
@@ -127,7 +128,9 @@ class Connection(httpx.AsyncBaseTransport):
         Raises ExchangeError, and ValueError for a request that must not be sent.
         """
         request = self._client.build_request(wire.method, wire.url, headers=dict(wire.headers), content=wire.body)
+        await let_others_read()
         response = await self._client.send(request, stream=True)
+        await let_others_read()
         headers = {name.lower(): value for name, value in response.headers.items()}
         body: Body = response.extensions["body"]
         return Reply(response.status_code, headers, body, body.head)
@@ -140,15 +143,20 @@ class Connection(httpx.AsyncBaseTransport):
         if (url.scheme, url.host, url.port) != (self._origin.scheme, self._origin.host, self._origin.port):
             raise ValueError("the request is for another origin")
         parser = self._parser = ResponseParser()
-        await self._stream.write(
-            request_bytes(request.method, url.raw_path, request.headers.raw, await request.aread())
-        )
+        data = request_bytes(request.method, url.raw_path, request.headers.raw, await request.aread())
+        await let_others_read()
+        await self._stream.write(data)
         at, first = Stamp(0), b""
-        while parser.status is None:
-            at, data = await self._stream.read()
-            if not data:
-                parser.close()
-            first = parser.feed(data)
+
+        def take(stamp: Stamp, data: bytes) -> bool:
+            nonlocal at, first
+            at, first = stamp, parser.feed(data)
+            return parser.status is None
+
+        # what httpx does with a head takes long enough to miss a token or two that come right behind it
+        await self._stream.each(take, patient=True)
+        if parser.status is None:
+            parser.close()
         body = Body(self._stream, parser, first, at)
         return httpx.Response(parser.status, headers=parser.headers, stream=body, extensions={"body": body})
 

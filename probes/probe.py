@@ -14,6 +14,7 @@ from probes.assembly import assemble, never_sent
 from probes.deadline import Deadline
 from probes.endpoint import Endpoint
 from probes.keys import Secret
+from probes.loop import let_others_read
 from probes.marks import Marks, Setup, Stamp
 from probes.outcome import Outcome
 from probes.prompt import unique
@@ -117,7 +118,7 @@ class Prober:
         try:
             async with deadline:
                 await self._exchange(exchange, key, deadline)
-            await _let_others_read()
+            await let_others_read()
         except TimeoutError:
             exchange.answer.trouble = Trouble(Outcome.TIMEOUT, deadline.words)
         except SetupError as error:
@@ -158,7 +159,7 @@ class Prober:
         if self.endpoint.connection == "cold":
             self._connection.drop()
         request = self._dialect.request(self.endpoint, unique(self.endpoint.prompt), key)
-        await _let_others_read()
+        await let_others_read()
         try:
             exchange.marks.setup = await self._open(request)
         except Refused as no:
@@ -222,11 +223,6 @@ class Prober:
                 async with asyncio.timeout(GOODBYE_S):
                     while not reply.body.complete:
                         await reply.body.read()
-
-
-async def _let_others_read() -> None:
-    """One turn of the loop: work of a millisecond in one piece is a millisecond's doubt for every other probe."""
-    await asyncio.sleep(0)
 
 
 def _broken(error: ExchangeError, exchange: Exchange) -> Trouble:

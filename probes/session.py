@@ -30,7 +30,7 @@ from probes.watch import Watch
 DRAIN_S: Final = 5.0
 """How long the store may take, at the end, to write what is still in memory."""
 
-SWITCH_S: Final = 0.0005
+SWITCH_S: Final = 0.0001
 """How long one thread of an engine may keep another waiting for the interpreter."""
 
 

@@ -1,6 +1,6 @@
 """Stats: quantiles, medians and rates of what was measured; None-aware and pure."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def known(values: Iterable[float | None]) -> list[float]:
@@ -8,7 +8,7 @@ def known(values: Iterable[float | None]) -> list[float]:
     return sorted(value for value in values if value is not None)
 
 
-def quantile(ascending: list[float], q: float) -> float | None:
+def quantile(ascending: Sequence[float], q: float) -> float | None:
     """The ``q`` quantile (0 to 1) of ascending values, by linear interpolation (type 7); None of nothing.
 
     Type 7 is what numpy, R and Excel do by default: position ``q * (n - 1)`` between the order statistics.

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from probes.loop import ear
+from probes.loop import backlog, ear
 from probes.marks import Stamp
 from probes.outcome import Outcome
 from probes.receive_clock import ReceiveClock
@@ -36,6 +36,7 @@ class Taker:
 
     take: Callable[[Stamp, bytes], bool]
     done: "asyncio.Future[None]"
+    patient: bool
     satisfied: bool = False
 
     def give(self, stamp: Stamp, data: bytes) -> None:
@@ -65,6 +66,10 @@ class Stream:
         self._tls: Tls | None = None
         self._loop = asyncio.get_running_loop()
         self._ear = ear(self._loop)
+        self._backlog = backlog(self._loop)
+        self._held: deque[tuple[Stamp, bytes]] = deque()
+        self._enlisted = False
+        self._fault: OSError | None = None
         self._received: deque[tuple[Stamp, bytes]] = deque()
         self._error: Exception | None = None
         self._news = asyncio.Event()
@@ -72,17 +77,23 @@ class Stream:
         self._writable = asyncio.Event()
         self._open = True
         self._reading = False
+        self._over = False
         self._left_since: int | None = None
         self._listen()
 
     @property
     def is_quiet(self) -> bool:
         """Whether nothing has come that was not read: not data, not an end."""
+        while self._held:
+            self._unfold()
         return not self.eof and not self._received
 
     async def read(self) -> tuple[Stamp, bytes]:
         """What one read of the socket brought, and when; empty at the end. Raises ExchangeError."""
         while not self._received:
+            if self._held:
+                self._unfold()
+                continue
             if self._error is not None:
                 raise ExchangeError(Outcome.CUT, words(self._error))
             if self.eof:
@@ -91,38 +102,47 @@ class Stream:
             await self._news.wait()
         return self._next()
 
-    async def each(self, take: Callable[[Stamp, bytes], bool]) -> None:
-        """Hand every read over as soon as it is made, while ``take`` wants more; until it does not, or at the end.
+    async def each(self, take: Callable[[Stamp, bytes], bool], *, patient: bool = False) -> None:
+        """Hand every read over soon after it was made, while ``take`` wants more; until it does not, or at the end.
 
-        What one read costs is half of what it does with `read`, for no task has to be woken. Where the stamps are not
-        the kernel's, all that is ready is stamped before any of it is handed over. Raises ExchangeError, and what
-        ``take`` raises.
+        Reads that come thick, and all where the taker is ``patient``, are only stamped when they come, and handed over
+        together some milliseconds later: see `Backlog`. Raises ExchangeError, and what ``take`` raises.
         """
-        self._taker = taker = Taker(take, self._loop.create_future())
+        self._taker = taker = Taker(take, self._loop.create_future(), patient)
         try:
-            self._hand_over()
+            while self._received and not taker.satisfied:
+                taker.give(*self._next())
+            if self._held:
+                self._enlist(soon=True)
+            elif self.eof and not taker.done.done():
+                taker.done.set_result(None)
             await taker.done
         finally:
             self._taker = None
         if self._error is not None and not taker.satisfied:
             raise ExchangeError(Outcome.CUT, words(self._error))
 
+    def work(self) -> bool:
+        """Hand one read that is held to whoever takes them; whether there is another, and who takes it."""
+        if self._is_taken and self._held:
+            self._unfold()
+        self._enlisted = self._is_taken and bool(self._held)
+        return self._enlisted
+
+    @property
+    def _is_taken(self) -> bool:
+        return self._taker is not None and not self._taker.done.done()
+
+    def _enlist(self, *, soon: bool) -> None:
+        if not self._enlisted:
+            self._enlisted = True
+            self._backlog.add(self, soon=soon)
+
     def _next(self) -> tuple[Stamp, bytes]:
         stamp, data = self._received.popleft()
         self.unread -= len(data)
-        if self.unread <= UNREAD_LIMIT and not self.eof:
-            self._listen()
+        self._listen()
         return stamp, data
-
-    def _hand_over(self) -> None:
-        """Give the taker all that is there."""
-        taker = self._taker
-        if taker is None or taker.done.done():
-            return
-        while self._received and not taker.satisfied:
-            taker.give(*self._next())
-        if self.eof and not taker.done.done():
-            taker.done.set_result(None)
 
     async def write(self, data: bytes) -> None:
         """Hand everything to the socket; ``sent`` is then when it took the last byte. Raises ExchangeError."""
@@ -155,11 +175,12 @@ class Stream:
             self._loop.remove_writer(self._sock)
             self._sock.close()
             self._open = False
+            self._held.clear()
             self._end(None)
             self._writable.set()
 
     def _listen(self) -> None:
-        if self._open and not self._reading:
+        if self._open and not self._reading and not self._over and self.unread <= UNREAD_LIMIT:
             self._loop.add_reader(self._sock, self._receive)
             self._reading = True
 
@@ -175,16 +196,24 @@ class Stream:
         except (BlockingIOError, InterruptedError):
             return
         except OSError as error:
-            self._end(error)
-            return
-        if not data:
-            self._end(None)
-            return
+            self._fault, data, at, kernel = error, b"", time.monotonic_ns(), False
         deaf_since = self._deaf_since()
         doubt = None if deaf_since is None else max(0, at - deaf_since)
-        self._take(Stamp(at, doubt, 0 if kernel else doubt, kernel), data)
+        stamp = Stamp(at, doubt, 0 if kernel else doubt, kernel)
+        self._over = not data
+        self._held.append((stamp, data))
+        self.unread += len(data)
+        taker = self._taker
+        if taker is None:
+            self._unfold()
+        elif not self._enlisted:
+            thin = self._backlog.is_thin(at) and not taker.patient
+            if thin and kernel:
+                self.work()
+            else:
+                self._enlist(soon=thin)
         flooded = self.unread > UNREAD_LIMIT
-        if flooded:
+        if flooded or self._over:
             self._deafen()
         self._left_since = deaf_since if flooded or len(data) == READ_SIZE else None
 
@@ -195,8 +224,18 @@ class Stream:
         deaf_since = self._ear.deaf_since_ns
         return deaf_since if self._left_since is None else min(deaf_since, self._left_since)
 
+    def _unfold(self) -> None:
+        """Decrypt the oldest read that is held, and hand it over or keep it until it is asked for."""
+        stamp, data = self._held.popleft()
+        self.unread -= len(data)
+        if data:
+            self._take(stamp, data)
+            self._listen()
+        else:
+            self._end(self._fault)
+
     def _take(self, stamp: Stamp, data: bytes) -> None:
-        """Keep what came, decrypted where it was encrypted."""
+        """Hand over what came, decrypted where it was encrypted, or keep it until it is asked for."""
         if self._tls is not None:
             try:
                 data = self._tls.decrypt(data)
@@ -207,30 +246,23 @@ class Stream:
                 stamp = stamp._replace(end_doubt=stamp.doubt)
         if data:
             taker = self._taker
-            if taker is not None and stamp.kernel and not self._received and not taker.done.done():
+            if taker is not None and not taker.done.done():
                 taker.give(stamp, data)
             else:
                 self._received.append((stamp, data))
                 self.unread += len(data)
-                self._tell(at_once=stamp.kernel)
+                self._news.set()
         if self._tls is not None and self._tls.ended:
             self._end(None)
 
     def _end(self, error: Exception | None) -> None:
         """Nothing more will come; who waits for it learns why."""
         self._deafen()
-        self.eof = True
+        self._over = self.eof = True
         self._error = self._error or error
-        self._tell(at_once=True)
-
-    def _tell(self, *, at_once: bool) -> None:
-        """Let whoever waits know that something has come, or that nothing will."""
         self._news.set()
-        if self._taker is not None:
-            if at_once:
-                self._hand_over()
-            else:
-                self._loop.call_soon(self._hand_over)
+        if self._taker is not None and not self._taker.done.done():
+            self._taker.done.set_result(None)
 
     async def _send(self, data: bytes) -> Stamp:
         """Hand everything to the socket: when it took the last byte. Raises OSError."""

@@ -1,7 +1,8 @@
 """Trust: how far a sample's times can be off by the engine's own doing, and whether that is little enough; pure."""
 
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice
+from operator import attrgetter, eq
 from typing import Final
 
 from probes.marks import Marks
@@ -41,11 +42,12 @@ def trust(marks: Marks) -> Trust:
     contents = marks.contents
     if not contents or marks.sent is None:
         return Trust()
-    shared = sum(one.at == before.at for before, one in pairwise(contents))
-    doubts = [one.doubt for one in contents if one.doubt is not None]
-    if len(doubts) < len(contents):
+    at = list(map(attrgetter("at"), contents))  # whole columns, as in `probes.timing`
+    shared = sum(map(eq, islice(at, 1, None), at))
+    doubts = list(map(attrgetter("doubt"), contents))
+    if None in doubts:
         return Trust(shared=shared)
-    span = contents[-1].at - contents[0].at
+    span = at[-1] - at[0]
     return Trust(
         error_bound_ms=round(max(*doubts, marks.sent_doubt or 0) / 1e6, 4),
         speed_error=round((doubts[0] + doubts[-1]) / span, 6) if span > 0 else None,

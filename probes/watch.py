@@ -11,6 +11,7 @@ from probes.backoff import Backoff
 from probes.endpoint import Endpoint
 from probes.frames import WatchStatus
 from probes.keys import Secret
+from probes.loop import let_others_read
 from probes.outcome import Outcome
 from probes.probe import Probed, Prober
 from probes.sample import Sample
@@ -141,6 +142,12 @@ class Watch:
             return
         self._no_key = False
         probed = await self._prober.probe(key, due)
+        try:
+            await let_others_read()
+        finally:  # whatever happens meanwhile, the sample is delivered
+            self._take(probed)
+
+    def _take(self, probed: Probed) -> None:
         self._backoff, wait = self._backoff.after(probed.sample, self._rng)
         self._blocked_until = time.time() + wait if wait else None
         self._blocked_why = probed.sample.outcome.value.replace("_", " ") if wait else None
