@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections import deque
+from collections.abc import Callable
 from typing import Final, Protocol
 
 WAIT_S: Final = 0.02
@@ -11,8 +12,11 @@ WAIT_S: Final = 0.02
 THICK_NS: Final = 5_000_000
 """Reads closer together than this are thick."""
 
-PIECE_NS: Final = 100_000
-"""Decoding stops after so long and lets the loop listen: what comes meanwhile may be merged by the kernel."""
+PIECE_NS: Final = 50_000
+"""After so long the sockets are looked at: what comes while nobody reads may be merged by the kernel."""
+
+TURN_NS: Final = 1_000_000
+"""After so long the loop goes on, whether or not there is anything to read."""
 
 
 class Worker(Protocol):
@@ -24,10 +28,14 @@ class Worker(Protocol):
 
 
 class Backlog:
-    """Whose reads wait to be decoded, on one loop, so that all of them together never hold it long."""
+    """Whose reads wait to be decoded, on one loop, so that all of them together never keep it from reading.
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    ``hear`` looks whether there is something to read now.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, hear: Callable[[], bool] = lambda: True) -> None:
         self._loop = loop
+        self._hear = hear
         self._waiting: deque[Worker] = deque()
         self._last_ns = 0
         self._due: asyncio.TimerHandle | None = None
@@ -47,10 +55,14 @@ class Backlog:
             self._due = self._loop.call_later(0 if soon else WAIT_S, self._work)
 
     def _work(self) -> None:
-        until = time.monotonic_ns() + PIECE_NS
+        now = time.monotonic_ns()
+        look, leave = now + PIECE_NS, now + TURN_NS
         while self._waiting:
             if not self._waiting[0].work():
                 self._waiting.popleft()
-            if time.monotonic_ns() > until:
-                break
+            now = time.monotonic_ns()
+            if now > look:
+                if now > leave or self._hear():
+                    break
+                look = now + PIECE_NS
         self._due = self._loop.call_later(0, self._work) if self._waiting else None

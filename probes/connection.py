@@ -157,6 +157,7 @@ class Connection(httpx.AsyncBaseTransport):
         await self._stream.each(take, patient=True)
         if parser.status is None:
             parser.close()
+            raise AssertionError("a parser without a response does not close")
         body = Body(self._stream, parser, first, at)
         return httpx.Response(parser.status, headers=parser.headers, stream=body, extensions={"body": body})
 

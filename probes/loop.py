@@ -74,7 +74,15 @@ class Ear(selectors.DefaultSelector):
         self.deaf_since_ns = self._heard_ns = max(asked, woke)
         return ready
 
-    def _lean(self, epoll: "select.epoll") -> Callable[[float | None], list[tuple[selectors.SelectorKey, int]]]:
+    def hear(self) -> bool:
+        """Whether there is something to read now; looking for it is listening, too."""
+        asked = time.monotonic_ns()
+        if self._poll(0):
+            return True
+        self._heard_ns = asked
+        return False
+
+    def _lean(self, epoll: Any) -> Callable[[float | None], list[tuple[selectors.SelectorKey, int]]]:
         """As the selector's own `select`: what that does around the system call costs as much as the call."""
         poll, keys, not_write, not_read = epoll.poll, self._keys, ~select.EPOLLOUT, ~select.EPOLLIN
 
@@ -128,7 +136,7 @@ class EngineLoop(asyncio.SelectorEventLoop):
     def __init__(self) -> None:
         self.ear = Ear()
         super().__init__(self.ear)
-        self.backlog = Backlog(self)
+        self.backlog = Backlog(self, self.ear.hear)
 
 
 def ear(loop: asyncio.AbstractEventLoop) -> Ear | None:

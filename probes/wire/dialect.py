@@ -7,7 +7,7 @@ clock and never opens a connection; whoever feeds it bytes knows when they came.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from probes.endpoint import Endpoint
 from probes.keys import Secret
@@ -26,8 +26,7 @@ class Kind(StrEnum):
     TOOL = "tool"
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(NamedTuple):
     """Non-empty output of one event. ``tokens`` is the running output count the same event carried, if any.
 
     The ``text`` continues what came before; but that of a ``draft`` is the whole answer so far, in place of it.

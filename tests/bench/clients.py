@@ -13,7 +13,7 @@ import multiprocessing
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from multiprocessing.connection import Connection as Pipe
 
 import httpx
@@ -29,22 +29,23 @@ LOAD = Load(2, 2_000, tokens=1_500, interval=1.0)
 ROUNDS = 5
 
 
-async def ours(url: str) -> int:
-    """The events that inftop's own prober reads."""
+async def ours(url: str) -> float:
+    """What an event costs that inftop's own prober reads."""
     probers = [
         Prober(one, load_dialect(one.dialect), transport_to(one.base_url, None)) for one in LOAD.endpoints(url, url)
     ]
-    events = 0
-    for _ in range(ROUNDS):
-        for probed in await asyncio.gather(*(one.probe(None) for one in probers)):
-            events += len(probed.marks.contents)
+
+    async def read() -> int:
+        return sum(len(one.marks.contents) for one in await asyncio.gather(*(one.probe(None) for one in probers)))
+
+    cost = await per_event(read)
     for one in probers:
         one.close()
-    return events
+    return cost
 
 
-async def theirs(url: str) -> int:
-    """The events that httpx-sse reads, each parsed and stamped as a careful script would."""
+async def theirs(url: str) -> float:
+    """What an event costs that httpx-sse reads, each parsed and stamped as a careful script would."""
     from httpx_sse import aconnect_sse
 
     async def read(client: httpx.AsyncClient, model: str) -> int:
@@ -65,19 +66,25 @@ async def theirs(url: str) -> int:
                     stamps.append(now)
         return len(stamps)
 
-    events = 0
     async with httpx.AsyncClient(timeout=60) as client:
-        for _ in range(ROUNDS):
-            events += sum(await asyncio.gather(*(read(client, one.model) for one in LOAD.endpoints(url, url))))
-    return events
+
+        async def read_all() -> int:
+            return sum(await asyncio.gather(*(read(client, one.model) for one in LOAD.endpoints(url, url))))
+
+        return await per_event(read_all)
+
+
+async def per_event(read: Callable[[], Awaitable[int]]) -> float:
+    """The CPU time of this process for each event that a round reads, microseconds; the first round is not counted."""
+    await read()
+    began = time.process_time()
+    events = sum([await read() for _ in range(ROUNDS)])
+    return (time.process_time() - began) / events * 1e6
 
 
 def measure(client: str, url: str, pipe: Pipe) -> None:
     """Read, and tell the CPU time per event in microseconds."""
-    run: Callable[..., int] = loop.run if client == "inftop" else asyncio.run
-    began = time.process_time()
-    events = run(ours(url) if client == "inftop" else theirs(url))
-    pipe.send((time.process_time() - began) / events * 1e6)
+    pipe.send(loop.run(ours(url)) if client == "inftop" else asyncio.run(theirs(url)))
 
 
 def main() -> None:
