@@ -1,0 +1,101 @@
+"""Progress: how far a lane has come at an instant of its heat, told from its moments alone; live and in a replay."""
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Final
+
+from probes.race.moment import Moment
+from probes.timing import CHARS_PER_TOKEN
+from probes.wire.dialect import Kind
+
+SPEEDOMETER_NS: Final = 250_000_000
+"""What the speedometer looks back over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A lane at ``at_ms`` since the gun. None is not known yet.
+
+    ``tokens`` so far is the provider's own running count where it sends one; else it is made from the characters, and
+    ``estimated``. ``tokens_per_s`` is over the last 250 ms; ``chars_per_s`` over all the time since it was sent.
+    ``stall_ms`` is the longest time between two events, or since the last one.
+    """
+
+    at_ms: float
+    ttft_ms: float | None = None
+    ttfa_ms: float | None = None
+    events: int = 0
+    chars: int = 0
+    tokens: float = 0.0
+    estimated: bool = True
+    tokens_per_s: float | None = None
+    chars_per_s: float | None = None
+    stall_ms: float | None = None
+
+
+class Track:
+    """A lane's moments in, in order; its progress at any instant not before the last of them out.
+
+    ``sent`` is when its request went out, ns since the gun. ``chars_per_token`` turns characters into tokens where
+    the provider does not count along: that of an earlier answer of the lane, else of nobody in particular.
+    """
+
+    def __init__(self, sent: int, chars_per_token: float | None = None) -> None:
+        self._sent = sent
+        self._chars_per_token = chars_per_token or float(CHARS_PER_TOKEN)
+        self._first: int | None = None
+        self._first_answer: int | None = None
+        self._last: int | None = None
+        self._stall = 0
+        self._events = 0
+        self._chars = 0
+        self._answer = 0
+        self._tokens = 0.0
+        self._counted = False
+        self._recent: deque[tuple[int, float]] = deque()
+
+    def add(self, moment: Moment) -> None:
+        """One more."""
+        if self._last is not None:
+            self._stall = max(self._stall, moment.at - self._last)
+        self._first = moment.at if self._first is None else self._first
+        if moment.kind is Kind.ANSWER:
+            self._first_answer = moment.at if self._first_answer is None else self._first_answer
+            self._answer = len(moment.text) + (0 if moment.draft else self._answer)
+        self._last = moment.at
+        self._events += 1
+        self._chars += len(moment.text)
+        if moment.draft:
+            self._chars = self._answer
+        self._counted = moment.tokens is not None
+        self._tokens = float(moment.tokens) if moment.tokens is not None else self._chars / self._chars_per_token
+        self._recent.append((moment.at, self._tokens))
+
+    def progress(self, now: int) -> Progress:
+        """At ``now``, ns since the gun."""
+        since = now - SPEEDOMETER_NS
+        while len(self._recent) > 1 and self._recent[1][0] <= since:
+            self._recent.popleft()
+        elapsed = now - self._sent
+        return Progress(
+            at_ms=now / 1e6,
+            ttft_ms=None if self._first is None else (self._first - self._sent) / 1e6,
+            ttfa_ms=None if self._first_answer is None else (self._first_answer - self._sent) / 1e6,
+            events=self._events,
+            chars=self._chars,
+            tokens=self._tokens,
+            estimated=not self._counted,
+            tokens_per_s=self._speed(since, now),
+            chars_per_s=self._chars / elapsed * 1e9 if self._first is not None and elapsed > 0 else None,
+            stall_ms=None if self._last is None else max(self._stall, now - self._last) / 1e6,
+        )
+
+    def _speed(self, since: int, now: int) -> float | None:
+        """Tokens of the last 250 ms over that time; over the time since the first output where that is less."""
+        if self._first is None:
+            return None
+        begin = max(since, self._first)
+        at, before = self._recent[0]
+        base = before if at <= begin else 0.0
+        span = now - begin
+        return max(0.0, self._tokens - base) / span * 1e9 if span > 0 else None

@@ -1,0 +1,53 @@
+"""RaceWish: who is to race on what, as a person asked for it."""
+
+from dataclasses import dataclass
+from typing import Final
+
+FEWEST_LANES: Final = 2
+MOST_LANES: Final = 4
+MOST_HEATS: Final = 100
+MOST_OUTPUT_TOKENS: Final = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class RaceWish:
+    """A race to run. ``lanes`` are names of endpoints; all get the same prompt, cap and nonce.
+
+    ``expect`` is a regular expression that an answer must match to be right. ``until_decided``: it ends before
+    ``heats`` are run where it is decided, and goes on to ``max_heats`` where it is not. ``budget_usd`` bounds what all
+    heats together may cost. ``cold``: every heat opens new connections.
+    """
+
+    lanes: tuple[str, ...]
+    prompt: str
+    prompt_name: str | None = None
+    expect: str | None = None
+    max_output_tokens: int = 512
+    heats: int = 1
+    max_heats: int | None = None
+    until_decided: bool = False
+    budget_usd: float | None = None
+    cold: bool = False
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for what can not be run, in words for the person who asked."""
+        if not FEWEST_LANES <= len(self.lanes) <= MOST_LANES:
+            raise ValueError(f"a race has {FEWEST_LANES} to {MOST_LANES} lanes, not {len(self.lanes)}")
+        if len(set(self.lanes)) < len(self.lanes):
+            raise ValueError("a lane is named twice")
+        if not self.prompt.strip():
+            raise ValueError("the prompt is empty")
+        for name, value, most in (
+            ("heats", self.heats, MOST_HEATS),
+            ("max_heats", self.most_heats, MOST_HEATS),
+            ("max_output_tokens", self.max_output_tokens, MOST_OUTPUT_TOKENS),
+        ):
+            if not 1 <= value <= most:
+                raise ValueError(f"{name} lies between 1 and {most:,}, not at {value:,}")
+        if self.budget_usd is not None and self.budget_usd < 0:
+            raise ValueError("budget_usd is at least 0")
+
+    @property
+    def most_heats(self) -> int:
+        """After how many heats it ends at the latest."""
+        return max(self.heats, self.max_heats or self.heats) if self.until_decided else self.heats
