@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 from urllib.parse import urlsplit
 
 Reasoning = Literal["off", "low", "medium", "high", "default"]
@@ -11,6 +11,19 @@ REASONING: Final[tuple[Reasoning, ...]] = ("off", "low", "medium", "high")
 
 DEFAULT_REASONING: Final = "default"
 """Nothing is asked for: the model reasons as its provider sets it."""
+
+Lane = Literal["warm", "cold"]
+"""What one probe is made on: a connection that was open before, or one opened for it."""
+
+Policy = Literal["warm", "cold", "both"]
+"""What an endpoint's probes are made on; ``both``: a warm and a cold one in turn, over a connection each."""
+
+POLICIES: Final[tuple[Policy, ...]] = get_args(Policy)
+
+
+def lane_of(policy: Policy) -> Lane:
+    """The samples that stand for an endpoint where there is room for one figure: of ``both`` the warm ones."""
+    return "warm" if policy == "both" else policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +84,7 @@ class Endpoint:
     body: Mapping[str, Any] = field(default_factory=dict)
     quirks: Quirks = field(default_factory=Quirks)
     group: str | None = None
-    connection: Literal["warm", "cold"] = "warm"
+    connection: Policy = "warm"
     enabled: bool = True
     expect: str | None = None
     price: Price | None = None

@@ -4,11 +4,21 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 from probes import toml_value as check
-from probes.endpoint import DEFAULT_REASONING, REASONING, Endpoint, Price, Quirks, Reasoning, Timeouts
+from probes.endpoint import (
+    DEFAULT_REASONING,
+    POLICIES,
+    REASONING,
+    Endpoint,
+    Policy,
+    Price,
+    Quirks,
+    Reasoning,
+    Timeouts,
+)
 from probes.keys import KEY_ADVICE
 from probes.preset import Preset, dialects, presets, socket_dialects
 from probes.toml_table import Table
@@ -92,7 +102,7 @@ def read_endpoint(table: Table, usual: ProbeSettings) -> Endpoint:
         body=merged(merged(preset.body, reasoning), _body(table)),
         quirks=_quirks(table, preset.quirks),
         group=table.take("group", check.label, None),
-        connection=cast("Literal['warm', 'cold']", table.take("connection", check.one_of(("warm", "cold")), "warm")),
+        connection=cast("Policy", table.take("connection", check.one_of(POLICIES), "warm")),
         enabled=table.take("enabled", check.flag, True),
         expect=table.take("expect", check.regex, None),
         price=price,

@@ -20,7 +20,7 @@ from probes.probe import Probed, Prober
 from probes.sample import Sample
 from probes.scheduler import Scheduler
 from probes.surroundings import Surroundings
-from probes.transports import transport_to
+from probes.transports import second_to, transport_to
 from probes.watch import Watch
 from probes.wire import load_dialect
 
@@ -95,6 +95,7 @@ class Engine:
                     endpoint,
                     load_dialect(endpoint.dialect),
                     transport_to(endpoint.base_url, tls),
+                    second_to(endpoint, tls),
                     vantage=vantage,
                     surroundings=self._surroundings,
                 ),

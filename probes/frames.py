@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
 from probes.checked import checked
-from probes.endpoint import Endpoint, Price
+from probes.endpoint import Endpoint, Policy, Price
 from probes.sample import Sample
 
 FRAMES_PER_SECOND: Final = 20
@@ -73,7 +73,7 @@ class EndpointFacts:
     model: str
     dialect: str
     group: str | None
-    connection: Literal["warm", "cold"]
+    connection: Policy
     interval: float
     enabled: bool = True
     key: str | None = None

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 import time
+from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -12,7 +13,7 @@ from typing import Final
 from probes.answer import Answer
 from probes.assembly import assemble, never_sent
 from probes.deadline import Deadline
-from probes.endpoint import Endpoint
+from probes.endpoint import Endpoint, Lane, lane_of
 from probes.keys import Secret
 from probes.loop import let_others_read
 from probes.marks import Marks, Setup, Stamp
@@ -47,8 +48,9 @@ class Probed:
 
 @dataclass(slots=True)
 class Exchange:
-    """One request and its response while they happen."""
+    """One request and its response while they happen; ``kept``: on a connection that was open before."""
 
+    lane: Lane
     marks: Marks
     answer: Answer
     kept: bool
@@ -75,6 +77,8 @@ class Exchange:
 class Prober:
     """Probes one endpoint, one probe at a time, over its own connection.
 
+    With a ``second`` every other probe is a cold one, made over that, so that the connection kept for the warm ones
+    stays open; the first is a warm one. Without, all are as the endpoint says, and warm where it says `both`.
     ``surroundings`` tell what else went on meanwhile. Close it with `close`.
     """
 
@@ -83,27 +87,32 @@ class Prober:
         endpoint: Endpoint,
         dialect: Dialect,
         connection: Transport,
+        second: Transport | None = None,
         *,
         vantage: str = "local",
         surroundings: Surroundings | None = None,
     ) -> None:
         self.endpoint = endpoint
         self._dialect = dialect
-        self._connection = connection
+        self._transports: dict[Lane, Transport] = {lane_of(endpoint.connection): connection}
+        if second is not None:
+            self._transports["cold"] = second
+        self._lanes = deque(self._transports)  # the next probe's first
         self._link: Setup | None = None
         self._vantage = vantage
         self._surroundings = surroundings or Surroundings()
 
     async def prepare(self, key: Secret | None = None) -> None:
-        """Re-open a warm connection that has died, ahead of the probe; a failure is left for the probe to meet."""
-        if self.endpoint.connection == "warm":
+        """Re-open a warm connection that has died, ahead of a warm probe; a failure is left for the probe to meet."""
+        if self._lanes[0] == "warm":
             with contextlib.suppress(SetupError, Refused, TimeoutError):
                 async with asyncio.timeout(self.endpoint.timeouts.connect):
-                    await self._open(self._dialect.request(self.endpoint, "", key))
+                    await self._open("warm", self._dialect.request(self.endpoint, "", key))
 
     def close(self) -> None:
-        """Close the connection."""
-        self._connection.drop()
+        """Close what is open."""
+        for transport in self._transports.values():
+            transport.drop()
 
     async def probe(self, key: Secret | None, due: int | None = None) -> Probed:
         """Probe once, now. ``due`` is when it should have begun (monotonic ns; None: now). Never raises a failure.
@@ -112,8 +121,11 @@ class Prober:
         """
         before = self._surroundings.begin()
         started, wall = time.monotonic_ns(), time.time_ns() // 1_000_000
-        kept = self.endpoint.connection == "warm" and self._connection.is_open
-        exchange = Exchange(Marks(due=started if due is None else due, started=started), Answer(), kept)
+        lane = self._lanes[0]
+        self._lanes.rotate(-1)
+        transport = self._transports[lane]
+        kept = lane == "warm" and transport.is_open
+        exchange = Exchange(lane, Marks(due=started if due is None else due, started=started), Answer(), kept)
         deadline = Deadline(self.endpoint.timeouts)
         try:
             async with deadline:
@@ -126,7 +138,7 @@ class Prober:
         except ExchangeError as error:
             exchange.answer.trouble = _broken(error, exchange)
         except asyncio.CancelledError:
-            self._connection.drop()
+            transport.drop()
             stopped = never_sent(
                 self.endpoint, Outcome.SKIPPED, "the engine stopped during the probe", vantage=self._vantage
             )
@@ -134,8 +146,8 @@ class Prober:
         except Exception as error:  # a defect of ours is one bad sample, not the end of the engine
             log.exception("probing %s", self.endpoint.name)
             exchange.answer.trouble = Trouble(Outcome.PROTOCOL, f"inftop failed: {type(error).__name__}")
-        if exchange.answer.trouble is not None or self.endpoint.connection == "cold":
-            self._connection.drop()
+        if exchange.answer.trouble is not None or lane == "cold":
+            transport.drop()
         return self._probed(exchange, wall, key, self._surroundings.since(before))
 
     def _probed(self, exchange: Exchange, wall: int, key: Secret | None, disturbance: Disturbance) -> Probed:
@@ -156,23 +168,24 @@ class Prober:
 
     async def _exchange(self, exchange: Exchange, key: Secret | None, deadline: Deadline) -> None:
         deadline.enter("connect")
-        if self.endpoint.connection == "cold":
-            self._connection.drop()
+        transport = self._transports[exchange.lane]
+        if exchange.lane == "cold":
+            transport.drop()
         request = self._dialect.request(self.endpoint, unique(self.endpoint.prompt), key)
         await let_others_read()
         try:
-            exchange.marks.setup = await self._open(request)
+            exchange.marks.setup = await self._open(exchange.lane, request)
         except Refused as no:
             exchange.status, exchange.limits = no.status, self._limits(no.headers)
             exchange.answer.trouble = self._dialect.trouble(no.status, no.headers, no.body)
             return
-        exchange.marks.link = self._link
+        exchange.marks.link = exchange.marks.setup or self._link
         exchange.kept = exchange.marks.setup is None
         deadline.enter("first token")
         try:
-            reply = await self._connection.send(request)
+            reply = await transport.send(request)
         finally:
-            sent = self._connection.sent
+            sent = transport.sent
             exchange.marks.sent, exchange.marks.sent_doubt = (sent.at, sent.doubt) if sent else (None, None)
         if reply.head is not None:
             exchange.marks.read(reply.head)
@@ -191,10 +204,11 @@ class Prober:
         if exchange.answer.trouble is not None and exchange.answer.trouble.headers:
             exchange.limits = self._limits(exchange.answer.trouble.headers)
 
-    async def _open(self, request: WireRequest) -> Setup | None:
-        """Open the connection unless it is open. How it was opened is kept for as long as it serves."""
-        setup = await self._connection.open(request)
-        self._link = setup or self._link
+    async def _open(self, lane: Lane, request: WireRequest) -> Setup | None:
+        """Open a connection unless it is open. How the warm one was opened is kept for as long as it serves."""
+        setup = await self._transports[lane].open(request)
+        if setup is not None and lane == "warm":
+            self._link = setup
         return setup
 
     def _limits(self, headers: Mapping[str, str]) -> RateLimits:

@@ -1,7 +1,8 @@
-"""Transports: which transport a base URL asks for."""
+"""Transports: which transport a base URL asks for, and whether its endpoint wants a second one."""
 
 import ssl
 
+from probes.endpoint import Endpoint
 from probes.transport import Transport
 
 
@@ -14,3 +15,8 @@ def transport_to(base_url: str, tls: ssl.SSLContext | None) -> Transport:
     from probes.connection import Connection
 
     return Connection(base_url, tls)
+
+
+def second_to(endpoint: Endpoint, tls: ssl.SSLContext | None) -> Transport | None:
+    """The cold probes' own transport where an endpoint's are warm and cold in turn, so that the warm one stays open."""
+    return transport_to(endpoint.base_url, tls) if endpoint.connection == "both" else None

@@ -114,6 +114,12 @@ price = { input = 0.35, output = 1 }
     assert (overridden.expect, overridden.price) == ("a|b", Price(0.35, 1.0))
 
 
+@pytest.mark.parametrize("policy", ["warm", "cold", "both"])
+def test_every_policy_of_connections_is_taken_as_it_stands(write, policy):
+    [one] = load(write(f'{ENDPOINT}connection = "{policy}"\n')).endpoints
+    assert one.connection == policy
+
+
 def test_what_a_file_leaves_out_has_careful_defaults(write):
     config = load(write(ENDPOINT))
     assert config.store_url is None
@@ -253,7 +259,7 @@ model = 3
         ("temperature = -1", "0 or more"),
         ("temperature = inf", "finite"),
         ("enabled = 1", "must be true or false, not a whole number"),
-        ('connection = "hot"', "known: warm, cold"),
+        ('connection = "hot"', "known: warm, cold, both"),
         ('prompt = " "', "must not be empty"),
         ("price = { input = 1 }", "missing key 'price.output'"),
         ("price = 3", "price: must be a table, not a whole number"),

@@ -211,6 +211,21 @@ async def test_a_restart_does_not_probe_early(tmp_path):
         assert not frame.samples
 
 
+async def test_warm_and_cold_in_turn_are_probed_on_schedule(tmp_path):
+    async with simulating(QUICK) as simulator:
+        path = configuration(tmp_path, simulator)
+        path.write_text(f'{path.read_text()}\nconnection = "both"')
+        async with child("--config", str(path), "run") as one:
+            hello = await one.message()
+            assert isinstance(hello, Hello)
+            assert [each.connection for each in hello.endpoints] == ["both"]
+            samples = await one.samples(6, lambda each: each.outcome is Outcome.OK)
+        opened = [record.new_connection for record in simulator.records]
+    # nothing is opened ahead of the first round: the first warm one opens its own connection
+    assert [each.connection for each in samples[:6]] == ["cold", "cold", "warm", "cold", "warm", "cold"]
+    assert opened[:6] == [True, True, False, True, False, True]
+
+
 async def test_probe_prints_one_object_per_sample_and_tells_by_its_exit_code(tmp_path):
     async with simulating(QUICK) as simulator:
         path = str(configuration(tmp_path, simulator))

@@ -19,7 +19,7 @@ from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.limiter import Allowance
 from probes.simulator.server import Simulator
-from probes.transports import transport_to
+from probes.transports import second_to, transport_to
 from probes.wire import load_dialect
 from probes.wire.dialect import Kind
 from tests.certificate import server_context
@@ -35,7 +35,7 @@ QUICK = Behaviour(output_tokens=Constant(40), tokens_per_s=Constant(400), ttft_m
 @asynccontextmanager
 async def prober(url: str, tls: Any = None, **options: Any) -> AsyncIterator[Prober]:
     watched = endpoint(model=MODEL, base_url=url, **options)
-    one = Prober(watched, load_dialect(watched.dialect), transport_to(url, tls))
+    one = Prober(watched, load_dialect(watched.dialect), transport_to(url, tls), second_to(watched, tls))
     try:
         yield one
     finally:
@@ -91,6 +91,72 @@ async def test_a_kept_connection_is_warm_and_a_cold_policy_is_always_cold():
     assert [one.connect_ms is None for one in kept] == [False, True, True]
     assert [one.connection for one in fresh] == ["cold", "cold"]
     assert opened == [True, False, False, True, True]
+
+
+async def test_warm_and_cold_in_turn_are_a_kept_connection_and_a_new_one_each_time():
+    async with simulating(QUICK) as simulator, prober(simulator.url, connection="both") as one:
+        samples = []
+        for _ in range(7):
+            await one.prepare()
+            samples.append((await one.probe(None)).sample)
+        opened = [record.new_connection for record in simulator.records]
+    assert [each.connection for each in samples] == ["warm", "cold"] * 3 + ["warm"]
+    assert [each.connect_ms is None for each in samples] == [True, False] * 3 + [True]
+    assert {each.round_trip_ms for each in samples[::2]} == {samples[0].round_trip_ms}  # one connection all along
+    assert all(each.round_trip_ms == each.connect_ms for each in samples[1::2])
+    assert opened == [True, True, False, True, False, True, False]  # the first warm one was new to the server
+
+
+async def test_a_warm_connection_that_died_is_a_cold_sample_and_the_turns_go_on():
+    async with simulating(QUICK) as simulator, prober(simulator.url, connection="both") as one:
+        samples = []
+        for number in range(8):
+            if number == 4:
+                simulator.drop_idle()
+                while one._transports["warm"].is_open:
+                    await asyncio.sleep(0.001)
+            samples.append((await one.probe(None)).sample)
+        opened = [record.new_connection for record in simulator.records]
+    assert [each.outcome for each in samples] == [Outcome.OK] * 8
+    # without `prepare` the first warm one opens its connection, and so does the one after the drop
+    assert [each.connection for each in samples] == ["cold", "cold", "warm", "cold", "cold", "cold", "warm", "cold"]
+    assert opened == [each.connection == "cold" for each in samples]
+
+
+async def test_nothing_is_opened_ahead_of_a_cold_turn():
+    async with simulating(QUICK) as simulator, prober(simulator.url, connection="both") as one:
+        await one.probe(None)
+        simulator.drop_idle()
+        while one._transports["warm"].is_open:
+            await asyncio.sleep(0.001)
+        await one.prepare()
+        assert not any(transport.is_open for transport in one._transports.values())
+        assert (await one.probe(None)).sample.connection == "cold"
+        await one.prepare()
+        assert (await one.probe(None)).sample.connection == "warm"
+
+
+async def test_a_failed_probe_takes_its_turn():
+    models = {MODEL: QUICK}
+    async with Simulator(models) as simulator, prober(simulator.url, connection="both") as one:
+        await one.prepare()
+        first = (await one.probe(None)).sample
+        models[MODEL] = spoilt(fault.Cut(3))
+        failed = (await one.probe(None)).sample
+        models[MODEL] = QUICK
+        await one.prepare()
+        good = [(await one.probe(None)).sample.connection for _ in range(3)]
+    assert (first.connection, failed.connection, failed.outcome) == ("warm", "cold", Outcome.CUT)
+    assert good == ["warm", "cold", "warm"]
+
+
+async def test_without_a_second_transport_both_is_warm():
+    async with simulating(QUICK) as simulator:
+        watched = endpoint(model=MODEL, base_url=simulator.url, connection="both")
+        one = Prober(watched, load_dialect(watched.dialect), transport_to(watched.base_url, None))
+        kept = [(await one.probe(None)).sample.connection for _ in range(3)]
+        one.close()
+    assert kept == ["cold", "warm", "warm"]
 
 
 async def test_a_connection_prepared_ahead_is_warm():
@@ -351,7 +417,7 @@ async def test_a_connection_the_server_closed_is_not_used_again():
     async with Simulator(models) as simulator, prober(simulator.url) as one:
         assert (await one.probe(None)).sample.outcome is Outcome.OK
         models[MODEL] = QUICK
-        while one._connection.is_open:
+        while one._transports["warm"].is_open:
             await asyncio.sleep(0)
         sample = (await one.probe(None)).sample
     assert (sample.outcome, sample.connection) == (Outcome.OK, "cold")

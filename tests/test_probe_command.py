@@ -59,6 +59,13 @@ async def test_json_of_a_group_holds_samples_only_and_all_of_them_warm(path, cap
     assert [(one["endpoint"], one["connection"]) for one in samples] == [("a", "warm"), ("b", "warm")]
 
 
+async def test_warm_and_cold_in_turn_begin_with_a_warm_one(path, capsys):
+    path.write_text(path.read_text().replace('name = "b"', 'name = "b"\nconnection = "both"'))
+    assert await asyncio.to_thread(probe, path, ["b"], group=None, count=4, as_json=True)
+    samples = [json.loads(one) for one in capsys.readouterr().out.splitlines()]
+    assert [one["connection"] for one in samples] == ["warm", "cold", "warm", "cold"]
+
+
 def test_an_unknown_group_names_the_nearest(path):
     with pytest.raises(UnknownGroup) as caught:
         probe(path, [], group="twin", count=1, as_json=False)

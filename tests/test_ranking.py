@@ -23,14 +23,16 @@ def test_the_first_tokens_fastest_comes_first_and_ratios_are_to_the_groups_best(
 
 def test_only_good_samples_made_on_the_endpoints_own_kind_of_connection_are_timed():
     warm, cold = endpoint(name="warm"), endpoint(name="cold", connection="cold")
+    both = endpoint(name="both", connection="both")
     samples = [
         good(100.0),
         sample(ttft_ms=900.0, connection="cold"),
         good(5.0, outcome=Outcome.WRONG_ANSWER),
         sample(outcome=Outcome.NO_KEY),
     ]
-    ranks = {one.endpoint.name: one for one in ranking([(warm, samples), (cold, samples)])}
+    ranks = {one.endpoint.name: one for one in ranking([(warm, samples), (cold, samples), (both, samples)])}
     assert (ranks["warm"].ttft_p50_ms, ranks["cold"].ttft_p50_ms) == (100.0, 900.0)
+    assert ranks["both"].ttft_p50_ms == ranks["both"].ttft_p95_ms == 100.0
 
 
 def test_hits_and_probes_never_sent_are_no_part_of_the_error_rate():

@@ -18,7 +18,7 @@ from probes.probe import Prober
 from probes.ranking import ranking, ranking_table
 from probes.sample import Sample
 from probes.text import line
-from probes.transports import transport_to
+from probes.transports import second_to, transport_to
 from probes.watch import no_key_detail
 from probes.wire import load_dialect
 
@@ -49,10 +49,12 @@ async def _probe(endpoints: Sequence[Endpoint], count: int, *, ahead: bool, as_j
     width = max((len(one.name) for one in endpoints), default=8)
     samples: dict[str, list[Sample]] = {one.name: [] for one in endpoints}
     for endpoint in endpoints:
-        prober = Prober(endpoint, load_dialect(endpoint.dialect), transport_to(endpoint.base_url, tls))
+        dialect, transport = load_dialect(endpoint.dialect), transport_to(endpoint.base_url, tls)
+        prober = Prober(endpoint, dialect, transport, second_to(endpoint, tls))
+        opened = ahead or endpoint.connection == "both"  # its first probe is to be a warm one
         for number in range(count):
             await asyncio.sleep(SETTLE_S if number else 0)
-            sample = await _once(prober, keys, ahead=ahead)
+            sample = await _once(prober, keys, ahead=opened)
             samples[endpoint.name].append(sample)
             print(json.dumps(sample.to_json()) if as_json else sample_line(sample, width), flush=True)  # noqa: T201
         prober.close()
