@@ -1,0 +1,1 @@
+"""Tests of races: what they are made of, run, kept and shared."""
