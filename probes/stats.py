@@ -44,3 +44,10 @@ def ratio(value: float | None, best: float | None) -> float | None:
 def chars_per_s(output_chars: int | None, e2e_ms: float | None) -> float | None:
     """Output characters / E2E, characters per second; None without output or without a time."""
     return output_chars / e2e_ms * 1000 if output_chars and e2e_ms else None
+
+
+def setup_ms(
+    dns_ms: float | None, connect_ms: float | None, tls_ms: float | None, upgrade_ms: float | None
+) -> float | None:
+    """Connection set-up, milliseconds: dns + connect + tls + upgrade, as far as there were any; None where none was."""
+    return None if connect_ms is None else (dns_ms or 0.0) + connect_ms + (tls_ms or 0.0) + (upgrade_ms or 0.0)

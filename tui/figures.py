@@ -3,11 +3,12 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
+from probes.endpoint import Lane, lane_of
 from probes.frames import EndpointFacts
 from probes.outcome import NEVER_SENT, Outcome
 from probes.stats import known, median, quantile, rate
 from tui.history import OUTCOMES, History
-from tui.view import Figures, Grid
+from tui.view import Figures, Grid, LaneFigures
 
 SLOW_MINIMUM: Final = 10
 """Samples a window must hold before an endpoint can be called slow."""
@@ -31,7 +32,10 @@ _KINDS: Final = bytes(_kind(outcome) for outcome in OUTCOMES)
 
 @dataclass(slots=True)
 class _Slice:
-    """What has been found in one slice so far; ``last_*`` belong to its newest sample that was sent."""
+    """What has been found in one slice so far; ``last_*`` belong to its newest sample that tells of times or failure.
+
+    ``sent_at`` is when the newest one of all was sent.
+    """
 
     ttft_ms: float | None = None
     tokens_per_s: float | None = None
@@ -39,6 +43,7 @@ class _Slice:
     failed: int = 0
     hits: int = 0
     untrusted: int = 0
+    sent_at: int | None = None
     last_at: int | None = None
     last_kind: int = _NOT_SENT
     last_ttft_ms: float | None = None
@@ -66,13 +71,14 @@ def figures(history: History, facts: EndpointFacts, on: Grid, since: int, now: i
 
     Characters/s and cost only where they are wanted (``fully``): a screen that does not show them need not wait.
 
-    Times and speeds use only `ok` samples made with the endpoint's own connection policy: a cold sample of a warm
-    endpoint (or the other way round) is never mixed in, nor is one that the engine itself held up (``trusted`` is
-    false): those are only counted. ``*_last`` is the newest of them, unless a probe has failed since. A slice keeps
-    its worst value: the highest TTFT, the lowest tokens/s.
+    Times and speeds use only `ok` samples made with the endpoint's own connection policy, of `both` the warm ones: a
+    cold sample of a warm endpoint (or the other way round) is never mixed in, nor is one that the engine itself held up
+    (``trusted`` is false): those are only counted. ``*_last`` is the newest of them, unless a probe has failed since.
+    A slice keeps its worst value: the highest TTFT, the lowest tokens/s. ``lanes`` are those of `both`.
 
     A sample stands for its cadence: a slice without one takes over what the newest sample before it said, for at
-    most one and a half intervals. So a window finer than the cadence reads as a line, and silence as a gap.
+    most one and a half intervals; of `both` for three, since every other probe is on the other lane and says nothing
+    of this one. So a window finer than the cadence reads as a line, and silence as a gap.
 
     The error rate leaves out rate-limit hits and probes never sent, above and below the line. ``slow``: the
     median TTFT of the last three, less what their server spent on loading the model, is above twice the window's,
@@ -82,7 +88,8 @@ def figures(history: History, facts: EndpointFacts, on: Grid, since: int, now: i
     ttfts: list[float] = []
     waits: list[float] = []
     speeds: list[float] = []
-    failed_last = False
+    failed_last, stale, lane = False, (0, 0), lane_of(facts.connection)
+    in_turn = facts.connection == "both"
     start, length = on.start_ms, on.length_ms
     for index in history.span(max(start, since), now):
         kind = _KINDS[history.outcome[index]]
@@ -90,6 +97,11 @@ def figures(history: History, facts: EndpointFacts, on: Grid, since: int, now: i
             continue
         at = history.started_at[index]
         cell = cells[(at - start) // length]
+        cell.sent_at = at
+        if in_turn and kind == _OK and history.on(index) != lane and not failed_last:
+            cell.finished += 1  # the other lane's turn: that it works is known already
+            cell.untrusted += history.untrusted[index]
+            continue
         cell.last_at, cell.last_kind = at, kind
         cell.last_ttft_ms = cell.last_tokens_per_s = None
         if kind == _HIT:
@@ -99,23 +111,46 @@ def figures(history: History, facts: EndpointFacts, on: Grid, since: int, now: i
         failed_last = kind == _FAILED
         if failed_last:
             cell.failed += 1
+            stale = len(ttfts), len(speeds)
         elif history.untrusted[index]:
             cell.untrusted += 1
-        elif history.on(index) == facts.connection:
+        elif history.on(index) == lane:
             ttft = history.ttft_ms(index)
             _measure(cell, ttft, history.tokens_per_s(index), ttfts, speeds)
             if ttft is not None:
                 waits.append(ttft - (history.load_ms(index) or 0.0))
-    _hold(cells, on, round(facts.interval * 1500))
-    shown = _summary(cells, ttfts, waits, speeds, failed_last)
-    return _in_full(shown, history, facts, history.span(max(start, since), now)) if fully else shown
+    reach = round(facts.interval * 1500)
+    _hold(cells, on, reach, 2 * reach if in_turn else reach)
+    shown = _summary(cells, ttfts, waits, speeds, stale)
+    span = history.span(max(start, since), now)
+    if in_turn:
+        shown = replace(shown, lanes=(_lane(history, "warm", span), _lane(history, "cold", span)))
+    return _in_full(shown, history, lane, span) if fully else shown
 
 
-def _in_full(shown: Figures, history: History, facts: EndpointFacts, span: range) -> Figures:
+def _lane(history: History, lane: Lane, span: range) -> LaneFigures:
+    """One lane by itself: what is counted is what is timed in `figures`."""
+    good = [
+        index
+        for index in span
+        if history.on(index) == lane and _KINDS[history.outcome[index]] == _OK and not history.untrusted[index]
+    ]
+    ttfts = known(history.ttft_ms(index) for index in good)
+    return LaneFigures(
+        lane,
+        measured=len(ttfts),
+        ttft_p50_ms=quantile(ttfts, 0.5),
+        ttft_p95_ms=quantile(ttfts, 0.95),
+        tokens_per_s_p50=median(history.tokens_per_s(index) for index in good),
+        setup_p50_ms=median(history.setup_ms(index) for index in good),
+    )
+
+
+def _in_full(shown: Figures, history: History, lane: Lane, span: range) -> Figures:
     """The figures with characters/s of the samples that are timed, and the mean of the costs of all that were sent."""
     kinds = [(index, _KINDS[history.outcome[index]]) for index in span]
     good = (index for index, kind in kinds if kind == _OK and not history.untrusted[index])
-    timed = (index for index in good if history.on(index) == facts.connection)
+    timed = (index for index in good if history.on(index) == lane)
     costs = known(history.cost_usd(index) for index, kind in kinds if kind != _NOT_SENT)
     return replace(
         shown,
@@ -136,14 +171,23 @@ def _measure(cell: _Slice, ttft: float | None, speed: float | None, ttfts: list[
         cell.tokens_per_s = speed if cell.tokens_per_s is None else min(cell.tokens_per_s, speed)
 
 
-def _hold(cells: list[_Slice], on: Grid, reach_ms: int) -> None:
-    """Let every slice without a sent sample take over the newest one before it, as far as that reaches."""
+def _hold(cells: list[_Slice], on: Grid, reach_ms: int, lane_reach_ms: int) -> None:
+    """Let every slice without a sent sample take over the newest one before it, as far as that reaches.
+
+    ``lane_reach_ms`` is how far that which tells of times and failure does, while samples of any kind come.
+    """
     held: _Slice | None = None
+    sent_at: int | None = None
     for number, cell in enumerate(cells):
+        begin = on.start_ms + number * on.length_ms
+        if cell.sent_at is not None:
+            sent_at = cell.sent_at
+        elif sent_at is not None and begin < sent_at + reach_ms:
+            cell.sent_at = sent_at
         if cell.last_at is not None:
             held = cell
         elif held is not None and held.last_at is not None:
-            if on.start_ms + number * on.length_ms < held.last_at + reach_ms:
+            if cell.sent_at is not None and begin < held.last_at + lane_reach_ms:
                 cell.last_kind = held.last_kind
                 cell.last_at = held.last_at
                 cell.ttft_ms = cell.last_ttft_ms = held.last_ttft_ms
@@ -153,8 +197,9 @@ def _hold(cells: list[_Slice], on: Grid, reach_ms: int) -> None:
 
 
 def _summary(
-    cells: list[_Slice], ttfts: list[float], waits: list[float], speeds: list[float], failed_last: bool
+    cells: list[_Slice], ttfts: list[float], waits: list[float], speeds: list[float], stale: tuple[int, int]
 ) -> Figures:
+    """The figures of what was found; ``stale``: how many times and speeds are of before the newest failure."""
     ascending_ttfts, ascending_speeds = sorted(ttfts), sorted(speeds)
     finished = sum(cell.finished for cell in cells)
     failed = sum(cell.failed for cell in cells)
@@ -167,13 +212,13 @@ def _summary(
         finished=tuple(cell.finished for cell in cells),
         failed=tuple(cell.failed for cell in cells),
         hits=tuple(cell.hits for cell in cells),
-        covered=tuple(cell.last_at is not None for cell in cells),
+        covered=tuple(cell.sent_at is not None for cell in cells),
         untrusted=tuple(cell.untrusted for cell in cells),
         down=tuple(cell.last_kind == _FAILED and cell.ttft_ms is None for cell in cells),
-        ttft_last_ms=None if failed_last or not ttfts else ttfts[-1],
+        ttft_last_ms=ttfts[-1] if len(ttfts) > stale[0] else None,
         ttft_p50_ms=ttft_p50,
         ttft_p95_ms=quantile(ascending_ttfts, 0.95),
-        tokens_per_s_last=None if failed_last or not speeds else speeds[-1],
+        tokens_per_s_last=speeds[-1] if len(speeds) > stale[1] else None,
         tokens_per_s_p50=speed_p50,
         measured=len(ttfts),
         finished_count=finished,

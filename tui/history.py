@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.selftest.certificate import Certificate
-from probes.stats import chars_per_s
+from probes.stats import chars_per_s, setup_ms
 from tui.limits import Reading
 from tui.served import Change, Seen
 
@@ -30,12 +30,12 @@ _SLACK: Final = 256  # trimming shifts the arrays, so it is done only every so m
 class History:
     """Columns of equal length, ascending by ``started_at`` (ms since the epoch), without duplicates of it.
 
-    31 bytes a sample. ``version`` grows with every change, for caches. Read single values through `ttft_ms`,
-    `load_ms`, `tokens_per_s`, `chars_per_s` and `cost_usd`, which turn the sentinel into None.
+    35 bytes a sample. ``version`` grows with every change, for caches. Read single values through `ttft_ms`,
+    `load_ms`, `tokens_per_s`, `chars_per_s`, `cost_usd` and `setup_ms`, which turn the sentinel into None.
     """
 
     __slots__ = (
-        *("_chars", "_cost", "_load", "_speed", "_ttft"),
+        *("_chars", "_cost", "_load", "_setup", "_speed", "_ttft"),
         *("connection", "outcome", "started_at", "untrusted", "version"),
     )
 
@@ -49,6 +49,7 @@ class History:
         self._speed = array("f")
         self._chars = array("f")
         self._cost = array("f")
+        self._setup = array("f")
         self.version = 0
 
     def __len__(self) -> int:
@@ -67,6 +68,7 @@ class History:
             chars_per_s(one.output_chars, one.e2e_ms),
             one.cost_usd,
             one.trusted,
+            setup_ms(one.dns_ms, one.connect_ms, one.tls_ms, one.upgrade_ms),
         )
 
     def add_point(
@@ -80,8 +82,9 @@ class History:
         chars_per_s: float | None,
         cost_usd: float | None,
         trusted: bool | None = None,
+        setup_ms: float | None = None,
     ) -> bool:
-        """The same for the nine columns alone. In order it costs an append, out of order an insertion."""
+        """The same for the ten columns alone. In order it costs an append, out of order an insertion."""
         values = (  # what is no number fails here, before any column has grown
             int(started_at),
             _CODES[outcome],
@@ -92,6 +95,7 @@ class History:
             _UNKNOWN if tokens_per_s is None else float(tokens_per_s),
             _UNKNOWN if chars_per_s is None else float(chars_per_s),
             _UNKNOWN if cost_usd is None else float(cost_usd),
+            _UNKNOWN if setup_ms is None else float(setup_ms),
         )
         if not self.started_at or started_at > self.started_at[-1]:
             for column, value in zip(self._columns(), values, strict=True):
@@ -118,8 +122,8 @@ class History:
             started_at, outcome = other.started_at[index], OUTCOMES[other.outcome[index]]
             ttft, load, speed = other.ttft_ms(index), other.load_ms(index), other.tokens_per_s(index)
             chars, cost = other.chars_per_s(index), other.cost_usd(index)
-            trusted = False if other.untrusted[index] else None
-            self.add_point(started_at, outcome, other.on(index), ttft, load, speed, chars, cost, trusted)
+            trusted, setup = False if other.untrusted[index] else None, other.setup_ms(index)
+            self.add_point(started_at, outcome, other.on(index), ttft, load, speed, chars, cost, trusted, setup)
         if cut:
             self.started_at = other.started_at[:cut] + self.started_at
             self.outcome = other.outcome[:cut] + self.outcome
@@ -130,6 +134,7 @@ class History:
             self._speed = other._speed[:cut] + self._speed
             self._chars = other._chars[:cut] + self._chars
             self._cost = other._cost[:cut] + self._cost
+            self._setup = other._setup[:cut] + self._setup
             self._trim()
             self.version += 1
 
@@ -163,6 +168,11 @@ class History:
         value = self._cost[index]
         return value if value >= 0 else None
 
+    def setup_ms(self, index: int) -> float | None:
+        """What opening the connection took; None where that was no part of the sample."""
+        value = self._setup[index]
+        return value if value >= 0 else None
+
     def on(self, index: int) -> Literal["cold", "warm"] | None:
         """The connection one sample was made on."""
         return _CONNECTIONS[self.connection[index]]
@@ -179,6 +189,7 @@ class History:
             self._speed,
             self._chars,
             self._cost,
+            self._setup,
         )
 
     def _trim(self) -> None:

@@ -5,7 +5,7 @@ from contextlib import closing
 from typing import Final
 
 from probes.sample import Sample
-from probes.stats import chars_per_s
+from probes.stats import chars_per_s, setup_ms
 from probes.store.certificates import newest as newest_certificate
 from probes.store.reader import StoreReader
 from tui.history import History, Past
@@ -37,6 +37,7 @@ def read_points(
                     chars_per_s(point.output_chars, point.e2e_ms),
                     point.cost_usd,
                     point.trusted,
+                    setup_ms(point.dns_ms, point.connect_ms, point.tls_ms, point.upgrade_ms),
                 )
             if number % 1000 == 0 and ended():
                 return Past({})

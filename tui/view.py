@@ -6,6 +6,7 @@
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from probes.endpoint import Lane
 from probes.frames import EndpointFacts, EngineStatus, WatchStatus
 from probes.outcome import Outcome
 from probes.selftest.certificate import Certificate
@@ -44,17 +45,32 @@ class Grid:
         return (self.newest + 1) * self.length_ms
 
 
+@dataclass(frozen=True, slots=True)
+class LaneFigures:
+    """What the window holds of one lane: its `ok` samples, the ``measured`` ones, made on that kind of connection.
+
+    ``setup_p50_ms`` is the median connection set-up (dns + connect + tls + upgrade); None of warm ones, who paid none.
+    """
+
+    lane: Lane
+    measured: int = 0
+    ttft_p50_ms: float | None = None
+    ttft_p95_ms: float | None = None
+    tokens_per_s_p50: float | None = None
+    setup_p50_ms: float | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Figures:
     """What the window of one endpoint holds: one entry per slice of the grid, and the window's figures.
 
     ``ttft_ms`` (worst: highest) and ``tokens_per_s`` (worst: lowest) come of `ok` samples made with the
-    endpoint's own connection policy only: warm and cold are never mixed. They hold None for a slice without
-    one. ``finished`` counts samples of the error rate, ``failed`` those among them that failed, ``hits``
-    rate-limit hits. ``covered``: the slice lies within the reach of a sample (`tui.figures`); ``down``: it
-    has no value because that sample failed. ``untrusted`` counts good samples that the engine itself had held up too
-    long: they are in no figure. ``error_rate`` is a share of 1. ``chars_per_s_p50`` and
-    ``cost_mean_usd`` (of a probe) are computed for the group view alone.
+    endpoint's own connection policy only (of `both` the warm ones): warm and cold are never mixed. They hold None for a
+    slice without one. ``lanes`` are the two of an endpoint of `both`, each by itself. ``finished`` counts samples of
+    the error rate, ``failed`` those among them that failed, ``hits`` rate-limit hits. ``covered``: the slice lies
+    within the reach of a sample (`tui.figures`); ``down``: it has no value because that sample failed. ``untrusted``
+    counts good samples that the engine itself had held up too long: they are in no figure. ``error_rate`` is a share
+    of 1. ``chars_per_s_p50`` and ``cost_mean_usd`` (of a probe) are computed for the group view alone.
     """
 
     ttft_ms: tuple[float | None, ...] = ()
@@ -78,6 +94,7 @@ class Figures:
     slow: bool = False
     chars_per_s_p50: float | None = None
     cost_mean_usd: float | None = None
+    lanes: tuple[LaneFigures, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,10 @@ class Point(NamedTuple):
     e2e_ms: float | None
     cost_usd: float | None
     trusted: bool | None
+    dns_ms: float | None
+    connect_ms: float | None
+    tls_ms: float | None
+    upgrade_ms: float | None
 
 
 class Served(NamedTuple):

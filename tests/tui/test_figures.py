@@ -1,5 +1,8 @@
 """Figures: what counts, in which slice, and what is never mixed."""
 
+import itertools
+from dataclasses import replace
+
 import pytest
 
 from probes.frames import EndpointFacts
@@ -7,6 +10,7 @@ from probes.outcome import FAILED, Outcome
 from tests.samples import sample
 from tui.figures import figures, grid, window_start
 from tui.history import History
+from tui.view import LaneFigures
 
 NOW = 1_800_000_009_000
 SECOND = 1000
@@ -80,6 +84,68 @@ def test_warm_and_cold_are_never_mixed():
     cold = EndpointFacts(**{name: getattr(FACTS, name) for name in FACTS.__slots__} | {"connection": "cold"})
     assert drawn(history, facts=cold).ttft_p50_ms == 5000.0
     assert drawn(history).finished_count == 3  # a sample on the other connection still says whether it works
+
+
+BOTH = replace(FACTS, connection="both")
+
+
+def in_turn(*pairs):
+    """Seconds ago and TTFT of each, the first a warm one."""
+    lanes = itertools.cycle([
+        {"connection": "warm", "speed": 50.0},
+        {"connection": "cold", "speed": 40.0, "dns_ms": 1.0, "connect_ms": 12.0, "tls_ms": 24.0},
+    ])  # fmt: skip
+    return made(*(ok(ago, ttft=ttft, **lane) for (ago, ttft), lane in zip(pairs, lanes, strict=False)))
+
+
+def test_of_both_the_warm_ones_are_shown_and_the_lanes_are_apart():
+    shown = drawn(in_turn((55, 100), (45, 900), (35, 200), (25, 1000), (15, 300), (5, 1100)), facts=BOTH)
+    assert (shown.ttft_p50_ms, shown.ttft_last_ms, shown.tokens_per_s_p50, shown.measured) == (200.0, 300.0, 50.0, 3)
+    assert (shown.finished_count, shown.error_rate) == (6, 0.0)
+    assert not {900.0, 1000.0, 1100.0}.intersection(shown.ttft_ms)
+    assert shown.lanes == (
+        LaneFigures("warm", 3, 200.0, pytest.approx(290.0), 50.0, None),
+        LaneFigures("cold", 3, 1000.0, pytest.approx(1090.0), 40.0, 37.0),
+    )
+    assert drawn(in_turn((55, 100), (45, 900))).lanes == ()
+    assert drawn(History(), facts=BOTH).lanes == (LaneFigures("warm"), LaneFigures("cold"))
+
+
+def test_a_lane_holds_trusted_good_samples_of_the_window_alone():
+    history = made(
+        ok(61, ttft=1),
+        ok(50, ttft=100),
+        ok(40, ttft=2, outcome=Outcome.WRONG_ANSWER),
+        ok(30, ttft=3, trusted=False),
+        ok(20, ttft=None, speed=None, outcome=Outcome.TLS, connection="cold", connect_ms=5.0),
+    )
+    warm, cold = drawn(history, facts=BOTH).lanes
+    assert (warm.measured, warm.ttft_p50_ms) == (1, 100.0)
+    assert cold == LaneFigures("cold")
+
+
+def test_the_characters_of_both_are_those_of_the_warm_ones():
+    history = made(
+        ok(20, output_chars=100, e2e_ms=1000.0),
+        ok(10, output_chars=900, e2e_ms=1000.0, connection="cold"),
+    )
+    assert drawn(history, facts=BOTH, fully=True).chars_per_s_p50 == 100.0
+
+
+def test_a_warm_sample_stands_until_the_next_warm_one_and_not_into_silence():
+    shown = drawn(in_turn((59, 100), (49, 900), (39, 200), (29, 900)), columns=13, facts=BOTH)  # five-second slices
+    assert shown.ttft_ms == (None, *[100.0] * 4, *[200.0] * 5, None, None, None)
+    assert shown.covered == tuple(value is not None for value in shown.ttft_ms)
+
+
+def test_a_cold_failure_is_seen_and_a_cold_success_takes_it_back_without_a_time():
+    cold_cut = ok(41, ttft=None, speed=None, outcome=Outcome.CUT, connection="cold")
+    history = made(ok(51, ttft=100), cold_cut, ok(31, ttft=900, connection="cold"))
+    shown = drawn(history, columns=13, facts=BOTH)
+    assert [index for index, down in enumerate(shown.down) if down] == [4, 5]
+    assert set(shown.ttft_ms[4:]) == {None}
+    assert shown.ttft_last_ms is None  # a probe has failed since the newest warm one
+    assert (shown.error_rate, shown.failed_count) == (pytest.approx(1 / 3), 1)
 
 
 def test_every_failure_counts_as_one_and_has_no_time():

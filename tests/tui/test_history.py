@@ -14,7 +14,8 @@ T0 = 1_800_000_000_000
 def history(*starts):
     made = History()
     for start in starts:
-        made.add(sample(started_at=start, ttft_ms=float(start % 1000), cost_usd=float(start % 100)))
+        worth = {"ttft_ms": float(start % 1000), "cost_usd": float(start % 100), "connect_ms": float(start % 100)}
+        made.add(sample(started_at=start, **worth))
     return made
 
 
@@ -25,6 +26,10 @@ def test_samples_come_back_as_they_were_and_the_unknown_as_none():
     made.add(sample(started_at=T0 + 1, outcome=Outcome.TIMEOUT, connection="cold"))
     assert [made.ttft_ms(0), made.load_ms(0), made.tokens_per_s(0), made.on(0)] == [182.5, 60.0, None, "warm"]
     assert [OUTCOMES[made.outcome[1]], made.ttft_ms(1), made.on(1)] == [Outcome.TIMEOUT, None, "cold"]
+    made.add(sample(started_at=T0 + 2, connection="cold", dns_ms=1.0, connect_ms=12.0, tls_ms=24.0, upgrade_ms=0.5))
+    made.add(sample(started_at=T0 + 3, connection="cold", connect_ms=12.0))
+    made.add(sample(started_at=T0 + 4, outcome=Outcome.DNS, connection="cold"))
+    assert [made.setup_ms(index) for index in range(5)] == [None, None, 37.5, 12.0, None]
     assert [made.chars_per_s(0), made.cost_usd(0)] == [200.0, 0.5]
     assert made.load_ms(1) is made.chars_per_s(1) is made.cost_usd(1) is None
 
@@ -71,14 +76,14 @@ def test_what_is_no_number_leaves_the_columns_equally_long():
     made = history(T0)
     with pytest.raises((TypeError, ValueError)):
         made.add(sample(started_at=T0 + 1, ttft_ms="soon"))
-    assert [len(column) for column in made._columns()] == [1] * 9
+    assert [len(column) for column in made._columns()] == [1] * 10
 
 
 def test_a_day_of_a_hundred_endpoints_is_small():
     made = History()
     for number in range(8_640):
         made.add_point(T0 + number * 10_000, Outcome.OK, "warm", 182.0, 3.0, 2610.0, 9000.0, 0.0001)
-    assert sum(column.itemsize * len(column) for column in made._columns()) == 31 * 8_640
+    assert sum(column.itemsize * len(column) for column in made._columns()) == 35 * 8_640
 
 
 def test_a_span_is_closed_at_both_ends():
@@ -93,6 +98,7 @@ def test_joining_puts_the_past_in_front_and_fills_what_was_missed():
     assert list(live.started_at) == [T0, T0 + 10, T0 + 20, T0 + 25, T0 + 30]
     assert live.ttft_ms(3) == float((T0 + 25) % 1000)
     assert [live.cost_usd(index) for index in range(5)] == [float(at % 100) for at in live.started_at]
+    assert [live.setup_ms(index) for index in range(5)] == [float(at % 100) for at in live.started_at]
 
 
 def test_joining_the_past_to_nothing_is_the_past():

@@ -19,7 +19,7 @@ def path(tmp_path):
 
 
 def test_points_come_as_histories_of_the_endpoints_asked_for(path):
-    worth = {"output_chars": 50, "e2e_ms": 250.0, "cost_usd": 0.5}
+    worth = {"output_chars": 50, "e2e_ms": 250.0, "cost_usd": 0.5, "dns_ms": 1.0, "connect_ms": 8.0, "tls_ms": 16.0}
     fill(path, [
         sample(endpoint=name, started_at=T0 + n, ttft_ms=float(n), **worth) for n in range(10) for name in ("a", "b")
     ])  # fmt: skip
@@ -28,6 +28,7 @@ def test_points_come_as_histories_of_the_endpoints_asked_for(path):
     assert list(past.histories["a"].started_at) == [T0 + n for n in range(2, 8)]
     assert past.histories["a"].ttft_ms(0) == 2.0
     assert (past.histories["a"].chars_per_s(0), past.histories["a"].cost_usd(0)) == (200.0, 0.5)
+    assert past.histories["a"].setup_ms(0) == 25.0
     assert len(past.histories["c"]) == 0
 
 
