@@ -139,8 +139,65 @@ class CertificateRow(SQLModel, table=True):
     text: str = Field(sa_type=Text)
 
 
+class RaceRow(SQLModel, table=True):
+    """One race; its number is the id. ``started_at`` is milliseconds since the epoch.
+
+    ``wish``, ``lanes``, ``differences`` and ``verdict`` are JSON of the values of `probes.race.race.Race`.
+    """
+
+    __tablename__ = "race"
+
+    id: int | None = Field(default=None, primary_key=True)
+    started_at: int = Field(sa_type=BigInteger)
+    vantage: str
+    simulated: bool
+    wish: str = Field(sa_type=Text)
+    lanes: str = Field(sa_type=Text)
+    differences: str = Field(sa_type=Text)
+    verdict: str = Field(sa_type=Text)
+    stopped: str | None = None
+
+
+class HeatRow(SQLModel, table=True):
+    """One heat of a race; ``start_order`` is a JSON list of its lanes' names."""
+
+    __tablename__ = "heat"
+    __table_args__ = (UniqueConstraint("race_id", "number", name="heat_identity"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    race_id: int = Field(foreign_key="race.id")
+    number: int
+    started_at: int = Field(sa_type=BigInteger)
+    start_order: str = Field(sa_type=Text)
+    skew_ms: float | None = None
+    nonce: str
+
+
+class LaneRow(SQLModel, table=True):
+    """One lane of a heat; ``number`` counts the lanes from 1.
+
+    ``place`` is that at the finish, ``sample`` the JSON of `probes.sample.Sample.to_json`, ``recording`` what
+    `probes.race.recording.encode` made. These samples are in no other table: a race is not the weather.
+    """
+
+    __tablename__ = "lane"
+    __table_args__ = (UniqueConstraint("heat_id", "number", name="lane_identity"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    heat_id: int = Field(foreign_key="heat.id")
+    number: int
+    name: str
+    place: int | None = None
+    sample: str = Field(sa_type=Text)
+    text: str = Field(sa_type=Text)
+    recording: bytes
+
+
 ENDPOINT: Final = SQLModel.metadata.tables["endpoint"]
 SAMPLE: Final = SQLModel.metadata.tables["sample"]
 ANSWER: Final = SQLModel.metadata.tables["answer"]
 RECORDER: Final = SQLModel.metadata.tables["recorder"]
 CERTIFICATE: Final = SQLModel.metadata.tables["certificate"]
+RACE: Final = SQLModel.metadata.tables["race"]
+HEAT: Final = SQLModel.metadata.tables["heat"]
+LANE: Final = SQLModel.metadata.tables["lane"]

@@ -83,7 +83,7 @@ def test_an_upgrade_that_was_cut_short_is_made_whole(path):
     """Killed after the file was marked as ours, before its tables: the same as a store that is still empty."""
     open_database(path).dispose()
     connection = sqlite3.connect(path)
-    for name in ("answer", "sample", "endpoint", "recorder", "certificate", "alembic_version"):
+    for name in ("lane", "heat", "race", "answer", "sample", "endpoint", "recorder", "certificate", "alembic_version"):
         connection.execute(f"DROP TABLE {name}")
     connection.execute("DROP VIEW samples")
     connection.close()

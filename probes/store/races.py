@@ -1,0 +1,172 @@
+"""Races: those that were run, kept with all that came of them, listed and read back."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from probes.race.heat import Heat, LaneResult
+from probes.race.race import Race
+from probes.race.record import facts_of, verdict_of, wish_of
+from probes.race.recording import decode, encode
+from probes.sample import Sample
+from probes.store.place import path_of
+from probes.store.problem import StoreProblem
+from probes.store.reader import StoreReader
+
+PATIENCE_MS: Final = 5_000
+"""How long to wait for another writer of the store: a race is not to be lost, and nobody waits for its last write."""
+
+_THERE: Final = "SELECT 1 FROM sqlite_master WHERE name = 'race'"
+_LISTED: Final = """
+SELECT id, started_at, wish, verdict, stopped, simulated, (SELECT count(*) FROM heat WHERE race_id = race.id)
+FROM race ORDER BY id DESC LIMIT ?
+"""
+_RACE: Final = """
+SELECT started_at, wish, lanes, verdict, differences, stopped, simulated, vantage FROM race WHERE id = ?
+"""
+_HEATS: Final = "SELECT id, number, started_at, start_order, skew_ms, nonce FROM heat WHERE race_id = ? ORDER BY number"
+_LANES: Final = "SELECT name, sample, recording, text, place FROM lane WHERE heat_id = ? ORDER BY number"
+
+
+@dataclass(frozen=True, slots=True)
+class RaceSummary:
+    """A race in a list. ``lanes`` are names, ``heats`` how many were run, ``words`` are the verdict's."""
+
+    number: int
+    started_at: int
+    lanes: tuple[str, ...]
+    prompt: str
+    prompt_name: str | None
+    heats: int
+    winner: str | None
+    words: str
+    stopped: str | None
+    simulated: bool
+
+
+def keep(url: str, race: Race) -> int:
+    """Store a race whole, or not at all; its number. A recorder may be writing to the same store.
+
+    May wait for other writers up to `PATIENCE_MS`. Raises StoreProblem.
+    """
+    from sqlalchemy import insert  # a screen only reads, and starts sooner without it
+
+    from probes.store.database import PRAGMAS, open_database, translated
+    from probes.store.tables import HEAT, LANE, RACE
+
+    engine = open_database(path_of(url), {"busy_timeout": PATIENCE_MS, **PRAGMAS})
+    try:
+        with translated():
+            heats = [(_heat_row(heat), _lane_rows(heat)) for heat in race.heats]
+            with engine.begin() as connection:
+                number: int = connection.execute(insert(RACE).returning(RACE.c.id), _race_row(race)).scalar_one()
+                for row, lanes in heats:
+                    row["race_id"] = number
+                    heat_id = connection.execute(insert(HEAT).returning(HEAT.c.id), row).scalar_one()
+                    connection.execute(insert(LANE), [lane | {"heat_id": heat_id} for lane in lanes])
+            return number
+    finally:
+        engine.dispose()
+
+
+def listed(url: str, limit: int) -> list[RaceSummary]:
+    """The races of a store, the last kept first, up to ``limit``. Raises StoreProblem."""
+    with closing(StoreReader(url)) as reader:
+        return [_summary(row) for row in _rows(reader, _LISTED, limit)]
+
+
+def load(url: str, number: int) -> Race | None:
+    """The race of that number; None where there is none. Raises StoreProblem."""
+    with closing(StoreReader(url)) as reader:
+        for row in _rows(reader, _RACE, number):
+            started_at, wish, lanes, verdict, differences, stopped, simulated, vantage = row
+            try:
+                return Race(
+                    number=number,
+                    started_at=started_at,
+                    wish=wish_of(json.loads(wish)),
+                    lanes=tuple(map(facts_of, json.loads(lanes))),
+                    heats=tuple(_heats(reader, number)),
+                    verdict=verdict_of(json.loads(verdict)),
+                    differences=tuple(json.loads(differences)),
+                    stopped=stopped,
+                    simulated=bool(simulated),
+                    vantage=vantage,
+                )
+            except (KeyError, TypeError, ValueError) as error:
+                raise StoreProblem("failed", f"race {number} cannot be read: {error}") from error
+    return None
+
+
+def _rows(reader: StoreReader, sql: str, parameter: int) -> list[tuple[Any, ...]]:
+    """The rows of a query; none in a store of an older version."""
+    there = list(reader.rows(_THERE))
+    return [row for rows in reader.rows(sql, [parameter]) for row in rows] if there else []
+
+
+def _summary(row: tuple[Any, ...]) -> RaceSummary:
+    number, started_at, wish, verdict, stopped, simulated, heats = row
+    try:
+        asked, found = wish_of(json.loads(wish)), verdict_of(json.loads(verdict))
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoreProblem("failed", f"race {number} cannot be read: {error}") from error
+    return RaceSummary(
+        number=number,
+        started_at=started_at,
+        lanes=asked.lanes,
+        prompt=asked.prompt,
+        prompt_name=asked.prompt_name,
+        heats=heats,
+        winner=found.winner,
+        words=found.words,
+        stopped=stopped,
+        simulated=bool(simulated),
+    )
+
+
+def _heats(reader: StoreReader, race: int) -> Iterator[Heat]:
+    for heat_id, number, started_at, order, skew_ms, nonce in _rows(reader, _HEATS, race):
+        lanes = tuple(
+            LaneResult(name, Sample.from_json(json.loads(sample)), decode(recording), text, place)
+            for name, sample, recording, text, place in _rows(reader, _LANES, heat_id)
+        )
+        yield Heat(number, started_at, tuple(json.loads(order)), skew_ms, nonce, lanes)
+
+
+def _race_row(race: Race) -> dict[str, Any]:
+    return {
+        "started_at": race.started_at,
+        "vantage": race.vantage,
+        "simulated": race.simulated,
+        "wish": json.dumps(asdict(race.wish)),
+        "lanes": json.dumps([asdict(one) for one in race.lanes]),
+        "differences": json.dumps(race.differences),
+        "verdict": json.dumps(asdict(race.verdict)),
+        "stopped": race.stopped,
+    }
+
+
+def _heat_row(heat: Heat) -> dict[str, Any]:
+    return {
+        "number": heat.number,
+        "started_at": heat.started_at,
+        "start_order": json.dumps(heat.order),
+        "skew_ms": heat.skew_ms,
+        "nonce": heat.nonce,
+    }
+
+
+def _lane_rows(heat: Heat) -> list[dict[str, Any]]:
+    return [
+        {
+            "number": number,
+            "name": one.lane,
+            "place": one.place,
+            "sample": json.dumps(one.sample.to_json()),
+            "text": one.text,
+            "recording": encode(one.recording),
+        }
+        for number, one in enumerate(heat.lanes, 1)
+    ]

@@ -1,0 +1,208 @@
+"""Races in the store: whole or not at all, beside a recorder, in stores of every age."""
+
+import json
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from dataclasses import replace
+from threading import Timer
+
+import pytest
+
+from probes.race.heat import Heat, LaneResult
+from probes.race.moment import Moment
+from probes.race.recording import Recording, decode
+from probes.race.wish import RaceWish
+from probes.store import races
+from probes.store.database import open_database
+from probes.store.place import BUSY_TIMEOUT_S
+from probes.store.problem import StoreProblem
+from probes.store.races import RaceSummary, keep, listed, load
+from probes.store.reader import StoreReader
+from probes.store.schema import REVISIONS
+from probes.store.writer import Writer
+from probes.wire.dialect import Kind
+from tests.race.races import FAST, SLOW, STARTED_AT, VERDICT, race
+from tests.samples import sample
+from tests.store.stores import ask, fill, open_old, until, url_of
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "history.db"
+
+
+@pytest.fixture
+def url(path):
+    return url_of(path)
+
+
+def test_a_race_is_read_back_as_it_was(url):
+    one = race()
+    number = keep(url, one)
+    assert load(url, number) == replace(one, number=number)
+
+
+def test_a_race_without_anything_optional_is_read_back_as_it_was(url):
+    bare = race(
+        wish=RaceWish((FAST, SLOW), "?"),
+        heats=(),
+        verdict=replace(VERDICT, winner=None, leader=None, heats=0, duels=(), faults=()),
+        differences=(),
+        stopped=None,
+        simulated=False,
+    )
+    assert load(url, keep(url, bare)) == replace(bare, number=1)
+
+
+def test_races_are_numbered_and_listed_newest_first(url):
+    assert [keep(url, race(started_at=STARTED_AT + at)) for at in (0, 10, 20)] == [1, 2, 3]
+    assert [(one.number, one.started_at - STARTED_AT) for one in listed(url, 2)] == [(3, 20), (2, 10)]
+    assert listed(url, 9)[-1] == RaceSummary(
+        number=1,
+        started_at=STARTED_AT,
+        lanes=(FAST, SLOW),
+        prompt="Explain how a race is judged.\nBriefly, bitte: 二 🙂",
+        prompt_name="explain",
+        heats=3,
+        winner=FAST,
+        words=VERDICT.words,
+        stopped="its budget is spent",
+        simulated=True,
+    )
+
+
+def test_a_store_without_that_race_has_none(url, path):
+    assert (listed(url, 9), load(url, 1)) == ([], None)
+    assert not path.exists(), "reading makes no store"
+    keep(url, race())
+    assert load(url, 2) is None
+
+
+@pytest.mark.parametrize("revision", REVISIONS[:-1])
+def test_an_older_store_has_no_races_until_one_is_kept(url, path, revision):
+    with closing(open_old(path, revision)):
+        assert (listed(url, 9), load(url, 1)) == ([], None)
+        assert keep(url, race()) == 1
+        assert [one.number for one in listed(url, 9)] == [1]
+    assert ask(path, "SELECT version_num FROM alembic_version") == [(REVISIONS[-1],)]
+
+
+async def test_races_are_kept_beside_a_running_recorder(url, path):
+    writer = Writer(url)
+    for at in range(300):
+        writer.put(sample(started_at=at), "an answer")
+        if at % 100 == 0:
+            keep(url, race())
+    await until(lambda: writer.status().stored == 300)
+    await writer.close(5)
+    assert (writer.status().state, writer.status().dropped) == ("ok", 0)
+    assert [one.number for one in listed(url, 9)] == [3, 2, 1]
+
+
+def test_the_samples_of_a_race_are_not_those_of_the_watch(url, path):
+    fill(path, [sample(started_at=5)])
+    keep(url, race())
+    with StoreReader(url) as reader:
+        assert list(reader.samples()) == [sample(started_at=5)]
+
+
+@pytest.fixture
+def locked(path):
+    """A connection of another program that holds the store's write lock."""
+    open_database(path).dispose()
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield other
+
+
+def test_a_writer_that_is_soon_done_is_waited_for(url, locked):
+    done = Timer(2 * BUSY_TIMEOUT_S, locked.execute, ["COMMIT"])  # longer than other writers of a store wait
+    done.start()
+    assert keep(url, race()) == 1
+    done.join()
+
+
+def test_a_store_that_stays_locked_is_a_problem(url, locked, monkeypatch):
+    monkeypatch.setattr(races, "PATIENCE_MS", 10)
+    with pytest.raises(StoreProblem) as caught:
+        keep(url, race())
+    assert caught.value.state == "locked"
+    assert listed(url, 9) == []
+
+
+def test_a_race_is_kept_whole_or_not_at_all(url, path):
+    twice = race().heats[0]
+    with pytest.raises(StoreProblem):
+        keep(url, race(heats=(twice, twice)))
+    assert ask(
+        path, "SELECT (SELECT count(*) FROM race), (SELECT count(*) FROM heat), (SELECT count(*) FROM lane)"
+    ) == [(0, 0, 0)]
+
+
+def test_what_cannot_be_kept_is_a_problem_of_the_store(url):
+    hopeless = LaneResult(FAST, sample(), Recording(0, 1, (Moment(1 << 70, Kind.ANSWER, "x"),)), "x")
+    with pytest.raises(StoreProblem, match="too large"):
+        keep(url, race(heats=(Heat(1, 0, (FAST,), None, "n", (hopeless,)),)))
+
+
+def test_a_file_of_another_program_is_left_alone(url, path):
+    path.write_text("dear diary " * 30)
+    for use in (lambda: keep(url, race()), lambda: listed(url, 1), lambda: load(url, 1)):
+        with pytest.raises(StoreProblem, match="not a database"):
+            use()
+    assert path.read_text() == "dear diary " * 30
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE lane SET recording = x'0001'",
+        "UPDATE lane SET sample = '{}'",
+        "UPDATE heat SET start_order = '7'",
+        "UPDATE race SET wish = '{\"lanes\": []}'",
+        "UPDATE race SET verdict = 'null'",
+        "UPDATE race SET lanes = '[3]'",
+    ],
+)
+def test_a_damaged_race_is_a_problem_of_the_store(url, path, damage):
+    keep(url, race())
+    with closing(sqlite3.connect(path)) as other:
+        other.execute(damage)
+        other.commit()
+    with pytest.raises(StoreProblem, match="race 1 cannot be read"):
+        load(url, 1)
+
+
+def test_a_list_names_the_race_that_is_damaged(url, path):
+    keep(url, race())
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("UPDATE race SET verdict = '{}'")
+        other.commit()
+    with pytest.raises(StoreProblem, match="race 1 cannot be read"):
+        listed(url, 9)
+
+
+def test_what_a_newer_inftop_added_is_left_out(url, path):
+    keep(url, race())
+    ((wish, lanes, verdict),) = ask(path, "SELECT wish, lanes, verdict FROM race")
+    newer = [json.dumps(json.loads(one) | {"mood": "sunny"}) for one in (wish, verdict)]
+    more = json.dumps([one | {"mood": "sunny"} for one in json.loads(lanes)])
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("UPDATE race SET wish = ?, verdict = ?, lanes = ?", [*newer, more])
+        other.commit()
+    assert load(url, 1) == race(number=1)
+
+
+def test_a_lane_is_one_row_with_its_recording(url, path):
+    keep(url, race())
+    blobs = ask(path, "SELECT recording FROM lane ORDER BY id LIMIT 1")
+    assert decode(blobs[0][0]) == race().heats[0].lanes[0].recording
+    assert ask(path, "SELECT count(*) FROM lane") == [(6,)]
+
+
+def test_reading_races_loads_no_database_toolkit():
+    code = "import probes.store.races, sys; print({'sqlalchemy', 'sqlmodel', 'alembic'} & set(sys.modules))"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said == "set()\n"
