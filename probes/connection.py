@@ -13,7 +13,7 @@ from probes.marks import Setup, Stamp
 from probes.network import open_stream
 from probes.outcome import Outcome
 from probes.stream import Stream
-from probes.transport import ExchangeError, Reply
+from probes.transport import ExchangeError, Gate, Reply
 from probes.wire.dialect import WireRequest
 
 
@@ -122,12 +122,18 @@ class Connection(httpx.AsyncBaseTransport):
         self._stream, setup = await open_stream(self._host, self._port, self._tls)
         return setup
 
-    async def send(self, wire: WireRequest) -> Reply:
-        """Send a request on the open connection; the reply's head has been read, its body has not.
+    async def send(self, wire: WireRequest, gate: Gate | None = None) -> Reply:
+        """Send a request on the open connection once the ``gate`` lets it through; only the reply's head is read.
 
         Raises ExchangeError, and ValueError for a request that must not be sent.
         """
-        request = self._client.build_request(wire.method, wire.url, headers=dict(wire.headers), content=wire.body)
+        request = self._client.build_request(
+            wire.method,
+            wire.url,
+            headers=dict(wire.headers),
+            content=wire.body,
+            extensions={"gate": gate or let_others_read},
+        )
         await let_others_read()
         response = await self._client.send(request, stream=True)
         await let_others_read()
@@ -144,7 +150,9 @@ class Connection(httpx.AsyncBaseTransport):
             raise ValueError("the request is for another origin")
         parser = self._parser = ResponseParser()
         data = request_bytes(request.method, url.raw_path, request.headers.raw, await request.aread())
-        await let_others_read()
+        await request.extensions["gate"]()
+        if self._stream is None:
+            raise ExchangeError(Outcome.CUT, "the connection was dropped")
         await self._stream.write(data)
         at, first = Stamp(0), b""
 

@@ -13,6 +13,7 @@ from io import RawIOBase
 from typing import Final
 
 from probes.frames import FRAMES_PER_SECOND, Command, EngineStatus, Frame, Hello, WatchStatus, decode, encode
+from probes.race.news import RaceCommand, RaceNews
 from probes.sample import Sample
 
 QUIET_S: Final = 1.0
@@ -28,22 +29,29 @@ class Feed:
     ``out`` is unbuffered: a buffer held by a thread that waits for a dead screen would hang the exit.
     """
 
-    def __init__(self, out: RawIOBase, engine_status: Callable[[], EngineStatus]) -> None:
+    def __init__(
+        self,
+        out: RawIOBase,
+        engine_status: Callable[[], EngineStatus],
+        race_news: Callable[[], RaceNews | None] = lambda: None,
+    ) -> None:
         self._engine_status = engine_status
+        self._race_news = race_news
+        self._racing = False
         self._samples: list[Sample] = []
         self._answers: dict[str, str] = {}
         self._watches: dict[str, WatchStatus] = {}
         self._last = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
-        self._lines: queue.Queue[Frame | Hello | None] = queue.Queue(maxsize=1)
+        self._lines: queue.Queue[list[Frame | Hello | RaceNews] | None] = queue.Queue(maxsize=1)
         self._broken = False
         self._writer = threading.Thread(target=self._write, args=(out,), name="feed", daemon=True)
         self._writer.start()
 
     def hello(self, hello: Hello) -> None:
         """The first line."""
-        self._lines.put(hello)
+        self._lines.put([hello])
 
     def sample(self, sample: Sample, text: str) -> None:
         """Tell of a sample; ``text`` replaces the endpoint's last answer unless it is empty."""
@@ -58,12 +66,17 @@ class Feed:
         self._watches[status.endpoint] = status
         self._soon()
 
+    def race(self) -> None:
+        """Tell that there is news of a race; it is asked for when a frame goes out."""
+        self._racing = True
+        self._soon()
+
     def close(self) -> None:
         """Write what is left, if the screen still reads, and end the thread."""
         if self._timer is not None:
             self._timer.cancel()
         try:
-            self._lines.put(self._frame(), timeout=1)
+            self._lines.put(self._messages(), timeout=1)
             self._lines.put(None, timeout=1)
         except queue.Full:
             return  # the screen does not read any more; the thread is a daemon
@@ -82,9 +95,15 @@ class Feed:
         self._timer = None
         self._last = self._loop.time()
         if not self._broken and not self._lines.full():
-            self._lines.put_nowait(self._frame())
+            self._lines.put_nowait(self._messages())
             self._samples, self._answers, self._watches = [], {}, {}
         self._soon(QUIET_S)
+
+    def _messages(self) -> list[Frame | Hello | RaceNews]:
+        """What goes out now: a frame, and the news of a race where there is some."""
+        racing, self._racing = self._racing, False
+        news = self._race_news() if racing else None
+        return [self._frame()] if news is None else [self._frame(), news]
 
     def _frame(self) -> Frame:
         return Frame(
@@ -97,17 +116,17 @@ class Feed:
 
     def _write(self, out: RawIOBase) -> None:
         """Encode and write, in the thread: milliseconds of JSON are not to stand between a socket and its stamp."""
-        while (one := self._lines.get()) is not None:
+        while (messages := self._lines.get()) is not None:
             if not self._broken:
                 try:
-                    left = memoryview(encode(one))
+                    left = memoryview(b"".join(map(encode, messages)))
                     while left:
                         left = left[out.write(left) or 0 :]
                 except (OSError, ValueError):
                     self._broken = True
 
 
-def read_commands(source: RawIOBase, act: Callable[[Command], None], gone: Callable[[], None]) -> None:
+def read_commands(source: RawIOBase, act: Callable[[Command | RaceCommand], None], gone: Callable[[], None]) -> None:
     """Read command lines in a thread until the end of file, which calls ``gone``; both are called on the loop.
 
     A line that is no command is passed over: a newer screen may know more wishes than this engine.
@@ -126,7 +145,7 @@ def read_commands(source: RawIOBase, act: Callable[[Command], None], gone: Calla
                 message = decode(line)
             except ValueError:
                 continue
-            if isinstance(message, Command):
+            if isinstance(message, Command | RaceCommand):
                 tell(lambda command=message: act(command))  # type: ignore[misc]
         tell(gone)
 

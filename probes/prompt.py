@@ -10,7 +10,17 @@ NONCE_BYTES = 6
 
 def unique(prompt: str) -> str:
     """The prompt with a fresh nonce at its front: a prefix cache then holds none of it."""
-    return f"[{secrets.token_hex(NONCE_BYTES)}] {prompt}"
+    return with_nonce(prompt, nonce())
+
+
+def nonce() -> str:
+    """Twelve random hex digits."""
+    return secrets.token_hex(NONCE_BYTES)
+
+
+def with_nonce(prompt: str, nonce: str) -> str:
+    """The prompt with this nonce at its front."""
+    return f"[{nonce}] {prompt}"
 
 
 def version(endpoint: Endpoint) -> str:

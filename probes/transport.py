@@ -1,12 +1,15 @@
 """Transport: what a probe needs of a connection, whatever is spoken over it, and the reply to one request."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from probes.marks import Setup, Stamp
 from probes.outcome import Outcome
 from probes.wire.dialect import WireRequest
+
+Gate = Callable[[], Awaitable[None]]
+"""Where a request waits, ready to be written, until it may go."""
 
 
 class SetupError(Exception):
@@ -94,8 +97,11 @@ class Transport(Protocol):
         """
         ...
 
-    async def send(self, wire: WireRequest) -> Reply:
-        """Send a request on the open connection. Raises ExchangeError, and ValueError for what must not be sent."""
+    async def send(self, wire: WireRequest, gate: Gate | None = None) -> Reply:
+        """Send a request on the open connection, once the ``gate`` lets it through.
+
+        Raises ExchangeError, and ValueError for what must not be sent.
+        """
         ...
 
     def drop(self) -> None:

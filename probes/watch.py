@@ -54,6 +54,7 @@ class Watch:
         self._blocked_until: float | None = None
         self._blocked_why: str | None = None
         self._paused = False
+        self._held: str | None = None
         self._no_key = False
         self._next_due: float | None = None
         self._task: asyncio.Task[None] | None = None
@@ -81,6 +82,10 @@ class Watch:
         """Stop or go on probing when due."""
         self._paused = paused
         self._changed(self)
+
+    def hold(self, why: str | None) -> None:
+        """Probe not when due for this reason, which is nobody's wish to pause; go on where it is None."""
+        self._held = why
 
     def due(self, at: float) -> None:
         """The endpoint was due at ``at`` (seconds since the epoch): start a probe, or say why not."""
@@ -118,6 +123,8 @@ class Watch:
             return "the probe before this one is still running"
         if self._paused:
             return "paused"
+        if self._held is not None:
+            return self._held
         if (why := self._refusal()) is not None:
             return why
         if self._is_blocked() and self._blocked_until is not None:

@@ -25,7 +25,7 @@ from probes.network import open_stream
 from probes.outcome import Outcome
 from probes.stream import Stream
 from probes.text import line
-from probes.transport import ExchangeError, Refused, Reply, SetupError
+from probes.transport import ExchangeError, Gate, Refused, Reply, SetupError
 from probes.wire.dialect import EVENT_LIMIT, WireRequest
 
 RENEW_AFTER_NS: Final = 55 * 60 * 1_000_000_000
@@ -108,8 +108,10 @@ class WebSocket:
         self._pump = asyncio.create_task(_receive(self._stream, self._protocol, self._arrived))
         return replace(setup, upgraded=self._opened_ns)
 
-    async def send(self, wire: WireRequest) -> Reply:
+    async def send(self, wire: WireRequest, gate: Gate | None = None) -> Reply:
         """Send the request as one text frame. The headers are those of the upgrade, once. Raises ExchangeError."""
+        if gate is not None:
+            await gate()
         if self._stream is None or self._protocol is None:
             raise ExchangeError(Outcome.CUT, "no socket is open")
         while not self._arrived.empty():  # said while nothing was asked; an end is kept, for it is still true

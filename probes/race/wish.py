@@ -9,6 +9,10 @@ MOST_HEATS: Final = 100
 MOST_OUTPUT_TOKENS: Final = 100_000
 
 
+class WrongWish(ValueError):  # noqa: N818  # reads as what it says
+    """A race that can not be run; the words are for the person who asked for it."""
+
+
 @dataclass(frozen=True, slots=True)
 class RaceWish:
     """A race to run. ``lanes`` are names of endpoints; all get the same prompt, cap and nonce.
@@ -30,22 +34,22 @@ class RaceWish:
     cold: bool = False
 
     def __post_init__(self) -> None:
-        """Raises ValueError for what can not be run, in words for the person who asked."""
+        """Raises WrongWish."""
         if not FEWEST_LANES <= len(self.lanes) <= MOST_LANES:
-            raise ValueError(f"a race has {FEWEST_LANES} to {MOST_LANES} lanes, not {len(self.lanes)}")
+            raise WrongWish(f"a race has {FEWEST_LANES} to {MOST_LANES} lanes, not {len(self.lanes)}")
         if len(set(self.lanes)) < len(self.lanes):
-            raise ValueError("a lane is named twice")
+            raise WrongWish("a lane is named twice")
         if not self.prompt.strip():
-            raise ValueError("the prompt is empty")
+            raise WrongWish("the prompt is empty")
         for name, value, most in (
             ("heats", self.heats, MOST_HEATS),
             ("max_heats", self.most_heats, MOST_HEATS),
             ("max_output_tokens", self.max_output_tokens, MOST_OUTPUT_TOKENS),
         ):
             if not 1 <= value <= most:
-                raise ValueError(f"{name} lies between 1 and {most:,}, not at {value:,}")
+                raise WrongWish(f"{name} lies between 1 and {most:,}, not at {value:,}")
         if self.budget_usd is not None and self.budget_usd < 0:
-            raise ValueError("budget_usd is at least 0")
+            raise WrongWish("budget_usd is at least 0")
 
     @property
     def most_heats(self) -> int:

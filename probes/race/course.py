@@ -1,0 +1,124 @@
+"""Course: where one race at a time is run, on wishes of a screen."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Collection, Iterable
+from typing import Protocol
+
+from probes.config import UnknownEndpoint
+from probes.endpoint import Endpoint
+from probes.keys import Secret
+from probes.probe import Prober
+from probes.race.news import RaceCommand, RaceNews
+from probes.race.race import Race
+from probes.race.racing import Racing, lanes
+from probes.race.wish import RaceWish
+from probes.sample import Sample
+
+log = logging.getLogger(__name__)
+
+
+class Stable(Protocol):
+    """What races need of an engine."""
+
+    def prober(self, endpoint: Endpoint) -> Prober:
+        """A prober of an endpoint."""
+
+    async def find_key(self, endpoint: Endpoint) -> Secret | None:
+        """The key of an endpoint."""
+
+    def refusal(self) -> str | None:
+        """Why nothing may be spent now; None while there is budget."""
+
+    def spend(self, sample: Sample) -> None:
+        """Count what a sample cost."""
+
+    def hold(self, racing: Collection[str]) -> None:
+        """Have nobody else probe the endpoints of these names, until none is named."""
+
+
+class Course:
+    """Starts and stops races of ``endpoints``. Nothing that goes wrong with one ends the engine.
+
+    ``stable`` gives probers, keys and the budget. ``keep`` stores a race and gives its number, None where it could
+    not; ``changed`` is told, at most 20 times a second, that there is `news`.
+    """
+
+    def __init__(
+        self,
+        endpoints: Iterable[Endpoint],
+        stable: Stable,
+        *,
+        keep: Callable[[Race], Awaitable[int | None]],
+        changed: Callable[[], None],
+        simulated: bool = False,
+        vantage: str = "local",
+    ) -> None:
+        self._endpoints = tuple(endpoints)
+        self._stable = stable
+        self._keep = keep
+        self._changed = changed
+        self._simulated = simulated
+        self._vantage = vantage
+        self._racing: Racing | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._chars_per_token: dict[str, float] = {}
+
+    def obey(self, command: RaceCommand) -> None:
+        """Start a race, in the place of one that runs; or stop that."""
+        if command.do == "stop" or command.wish is None:
+            self.stop()
+        else:
+            before, self._task = self._task, None
+            self.stop()
+            self._task = asyncio.create_task(self._run(command.wish, before))
+
+    def stop(self) -> None:
+        """Stop the race that runs, if one does."""
+        if self._racing is not None:
+            self._racing.stop("stopped by hand")
+
+    async def close(self) -> None:
+        """Stop, and wait until what was run is kept."""
+        self.stop()
+        if self._task is not None:
+            await asyncio.wait({self._task})
+
+    def news(self) -> RaceNews | None:
+        """What happened in the race since the last time; None where there has been none."""
+        return self._racing.news() if self._racing is not None else None
+
+    def hear(self, sample: Sample, _: str) -> None:
+        """Learn from a sample how long an endpoint's tokens are."""
+        if sample.token_source == "usage" and sample.output_tokens and sample.output_chars:  # noqa: S105
+            self._chars_per_token[sample.endpoint] = sample.output_chars / sample.output_tokens
+
+    async def _run(self, wish: RaceWish, before: "asyncio.Task[None] | None") -> None:
+        if before is not None:
+            await asyncio.wait({before})
+        try:
+            endpoints = lanes(wish, self._endpoints)
+        except UnknownEndpoint as error:
+            log.warning("%s", error)
+            return
+        racing = self._racing = Racing(
+            wish,
+            [self._stable.prober(one) for one in endpoints],
+            find_key=self._stable.find_key,
+            refusal=self._stable.refusal,
+            spent=self._stable.spend,
+            changed=self._changed,
+            chars_per_token=self._chars_per_token,
+            simulated=self._simulated,
+            vantage=self._vantage,
+        )
+        self._stable.hold(wish.lanes)
+        try:
+            race = await racing.run()
+        except Exception:  # a defect of ours is one race less, not the end of the engine
+            log.exception("racing %s", ", ".join(wish.lanes))
+            return
+        finally:
+            self._stable.hold(())
+        if race.heats and (number := await self._keep(race)) is not None:
+            racing.kept(number)

@@ -1,0 +1,75 @@
+"""Line: the news of a race, and a screen's wishes for one, as JSON lines."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from probes.checked import checked
+from probes.race.judgement import Comparison, Duel, Fault, Verdict
+from probes.race.news import LaneNews, Piece, RaceCommand, RaceNews
+from probes.race.progress import Progress
+from probes.race.wish import RaceWish
+from probes.sample import Sample
+
+
+def record_of(message: RaceNews | RaceCommand) -> dict[str, Any]:
+    """What JSON can hold, ``type`` included."""
+    record = asdict(message)
+    if isinstance(message, RaceNews):
+        for lane, said in zip(record["lanes"], message.lanes, strict=True):
+            lane["sample"] = said.sample.to_json() if said.sample else None
+    return {"type": type(message).__name__.lower(), **record}
+
+
+def encode(message: RaceNews | RaceCommand) -> bytes:
+    """One JSON line, newline included."""
+    return json.dumps(record_of(message), separators=(",", ":")).encode() + b"\n"
+
+
+def read(record: Mapping[str, Any]) -> RaceNews | RaceCommand:
+    """The message of a record with its ``type``. Raises KeyError, TypeError, ValueError or AttributeError."""
+    values = {name: value for name, value in record.items() if name != "type"}
+    if record["type"] == "racecommand":
+        wish = values["wish"]
+        return checked(RaceCommand(values["do"], None if wish is None else wish_of(wish)))
+    verdict = values["verdict"]
+    news = RaceNews(
+        **{
+            **values,
+            "wish": wish_of(values["wish"]),
+            "lanes": tuple(_lane(one) for one in values["lanes"]),
+            "differences": tuple(map(str, values["differences"])),
+            "verdict": None if verdict is None else verdict_of(verdict),
+        }
+    )
+    return checked(news)
+
+
+def wish_of(record: Mapping[str, Any]) -> RaceWish:
+    """The wish of a record. Raises as `read` does."""
+    return checked(RaceWish(**{**record, "lanes": tuple(map(str, record["lanes"]))}))
+
+
+def verdict_of(record: Mapping[str, Any]) -> Verdict:
+    """The verdict of a record. Raises as `read` does."""
+    duels = tuple(
+        Duel(one["lane"], one["against"], tuple(checked(Comparison(**each)) for each in one["comparisons"]))
+        for one in record["duels"]
+    )
+    faults = tuple(checked(Fault(**one)) for one in record["faults"])
+    return checked(Verdict(**{**record, "duels": duels, "faults": faults}))
+
+
+def _lane(record: Mapping[str, Any]) -> LaneNews:
+    sample = record["sample"]
+    return checked(
+        LaneNews(
+            **{
+                **record,
+                "progress": checked(Progress(**record["progress"])),
+                "pieces": tuple(checked(Piece(**one)) for one in record["pieces"]),
+                "sample": None if sample is None else checked(Sample.from_json(sample)),
+            }
+        )
+    )

@@ -1,0 +1,131 @@
+"""Runner: one lane on its way through one heat."""
+
+import time
+from dataclasses import replace
+from typing import Final
+
+from probes.endpoint import Endpoint
+from probes.keys import Secret
+from probes.outcome import Outcome
+from probes.probe import Cue, Probed, Prober
+from probes.race.gun import Gun
+from probes.race.heat import LaneResult
+from probes.race.moment import Moment
+from probes.race.news import LaneNews, LaneState, Piece
+from probes.race.progress import Track
+from probes.race.recording import Recording
+from probes.text import plain
+from probes.wire.dialect import Output
+
+HIDDEN: Final = "[key]"
+
+
+class Runner:
+    """Runs its lane once. What it has said since it was last asked is in `news`; nothing of it waits for anybody.
+
+    ``chars_per_token`` is that of an earlier answer of the lane, for the speed of one that is not counted yet.
+    """
+
+    def __init__(self, prober: Prober, lane: int, chars_per_token: float | None) -> None:
+        self.endpoint: Endpoint = prober.endpoint
+        self.result: LaneResult | None = None
+        self.place: int | None = None
+        self._prober = prober
+        self._lane = lane
+        self._state: LaneState = "preparing"
+        self._gun: Gun | None = None
+        self._chars_per_token = chars_per_token
+        self._track = Track(0, chars_per_token)
+        self._moments: list[Moment] = []
+        self._told = 0
+
+    async def prepare(self, key: Secret | None) -> None:
+        """Have its connection open before the heat, unless it opens a new one each time."""
+        await self._prober.prepare(key)
+
+    async def run(self, key: Secret | None, prompt: str, gun: Gun) -> LaneResult:
+        """Wait for the gun and answer the prompt. Never raises a failure."""
+        self._gun = gun
+
+        async def gate() -> None:
+            self._state = "ready"
+            await gun.ready(self._lane)
+            self._state = "running"
+
+        def hear(output: Output, at: int) -> None:
+            moment = Moment(at - (gun.fired_at or at), output.kind, plain(output.text), output.tokens, output.draft)
+            self._moments.append(moment)
+            self._track.add(moment)
+
+        try:
+            probed = await self._prober.probe(key, cue=Cue(prompt, gate, hear))
+        finally:
+            gun.scratch(self._lane)
+        self.result = self._result(probed, key, gun)
+        self._state = "finished"
+        return self.result
+
+    def refuse(self, gun: Gun, result: LaneResult) -> None:
+        """End without having run."""
+        gun.scratch(self._lane)
+        self.result = result
+        self._state = "finished"
+
+    @property
+    def sent(self) -> int | None:
+        """When its request went out, ns since the gun."""
+        return self.result.recording.sent if self.result else None
+
+    def news(self, now: int) -> LaneNews:
+        """What it said since it was last asked, and how it stands at ``now`` (monotonic ns)."""
+        new, self._told = self._moments[self._told :], len(self._moments)
+        fired = self._gun.fired_at if self._gun else None
+        at = 0 if fired is None else now - fired
+        if self.result is not None:
+            at = self.result.recording.end or at
+        return LaneNews(
+            name=self.endpoint.name,
+            state=self._state,
+            progress=self._track.progress(max(at, self._moments[-1].at if self._moments else at)),
+            pieces=pieces(new),
+            sample=self.result.sample if self.result else None,
+            place=self.place,
+        )
+
+    def _result(self, probed: Probed, key: Secret | None, gun: Gun) -> LaneResult:
+        sample, marks = probed.sample, probed.marks
+        moments = tuple(self._moments)
+        whole = "".join(one.text for one in moments)
+        if key is not None and key.hide(whole) != whole:  # cut anywhere: no piece of it is safe
+            moments = tuple(one._replace(text=HIDDEN) for one in moments)
+        sent = end = None
+        if gun.fired_at is not None and marks.sent is not None and marks.sent >= gun.fired_at:
+            sent = marks.sent - gun.fired_at
+            over = sample.outcome is Outcome.OK and marks.contents
+            end = (marks.contents[-1].at if over else time.monotonic_ns()) - gun.fired_at
+        self._settle(moments, sent, sample.output_tokens if sample.token_source == "usage" else None)  # noqa: S105  # no password
+        return LaneResult(self.endpoint.name, sample, Recording(sent, end, moments), probed.text)
+
+    def _settle(self, moments: tuple[Moment, ...], sent: int | None, tokens: int | None) -> None:
+        """The same way gone again with what is known only at the end: when it was sent, how many tokens there were."""
+        chars = sum(len(one.text) for one in moments if not one.draft)
+        exact = chars / tokens if tokens and chars else self._chars_per_token
+        self._track = Track(sent or 0, exact)
+        for one in moments:
+            self._track.add(one)
+
+
+def pieces(moments: list[Moment]) -> tuple[Piece, ...]:
+    """The text of moments one after another, neighbours of one kind joined."""
+    found: list[Piece] = []
+    for one in moments:
+        if found and not one.draft and found[-1].kind == one.kind.value:
+            found[-1] = replace(found[-1], text=found[-1].text + one.text)
+        else:
+            found.append(Piece(one.kind.value, one.text, one.draft))
+    return tuple(found)
+
+
+def finished(result: LaneResult) -> bool:
+    """Whether a lane came to the finish, and with the right answer."""
+    return result.sample.outcome is Outcome.OK and result.sample.expect_ok is not False
