@@ -1,0 +1,1 @@
+"""Exports of a race: its samples, its events, or a film of it; each an iterator of text, made as it is written."""
