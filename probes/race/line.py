@@ -6,9 +6,10 @@ from dataclasses import asdict
 from typing import Any
 
 from probes.checked import checked
-from probes.race.judgement import Comparison, Duel, Fault, Verdict
+from probes.race.judgement import Verdict
 from probes.race.news import LaneNews, Piece, RaceCommand, RaceNews
 from probes.race.progress import Progress
+from probes.race.record import verdict_of, wish_of
 from probes.race.wish import RaceWish
 from probes.sample import Sample
 
@@ -32,33 +33,29 @@ def read(record: Mapping[str, Any]) -> RaceNews | RaceCommand:
     values = {name: value for name, value in record.items() if name != "type"}
     if record["type"] == "racecommand":
         wish = values["wish"]
-        return checked(RaceCommand(values["do"], None if wish is None else wish_of(wish)))
+        return checked(RaceCommand(values["do"], None if wish is None else _wish(wish)))
     verdict = values["verdict"]
     news = RaceNews(
         **{
             **values,
-            "wish": wish_of(values["wish"]),
+            "wish": _wish(values["wish"]),
             "lanes": tuple(_lane(one) for one in values["lanes"]),
             "differences": tuple(map(str, values["differences"])),
-            "verdict": None if verdict is None else verdict_of(verdict),
+            "verdict": None if verdict is None else _verdict(verdict),
         }
     )
     return checked(news)
 
 
-def wish_of(record: Mapping[str, Any]) -> RaceWish:
-    """The wish of a record. Raises as `read` does."""
-    return checked(RaceWish(**{**record, "lanes": tuple(map(str, record["lanes"]))}))
+def _wish(record: Mapping[str, Any]) -> RaceWish:
+    return checked(wish_of(record))
 
 
-def verdict_of(record: Mapping[str, Any]) -> Verdict:
-    """The verdict of a record. Raises as `read` does."""
-    duels = tuple(
-        Duel(one["lane"], one["against"], tuple(checked(Comparison(**each)) for each in one["comparisons"]))
-        for one in record["duels"]
-    )
-    faults = tuple(checked(Fault(**one)) for one in record["faults"])
-    return checked(Verdict(**{**record, "duels": duels, "faults": faults}))
+def _verdict(record: Mapping[str, Any]) -> Verdict:
+    verdict = checked(verdict_of(record))
+    for one in (*(each for duel in verdict.duels for each in duel.comparisons), *verdict.faults):
+        checked(one)
+    return verdict
 
 
 def _lane(record: Mapping[str, Any]) -> LaneNews:
