@@ -1,0 +1,136 @@
+"""LanePanel: one lane of a race: who it is, how fast it writes, how far it has come, and what it says."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from rich.cells import set_cell_size
+from textual.app import ComposeResult
+from textual.containers import Vertical
+
+from probes.race.news import Piece
+from tui.panels.lane_words import LETTERS, Ink, figures, seconds, state, why
+from tui.race_board import LaneBoard
+from tui.widgets.plate import Plate, Row
+from tui.widgets.speedometer import Speedometer
+from tui.widgets.tail import Tail
+
+FIGURE_WIDTH: Final = 18
+"""Cells of a figure and its label: ``chars/s    12,345``."""
+
+
+class LanePanel(Vertical):
+    """Draws one lane, once per picture; ``slot`` (0 to 3) gives its letter and its colour."""
+
+    DEFAULT_CSS = """
+    LanePanel {
+        width: 1fr;
+        height: 1fr;
+        padding: 0 1;
+        .name { height: 2; }
+        Tail { height: 1fr; }
+        &.-next { border-left: solid $border-blurred; }
+        &.-focused .name { background: $primary 12%; }
+        &.-over Speedometer, &.-over .figures { display: none; }
+    }
+    """
+
+    def __init__(self, slot: int) -> None:
+        super().__init__(classes="-next" if slot else None)
+        self.slot = slot
+        self.tail = Tail()
+        self._head = Plate(classes="name")
+        self._speed = Speedometer()
+        self._figures = Plate(classes="figures")
+        self._told = 0
+        self._last: Piece | None = None
+
+    def compose(self) -> ComposeResult:
+        """Name, speed, figures, text."""
+        yield self._head
+        yield self._speed
+        yield self._figures
+        yield self.tail
+
+    def begin(self) -> None:
+        """A new heat, or another lane: nothing is said yet."""
+        self._told, self._last = 0, None
+        self.tail.begin()
+
+    def show(self, lane: LaneBoard, said: Sequence[Piece], model: str, top: float) -> None:
+        """Draw it. ``said`` is all that it said; what is new of it is appended. ``top`` is the scale of all lanes."""
+        self._head.draw(_name(lane, model, self.slot, self._head.size.width))
+        progress, sample = lane.progress, lane.sample
+        over = sample is not None and sample.tokens_per_s is not None
+        speed = (
+            sample.tokens_per_s if over and sample is not None else progress.tokens_per_s if sample is None else None
+        )
+        self._speed.show(
+            speed,
+            lane.speeds,
+            top,
+            self.slot,
+            estimated=progress.estimated and not over,
+            word="tokens/s, all of it" if over else "tokens/s, last 250 ms",
+        )
+        self._draw_figures(lane)
+        self._say(said, whole=lane.state == "finished")
+
+    def _draw_figures(self, lane: LaneBoard) -> None:
+        width = self._figures.size.width
+        across = max(1, width // FIGURE_WIDTH)
+        found = figures(lane)
+        rows: list[Row] = []
+        for first in range(0, len(found), across):
+            pieces: list[tuple[str, str]] = []
+            for label, value, ink in found[first : first + across]:
+                pieces += [(f"{label:<8}", "label"), (f"{value:>8}", ink), ("  ", "label")]
+            rows.append(tuple(pieces))
+        self._figures.styles.height = len(rows)
+        self._figures.draw(rows)
+
+    def _say(self, said: Sequence[Piece], *, whole: bool) -> None:
+        """Append what is new; where a draft has shortened what was said, say all of it anew."""
+        if self._told and (len(said) < self._told or said[self._told - 1] is not self._last):
+            self.tail.begin(said)
+            self.tail.add((), whole=whole)
+        else:
+            self.tail.add(said[self._told :], whole=whole)
+        self._told, self._last = len(said), said[-1] if said else None
+
+
+def _name(lane: LaneBoard, model: str, slot: int, width: int) -> list[Row]:
+    """Letter, name and state; below it the model, or why it failed."""
+    words, ink = state(lane)
+    room = max(width - 2 - len(words) - 1, 4)
+    reason = why(lane)
+    below: tuple[str, Ink] = (model, "label") if reason is None else (reason, "error")
+    name = set_cell_size(lane.name, room) if len(lane.name) <= room else f"{set_cell_size(lane.name, room - 1)}…"
+    return [
+        ((f"{LETTERS[slot]} ", f"slot{slot}"), (f"{name} ", "figure"), (words, ink)),
+        (("  ", "label"), below),
+    ]
+
+
+def track(lanes: Sequence[LaneBoard], cap: int, width: int) -> list[Row]:
+    """The course seen from above, a row for each lane: how far it has come to the cap, its tokens, its time."""
+    longest = max((len(lane.name) for lane in lanes), default=0)
+    named = min(longest, max(width // 3, 8))
+    room = max(width - named - 26, 6)
+    rows: list[Row] = []
+    for slot, lane in enumerate(lanes):
+        share = min(lane.progress.tokens / cap, 1.0)
+        done = round(share * (room - 1))
+        runner = "⚑" if lane.is_well else "✕" if lane.has_failed else "▶" if lane.progress.chars else "▸"
+        tokens = f"{'≈' if lane.progress.estimated and lane.progress.tokens else ''}{lane.progress.tokens:,.0f}"
+        name = lane.name if len(lane.name) <= named else f"{lane.name[: named - 1]}…"
+        ink = "error" if lane.has_failed else f"slot{slot}"
+        rows.append(
+            (
+                (f"{LETTERS[slot]} {name:{named}} ", f"slot{slot}"),
+                ("━" * done + runner, ink),
+                ("╌" * (room - 1 - done) + "┃", "dim"),
+                (f"{tokens:>8}", "figure"),
+                (f"{seconds(lane.progress.at_ms):>11}", "label"),
+            )
+        )
+    return rows

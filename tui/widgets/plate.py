@@ -1,0 +1,101 @@
+"""Plate: a few rows of styled pieces, as one line-API widget; only rows that changed are drawn again."""
+
+from collections.abc import Sequence
+from typing import ClassVar, Final
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.geometry import Region
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from tui.palette import SLOTS, endpoint_color
+
+Piece = tuple[str, str]
+"""Text, and the name of its style: a component class of the plate without its prefix, or ``slot0`` … ``slot7``."""
+
+Row = tuple[Piece, ...]
+
+STYLES: Final = ("figure", "label", "dim", "hint", "title", "success", "warning", "error", "badge", "speed", "chosen")
+
+
+class Plate(Widget, can_focus=False):
+    """Draws rows, cut at its edge. A click posts `Clicked`."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"plate--{name}" for name in STYLES}
+    DEFAULT_CSS = """
+    Plate {
+        height: 1;
+        .plate--figure { color: $foreground; text-style: bold; }
+        .plate--label { color: $text-muted; }
+        .plate--dim { color: $text-disabled; }
+        .plate--hint { color: $text-muted; text-style: italic; }
+        .plate--title { color: $primary; text-style: bold; }
+        .plate--success { color: $success; text-style: bold; }
+        .plate--warning { color: $warning; }
+        .plate--error { color: $error; }
+        .plate--badge { color: $background; background: $accent; text-style: bold; }
+        .plate--speed { color: $secondary; }
+        .plate--chosen { background: $primary 18%; }
+    }
+    """
+
+    class Clicked(Message):
+        """A row was clicked."""
+
+        def __init__(self, plate: "Plate", row: int) -> None:
+            super().__init__()
+            self.plate = plate
+            self.row = row
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id, classes=classes)
+        self._rows: tuple[Row, ...] = ()
+        self._chosen: int | None = None
+        self._look: dict[str, Style] = {}
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """What it shows."""
+        return self._rows
+
+    def draw(self, rows: Sequence[Row], chosen: int | None = None) -> None:
+        """Show these rows, the ``chosen`` one set off. What is as before is not painted again."""
+        before, self._rows = self._rows, tuple(rows)
+        was, self._chosen = self._chosen, chosen
+        if len(before) != len(self._rows):
+            self.refresh()
+            return
+        for y, (old, new) in enumerate(zip(before, self._rows, strict=True)):
+            if old != new or (was != chosen and y in (was, chosen)):
+                self.refresh(Region(0, y, self.size.width, 1))
+
+    def render_line(self, y: int) -> Strip:
+        """One row."""
+        width = self.size.width
+        if y >= len(self._rows):
+            return Strip.blank(width, self.rich_style)
+        over = Style(bgcolor=self._style("chosen").bgcolor) if y == self._chosen else Style()
+        segments = [Segment(text, self._style(name) + over) for text, name in self._rows[y]]
+        return Strip(segments).adjust_cell_length(width, self.rich_style + over)
+
+    def notify_style_update(self) -> None:
+        """A new theme: styles are looked up anew."""
+        self._look.clear()
+        super().notify_style_update()
+
+    def on_click(self, event: events.Click) -> None:
+        """Tell which row it was."""
+        if 0 <= event.y < len(self._rows):
+            self.post_message(self.Clicked(self, event.y))
+
+    def _style(self, name: str) -> Style:
+        if name not in self._look:
+            if name.startswith("slot"):
+                color = endpoint_color(int(name[4:]) % SLOTS, dark=self.app.current_theme.dark)
+                self._look[name] = self.rich_style + Style(color=color, bold=True)
+            else:
+                self._look[name] = self.get_component_rich_style(f"plate--{name}")
+        return self._look[name]
