@@ -67,6 +67,10 @@ def test_a_model_is_served_by_several_providers():
     }
 
 
+def test_one_endpoint_is_probed_warm_and_cold():
+    assert [one.name for one in demo_endpoints(URL) if one.connection != "warm"] == ["cerebras/gpt-oss-120b"]
+
+
 @pytest.mark.parametrize("endpoint", demo_endpoints(URL), ids=lambda one: one.name)
 async def test_every_demo_model_answers_its_endpoint(endpoint):
     behaviour = replace(demo_models()[endpoint.model], mood=None, load_ms=None, ttft_ms=Constant(5))

@@ -38,6 +38,7 @@ def _endpoint(one: DemoModel, preset: Preset, place: str) -> Endpoint:
         body=merged(preset.body, one.body or {}),
         quirks=preset.quirks,
         group=one.group,
+        connection=one.connection,
         price=one.price,
         interval=one.interval,
         prompt=PROMPT,

@@ -29,6 +29,7 @@ _CEREBRAS: Final = (
         interval=2.0,
         group="gpt-oss-120b",
         price=Price(0.35, 0.75),
+        connection="both",
     ),
     DemoModel(
         "cerebras",

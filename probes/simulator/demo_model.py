@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from probes.endpoint import Price
+from probes.endpoint import Policy, Price
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 
@@ -29,3 +29,4 @@ class DemoModel:
     group: str | None = None
     price: Price | None = None
     body: Mapping[str, Any] | None = None
+    connection: Policy = "warm"

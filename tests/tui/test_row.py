@@ -199,3 +199,10 @@ def test_what_a_row_shows_changes_only_with_what_is_drawn(board):
     assert seen(view, parts, board) != seen(view, parts, replace(board, at=NOW + 1000))
     assert seen(view, parts, board) != seen(view, parts, replace(board, selected=None))
     assert seen(view, parts, board) != seen(replace(view, last_failure=Outcome.CUT), parts, board)
+
+
+def test_of_warm_and_cold_in_turn_the_second_line_says_which_one_is_shown(board):
+    view = board.endpoints[0]
+    facts = replace(view.facts, name="one", model="one", provider="one", connection="both")
+    lines = text(row(replace(view, facts=facts), columns(160, 21), scales([view]), board, tall=True))
+    assert "warm (cold apart) " in lines[1]

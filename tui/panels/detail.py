@@ -15,10 +15,11 @@ from probes.sample import Sample
 from probes.stats import chars_per_s
 from probes.text import line
 from tui.format import DASH, clock, number, times, until, usd
+from tui.lanes import lanes_lines
 from tui.limits import Level
 from tui.palette import endpoint_color
 from tui.served import other_tier
-from tui.view import EndpointView
+from tui.view import EndpointView, LaneFigures
 from tui.widgets.spark import CHANGE
 from tui.widgets.waterfall import Waterfall
 
@@ -30,6 +31,9 @@ TALL: Final = 11
 
 FAILURES_SHOWN: Final = 6
 FIGURE_ROWS: Final = 3
+LANES_FROM: Final = TALL + 2
+"""Rows from which there is room for the lanes of an endpoint that is probed warm and cold."""
+
 LIMIT_ROWS: Final = 2
 
 _BETWEEN: Final = "  ·  "
@@ -198,6 +202,7 @@ class Detail(Container):
         padding: 0 1;
         #title { height: 1; }
         #figures { height: auto; }
+        #lanes { height: auto; display: none; }
         #limits { height: auto; color: $text-muted; }
         #body { layout: vertical; height: 1fr; }
         #words { height: 1fr; }
@@ -217,6 +222,7 @@ class Detail(Container):
         super().__init__(id=id)
         self._title = Static(id="title")
         self._figures = Static(id="figures")
+        self._lanes = Static(id="lanes")
         self._limits = Static(id="limits")
         self._waterfall = Waterfall()
         self._failures = Static(id="failures")
@@ -224,6 +230,7 @@ class Detail(Container):
         self._shown: tuple[EndpointView | None, Sample | None, tuple[Sample, ...], str] = (None, None, (), "")
         self._at: int | None = None
         self._due = ""
+        self._laned: tuple[LaneFigures, ...] = ()
         self._told: object = None
         self._drawn: object = None
         self._titled: object = None
@@ -232,6 +239,7 @@ class Detail(Container):
         """Title and figures over the waterfall and the words."""
         yield self._title
         yield self._figures
+        yield self._lanes
         yield self._limits
         with Container(id="body"):
             yield self._waterfall
@@ -276,6 +284,7 @@ class Detail(Container):
             named = title(view, sample, size.width, self._due, dark=theme.dark) if view else "no endpoint selected"
             self._title.update(named)
         roomy = self.has_class("-wide") or self.has_class("-tall")
+        self._draw_lanes(view)
         self._draw_told(view, LIMIT_ROWS if roomy else 1)
         if content == self._drawn:
             return
@@ -287,6 +296,14 @@ class Detail(Container):
         self._failures.update(failures_text(failures, FAILURES_SHOWN if roomy else 1) if view else "")
         self._failures.set_class(bool(failures), "-some")
         self._answer.update(Text(line(answer, size.width * size.height)))
+
+    def _draw_lanes(self, view: EndpointView | None) -> None:
+        """Two rows where the endpoint has two lanes and there is room, whatever is known of them; else none."""
+        lanes = view.figures.lanes if view and self.size.height >= LANES_FROM else ()
+        if lanes != self._laned:
+            self._laned = lanes
+            self._lanes.update(Text("\n".join(lanes_lines(lanes)), no_wrap=True, overflow="ellipsis"))
+            self._lanes.display = bool(lanes)
 
     def _draw_told(self, view: EndpointView | None, rows: int) -> None:
         """The rows of limits, which count down, and the one of changes; without either they take no room."""

@@ -220,7 +220,8 @@ def _subtitle(view: EndpointView, width: int, title: str) -> str:
     facts = view.facts
     served = f"→ {line(view.served)}" if view.served else ""
     news = (word for word in (_tiers(view), served) if word and word not in title)
-    words = [*news, *(word for word in (facts.model, facts.provider) if word not in facts.name), facts.connection]
+    lane = "warm (cold apart)" if facts.connection == "both" else facts.connection
+    words = [*news, *(word for word in (facts.model, facts.provider) if word not in facts.name), lane]
     kept = ""
     for word in words:
         joined = f"{kept} · {word}" if kept else word
