@@ -1,0 +1,56 @@
+"""llama.cpp races itself with models of two sizes: the smaller one wins, and by what the servers say themselves."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from probes import loop
+from probes.endpoint import Endpoint
+from probes.keys import Secret
+from probes.outcome import Outcome
+from probes.probe import Prober
+from probes.race.race import Race
+from probes.race.racing import Racing, lanes
+from probes.race.wish import RaceWish
+from probes.stats import median
+from probes.transports import transport_to
+from probes.wire import load_dialect
+from tests.referee.server import serving
+from tests.samples import endpoint
+
+WISH = RaceWish(("small", "large"), "Tell a story.", max_output_tokens=128, heats=4)
+
+
+@pytest.fixture(scope="module")
+def rivals(model, url, tmp_path_factory) -> Iterator[list[Endpoint]]:
+    """A server of the small model, and one of a model that has to read some twelve times the weights for a token."""
+    from tests.referee.model import Size, write
+
+    path = tmp_path_factory.mktemp("race") / "large.gguf"
+    write(path, Size(width=256, layers=3, heads=4, hidden=512, words=512))
+    with serving(path) as other:
+        yield [
+            endpoint(name=name, model=name, base_url=base_url) for name, base_url in (("small", url), ("large", other))
+        ]
+
+
+async def no_key(_: Endpoint) -> Secret | None:
+    return None
+
+
+def test_the_smaller_model_wins_and_the_servers_own_times_say_so_too(rivals):
+    async def run() -> Race:
+        probers = [
+            Prober(one, load_dialect(one.dialect), transport_to(one.base_url, None)) for one in lanes(WISH, rivals)
+        ]
+        return await Racing(WISH, probers, find_key=no_key).run()
+
+    race = loop.run(run())
+    assert {one.sample.outcome for heat in race.heats for one in heat.lanes} == {Outcome.OK}
+    assert {one.sample.output_tokens for heat in race.heats for one in heat.lanes} == {128}
+    small, large = ([heat.lanes[lane].sample for heat in race.heats] for lane in (0, 1))
+    theirs = [median(one.server_tokens_per_s for one in samples) for samples in (small, large)]
+    assert None not in theirs
+    assert theirs[0] > theirs[1]
+    assert race.verdict.leader == "small"
+    assert [heat.lanes[0].place for heat in race.heats].count(1) >= 3  # one heat may fall into a stall of the machine
