@@ -7,7 +7,7 @@ from tui.format import number
 from tui.view import LaneFigures
 
 WIDTHS: Final = (3, 5, 5, 5)
-"""Cells for a count, two times and a speed, so that nothing moves while they grow; 78 for the whole line."""
+"""Cells for a count, two times and a speed, so that nothing moves while they grow; at most 78 for the whole line."""
 
 
 def lanes_lines(lanes: Sequence[LaneFigures]) -> list[str]:
@@ -21,5 +21,5 @@ def lanes_lines(lanes: Sequence[LaneFigures]) -> list[str]:
     for one, values in zip(lanes, cells, strict=True):
         count, p50, p95, speed = (value.rjust(width) for value, width in zip(values, widths, strict=True))
         setup = f"  set-up p50 {number(one.setup_p50_ms)} ms" if one.lane == "cold" else ""
-        lines.append(f"{one.lane}  n {count}  TTFT p50 {p50} p95 {p95} ms  tokens/s p50 {speed}{setup}")
+        lines.append(f"{one.lane}  n {count}  TTFT p50 {p50} p95 {p95} ms  tok/s p50 {speed}{setup}")
     return lines

@@ -40,18 +40,18 @@ def messages():
 
 def test_the_figures_stand_under_each_other_and_set_up_is_the_cold_ones():
     assert lanes_lines((WARM, COLD)) == [
-        "warm  n 121  TTFT p50    98 p95   240 ms  tokens/s p50 2,610",
-        "cold  n   9  TTFT p50 1,412 p95 1,530 ms  tokens/s p50   604  set-up p50 38 ms",
+        "warm  n 121  TTFT p50    98 p95   240 ms  tok/s p50 2,610",
+        "cold  n   9  TTFT p50 1,412 p95 1,530 ms  tok/s p50   604  set-up p50 38 ms",
     ]
-    assert max(map(len, lanes_lines((WARM, COLD)))) == 78
+    assert max(map(len, lanes_lines((WARM, replace(COLD, setup_p50_ms=1_234.0))))) == 78
     assert lanes_lines(()) == []
 
 
 def test_what_is_not_known_is_a_dash_and_nothing_moves_as_numbers_grow():
     warm, cold = lanes_lines((LaneFigures("warm"), LaneFigures("cold")))
-    assert warm == "warm  n   0  TTFT p50     – p95     – ms  tokens/s p50     –"
-    assert cold == "cold  n   0  TTFT p50     – p95     – ms  tokens/s p50     –  set-up p50 – ms"
-    assert [line.index("tokens/s") for line in lanes_lines((WARM, COLD))] == [warm.index("tokens/s")] * 2
+    assert warm == "warm  n   0  TTFT p50     – p95     – ms  tok/s p50     –"
+    assert cold == "cold  n   0  TTFT p50     – p95     – ms  tok/s p50     –  set-up p50 – ms"
+    assert [line.index("tok/s") for line in lanes_lines((WARM, COLD))] == [warm.index("tok/s")] * 2
 
 
 @pytest.mark.parametrize("size", [(160, 45), (100, 40), (80, 24)])
@@ -59,8 +59,8 @@ async def test_the_detail_shows_two_lanes_and_the_row_the_warm_ones(size):
     async with showing(*messages(), size=size, lens=Lens(window="6 h")) as shown:
         before = shown.lines
         assert [line.strip() for line in before if "set-up p50" in line or "warm  n " in line] == [
-            "warm  n  20  TTFT p50   100 p95   100 ms  tokens/s p50   500",
-            "cold  n  20  TTFT p50   900 p95   900 ms  tokens/s p50   500  set-up p50 38 ms",
+            "warm  n  20  TTFT p50   100 p95   100 ms  tok/s p50   500",
+            "cold  n  20  TTFT p50   900 p95   900 ms  tok/s p50   500  set-up p50 38 ms",
         ]
         row = next(line for line in before if FEW[0].name in line)
         assert " 100" in row

@@ -202,7 +202,7 @@ class Detail(Container):
         padding: 0 1;
         #title { height: 1; }
         #figures { height: auto; }
-        #lanes { height: auto; display: none; }
+        #lanes { height: auto; display: none; text-wrap: nowrap; text-overflow: ellipsis; }
         #limits { height: auto; color: $text-muted; }
         #body { layout: vertical; height: 1fr; }
         #words { height: 1fr; }
