@@ -12,6 +12,7 @@ import typer
 
 from probes import __version__
 from probes.exit_code import ExitCode, exit_code_of
+from probes.races_cli import races_app
 
 app = typer.Typer(
     name="inftop",
@@ -22,6 +23,7 @@ app = typer.Typer(
 )
 keys_app = typer.Typer(help="Keep, list and delete the keys of providers.", no_args_is_help=True)
 app.add_typer(keys_app, name="keys")
+app.add_typer(races_app, name="races")
 
 
 def _print_version(wanted: bool) -> None:

@@ -17,14 +17,16 @@ class ExitCode(IntEnum):
 def exit_code_of(error: Exception) -> ExitCode | None:
     """The exit code of an error whose text is all a person needs; None for a defect, which deserves its traceback."""
     from probes.commands.export import NoCertificate
+    from probes.commands.races import NoSuchRace
     from probes.config import ConfigError, UnknownEndpoint, UnknownGroup  # all of them only now: most commands end well
     from probes.keyring_store import KeyringMissing
     from probes.keys import WrongKey
+    from probes.race.wish import WrongWish
     from probes.store.lock import StoreHeld
     from probes.store.problem import StoreProblem
 
     match error:
-        case ConfigError() | WrongKey() | UnknownEndpoint() | UnknownGroup():
+        case ConfigError() | WrongKey() | UnknownEndpoint() | UnknownGroup() | WrongWish() | NoSuchRace():
             return ExitCode.USAGE
         case StoreProblem() | StoreHeld():
             return ExitCode.STORE

@@ -64,7 +64,7 @@ def export(
     """
     total = reader.count(since_ms, until_ms, endpoints) if on_progress else 0
     done = 0
-    with _opened(out) as write:
+    with opened(out) as write:
         layout = LAYOUTS[format]
         write(layout.header)
         for lines in _lines(reader, layout, *within(since_ms, until_ms, endpoints)):
@@ -90,7 +90,7 @@ def _lines(reader: StoreReader, layout: Layout, where: str, parameters: list[Any
 
 
 @contextmanager
-def _opened(out: Path | BinaryIO | TextIO) -> Iterator[Callable[[str], object]]:
+def opened(out: Path | BinaryIO | TextIO) -> Iterator[Callable[[str], object]]:
     """What writes text to ``out``. A file is written beside it and takes its place when complete."""
     if isinstance(out, Path):
         with _opened_path(out) as file:

@@ -7,11 +7,15 @@ import sys
 from contextlib import closing
 from dataclasses import replace
 from threading import Timer
+from typing import get_args, get_type_hints
 
 import pytest
 
+from probes.endpoint import Endpoint
+from probes.keys import Secret
 from probes.race.heat import Heat, LaneResult
 from probes.race.moment import Moment
+from probes.race.race import Race
 from probes.race.recording import Recording, decode
 from probes.race.wish import RaceWish
 from probes.store import races
@@ -22,7 +26,7 @@ from probes.store.races import RaceSummary, keep, listed, load
 from probes.store.reader import StoreReader
 from probes.store.schema import REVISIONS
 from probes.store.writer import Writer
-from probes.wire.dialect import Kind
+from probes.wire.dialect import Kind, WireRequest
 from tests.race.races import FAST, SLOW, STARTED_AT, VERDICT, race
 from tests.samples import sample
 from tests.store.stores import ask, fill, open_old, until, url_of
@@ -206,3 +210,19 @@ def test_reading_races_loads_no_database_toolkit():
     code = "import probes.store.races, sys; print({'sqlalchemy', 'sqlmodel', 'alembic'} & set(sys.modules))"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert said == "set()\n"
+
+
+def held_by(kind, found):
+    """Every type that a value of this type can hold, all the way down."""
+    if kind not in found:
+        found.add(kind)
+        hints = get_type_hints(kind) if isinstance(kind, type) and kind.__module__.startswith("probes") else {}
+        for one in (*hints.values(), *get_args(kind)):
+            held_by(one, found)
+    return found
+
+
+def test_a_race_has_no_place_for_a_key():
+    found = held_by(Race, set())
+    assert {Race, Heat, LaneResult, Recording, Moment, RaceWish} < found
+    assert not {Secret, Endpoint, WireRequest} & found
