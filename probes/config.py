@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import platformdirs
 
 from probes import toml_value as check
 from probes.budget import Budget
+from probes.control import EVERY_S, USUAL, ControlPlan, origin_of
 from probes.endpoint import Endpoint
 from probes.endpoint_table import ProbeSettings, read_endpoint, read_settings
 from probes.text import line
@@ -51,6 +53,7 @@ class Config:
     store_url: str | None
     budget: Budget
     endpoints: tuple[Endpoint, ...]
+    controls: ControlPlan = USUAL
 
 
 def find_config(explicit: Path | None) -> Path:
@@ -101,6 +104,7 @@ def load(path: Path) -> Config:
     top = Table(values, problems, file)
     store_url = _store_url(top.table("store"))
     budget = _budget(top.table("budget"))
+    controls = _controls(top.table("control"))
     settings = _settings(top.table("probe"))
     endpoints = []
     for number, one in enumerate(top.tables("endpoint"), start=1):
@@ -114,7 +118,7 @@ def load(path: Path) -> Config:
             top.blame("endpoint", f"{count} endpoints are named {name!r}; names must be unique")
     if problems:
         raise ConfigError(tuple(problems))
-    return Config(path, store_url, budget, tuple(endpoints))
+    return Config(path, store_url, budget, tuple(endpoints), controls)
 
 
 def _where(number: int, values: dict[str, Any]) -> str:
@@ -137,6 +141,29 @@ def _budget(table: Table) -> Budget:
     )
     table.close()
     return budget
+
+
+def _controls(table: Table) -> ControlPlan:
+    plan = ControlPlan(
+        reference=table.take("reference", _origin, USUAL.reference), every=table.take("every", _every, USUAL.every)
+    )
+    table.close()
+    if plan.reference is not None and plan.every is None:
+        table.blame("reference", 'is never looked at with every = "off"')
+    return plan
+
+
+def _origin(value: object) -> str:
+    """A host to connect to, as an address without a path: nothing is ever asked of it."""
+    url = check.base_url(value)
+    if urlsplit(url).scheme not in {"http", "https"} or urlsplit(url).path:
+        raise ValueError(f'must be a host, "https://host" or "http://host:port", no path, not {check.shown(url)}')
+    return origin_of(url)
+
+
+def _every(value: object) -> float | None:
+    """How often, seconds; None for "off"."""
+    return None if value == "off" else check.duration(EVERY_S)(value)
 
 
 def _settings(table: Table) -> ProbeSettings:

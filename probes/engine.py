@@ -12,6 +12,8 @@ from typing import Final, Protocol
 
 from probes.budget import Ledger
 from probes.connection import tls_context
+from probes.control import USUAL, ControlPlan
+from probes.controls import Controls
 from probes.endpoint import Endpoint
 from probes.frames import Command, EngineStatus, StoreStatus
 from probes.keys import Secret
@@ -79,6 +81,7 @@ class Engine:
         on_change: Callable[[Watch], None] = lambda _: None,
         on_probe: Callable[[Probed], None] = lambda _: None,
         tls: ssl.SSLContext | None = None,
+        controls: ControlPlan = USUAL,
     ) -> None:
         self._ledger = ledger
         self._store = store
@@ -110,6 +113,8 @@ class Engine:
             for endpoint in endpoints
             if endpoint.enabled
         }
+        watched = [one.endpoint for one in self.watches.values()]
+        self._controls = Controls(watched, controls, tls, self._is_watching)
 
     def listen(self, listener: Callable[[Sample, str], None]) -> None:
         """Tell this one of every sample from now on."""
@@ -128,6 +133,7 @@ class Engine:
             usd_cap=ledger.budget.usd_per_day,
             tokens_cap=ledger.budget.tokens_per_day,
             over_budget=ledger.over,
+            controls=self._controls.newest,
         )
 
     def obey(self, command: Command) -> None:
@@ -149,8 +155,10 @@ class Engine:
         scheduler = Scheduler(list(self.watches.values()), self._first_round())
         scheduler.start()
         beats = asyncio.create_task(self._beat())
+        controls = asyncio.create_task(self._controls.run())
         await stop.wait()
         beats.cancel()
+        controls.cancel()
         await scheduler.stop()
         await asyncio.gather(*(watch.stop(GRACE_S) for watch in self.watches.values()), return_exceptions=True)
         self._surroundings.stop()
@@ -172,6 +180,11 @@ class Engine:
             self._store.beat(json.dumps({"engine": asdict(self.status), "watches": watches}))
             await asyncio.sleep(BEAT_S)
 
+    def _is_watching(self, endpoint: Endpoint) -> bool:
+        """Whether probes of an endpoint are sent when they are due."""
+        status = self.watches[endpoint.name].status
+        return not (status.paused or status.no_key)
+
     async def _find_key(self, endpoint: Endpoint) -> Secret | None:
         return await self._keys.find(endpoint.keys)
 
@@ -182,6 +195,7 @@ class Engine:
         self._ledger = self._ledger.add(sample)
         if sample.outcome is Outcome.AUTH:
             self._keys.forget(self.watches[sample.endpoint].endpoint.keys)
+        self._controls.hear(sample, self.watches[sample.endpoint].endpoint, asyncio.get_running_loop().time())
         if self._store is not None:
             self._store.put(sample, text or None)
         for listener in self._listeners:

@@ -11,7 +11,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
 from probes.checked import checked
+from probes.control import Control, origin_of
 from probes.endpoint import Endpoint, Policy, Price
+from probes.outcome import Outcome
 from probes.sample import Sample
 
 FRAMES_PER_SECOND: Final = 20
@@ -36,6 +38,7 @@ class EngineStatus:
     """The engine at one instant; ``usd_today`` and ``tokens_today`` count since 00:00 UTC, all endpoints.
 
     ``loop_lag_ms`` is the worst lateness of the engine's own heartbeat over the last ten seconds.
+    ``controls`` holds the newest one of every origin.
     """
 
     store: StoreStatus
@@ -46,6 +49,7 @@ class EngineStatus:
     usd_cap: float | None = None
     tokens_cap: int | None = None
     over_budget: str | None = None
+    controls: tuple[Control, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,7 @@ class EndpointFacts:
     key: str | None = None
     price: Price | None = None
     tier: str | None = None
+    origin: str = ""
 
     @classmethod
     def of(cls, endpoint: Endpoint) -> "EndpointFacts":
@@ -95,6 +100,7 @@ class EndpointFacts:
             key=endpoint.keys[0] if endpoint.keys else None,
             price=endpoint.price,
             tier=_tier(endpoint.body),
+            origin=origin_of(endpoint.base_url),
         )
 
 
@@ -178,5 +184,11 @@ def _facts(record: Mapping[str, Any]) -> EndpointFacts:
 
 
 def engine_status(record: Mapping[str, Any]) -> EngineStatus:
-    """The status of a record. Raises KeyError, TypeError or AttributeError where it is none."""
-    return checked(EngineStatus(**{**record, "store": checked(StoreStatus(**record["store"]))}))
+    """The status of a record. Raises KeyError, TypeError, ValueError or AttributeError where it is none."""
+    controls = tuple(_control(one) for one in record.get("controls", ()))
+    store = checked(StoreStatus(**record["store"]))
+    return checked(EngineStatus(**{**record, "store": store, "controls": controls}))
+
+
+def _control(record: Mapping[str, Any]) -> Control:
+    return checked(Control(**{**record, "outcome": Outcome(record["outcome"])}))

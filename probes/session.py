@@ -14,6 +14,7 @@ from typing import Final
 from probes import __version__
 from probes.budget import Budget, Ledger, midnight
 from probes.config import find_config, load
+from probes.control import USUAL, ControlPlan
 from probes.endpoint import Endpoint
 from probes.engine import Engine
 from probes.frames import EndpointFacts, Hello
@@ -42,6 +43,7 @@ class Plan:
     budget: Budget
     store_url: str
     simulated: bool = False
+    controls: ControlPlan = USUAL
 
     def hello(self, pid: int, holder: str | None = None) -> Hello:
         """The engine's first words to a screen."""
@@ -58,7 +60,7 @@ async def open_plan(config: Path | None, *, demo: bool) -> AsyncIterator[Plan]:
     """
     if not demo:
         read = load(find_config(config))
-        yield Plan(read.endpoints, read.budget, read.store_url or default_url())
+        yield Plan(read.endpoints, read.budget, read.store_url or default_url(), controls=read.controls)
         return
     from probes.simulator.demo import demo_endpoints
 
@@ -99,6 +101,7 @@ async def open_engine(
                 on_change=on_change,
                 on_probe=on_probe,
                 tls=tls,
+                controls=plan.controls,
             )
         finally:
             await writer.close(DRAIN_S)

@@ -16,6 +16,8 @@ OF_PROBES = {
     "probes.checked",
     "probes.clock",
     "probes.config",
+    "probes.control",
+    "probes.culprit",
     "probes.definitions",
     "probes.endpoint",
     "probes.export",

@@ -6,6 +6,7 @@ import pytest
 
 from probes.budget import Budget
 from probes.config import ConfigError, UnknownEndpoint, UnknownGroup, choose, find_config, in_group, load
+from probes.control import ControlPlan
 from probes.endpoint import Price, Timeouts
 from probes.endpoint_table import DEFAULT_PROMPT
 from probes.preset import dialects, presets
@@ -235,7 +236,7 @@ model = 3
         "endpoint[2] \"second\": base_url: must be an http://, https://, ws:// or wss:// address, not 'ftp://host/v1'",
         "endpoint[2] \"second\": dialect: 'openai' is not known; did you mean 'openai_chat'? known: "
         f"{', '.join(dialects())}",
-        "unknown key 'modle'; allowed: budget, endpoint, probe, store",
+        "unknown key 'modle'; allowed: budget, control, endpoint, probe, store",
     ]
 
 
@@ -420,3 +421,35 @@ def test_a_dialect_and_its_address_go_together(tmp_path, dialect, base_url, want
     )
     with pytest.raises(ConfigError, match=wanted):
         load(path)
+
+
+def test_controls_are_on_without_a_reference_and_as_the_file_says(write):
+    assert load(write(ENDPOINT)).controls == ControlPlan(None, 60.0)
+    table = '[control]\nreference = "https://Example.com/"\nevery = "5m"'
+    assert load(write(table + ENDPOINT)).controls == ControlPlan("https://example.com", 300.0)
+    assert load(write('[control]\nevery = "off"' + ENDPOINT)).controls == ControlPlan(None, None)
+
+
+@pytest.mark.parametrize(
+    ("table", "problem"),
+    [
+        ('every = "10s"', "control.every: must be 60 s or more, not '10s'"),
+        ("every = false", "control.every: must be a duration or a number of seconds, not true or false"),
+        ('every = "of"', 'control.every: \'of\' is not a duration; write it like "10s", "5m" or "1h"'),
+        ('every = "off"\nreference = "https://h"', 'control.reference: is never looked at with every = "off"'),
+        (
+            'refrence = "https://h"',
+            "unknown key 'control.refrence'; did you mean 'control.reference'? allowed: "
+            "control.every, control.reference",
+        ),
+        *(
+            (
+                f'reference = "{url}"',
+                f'control.reference: must be a host, "https://host" or "http://host:port", no path, not \'{url}\'',
+            )
+            for url in ("https://h/v1", "wss://h")
+        ),
+    ],
+)
+def test_a_wrong_control_table_is_told(problems, table, problem):
+    assert problems(f"[control]\n{table}\n{ENDPOINT}") == [problem]

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from probes.control import Control
 from probes.endpoint import Endpoint, Price
 from probes.frames import (
     Command,
@@ -21,9 +22,15 @@ from tests.samples import endpoint, sample
 
 FACTS = EndpointFacts.of(endpoint(keys=("SIM_API_KEY", "OTHER"), group="m", price=Price(0.15, 0.6)))
 HELLO = Hello("0.1.0", 7, "sqlite:///x", simulated=True, endpoints=(FACTS,), holder="process 8")
+CONTROLS = (
+    Control("https://h", 5, Outcome.OK, "", 1.0, 2.0, None),
+    Control("https://r", 6, Outcome.DNS, "?", reference=True),
+)
 FRAME = Frame(
     at=1_800_000_000_000,
-    engine=EngineStatus(StoreStatus("full", "no space", 5, 6, 7), paused=True, loop_lag_ms=1, usd_cap=2.0),
+    engine=EngineStatus(
+        StoreStatus("full", "no space", 5, 6, 7), paused=True, loop_lag_ms=1, usd_cap=2.0, controls=CONTROLS
+    ),
     watches=(WatchStatus("sim/model", next_due=5, blocked_why="429"),),
     samples=(sample(ttft_ms=182, outcome_detail="a\u2028b"), sample(outcome=Outcome.CUT)),
     answers={"sim/model": "Once\nupon"},
@@ -56,6 +63,13 @@ def test_facts_tell_the_tier_that_is_asked_for(body, tier):
     assert EndpointFacts.of(endpoint(body=body)).tier == tier
 
 
+def test_what_an_engine_without_controls_says_is_still_read():
+    record, hello = json.loads(encode(FRAME)), json.loads(encode(HELLO))
+    del record["engine"]["controls"], hello["endpoints"][0]["origin"]
+    assert decode(json.dumps(record).encode()).engine.controls == ()
+    assert decode(json.dumps(hello).encode()).endpoints[0].origin == ""
+
+
 def changed(message, *path, to):
     record = json.loads(encode(message))
     inner = record
@@ -77,6 +91,9 @@ def changed(message, *path, to):
         changed(FRAME, "at", to="soon"),
         changed(FRAME, "engine", "loop_lag_ms", to="late"),
         changed(FRAME, "engine", "store", "stored", to=None),
+        changed(FRAME, "engine", "controls", 0, "connect_ms", to="soon"),
+        changed(FRAME, "engine", "controls", 0, "outcome", to="splendid"),
+        changed(FRAME, "engine", "controls", to=5),
         changed(FRAME, "watches", 0, "next_due", to="soon"),
         changed(FRAME, "watches", 0, "paused", to=1),
         changed(FRAME, "samples", 0, "ttft_ms", to="soon"),

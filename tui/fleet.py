@@ -7,10 +7,13 @@ from typing import Final
 
 from rich.cells import cell_len
 
+from probes.control import Control
+from probes.culprit import Lately, Verdict, judge, worst
 from probes.frames import EndpointFacts, EngineStatus, Frame, Hello, WatchStatus
 from probes.outcome import FAILED, NEVER_SENT, Outcome
 from probes.sample import Sample
 from probes.selftest.certificate import Certificate
+from tui.blame import lately, recent
 from tui.figures import figures, grid, window_start
 from tui.health import state
 from tui.history import History, Past
@@ -23,6 +26,9 @@ from tui.told import Told
 from tui.view import Dashboard, EndpointView, Figures, Grid, Link
 
 FAILURES_KEPT: Final = 20
+UNPROBED: Final = frozenset({"paused", "no key", "budget", "waiting"})
+"""States in which the newest sample tells nothing of now."""
+
 SILENT_AFTER_MS: Final = 3_000
 """An engine that lives sends a frame at least every second."""
 
@@ -51,6 +57,7 @@ class Watched:
     failures: deque[Sample] = field(default_factory=lambda: deque(maxlen=FAILURES_KEPT))
     answer: str = ""
     drawn: tuple[tuple[Grid, int, int, int, bool], Figures] | None = None
+    since: tuple[int, Lately] | None = None
 
     def take(self, sample: Sample) -> None:
         """Take a live sample in; one that is already known (from the store) changes nothing."""
@@ -80,6 +87,14 @@ class Watched:
             self.drawn = (key, figures(self.history, self.facts, on, since, now, fully=fully))
         return self.drawn[1]
 
+    def lately(self) -> Lately | None:
+        """What its newest sent sample tells; made again only when the history changed."""
+        if self.last_sent is None:
+            return None
+        if self.since is None or self.since[0] != self.history.version:
+            self.since = (self.history.version, lately(self.facts, self.last_sent, self.history))
+        return self.since[1]
+
 
 class Fleet:
     """Endpoints in the order of the configuration, the engine's status and the link to it.
@@ -96,6 +111,7 @@ class Fleet:
         self.store_url: str | None = None
         self.certificate: Certificate | None = None
         self._heard_at = now
+        self._judged: tuple[tuple[list[Lately], tuple[Control, ...]], dict[str, Verdict]] | None = None
         self._know(endpoints)
 
     def apply(self, message: Message, now: int) -> None:
@@ -173,7 +189,9 @@ class Fleet:
         on = grid(lens.window_ms, columns, now)
         since = window_start(lens.window_ms, now)
         watched = self.endpoints.values()
-        views = compared([self._view(one, on, since, now, fully=lens.ranked) for one in watched], lens.ranking)
+        seen = [self._view(one, on, since, now, fully=lens.ranked) for one in watched]
+        verdicts = self._verdicts(seen, now)
+        views = compared([replace(one, verdict=verdicts.get(one.name)) for one in seen], lens.ranking)
         shown, groups = arranged(views, lens)
         names = [view.name for view in shown]
         return Dashboard(
@@ -189,7 +207,17 @@ class Fleet:
             untrusted=sum(sum(view.figures.untrusted) for view in views),
             certificate=self.certificate,
             selected=selected if selected in names else next(iter(names), None),
+            verdict=worst({view.name: view.verdict for view in views if view.verdict and view.state == "failing"}),
         )
+
+    def _verdicts(self, views: Iterable[EndpointView], now: int) -> dict[str, Verdict]:
+        """Who is to blame for what fails, from the endpoints that are being probed; judged anew only after news."""
+        probed = (self.endpoints[view.name].lately() for view in views if view.state not in UNPROBED)
+        heard = [one for one in probed if one is not None]
+        controls = recent(self.engine.controls, now) if self.engine else ()
+        if self._judged is None or self._judged[0] != (heard, controls):
+            self._judged = (heard, controls), judge(heard, controls)
+        return self._judged[1]
 
     def link_at(self, now: int) -> Link:
         """The link at ``now``: found silent where a living engine would have spoken."""

@@ -79,6 +79,11 @@ def clock(ms: int, zone: tzinfo | None = None) -> str:
     return datetime.fromtimestamp(ms / 1000, UTC).astimezone(zone).strftime("%H:%M:%S")
 
 
+def minute(ms: int, zone: tzinfo | None = None) -> str:
+    """``14:02`` in the given zone, the machine's own by default."""
+    return clock(ms, zone)[:5]
+
+
 def compact(value: float) -> str:
     """A large count in few characters: ``950``, ``48.2 k``, ``5.0 M``."""
     for unit, size in (("M", 1e6), ("k", 1e4)):

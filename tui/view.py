@@ -6,6 +6,7 @@
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from probes.culprit import Verdict
 from probes.endpoint import Lane
 from probes.frames import EndpointFacts, EngineStatus, WatchStatus
 from probes.outcome import Outcome
@@ -122,7 +123,7 @@ class EndpointView:
     the tightest first; ``headroom`` and ``empty_at`` are the tightest's. ``hit_at`` and ``hit_by`` tell of the last
     rate-limit hit, and of the bucket that refused it where that is known. ``*_ratio`` is the window's median over the
     best one's among the endpoints of the same group; None where nobody else is in it. ``standing`` is known in the
-    group view alone.
+    group view alone. ``verdict``: who is to blame for its failing now.
     """
 
     facts: EndpointFacts
@@ -146,6 +147,7 @@ class EndpointView:
     ttft_ratio: float | None = None
     tokens_per_s_ratio: float | None = None
     standing: Standing | None = None
+    verdict: Verdict | None = None
 
     @property
     def name(self) -> str:
@@ -173,7 +175,7 @@ class Dashboard:
 
     ``groups`` holds the heading to be drawn above an endpoint, by its name; empty where groups are not shown.
     ``total`` counts the endpoints before the filter, ``states`` them by state, ``untrusted`` the window's samples that
-    are in no figure. ``certificate`` is the newest selftest's.
+    are in no figure. ``certificate`` is the newest selftest's. ``verdict`` is the worst of those on failing endpoints.
     """
 
     at: int
@@ -189,3 +191,4 @@ class Dashboard:
     certificate: Certificate | None = None
     selected: str | None = None
     frozen_at: int | None = None
+    verdict: Verdict | None = None

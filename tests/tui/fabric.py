@@ -55,7 +55,13 @@ def facts(habit: Habit, interval: float = 60.0, price: Price | None = None) -> E
         interval=interval,
         key=f"{habit.name.partition('/')[0].upper()}_API_KEY",
         price=price,
+        origin=origin(habit),
     )
+
+
+def origin(habit: Habit) -> str:
+    provider = habit.name.partition("/")[0]
+    return "http://localhost:8080" if provider == "local" else f"https://{provider}.test"
 
 
 def sample(habit: Habit, at: int, dice: random.Random, left: float) -> Sample:

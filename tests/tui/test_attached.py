@@ -7,13 +7,17 @@ from dataclasses import asdict
 
 import pytest
 
+from probes.control import Control
 from probes.frames import Command, EngineStatus, Frame, StoreStatus, WatchStatus
+from probes.outcome import Outcome
 from probes.store.database import PRAGMAS
 from probes.store.sink import Entry, Sink
 from tests.samples import sample
 from tests.tui import fabric
 from tui.attached import Attached, status_of
 from tui.messages import RecorderJoined, SourceLost
+
+CONTROL = Control("https://h", 5, Outcome.CONNECT, "refused")
 
 
 def now():
@@ -62,7 +66,7 @@ async def test_what_is_stored_arrives_once_with_the_recorders_own_words(tmp_path
     monkeypatch.setattr("tui.attached.POLL_S", 0.01)
     first, second = sample(started_at=now() - 1000), sample(started_at=now())
     status = {
-        "engine": asdict(EngineStatus(StoreStatus("ok", stored=1), usd_today=0.5)),
+        "engine": asdict(EngineStatus(StoreStatus("ok", stored=1), usd_today=0.5, controls=(CONTROL,))),
         "watches": [asdict(WatchStatus("sim/model", next_due=5))],
     }
     sink.write([Entry(first, "an answer")], beat(json.dumps(status)))
@@ -78,6 +82,7 @@ async def test_what_is_stored_arrives_once_with_the_recorders_own_words(tmp_path
     assert samples_of(heard) == [first.started_at, second.started_at]
     last = heard[-1]
     assert last.engine.usd_today == 0.5
+    assert last.engine.controls == (CONTROL,)
     assert last.engine.store.stored == 2
     assert last.watches == (WatchStatus("sim/model", next_due=5),)
     assert [frame.answers["sim/model"] for frame in heard[1:] if frame.answers] == ["an answer", "another"]

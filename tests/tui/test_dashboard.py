@@ -1,5 +1,7 @@
 """The dashboard through its keys: what a person chooses, wishes and sees."""
 
+from dataclasses import replace
+
 import pytest
 
 from probes.frames import Command, EngineStatus, Frame, StoreStatus, WatchStatus
@@ -10,6 +12,7 @@ from tests.samples import sample
 from tests.tui import fabric
 from tests.tui.fabric import HABITS, NOW
 from tests.tui.screen import showing
+from tui.format import clock
 from tui.history import Past
 from tui.keys import FOOTER, KEYS
 from tui.lens import Lens
@@ -211,7 +214,7 @@ async def test_without_endpoints_it_waits_for_the_engine():
 
 
 async def test_a_dead_engine_is_said_with_its_reason_and_the_count_down(messages):
-    async with showing(*messages) as shown:
+    async with showing(*messages, size=(160, 35)) as shown:
         await shown.hear(SourceLost("the engine ended with status 1: on [bold]fire", NOW + 4_000))
         assert "✕ engine ended · restart in 4 s" in shown.lines[0]
         assert "on [bold]fire" in shown.text
@@ -257,7 +260,7 @@ FOUND = Certificate(
 
 
 async def test_how_accurate_this_machine_is_stands_at_the_foot_and_in_the_help(messages):
-    async with showing(*messages, size=(160, 40)) as shown:
+    async with showing(*messages, size=(200, 40)) as shown:
         assert "accuracy: run inftop selftest" in shown.text
         shown.dashboard.fleet.load(Past({}, certificate=FOUND))
         await shown.settle()
@@ -337,3 +340,13 @@ def test_no_key_is_bound_twice_and_every_one_is_explained():
     assert len({key.id for key in KEYS}) == len(KEYS)
     assert all(key.help.endswith(".") for key in KEYS)
     assert Lens().window == "1 h"
+
+
+async def test_who_is_to_blame_is_said_in_words_and_nothing_while_all_is_well():
+    good = [sample(endpoint=habit.name, started_at=NOW - 90_000) for habit in fabric.HABITS]
+    async with showing(fabric.hello(), fabric.frame(good)) as shown:
+        assert "?" not in shown.lines[-2]
+        down = [replace(one, started_at=NOW - 30_000, outcome=Outcome.CONNECT, provider=one.endpoint) for one in good]
+        await shown.hear(fabric.frame(down))
+        assert "my network? " in shown.lines[-2]
+        assert f"providers failing since {clock(NOW - 30_000)[:5]}" in shown.lines[-2]

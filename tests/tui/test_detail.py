@@ -6,6 +6,7 @@ import pytest
 from textual.app import App
 from textual.widgets import Static
 
+from probes.culprit import Verdict
 from probes.frames import EndpointFacts, WatchStatus
 from probes.outcome import Outcome
 from probes.ratelimit import Bucket
@@ -145,6 +146,21 @@ def test_failures_come_newest_first_and_the_rest_is_counted():
     text = failures_text([failed(9, "nine"), failed(1, "one"), failed(5, "five")], 2).plain
     assert [row.rsplit(": ", 1)[1] for row in text.split("\n")] == ["one", "five  (+1 earlier)"]
     assert failures_text([], 3).plain == "no failure known"
+
+
+BLAMED = Verdict("this provider", "sim", GOOD.started_at, ("2 of 2 endpoints failing", "its host\n fails", "1 reached"))
+
+
+def test_failures_begin_with_who_is_to_blame_and_why():
+    since = clock(GOOD.started_at)[:5]
+    rows = failures_text([failed(1), failed(2)], 6, BLAMED).plain.split("\n")
+    assert rows[:2] == [f"this provider? 2 of 2 endpoints failing since {since}", "  its host fails; 1 reached"]
+    assert [row[0] for row in rows[2:]] == ["✕", "✕"]
+    narrow = failures_text([failed(1), failed(2)], 1, BLAMED).plain.split("\n")
+    assert narrow[0] == f"this provider? 2 of 2 endpoints failing since {since}; its host fails; 1 reached"
+    assert (len(narrow), narrow[1].endswith("(+1 earlier)")) == (2, True)
+    unknown = failures_text([failed(1)], 6, replace(BLAMED, scope=None)).plain
+    assert unknown.startswith("who is to blame? 2 of 2")
 
 
 def test_hostile_words_stay_words():

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from probes.control import Control
 from probes.frames import Frame, StoreStatus, WatchStatus
 from probes.outcome import Outcome
 from probes.ratelimit import Bucket
@@ -225,3 +226,41 @@ def test_a_store_in_trouble_is_the_engines_word():
     engine = board(made).engine
     assert engine is not None
     assert engine.store == StoreStatus("full", "no space", 5, 7, 1)
+
+
+def failures(*names, minutes=3, outcome=Outcome.CONNECT):
+    """A probe a minute of these endpoints, the first one good, and a good one of all others just now."""
+    good = [sample(endpoint=habit.name, provider=habit.name, started_at=NOW - 500) for habit in HABITS]
+    bad = [
+        sample(
+            endpoint=name, provider=name, started_at=NOW - at * 60_000, outcome=Outcome.OK if at == minutes else outcome
+        )
+        for name in names
+        for at in range(minutes, -1, -1)
+    ]
+    return [*bad, *(one for one in good if one.endpoint not in names)]
+
+
+def test_one_that_fails_among_many_is_to_blame_itself_since_its_first_failure():
+    shown = board(fleet(fabric.hello(), fabric.frame(failures(CEREBRAS))))
+    assert (shown.verdict.scope, shown.verdict.who, shown.verdict.since) == ("this provider", CEREBRAS, NOW - 120_000)
+    assert {view.name for view in shown.endpoints if view.verdict} == {CEREBRAS}
+
+
+def test_controls_of_the_engine_count_while_they_are_recent():
+    names = [habit.name for habit in HABITS if not habit.name.startswith("local")]
+    made = fleet(fabric.hello(), fabric.frame(failures(*names, outcome=Outcome.TIMEOUT)))
+    assert board(made).verdict.scope == "my network"
+    for at, scope in ((NOW - 60_000, None), (NOW - 400_000, "my network")):
+        known = Control("https://reference.test", at, Outcome.OK, reference=True)
+        made.apply(fabric.frame([], engine=fabric.engine(controls=(known,))), NOW)
+        assert board(made).verdict.scope == scope
+
+
+def test_nobody_is_blamed_where_all_is_well_nor_for_what_is_not_probed():
+    assert board(fleet(fabric.hello(), fabric.frame(failures()))).verdict is None
+    paused = fabric.frame(failures(CEREBRAS), watches=(WatchStatus(CEREBRAS, paused=True),))
+    assert board(fleet(fabric.hello(), paused)).verdict is None
+    limited = [sample(endpoint=CEREBRAS, started_at=NOW - 1, outcome=Outcome.RATE_LIMITED)]
+    shown = board(fleet(fabric.hello(), fabric.frame(limited)))
+    assert (shown.verdict, shown.endpoints[0].verdict.scope) == (None, "this endpoint")

@@ -10,10 +10,12 @@ from textual.containers import Container, Vertical
 from textual.events import Resize
 from textual.widgets import Static
 
+from probes.culprit import Verdict
 from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.stats import chars_per_s
 from probes.text import line
+from tui.blame import reasons
 from tui.format import DASH, clock, number, times, until, usd
 from tui.lanes import lanes_lines
 from tui.limits import Level
@@ -30,6 +32,7 @@ TALL: Final = 11
 """Rows from which the waterfall has a row for each part."""
 
 FAILURES_SHOWN: Final = 6
+VERDICT_ROWS: Final = 2
 FIGURE_ROWS: Final = 3
 LANES_FROM: Final = TALL + 2
 """Rows from which there is room for the lanes of an endpoint that is probed warm and cold."""
@@ -181,12 +184,20 @@ def failure(sample: Sample) -> str:
     return f"{words}: {line(sample.outcome_detail)}" if sample.outcome_detail else words
 
 
-def failures_text(failures: Sequence[Sample], rows: int) -> Text:
-    """The newest failures first, one a row; how many more are known behind the last."""
+def failures_text(failures: Sequence[Sample], rows: int, verdict: Verdict | None = None) -> Text:
+    """Who is to blame for them, where there is a verdict: a row for it and one for the other evidence, in one if few.
+
+    Then the newest failures, one a row; how many more are known behind the last.
+    """
     newest = sorted(failures, key=lambda one: one.started_at, reverse=True)
     if not newest:
         return Text("no failure known")
     text = Text(no_wrap=True, overflow="ellipsis")
+    if verdict is not None:
+        first, *rest = map(line, reasons(verdict))
+        between = "\n  " if rows > VERDICT_ROWS else "; "
+        text.append(first, style="bold").append(between + "; ".join(rest) if rest else "").append("\n")
+        rows = rows - VERDICT_ROWS if rows > VERDICT_ROWS else rows
     for place, one in enumerate(newest[:rows]):
         text.append("\n✕ " if place else "✕ ").append(failure(one))
     more = len(newest) - rows
@@ -276,7 +287,8 @@ class Detail(Container):
         theme, size = self.app.current_theme, self.size
         name = (view.name, view.slot, view.why, view.state, view.hit_by, view.facts) if view else None
         group = against(view) if view else []
-        content = (name, group, sample, failures, answer, theme.name, size)
+        verdict = view.verdict if view else None
+        content = (name, group, sample, failures, answer, theme.name, size, verdict)
         if not size.width:
             return
         if (content, self._due) != self._titled:  # it counts down; the rest stays while there is nothing new
@@ -293,7 +305,7 @@ class Detail(Container):
         self._waterfall.display = sample is not None
         rows = FIGURE_ROWS if roomy else 1 + (size.height > TALL // 2)
         self._figures.update(_wrapped([*figures(sample), *group], size.width, rows) if sample else "")
-        self._failures.update(failures_text(failures, FAILURES_SHOWN if roomy else 1) if view else "")
+        self._failures.update(failures_text(failures, FAILURES_SHOWN if roomy else 1, verdict) if view else "")
         self._failures.set_class(bool(failures), "-some")
         self._answer.update(Text(line(answer, size.width * size.height)))
 

@@ -6,6 +6,7 @@ from textual.content import Content
 
 from probes.frames import EngineStatus, StoreState, StoreStatus
 from probes.text import line
+from tui.blame import headline
 from tui.format import compact, number, since, usd
 from tui.view import Dashboard, Link
 from tui.widgets.one_line import OneLine, Part
@@ -36,7 +37,17 @@ class StatusLine(OneLine):
             left += [*_store(engine.store), *_budget(engine)]
         elif not left:
             left = [Part(Content.styled("no word from the engine yet", "$text-muted"))]
+        left = [*_blame(board), *left]
         self.parts([*left, *_untrusted(board)], [*_accuracy(board), *([] if engine is None else _lag(engine))])
+
+
+def _blame(board: Dashboard) -> list[Part]:
+    """Who is to blame for what fails now; nothing where nothing does."""
+    found = board.verdict
+    if found is None:
+        return []
+    style = "bold $error" if found.scope == "my network" else "bold $warning" if found.scope else "$warning"
+    return [Part(Content.styled(line(headline(found), 120), style), 0 if found.scope == "my network" else 1)]
 
 
 def _untrusted(board: Dashboard) -> list[Part]:
