@@ -14,6 +14,7 @@ from probes.race.recording import VERSION, Recording, decode, encode
 from probes.simulator.prose import ANSWER, tokens_of
 from probes.wire.dialect import Kind
 
+repeatable = settings(max_examples=200, deadline=None, derandomize=True, database=None)
 ns = st.integers(-(2**60), 2**60)
 moments = st.builds(
     Moment,
@@ -40,6 +41,7 @@ def packed(body: bytes) -> bytes:
     return bytes((VERSION,)) + zlib.compress(body)
 
 
+@repeatable
 @given(kept)
 def test_what_was_recorded_is_read_back(recording):
     found = decode(encode(recording))
@@ -61,13 +63,14 @@ def test_two_thousand_tokens_take_less_than_40_kb():
     assert len(found) < 40_000
 
 
-@settings(max_examples=300)
+@repeatable
 @given(st.binary(max_size=200), st.booleans())
 def test_anything_else_is_a_value_error(noise, wrapped):
     with contextlib.suppress(ValueError):
         assert isinstance(decode(packed(noise) if wrapped else noise), Recording)
 
 
+@repeatable
 @given(st.data())
 def test_a_damaged_recording_is_a_value_error_or_a_recording(data):
     whole = encode(data.draw(kept))
