@@ -1,0 +1,51 @@
+"""Price: what a race cost, lane by lane, and how much speed a dollar bought; pure."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from probes.race.heat import Heat
+from probes.race.trouble import right
+from probes.sample import Sample
+from probes.stats import known, median, ratio
+
+
+@dataclass(frozen=True, slots=True)
+class LaneCost:
+    """What a lane cost. None is not known: the provider named no cost, and no price is configured.
+
+    ``usd`` is for all heats, failed ones included as far as they are known to have cost anything.
+    ``usd_per_million`` is what a million output tokens would have cost at that rate: the cost, input included, of the
+    heats of which both are known, over their output tokens, reasoning included. It is measured, and lies above the
+    listed price of output. ``tokens_per_s_per_dollar`` is the median tokens/s of the lane's right and trusted heats
+    over ``usd_per_million``: tokens per second for each dollar that a million output tokens cost.
+    """
+
+    lane: str
+    usd: float | None
+    usd_per_million: float | None
+    tokens_per_s_per_dollar: float | None
+
+
+def cost(heats: Sequence[Heat], lanes: Iterable[str]) -> tuple[LaneCost, ...]:
+    """What each of ``lanes`` cost in ``heats``, in their order."""
+    return tuple(
+        _lane(lane, [one.sample for heat in heats for one in heat.lanes if one.lane == lane]) for lane in lanes
+    )
+
+
+def total_usd(costs: Iterable[LaneCost]) -> float | None:
+    """What all lanes cost together, as far as it is known; None where nothing of it is."""
+    return _sum(one.usd for one in costs)
+
+
+def _lane(lane: str, samples: Sequence[Sample]) -> LaneCost:
+    paid = [(one.cost_usd, one.output_tokens) for one in samples if one.cost_usd is not None and one.output_tokens]
+    tokens = sum(count for _, count in paid)
+    per_million = sum(usd for usd, _ in paid) / tokens * 1e6 if tokens else None
+    speed = median(one.tokens_per_s for one in samples if right(one) and one.trusted is not False)
+    return LaneCost(lane, _sum(one.cost_usd for one in samples), per_million, ratio(speed, per_million))
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    there = known(values)
+    return sum(there) if there else None

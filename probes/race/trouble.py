@@ -1,0 +1,49 @@
+"""Trouble: what can be held against a lane in one heat, named; pure."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from probes.outcome import Outcome
+from probes.sample import Sample
+from probes.text import line
+from probes.verdict import CAPPED
+
+_ANSWERED: Final = frozenset({Outcome.OK, Outcome.WRONG_ANSWER})
+_LONGEST: Final = 120
+
+
+class Trouble(NamedTuple):
+    """One fault in one heat. ``counts``: it speaks against the lane itself, so that it may cost it the win."""
+
+    lane: str
+    words: str
+    detail: str | None
+    counts: bool
+
+
+def right(sample: Sample) -> bool:
+    """Whether it finished with the answer that was expected, if one was."""
+    return sample.outcome is Outcome.OK and sample.expect_ok is not False
+
+
+def troubles(heat: Mapping[str, Sample]) -> Iterator[Trouble]:
+    """The faults of one heat, given as the sample of each lane; a lane may have more than one."""
+    ended = any(one.outcome is Outcome.OK and one.finish_reason and not _capped(one) for one in heat.values())
+    for lane, sample in heat.items():
+        detail = line(sample.outcome_detail, _LONGEST) if sample.outcome_detail else None
+        if sample.outcome is not Outcome.OK:
+            refused = sample.outcome is Outcome.RATE_LIMITED
+            words = "limited" if refused else sample.outcome.replace("_", " ")
+            # what we did not start ourselves is nobody's fault
+            yield Trouble(lane, words, detail, sample.outcome is not Outcome.SKIPPED)
+        elif not right(sample):
+            yield Trouble(lane, "wrong answer", None, counts=True)
+        if ended and _capped(sample) and sample.outcome in _ANSWERED:
+            # an answer that matches what was expected needed no more room
+            yield Trouble(lane, "stopped at the cap", None, counts=sample.expect_ok is not True)
+        if sample.trusted is False and right(sample):
+            yield Trouble(lane, "not trusted", "this machine held the engine up", counts=False)
+
+
+def _capped(sample: Sample) -> bool:
+    return (sample.finish_reason or "").lower() in CAPPED

@@ -1,0 +1,72 @@
+"""The record that a race ends with: its keys are a promise, its values those of the verdict."""
+
+import json
+
+import pytest
+
+from probes.outcome import Outcome
+from probes.race.judgement import judge
+from probes.race.race import LaneFacts, Race
+from probes.race.result import result
+from probes.race.wish import RaceWish
+from tests.race.truths import finish, heat, heats, times
+
+KEYS = [
+    "type", "winner", "heats", "metrics", "words", "lane", "against", "duels", "faults", "cost", "skew_ms", "stopped",
+]  # fmt: skip
+METRICS = ["ttft_ms", "e2e_ms", "tokens_per_s", "chars_per_s"]
+FIGURES = ["ratio", "low", "high", "wins", "losses", "pairs"]
+
+
+def race(run, lanes=("A", "B"), stopped=None):
+    facts = tuple(LaneFacts(name, "sim", "model") for name in lanes)
+    wish = RaceWish(lanes=lanes, prompt="Tell.")
+    return Race(None, 1_800_000_000_000, wish, facts, tuple(run), judge(run, lanes), stopped=stopped)
+
+
+def test_the_result_has_the_promised_keys_and_is_json():
+    record = result(race(heats(times(1, 5, slower=(1.0, 2.0)), cost_usd=0.001)))
+    assert list(record) == KEYS
+    assert list(record["metrics"]) == METRICS
+    assert all(list(one) == FIGURES for one in record["metrics"].values())
+    assert json.loads(json.dumps(record)) == record
+
+
+def test_the_result_is_that_of_the_verdict():
+    run = heats(times(1, 5, slower=(1.0, 2.0)), cost_usd=0.001)
+    record = result(race(run, stopped="its budget is spent"))
+    assert (record["type"], record["winner"], record["heats"]) == ("result", "A", 5)
+    assert (record["lane"], record["against"]) == ("A", "B")
+    seen = record["metrics"]["chars_per_s"]
+    assert seen["low"] < seen["ratio"] < seen["high"]
+    assert seen["ratio"] == pytest.approx(2.0, rel=0.1)
+    assert (seen["wins"], seen["losses"], seen["pairs"]) == (5, 0, 5)
+    assert record["words"].startswith("A is ")
+    assert record["cost"]["usd"] == 0.01
+    assert record["cost"]["lanes"]["A"]["usd"] == 0.005
+    assert record["cost"]["lanes"]["A"]["usd_per_million"] == 4.0
+    assert record["skew_ms"] == [0.2] * 5
+    assert record["stopped"] == "its budget is spent"
+
+
+def test_of_many_lanes_the_metrics_are_those_against_the_runner_up():
+    record = result(race(heats(times(1, 5, slower=(3.0, 1.0, 2.0))), lanes=("A", "B", "C")))
+    assert (record["winner"], record["lane"], record["against"]) == ("B", "B", "C")
+    assert [(one["lane"], one["against"]) for one in record["duels"]] == [("B", "C"), ("B", "A")]
+    assert record["duels"][0]["metrics"] == record["metrics"]
+
+
+def test_one_heat_has_a_ratio_and_no_interval_and_no_winner():
+    record = result(race(heats({"A": [500.0], "B": [1000.0]})))
+    assert record["winner"] is None
+    assert record["metrics"]["e2e_ms"] == {"ratio": 2.0, "low": None, "high": None, "wins": 1, "losses": 0, "pairs": 1}
+
+
+def test_without_a_finish_all_is_null_and_the_faults_are_named():
+    failed = finish(1, outcome=Outcome.CONNECT, outcome_detail="refused")
+    record = result(race([heat(1, A=failed, B=failed)]))
+    assert (record["winner"], record["lane"], record["against"], record["duels"]) == (None, None, None, [])
+    assert list(record["metrics"]) == METRICS
+    assert all(one["ratio"] is None and one["pairs"] == 0 for one in record["metrics"].values())
+    assert record["faults"][0] == {"lane": "A", "words": "connect: refused", "heats": 1}
+    assert record["cost"]["usd"] is None
