@@ -112,6 +112,21 @@ def test_a_server_that_reports_more_than_the_client_saw_is_cut_and_told():
     assert ending(boastful) == "server reports 31 ms more than the client saw"
 
 
+@pytest.mark.parametrize(
+    ("width", "told"),
+    [(160, "31 ms more than the client saw"), (110, "31 ms more than the client saw"), (72, "server +31 ms")],
+)
+def test_a_server_that_reports_more_is_told_in_one_line_too_however_narrow(width, told):
+    boastful = replace(FAR, server_prefill_ms=211.0)
+    assert drawn(in_one_line(boastful, width)).rstrip().endswith(f"│ {'server reports ' if width > 72 else ''}{told}")
+
+
+def test_a_failed_probe_is_told_of_its_servers_claim_and_of_its_end():
+    wrong = replace(WARM, server_prefill_ms=211.0, outcome=Outcome.WRONG_ANSWER)
+    assert ending(wrong) == "server reports 31 ms more than the client saw │ ✕ wrong answer"
+    assert ending(wrong, short=True) == "server +31 ms │ ✕ wrong answer"
+
+
 def test_a_server_whose_decoding_does_not_fit_is_told_too():
     assert excess_ms(replace(WARM, server_decode_ms=300.0)) == 2.0 + 31.0 + 300.0 - 231.0
 

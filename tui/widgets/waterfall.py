@@ -43,14 +43,17 @@ _EIGHTHS: Final = "▏▎▍▌▋▊▉█"
 _WORTH_SAYING_MS: Final = 1.0
 
 
-def ending(sample: Sample) -> str:
-    """What there is to say of a whole probe: how a failed one ended, or that the server claims too much time."""
-    if sample.outcome is not Outcome.OK:
-        name = sample.outcome.value.replace("_", " ")
-        said = line(f"{name}: {sample.outcome_detail}" if sample.outcome_detail else name)
-        return f"not sent: {said}" if sample.outcome in NEVER_SENT else f"✕ {said}"
+def ending(sample: Sample, *, short: bool = False) -> str:
+    """What there is to say of a whole probe: that the server claims too much time, and how a failed one ended."""
     over = excess_ms(sample)
-    return f"server reports {number(over)} ms more than the client saw" if over >= _WORTH_SAYING_MS else ""
+    more = f"server +{number(over)} ms" if short else f"server reports {number(over)} ms more than the client saw"
+    claim = more if over >= _WORTH_SAYING_MS else ""
+    if sample.outcome is Outcome.OK:
+        return claim
+    name = sample.outcome.value.replace("_", " ")
+    said = line(f"{name}: {sample.outcome_detail}" if sample.outcome_detail else name)
+    end = f"not sent: {said}" if sample.outcome in NEVER_SENT else f"✕ {said}"
+    return f"{claim} │ {end}" if claim else end
 
 
 def _end_ink(sample: Sample) -> Ink:
@@ -69,16 +72,16 @@ def figure(segment: Segment) -> str:
 def in_one_line(sample: Sample, width: int) -> Row:
     """The whole waterfall in one line of ``width`` cells, in the fullest wording that leaves room for bars.
 
-    Where none does, the bars go; where even that is too wide, the end is cut.
+    Where none does, the bars go, then words of the ending; where even that is too wide, the end is cut.
     """
-    parts, end = segments(sample), ending(sample)
+    parts, full, short = segments(sample), ending(sample), ending(sample, short=True)
     wordings = (
         [(one, f"{one.part} ", figure(one)) for one in parts],
         [(one, f"{one.part} ", number(one.length_ms)) for one in parts],
         [(one, f"{name} ", number(one.length_ms)) for one, name in _setup_as_one(parts)],
     )
     total = sum(one.length_ms for one in parts)
-    for bars in (True, False):
+    for bars, end in ((True, full), (False, full), (False, short)):
         for wording in wordings:
             around = cell_len(sample.connection or "") + cell_len(end) + 3 * (len(wording) - 1 + bool(end)) + 5
             spare = width - around - sum(len(name) + len(size) for _, name, size in wording)
@@ -86,7 +89,7 @@ def in_one_line(sample: Sample, width: int) -> Row:
                 return fitted(_line(sample, wording, end, min(spare - 2 * len(wording), 80) / total), width)
             if not bars and spare >= 0:
                 return fitted(_line(sample, wording, end, 0.0), width)
-    return fitted(_line(sample, wordings[-1], end, 0.0), width)
+    return fitted(_line(sample, wordings[-1], short, 0.0), width)
 
 
 def _line(sample: Sample, wording: list[tuple[Segment, str, str]], end: str, cells_per_ms: float) -> Row:
