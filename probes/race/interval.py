@@ -63,7 +63,7 @@ def _at_least(least: int, n: int, p: float) -> float:
 
 def _signed_ranks(ordered: Sequence[float], chance: float) -> tuple[float, float]:
     """Wilcoxon's test turned round: between which means of two values the truth lies (Hodges and Lehmann 1963)."""
-    means = sorted((one + other) / 2 for one, other in combinations_with_replacement(ordered, 2))
+    means = sorted([(one + other) / 2 for one, other in combinations_with_replacement(ordered, 2)])
     outside = _rank_sums(len(ordered), chance)
     return means[outside - 1], means[-outside]
 

@@ -18,15 +18,14 @@ def winners(count, lanes=AB, **truth):
 
 
 @pytest.mark.parametrize("count", [2, 3, 5, 10, 20])
-@pytest.mark.parametrize(("noise", "stalls"), [(0.03, 0.0), (0.1, 0.1), (0.3, 0.3)])
+@pytest.mark.parametrize(("noise", "stalls"), [(0.03, 0.0), (0.1, 0.2)])
 def test_equal_lanes_show_no_difference_in_95_of_100_races(count, noise, stalls):
     assert winners(count, noise=noise, stalls=stalls).count(None) >= 95
 
 
-@pytest.mark.parametrize("count", [5, 20])
-def test_of_four_equal_lanes_none_wins_in_95_of_100_races(count):
+def test_of_four_equal_lanes_none_wins_in_95_of_100_races():
     lanes = {"slower": (1.0,) * 4, "stalls": 0.1, "noise": 0.1}
-    assert winners(count, lanes=tuple("ABCD"), **lanes).count(None) >= 95
+    assert winners(10, lanes=tuple("ABCD"), **lanes).count(None) >= 95
 
 
 def test_five_percent_are_found_in_20_heats_and_never_the_wrong_way_round():
@@ -51,9 +50,8 @@ def first_decision(run, **truth):
     return next((count for count in range(2, 21) if decided(run_of[:count], AB)), None)
 
 
-@pytest.mark.parametrize(("noise", "stalls"), [(0.03, 0.0), (0.1, 0.1)])
-def test_equal_lanes_looked_at_after_every_heat_are_not_decided_by_luck(noise, stalls):
-    assert [first_decision(run, noise=noise, stalls=stalls) for run in RUNS].count(None) >= 95
+def test_equal_lanes_looked_at_after_every_heat_are_not_decided_by_luck():
+    assert [first_decision(run, stalls=0.1 * (run % 2)) for run in RUNS].count(None) >= 95
 
 
 def test_a_fifth_is_decided_within_ten_heats_when_looked_at_after_every_one():
