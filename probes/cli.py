@@ -114,12 +114,55 @@ def probe(
         raise typer.Exit(ExitCode.NOT_OK)
 
 
+@app.command()
+def race(
+    ctx: typer.Context,
+    words: Annotated[list[str], typer.Argument(metavar="NAME NAME... [PROMPT]", help="Two to four endpoints.")],
+    prompt: Annotated[str | None, typer.Option(metavar="NAME", help="A prompt of the configuration's library.")] = None,
+    prompt_file: Annotated[Path | None, typer.Option(metavar="FILE", help="A file that holds the prompt.")] = None,
+    max_output_tokens: Annotated[int, typer.Option(min=1, help="The cap of every answer.")] = 512,
+    heats: Annotated[int, typer.Option(min=1, max=100, help="How often to repeat it.")] = 5,
+    until_decided: Annotated[
+        bool, typer.Option("--until-decided", help="Stop early, or go on, until decided.")
+    ] = False,
+    max_heats: Annotated[int, typer.Option(min=1, max=100, help="With --until-decided: the most heats.")] = 20,
+    budget: Annotated[float | None, typer.Option(metavar="USD", min=0, help="The most it may cost.")] = None,
+    cold: Annotated[bool, typer.Option("--cold", help="Open new connections for every heat.")] = False,
+    demo: Annotated[bool, typer.Option("--demo", help="Race simulated models.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Race models head to head on one prompt.
+
+    All start within a millisecond of each other. A live line for each lane, then who is faster and whether that was
+    luck. Exit code 1 where no lane comes to the finish.
+    """
+    from probes.commands.race import Asked, race
+
+    asked = Asked(
+        words=tuple(words),
+        prompt_name=prompt,
+        prompt_file=prompt_file,
+        max_output_tokens=max_output_tokens,
+        heats=heats,
+        max_heats=max_heats if until_decided else None,
+        until_decided=until_decided,
+        budget_usd=budget,
+        cold=cold,
+    )
+    if not race(ctx.obj, asked, demo=demo, as_json=as_json):
+        raise typer.Exit(ExitCode.NOT_OK)
+
+
 @app.command(hidden=True)
-def run(ctx: typer.Context, demo: Annotated[bool, typer.Option("--demo")] = False) -> None:
+def run(
+    ctx: typer.Context,
+    demo: Annotated[bool, typer.Option("--demo")] = False,
+    races: Annotated[bool, typer.Option("--races", help="Probe nothing but what races.")] = False,
+) -> None:
     """Be the engine of a screen: frames on standard output, commands on standard input."""
     from probes.commands.run import run
 
-    run(ctx.obj, demo=demo)
+    run(ctx.obj, demo=demo, watching=not races)
 
 
 @app.command(hidden=True)

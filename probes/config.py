@@ -15,6 +15,7 @@ from probes.budget import Budget
 from probes.control import EVERY_S, USUAL, ControlPlan, origin_of
 from probes.endpoint import Endpoint
 from probes.endpoint_table import ProbeSettings, read_endpoint, read_settings
+from probes.race.prompts import NamedPrompt
 from probes.text import line
 from probes.toml_table import ConfigError, Problem, Table, parse
 
@@ -54,6 +55,7 @@ class Config:
     budget: Budget
     endpoints: tuple[Endpoint, ...]
     controls: ControlPlan = USUAL
+    prompts: tuple[NamedPrompt, ...] = ()
 
 
 def find_config(explicit: Path | None) -> Path:
@@ -65,13 +67,14 @@ def find_config(explicit: Path | None) -> Path:
         return explicit
     if named := os.environ.get("INFTOP_CONFIG"):
         return Path(named)
+    places = (Path(FILE), platformdirs.user_config_path("inftop", appauthor=False) / FILE)
+    return next((place for place in places if place.is_file()), _shipped())
+
+
+def _shipped() -> Path:
+    """The configuration that comes with inftop: beside this file in a wheel, above it in a checkout."""
     here = Path(__file__).parent
-    places = (
-        Path(FILE),
-        platformdirs.user_config_path("inftop", appauthor=False) / FILE,
-        here / FILE,  # in a wheel
-    )
-    return next((place for place in places if place.is_file()), here.parent / FILE)  # in a checkout
+    return here / FILE if (here / FILE).is_file() else here.parent / FILE
 
 
 def choose(endpoints: Sequence[Endpoint], names: Sequence[str]) -> list[Endpoint]:
@@ -105,6 +108,7 @@ def load(path: Path) -> Config:
     store_url = _store_url(top.table("store"))
     budget = _budget(top.table("budget"))
     controls = _controls(top.table("control"))
+    prompts = _prompts(top.table("race"), problems, file)
     settings = _settings(top.table("probe"))
     endpoints = []
     for number, one in enumerate(top.tables("endpoint"), start=1):
@@ -118,7 +122,12 @@ def load(path: Path) -> Config:
             top.blame("endpoint", f"{count} endpoints are named {name!r}; names must be unique")
     if problems:
         raise ConfigError(tuple(problems))
-    return Config(path, store_url, budget, tuple(endpoints), controls)
+    return Config(path, store_url, budget, tuple(endpoints), controls, prompts)
+
+
+def race_prompts(read: Config) -> tuple[NamedPrompt, ...]:
+    """The prompts to race on: the configuration's own, else those of the shipped one."""
+    return read.prompts or load(_shipped()).prompts
 
 
 def _where(number: int, values: dict[str, Any]) -> str:
@@ -164,6 +173,27 @@ def _origin(value: object) -> str:
 def _every(value: object) -> float | None:
     """How often, seconds; None for "off"."""
     return None if value == "off" else check.duration(EVERY_S)(value)
+
+
+def _prompts(race: Table, problems: list[Problem], file: str) -> tuple[NamedPrompt, ...]:
+    """The prompts of ``[[race.prompt]]``, in the file's order."""
+    found: list[NamedPrompt] = []
+    for number, values in enumerate(race.tables("prompt"), start=1):
+        table = Table(values, problems, file, f"race.prompt[{number}]")
+        one = NamedPrompt(
+            name=table.take("name", check.label, ""),
+            text=table.take("text", check.text, ""),
+            expect=table.take("expect", check.regex, None),
+        )
+        for key, value in (("name", one.name), ("text", one.text)):
+            if not value and key not in values:
+                table.blame(key, "is missing")
+        if one.name and one.name in {other.name for other in found}:
+            table.blame("name", f"another prompt is named {one.name!r}; names must be unique")
+        table.close()
+        found.append(one)
+    race.close()
+    return tuple(found)
 
 
 def _settings(table: Table) -> ProbeSettings:

@@ -6,7 +6,7 @@ import json
 import random
 import ssl
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict
 from typing import Final, Protocol
 
@@ -90,21 +90,15 @@ class Engine:
         self._paused = False
         self._surroundings = Surroundings()
         self._listeners: list[Callable[[Sample, str], None]] = []
-        tls = tls or tls_context()
+        self._vantage = vantage
+        self._tls = tls or tls_context()
         self.watches = {
             endpoint.name: Watch(
                 endpoint,
-                Prober(
-                    endpoint,
-                    load_dialect(endpoint.dialect),
-                    transport_to(endpoint.base_url, tls),
-                    second_to(endpoint, tls),
-                    vantage=vantage,
-                    surroundings=self._surroundings,
-                ),
+                self.prober(endpoint),
                 vantage=vantage,
-                find_key=self._find_key,
-                refusal=self._refusal,
+                find_key=self.find_key,
+                refusal=self.refusal,
                 deliver=self._deliver,
                 changed=on_change,
                 probed=on_probe,
@@ -114,7 +108,18 @@ class Engine:
             if endpoint.enabled
         }
         watched = [one.endpoint for one in self.watches.values()]
-        self._controls = Controls(watched, controls, tls, self._is_watching)
+        self._controls = Controls(watched, controls, self._tls, self._is_watching)
+
+    def prober(self, endpoint: Endpoint) -> Prober:
+        """A prober with this engine's trust and clock."""
+        return Prober(
+            endpoint,
+            load_dialect(endpoint.dialect),
+            transport_to(endpoint.base_url, self._tls),
+            second_to(endpoint, self._tls),
+            vantage=self._vantage,
+            surroundings=self._surroundings,
+        )
 
     def listen(self, listener: Callable[[Sample, str], None]) -> None:
         """Tell this one of every sample from now on."""
@@ -146,6 +151,11 @@ class Engine:
                     watch.probe_now()
                 else:
                     watch.pause(command.do == "pause")
+
+    def hold(self, racing: Collection[str]) -> None:
+        """Keep the schedule off endpoints that race, and off no other."""
+        for name, watch in self.watches.items():
+            watch.hold("racing" if name in racing else None)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Watch until ``stop`` is set, then let running probes finish briefly."""
@@ -185,14 +195,20 @@ class Engine:
         status = self.watches[endpoint.name].status
         return not (status.paused or status.no_key)
 
-    async def _find_key(self, endpoint: Endpoint) -> Secret | None:
+    async def find_key(self, endpoint: Endpoint) -> Secret | None:
+        """The key of an endpoint."""
         return await self._keys.find(endpoint.keys)
 
-    def _refusal(self) -> str | None:
+    def spend(self, sample: Sample) -> None:
+        """Count what a sample cost."""
+        self._ledger = self._ledger.add(sample)
+
+    def refusal(self) -> str | None:
+        """Why nothing may be spent now; None while there is budget."""
         return self._ledger.on(time.time_ns() // 1_000_000).over
 
     def _deliver(self, sample: Sample, text: str) -> None:
-        self._ledger = self._ledger.add(sample)
+        self.spend(sample)
         if sample.outcome is Outcome.AUTH:
             self._keys.forget(self.watches[sample.endpoint].endpoint.keys)
         self._controls.hear(sample, self.watches[sample.endpoint].endpoint, asyncio.get_running_loop().time())

@@ -14,6 +14,8 @@ from probes.checked import checked
 from probes.control import Control, origin_of
 from probes.endpoint import Endpoint, Policy, Price
 from probes.outcome import Outcome
+from probes.race import line as race_line
+from probes.race.news import RaceCommand, RaceNews
 from probes.sample import Sample
 
 FRAMES_PER_SECOND: Final = 20
@@ -144,8 +146,10 @@ class Command:
     endpoint: str | None = None
 
 
-def encode(message: Hello | Frame | Command) -> bytes:
+def encode(message: Hello | Frame | Command | RaceNews | RaceCommand) -> bytes:
     """One JSON line, newline included."""
+    if isinstance(message, RaceNews | RaceCommand):
+        return race_line.encode(message)
     record = asdict(message)
     if isinstance(message, Frame):
         known = ({name: value for name, value in one.to_json().items() if value is not None} for one in message.samples)
@@ -154,7 +158,7 @@ def encode(message: Hello | Frame | Command) -> bytes:
     return json.dumps(record, separators=(",", ":"), ensure_ascii=True).encode() + b"\n"
 
 
-def decode(line: bytes) -> Hello | Frame | Command:
+def decode(line: bytes) -> Hello | Frame | Command | RaceNews | RaceCommand:
     """The message of one line. Raises ValueError where it is none."""
     try:
         record: dict[str, Any] = json.loads(line)
@@ -173,6 +177,8 @@ def decode(line: bytes) -> Hello | Frame | Command:
             return checked(Hello(**{**record, "endpoints": facts}))
         if kind == "command":
             return checked(Command(**record))
+        if kind in ("racenews", "racecommand"):
+            return race_line.read({**record, "type": kind})
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"not a message: {error!r}") from error
     raise ValueError(f"no message is called {kind!r}")

@@ -5,7 +5,7 @@ import contextlib
 import logging
 import time
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
@@ -22,8 +22,8 @@ from probes.prompt import unique
 from probes.ratelimit import RateLimits, rate_limits
 from probes.sample import Sample
 from probes.surroundings import Disturbance, Surroundings
-from probes.transport import ExchangeError, Refused, Reply, SetupError, Transport
-from probes.wire.dialect import Dialect, Event, Queued, Trouble, WireRequest
+from probes.transport import ExchangeError, Gate, Refused, Reply, SetupError, Transport
+from probes.wire.dialect import Dialect, Event, Output, Queued, Trouble, WireRequest
 
 BODY_LIMIT: Final = 64 << 20
 """Bytes of one response read before it is given up as hostile."""
@@ -46,6 +46,18 @@ class Probed:
     marks: Marks
 
 
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """What a race wants of a probe: this very prompt, not before the gate, and every output told with its instant.
+
+    ``hear`` is called off the clock with each output and when it came (monotonic ns).
+    """
+
+    prompt: str
+    gate: Gate
+    hear: Callable[[Output, int], None]
+
+
 @dataclass(slots=True)
 class Exchange:
     """One request and its response while they happen; ``kept``: on a connection that was open before."""
@@ -54,6 +66,7 @@ class Exchange:
     marks: Marks
     answer: Answer
     kept: bool
+    hear: Callable[[Output, int], None] | None = None
     status: int | None = None
     limits: RateLimits | None = None
 
@@ -70,7 +83,10 @@ class Exchange:
             if marks.first_event is None and not isinstance(event, Queued):
                 marks.first_event = stamp.at
             doubt = stamp.doubt if left or not whole else stamp.end_doubt
-            progress = answer.take(event, stamp.at, marks, doubt) or progress
+            if answer.take(event, stamp.at, marks, doubt):
+                progress = True
+                if self.hear is not None and isinstance(event, Output):
+                    self.hear(event, stamp.at)
         return progress
 
 
@@ -114,7 +130,7 @@ class Prober:
         for transport in self._transports.values():
             transport.drop()
 
-    async def probe(self, key: Secret | None, due: int | None = None) -> Probed:
+    async def probe(self, key: Secret | None, due: int | None = None, cue: Cue | None = None) -> Probed:
         """Probe once, now. ``due`` is when it should have begun (monotonic ns; None: now). Never raises a failure.
 
         A cancelled probe ends in a sample too: `skipped`, since what it would have measured is not known.
@@ -126,10 +142,11 @@ class Prober:
         transport = self._transports[lane]
         kept = lane == "warm" and transport.is_open
         exchange = Exchange(lane, Marks(due=started if due is None else due, started=started), Answer(), kept)
+        exchange.hear = cue.hear if cue else None
         deadline = Deadline(self.endpoint.timeouts)
         try:
             async with deadline:
-                await self._exchange(exchange, key, deadline)
+                await self._exchange(exchange, key, deadline, cue)
             await let_others_read()
         except TimeoutError:
             exchange.answer.trouble = Trouble(Outcome.TIMEOUT, deadline.words)
@@ -166,12 +183,12 @@ class Prober:
         text = exchange.answer.text
         return Probed(sample, key.hide(text) if key else text, exchange.marks)
 
-    async def _exchange(self, exchange: Exchange, key: Secret | None, deadline: Deadline) -> None:
+    async def _exchange(self, exchange: Exchange, key: Secret | None, deadline: Deadline, cue: Cue | None) -> None:
         deadline.enter("connect")
         transport = self._transports[exchange.lane]
         if exchange.lane == "cold":
             transport.drop()
-        request = self._dialect.request(self.endpoint, unique(self.endpoint.prompt), key)
+        request = self._dialect.request(self.endpoint, cue.prompt if cue else unique(self.endpoint.prompt), key)
         await let_others_read()
         try:
             exchange.marks.setup = await self._open(exchange.lane, request)
@@ -182,8 +199,15 @@ class Prober:
         exchange.marks.link = exchange.marks.setup or self._link
         exchange.kept = exchange.marks.setup is None
         deadline.enter("first token")
+
+        async def gate() -> None:
+            """As the race's, and the time spent there is nobody's fault."""
+            if cue is not None:
+                await cue.gate()
+                deadline.enter("first token")
+
         try:
-            reply = await transport.send(request)
+            reply = await transport.send(request, gate if cue else None)
         finally:
             sent = transport.sent
             exchange.marks.sent, exchange.marks.sent_doubt = (sent.at, sent.doubt) if sent else (None, None)

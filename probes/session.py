@@ -76,9 +76,11 @@ async def open_engine(
     on_change: Callable[[Watch], None] = lambda _: None,
     on_probe: Callable[[Probed], None] = lambda _: None,
     tls: ssl.SSLContext | None = None,
+    watching: bool = True,
 ) -> AsyncIterator[Engine]:
     """An engine on a plan, holding its store; what it still holds is written at the end.
 
+    One that is not ``watching`` probes nothing by itself and leaves the store to others: it is there for races.
     Raises StoreHeld where another recorder has the store. Any other trouble with the store is a state of the
     engine, not the end of it: probes go on and samples wait in memory.
     """
@@ -86,14 +88,15 @@ async def open_engine(
     sys.setswitchinterval(SWITCH_S)
     with contextlib.ExitStack() as held:
         with contextlib.suppress(StoreProblem):  # no lock can be made there; the writer will say what is wrong
-            held.enter_context(RecorderLock(path_of(plan.store_url)))
-        writer = Writer(plan.store_url)
+            if watching:
+                held.enter_context(RecorderLock(path_of(plan.store_url)))
+        writer = Writer(plan.store_url) if watching else None
         spent, recent = await asyncio.to_thread(_past, plan.store_url)
         now = time.time_ns() // 1_000_000
         ledger = Ledger(plan.budget, now // 86_400_000, usd=spent[0], tokens=spent[1])
         try:
             yield Engine(
-                plan.endpoints,
+                plan.endpoints if watching else (),
                 ledger,
                 store=writer,
                 keys=KeyFinder(),
@@ -104,7 +107,8 @@ async def open_engine(
                 controls=plan.controls,
             )
         finally:
-            await writer.close(DRAIN_S)
+            if writer is not None:
+                await writer.close(DRAIN_S)
 
 
 def _past(store_url: str) -> tuple[tuple[float, int], Mapping[str, int]]:

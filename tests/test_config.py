@@ -236,7 +236,7 @@ model = 3
         "endpoint[2] \"second\": base_url: must be an http://, https://, ws:// or wss:// address, not 'ftp://host/v1'",
         "endpoint[2] \"second\": dialect: 'openai' is not known; did you mean 'openai_chat'? known: "
         f"{', '.join(dialects())}",
-        "unknown key 'modle'; allowed: budget, control, endpoint, probe, store",
+        "unknown key 'modle'; allowed: budget, control, endpoint, probe, race, store",
     ]
 
 

@@ -10,24 +10,34 @@ from pathlib import Path
 from probes import loop
 from probes.engine import Engine
 from probes.feed import Feed, read_commands
-from probes.frames import EngineStatus, StoreStatus
+from probes.frames import Command, EngineStatus, StoreStatus
 from probes.probe import Probed
+from probes.race.course import Course
+from probes.race.news import RaceCommand
+from probes.race.race import Race
 from probes.session import Plan, open_engine, open_plan
 from probes.signals import stop_on_signals
 from probes.store.lock import StoreHeld
+from probes.store.problem import StoreProblem
+from probes.store.races import keep as keep_race
+
+log = logging.getLogger(__name__)
 
 
-def run(config: Path | None, *, demo: bool) -> None:
-    """Serve one screen until it goes away. Raises ConfigError."""
+def run(config: Path | None, *, demo: bool, watching: bool) -> None:
+    """Serve one screen until it goes away; only races are run for it where it is not ``watching``.
+
+    Raises ConfigError.
+    """
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    loop.run(_run(config, demo=demo))
+    loop.run(_run(config, demo=demo, watching=watching))
 
 
-async def _run(config: Path | None, *, demo: bool) -> None:
+async def _run(config: Path | None, *, demo: bool, watching: bool) -> None:
     stop = asyncio.Event()
     with stop_on_signals(stop):
         async with open_plan(config, demo=demo) as plan:
-            await serve(plan, stop)
+            await serve(plan, stop, watching=watching)
 
 
 async def serve(
@@ -36,28 +46,57 @@ async def serve(
     *,
     tls: ssl.SSLContext | None = None,
     on_probe: Callable[[Probed], None] = lambda _: None,
+    watching: bool = True,
 ) -> None:
     """Run an engine on a plan until ``stop`` is set or the screen has gone; the rest as for `probes.engine.Engine`."""
     engines: list[Engine] = []
+    courses: list[Course] = []
 
     def status() -> EngineStatus:
         return engines[0].status if engines else EngineStatus(StoreStatus())
 
     # unbuffered: see Feed
     with os.fdopen(1, "wb", buffering=0, closefd=False) as out:
-        feed = Feed(out, status)
+        feed = Feed(out, status, lambda: courses[0].news() if courses else None)
+
+        async def keep(race: Race) -> int | None:
+            return await asyncio.to_thread(_keep, plan.store_url, race)
+
+        def act(command: Command | RaceCommand) -> None:
+            if isinstance(command, RaceCommand):
+                courses[0].obey(command)
+            else:
+                engines[0].obey(command)
+
         try:
             async with open_engine(
-                plan, on_change=lambda watch: feed.watch(watch.status), on_probe=on_probe, tls=tls
+                plan,
+                on_change=lambda watch: feed.watch(watch.status),
+                on_probe=on_probe,
+                tls=tls,
+                watching=watching,
             ) as engine:
                 engines.append(engine)
+                course = Course(plan.endpoints, engine, keep=keep, changed=feed.race, simulated=plan.simulated)
+                courses.append(course)
                 engine.listen(feed.sample)
+                engine.listen(course.hear)
                 feed.hello(plan.hello(os.getpid()))
                 for watch in engine.watches.values():
                     feed.watch(watch.status)
-                read_commands(os.fdopen(0, "rb", buffering=0, closefd=False), engine.obey, stop.set)
+                read_commands(os.fdopen(0, "rb", buffering=0, closefd=False), act, stop.set)
                 await engine.run(stop)
+                await course.close()
         except StoreHeld as held:
             feed.hello(plan.hello(os.getpid(), holder=str(held.holder or "another recorder")))
         finally:
             feed.close()
+
+
+def _keep(url: str, race: Race) -> int | None:
+    """Store a race; its number, or None where the store does not take it, which is said and no more."""
+    try:
+        return keep_race(url, race)
+    except StoreProblem as problem:
+        log.warning("the race is not kept: %s", problem.detail)
+        return None
