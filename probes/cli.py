@@ -6,7 +6,7 @@ standard output, narration to standard error; exit codes are in `probes.exit_cod
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import typer
 
@@ -21,6 +21,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # a pretty traceback may show locals, and locals may hold a key
     rich_markup_mode=None,  # help is plain text, so that [[endpoint]] stays as written
 )
+RACE_VIEW: Final = "inftop.race_view"
+"""Where a screen, if there is one, leaves in the context's ``meta`` how a race is shown on it."""
+
 keys_app = typer.Typer(help="Keep, list and delete the keys of providers.", no_args_is_help=True)
 app.add_typer(keys_app, name="keys")
 app.add_typer(races_app, name="races")
@@ -121,7 +124,9 @@ def race(
     prompt: Annotated[str | None, typer.Option(metavar="NAME", help="A prompt of the configuration's library.")] = None,
     prompt_file: Annotated[Path | None, typer.Option(metavar="FILE", help="A file that holds the prompt.")] = None,
     max_output_tokens: Annotated[int, typer.Option(min=1, help="The cap of every answer.")] = 512,
-    heats: Annotated[int, typer.Option(min=1, max=100, help="How often to repeat it.")] = 5,
+    heats: Annotated[
+        int | None, typer.Option(min=1, max=100, help="How often to repeat it; 1 on the screen, 5 without.")
+    ] = None,
     until_decided: Annotated[
         bool, typer.Option("--until-decided", help="Stop early, or go on, until decided.")
     ] = False,
@@ -129,27 +134,31 @@ def race(
     budget: Annotated[float | None, typer.Option(metavar="USD", min=0, help="The most it may cost.")] = None,
     cold: Annotated[bool, typer.Option("--cold", help="Open new connections for every heat.")] = False,
     demo: Annotated[bool, typer.Option("--demo", help="Race simulated models.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="No screen: a live line for each lane.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Race models head to head on one prompt.
+    """Race models head to head on one prompt, and say who is faster and whether that was luck.
 
-    All start within a millisecond of each other. A live line for each lane, then who is faster and whether that was
-    luck. Exit code 1 where no lane comes to the finish.
+    All start within a millisecond of each other. On a terminal in the race view, else in lines: exit code 1 where no
+    lane comes to the finish.
     """
-    from probes.commands.race import Asked, race
+    from probes.commands.race import Asked, race, wished
 
+    on_screen = None if plain or as_json else ctx.meta.get(RACE_VIEW)
     asked = Asked(
         words=tuple(words),
         prompt_name=prompt,
         prompt_file=prompt_file,
         max_output_tokens=max_output_tokens,
-        heats=heats,
+        heats=heats or (1 if on_screen else 5),
         max_heats=max_heats if until_decided else None,
         until_decided=until_decided,
         budget_usd=budget,
         cold=cold,
     )
-    if not race(ctx.obj, asked, demo=demo, as_json=as_json):
+    if on_screen is not None:
+        on_screen(ctx.obj, wished(ctx.obj, asked, demo=demo), demo=demo)
+    elif not race(ctx.obj, asked, demo=demo, as_json=as_json):
         raise typer.Exit(ExitCode.NOT_OK)
 
 

@@ -52,6 +52,17 @@ def race(config: Path | None, asked: Asked, *, demo: bool, as_json: bool) -> boo
     return loop.run(_race(config, asked, demo=demo, as_json=as_json))
 
 
+def wished(config: Path | None, asked: Asked, *, demo: bool) -> RaceWish:
+    """The race that is asked for, of a configuration or a demo; nothing is run. Raises as `race` does."""
+    read = load(find_config(config))
+    endpoints = read.endpoints
+    if demo:
+        from probes.simulator.demo import demo_endpoints
+
+        endpoints = demo_endpoints("")
+    return wish_of(asked, endpoints, race_prompts(read))
+
+
 def wish_of(asked: Asked, endpoints: Sequence[Endpoint], prompts: Sequence[NamedPrompt]) -> RaceWish:
     """The race that is asked for. Raises UnknownEndpoint, WrongWish and OSError."""
     known = [one.name for one in endpoints]
