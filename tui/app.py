@@ -1,23 +1,28 @@
 """InftopApp: the screen's program; it joins a source, the store's past and the dashboard, and ends them in order."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from textual import on
 from textual.app import App, SystemCommand
 from textual.screen import Screen
 
 from probes.frames import EndpointFacts, Hello
+from probes.race.news import RaceCommand, RaceNews
+from probes.race.prompts import NamedPrompt
 from tui.fleet import Fleet
-from tui.keys import KEYS
+from tui.keys import KEYS, RACE_KEYS
 from tui.lens import Lens
 from tui.messages import LineRejected, Message
 from tui.screens.dashboard import TICK_S, DashboardScreen
 from tui.source import Source
 from tui.themes import DARK, THEMES
+
+if TYPE_CHECKING:
+    from tui.screens.race import RaceScreen
 
 CATCH_UP_MS: Final = 300_000
 """How far back the store is read again when an engine says hello: what the one before stored and could not say."""
@@ -27,7 +32,8 @@ class InftopApp(App[None]):
     """The dashboard on one source.
 
     ``endpoints`` and ``store_url`` are what the configuration says, so that there is something to show before the
-    engine has said hello; ``now`` gives the present in ms since the epoch; ``lasting_s`` ends the app by itself.
+    engine has said hello; ``now`` gives the present in ms since the epoch; ``lasting_s`` ends the app by itself;
+    ``prompts`` gives those to race on, when they are wanted.
     Nothing a source delivers and nothing a worker meets ends it.
     """
 
@@ -44,6 +50,7 @@ class InftopApp(App[None]):
         lens: Lens | None = None,
         theme: str | None = None,
         lasting_s: float | None = None,
+        prompts: Callable[[], Sequence[NamedPrompt]] = tuple,
     ) -> None:
         super().__init__()
         self._source = source
@@ -52,6 +59,8 @@ class InftopApp(App[None]):
         self._fleet = Fleet(endpoints, now())
         self._fleet.store_url = store_url
         self._dashboard = DashboardScreen(self._fleet, source, now, lens or Lens())
+        self._prompts = prompts
+        self._race: RaceScreen | None = None
         self._waiting: list[Message] = []
         self._loaded_since: int | None = None
         self._ended = False
@@ -71,7 +80,14 @@ class InftopApp(App[None]):
             self.set_timer(self._lasting_s, self.action_quit)
 
     def _begin(self) -> None:
-        self.run_worker(self._source.run(self._waiting.append), group="source", exit_on_error=False)
+        self.run_worker(self._source.run(self._take), group="source", exit_on_error=False)
+
+    def _take(self, message: Message) -> None:
+        """News of a race goes where it is drawn; all else waits for the tick."""
+        if not isinstance(message, RaceNews):
+            self._waiting.append(message)
+        elif self._race is not None:
+            self._race.tell(message)
 
     def tick(self) -> None:
         """Apply what has arrived since the last tick, then draw once."""
@@ -122,6 +138,26 @@ class InftopApp(App[None]):
         except StoreProblem as problem:
             self.notify(f"The past cannot be read: {problem.detail}", severity="warning", markup=False)
 
+    # races
+
+    @on(DashboardScreen.RaceAsked)
+    async def _race_asked(self, event: DashboardScreen.RaceAsked) -> None:
+        """The race view; it is made once, so that a race which goes on is found again."""
+        if self._race is None:
+            from tui.kept import StoredRaces
+            from tui.screens.race import RaceScreen
+
+            self._race = RaceScreen(
+                lambda wish: self._source.send(RaceCommand("start", wish)),
+                lambda: self._source.send(RaceCommand("stop")),
+                self._prompts(),
+                StoredRaces(lambda: self._fleet.store_url),
+                self._dashboard.action_help,
+            )
+            self.install_screen(self._race, "race")
+        await self.push_screen(self._race)
+        self._race.offer([one.facts for one in self._fleet.endpoints.values() if one.facts.enabled], event.lanes)
+
     # export
 
     @on(DashboardScreen.ExportAsked)
@@ -145,9 +181,9 @@ class InftopApp(App[None]):
     # commands and the end
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Every key with a title, and the themes."""
-        if screen is self._dashboard:
-            for key in KEYS:
+        """Every key of the screen with a title, and the themes."""
+        if screen in (self._dashboard, self._race):
+            for key in KEYS if screen is self._dashboard else RACE_KEYS:
                 if key.title:
                     run = partial(self.run_action, key.action, default_namespace=screen)
                     yield SystemCommand(f"{key.title}  ({key.shown})", key.help, run)

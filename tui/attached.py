@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from probes.checked import checked
 from probes.frames import Command, EngineStatus, Frame, Hello, StoreStatus, WatchStatus, engine_status
+from probes.race.news import RaceCommand
 from probes.sample import Sample
 from probes.store.problem import StoreProblem
 from probes.store.reader import StoreReader
@@ -52,7 +53,7 @@ class Attached:
         finally:
             self._reader.close()
 
-    def send(self, command: Command) -> bool:  # noqa: ARG002 - the protocol's signature
+    def send(self, command: Command | RaceCommand) -> bool:  # noqa: ARG002 - the protocol's signature
         """Nobody here takes commands."""
         return False
 

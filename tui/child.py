@@ -11,6 +11,7 @@ from typing import Final
 
 from probes.frames import Command, Frame, Hello, decode, encode
 from probes.keys import Secret
+from probes.race.news import RaceCommand, RaceNews
 from probes.text import line
 from tui.messages import LineRejected, SourceLost
 from tui.source import Deliver
@@ -117,7 +118,7 @@ class ChildEngine:
                 message = decode(record)
                 if isinstance(message, Hello) and message.holder is not None:
                     self.held = message
-                if isinstance(message, Hello | Frame):
+                if isinstance(message, Hello | Frame | RaceNews):
                     deliver(message)
             except ValueError as error:
                 deliver(LineRejected(safe(str(error))))
@@ -141,7 +142,7 @@ class ChildEngine:
             with contextlib.suppress(OSError):
                 os.nice(NICENESS)
 
-    def send(self, command: Command) -> bool:
+    def send(self, command: Command | RaceCommand) -> bool:
         """Write one command to the engine; False where none is running."""
         process = self._process
         if process is None or process.stdin is None or process.stdin.is_closing():

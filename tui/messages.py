@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from probes.frames import Frame, Hello
+from probes.race.news import RaceNews
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,4 +28,4 @@ class RecorderJoined:
     holder: str
 
 
-Message = Hello | Frame | SourceLost | LineRejected | RecorderJoined
+Message = Hello | Frame | RaceNews | SourceLost | LineRejected | RecorderJoined

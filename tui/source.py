@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from probes.frames import Command, Hello
+from probes.race.news import RaceCommand
 from tui.messages import Message
 
 Deliver = Callable[[Message], None]
@@ -17,7 +18,7 @@ class Source(Protocol):
         """Deliver messages until there are no more or `close` was called."""
         ...
 
-    def send(self, command: Command) -> bool:
+    def send(self, command: Command | RaceCommand) -> bool:
         """Pass a wish on; False where nobody is there who takes one."""
         ...
 
@@ -58,7 +59,7 @@ class Live:
             self._current = self._attach(engine.held)
             await self._current.run(deliver)
 
-    def send(self, command: Command) -> bool:
+    def send(self, command: Command | RaceCommand) -> bool:
         """Only our own engine takes commands."""
         return self._current is not None and self._current.send(command)
 
@@ -75,7 +76,7 @@ class Replay:
     def __init__(self, messages: Iterable[Message], *, takes_commands: bool = True) -> None:
         self._messages = tuple(messages)
         self._takes_commands = takes_commands
-        self.sent: list[Command] = []
+        self.sent: list[Command | RaceCommand] = []
         self.closed = False
 
     async def run(self, deliver: Deliver) -> None:
@@ -83,7 +84,7 @@ class Replay:
         for message in self._messages:
             deliver(message)
 
-    def send(self, command: Command) -> bool:
+    def send(self, command: Command | RaceCommand) -> bool:
         """Keep the command, or refuse it."""
         if self._takes_commands:
             self.sent.append(command)

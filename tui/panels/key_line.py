@@ -20,9 +20,13 @@ class KeyLine(OneLine):
     }
     """
 
+    def __init__(self, keys: tuple[Key, ...] = FOOTER, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id)
+        self._keys = keys
+
     def on_mount(self) -> None:
         """Fill it, once."""
-        self.parts([Part(hint(key), rank) for rank, key in enumerate(FOOTER)])
+        self.parts([Part(hint(key), rank) for rank, key in enumerate(self._keys)])
 
 
 def hint(key: Key) -> Content:

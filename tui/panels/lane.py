@@ -89,8 +89,8 @@ class LanePanel(Vertical):
         self._figures.draw(rows)
 
     def _say(self, said: Sequence[Piece], *, whole: bool) -> None:
-        """Append what is new; where a draft has shortened what was said, say all of it anew."""
-        if self._told and (len(said) < self._told or said[self._told - 1] is not self._last):
+        """Append what is new; where a draft has taken the place of it, say all of it anew."""
+        if not self._told or len(said) < self._told or said[self._told - 1] is not self._last:
             self.tail.begin(said)
             self.tail.add((), whole=whole)
         else:

@@ -60,6 +60,13 @@ class DashboardScreen(Screen[None]):
             super().__init__()
             self.board = board
 
+    class RaceAsked(Message):
+        """A race is wanted, at first of these endpoints."""
+
+        def __init__(self, lanes: tuple[str, ...]) -> None:
+            super().__init__()
+            self.lanes = lanes
+
     def __init__(self, fleet: Fleet, source: Source, now: Callable[[], int], lens: Lens) -> None:
         super().__init__()
         self.fleet = fleet
@@ -286,6 +293,12 @@ class DashboardScreen(Screen[None]):
         """Write what is shown to a file."""
         if self.board is not None and self.board.endpoints:
             self.post_message(self.ExportAsked(self.board))
+
+    def action_race(self) -> None:
+        """Race the selected endpoint against its best rival."""
+        from tui.race_form import preselected
+
+        self.post_message(self.RaceAsked(preselected(self.board.endpoints if self.board else (), self.selected)))
 
     def action_help(self) -> None:
         """Every key and every formula."""

@@ -19,7 +19,7 @@ from probes.definitions import Definition, sections
 from probes.selftest.certificate import Certificate
 from probes.text import line
 from tui.format import moment
-from tui.keys import KEYS, SECTIONS
+from tui.keys import KEYS, RACE_KEYS, SECTIONS
 
 NAME_WIDTH: Final = 20
 
@@ -69,7 +69,7 @@ def _keys() -> list[Chapter]:
     return [
         Chapter(
             f"Keys: {section.lower()}",
-            tuple(Entry(key.shown, "", key.help) for key in KEYS if key.section == section),
+            tuple(Entry(key.shown, "", key.help) for key in (*KEYS, *RACE_KEYS) if key.section == section),
         )
         for section in SECTIONS
     ]
