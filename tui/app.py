@@ -13,6 +13,7 @@ from textual.screen import Screen
 from probes.frames import EndpointFacts, Hello
 from probes.race.news import RaceCommand, RaceNews
 from probes.race.prompts import NamedPrompt
+from probes.race.wish import RaceWish
 from tui.fleet import Fleet
 from tui.keys import KEYS, RACE_KEYS
 from tui.lens import Lens
@@ -33,7 +34,7 @@ class InftopApp(App[None]):
 
     ``endpoints`` and ``store_url`` are what the configuration says, so that there is something to show before the
     engine has said hello; ``now`` gives the present in ms since the epoch; ``lasting_s`` ends the app by itself;
-    ``prompts`` gives those to race on, when they are wanted.
+    ``prompts`` gives those to race on, when they are wanted; ``race`` is run as soon as there is an engine.
     Nothing a source delivers and nothing a worker meets ends it.
     """
 
@@ -51,6 +52,7 @@ class InftopApp(App[None]):
         theme: str | None = None,
         lasting_s: float | None = None,
         prompts: Callable[[], Sequence[NamedPrompt]] = tuple,
+        race: RaceWish | None = None,
     ) -> None:
         super().__init__()
         self._source = source
@@ -60,6 +62,7 @@ class InftopApp(App[None]):
         self._fleet.store_url = store_url
         self._dashboard = DashboardScreen(self._fleet, source, now, lens or Lens())
         self._prompts = prompts
+        self._wish = race
         self._race: RaceScreen | None = None
         self._waiting: list[Message] = []
         self._loaded_since: int | None = None
@@ -100,6 +103,9 @@ class InftopApp(App[None]):
                 self._fleet.apply(LineRejected(str(error)), now)
             if isinstance(message, Hello):
                 self._load(CATCH_UP_MS)
+                if self._wish is not None:
+                    self.call_later(self._open_race, self._wish.lanes, self._wish)
+                    self._wish = None
         self._dashboard.draw()
 
     # the store's past
@@ -142,7 +148,10 @@ class InftopApp(App[None]):
 
     @on(DashboardScreen.RaceAsked)
     async def _race_asked(self, event: DashboardScreen.RaceAsked) -> None:
-        """The race view; it is made once, so that a race which goes on is found again."""
+        await self._open_race(event.lanes, None)
+
+    async def _open_race(self, lanes: Sequence[str], wish: RaceWish | None) -> None:
+        """The race view, made once, so that a race which goes on is found again; a ``wish`` is run at once."""
         if self._race is None:
             from tui.kept import StoredRaces
             from tui.screens.race import RaceScreen
@@ -156,7 +165,9 @@ class InftopApp(App[None]):
             )
             self.install_screen(self._race, "race")
         await self.push_screen(self._race)
-        self._race.offer([one.facts for one in self._fleet.endpoints.values() if one.facts.enabled], event.lanes)
+        self._race.offer([one.facts for one in self._fleet.endpoints.values()], lanes)
+        if wish is not None:
+            self._race.begin(wish)
 
     # export
 

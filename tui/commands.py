@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from probes.cli import ConfigOption, ForOption, JsonOption, VersionOption, app
+from probes.cli import RACE_VIEW, ConfigOption, ForOption, JsonOption, VersionOption, app
 from probes.cli import main as run_app
 from probes.exit_code import ExitCode
 from tui.lens import Lens, lens_on
@@ -30,10 +30,12 @@ def dashboard(
 
     Without a terminal, one line per sample is printed, as `inftop record` does.
     """
-    ctx.obj = config
-    if ctx.invoked_subcommand is None:
-        from tui.launch import show_dashboard
+    from tui.launch import at_terminal, show_dashboard, show_race
 
+    ctx.obj = config
+    if at_terminal():
+        ctx.meta[RACE_VIEW] = show_race
+    if ctx.invoked_subcommand is None:
         show_dashboard(config, _lens(window), theme=theme)
 
 

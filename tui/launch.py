@@ -3,13 +3,15 @@
 import os
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 import probes
-from probes.config import find_config, load
+from probes.config import find_config, load, race_prompts
 from probes.frames import EndpointFacts, Hello
+from probes.race.prompts import NamedPrompt
+from probes.race.wish import RaceWish
 from probes.store.place import default_url
 from tui.lens import Lens, lens_on
 from tui.source import HeldSource, Live, Source
@@ -34,7 +36,8 @@ def show_dashboard(config: Path | None, lens: Lens, *, theme: str | None = None)
     if not at_terminal():
         become([*words, "record"])
     facts = [EndpointFacts.of(one) for one in read.endpoints]
-    _run([*words, "run"], lens, theme=theme, endpoints=facts, store_url=read.store_url or default_url())
+    url = read.store_url or default_url()
+    _run([*words, "run"], lens, theme=theme, endpoints=facts, store_url=url, prompts=lambda: race_prompts(read))
 
 
 def show_demo(lens: Lens, *, theme: str | None = None, lasting_s: float | None = None) -> None:
@@ -42,6 +45,25 @@ def show_demo(lens: Lens, *, theme: str | None = None, lasting_s: float | None =
     if not at_terminal():
         become(["record", "--demo", *([] if lasting_s is None else ["--for", f"{lasting_s}s"])])
     _run(["run", "--demo"], lens, theme=theme, lasting_s=lasting_s)
+
+
+def show_race(config: Path | None, wish: RaceWish, *, demo: bool) -> None:
+    """The race view, on an engine that only races; the race begins at once. Raises ConfigError."""
+    if demo:
+        _run(["run", "--demo", "--races"], lens_on(DEMO_WINDOW), theme=None, race=wish)
+        return
+    path = find_config(config)
+    read = load(path)
+    facts = [EndpointFacts.of(one) for one in read.endpoints]
+    _run(
+        ["--config", str(path), "run", "--races"],
+        lens_on(DEFAULT_WINDOW),
+        theme=None,
+        endpoints=facts,
+        store_url=read.store_url or default_url(),
+        prompts=lambda: race_prompts(read),
+        race=wish,
+    )
 
 
 def show_measuring(stage: Path) -> None:
@@ -62,8 +84,10 @@ def _run(
     endpoints: Iterable[EndpointFacts] = (),
     store_url: str | None = None,
     lasting_s: float | None = None,
+    prompts: Callable[[], Sequence[NamedPrompt]] = lambda: race_prompts(load(find_config(None))),
+    race: RaceWish | None = None,
 ) -> None:
-    """Show the dashboard on an engine started with these words."""
+    """Show the dashboard on an engine started with these words, or the race view with this race over it."""
     from tui.app import InftopApp  # not where there is no terminal
 
     app = InftopApp(
@@ -74,6 +98,8 @@ def _run(
         lens=lens,
         theme=theme,
         lasting_s=lasting_s,
+        prompts=prompts,
+        race=race,
     )
     app.run()
 

@@ -89,9 +89,7 @@ class _Lane:
     def __init__(self, result: LaneResult) -> None:
         self._result = result
         recording, sample = result.recording, result.sample
-        counted = sample.token_source == "usage" and sample.output_tokens  # noqa: S105 - no password
-        chars = sum(len(one.text) for one in recording.moments if not one.draft)
-        self._track = Track(recording.sent or 0, chars / counted if counted and chars else None)
+        self._track = Track.settled(recording, sample)
         self._told = 0
         last = recording.moments[-1].at if recording.moments else recording.sent or 0
         self._over = recording.end if recording.end is not None else last

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from probes.race.moment import Moment
+from probes.race.recording import Recording
+from probes.sample import Sample
 from probes.timing import CHARS_PER_TOKEN
 from probes.wire.dialect import Kind
 
@@ -37,11 +39,13 @@ class Track:
     """A lane's moments in, in order; its progress at any instant not before the last of them out.
 
     ``sent`` is when its request went out, ns since the gun. ``chars_per_token`` turns characters into tokens where
-    the provider does not count along: that of an earlier answer of the lane, else of nobody in particular.
+    the provider does not count along: that of an earlier answer of the lane, else of nobody in particular. It is
+    ``exact`` where it comes from the provider's count of this very answer.
     """
 
-    def __init__(self, sent: int, chars_per_token: float | None = None) -> None:
+    def __init__(self, sent: int, chars_per_token: float | None = None, *, exact: bool = False) -> None:
         self._sent = sent
+        self._exact = exact
         self._chars_per_token = chars_per_token or float(CHARS_PER_TOKEN)
         self._first: int | None = None
         self._first_answer: int | None = None
@@ -53,6 +57,14 @@ class Track:
         self._tokens = 0.0
         self._counted = False
         self._recent: deque[tuple[int, float]] = deque()
+
+    @classmethod
+    def settled(cls, recording: Recording, sample: Sample, chars_per_token: float | None = None) -> "Track":
+        """A track for the moments of an answer that is over, whose tokens are known."""
+        chars = sum(len(one.text) for one in recording.moments if not one.draft)
+        if sample.token_source == "usage" and sample.output_tokens and chars:  # noqa: S105  # no password
+            return cls(recording.sent or 0, chars / sample.output_tokens, exact=True)
+        return cls(recording.sent or 0, chars_per_token)
 
     def add(self, moment: Moment) -> None:
         """One more."""
@@ -84,7 +96,7 @@ class Track:
             events=self._events,
             chars=self._chars,
             tokens=self._tokens,
-            estimated=not self._counted,
+            estimated=not (self._counted or self._exact),
             tokens_per_s=self._speed(since, now),
             chars_per_s=self._chars / elapsed * 1e9 if self._first is not None and elapsed > 0 else None,
             stall_ms=None if self._last is None else max(self._stall, now - self._last) / 1e6,

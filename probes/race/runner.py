@@ -103,16 +103,11 @@ class Runner:
             sent = marks.sent - gun.fired_at
             over = sample.outcome is Outcome.OK and marks.contents
             end = (marks.contents[-1].at if over else time.monotonic_ns()) - gun.fired_at
-        self._settle(moments, sent, sample.output_tokens if sample.token_source == "usage" else None)  # noqa: S105  # no password
-        return LaneResult(self.endpoint.name, sample, Recording(sent, end, moments), probed.text)
-
-    def _settle(self, moments: tuple[Moment, ...], sent: int | None, tokens: int | None) -> None:
-        """The same way gone again with what is known only at the end: when it was sent, how many tokens there were."""
-        chars = sum(len(one.text) for one in moments if not one.draft)
-        exact = chars / tokens if tokens and chars else self._chars_per_token
-        self._track = Track(sent or 0, exact)
+        recording = Recording(sent, end, moments)
+        self._track = Track.settled(recording, sample, self._chars_per_token)  # the same way again, all being known
         for one in moments:
             self._track.add(one)
+        return LaneResult(self.endpoint.name, sample, recording, probed.text)
 
 
 def pieces(moments: list[Moment]) -> tuple[Piece, ...]:

@@ -34,7 +34,8 @@ def of_race(shown: ShownRace, next_heats: int, width: int) -> Row:
     if news is None:
         return _line([], [], width)
     if replay is None:
-        again = [] if news.wish.heats == next_heats else [(f"next: {next_heats} heats   ", "label")]
+        words = f"next: {next_heats} heat{'s' if next_heats > 1 else ''}   "
+        again = [] if news.wish.heats == next_heats else [(words, "label")]
         return _line(_about(news.wish, news.heat), [*again, _phase(news, shown.board)], width)
     held = "▶" if replay.playing else "‖"
     where = f"{seconds(replay.position_ms)} / {seconds(replay.length_ms)} "

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar, Final, Literal
 
 from textual import events, on
@@ -22,6 +23,7 @@ from tui.keys import RACE_FOOTER, RACE_KEYS, bindings
 from tui.panels import race_heading
 from tui.panels.kept_races import KeptRaces
 from tui.panels.key_line import KeyLine
+from tui.panels.lane import LanePanel
 from tui.panels.race_choice import RaceChoice
 from tui.panels.race_course import RaceCourse, Who
 from tui.shown_race import ShownRace
@@ -120,11 +122,6 @@ class RaceScreen(Screen[None]):
             self.shown.changed = False
             self._draw()
 
-    def _redraw(self) -> None:
-        self.shown.changed = True
-        if self.is_current and self.is_mounted:
-            self.tick()
-
     def _draw(self) -> None:
         width = self.size.width
         with self.app.batch_update():
@@ -166,7 +163,7 @@ class RaceScreen(Screen[None]):
                 self.notify("Stopping: what was run is kept.", timeout=2)
             return
         try:
-            self._go(self._choice.form.wish())
+            self.begin(self._choice.form.wish())
         except ValueError as error:
             self.notify(f"Not yet: {error}.", severity="warning", markup=False)
             self._turn("choose")
@@ -176,9 +173,10 @@ class RaceScreen(Screen[None]):
         if (wish := self.shown.board.wish) is None:
             self.action_start()
         else:
-            self._go(replace(wish, lanes=self._course.order))
+            self.begin(replace(wish, lanes=self._course.order))
 
-    def _go(self, wish: RaceWish) -> None:
+    def begin(self, wish: RaceWish) -> None:
+        """Have a race run, and show it."""
         missing = set(wish.lanes) - {one.name for one in self._choice.form.endpoints}
         if missing:
             self.notify(f"Not configured any more: {', '.join(sorted(missing))}.", severity="warning", markup=False)
@@ -204,7 +202,7 @@ class RaceScreen(Screen[None]):
             self._open(news.number)
 
     def _open(self, number: int) -> None:
-        self.run_worker(self._load(number), group="race", exclusive=True, exit_on_error=False)
+        self.run_worker(partial(self._load, number), group="race", exclusive=True, exit_on_error=False)
 
     async def _load(self, number: int) -> None:
         try:
@@ -303,7 +301,7 @@ class RaceScreen(Screen[None]):
         """The list of kept races."""
         self._list.fill(None)
         self._turn("kept")
-        self.run_worker(self._read_list(), group="race", exclusive=True, exit_on_error=False)
+        self.run_worker(self._read_list, group="race", exclusive=True, exit_on_error=False)
 
     async def _read_list(self) -> None:
         try:
@@ -313,8 +311,11 @@ class RaceScreen(Screen[None]):
             self.notify(f"The races cannot be read: {problem.detail}", severity="warning", markup=False)
 
     @on(RaceChoice.Changed)
-    def _chosen(self) -> None:
-        self._redraw()
+    @on(LanePanel.Resized)
+    def _redraw(self) -> None:
+        self.shown.changed = True
+        if self.is_current and self.is_mounted:
+            self.tick()
 
     @on(Plate.Clicked)
     async def _clicked(self, event: Plate.Clicked) -> None:
