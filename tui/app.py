@@ -104,7 +104,7 @@ class InftopApp(App[None]):
             if isinstance(message, Hello):
                 self._load(CATCH_UP_MS)
                 if self._wish is not None:
-                    self.call_later(self._open_race, self._wish.lanes, self._wish)
+                    self.call_later(self.open_race, self._wish.lanes, self._wish)
                     self._wish = None
         self._dashboard.draw()
 
@@ -148,9 +148,9 @@ class InftopApp(App[None]):
 
     @on(DashboardScreen.RaceAsked)
     async def _race_asked(self, event: DashboardScreen.RaceAsked) -> None:
-        await self._open_race(event.lanes, None)
+        await self.open_race(event.lanes, None)
 
-    async def _open_race(self, lanes: Sequence[str], wish: RaceWish | None) -> None:
+    async def open_race(self, lanes: Sequence[str], wish: RaceWish | None) -> "RaceScreen":
         """The race view, made once, so that a race which goes on is found again; a ``wish`` is run at once."""
         if self._race is None:
             from tui.kept import StoredRaces
@@ -168,6 +168,7 @@ class InftopApp(App[None]):
         self._race.offer([one.facts for one in self._fleet.endpoints.values()], lanes)
         if wish is not None:
             self._race.begin(wish)
+        return self._race
 
     # export
 

@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import probes
 from probes.config import find_config, load, race_prompts
@@ -15,6 +15,9 @@ from probes.race.wish import RaceWish
 from probes.store.place import default_url
 from tui.lens import Lens, lens_on
 from tui.source import HeldSource, Live, Source
+
+if TYPE_CHECKING:
+    from tui.app import InftopApp
 
 DEFAULT_WINDOW: Final = "1h"
 DEMO_WINDOW: Final = "1m"
@@ -67,8 +70,10 @@ def show_race(config: Path | None, wish: RaceWish, *, demo: bool) -> None:
 
 
 def show_measuring(stage: Path) -> None:
-    """The dashboard on the engine of a selftest."""
-    _run(["measure", str(stage)], lens_on(DEMO_WINDOW), theme=None)
+    """The screen on the engine of a selftest."""
+    from tui.measuring import MeasuringApp
+
+    _run(["measure", str(stage)], lens_on(DEMO_WINDOW), theme=None, program=MeasuringApp)
 
 
 def measuring_screen(stage: Path) -> list[str]:
@@ -86,11 +91,12 @@ def _run(
     lasting_s: float | None = None,
     prompts: Callable[[], Sequence[NamedPrompt]] = lambda: race_prompts(load(find_config(None))),
     race: RaceWish | None = None,
+    program: "type[InftopApp] | None" = None,
 ) -> None:
     """Show the dashboard on an engine started with these words, or the race view with this race over it."""
     from tui.app import InftopApp  # not where there is no terminal
 
-    app = InftopApp(
+    app = (program or InftopApp)(
         Live(lambda: _engine(words), _attached),
         now=lambda: time.time_ns() // 1_000_000,
         endpoints=endpoints,

@@ -37,7 +37,7 @@ def on_terminal(command: Sequence[str], environment: Mapping[str, str]) -> Itera
     try:
         yield program
         with contextlib.suppress(OSError):
-            os.write(master, b"q")
+            os.write(master, b"\x11")  # Ctrl+Q quits whatever view is open
         if program.wait(ENDING_S) != 0:
             raise RuntimeError(f"the screen ended with status {program.returncode}")
     finally:

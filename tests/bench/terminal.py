@@ -56,7 +56,7 @@ class Program:
 
     def end(self) -> None:
         """Ask it to quit, and see that it does."""
-        self.press("q")
+        self.press("\x11")  # Ctrl+Q quits whatever view is open
         try:
             self.process.wait(15)
         except subprocess.TimeoutExpired:

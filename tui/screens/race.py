@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import ClassVar, Final, Literal
 
 from textual import events, on
@@ -202,7 +201,7 @@ class RaceScreen(Screen[None]):
             self._open(news.number)
 
     def _open(self, number: int) -> None:
-        self.run_worker(partial(self._load, number), group="race", exclusive=True, exit_on_error=False)
+        self.run_worker(self._load(number), group="race", exit_on_error=False)
 
     async def _load(self, number: int) -> None:
         try:
@@ -213,9 +212,10 @@ class RaceScreen(Screen[None]):
         if race is None or not race.heats:
             self.notify(f"Race {number} has no heat to replay.", severity="warning")
         else:
-            self._play(race, race.heats[0].number)
+            self.play(race, race.heats[0].number)
 
-    def _play(self, race: Race, heat: int) -> None:
+    def play(self, race: Race, heat: int) -> None:
+        """Show a heat of a race again, from the gun."""
         self.shown.play(race, heat)
         self._at = self._clock()
         self._turn("course")
@@ -301,7 +301,7 @@ class RaceScreen(Screen[None]):
         """The list of kept races."""
         self._list.fill(None)
         self._turn("kept")
-        self.run_worker(self._read_list, group="race", exclusive=True, exit_on_error=False)
+        self.run_worker(self._read_list(), group="race", exit_on_error=False)
 
     async def _read_list(self) -> None:
         try:

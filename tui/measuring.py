@@ -1,0 +1,26 @@
+"""MeasuringApp: the screen of a selftest: the real one, with two panes of streaming text over the dashboard."""
+
+from tui.app import InftopApp
+from tui.rehearsal import rehearsal
+
+AGAIN_S = 1.0
+"""How often it is seen whether the rehearsal is over, and begins anew."""
+
+
+class MeasuringApp(InftopApp):
+    """Redraws all it can while the engine measures."""
+
+    def on_mount(self) -> None:
+        """Open the race view as soon as there is a picture."""
+        self.call_after_refresh(self._rehearse)
+
+    async def _rehearse(self) -> None:
+        race = rehearsal()
+        screen = await self.open_race((), None)
+        screen.play(race, 1)
+
+        def again() -> None:
+            if screen.shown.replay is None or screen.shown.replay.is_over:
+                screen.play(race, 1)
+
+        self.set_interval(AGAIN_S, again)

@@ -1,0 +1,44 @@
+"""Rehearsal: a made-up race of two lanes that stream as fast as the fastest models, for a screen that is to be busy."""
+
+from typing import Final
+
+from probes.outcome import Outcome
+from probes.race.heat import Heat, LaneResult
+from probes.race.judgement import judge
+from probes.race.moment import Moment
+from probes.race.race import LaneFacts, Race
+from probes.race.recording import Recording
+from probes.race.wish import RaceWish
+from probes.sample import Sample
+from probes.wire.dialect import Kind
+
+NAMES: Final = ("rehearsal/a", "rehearsal/b")
+_WORDS: Final = ("Nobody ", "is ", "racing ", "here; ", "the ", "screen ", "is ", "kept ", "busy ", "meanwhile.\n")
+
+
+def rehearsal(*, tokens: int = 20_000, tokens_per_s: float = 2_000.0) -> Race:
+    """One heat of so many tokens a lane, one word each."""
+    step = round(1e9 / tokens_per_s)
+    moments = tuple(
+        Moment(number * step, Kind.ANSWER, _WORDS[number % len(_WORDS)], number) for number in range(1, tokens + 1)
+    )
+    recording = Recording(0, moments[-1].at, moments)
+    lanes = tuple(LaneResult(name, _sample(name, tokens), recording, "", 1) for name in NAMES)
+    heats = (Heat(1, 0, NAMES, 0.0, "", lanes),)
+    wish = RaceWish(NAMES, "Rehearse.", max_output_tokens=tokens)
+    facts = tuple(LaneFacts(name, "rehearsal", "made up") for name in NAMES)
+    return Race(None, 0, wish, facts, heats, judge(heats, NAMES), simulated=True)
+
+
+def _sample(name: str, tokens: int) -> Sample:
+    return Sample(
+        started_at=0,
+        vantage="local",
+        endpoint=name,
+        provider="rehearsal",
+        dialect="none",
+        model="made up",
+        outcome=Outcome.OK,
+        output_tokens=tokens,
+        token_source="usage",  # noqa: S106  # no password
+    )
