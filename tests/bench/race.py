@@ -1,0 +1,180 @@
+"""What watching a race costs, and that it changes nothing: CPU of the screen, keys, and times with and without it.
+
+    python -m tests.bench.race [--heats 4]
+
+Two lanes at 2,000 and at 10,000 tokens a second from a server in a process of its own, raced in the race view on a
+pseudo-terminal and then without a screen. Beside it the obvious design: both streams and a `RichLog.write` for each
+token in one process, on Textual's own loop.
+"""
+
+import argparse
+import asyncio
+import json
+import multiprocessing
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from multiprocessing.connection import Connection as Pipe
+from pathlib import Path
+
+import httpx
+
+from probes.race.race import Race
+from probes.selftest.load import Load
+from probes.stats import median, quantile
+from probes.store.races import load as load_race
+from tests.bench.terminal import Program, cpu_seconds, running
+from tests.bench.truths import truth_server
+from tui.race_form import HEATS
+
+SIZE = (160, 45)
+LOADS = (Load(2, 2_000, tokens=6_000, interval=1.0), Load(2, 10_000, tokens=20_000, interval=1.0))
+
+
+def configuration(folder: Path, load: Load, url: str) -> Path:
+    """Both models of a load, and a store of their own."""
+    path = folder / "config.toml"
+    rows = "".join(
+        f'[[endpoint]]\nname = "{name}"\nmodel = "{name}"\nbase_url = "{url}"\ndialect = "openai_chat"\nkey = "none"\n'
+        for name in load.models
+    )
+    path.write_text(
+        f'[store]\nurl = "sqlite:///{folder / "history.db"}"\n[budget]\ntokens_per_day = 100_000_000\n{rows}'
+    )
+    return path
+
+
+def command(config: Path, load: Load, heats: int) -> list[str]:
+    """The race of a load."""
+    words = ["--heats", str(heats), "--max-output-tokens", str(load.tokens), *load.models]
+    return [sys.executable, "-m", "tui", "--config", str(config), "race", *words]
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A race on the screen: CPU of screen and engine as shares of a core while it ran, and what a key took, ms."""
+
+    screen: float
+    engine: float
+    key_ms: list[float]
+    race: Race
+
+
+def watch(config: Path, load: Load, heats: int) -> Watched:
+    """Run a race in the race view, and press keys meanwhile."""
+    with running(command(config, load, heats), SIZE) as program:
+        program.seen("heat 1 of")
+        screen, *engines = program.family()
+        before, began = [cpu_seconds(screen), sum(map(cpu_seconds, engines))], time.monotonic()
+        keys = [answer_ms(program, number) for number in HEATS[1:]]
+        program.seen("kept as race", within=120)
+        passed = time.monotonic() - began
+        used = [cpu_seconds(screen), sum(map(cpu_seconds, engines))]
+    shares = [(after - first) / passed for after, first in zip(used, before, strict=True)]
+    return Watched(*shares, keys, kept(config, 1))
+
+
+def answer_ms(program: Program, heats: int) -> float:
+    """How long it takes from the key for more heats to the heading that says so many."""
+    time.sleep(0.2)
+    words = f"next: {heats} heats"
+    began = time.monotonic()
+    program.press("h")
+    program.seen(words)
+    return (time.monotonic() - began) * 1000
+
+
+def kept(config: Path, number: int) -> Race:
+    """A race of the store."""
+    found = load_race(f"sqlite:///{config.parent / 'history.db'}", number)
+    assert found is not None
+    return found
+
+
+def headless(config: Path, load: Load, heats: int) -> Race:
+    """The same race without a screen."""
+    subprocess.run([*command(config, load, heats), "--json"], check=True, stdout=subprocess.DEVNULL)
+    return kept(config, 2)
+
+
+def figures(race: Race) -> str:
+    """The medians of both lanes together, over the heats, of trusted samples."""
+    samples = [lane.sample for heat in race.heats for lane in heat.lanes if lane.sample.trusted is not False]
+    ttft, speed = median(one.ttft_ms for one in samples), median(one.tokens_per_s for one in samples)
+    skews = sorted(heat.skew_ms for heat in race.heats if heat.skew_ms is not None)
+    whole = all(
+        len(lane.recording.moments) == race.wish.max_output_tokens for heat in race.heats for lane in heat.lanes
+    )
+    return (
+        f"TTFT {ttft or 0:.2f} ms, {speed or 0:,.1f} tokens/s, skew p50 {quantile(skews, 0.5):.2f} ms, "
+        f"{len(samples)} of {2 * len(race.heats)} trusted, {'no token' if whole else 'TOKENS'} lost"
+    )
+
+
+def obvious(load: Load, url: str, pipe: Pipe) -> None:
+    """The obvious design, headless: CPU share while both streams run, and the median tokens/s that it sees."""
+    from textual.app import App, ComposeResult
+    from textual.widgets import RichLog
+
+    class Naive(App[None]):
+        def compose(self) -> ComposeResult:
+            yield RichLog(id="a")
+            yield RichLog(id="b")
+
+        async def read(self, model: str, log: str) -> float:
+            body = {"model": model, "stream": True, "max_tokens": load.tokens, "messages": []}
+            body["messages"] = [{"role": "user", "content": "x"}]
+            stamps = []
+            async with (
+                httpx.AsyncClient(timeout=60) as client,
+                client.stream("POST", f"{url}/chat/completions", json=body) as response,
+            ):
+                async for line in response.aiter_lines():
+                    if line.startswith("data: {"):
+                        choices = json.loads(line[6:])["choices"]
+                        if choices and (text := choices[0]["delta"].get("content")):
+                            stamps.append(time.monotonic())
+                            self.query_one(f"#{log}", RichLog).write(text)
+            return (len(stamps) - 1) / (stamps[-1] - stamps[0])
+
+    async def run() -> None:
+        app = Naive()
+        async with app.run_test(size=SIZE):
+            cpu, began = time.process_time(), time.monotonic()
+            speeds = await asyncio.gather(*(app.read(*one) for one in zip(load.models, "ab", strict=True)))
+            passed = time.monotonic() - began
+            pipe.send(((time.process_time() - cpu) / passed, passed, sorted(speeds)))
+
+    asyncio.run(run())
+
+
+def main() -> None:
+    """Race and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--heats", type=int, default=4)
+    heats = parser.parse_args().heats
+    if heats in HEATS:
+        parser.error("choose a number that the screen does not offer: the key for more heats is what is timed")
+    for load in LOADS:
+        with tempfile.TemporaryDirectory() as folder, truth_server([load]) as url:
+            config = configuration(Path(folder), load, url)
+            watched = watch(config, load, heats)
+            keys = sorted(watched.key_ms)
+            print(f"{load.name}: screen {watched.screen:.0%}, engine {watched.engine:.0%} of a core", end="; ")
+            print(f"a key {quantile(keys, 0.5):.0f} ms at p50, {keys[-1]:.0f} at most")
+            print(f"  on the screen    {figures(watched.race)}")
+            print(f"  without a screen {figures(headless(config, load, heats))}", flush=True)
+            context = multiprocessing.get_context("spawn")
+            here, there = context.Pipe()
+            process = context.Process(target=obvious, args=(load, url, there))
+            process.start()
+            cpu, passed, speeds = here.recv()
+            process.join()
+            said = ", ".join(f"{one:,.0f}" for one in speeds)
+            print(f"  RichLog.write    {cpu:.0%} of a core for {passed:.1f} s; it sees {said} tokens/s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
