@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from typing import Final
 
-from rich.cells import set_cell_size
+from rich.cells import cell_len, set_cell_size
+from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.message import Message
 
 from probes.race.news import Piece
 from tui.panels.lane_words import LETTERS, Ink, figures, seconds, state, why
@@ -16,6 +18,10 @@ from tui.widgets.tail import Tail
 
 FIGURE_WIDTH: Final = 18
 """Cells of a figure and its label: ``chars/s    12,345``."""
+
+
+NARROW: Final = 32
+"""A lane of fewer cells has no room for its state beside its name."""
 
 
 class LanePanel(Vertical):
@@ -34,6 +40,9 @@ class LanePanel(Vertical):
     }
     """
 
+    class Resized(Message):
+        """The panel has another size, or its first: what it shows is to be drawn for it."""
+
     def __init__(self, slot: int) -> None:
         super().__init__(classes="-next" if slot else None)
         self.slot = slot
@@ -50,6 +59,10 @@ class LanePanel(Vertical):
         yield self._speed
         yield self._figures
         yield self.tail
+
+    def on_resize(self, _: events.Resize) -> None:
+        """Ask to be drawn anew."""
+        self.post_message(self.Resized())
 
     def begin(self) -> None:
         """A new heat, or another lane: nothing is said yet."""
@@ -70,7 +83,7 @@ class LanePanel(Vertical):
             top,
             self.slot,
             estimated=progress.estimated and not over,
-            word="tokens/s, all of it" if over else "tokens/s, last 250 ms",
+            word="all of it" if over else "last 250 ms",
         )
         self._draw_figures(lane)
         self._say(said, whole=lane.state == "finished")
@@ -99,21 +112,25 @@ class LanePanel(Vertical):
 
 
 def _name(lane: LaneBoard, model: str, slot: int, width: int) -> list[Row]:
-    """Letter, name and state; below it the model, or why it failed."""
+    """Letter, name and state; below it the model, or why it failed. In a narrow lane the state stands below."""
     words, ink = state(lane)
-    room = max(width - 2 - len(words) - 1, 4)
     reason = why(lane)
+    letter = (f"{LETTERS[slot]} ", f"slot{slot}")
+    if width < NARROW:
+        return [(letter, (_cut(lane.name, width - 2), "figure")), (("  ", "label"), (words, ink))]
     below: tuple[str, Ink] = (model, "label") if reason is None else (reason, "error")
-    name = set_cell_size(lane.name, room) if len(lane.name) <= room else f"{set_cell_size(lane.name, room - 1)}…"
-    return [
-        ((f"{LETTERS[slot]} ", f"slot{slot}"), (f"{name} ", "figure"), (words, ink)),
-        (("  ", "label"), below),
-    ]
+    name = _cut(lane.name, max(width - 2 - len(words) - 1, 4))
+    return [(letter, (f"{name} ", "figure"), (words, ink)), (("  ", "label"), below)]
+
+
+def _cut(text: str, width: int) -> str:
+    """Text in exactly so many cells, an ellipsis where it is longer."""
+    return set_cell_size(text, width) if cell_len(text) <= width else f"{set_cell_size(text, width - 1)}…"
 
 
 def track(lanes: Sequence[LaneBoard], cap: int, width: int) -> list[Row]:
     """The course seen from above, a row for each lane: how far it has come to the cap, its tokens, its time."""
-    longest = max((len(lane.name) for lane in lanes), default=0)
+    longest = max((cell_len(lane.name) for lane in lanes), default=0)
     named = min(longest, max(width // 3, 8))
     room = max(width - named - 26, 6)
     rows: list[Row] = []
@@ -122,11 +139,10 @@ def track(lanes: Sequence[LaneBoard], cap: int, width: int) -> list[Row]:
         done = round(share * (room - 1))
         runner = "⚑" if lane.is_well else "✕" if lane.has_failed else "▶" if lane.progress.chars else "▸"
         tokens = f"{'≈' if lane.progress.estimated and lane.progress.tokens else ''}{lane.progress.tokens:,.0f}"
-        name = lane.name if len(lane.name) <= named else f"{lane.name[: named - 1]}…"
         ink = "error" if lane.has_failed else f"slot{slot}"
         rows.append(
             (
-                (f"{LETTERS[slot]} {name:{named}} ", f"slot{slot}"),
+                (f"{LETTERS[slot]} {_cut(lane.name, named)} ", f"slot{slot}"),
                 ("━" * done + runner, ink),
                 ("╌" * (room - 1 - done) + "┃", "dim"),
                 (f"{tokens:>8}", "figure"),

@@ -8,6 +8,7 @@ from typing import Final
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
+from textual.geometry import Size
 
 from probes.endpoint import Price
 from probes.sample import Sample
@@ -15,10 +16,13 @@ from tui.format import number
 from tui.panels.lane import LanePanel, track
 from tui.panels.lane_words import LETTERS, seconds
 from tui.panels.race_results import RaceResults
-from tui.race_board import RaceBoard
+from tui.race_board import Gap, LaneBoard, RaceBoard
 from tui.race_saving import save
 from tui.widgets.plate import Piece, Plate, Row
 from tui.widgets.spark import nice_ceiling
+
+LEAST_TEXT: Final = 7
+"""Rows that the lanes keep below the results: a line above, a name of two rows, four of text."""
 
 LEAST_SCALE: Final = 100.0
 """Tokens/s at the top of the shared scale before anybody has shown to be faster."""
@@ -99,9 +103,10 @@ class RaceCourse(Vertical):
         self._track.draw(track(lanes, news.wish.max_output_tokens, self._track.size.width))
         if over:
             prices = {name: one.price for name, one in who.items()}
-            self._results.show(news, samples, self.order, prices, max(self.size.width - 2, 20))
+            room = Size(max(self.size.width - 2, 20), self.size.height - len(lanes) - LEAST_TEXT)
+            self._results.show(news, samples, self.order, prices, room)
         else:
-            self._gap.draw([gap(board, self.order)])
+            self._gap.draw([gap(board, self.order, self._gap.size.width)])
         for place, (panel, lane) in enumerate(zip(self._panels, lanes, strict=True)):
             panel.set_class(over, "-over")
             panel.set_class(over and place == self.marked, "-focused")
@@ -143,31 +148,35 @@ class RaceCourse(Vertical):
             self.notify(f"{drawn}\n{said.name}", title="Saved", markup=False)
 
 
-def gap(board: RaceBoard, order: Sequence[str]) -> Row:
-    """Who leads, and how far the others are behind: by characters, and by time."""
+def gap(board: RaceBoard, order: Sequence[str], width: int) -> Row:
+    """Who leads, and how far the others are behind: by characters, and by time; in fewer words where it is narrow."""
     gaps = board.gaps()
-    if not gaps:
-        failed = all(lane.has_failed for lane in board.lanes())
-        return (("nobody finished" if failed else "no word yet from any lane", "hint"),)
-    first = board.standing()[0]
-    if board.lane(first).has_failed:
-        return (("nobody finished", "hint"),)
-    done = "is in" if board.lane(first).is_well else "leads"
-    pieces: list[Piece] = [_letter(first, order), (first, "figure"), (f" {done}", "label")]
-    for one in gaps:
-        lane = board.lane(one.lane)
-        pieces += [("   ", "label"), _letter(one.lane, order)]
-        if lane.has_failed:
-            pieces.append(("is out", "error"))
-        elif board.lane(first).is_well and lane.is_well:
-            pieces += [(f"+{seconds(one.ms or 0.0)}", "figure"), (" later", "label")]
-        elif one.chars < 0:
-            pieces.append(("still writes", "label"))
-        else:
-            late = "" if one.ms is None else f"{seconds(one.ms)}"
-            pieces += [(f"{number(one.chars):>6}", "figure"), (" chars", "label"), (f" {late:>8}", "figure")]
-            pieces.append((" behind", "label"))
+    first = board.lane(board.standing()[0])
+    if not gaps or first.has_failed:
+        nobody = all(lane.has_failed for lane in board.lanes())
+        return (("nobody finished" if nobody else "no word yet from any lane", "hint"),)
+    for narrow in (False, True):
+        done = "is in" if first.is_well else "leads"
+        pieces = [_letter(first.name, order), ("" if narrow else f"{first.name} ", "figure"), (done, "label")]
+        for one in gaps:
+            pieces += [("   ", "label"), _letter(one.lane, order), *_behind(one, first, board.lane(one.lane), narrow)]
+        if sum(len(text) for text, _ in pieces) <= width:
+            break
     return tuple(pieces)
+
+
+def _behind(one: Gap, first: LaneBoard, lane: LaneBoard, narrow: bool) -> list[Piece]:
+    """How far one lane is behind the first."""
+    if lane.has_failed:
+        return [("is out", "error")]
+    late = "" if one.ms is None else seconds(one.ms)
+    if first.is_well and lane.is_well:
+        return [(f"+{late}", "figure"), ("" if narrow else " later", "label")]
+    if one.chars < 0:
+        return [("still writes", "label")]
+    if narrow:
+        return [(f"-{number(one.chars)}", "figure"), (f" {late}", "label")]
+    return [(f"{number(one.chars):>6}", "figure"), (" chars ", "label"), (f"{late:>8}", "figure"), (" behind", "label")]
 
 
 def _letter(name: str, order: Sequence[str]) -> Piece:

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from textwrap import wrap
 from typing import Final
 
+from textual.geometry import Size
+
 from probes.endpoint import Price
 from probes.outcome import Outcome
 from probes.race.judgement import Comparison, Duel, Metric, Verdict
@@ -41,10 +43,10 @@ class RaceResults(Plate):
         samples: Mapping[int, Mapping[str, Sample]],
         lanes: Sequence[str],
         prices: Mapping[str, Price | None],
-        width: int,
+        room: Size,
     ) -> None:
         """``samples`` are those of each heat, by lane; ``lanes`` are in their order, ``prices`` by lane too."""
-        rows = result_rows(news, samples, lanes, prices, width)
+        rows = result_rows(news, samples, lanes, prices, room)
         self.styles.height = len(rows)
         self.draw(rows)
 
@@ -54,26 +56,45 @@ def result_rows(
     samples: Mapping[int, Mapping[str, Sample]],
     lanes: Sequence[str],
     prices: Mapping[str, Price | None],
-    width: int,
+    room: Size,
 ) -> list[Row]:
-    """The whole of it, in rows of at most ``width`` cells."""
+    """All of it where there is room; else without prices, then without differences and faults, then without duels."""
     by_lane = {name: [heat[name] for heat in samples.values() if name in heat] for name in lanes}
-    verdict = news.verdict
-    rows = _verdict(verdict, lanes, news.stopped, width)
-    duel = verdict.duels[0] if verdict and len(verdict.duels) == 1 else None
-    column = max(9, min(16, (width - LABEL_WIDTH - (30 if duel else 0)) // len(lanes)))
-    rows.append(_head(lanes, column, duel))
+    verdict, width = news.verdict, room.width
+    duels = verdict.duels if verdict else ()
+    duel = duels[0] if len(duels) == 1 else None
+    column = max(9, min(22, (width - LABEL_WIDTH - (30 if duel else 0)) // len(lanes)))
+    parts: list[tuple[int, list[Row]]] = [
+        (0, _verdict(verdict, lanes, news.stopped, width)),
+        (0, [_head(lanes, column, duel), *_figures(lanes, by_lane, duel, column)]),
+        (4, _money(lanes, by_lane, prices, column)),
+        (1, [_duel_row(one, lanes, width) for one in duels] if duel is None else []),
+        (2, _faults(verdict, width)),
+        (0, [_about(news, width)]),
+        (3, _differences(news, width)),
+    ]
+    for least in (4, 3, 2, 1):
+        if sum(len(rows) for _, rows in parts) > room.height:
+            parts = [(rank, rows) for rank, rows in parts if rank != least]
+    return [row for _, rows in parts for row in rows]
+
+
+def _figures(
+    lanes: Sequence[str], by_lane: Mapping[str, Sequence[Sample]], duel: Duel | None, column: int
+) -> list[Row]:
+    """A row for each metric: the median of each lane's right heats, the best one marked; how two lanes compare."""
+    rows: list[Row] = []
     for metric, label, measure, less in METRICS:
         values = [median(measure(one) for one in by_lane[name] if _right(one)) for name in lanes]
         known = [value for value in values if value is not None]
         best = (min if less else max)(known) if len(set(known)) > 1 else None
-        cells = [(f"{number(one):>{column - 2}} {'◂' if best is not None and one == best else ' '} ",
-                  "success" if best is not None and one == best else "figure") for one in values]  # fmt: skip
+        cells = []
+        for one in values:
+            is_best = best is not None and one == best
+            mark, ink = ("◂", "success") if is_best else (" ", "figure")
+            cells.append((f"{number(one):>{column - 2}} {mark}", ink))
         rows.append(((f"{label:<{LABEL_WIDTH}}", "label"), *cells, *(_compared(duel.by(metric)) if duel else ())))
-    rows += _money(lanes, by_lane, prices, column)
-    if verdict and len(verdict.duels) > 1:
-        rows += [_duel_row(one, lanes, width) for one in verdict.duels]
-    return [*rows, *_notes(news, verdict, width)]
+    return rows
 
 
 def _right(sample: Sample) -> bool:
@@ -152,23 +173,32 @@ def _per_dollar(speed: float | None, each: float | None) -> str:
     return compact(speed / each) if speed and each else DASH
 
 
-def _notes(news: RaceNews, verdict: Verdict | None, width: int) -> list[Row]:
-    """Faults, then how fair it was: skew and differences; and what it all cost."""
+def _faults(verdict: Verdict | None, width: int) -> list[Row]:
+    """What went wrong, lane by lane."""
     rows: list[Row] = []
     for fault in verdict.faults if verdict else ():
-        words = f"{fault.lane}: {line(fault.words)} in {fault.heats} of {verdict.heats if verdict else 0}"
+        words = f"{fault.lane}: {line(fault.words)}, {fault.heats} of {verdict.heats if verdict else 0}"
         rows.append((("✕ ", "error"), (words[: width - 2], "error")))
-    heats = verdict.heats if verdict else 0
+    return rows
+
+
+def _about(news: RaceNews, width: int) -> Row:
+    """How many heats, what they cost, how even the start was, where it is kept."""
+    heats = news.verdict.heats if news.verdict else 0
     told = [f"{heats} heat{'' if heats == 1 else 's'}"]
     if news.cost_usd is not None:
         told.append(f"{usd(news.cost_usd)} in all")
     if news.skew_ms is not None:
         told.append(f"started within {news.skew_ms:.2f} ms")
     if news.stopped:
-        told.append(f"stopped: {line(news.stopped, 60)}")
+        told.append(f"ended: {line(news.stopped, 60)}")
     if news.number is not None:
         told.append(f"kept as race {news.number}")
-    rows.append(((" · ".join(told)[:width], "label"),))
-    if news.differences:
-        rows.append(((f"not the same: {'; '.join(line(one) for one in news.differences)}"[:width], "warning"),))
-    return rows
+    return ((" · ".join(told)[:width], "label"),)
+
+
+def _differences(news: RaceNews, width: int) -> list[Row]:
+    """Where the lanes could not be asked the same."""
+    if not news.differences:
+        return []
+    return [((f"not the same: {'; '.join(line(one) for one in news.differences)}"[:width], "warning"),)]

@@ -65,7 +65,7 @@ def _wide(
 ) -> list[Row]:
     columns = width - NUMBER_WIDTH
     history = bars(_newest(speeds, columns), top, rows=3)
-    head = f"{word:{NUMBER_WIDTH}}{scale:>{columns}}" if len(word) < NUMBER_WIDTH else word
+    head = f"{f'tokens/s, {word}':{NUMBER_WIDTH}}{scale:>{columns}}"
     rows = zip(large(said), history, strict=True)
     return [
         ((head, "label"),),
@@ -78,8 +78,8 @@ def _narrow(
 ) -> list[Row]:
     history = bars(_newest(speeds, width), top, rows=2)
     return [
-        ((f"{said:>7}", "figure"), (f" {word}", "label")),
-        ((scale, "dim"),),
+        ((f"{said:>7}", "figure"), (" tokens/s", "label")),
+        ((f"{word}, {scale}" if len(word) + len(scale) + 2 <= width else scale, "dim"),),
         *(((bar, f"slot{slot}"),) for bar in history),
     ]
 

@@ -1,0 +1,68 @@
+"""Pictures of the race view: chosen, run, judged and replayed, compared as text with what was looked at."""
+
+import pytest
+
+from tests.tui import fabric, racing
+from tests.tui.picture import compare, picture
+from tests.tui.racing import CEREBRAS, CUT, GROQ, OPUS
+from tests.tui.test_race import opened
+
+SIZES = [(80, 24), (160, 45)]
+
+
+def compared(race, name, size):
+    strips = [list(strip) for strip in race.app.screen._compositor.render_strips()]
+    compare(f"race-{name}-{size[0]}x{size[1]}", picture(strips))
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_before(size):
+    async with opened(fabric.priced(), size=size) as race:
+        compared(race, "before", size)
+
+
+@pytest.mark.parametrize("theme", ["inftop-dark", "inftop-light"])
+@pytest.mark.parametrize("size", SIZES)
+async def test_during(size, theme):
+    async with opened(fabric.priced(), size=size, theme=theme) as race:
+        await race.press("s")
+        await race.hear(racing.race(CEREBRAS, GROQ), 330)
+        compared(race, f"during-{theme.removeprefix('inftop-')}", size)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_during_with_four_lanes(size):
+    async with opened(fabric.priced(), size=size) as race:
+        await race.press("s")
+        await race.hear(racing.race(CEREBRAS, GROQ, OPUS, CUT), 700)
+        compared(race, "during-four", size)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_after(size):
+    run = racing.race(CEREBRAS, GROQ, heats=5)
+    async with opened(fabric.priced(), size=size) as race:
+        await race.press("s")
+        for heat in range(1, 6):
+            await race.hear(run, heat=heat)
+        compared(race, "after", size)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_after_with_four_lanes(size):
+    run = racing.race(CEREBRAS, GROQ, OPUS, CUT, heats=3)
+    async with opened(fabric.priced(), size=size) as race:
+        await race.press("s")
+        for heat in range(1, 4):
+            await race.hear(run, heat=heat)
+        compared(race, "after-four", size)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_replay(size):
+    async with opened(fabric.priced(), racing.race(CEREBRAS, GROQ, heats=5), size=size) as race:
+        await race.press("o")
+        await race.press("enter")
+        await race.press("minus")
+        await race.wait(500)
+        compared(race, "replay", size)
