@@ -71,13 +71,17 @@ async def test_a_key_is_found_in_nothing_that_is_left_behind(folder):
         await output(folder, "run"),
         await output(folder, "probe", code=BROKEN),
     ]
+    lanes = ("says", "names", "fails", "breaks")
+    with_key_sent += [await output(folder, "race", *lanes, "--heats", "1", *how) for how in (["--json"], ["--plain"])]
+    kept = [await output(folder, "races", "export", "1", "--format", kind) for kind in ("csv", "jsonl", "cast")]
     shown = [await output(folder, command, "--json") for command in ("check", "providers")]
     shown.append(await output(folder, "keys", "list", "--json"))
     exports = [await output(folder, "export", "--format", kind) for kind in ("csv", "jsonl")]
-    for said in with_key_sent + shown + exports:
+    for said in with_key_sent + kept + shown + exports:
         assert KEY.encode() not in said
         assert KEY[:8].encode() not in said, "not even a part of it"
-    assert b"ZeroDivisionError" in with_key_sent[-1]
+    assert b"ZeroDivisionError" in with_key_sent[2]
+    assert b"Your" in kept[1], "the answer that gives it away was kept"
     for path in folder.rglob("*"):
         if path.is_file():
             assert KEY[:8].encode() not in path.read_bytes(), path.name

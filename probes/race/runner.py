@@ -38,6 +38,7 @@ class Runner:
         self._track = Track(0, chars_per_token)
         self._moments: list[Moment] = []
         self._told = 0
+        self._heard = ""
 
     async def prepare(self, key: Secret | None) -> None:
         """Have its connection open before the heat, unless it opens a new one each time."""
@@ -53,7 +54,8 @@ class Runner:
             self._state = "running"
 
         def hear(output: Output, at: int) -> None:
-            moment = Moment(at - (gun.fired_at or at), output.kind, plain(output.text), output.tokens, output.draft)
+            text = plain(output.text) if key is None else self._without(key, plain(output.text))
+            moment = Moment(at - (gun.fired_at or at), output.kind, text, output.tokens, output.draft)
             self._moments.append(moment)
             self._track.add(moment)
 
@@ -61,7 +63,7 @@ class Runner:
             probed = await self._prober.probe(key, cue=Cue(prompt, gate, hear))
         finally:
             gun.scratch(self._lane)
-        self.result = self._result(probed, key, gun)
+        self.result = self._result(probed, gun)
         self._state = "finished"
         return self.result
 
@@ -70,6 +72,15 @@ class Runner:
         gun.scratch(self._lane)
         self.result = result
         self._state = "finished"
+
+    def _without(self, key: Secret, text: str) -> str:
+        """A piece of text; `HIDDEN` in its place while the text so far ends with a beginning of the key, or all of it.
+
+        An answer that echoes the key has it cut anywhere, and what was told can not be taken back.
+        """
+        heard = self._heard + text
+        self._heard = heard[-len(key.reveal()) :]
+        return text if key.hide(heard) == heard else HIDDEN
 
     @property
     def sent(self) -> int | None:
@@ -92,12 +103,9 @@ class Runner:
             place=self.place,
         )
 
-    def _result(self, probed: Probed, key: Secret | None, gun: Gun) -> LaneResult:
+    def _result(self, probed: Probed, gun: Gun) -> LaneResult:
         sample, marks = probed.sample, probed.marks
         moments = tuple(self._moments)
-        whole = "".join(one.text for one in moments)
-        if key is not None and key.hide(whole) != whole:  # cut anywhere: no piece of it is safe
-            moments = tuple(one._replace(text=HIDDEN) for one in moments)
         sent = end = None
         if gun.fired_at is not None and marks.sent is not None and marks.sent >= gun.fired_at:
             sent = marks.sent - gun.fired_at

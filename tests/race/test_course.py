@@ -1,4 +1,4 @@
-"""The course: one race at a time on wishes of a screen, held endpoints, kept races, and no race that ends the engine."""
+"""The course: one race at a time on wishes of a screen, held endpoints, kept races; and the engine outlives each one."""
 
 import asyncio
 import logging
@@ -38,7 +38,7 @@ class Stable:
     def prober(self, one: Endpoint) -> Prober:
         return Prober(one, load_dialect(one.dialect), transport_to(one.base_url, None))
 
-    async def find_key(self, one: Endpoint) -> Secret | None:  # noqa: ARG002
+    async def find_key(self, one: Endpoint) -> Secret | None:
         return None
 
     def refusal(self) -> str | None:
@@ -141,7 +141,7 @@ async def test_a_lane_that_is_not_known_is_said_and_nothing_else_happens(caplog:
 
 async def test_the_speed_of_an_answer_that_is_not_counted_yet_is_made_from_earlier_ones():
     async with watched() as one:
-        one.course.hear(sample(endpoint="a", token_source="usage", output_tokens=10, output_chars=20), "")  # noqa: S106
+        one.course.hear(sample(endpoint="a", token_source="usage", output_tokens=10, output_chars=20), "")
         one.course.obey(RaceCommand("start", replace(WISH, lanes=("a", "long"))))
         async with asyncio.timeout(20):
             while not (one.told and one.told[-1].lanes and one.told[-1].lanes[0].progress.events):
