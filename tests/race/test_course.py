@@ -1,4 +1,4 @@
-"""The course: one race at a time on wishes of a screen, held endpoints, kept races; and the engine outlives each one."""
+"""The course: one race at a time on wishes of a screen, held endpoints, kept races; the engine outlives each one."""
 
 import asyncio
 import logging
@@ -141,10 +141,10 @@ async def test_a_lane_that_is_not_known_is_said_and_nothing_else_happens(caplog:
 
 async def test_the_speed_of_an_answer_that_is_not_counted_yet_is_made_from_earlier_ones():
     async with watched() as one:
-        one.course.hear(sample(endpoint="a", token_source="usage", output_tokens=10, output_chars=20), "")
+        one.course.hear(sample(endpoint="long", token_source="usage", output_tokens=10, output_chars=20), "")
         one.course.obey(RaceCommand("start", replace(WISH, lanes=("a", "long"))))
         async with asyncio.timeout(20):
-            while not (one.told and one.told[-1].lanes and one.told[-1].lanes[0].progress.events):
+            while not (one.told and one.told[-1].lanes and one.told[-1].lanes[1].progress.events):
                 await asyncio.sleep(0.001)
-        lane = next(news.lanes[0] for news in one.told if news.lanes and news.lanes[0].progress.events)
+        lane = next(news.lanes[1] for news in one.told if news.lanes and news.lanes[1].progress.events)
         assert lane.progress.tokens == pytest.approx(lane.progress.chars / 2)
