@@ -1,8 +1,10 @@
 """Replay: a race from the store, told again as news, at any pace, forward and back; pure, driven from outside."""
 
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from probes.race.heat import Heat, LaneResult
+from probes.race.moment import Moment
 from probes.race.news import LaneNews, Phase, Piece, RaceNews
 from probes.race.progress import Track
 from probes.race.race import Race
@@ -101,20 +103,30 @@ class _Lane:
 
     def news(self, at_ms: float) -> LaneNews:
         """What it says from the last time up to this one."""
-        recording, pieces = self._result.recording, []
+        recording, first = self._result.recording, self._told
         now = round(at_ms * 1e6)
         moments = recording.moments
         while self._told < len(moments) and moments[self._told].at <= now:
             moment = moments[self._told]
             self._track.add(moment)
-            pieces.append(Piece(moment.kind.value, moment.text, moment.draft))
             self._told += 1
         finished = now >= self._over
         return LaneNews(
             name=self._result.lane,
             state="finished" if finished else "running" if now >= (recording.sent or 0) else "ready",
             progress=self._track.progress(self._over if finished else now),
-            pieces=tuple(pieces),
+            pieces=tuple(joined(moments[first : self._told])),
             sample=self._result.sample if finished else None,
             place=self._result.place if finished else None,
         )
+
+
+def joined(moments: Sequence[Moment]) -> Iterator[Piece]:
+    """Their text, neighbours of one kind together, as a race that is run would tell it."""
+    run: list[str] = []
+    for place, one in enumerate(moments):
+        run.append(one.text)
+        after = moments[place + 1] if place + 1 < len(moments) else None
+        if after is None or after.draft or after.kind is not one.kind:
+            yield Piece(one.kind.value, "".join(run), moments[place + 1 - len(run)].draft)
+            run = []

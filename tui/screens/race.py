@@ -28,7 +28,7 @@ from tui.panels.race_course import RaceCourse, Who
 from tui.shown_race import ShownRace
 from tui.widgets.plate import Plate
 
-PICTURES_PER_S: Final = 15
+PICTURES_PER_S: Final = 10
 SCRUB_SHARE: Final = 40
 """A press of a key goes so manieth a part of a replay forward or back."""
 

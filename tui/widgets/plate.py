@@ -76,10 +76,10 @@ class Plate(Widget, can_focus=False):
         """One row."""
         width = self.size.width
         if y >= len(self._rows):
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self._style("blank"))
         over = Style(bgcolor=self._style("chosen").bgcolor) if y == self._chosen else Style()
         segments = [Segment(text, self._style(name) + over) for text, name in self._rows[y]]
-        return Strip(segments).adjust_cell_length(width, self.rich_style + over)
+        return Strip(segments).adjust_cell_length(width, self._style("blank") + over)
 
     def notify_style_update(self) -> None:
         """A new theme: styles are looked up anew."""
@@ -93,7 +93,9 @@ class Plate(Widget, can_focus=False):
 
     def _style(self, name: str) -> Style:
         if name not in self._look:
-            if name.startswith("slot"):
+            if name == "blank":
+                self._look[name] = self.rich_style
+            elif name.startswith("slot"):
                 color = endpoint_color(int(name[4:]) % SLOTS, dark=self.app.current_theme.dark)
                 self._look[name] = self.rich_style + Style(color=color, bold=True)
             else:

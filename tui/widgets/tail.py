@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
+from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -98,16 +99,29 @@ class Tail(ScrollView, can_focus=False):
             self.scroll_relative(y=rows, animate=False, force=True)
 
     def render_line(self, y: int) -> Strip:
-        """One row of the widget."""
-        height, width = self.size.height, self._text.width
+        """One row of the widget, as wide as all of it: a scrollbar is drawn over its end."""
+        height, width = self.size.height, self.outer_size.width
         top = self.scroll_offset.y if self._whole else max(0, len(self._text.rows) - height)
         place = top + y
         if place >= len(self._text.rows):
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self._style("blank"))
         strip = self._strip(place, width)
         if y == 0 and self._skipped and not self._whole:
-            return self._with_skipped(strip, width)
+            return self._with_skipped(strip, self._text.width)
         return strip
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The rows of a region, without what Textual does for borders and padding, of which a tail has none.
+
+        While a model writes, every row changes with every picture: this is half of what a picture costs.
+        """
+        strips = [self.render_line(y) for y in crop.line_range]
+        for one in self.get_line_filters():
+            background = self.background_colors[1]
+            strips = [strip.apply_filter(one, background) for strip in strips]
+        if crop.column_span == (0, self.outer_size.width):
+            return strips
+        return [strip.crop(*crop.column_span) for strip in strips]
 
     def _strip(self, place: int, width: int) -> Strip:
         row = self._text.rows[place]
@@ -117,10 +131,16 @@ class Tail(ScrollView, can_focus=False):
         if len(self._strips) > 4 * self.size.height:
             self._strips.clear()
         ink = self._style(row.ink)
-        mark = self._style("mark") + Style(bgcolor=ink.bgcolor)
-        segments = [Segment(row.mark, mark), Segment(row.text, ink)] if row.mark else [Segment(row.text, ink)]
-        over = ink if row.ink in ("code", "fence") else self.rich_style
-        strip = Strip(segments).adjust_cell_length(width, over)
+        text, mark = row.text, row.mark
+        left = width - cell_len(mark) - cell_len(text)
+        if left < 0:  # blanks that hang over the edge
+            text, left = set_cell_size(text, width - cell_len(mark)), 0
+        segments = [Segment(text, ink)]
+        if mark:
+            segments.insert(0, Segment(mark, self._style("mark") + Style(bgcolor=ink.bgcolor)))
+        if left:
+            segments.append(Segment(" " * left, ink if row.ink in ("code", "fence") else self._style("blank")))
+        strip = Strip(segments, width)
         self._strips[place] = (row, strip)
         return strip
 
@@ -129,11 +149,13 @@ class Tail(ScrollView, can_focus=False):
         if len(words) > width:
             words = f" ⋯ {number(self._skipped)} "
         label = Strip([Segment(words, self._style("skipped"))]).crop(0, width)
-        return Strip.join([strip.crop(0, width - label.cell_length), label])
+        before = width - label.cell_length
+        return Strip.join([strip.crop(0, before), label, strip.crop(width)])
 
     def _style(self, name: str) -> Style:
         if name not in self._look:
-            self._look[name] = self.get_component_rich_style(f"tail--{name}")
+            blank = name == "blank"  # the style of the widget itself, which works it out each time it is asked for
+            self._look[name] = self.rich_style if blank else self.get_component_rich_style(f"tail--{name}")
         return self._look[name]
 
     def notify_style_update(self) -> None:
