@@ -31,6 +31,7 @@ OF_PROBES = {
     "probes.race.race",
     "probes.race.heat",
     "probes.race.wish",
+    "probes.selftest.rehearsal",
     "probes.ratelimit",
     "probes.sample",
     "probes.selftest.certificate",

@@ -1,7 +1,7 @@
 """MeasuringApp: the screen of a selftest: the real one, with two panes of streaming text over the dashboard."""
 
+from probes.selftest.rehearsal import rehearsal
 from tui.app import InftopApp
-from tui.rehearsal import rehearsal
 
 AGAIN_S = 1.0
 """How often it is seen whether the rehearsal is over, and begins anew."""

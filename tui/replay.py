@@ -1,11 +1,9 @@
 """Replay: a race from the store, told again as news, at any pace, forward and back; pure, driven from outside."""
 
-from collections.abc import Iterator, Sequence
 from typing import Final
 
 from probes.race.heat import Heat, LaneResult
-from probes.race.moment import Moment
-from probes.race.news import LaneNews, Phase, Piece, RaceNews
+from probes.race.news import LaneNews, Phase, RaceNews, pieces
 from probes.race.progress import Track
 from probes.race.race import Race
 
@@ -115,18 +113,7 @@ class _Lane:
             name=self._result.lane,
             state="finished" if finished else "running" if now >= (recording.sent or 0) else "ready",
             progress=self._track.progress(self._over if finished else now),
-            pieces=tuple(joined(moments[first : self._told])),
+            pieces=pieces(moments[first : self._told]),
             sample=self._result.sample if finished else None,
             place=self._result.place if finished else None,
         )
-
-
-def joined(moments: Sequence[Moment]) -> Iterator[Piece]:
-    """Their text, neighbours of one kind together, as a race that is run would tell it."""
-    run: list[str] = []
-    for place, one in enumerate(moments):
-        run.append(one.text)
-        after = moments[place + 1] if place + 1 < len(moments) else None
-        if after is None or after.draft or after.kind is not one.kind:
-            yield Piece(one.kind.value, "".join(run), moments[place + 1 - len(run)].draft)
-            run = []

@@ -1,9 +1,11 @@
 """RaceNews: what a race says to whoever watches it, at most 20 times a second, whatever the rate of its tokens."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from probes.race.judgement import Verdict
+from probes.race.moment import Moment
 from probes.race.progress import Progress
 from probes.race.wish import RaceWish
 from probes.sample import Sample
@@ -24,6 +26,19 @@ class Piece:
     kind: str
     text: str
     draft: bool = False
+
+
+def pieces(moments: Sequence[Moment]) -> tuple[Piece, ...]:
+    """The text of moments one after another, neighbours of one kind joined; a draft begins anew."""
+    found: list[Piece] = []
+    run: list[str] = []
+    for place, one in enumerate(moments):
+        run.append(one.text)
+        after = moments[place + 1] if place + 1 < len(moments) else None
+        if after is None or after.draft or after.kind is not one.kind:
+            found.append(Piece(one.kind.value, "".join(run), moments[place + 1 - len(run)].draft))
+            run = []
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """Runner: one lane on its way through one heat."""
 
 import time
-from dataclasses import replace
 from typing import Final
 
 from probes.endpoint import Endpoint
@@ -11,7 +10,7 @@ from probes.probe import Cue, Probed, Prober
 from probes.race.gun import Gun
 from probes.race.heat import LaneResult
 from probes.race.moment import Moment
-from probes.race.news import LaneNews, LaneState, Piece
+from probes.race.news import LaneNews, LaneState, pieces
 from probes.race.progress import Track
 from probes.race.recording import Recording
 from probes.text import plain
@@ -116,17 +115,6 @@ class Runner:
         for one in moments:
             self._track.add(one)
         return LaneResult(self.endpoint.name, sample, recording, probed.text)
-
-
-def pieces(moments: list[Moment]) -> tuple[Piece, ...]:
-    """The text of moments one after another, neighbours of one kind joined."""
-    found: list[Piece] = []
-    for one in moments:
-        if found and not one.draft and found[-1].kind == one.kind.value:
-            found[-1] = replace(found[-1], text=found[-1].text + one.text)
-        else:
-            found.append(Piece(one.kind.value, one.text, one.draft))
-    return tuple(found)
 
 
 def finished(result: LaneResult) -> bool:

@@ -1,9 +1,9 @@
 """The selftest's screen: two panes stream over the dashboard, again and again, and nothing of it is measured."""
 
 from probes.outcome import Outcome
+from probes.selftest.rehearsal import NAMES, rehearsal
 from tests.tui.fabric import NOW
 from tui.measuring import MeasuringApp
-from tui.rehearsal import NAMES, rehearsal
 from tui.replay import Replay
 from tui.screens.race import RaceScreen
 
