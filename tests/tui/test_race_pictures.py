@@ -10,15 +10,20 @@ from tests.tui.test_race import opened
 SIZES = [(80, 24), (160, 45)]
 
 
-def compared(race, name, size):
-    strips = [list(strip) for strip in race.app.screen._compositor.render_strips()]
-    compare(f"race-{name}-{size[0]}x{size[1]}", picture(strips))
+async def compared(race, name, size):
+    """Compare what is on the screen once nothing on it moves any more: other lanes are laid out in several turns."""
+    drawn = before = None
+    while drawn is None or drawn != before:
+        before = drawn
+        await race.settle()
+        drawn = picture([list(strip) for strip in race.app.screen._compositor.render_strips()])
+    compare(f"race-{name}-{size[0]}x{size[1]}", drawn)
 
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_before(size):
     async with opened(fabric.priced(), size=size) as race:
-        compared(race, "before", size)
+        await compared(race, "before", size)
 
 
 @pytest.mark.parametrize("theme", ["inftop-dark", "inftop-light"])
@@ -27,7 +32,7 @@ async def test_during(size, theme):
     async with opened(fabric.priced(), size=size, theme=theme) as race:
         await race.press("s")
         await race.hear(racing.race(CEREBRAS, GROQ), 330)
-        compared(race, f"during-{theme.removeprefix('inftop-')}", size)
+        await compared(race, f"during-{theme.removeprefix('inftop-')}", size)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -35,7 +40,7 @@ async def test_during_with_four_lanes(size):
     async with opened(fabric.priced(), size=size) as race:
         await race.press("s")
         await race.hear(racing.race(CEREBRAS, GROQ, OPUS, CUT), 700)
-        compared(race, "during-four", size)
+        await compared(race, "during-four", size)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -45,7 +50,7 @@ async def test_after(size):
         await race.press("s")
         for heat in range(1, 6):
             await race.hear(run, heat=heat)
-        compared(race, "after", size)
+        await compared(race, "after", size)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -55,7 +60,7 @@ async def test_after_with_four_lanes(size):
         await race.press("s")
         for heat in range(1, 4):
             await race.hear(run, heat=heat)
-        compared(race, "after-four", size)
+        await compared(race, "after-four", size)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -65,4 +70,4 @@ async def test_replay(size):
         await race.press("enter")
         await race.press("minus")
         await race.wait(500)
-        compared(race, "replay", size)
+        await compared(race, "replay", size)
