@@ -26,6 +26,7 @@ OF_PROBES = {
     "probes.outcome",
     "probes.race.judgement",
     "probes.race.news",
+    "probes.race.price",
     "probes.race.progress",
     "probes.race.prompts",
     "probes.race.race",

@@ -29,7 +29,7 @@ class LaneCost:
 def cost(heats: Sequence[Heat], lanes: Iterable[str]) -> tuple[LaneCost, ...]:
     """What each of ``lanes`` cost in ``heats``, in their order."""
     return tuple(
-        _lane(lane, [one.sample for heat in heats for one in heat.lanes if one.lane == lane]) for lane in lanes
+        lane_cost(lane, [one.sample for heat in heats for one in heat.lanes if one.lane == lane]) for lane in lanes
     )
 
 
@@ -38,7 +38,8 @@ def total_usd(costs: Iterable[LaneCost]) -> float | None:
     return _sum(one.usd for one in costs)
 
 
-def _lane(lane: str, samples: Sequence[Sample]) -> LaneCost:
+def lane_cost(lane: str, samples: Sequence[Sample]) -> LaneCost:
+    """What a lane cost that brought these samples."""
     paid = [(one.cost_usd, one.output_tokens) for one in samples if one.cost_usd is not None and one.output_tokens]
     tokens = sum(count for _, count in paid)
     per_million = sum(usd for usd, _ in paid) / tokens * 1e6 if tokens else None

@@ -71,7 +71,7 @@ class LanePanel(Vertical):
 
     def show(self, lane: LaneBoard, said: Sequence[Piece], model: str, top: float) -> None:
         """Draw it. ``said`` is all that it said; what is new of it is appended. ``top`` is the scale of all lanes."""
-        self._head.draw(_name(lane, model, self.slot, self._head.size.width))
+        self._head.draw(_name(lane, model, self.slot, self._head.size.width, marked=self.has_class("-focused")))
         progress, sample = lane.progress, lane.sample
         over = sample is not None and sample.tokens_per_s is not None
         speed = (
@@ -111,16 +111,17 @@ class LanePanel(Vertical):
         self._told, self._last = len(said), said[-1] if said else None
 
 
-def _name(lane: LaneBoard, model: str, slot: int, width: int) -> list[Row]:
+def _name(lane: LaneBoard, model: str, slot: int, width: int, *, marked: bool) -> list[Row]:
     """Letter, name and state; below it the model, or why it failed. In a narrow lane the state stands below."""
+    mark = "▸ " if marked else "  "
     words, ink = state(lane)
     reason = why(lane)
     letter = (f"{LETTERS[slot]} ", f"slot{slot}")
     if width < NARROW:
-        return [(letter, (_cut(lane.name, width - 2), "figure")), (("  ", "label"), (words, ink))]
+        return [(letter, (_cut(lane.name, width - 2), "figure")), ((mark, "figure"), (words, ink))]
     below: tuple[str, Ink] = (model, "label") if reason is None else (reason, "error")
     name = _cut(lane.name, max(width - 2 - len(words) - 1, 4))
-    return [(letter, (f"{name} ", "figure"), (words, ink)), (("  ", "label"), below)]
+    return [(letter, (f"{name} ", "figure"), (words, ink)), ((mark, "figure"), below)]
 
 
 def _cut(text: str, width: int) -> str:

@@ -10,10 +10,11 @@ from probes.endpoint import Price
 from probes.outcome import Outcome
 from probes.race.judgement import Comparison, Duel, Metric, Verdict
 from probes.race.news import RaceNews
+from probes.race.price import lane_cost
 from probes.sample import Sample
 from probes.stats import chars_per_s, median
 from probes.text import line
-from tui.format import DASH, compact, cost, number, price, times, usd
+from tui.format import DASH, cost, number, price, times, usd
 from tui.panels.lane_words import LETTERS
 from tui.widgets.plate import Plate, Row
 
@@ -159,18 +160,14 @@ def _money(
     each = {name: median(one.cost_usd for one in by_lane[name]) for name in lanes}
     if all(one is None for one in each.values()):
         return []
-    speeds = {name: median(one.tokens_per_s for one in by_lane[name]) for name in lanes}
+    costs = {name: lane_cost(name, by_lane[name]) for name in lanes}
     rows: list[tuple[str, list[str]]] = [("$ an answer", [cost(each[name]) for name in lanes])]
     rows.append(("$ / M out", [price(one.output if (one := prices.get(name)) else None) for name in lanes]))
-    rows.append(("tok/s per $", [_per_dollar(speeds[name], each[name]) for name in lanes]))
+    rows.append(("tok/s per $", [number(costs[name].tokens_per_s_per_dollar) for name in lanes]))
     return [
         ((f"{label:<{LABEL_WIDTH}}", "label"), *((f"{value:>{column - 2}}  ", "figure") for value in values))
         for label, values in rows
     ]
-
-
-def _per_dollar(speed: float | None, each: float | None) -> str:
-    return compact(speed / each) if speed and each else DASH
 
 
 def _faults(verdict: Verdict | None, width: int) -> list[Row]:
