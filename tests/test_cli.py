@@ -203,7 +203,8 @@ def test_a_wrong_configuration_ends_with_2_and_every_problem(run, tmp_path):
             f"{path}: endpoint[1] \"a\": unknown key 'modle'; did you mean 'model'? allowed: base_url, body, "
             "connection, dialect, enabled, expect, group, headers, interval, key, max_output_tokens, model, name, "
             "price, prompt, provider, reasoning, temperature, timeout",
-            f"{path}: unknown key 'probes'; did you mean 'probe'? allowed: budget, control, endpoint, probe, race, store",
+            f"{path}: unknown key 'probes'; did you mean 'probe'? allowed: budget, control, endpoint, probe, race, "
+            "store",
         ]
 
 
