@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from typing import Protocol
 
@@ -61,6 +62,7 @@ class Course:
         self._simulated = simulated
         self._vantage = vantage
         self._racing: Racing | None = None
+        self._refused: RaceNews | None = None
         self._task: asyncio.Task[None] | None = None
         self._chars_per_token: dict[str, float] = {}
 
@@ -86,6 +88,8 @@ class Course:
 
     def news(self) -> RaceNews | None:
         """What happened in the race since the last time; None where there has been none."""
+        if self._refused is not None:
+            return self._refused
         return self._racing.news() if self._racing is not None else None
 
     def hear(self, sample: Sample, _: str) -> None:
@@ -93,14 +97,22 @@ class Course:
         if sample.token_source == "usage" and sample.output_tokens and sample.output_chars:  # noqa: S105
             self._chars_per_token[sample.endpoint] = sample.output_chars / sample.output_tokens
 
+    def _refuse(self, wish: RaceWish, why: str) -> None:
+        """Say that a race is over before it began; a screen waits for a word of it."""
+        log.warning("%s", why)
+        started_at = time.time_ns() // 1_000_000
+        self._refused = RaceNews(started_at, wish, "over", heat=1, lanes=(), stopped=why)
+        self._changed()
+
     async def _run(self, wish: RaceWish, before: "asyncio.Task[None] | None") -> None:
         if before is not None:
             await asyncio.wait({before})
         try:
             endpoints = lanes(wish, self._endpoints)
         except UnknownEndpoint as error:
-            log.warning("%s", error)
+            self._refuse(wish, str(error))
             return
+        self._refused = None
         racing = self._racing = Racing(
             wish,
             [self._stable.prober(one) for one in endpoints],

@@ -130,13 +130,20 @@ async def test_another_race_takes_the_place_of_the_one_that_runs():
         assert [race.wish.lanes for race in one.kept] == [("a", "b")]
 
 
-async def test_a_lane_that_is_not_known_is_said_and_nothing_else_happens(caplog: pytest.LogCaptureFixture):
+async def test_a_lane_that_is_not_known_is_said_and_the_next_race_runs_all_the_same(caplog: pytest.LogCaptureFixture):
     async with watched() as one:
         with caplog.at_level(logging.WARNING):
             one.course.obey(RaceCommand("start", replace(WISH, lanes=("a", "nobody"))))
             await one.course.close()
         assert "nobody" in caplog.text
         assert one.stable.held == []
+        [refused] = one.told
+        assert (refused.phase, refused.lanes) == ("over", ())
+        assert "nobody" in (refused.stopped or "")
+        one.course.obey(RaceCommand("start", WISH))
+        await one.course.close()
+        assert [race.wish.lanes for race in one.kept] == [("a", "b")]
+        assert (one.told[-1].phase, one.told[-1].stopped) == ("over", None)
 
 
 async def test_the_speed_of_an_answer_that_is_not_counted_yet_is_made_from_earlier_ones():

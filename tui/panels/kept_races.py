@@ -67,5 +67,5 @@ def _row(one: "RaceSummary") -> Row:
         (f"{moment(one.started_at)}  ", "label"),
         (f"{lanes}  ", "figure"),
         (f"{one.prompt_name or 'own prompt'}, {one.heats} heat{'' if one.heats == 1 else 's'}  ", "label"),
-        (line(f"stopped: {one.stopped}" if one.stopped else one.words), "hint"),
+        (line(f"{one.words}; {one.stopped}" if one.stopped else one.words), "hint"),
     )
