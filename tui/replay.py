@@ -16,20 +16,26 @@ SPEEDS: Final = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 class Replay:
     """One heat of a race. ``position_ms`` is since the gun; ``speed`` is how much faster than the truth it runs.
 
-    Raises LookupError where the race has no such heat.
+    ``rested_ms`` is how much real time has passed since it was over, but for that in which it was held. Raises
+    LookupError where the race has no such heat.
     """
 
-    def __init__(self, race: Race, heat: int = 1) -> None:
+    def __init__(self, race: Race, heat: int = 1, speed: float = 1.0) -> None:
         found = next((one for one in race.heats if one.number == heat), None)
         if found is None:
             raise LookupError(f"the race has no heat {heat}")
         self.race = race
         self.heat: Heat = found
-        self.speed = 1.0
+        self.speed = speed
         self.playing = True
-        self.position_ms = 0.0
+        self.position_ms = self.rested_ms = 0.0
         self._lanes = [_Lane(one) for one in found.lanes]
         self.length_ms = max((one.over_ms for one in self._lanes), default=0.0)
+
+    @property
+    def next_heat(self) -> int | None:
+        """The number of the heat after this one; None where this is the last."""
+        return min((one.number for one in self.race.heats if one.number > self.heat.number), default=None)
 
     @property
     def is_over(self) -> bool:
@@ -38,13 +44,16 @@ class Replay:
 
     def tick(self, elapsed_ms: float) -> list[RaceNews]:
         """What happens in so much real time; nothing while it is held or over."""
-        if not self.playing or self.is_over:
+        if not self.playing:
+            return []
+        if self.is_over:
+            self.rested_ms += elapsed_ms
             return []
         return self.seek(self.position_ms + elapsed_ms * self.speed)
 
     def seek(self, to_ms: float) -> list[RaceNews]:
         """Go to this instant: the news since the position; where it lies behind that, all since the gun."""
-        to_ms = max(0.0, min(to_ms, self.length_ms))
+        to_ms, self.rested_ms = max(0.0, min(to_ms, self.length_ms)), 0.0
         if to_ms < self.position_ms:
             self.rewind()
         told = []
@@ -65,7 +74,7 @@ class Replay:
 
     def _news(self) -> RaceNews:
         race = self.race
-        phase: Phase = "over" if self.is_over else "running"
+        phase: Phase = "running" if not self.is_over else "over" if self.next_heat is None else "between"
         costs = [lane.sample.cost_usd for heat in race.heats for lane in heat.lanes]
         known = [cost for cost in costs if cost is not None]
         return RaceNews(

@@ -1,6 +1,7 @@
 """ShownRace: the race on the screen, live or told again from the store; pure."""
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from probes.race.news import RaceNews
 from probes.race.race import Race
@@ -8,6 +9,9 @@ from probes.race.wish import RaceWish
 from probes.sample import Sample
 from tui.race_board import RaceBoard
 from tui.replay import Replay
+
+REST_MS: Final = 1_500.0
+"""How long a replayed heat stays on the screen before the next one begins."""
 
 
 class ShownRace:
@@ -64,17 +68,17 @@ class ShownRace:
         if self.replay is None:
             self.anew, self.changed = self.anew or fresh, True
 
-    def play(self, race: Race, heat: int) -> None:
+    def play(self, race: Race, heat: int, speed: float = 1.0) -> None:
         """Show a heat of a kept race, from the gun. Raises LookupError where there is no such heat."""
-        self.replay, self._told = Replay(race, heat), RaceBoard()
+        self.replay, self._told = Replay(race, heat, speed), RaceBoard()
         self._hear(self.replay.seek(0.0))
 
     def step(self, heats: int) -> None:
-        """Show so many heats later, or earlier, of the race that is replayed, where there are any."""
+        """Show so many heats later, or earlier, of the race that is replayed, where there are any; at the same pace."""
         if self.replay is not None:
             race, wanted = self.replay.race, self.replay.heat.number + heats
             if any(heat.number == wanted for heat in race.heats):
-                self.play(race, wanted)
+                self.play(race, wanted, self.replay.speed)
 
     def seek(self, to_ms: float) -> None:
         """Go to an instant of the replay."""
@@ -84,9 +88,11 @@ class ShownRace:
             self._hear(self.replay.seek(to_ms))
 
     def tick(self, elapsed_ms: float) -> None:
-        """Let so much real time pass."""
+        """Let so much real time pass: a replay goes on, and from heat to heat until the last is over."""
         if self.replay is not None:
             self._hear(self.replay.tick(elapsed_ms))
+            if self.replay.rested_ms >= REST_MS:
+                self.step(1)
 
     def _hear(self, told: Sequence[RaceNews]) -> None:
         for one in told:

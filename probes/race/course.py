@@ -67,16 +67,31 @@ class Course:
         self._chars_per_token: dict[str, float] = {}
 
     def obey(self, command: RaceCommand) -> None:
-        """Start a race, in the place of one that runs; or stop that."""
-        if command.do == "stop" or command.wish is None:
-            self.stop()
-        else:
-            before, self._task = self._task, None
-            self.stop()
-            self._task = asyncio.create_task(self._run(command.wish, before))
+        """Start a race, in the place of one that runs; or stop that, even where it has not begun yet."""
+        self.stop()
+        if command.do == "stop" or (wish := command.wish) is None:
+            return
+        try:
+            endpoints = lanes(wish, self._endpoints)
+        except UnknownEndpoint as error:
+            self._refuse(wish, str(error))
+            return
+        self._refused = None
+        self._racing = Racing(
+            wish,
+            [self._stable.prober(one) for one in endpoints],
+            find_key=self._stable.find_key,
+            refusal=self._stable.refusal,
+            spent=self._stable.spend,
+            changed=self._changed,
+            chars_per_token=self._chars_per_token,
+            simulated=self._simulated,
+            vantage=self._vantage,
+        )
+        self._task = asyncio.create_task(self._run(self._racing, self._task))
 
     def stop(self) -> None:
-        """Stop the race that runs, if one does."""
+        """Stop the race that runs, or is about to, if one does."""
         if self._racing is not None:
             self._racing.stop("stopped by hand")
 
@@ -104,31 +119,15 @@ class Course:
         self._refused = RaceNews(started_at, wish, "over", heat=1, lanes=(), stopped=why)
         self._changed()
 
-    async def _run(self, wish: RaceWish, before: "asyncio.Task[None] | None") -> None:
+    async def _run(self, racing: Racing, before: "asyncio.Task[None] | None") -> None:
         if before is not None:
             await asyncio.wait({before})
-        try:
-            endpoints = lanes(wish, self._endpoints)
-        except UnknownEndpoint as error:
-            self._refuse(wish, str(error))
-            return
-        self._refused = None
-        racing = self._racing = Racing(
-            wish,
-            [self._stable.prober(one) for one in endpoints],
-            find_key=self._stable.find_key,
-            refusal=self._stable.refusal,
-            spent=self._stable.spend,
-            changed=self._changed,
-            chars_per_token=self._chars_per_token,
-            simulated=self._simulated,
-            vantage=self._vantage,
-        )
-        self._stable.hold(wish.lanes)
+        names = racing.wish.lanes
+        self._stable.hold(names)
         try:
             race = await racing.run()
         except Exception:  # a defect of ours is one race less, not the end of the engine
-            log.exception("racing %s", ", ".join(wish.lanes))
+            log.exception("racing %s", ", ".join(names))
             return
         finally:
             self._stable.hold(())

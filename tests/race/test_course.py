@@ -120,6 +120,33 @@ async def test_a_race_stopped_before_its_first_finish_is_not_kept():
         assert one.stable.held[-1] == ()
 
 
+async def test_a_race_stopped_before_it_has_begun_does_not_run():
+    async with watched() as one:
+        one.course.obey(RaceCommand("start", WISH))
+        one.course.obey(RaceCommand("stop"))
+        await one.course.close()
+        assert (one.kept, one.stable.spent) == ([], [])
+        assert (one.told[-1].phase, one.told[-1].stopped) == ("over", "stopped by hand")
+        assert one.stable.held[-1] == ()
+
+
+async def test_of_two_races_asked_for_at_once_the_later_one_runs_unless_it_is_stopped_too():
+    async with watched() as one:
+        one.course.obey(RaceCommand("start", replace(WISH, lanes=("a", "long"))))
+        one.course.obey(RaceCommand("start", WISH))
+        await one.reached("over")
+        assert one.told[-1].wish == WISH
+        await one.course.close()
+        assert [race.wish.lanes for race in one.kept] == [("a", "b")]
+        one.course.obey(RaceCommand("start", replace(WISH, lanes=("a", "long"))))
+        await one.reached("running")
+        one.course.obey(RaceCommand("start", WISH))
+        one.course.obey(RaceCommand("stop"))
+        await one.course.close()
+        assert len(one.kept) == 1
+        assert (one.told[-1].phase, one.told[-1].stopped) == ("over", "stopped by hand")
+
+
 async def test_another_race_takes_the_place_of_the_one_that_runs():
     async with watched() as one:
         one.course.obey(RaceCommand("start", replace(WISH, lanes=("a", "long"))))
@@ -140,7 +167,9 @@ async def test_a_lane_that_is_not_known_is_said_and_the_next_race_runs_all_the_s
         [refused] = one.told
         assert (refused.phase, refused.lanes) == ("over", ())
         assert "nobody" in (refused.stopped or "")
+        one.told.clear()
         one.course.obey(RaceCommand("start", WISH))
+        await one.reached("over")
         await one.course.close()
         assert [race.wish.lanes for race in one.kept] == [("a", "b")]
         assert (one.told[-1].phase, one.told[-1].stopped) == ("over", None)

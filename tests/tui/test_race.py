@@ -80,10 +80,8 @@ class Racing:
     async def hear(self, race, until_ms=None, heat=1):
         """The news of a heat up to an instant of it, as the engine would send them."""
         told = self._told.setdefault((id(race), heat), Told(race, heat))
-        last = heat == race.heats[-1].number
         for news in told.seek(told.length_ms if until_ms is None else until_ms):
-            phase = news.phase if last or news.phase == "running" else "between"
-            self.app._take(replace(news, phase=phase))
+            self.app._take(news)
         await self.settle()
         return told
 
@@ -382,6 +380,31 @@ async def test_a_race_is_replayed_from_the_store_at_any_pace(fleet):
         lane = run.heats[1].lanes[0]
         assert f"⚑ 1st {lane.recording.end / 1e9:.3f} s" in race.text
         assert run.verdict.words[:60] in race.text
+
+
+async def test_a_replay_goes_on_from_heat_to_heat_unless_it_is_held(fleet):
+    run = racing.race(CEREBRAS, GROQ, heats=3)
+    async with opened(fleet, run) as race:
+        await race.press("o")
+        await race.press("enter")
+        await race.wait(60_000)
+        assert "◍ heat 2 follows" in race.lines[0]
+        assert run.verdict.words[:40] not in race.text
+        await race.press("space")
+        await race.wait(60_000)
+        assert "‖ 1×  ◍ heat 2 follows" in race.lines[0]
+        await race.press("space")
+        await race.wait(60_000)
+        assert "heat 2 of 3" in race.lines[0]
+        assert "0.000 s / " in race.lines[0]
+        await race.press("h")
+        assert "heat 3 of 3" in race.lines[0]
+        for _ in range(3):
+            await race.wait(60_000)
+        assert "heat 3 of 3" in race.lines[0]
+        assert run.verdict.words[:40] in race.text
+        await race.press("H", "H")
+        assert "heat 1 of 3" in race.lines[0]
 
 
 async def test_scrubbed_back_it_shows_what_was_said_until_then_and_no_more(fleet):

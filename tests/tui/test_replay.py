@@ -9,6 +9,7 @@ from tests.tui import racing
 from tests.tui.racing import CEREBRAS, CUT, GROQ, LIMITED, OPUS
 from tui.race_board import RaceBoard
 from tui.replay import STEP_MS, Replay
+from tui.shown_race import REST_MS, ShownRace
 
 
 def heard(news, name):
@@ -75,6 +76,38 @@ def test_its_pace_is_ten_times_the_truth_at_most_and_a_tenth_at_least():
     assert len(replay.tick(60)) == 600 / STEP_MS
     replay.playing = False
     assert replay.tick(60) == []
+
+
+def test_after_a_heat_it_goes_on_with_the_next_one_and_rests_after_the_last():
+    race, shown = racing.race(CEREBRAS, GROQ, heats=2), ShownRace()
+    shown.play(race, 1)
+    shown.replay.pace(1)
+    shown.tick(shown.replay.length_ms)
+    assert (shown.news.phase, shown.news.verdict) == ("between", None)  # a heat to come is not told ahead
+    shown.tick(REST_MS - 1)
+    assert shown.replay.heat.number == 1
+    shown.replay.playing = False
+    shown.tick(REST_MS)
+    assert shown.replay.heat.number == 1
+    shown.replay.playing = True
+    shown.tick(1)
+    assert (shown.replay.heat.number, shown.replay.position_ms, shown.replay.speed) == (2, 0.0, 2.0)
+    shown.tick(shown.replay.length_ms)
+    for _ in range(3):
+        shown.tick(REST_MS)
+    assert (shown.replay.heat.number, shown.replay.is_over) == (2, True)
+    assert (shown.news.phase, shown.news.verdict) == ("over", race.verdict)
+
+
+def test_whoever_goes_back_in_a_heat_that_is_over_sees_its_end_again():
+    shown = ShownRace()
+    shown.play(racing.race(CEREBRAS, GROQ, heats=2), 1)
+    shown.tick(60_000)
+    shown.tick(REST_MS - 1)
+    shown.seek(shown.replay.length_ms - 1)
+    shown.tick(1)
+    shown.tick(1)
+    assert (shown.replay.heat.number, shown.replay.is_over) == (1, True)
 
 
 def test_lanes_that_never_began_or_were_cut_end_where_they_ended():

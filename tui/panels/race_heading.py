@@ -39,6 +39,8 @@ def of_race(shown: ShownRace, next_heats: int, width: int) -> Row:
         return _line(_about(news.wish, news.heat), [*again, _phase(news, shown.board)], width)
     held = "▶" if replay.playing else "‖"
     where = f"{seconds(replay.position_ms)} / {seconds(replay.length_ms)} "
+    if replay.is_over and replay.next_heat is not None:
+        where = f"◍ heat {replay.next_heat} follows "
     right: list[Piece] = [(" REPLAY ", "badge"), (f" {held} {replay.speed:g}×  ", "figure"), (where, "label")]
     return _line(_about(news.wish, news.heat), right, width)
 

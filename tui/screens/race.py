@@ -248,7 +248,7 @@ class RaceScreen(Screen[None]):
         if self.view == "choose":
             self._choice.take()
         elif self.view == "course" and self.shown.replay is not None:
-            if self.shown.replay.is_over:
+            if self.shown.replay.is_over and self.shown.replay.next_heat is None:
                 self.action_replay()
             else:
                 self.shown.replay.playing = not self.shown.replay.playing
