@@ -9,7 +9,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from probes.keys import KEY_ADVICE, looks_like_a_key, starts_like_a_key
-from probes.store.place import path_of
+from probes.store.place import check_url
 from probes.text import line, plain
 from probes.when import seconds
 
@@ -154,7 +154,7 @@ def base_url(value: object) -> str:
 def store_url(value: object) -> str:
     """The address of a store. It may hold a password, so no error quotes it."""
     url = text(value)
-    path_of(url)
+    check_url(url)
     return url
 
 

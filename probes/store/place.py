@@ -2,6 +2,7 @@
 
 import os
 import stat
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, Literal
 
@@ -15,6 +16,7 @@ APPLICATION_ID: Final = 0x696E6674
 BUSY_TIMEOUT_S: Final = 0.25
 """How long to wait for another program's lock; longer would hide from the screen that the store is locked."""
 
+_POSTGRES: Final = ("postgresql", "postgres", "postgresql+psycopg")
 _MAGIC: Final = b"SQLite format 3\0"
 
 
@@ -23,16 +25,43 @@ def default_url() -> str:
     return f"sqlite:///{platformdirs.user_data_path('inftop', appauthor=False) / 'history.db'}"
 
 
+def is_postgres(url: str) -> bool:
+    """Whether the URL is that of a PostgreSQL database, in libpq's spelling or in SQLAlchemy's."""
+    return url.partition("://")[0] in _POSTGRES
+
+
+def check_url(url: str) -> None:
+    """Raises ValueError, which never quotes the URL, for one that names no store."""
+    if not is_postgres(url):
+        path_of(url)
+        return
+    if find_spec("psycopg") is None:
+        raise ValueError("a PostgreSQL store needs one more package: pip install 'inftop[postgres]'")
+    before, at, after = url.partition("://")[2].partition("@")
+    if "@" in after or (at and any(sign in before for sign in "/?#")):
+        # libpq would take a part of the password for the host, and name it in its errors
+        raise ValueError("in a user or password, @ / ? and # are written %40 %2F %3F and %23")
+
+
+def shown(url: str) -> str:
+    """The URL as it may be printed: without a password."""
+    if not is_postgres(url):
+        return url
+    scheme, _, rest = url.partition("://")
+    user, at, place = rest.rpartition("@")
+    where, mark, query = place.partition("?")
+    kept = "&".join(one for one in query.split("&") if not one.partition("=")[0].endswith("password"))
+    return f"{scheme}://{user.partition(':')[0]}{at}{where}{mark if kept else ''}{kept}"
+
+
 def path_of(url: str) -> Path:
     """The file of a ``sqlite:///`` URL; a relative path starts at the working directory, ``~`` is the home.
 
     Raises ValueError for a URL that names no file.
     """
     scheme, separator, rest = url.partition("://")
-    if scheme.startswith("postgres"):
-        raise ValueError("PostgreSQL stores are not supported by this version: use sqlite:///path")
     if scheme != "sqlite" or not separator:
-        raise ValueError("a store's URL begins with sqlite:///")
+        raise ValueError("a store's URL begins with sqlite:/// or postgresql://")
     if not rest.startswith("/") or rest in ("/", "/:memory:"):
         raise ValueError("a store is a file: sqlite:///path, or sqlite:////absolute/path")
     return Path(rest[1:]).expanduser()

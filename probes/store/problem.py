@@ -15,6 +15,15 @@ _OF_SQLITE: Final[dict[int, tuple[StoreState, str]]] = {
     sqlite3.SQLITE_NOTADB: ("foreign", "not a database of inftop"),
 }
 
+_OF_POSTGRES: Final[dict[str, tuple[StoreState, str]]] = {
+    "53100": ("full", "no space left on the database's disk"),
+    "55P03": ("locked", "another program holds the database locked"),
+    "25006": ("read_only", "the database takes no writing just now"),
+    "42501": ("read_only", "the database gives this user no right to that"),
+    "42P07": ("foreign", "the database holds tables of another program"),
+}
+"""By SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html."""
+
 _OF_ERRNO: Final[dict[int, tuple[StoreState, str]]] = {
     errno.ENOSPC: ("full", "no space left for the store"),
     errno.EDQUOT: ("full", "no quota left for the store"),
@@ -41,6 +50,14 @@ def of_sqlite(error: sqlite3.Error) -> StoreProblem:
     if code is not None and (known := _OF_SQLITE.get(code & 0xFF)):  # the low byte is the kind, the rest a refinement
         return StoreProblem(*known)
     return StoreProblem("failed", line(str(error)))
+
+
+def of_postgres(error: Exception, sqlstate: str | None) -> StoreProblem:
+    """The problem behind an error of psycopg; no ``sqlstate`` where the server did not answer."""
+    if sqlstate is not None and (known := _OF_POSTGRES.get(sqlstate)):
+        return StoreProblem(*known)
+    words = str(error).partition("\n")[0]
+    return StoreProblem("failed", line(words.removeprefix("connection failed: ") or type(error).__name__))
 
 
 def of_os(error: OSError) -> StoreProblem:

@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from probes.store.place import default_url, make_private_file, make_private_folder, path_of, whose
+from probes.store.place import (
+    check_url,
+    default_url,
+    make_private_file,
+    make_private_folder,
+    path_of,
+    shown,
+    whose,
+)
 from probes.store.problem import StoreProblem
 
 
@@ -38,19 +46,47 @@ def test_a_url_names_a_file(url, path):
 @pytest.mark.parametrize(
     ("url", "why"),
     [
-        ("history.db", "begins with sqlite:///"),
-        ("mysql://host/base", "begins with sqlite:///"),
+        ("history.db", "begins with sqlite:/// or postgresql://"),
+        ("mysql://host/base", "begins with sqlite:/// or postgresql://"),
         ("sqlite://", "a store is a file"),
         ("sqlite:///", "a store is a file"),
         ("sqlite:///:memory:", "a store is a file"),
         ("sqlite://host/history.db", "a store is a file"),
-        ("postgresql://host/base", "PostgreSQL stores are not supported"),
-        ("postgresql+psycopg://host/base", "PostgreSQL stores are not supported"),
+        ("postgresql://me:p@ss@host/base", "written %40"),
+        ("postgresql://me:p/ss@host/base", "written %40"),
+        ("postgresql://me:p?ss@host/base", "written %40"),
     ],
 )
-def test_a_url_that_names_no_file_is_refused(url, why):
-    with pytest.raises(ValueError, match=why):
-        path_of(url)
+def test_a_url_that_names_no_store_is_refused_without_being_quoted(url, why):
+    with pytest.raises(ValueError, match=why) as caught:
+        check_url(url)
+    assert "ss@" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "printed"),
+    [
+        ("sqlite:///history.db", "sqlite:///history.db"),
+        ("postgresql://host/base", "postgresql://host/base"),
+        ("postgres://me:secret@host:5433/base", "postgres://me@host:5433/base"),
+        (
+            "postgresql+psycopg://me:s%40cret@a,b/base?sslmode=require",
+            "postgresql+psycopg://me@a,b/base?sslmode=require",
+        ),
+        ("postgresql:///base?user=me&password=secret", "postgresql:///base?user=me"),
+        ("postgresql:///base?password=secret", "postgresql:///base"),
+        ("postgresql://me:se@c/r?et@host/base", "postgresql://me@host/base"),
+    ],
+)
+def test_a_url_is_printed_without_its_password(url, printed):
+    assert shown(url) == printed
+
+
+def test_a_postgresql_url_names_a_store_where_its_driver_is_installed(monkeypatch):
+    check_url("postgresql://me:secret@host/base")
+    monkeypatch.setattr("probes.store.place.find_spec", lambda name: None)
+    with pytest.raises(ValueError, match=r"pip install 'inftop\[postgres\]'"):
+        check_url("postgresql://me:secret@host/base")
 
 
 def test_the_default_is_a_file_in_the_users_data_folder(monkeypatch, tmp_path):
