@@ -84,14 +84,27 @@ def record(
     ctx: typer.Context,
     lasting: ForOption = None,
     demo: Annotated[bool, typer.Option("--demo", help="Record simulated providers.", hidden=True)] = False,
+    metrics: Annotated[
+        str | None,
+        typer.Option(metavar="[HOST]:PORT", help="Serve metrics for Prometheus; without HOST to this machine alone."),
+    ] = None,
+    otlp: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Push them to an OpenTelemetry collector, like http://localhost:4318."),
+    ] = None,
 ) -> None:
     """Record without a screen: one line per sample, a table at the end.
 
     Any number of screens can attach to what it records. Exit code 3 where another recorder has the store.
     """
     from probes.commands.record import record
+    from probes.metrics.publishing import Publishing
 
-    record(ctx.obj, demo=demo, seconds=_seconds(lasting))
+    try:
+        outlets = Publishing.of(metrics, otlp)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    record(ctx.obj, demo=demo, seconds=_seconds(lasting), outlets=outlets)
 
 
 @app.command()

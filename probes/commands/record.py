@@ -8,18 +8,22 @@ from pathlib import Path
 
 from probes import loop
 from probes.lines import Tally, closing_table, sample_line
+from probes.metrics.publishing import Publishing
 from probes.sample import Sample
 from probes.session import open_engine, open_plan
 from probes.signals import stop_on_signals
 
 
-def record(config: Path | None, *, demo: bool, seconds: float | None) -> None:
-    """Record until stopped, or for so long. Raises ConfigError, and StoreHeld where another recorder has the store."""
+def record(config: Path | None, *, demo: bool, seconds: float | None, outlets: Publishing) -> None:
+    """Record until stopped, or for so long, and publish metrics where they are wished.
+
+    Raises ConfigError, StoreHeld where another recorder has the store, OSError where another has the address.
+    """
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    loop.run(_record(config, demo=demo, seconds=seconds))
+    loop.run(_record(config, demo=demo, seconds=seconds, outlets=outlets))
 
 
-async def _record(config: Path | None, *, demo: bool, seconds: float | None) -> None:
+async def _record(config: Path | None, *, demo: bool, seconds: float | None, outlets: Publishing) -> None:
     stop = asyncio.Event()
     with stop_on_signals(stop):
         async with open_plan(config, demo=demo) as plan, open_engine(plan) as engine:
@@ -36,7 +40,8 @@ async def _record(config: Path | None, *, demo: bool, seconds: float | None) -> 
             engine.listen(take)
             if seconds is not None:
                 asyncio.get_running_loop().call_later(seconds, stop.set)
-            await engine.run(stop)
+            async with outlets.open(engine):
+                await engine.run(stop)
             say("")
             for line in closing_table(tallies):
                 say(line)

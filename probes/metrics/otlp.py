@@ -1,0 +1,107 @@
+"""OTLP: the same metrics, pushed to an OpenTelemetry collector from a thread of its own.
+
+Headers, certificates and compression are set by the variables of the OpenTelemetry specification, such as
+``OTEL_EXPORTER_OTLP_HEADERS``; the exporter reads them. Needs the extra ``otlp``.
+"""
+
+import logging
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+from opentelemetry.sdk.metrics.export import (
+    AggregationTemporality,
+    Gauge,
+    Histogram,
+    HistogramDataPoint,
+    Metric,
+    MetricExportResult,
+    MetricsData,
+    NumberDataPoint,
+    ResourceMetrics,
+    ScopeMetrics,
+    Sum,
+)
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+
+from probes import __version__
+from probes.metrics.address import shown
+from probes.metrics.tallies import Family, Heap, Tallies
+
+EVERY_S: Final = 15.0
+PATIENCE_S: Final = 5.0
+"""How long one push may take, and how long the last one holds up the end."""
+
+log = logging.getLogger("inftop.otlp")
+
+
+@contextmanager
+def pushing(url: str, tallies: Tallies, every_s: float = EVERY_S) -> Iterator[None]:
+    """Push tallies to ``url`` until the block is left, and once more then. A collector that fails is only warned of."""
+    logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)  # it would complain at every push
+    exporter = OTLPMetricExporter(endpoint=url, timeout=PATIENCE_S)
+    stop = threading.Event()
+    thread = threading.Thread(target=_push, args=(exporter, url, tallies, every_s, stop), name="otlp", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(PATIENCE_S)
+        exporter.shutdown()
+
+
+def _push(exporter: OTLPMetricExporter, url: str, tallies: Tallies, every_s: float, stop: threading.Event) -> None:
+    instance = f"{socket.gethostname()}:{os.getpid()}"
+    resource = Resource.create(
+        {"service.name": "inftop", "service.version": __version__, "service.instance.id": instance}
+    )
+    well, last = True, False
+    while not last:
+        last = stop.wait(every_s)
+        sent = exporter.export(metrics_data(tallies, resource, time.time_ns())) is MetricExportResult.SUCCESS
+        if well and not sent:
+            log.warning("the collector at %s takes no metrics; inftop records on and keeps trying", shown(url))
+        well = sent
+
+
+def metrics_data(tallies: Tallies, resource: Resource, now_ns: int) -> MetricsData:
+    """The tallies at an instant, cumulative since they began."""
+    metrics = [_metric(one, tallies.since_ns, now_ns) for one in tallies.families() if one.points]
+    scope = ScopeMetrics(InstrumentationScope("inftop", __version__), metrics, "")
+    return MetricsData([ResourceMetrics(resource, [scope], "")])
+
+
+def _metric(family: Family, since_ns: int, now_ns: int) -> Metric:
+    metric, cumulative = family.metric, AggregationTemporality.CUMULATIVE
+    numbers, heaps = [], []
+    for values, content in family.points.items():
+        known = {name: _value(name, value) for name, value in zip(family.attributes, values, strict=True) if value}
+        if isinstance(content, Heap):
+            count = sum(content.counts)
+            # the least and the most are not kept: OTLP lets them out, only the value class's types do not
+            edges: tuple[float, float] = (None, None)  # type: ignore[assignment]
+            point = HistogramDataPoint(
+                known, since_ns, now_ns, count, content.sum, content.counts, metric.buckets, *edges
+            )
+            heaps.append(point)
+        else:
+            numbers.append(NumberDataPoint(known, since_ns, now_ns, content))
+    data: Histogram | Sum | Gauge
+    if metric.kind == "histogram":
+        data = Histogram(heaps, cumulative)
+    elif metric.kind == "counter":
+        data = Sum(numbers, cumulative, is_monotonic=True)
+    else:
+        data = Gauge(numbers)
+    return Metric(metric.name, metric.help, metric.unit, data)
+
+
+def _value(name: str, value: str) -> str | int:
+    return int(value) if name == "server.port" else value

@@ -1,0 +1,86 @@
+"""Server: the HTTP server that Prometheus scrapes, in threads of its own."""
+
+import socket
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from socketserver import TCPServer, ThreadingMixIn
+from typing import Any, Final
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
+
+from prometheus_client import make_wsgi_app
+
+from probes.metrics.address import Address
+from probes.metrics.prometheus import registry
+from probes.metrics.tallies import Tallies
+
+PATIENCE_S: Final = 5.0
+"""How long a client may take to say what it wants, or to read it."""
+
+Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+
+
+@contextmanager
+def serving(address: Address, tallies: Tallies) -> Iterator[Address]:
+    """Serve tallies until the block is left; gives the address, with the port that was chosen. Raises OSError."""
+    try:
+        server = _Server(address, _Handler)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), str(address)) from error
+    server.set_app(_application(tallies))
+    thread = threading.Thread(target=server.serve_forever, name="metrics", daemon=True)
+    thread.start()
+    try:
+        yield Address(address.host, server.server_port)
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def _application(tallies: Tallies) -> Application:
+    """What is at each path. One scrape is rendered at a time: each takes the interpreter from the engine's loop."""
+    metrics, turn = make_wsgi_app(registry(tallies)), threading.Lock()
+
+    def application(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
+        path = environ["PATH_INFO"]
+        if path == "/metrics":
+            with turn:
+                return metrics(environ, start)  # type: ignore[no-any-return]
+        if path == "/healthz":
+            status, text = ("200 OK", "ok") if tallies.alive else ("503 Service Unavailable", "the engine is silent")
+        elif path == "/":
+            status, text = "200 OK", "inftop: /metrics for Prometheus, /healthz for a watchdog"
+        else:
+            status, text = "404 Not Found", "not found"
+        start(status, [("Content-Type", "text/plain; charset=utf-8")])
+        return [f"{text}\n".encode()]
+
+    return application
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    """A slow client holds up neither the others nor the end."""
+
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, address: Address, handler: type[WSGIRequestHandler]) -> None:
+        self.address_family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+        super().__init__(address, handler)
+
+    def server_bind(self) -> None:
+        """As WSGIServer's, but without asking the DNS for this machine's full name."""
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
+        self.setup_environ()
+
+    def handle_error(self, *_: Any) -> None:
+        """A client that goes away in the middle is its own affair."""
+
+
+class _Handler(WSGIRequestHandler):
+    timeout = PATIENCE_S
+
+    def log_message(self, *_: Any) -> None:
+        """A scrape is no news."""

@@ -1,0 +1,185 @@
+"""Table: every metric there is, in one place; Prometheus and OTLP are both made from it, and so is docs/service.md.
+
+Names, units and buckets that begin with ``gen_ai.`` are those of the OpenTelemetry semantic conventions for
+generative AI (github.com/open-telemetry/semantic-conventions-genai, docs/gen-ai/gen-ai-metrics.md), their buckets
+continued to what is met here; an ``inftop.`` name is ours, where they have none. Histograms hold only what the
+screens call measured: samples that ended ok and are trusted.
+"""
+
+from collections.abc import Callable, Iterator
+from operator import attrgetter
+from typing import Final
+
+from probes.frames import EngineStatus
+from probes.metrics.metric import Metric, Reading
+from probes.outcome import NEVER_SENT, Outcome
+from probes.sample import Sample
+
+COMMON: Final[dict[str, str]] = {
+    "inftop.endpoint": "the endpoint's name in the configuration",
+    "inftop.vantage": "where the recorder stands",
+    "inftop.connection": "`warm` or `cold`; absent where nothing was sent",
+    "gen_ai.operation.name": "`chat`, or `generate_content` for the dialect `gemini`",
+    "gen_ai.provider.name": "the convention's name of the provider, else the preset's, else the host",
+    "gen_ai.request.model": "the model that was asked for",
+    "server.address": "the host of the endpoint's URL",
+    "server.port": "its port",
+}
+"""The attributes of every metric of samples, and what they hold.
+
+``gen_ai.response.model`` is left out: the server writes it as it likes, and a series for each of its moods is a leak.
+"""
+
+_FIRST_TOKEN: Final = (
+    0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0, 20.0, 30.0, 60.0,
+)  # fmt: skip
+_DURATION: Final = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
+_PER_TOKEN: Final = (
+    0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005,  # ours: the convention ends at 100 tokens/s
+    0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 2.5,
+)  # fmt: skip
+_TOKENS: Final = tuple(4.0**power for power in range(14))
+_SPEED: Final = (
+    1.0, 2.0, 5.0, 10.0, 20.0, 35.0, 50.0, 75.0, 100.0, 150.0, 200.0, 350.0, 500.0, 750.0,
+    1_000.0, 1_500.0, 2_000.0, 3_500.0, 5_000.0, 10_000.0,
+)  # fmt: skip
+_GAP: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0)
+
+
+def _measured(sample: Sample) -> bool:
+    return sample.outcome is Outcome.OK and sample.trusted is not False
+
+
+def _field(name: str, scale: float = 1.0) -> Callable[[Sample], list[Reading]]:
+    """A field of measured samples, times ``scale``."""
+    get = attrgetter(name)
+
+    def read(sample: Sample) -> list[Reading]:
+        value = get(sample) if _measured(sample) else None
+        return [] if value is None else [((), value * scale)]
+
+    return read
+
+
+def _tokens(sample: Sample) -> Iterator[Reading]:
+    for kind, count in (("input", sample.input_tokens), ("output", sample.output_tokens)):
+        if count is not None:
+            yield (kind,), count
+
+
+def _usage(sample: Sample) -> Iterator[Reading]:
+    if _measured(sample) and sample.token_source == "usage":  # noqa: S105 - a word, not a secret
+        yield from _tokens(sample)
+
+
+def _outcome(sample: Sample) -> Iterator[Reading]:
+    well = sample.outcome is Outcome.OK or sample.outcome in NEVER_SENT
+    yield (sample.outcome.value, "" if well else sample.outcome.value), 1
+
+
+def _untrusted(sample: Sample) -> Iterator[Reading]:
+    if sample.trusted is False:
+        yield (), 1
+
+
+def _limited(sample: Sample) -> Iterator[Reading]:
+    if sample.outcome is Outcome.RATE_LIMITED:
+        yield (), 1
+
+
+def _cost(sample: Sample) -> Iterator[Reading]:
+    if sample.cost_usd is not None:
+        yield (), sample.cost_usd
+
+
+def _headroom(sample: Sample) -> Iterator[Reading]:
+    for kind, left, limit in (
+        ("requests", sample.requests_remaining, sample.requests_limit),
+        ("tokens", sample.tokens_remaining, sample.tokens_limit),
+    ):
+        if left is not None and limit:
+            yield (kind,), left / limit
+
+
+def _lag(engine: EngineStatus) -> Iterator[Reading]:
+    if engine.loop_lag_ms is not None:
+        yield (), engine.loop_lag_ms / 1000
+
+
+OF_SAMPLES: Final[tuple[Metric[Sample], ...]] = (
+    Metric(
+        "gen_ai.server.time_to_first_token", "histogram", "s",
+        "Time to first token as seen from here, the network included: last byte of the request to first output.",
+        _field("ttft_ms", 1e-3), buckets=_FIRST_TOKEN,
+    ),
+    Metric(
+        "gen_ai.server.time_per_output_token", "histogram", "s",
+        "Time per output token after the first, as seen from here.",
+        _field("tpot_ms", 1e-3), buckets=_PER_TOKEN,
+    ),
+    Metric(
+        "gen_ai.client.operation.duration", "histogram", "s",
+        "Last byte of the request to last output; connection set-up is not part of it.",
+        _field("e2e_ms", 1e-3), buckets=_DURATION,
+    ),
+    Metric(
+        "gen_ai.client.token.usage", "histogram", "{token}",
+        "Tokens of a request by the provider's own count.",
+        _usage, ("gen_ai.token.type",), _TOKENS,
+    ),
+    Metric(
+        "inftop.output.tokens", "histogram", "{token}/s",
+        "Decode speed; withheld where it would be a lie (docs/definitions.md).",
+        _field("tokens_per_s"), buckets=_SPEED,
+    ),
+    Metric(
+        "inftop.gap.max", "histogram", "s",
+        "The longest wait between two outputs of a sample.",
+        _field("gap_max_ms", 1e-3), buckets=_GAP,
+    ),
+    Metric(
+        "inftop.samples", "counter", "{sample}",
+        "Samples by outcome; error.type is there where the probe was sent and did not end ok.",
+        _outcome, ("inftop.outcome", "error.type"),
+    ),
+    Metric(
+        "inftop.untrusted.samples", "counter", "{sample}",
+        "Samples whose times the recorder itself may have bent; they are in no histogram.", _untrusted,
+    ),
+    Metric("inftop.rate_limit.hits", "counter", "{hit}", "Samples refused by a rate limit.", _limited),
+    Metric(
+        "inftop.tokens", "counter", "{token}",
+        "Tokens of all samples, estimates included, as the budget counts them.", _tokens, ("gen_ai.token.type",),
+    ),
+    Metric("inftop.cost.usd", "counter", "{USD}", "US dollars spent, where the endpoint is priced.", _cost),
+    Metric(
+        "inftop.rate_limit.headroom", "gauge", "1",
+        "What is left of the tightest limit, as last told.", _headroom, ("inftop.limit",),
+    ),
+    Metric(
+        "inftop.last_sample.time", "gauge", "s",
+        "When the last sample began, since the Unix epoch.", lambda sample: [((), sample.started_at / 1000)],
+    ),
+)  # fmt: skip
+"""What is told of samples, each with the attributes in `COMMON`."""
+
+OF_ENGINE: Final[tuple[Metric[EngineStatus], ...]] = (
+    Metric("inftop.engine.lag", "gauge", "s", "Worst lateness of the engine's loop in ten seconds.", _lag),
+    Metric(
+        "inftop.store.ok", "gauge", "", "1 while samples are stored, 0 while they wait in memory.",
+        lambda engine: [((), float(engine.store.state == "ok"))],
+    ),
+    Metric(
+        "inftop.store.stored", "gauge", "{sample}", "Samples in the store.",
+        lambda engine: [((), engine.store.stored)],
+    ),
+    Metric(
+        "inftop.store.waiting", "gauge", "{sample}", "Samples in memory, not stored yet.",
+        lambda engine: [((), engine.store.waiting)],
+    ),
+    Metric(
+        "inftop.store.dropped", "counter", "{sample}", "Samples that did not fit into memory and are lost.",
+        lambda engine: [((), engine.store.dropped)],
+    ),
+)  # fmt: skip
+"""What is told of the recorder itself; without attributes."""
