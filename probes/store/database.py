@@ -1,4 +1,4 @@
-"""Database: a store's file opened for writing: made where missing, checked to be ours, brought to the newest schema."""
+"""Database: a store opened for writing: made where missing, checked to be ours, brought to the newest schema."""
 
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -9,8 +9,16 @@ from typing import Final
 from sqlalchemy import Connection, Engine, StaticPool, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
-from probes.store.place import APPLICATION_ID, BUSY_TIMEOUT_S, make_private_file, make_private_folder, whose
-from probes.store.problem import StoreProblem, of_os, of_sqlite
+from probes.store.place import (
+    APPLICATION_ID,
+    BUSY_TIMEOUT_S,
+    is_postgres,
+    make_private_file,
+    make_private_folder,
+    path_of,
+    whose,
+)
+from probes.store.problem import StoreProblem, of_os, of_postgres, of_sqlite
 from probes.store.schema import REVISIONS, revision_of
 from probes.text import line
 
@@ -19,6 +27,20 @@ PRAGMAS: Final[Mapping[str, str | int]] = {
     "synchronous": "NORMAL",  # a killed process loses nothing; a power cut at most what came since the last checkpoint
     "foreign_keys": "ON",
 }
+
+
+def open_store(url: str, patience_ms: int | None = None) -> Engine:
+    """The store at ``url``, ready to be written to over one connection that belongs to this thread.
+
+    Every transaction of the engine takes the store's one lock for writing when it begins, and waits for it up to
+    ``patience_ms`` (None: as long as a recorder does). ``dispose()`` closes the connection. Raises StoreProblem.
+    """
+    if is_postgres(url):
+        from probes.store.postgres_database import open_database as open_postgres  # psycopg is an extra
+
+        return open_postgres(url, patience_ms)
+    patience = {} if patience_ms is None else {"busy_timeout": patience_ms}
+    return open_database(path_of(url), {**patience, **PRAGMAS})
 
 
 def open_database(path: Path, pragmas: Mapping[str, str | int] = PRAGMAS) -> Engine:
@@ -40,7 +62,7 @@ def open_database(path: Path, pragmas: Mapping[str, str | int] = PRAGMAS) -> Eng
             engine.connect().close()  # the pool has the connection from now on, so that dispose() closes it
             event.listen(engine, "begin", _begin)
             if revision_of(connection) != REVISIONS[-1]:
-                _upgrade(engine)
+                upgrade(engine)
         except BaseException:
             connection.close()
             raise
@@ -59,10 +81,17 @@ def translated() -> Iterator[None]:
     except OSError as error:
         raise of_os(error) from error
     except DBAPIError as error:
-        cause = error.orig
-        raise (of_sqlite(cause) if isinstance(cause, sqlite3.Error) else _failed(error)) from error
+        raise _of_driver(error.orig or error) from error
     except Exception as error:  # a store that cannot be explained must still not end the engine
         raise _failed(error) from error
+
+
+def _of_driver(cause: BaseException) -> StoreProblem:
+    """The problem behind an error of sqlite3 or of psycopg, which need not be installed."""
+    if isinstance(cause, sqlite3.Error):
+        return of_sqlite(cause)
+    assert isinstance(cause, Exception)
+    return of_postgres(cause, cause.sqlstate) if hasattr(cause, "sqlstate") else _failed(cause)
 
 
 def _failed(error: Exception) -> StoreProblem:
@@ -90,7 +119,7 @@ def _begin(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
-def _upgrade(engine: Engine) -> None:
+def upgrade(engine: Engine) -> None:
     """Run the missing migrations in one transaction: they all happened, or none."""
     from alembic import command
     from alembic.config import Config

@@ -78,12 +78,14 @@ class Recorder:
     status: str
 
 
-_SAMPLE: Final = ", ".join(
+JOINED: Final = ", ".join(
     "endpoint.name" if name == "endpoint" else f"endpoint.{name}" if name in ENDPOINT_COLUMNS else f"sample.{name}"
     for name in COLUMNS
 )
+"""`COLUMNS` of a sample whose row is joined to that of its endpoint, for a SELECT."""
+
 # CROSS fixes the order of the join: samples lead, in the order of their index
-_JOINED: Final = "sample CROSS JOIN endpoint ON endpoint.id = sample.endpoint_id"
+_FROM: Final = "sample CROSS JOIN endpoint ON endpoint.id = sample.endpoint_id"
 _NAME: Final = ENDPOINT_COLUMNS.index("endpoint")
 _POINT: Final = ", ".join(f"sample.{name}" for name in Point._fields[1:])
 
@@ -159,12 +161,12 @@ class StoreReader:
     ) -> Iterator[Sample]:
         """The samples that started from ``since_ms`` until before ``until_ms``, of these endpoints, oldest first."""
         where, parameters = within(since_ms, until_ms, endpoints)
-        for rows in self.rows(f"SELECT {_SAMPLE} FROM {_JOINED} WHERE {where} ORDER BY sample.started_at", parameters):
+        for rows in self.rows(f"SELECT {JOINED} FROM {_FROM} WHERE {where} ORDER BY sample.started_at", parameters):
             yield from map(sample_of, rows)
 
     def sample(self, sample_id: int) -> Sample:
         """One sample. Raises KeyError where there is none of that id."""
-        rows = self._all(f"SELECT {_SAMPLE} FROM {_JOINED} WHERE sample.id = ?", [sample_id])
+        rows = self._all(f"SELECT {JOINED} FROM {_FROM} WHERE sample.id = ?", [sample_id])
         if not rows:
             raise KeyError(sample_id)
         return sample_of(rows[0])
@@ -178,13 +180,13 @@ class StoreReader:
     def latest(self) -> dict[str, Sample]:
         """The last sample of each endpoint, by the endpoint's name."""
         newest = "SELECT id FROM sample WHERE endpoint_id = endpoint.id ORDER BY started_at DESC, id DESC LIMIT 1"
-        sql = f"SELECT {_SAMPLE} FROM endpoint CROSS JOIN sample ON sample.id = ({newest}) ORDER BY sample.started_at"
+        sql = f"SELECT {JOINED} FROM endpoint CROSS JOIN sample ON sample.id = ({newest}) ORDER BY sample.started_at"
         return {sample.endpoint: sample for sample in map(sample_of, self._all(sql))}
 
     def last(self, limit: int) -> list[Sample]:
         """The last samples of each endpoint, up to ``limit`` of each, oldest first."""
         newest = "SELECT id FROM sample WHERE endpoint_id = endpoint.id ORDER BY started_at DESC, id DESC LIMIT ?"
-        sql = f"SELECT {_SAMPLE} FROM endpoint CROSS JOIN sample ON sample.id IN ({newest}) ORDER BY sample.started_at"
+        sql = f"SELECT {JOINED} FROM endpoint CROSS JOIN sample ON sample.id IN ({newest}) ORDER BY sample.started_at"
         return [sample_of(row) for row in self._all(sql, [limit])]
 
     def served(self, since_ms: int) -> Iterator[Served]:
@@ -202,12 +204,12 @@ class StoreReader:
         """The last samples of an endpoint that were sent and did not end ok, rate-limit hits included, newest first."""
         where, parameters = within(None, None, [endpoint])
         failed = "sample.outcome NOT IN ('ok', 'no_key', 'skipped')"  # word for word the condition of its index
-        sql = f"SELECT {_SAMPLE} FROM {_JOINED} WHERE {where} AND {failed} ORDER BY sample.started_at DESC LIMIT ?"
+        sql = f"SELECT {JOINED} FROM {_FROM} WHERE {where} AND {failed} ORDER BY sample.started_at DESC LIMIT ?"
         return [sample_of(row) for row in self._all(sql, [*parameters, limit])]
 
     def after(self, sample_id: int, limit: int) -> list[tuple[int, Sample]]:
         """The samples stored after that one, with their ids, in the order they were stored: to follow a recorder."""
-        sql = f"SELECT sample.id, {_SAMPLE} FROM {_JOINED} WHERE sample.id > ? ORDER BY sample.id LIMIT ?"
+        sql = f"SELECT sample.id, {JOINED} FROM {_FROM} WHERE sample.id > ? ORDER BY sample.id LIMIT ?"
         return [(row[0], sample_of(row[1:])) for row in self._all(sql, [sample_id, limit])]
 
     def last_id(self) -> int:

@@ -6,7 +6,7 @@ from typing import Final
 
 from probes.store.problem import StoreProblem
 
-REVISIONS: Final = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
+REVISIONS: Final = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
 """Every version there was, oldest first: the revisions of `probes.store.migrations`."""
 
 _SINCE_0006: Final = ("round_trip_ms",)
@@ -22,6 +22,7 @@ LACKING: Final[Mapping[str, tuple[str, ...]]] = {
     "0004": _SINCE_0006,
     "0005": _SINCE_0006,
     "0006": (),
+    "0007": (),
 }
 """The columns of ``sample`` that a store of an older version has not: to its readers they are NULL."""
 

@@ -5,29 +5,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import ClauseElement, Connection, Engine, Table, func, insert, select
-from sqlalchemy.dialects import sqlite
+from sqlalchemy import Connection, Engine, func, insert, select
 
+from probes.rollup import rolled
 from probes.sample import Sample
+from probes.store import rollups
 from probes.store.database import open_database, translated
-from probes.store.row import SAMPLE_COLUMNS, EndpointKey, endpoint_of, row_of
-from probes.store.tables import ANSWER, ENDPOINT, RECORDER, SAMPLE
+from probes.store.row import EndpointKey, endpoint_of, row_of
+from probes.store.statements import INSERT_SAMPLE, REPLACE_ANSWER, REPLACE_RECORDER
+from probes.store.tables import ENDPOINT, SAMPLE
 from probes.text import plain
 
-
-def _in_sql(statement: ClauseElement) -> str:
-    return str(statement.compile(dialect=sqlite.dialect(paramstyle="named")))
-
-
-def _replacing(table: Table) -> str:
-    """Put rows in the place of those with the same primary key."""
-    return _in_sql(insert(table).prefix_with("OR REPLACE"))
-
-
-# Core would build them again at each commit, taking several times as long as SQLite itself, and the interpreter's lock
-_INSERT_SAMPLE: Final = _in_sql(insert(SAMPLE).values(dict.fromkeys(("endpoint_id", *SAMPLE_COLUMNS))))
-_REPLACE_ANSWER: Final = _replacing(ANSWER)
-_REPLACE_RECORDER: Final = _replacing(RECORDER)
+ROLL_UP: Final = 2_000
+"""Samples of an older inftop that are rolled up in one step of upkeep, which takes well under 100 ms."""
 
 
 @dataclass(slots=True)
@@ -61,13 +51,22 @@ class Sink:
                     with engine.begin() as connection:
                         found = self._store_entries(connection, entries)
                         if beat is not None:
-                            connection.exec_driver_sql(_REPLACE_RECORDER, beat)
+                            connection.exec_driver_sql(REPLACE_RECORDER, beat)
                     self._endpoints |= found  # only now: one that was rolled back has no id
                     self._stored += len(entries)
         except BaseException:
             self.close()
             raise
         return self._stored
+
+    def tidy(self) -> bool:
+        """Do one small step of upkeep; whether there is more to do at once. Raises StoreProblem."""
+        try:
+            with translated(), self._open().begin() as connection:
+                return rollups.roll_up_some(connection, ROLL_UP) > 0
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Close the file; the next write opens it again."""
@@ -94,7 +93,9 @@ class Sink:
         if not entries:
             return endpoints
         rows = [row_of(entry.sample, endpoints[key]) for entry, key in zip(entries, keys, strict=True)]
-        connection.exec_driver_sql(_INSERT_SAMPLE, rows)
+        connection.exec_driver_sql(INSERT_SAMPLE, rows)
+        pairs = ((endpoints[key], entry.sample) for entry, key in zip(entries, keys, strict=True))
+        rollups.add(connection, rolled(pairs))
         answers = {  # the last of each endpoint, with its place among the samples
             endpoints[key]: (place, text)
             for place, (entry, key) in enumerate(zip(entries, keys, strict=True))
@@ -107,7 +108,7 @@ class Sink:
                 {"endpoint_id": endpoint_id, "sample_id": first + place, "text": plain(text)}
                 for endpoint_id, (place, text) in answers.items()
             ]
-            connection.exec_driver_sql(_REPLACE_ANSWER, columns)
+            connection.exec_driver_sql(REPLACE_ANSWER, columns)
         return endpoints
 
 

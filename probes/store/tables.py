@@ -114,6 +114,73 @@ class AnswerRow(SQLModel, table=True):
     text: str = Field(sa_type=Text)
 
 
+class _Spot(SQLModel):
+    """The key of a rollup: a bucket of a tier, of one endpoint on one kind of connection (`probes.rollup.Spot`)."""
+
+    tier: str = Field(primary_key=True)
+    endpoint_id: int = Field(primary_key=True, foreign_key="endpoint.id")
+    connection: str = Field(primary_key=True)
+    start: int = Field(primary_key=True, sa_type=BigInteger)
+
+
+class RollupRow(_Spot, table=True):
+    """The counts and extents of a rollup: small, so that a thousand endpoint-days are read at once.
+
+    ``outcomes`` is JSON, a count by outcome, and holds the counts beside it too. ``start`` and ``last_at`` are
+    milliseconds since the epoch.
+    """
+
+    __tablename__ = "rollup"
+    __table_args__ = ({"sqlite_with_rowid": False},)
+
+    samples: int
+    ok: int
+    failed: int
+    rate_limited: int
+    never_sent: int
+    untrusted: int
+    last_at: int = Field(sa_type=BigInteger)
+    cost_usd: float
+    input_tokens: int = Field(sa_type=BigInteger)
+    output_tokens: int = Field(sa_type=BigInteger)
+    outcomes: str = Field(sa_type=Text)
+    ttft_ms_min: float | None = None
+    ttft_ms_max: float | None = None
+    tokens_per_s_min: float | None = None
+    tokens_per_s_max: float | None = None
+    ttfa_ms_min: float | None = None
+    ttfa_ms_max: float | None = None
+    e2e_ms_min: float | None = None
+    e2e_ms_max: float | None = None
+    gap_max_ms_min: float | None = None
+    gap_max_ms_max: float | None = None
+    headroom_min: float | None = None
+    headroom_max: float | None = None
+
+
+class SketchRow(_Spot, table=True):
+    """The sketches of a rollup, of each of `probes.rollup.METRICS` one, as `probes.sketch.Sketch.encode` makes it."""
+
+    __tablename__ = "sketch"
+    __table_args__ = ({"sqlite_with_rowid": False},)
+
+    ttft_ms: bytes | None = None
+    tokens_per_s: bytes | None = None
+    ttfa_ms: bytes | None = None
+    e2e_ms: bytes | None = None
+    gap_max_ms: bytes | None = None
+
+
+class UnrolledRow(SQLModel, table=True):
+    """Samples that are in no rollup yet: those whose id is from ``next_id`` to ``last_id``. No row: there are none."""
+
+    __tablename__ = "unrolled"
+
+    id: int = Field(primary_key=True)
+    next_id: int
+    last_id: int
+
+
 class RecorderRow(SQLModel, table=True):
     """Who records now, one row per vantage; instants are milliseconds since the epoch, ``status`` is JSON."""
 
@@ -196,6 +263,9 @@ class LaneRow(SQLModel, table=True):
 ENDPOINT: Final = SQLModel.metadata.tables["endpoint"]
 SAMPLE: Final = SQLModel.metadata.tables["sample"]
 ANSWER: Final = SQLModel.metadata.tables["answer"]
+ROLLUP: Final = SQLModel.metadata.tables["rollup"]
+SKETCH: Final = SQLModel.metadata.tables["sketch"]
+UNROLLED: Final = SQLModel.metadata.tables["unrolled"]
 RECORDER: Final = SQLModel.metadata.tables["recorder"]
 CERTIFICATE: Final = SQLModel.metadata.tables["certificate"]
 RACE: Final = SQLModel.metadata.tables["race"]

@@ -27,6 +27,12 @@ BATCH: Final = 2_000
 CAPACITY: Final = 50_000
 """Samples kept in memory at most while the store cannot be used; then the oldest are dropped, and counted."""
 
+STEP_S: Final = 0.2
+"""Between two steps of upkeep: it is never urgent, and the samples that come meanwhile are not to wait for it."""
+
+UPKEEP_S: Final = 60.0
+"""How often it is looked whether the store needs upkeep."""
+
 RETRY_MIN_S: Final = 0.2
 RETRY_MAX_S: Final = 5.0
 
@@ -112,7 +118,7 @@ class Writer:
                 if self._closing.is_set() and not self._waiting:
                     return
                 await asyncio.sleep(SPACING_S)
-                await self._wake.wait()
+                await self._idle()
             elif self._closing.is_set():
                 await asyncio.sleep(RETRY_MIN_S)
             else:
@@ -120,6 +126,18 @@ class Writer:
                     async with asyncio.timeout(retry_s):
                         await self._closing.wait()
                 retry_s = min(2 * retry_s, RETRY_MAX_S)
+
+    async def _idle(self) -> None:
+        """Wait for something to write, and meanwhile keep the store tidy."""
+        loop = asyncio.get_running_loop()
+        while not self._wake.is_set():
+            try:
+                more = await loop.run_in_executor(self._thread, self._sink.tidy)
+            except StoreProblem:  # the next commit will say what is wrong
+                more = False
+            with suppress(TimeoutError):
+                async with asyncio.timeout(STEP_S if more else UPKEEP_S):
+                    await self._wake.wait()
 
     async def _commit(self) -> bool:
         """Write one batch in the thread; whether it is in the store."""

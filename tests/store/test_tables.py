@@ -83,9 +83,23 @@ def test_an_upgrade_that_was_cut_short_is_made_whole(path):
     """Killed after the file was marked as ours, before its tables: the same as a store that is still empty."""
     open_database(path).dispose()
     connection = sqlite3.connect(path)
-    for name in ("lane", "heat", "race", "answer", "sample", "endpoint", "recorder", "certificate", "alembic_version"):
+    for name in (
+        "rollup",
+        "sketch",
+        "unrolled",
+        "lane",
+        "heat",
+        "race",
+        "answer",
+        "sample",
+        "endpoint",
+        "recorder",
+        "certificate",
+        "alembic_version",
+    ):
         connection.execute(f"DROP TABLE {name}")
-    connection.execute("DROP VIEW samples")
+    for name in ("samples", "samples_by_minute", "samples_by_hour", "samples_by_day"):
+        connection.execute(f"DROP VIEW {name}")
     connection.close()
     fill(path, [sample()])
     assert ask(path, "SELECT count(*) FROM samples") == [(1,)]

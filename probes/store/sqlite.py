@@ -1,0 +1,92 @@
+"""SqliteSource: a reader's rows from an SQLite file, by the standard library alone.
+
+A file that is not there yet is an empty store. Nothing is ever written, and a file of another program is not opened.
+"""
+# ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from probes.store.place import BUSY_TIMEOUT_S, whose
+from probes.store.problem import of_os, of_sqlite
+from probes.store.schema import LACKING, revision_of
+from probes.store.source import FETCH
+
+
+class SqliteSource:
+    """One read-only connection to the file at ``path``, opened anew when the file was replaced.
+
+    Finish or close an iterator, or the store's log cannot shrink.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._connection: sqlite3.Connection | None = None
+        self._file: tuple[int, int] | None = None
+
+    def rows(self, sql: str, parameters: Sequence[Any]) -> Iterator[list[tuple[Any, ...]]]:
+        """As `probes.store.source.Source` says."""
+        with _problems():
+            connection = self._open()
+            if connection is None:
+                return
+            cursor = connection.execute(sql, parameters)
+            try:
+                while rows := cursor.fetchmany(FETCH):
+                    yield rows
+            finally:
+                cursor.close()
+
+    def few(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """As `probes.store.source.Source` says."""
+        return [row for rows in self.rows(sql, parameters) for row in rows]
+
+    def has(self, table: str) -> bool:
+        """As `probes.store.source.Source` says."""
+        return bool(self.few("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", [table]))
+
+    def newest(self, ids: str) -> str:
+        """As `probes.store.source.Source` says."""
+        return f"endpoint CROSS JOIN sample ON sample.id IN ({ids})"  # CROSS: the endpoints lead
+
+    def close(self) -> None:
+        """As `probes.store.source.Source` says."""
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
+
+    def _open(self) -> sqlite3.Connection | None:
+        """The connection to the file that is there now; None where there is none, or one without tables yet."""
+        if whose(self._path) != "ours":
+            self.close()
+            return None
+        found = self._path.stat()
+        if self._file != (found.st_dev, found.st_ino):
+            self.close()
+        if self._connection is None:
+            self._file = (found.st_dev, found.st_ino)
+            self._connection = sqlite3.connect(
+                f"{self._path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_TIMEOUT_S, check_same_thread=False
+            )
+            revision = revision_of(self._connection)
+            if revision is None:
+                self.close()
+            elif lacking := LACKING.get(revision):
+                # over the table of that name, for this connection alone: only a recorder brings a store up to date
+                nulls = ", ".join(f"NULL AS {name}" for name in lacking)
+                self._connection.execute(f"CREATE TEMP VIEW sample AS SELECT *, {nulls} FROM main.sample")
+        return self._connection
+
+
+@contextmanager
+def _problems() -> Iterator[None]:
+    """Raise StoreProblem in place of what SQLite and the file system raise."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise of_sqlite(error) from error
+    except OSError as error:
+        raise of_os(error) from error
