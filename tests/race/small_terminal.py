@@ -35,6 +35,10 @@ class SmallTerminal:
                 self.row, self.column = row - 1, column - 1
             elif command == "m":
                 self.style = "" if arguments == "0" else arguments
+            elif command == "X":
+                end = self.column + int(arguments)
+                assert end <= self.width
+                self.cells[self.row][self.column : end] = [" "] * int(arguments)
             elif (command, arguments) == ("J", "2"):
                 self.cells = [[" "] * self.width for _ in range(self.height)]
             else:

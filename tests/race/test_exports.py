@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 
+import pyte
 import pytest
 
 from probes.race.exports.cast import PAUSE_NS, cast
@@ -18,8 +19,10 @@ from probes.race.recording import Recording
 from probes.race.wish import RaceWish
 from probes.sample import COLUMNS
 from probes.wire.dialect import Kind
+from tests.race import small_terminal
 from tests.race.races import FAST, SLOW, VERDICT, lane, race, said, spoken
 from tests.race.small_terminal import SmallTerminal
+from tests.race.small_terminal import width as width_of
 from tests.samples import sample
 
 HOSTILE = "a\x1b]0;owned\x07b\x1b[2Jc\x9b1md\x7f\u202ee"
@@ -197,6 +200,43 @@ def test_any_number_of_lanes_fits_any_size(lanes, width, height):
         tail = "".join("".join(shown(one, width=width, height=height).lines(left, left + wide)[6 : height - 4]).split())
         assert len(tail) > wide
         assert "".join(said(result.recording.moments).split()).endswith(tail)
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (100, 30)])
+def test_a_terminal_by_another_hand_shows_the_figures_of_the_store_at_the_end(width, height):
+    heat = race().heats[0]
+    lanes = tuple(replace(each, sample=replace(each.sample, token_source="usage")) for each in heat.lanes)
+    one = race(number=7, heats=(replace(heat, lanes=lanes),))
+    screen = pyte.Screen(width, height)
+    stream = pyte.Stream(screen)
+    for _, data in frames(one, width=width, height=height)[2]:
+        stream.feed(data)
+    edge = next(row for row in screen.display if "│" in row).index("│")
+    for result, part in zip(one.heats[0].lanes, (slice(0, edge), slice(edge + 1, width)), strict=True):
+        rows = [screen.buffer[row] for row in range(height)]
+        lines = ["".join(row[column].data for column in range(width)[part]).strip() for row in rows]
+        sample, moments = result.sample, result.recording.moments
+        assert lines[2].startswith(result.lane)
+        assert lines[3] == f"{sample.tokens_per_s:,.0f} tok/s  TTFT {sample.ttft_ms:,.0f} ms"
+        assert lines[4] == f"{sample.output_tokens} tokens  {sum(len(each.text) for each in moments):,} chars"
+        assert lines[height - 4].split()[1:] == [("1st", "2nd")[result.place - 1], f"{sample.e2e_ms / 1e3:.3f}", "s"]
+        tail = "".join("".join(lines[6 : height - 4]).split())
+        assert len(tail) > 100
+        assert "".join(result.text.split()).endswith(tail)
+    assert "".join(screen.display[height - 2 :]).split() == VERDICT.words.split()
+
+
+def test_a_terminal_that_takes_other_characters_for_wide_keeps_nothing_of_what_stood_there(monkeypatch):
+    text = "👩‍👩‍👧 二つのモデル 🚀 and words, words, words. " * 40
+    moments = tuple(Moment(at, Kind.ANSWER, text[at : at + 5]) for at in range(0, len(text), 5))
+    names = ("a", "b")
+    results = tuple(lane(name, moments, sent=0, place=1) for name in names)
+    one = race(wish=RaceWish(names, "?"), heats=(Heat(1, 0, names, 0.1, "n", results),))
+    right = shown(one, width=63, height=24).lines(1, 30)
+    monkeypatch.setattr(small_terminal, "width", lambda character: min(width_of(character), 1))
+    assert ["".join(row.split()) for row in shown(one, width=63, height=24).lines(1, 30)][6:20] == [
+        "".join(row.split()) for row in right
+    ][6:20]
 
 
 def test_words_are_not_torn_but_cjk_and_long_ones_are():

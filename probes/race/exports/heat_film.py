@@ -9,7 +9,6 @@ from probes.race.heat import Heat, LaneResult
 from probes.race.moment import Moment
 from probes.race.progress import Progress, Track
 from probes.race.race import Race
-from probes.sample import Sample
 from probes.text import line
 
 REDRAW_NS: Final = 50_000_000
@@ -74,7 +73,7 @@ class _LaneFilm:
     def __init__(self, lane: LaneResult, left: int, wide: int, flags: int, colour: str) -> None:
         self._lane, self._left, self._wide, self._flags, self._colour = lane, left, wide, flags, colour
         recording = lane.recording
-        self._track = Track(recording.sent or 0, _chars_per_token(lane.sample))
+        self._track = Track.settled(recording, lane.sample)
         self._box = TextBox(_TEXT, left, wide, flags - _TEXT)
         self._drawn: dict[int, str] = {}
         self._is_over = False
@@ -130,12 +129,6 @@ class _LaneFilm:
 
 def _when(beat: tuple[int, _LaneFilm, Moment | None]) -> int:
     return beat[0]
-
-
-def _chars_per_token(sample: Sample) -> float | None:
-    if sample.token_source != "usage" or not sample.output_tokens or not sample.output_chars:  # noqa: S105
-        return None
-    return sample.output_chars / sample.output_tokens
 
 
 def _speed(tokens_per_s: float | None, progress: Progress) -> str:

@@ -115,7 +115,7 @@ class TextBox:
         return "".join(parts) + self._at(last, _columns(self._rows[last]))
 
     def _row(self, number: int, column: int) -> str:
-        """A row from a column on, and blanks over what stood behind."""
+        """A row from a column on; what stood there is erased first, for terminals differ in what they take for wide."""
         glyphs = self._rows[number] if number < len(self._rows) else []
         end = _columns(glyphs)
         skipped, before = 0, 0
@@ -124,9 +124,10 @@ class TextBox:
             skipped += 1
         runs = groupby(glyphs[skipped:], key=lambda glyph: STYLES[glyph.kind])
         text = "".join(styled("".join(glyph.text for glyph in run), style) for style, run in runs)
-        blanks = " " * (self._painted[number] - end)
+        stale = self._painted[number] > column
         self._painted[number] = end
-        return self._at(number, column) + text + blanks if text or blanks else ""
+        erased = f"\x1b[{self._width - column}X" if stale else ""
+        return self._at(number, column) + erased + text if text or stale else ""
 
     def _at(self, row: int, column: int) -> str:
         return at(self._top + row, self._left + min(column, self._width - 1))
