@@ -9,6 +9,23 @@ from tui.lens import Lens
 from tui.source import Replay
 
 
+async def quiet(pilot):
+    """Until nobody on the screen has anything left to do: no message, no layout, no painting.
+
+    The pilot's own pause waits in steps of 20 ms until the whole process has used next to no CPU.
+    """
+    app, still = pilot.app, False
+    while True:
+        await pilot._wait_for_screen()
+        app.screen._on_timer_update()
+        was_still, still = still, not any(
+            one.message_queue_size or one._next_callbacks for one in (app, *app.screen.walk_children(with_self=True))
+        )
+        still = still and not (app.screen._callbacks or app.screen._layout_required or app.screen._dirty_widgets)
+        if still and was_still:
+            return
+
+
 class Clock:
     """A present that moves only when told."""
 
@@ -39,9 +56,9 @@ class Shown:
 
     async def settle(self):
         """Let everything arrive, be applied, laid out and painted."""
-        await self.pilot.pause()
+        await quiet(self.pilot)
         self.app.tick()
-        await self.pilot.pause()
+        await quiet(self.pilot)
 
     async def press(self, *keys):
         for key in keys:  # the pilot's own press waits a tenth of a second for each

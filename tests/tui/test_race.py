@@ -8,7 +8,7 @@ from probes.race.news import RaceCommand
 from probes.store.problem import StoreProblem
 from tests.tui import fabric, racing
 from tests.tui.racing import CEREBRAS, CUT, GROQ, LIMITED, OPUS, PROMPTS, WRONG
-from tests.tui.screen import showing
+from tests.tui.screen import quiet, showing
 from tui.keys import RACE_FOOTER, RACE_KEYS
 from tui.messages import RecorderJoined
 from tui.replay import Replay as Told
@@ -66,11 +66,11 @@ class Racing:
         return self
 
     async def settle(self):
-        await self.shown.pilot.pause()
+        await quiet(self.shown.pilot)
         await self.app.workers.wait_for_complete([one for one in self.app.workers if one.group == "race"])
         if hasattr(self, "screen"):
             self.screen.tick()
-        await self.shown.pilot.pause()
+        await quiet(self.shown.pilot)
 
     async def press(self, *keys):
         for key in keys:
@@ -105,7 +105,7 @@ class Racing:
 
 @pytest.fixture
 def fleet():
-    return fabric.priced()
+    return fabric.priced(hours=0.25)
 
 
 def opened(fleet, *kept, size=(80, 24), **options):

@@ -22,14 +22,14 @@ async def compared(race, name, size):
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_before(size):
-    async with opened(fabric.priced(), size=size) as race:
+    async with opened(fabric.priced(hours=0.25), size=size) as race:
         await compared(race, "before", size)
 
 
 @pytest.mark.parametrize("theme", ["inftop-dark", "inftop-light"])
 @pytest.mark.parametrize("size", SIZES)
 async def test_during(size, theme):
-    async with opened(fabric.priced(), size=size, theme=theme) as race:
+    async with opened(fabric.priced(hours=0.25), size=size, theme=theme) as race:
         await race.press("s")
         await race.hear(racing.race(CEREBRAS, GROQ), 330)
         await compared(race, f"during-{theme.removeprefix('inftop-')}", size)
@@ -37,7 +37,7 @@ async def test_during(size, theme):
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_during_with_four_lanes(size):
-    async with opened(fabric.priced(), size=size) as race:
+    async with opened(fabric.priced(hours=0.25), size=size) as race:
         await race.press("s")
         await race.hear(racing.race(CEREBRAS, GROQ, OPUS, CUT), 700)
         await compared(race, "during-four", size)
@@ -46,7 +46,7 @@ async def test_during_with_four_lanes(size):
 @pytest.mark.parametrize("size", SIZES)
 async def test_after(size):
     run = racing.race(CEREBRAS, GROQ, heats=5)
-    async with opened(fabric.priced(), size=size) as race:
+    async with opened(fabric.priced(hours=0.25), size=size) as race:
         await race.press("s")
         for heat in range(1, 6):
             await race.hear(run, heat=heat)
@@ -56,7 +56,7 @@ async def test_after(size):
 @pytest.mark.parametrize("size", SIZES)
 async def test_after_with_four_lanes(size):
     run = racing.race(CEREBRAS, GROQ, OPUS, CUT, heats=3)
-    async with opened(fabric.priced(), size=size) as race:
+    async with opened(fabric.priced(hours=0.25), size=size) as race:
         await race.press("s")
         for heat in range(1, 4):
             await race.hear(run, heat=heat)
@@ -65,7 +65,7 @@ async def test_after_with_four_lanes(size):
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_replay(size):
-    async with opened(fabric.priced(), racing.race(CEREBRAS, GROQ, heats=5), size=size) as race:
+    async with opened(fabric.priced(hours=0.25), racing.race(CEREBRAS, GROQ, heats=5), size=size) as race:
         await race.press("o")
         await race.press("enter")
         await race.press("minus")
