@@ -12,6 +12,7 @@ from probes.metrics.publishing import Publishing
 from probes.sample import Sample
 from probes.session import open_engine, open_plan
 from probes.signals import stop_on_signals
+from probes.store.place import shown
 
 
 def record(config: Path | None, *, demo: bool, seconds: float | None, outlets: Publishing) -> None:
@@ -26,9 +27,9 @@ def record(config: Path | None, *, demo: bool, seconds: float | None, outlets: P
 async def _record(config: Path | None, *, demo: bool, seconds: float | None, outlets: Publishing) -> None:
     stop = asyncio.Event()
     with stop_on_signals(stop):
-        async with open_plan(config, demo=demo) as plan, open_engine(plan) as engine:
+        async with open_plan(config, demo=demo) as plan, open_engine(plan) as engine, outlets.open(engine):
             watched = list(engine.watches)
-            print(f"recording {len(watched)} endpoints into {plan.store_url}", file=sys.stderr)  # noqa: T201
+            print(f"recording {len(watched)} endpoints into {shown(plan.store_url)}", file=sys.stderr)  # noqa: T201
             tallies = {name: Tally() for name in watched}
             say = _printer()
             width = max(map(len, watched), default=8)
@@ -40,8 +41,7 @@ async def _record(config: Path | None, *, demo: bool, seconds: float | None, out
             engine.listen(take)
             if seconds is not None:
                 asyncio.get_running_loop().call_later(seconds, stop.set)
-            async with outlets.open(engine):
-                await engine.run(stop)
+            await engine.run(stop)
             say("")
             for line in closing_table(tallies):
                 say(line)
