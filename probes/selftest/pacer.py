@@ -44,14 +44,18 @@ class Answer:
 class Pacer:
     """Serves the models of some loads in the dialect of chat completions, on loopback, plain and encrypted.
 
-    ``truths`` grows with every finished answer. Raises OSError where no port can be had.
+    ``truths`` grows with every finished answer. With a ``seed`` the n-th answer of a model waits as long as any other
+    pacer's n-th of that seed. Raises OSError where no port can be had.
     """
 
-    def __init__(self, loads: Iterable[Load], tls: ssl.SSLContext | None) -> None:
+    def __init__(self, loads: Iterable[Load], tls: ssl.SSLContext | None, seed: int | None = None) -> None:
         self.truths: list[Truth] = []
         self._models = {model: load for load in loads for model in load.models}
         self._tls = tls
-        self._rng = random.Random()  # noqa: S311  # chance, not secrecy
+        self._dice = {
+            model: random.Random(None if seed is None else f"{seed} {model}")  # noqa: S311  # chance, not secrecy
+            for model in self._models
+        }
         self._selector = selectors.DefaultSelector()
         self._due: list[tuple[int, int, Answer]] = []
         self._tick = 0
@@ -129,7 +133,7 @@ class Pacer:
         read_ns = time.monotonic_ns()
         asked = json.loads(body)
         load = self._models[asked["model"]]
-        wait_ns = round(max(5.0, self._rng.gauss(load.ttft_ms, load.ttft_ms / 4)) * 1e6)
+        wait_ns = round(max(5.0, self._dice[asked["model"]].gauss(load.ttft_ms, load.ttft_ms / 4)) * 1e6)
         tokens = min(load.tokens, asked.get("max_tokens", load.tokens))
         self._plan(Answer(sock, load, asked["model"], tokens, read_ns, read_ns + wait_ns))
 

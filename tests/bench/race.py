@@ -3,8 +3,10 @@
     python -m tests.bench.race [--heats 4]
 
 Two lanes at 2,000 and at 10,000 tokens a second from a server in a process of its own, raced in the race view on a
-pseudo-terminal and then without a screen. Beside it the obvious design: both streams and a `RichLog.write` for each
-token in one process, on Textual's own loop.
+pseudo-terminal and then without a screen. Both races follow one script: heat for heat and lane for lane the servers
+wait for the same time before the first token. The difference of their medians stands beside what a selftest of this
+machine finds. Beside it the obvious design: both streams and a `RichLog.write` for each token in one process, on
+Textual's own loop.
 """
 
 import argparse
@@ -15,14 +17,22 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection as Pipe
 from pathlib import Path
 
 import httpx
 
+from probes.outcome import Outcome
+from probes.race.heat import Heat
 from probes.race.race import Race
+from probes.sample import Sample
+from probes.selftest.certificate import Certificate
+from probes.selftest.load import LOADS as CERTIFIED
 from probes.selftest.load import Load
+from probes.selftest.run import selftest
+from probes.selftest.truth import Truth
 from probes.stats import median, quantile
 from probes.store.races import load as load_race
 from tests.bench.terminal import Program, cpu_seconds, running
@@ -30,6 +40,7 @@ from tests.bench.truths import truth_server
 from tui.race_form import HEATS
 
 SIZE = (160, 45)
+SEED = 5
 LOADS = (Load(2, 2_000, tokens=6_000, interval=1.0), Load(2, 10_000, tokens=20_000, interval=1.0))
 
 
@@ -99,17 +110,41 @@ def headless(config: Path, load: Load, heats: int) -> Race:
     return kept(config, 2)
 
 
-def figures(race: Race) -> str:
-    """The medians of both lanes together, over the heats, of trusted samples."""
-    samples = [lane.sample for heat in race.heats for lane in heat.lanes if lane.sample.trusted is not False]
-    ttft, speed = median(one.ttft_ms for one in samples), median(one.tokens_per_s for one in samples)
+def trusted(heat: Heat) -> bool:
+    """Whether all its lanes came in, and neither was held up by this machine."""
+    return all(one.sample.outcome is Outcome.OK and one.sample.trusted is not False for one in heat.lanes)
+
+
+def samples(race: Race, numbers: Sequence[int]) -> list[Sample]:
+    """Those of both lanes, of these heats."""
+    return [lane.sample for heat in race.heats if heat.number in numbers for lane in heat.lanes]
+
+
+def figures(race: Race, numbers: Sequence[int]) -> str:
+    """The medians of both lanes together, over these heats; the skew and what was lost, over all."""
+    found = samples(race, numbers)
+    ttft, speed = median(one.ttft_ms for one in found), median(one.tokens_per_s for one in found)
     skews = sorted(heat.skew_ms for heat in race.heats if heat.skew_ms is not None)
     whole = all(
         len(lane.recording.moments) == race.wish.max_output_tokens for heat in race.heats for lane in heat.lanes
     )
     return (
-        f"TTFT {ttft or 0:.2f} ms, {speed or 0:,.1f} tokens/s, skew p50 {quantile(skews, 0.5):.2f} ms, "
-        f"{len(samples)} of {2 * len(race.heats)} trusted, {'no token' if whole else 'TOKENS'} lost"
+        f"TTFT {'–' if ttft is None else f'{ttft:.3f}'} ms, {'–' if speed is None else f'{speed:,.1f}'} tokens/s, skew p50 {quantile(skews, 0.5):.2f} ms, "
+        f"{sum(map(trusted, race.heats))} of {len(race.heats)} heats trusted, {'no token' if whole else 'TOKENS'} lost"
+    )
+
+
+def difference(one: Race, other: Race, numbers: Sequence[int], bound: Certificate) -> str:
+    """Of the medians over the heats that are trusted in both races, beside the certificate."""
+    pair = [samples(race, numbers) for race in (one, other)]
+    ttft = [median(each.ttft_ms for each in found) for found in pair]
+    speed = [median(each.tokens_per_s for each in found) for found in pair]
+    if ttft[0] is None or ttft[1] is None or not speed[0] or not speed[1]:
+        return "no heat was trusted in both races"
+    return (
+        f"TTFT {ttft[0] - ttft[1]:+.3f} ms, tokens/s {(speed[0] / speed[1] - 1) * 100:+.3f} % "
+        f"over {len(numbers)} heats trusted in both; certificate at p99: "
+        f"± {bound.ttft_p99_ms or 0:.3f} ms, ± {bound.speed_p99_percent or 0:.3f} %"
     )
 
 
@@ -157,23 +192,40 @@ def main() -> None:
     heats = parser.parse_args().heats
     if heats in HEATS:
         parser.error("choose a number that the screen does not offer: the key for more heats is what is timed")
+    bound = selftest(None, quick=True, narrate=lambda _: None, loads=CERTIFIED[1:3])
+    print(f"selftest: {bound.verdict}", flush=True)
     for load in LOADS:
-        with tempfile.TemporaryDirectory() as folder, truth_server([load]) as url:
-            config = configuration(Path(folder), load, url)
-            watched = watch(config, load, heats)
-            keys = sorted(watched.key_ms)
-            print(f"{load.name}: screen {watched.screen:.0%}, engine {watched.engine:.0%} of a core", end="; ")
-            print(f"a key {quantile(keys, 0.5):.0f} ms at p50, {keys[-1]:.0f} at most")
-            print(f"  on the screen    {figures(watched.race)}")
-            print(f"  without a screen {figures(headless(config, load, heats))}", flush=True)
+        with tempfile.TemporaryDirectory() as folder:
+            compare(Path(folder), load, heats, bound)
+        with truth_server([load]) as url:
             context = multiprocessing.get_context("spawn")
             here, there = context.Pipe()
             process = context.Process(target=obvious, args=(load, url, there))
             process.start()
             cpu, passed, speeds = here.recv()
             process.join()
-            said = ", ".join(f"{one:,.0f}" for one in speeds)
-            print(f"  RichLog.write    {cpu:.0%} of a core for {passed:.1f} s; it sees {said} tokens/s", flush=True)
+        said = ", ".join(f"{one:,.0f}" for one in speeds)
+        print(f"  RichLog.write    {cpu:.0%} of a core for {passed:.1f} s; it sees {said} tokens/s", flush=True)
+
+
+def compare(folder: Path, load: Load, heats: int, bound: Certificate) -> None:
+    """The race of a load with and without a screen, each on a server of its own that follows the same script."""
+    told: tuple[list[Truth], list[Truth]] = [], []
+    with truth_server([load], told[0], SEED) as url:
+        watched = watch(configuration(folder, load, url), load, heats)
+    with truth_server([load], told[1], SEED) as url:
+        alone = headless(configuration(folder, load, url), load, heats)
+    if [len(one) for one in told] != [2 * heats] * 2:
+        raise RuntimeError("somebody else asked a server too: the races did not follow one script")
+    keys = sorted(watched.key_ms)
+    print(f"{load.name}: screen {watched.screen:.0%}, engine {watched.engine:.0%} of a core", end="; ")
+    print(f"a key {quantile(keys, 0.5):.0f} ms at p50, {keys[-1]:.0f} at most")
+    numbers = sorted(
+        set.intersection(*({heat.number for heat in race.heats if trusted(heat)} for race in (watched.race, alone)))
+    )
+    print(f"  on the screen    {figures(watched.race, numbers)}")
+    print(f"  without a screen {figures(alone, numbers)}")
+    print(f"  difference       {difference(watched.race, alone, numbers, bound)}", flush=True)
 
 
 if __name__ == "__main__":

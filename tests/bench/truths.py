@@ -11,8 +11,8 @@ from probes.selftest.pacer import Pacer
 from probes.selftest.truth import Truth
 
 
-def _serve(loads: Sequence[Load], pipe: Connection) -> None:
-    pacer = Pacer(loads, None)
+def _serve(loads: Sequence[Load], pipe: Connection, seed: int | None) -> None:
+    pacer = Pacer(loads, None, seed)
 
     def wait() -> None:
         pipe.recv()
@@ -25,11 +25,14 @@ def _serve(loads: Sequence[Load], pipe: Connection) -> None:
 
 
 @contextmanager
-def truth_server(loads: Sequence[Load], told: list[Truth] | None = None) -> Iterator[str]:
-    """The address of a server of these loads; at the end ``told`` is given what it knows of every answer."""
+def truth_server(loads: Sequence[Load], told: list[Truth] | None = None, seed: int | None = None) -> Iterator[str]:
+    """The address of a server of these loads; at the end ``told`` is given what it knows of every answer.
+
+    Two servers of one ``seed`` let the n-th answer of a model wait for the same time.
+    """
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
-    process = context.Process(target=_serve, args=(loads, there), daemon=True)
+    process = context.Process(target=_serve, args=(loads, there, seed), daemon=True)
     process.start()
     there.close()
     try:
