@@ -128,8 +128,9 @@ def figures(race: Race, numbers: Sequence[int]) -> str:
     whole = all(
         len(lane.recording.moments) == race.wish.max_output_tokens for heat in race.heats for lane in heat.lanes
     )
+    shown = "TTFT – ms, – tokens/s" if ttft is None or speed is None else f"TTFT {ttft:.3f} ms, {speed:,.1f} tokens/s"
     return (
-        f"TTFT {'–' if ttft is None else f'{ttft:.3f}'} ms, {'–' if speed is None else f'{speed:,.1f}'} tokens/s, skew p50 {quantile(skews, 0.5):.2f} ms, "
+        f"{shown}, skew p50 {quantile(skews, 0.5):.2f} ms, "
         f"{sum(map(trusted, race.heats))} of {len(race.heats)} heats trusted, {'no token' if whole else 'TOKENS'} lost"
     )
 
