@@ -1,0 +1,211 @@
+"""A store with a made-up year in it, for benchmarks and pictures of long histories.
+
+    python -m tests.bench.year history.db [--endpoints 12] [--samples 300000] [--days 365] [--config config.toml]
+
+Everything in it is simulated: afternoons of the US are slower, weekends faster; one provider got faster in the middle
+of the year, one had three bad days in the last month, and for a day in the third month nobody recorded. The rollups are
+those of the samples; minutes are there for the last two weeks, as a recorder with the usual retention keeps them.
+"""
+
+import argparse
+import math
+import random
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import reduce
+from operator import add
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import Connection
+
+from probes.outcome import Outcome
+from probes.rollup import LENGTH_MS, METRICS, Extent, Rollup, Spot, Tier, bucket_of
+from probes.sketch import Sketch
+from probes.store import rollups
+from probes.store.database import open_database
+
+HOUR, DAY = LENGTH_MS["hour"], LENGTH_MS["day"]
+MINUTES_KEPT_MS: Final = 14 * DAY
+
+PROVIDERS: Final = ("cerebras", "groq", "sambanova", "fireworks", "together", "deepinfra")
+MODELS: Final = ("gpt-oss-120b", "llama-3.3-70b", "qwen3-235b", "kimi-k2", "glm-4.6", "deepseek-v3.2")
+
+Row = tuple[int, int, str, str | None, float | None, float | None, float | None, float | None, float | None, int, bool]
+COLUMNS: Final = (
+    *(
+        "endpoint_id",
+        "started_at",
+        "outcome",
+        "connection",
+        "ttft_ms",
+        "ttfa_ms",
+        "e2e_ms",
+        "tokens_per_s",
+        "gap_max_ms",
+    ),
+    *("requests_remaining", "trusted"),
+)
+FIXED: Final = {
+    "http_status": 200, "due_lag_ms": 0.4, "connect_ms": 11.25, "tls_ms": 14.5, "dns_ms": 0.75, "ttfb_ms": 90.5,
+    "input_tokens": 61, "cached_tokens": 0, "output_tokens": 256, "reasoning_tokens": 0, "token_source": "'usage'",
+    "output_chars": 1103, "e2e_tokens_per_s": 411.25, "tpot_ms": 1.25, "chunks": 256, "gap_p50_ms": 1.1,
+    "gap_p95_ms": 2.4, "requests_limit": 1000, "requests_reset_s": 60, "served_model": "'made-up-model'",
+    "request_id": "'req_0123456789abcdef'", "finish_reason": "'stop'", "cost_usd": 0.00016, "clock": "'kernel'",
+    "loop_lag_ms": 0.1, "prompt_version": "'0badcafe'", "error_bound_ms": 0.02,
+}  # fmt: skip
+INSERT: Final = (
+    f"INSERT INTO sample ({', '.join((*COLUMNS, *FIXED))}) "
+    f"VALUES ({', '.join('?' * len(COLUMNS))}, {', '.join(map(str, FIXED.values()))})"
+)
+
+
+def names(count: int) -> list[tuple[str, str, str]]:
+    """Name, provider and model of so many endpoints."""
+    found = [(f"{provider}/{model}", provider, model) for model in MODELS for provider in PROVIDERS]
+    more = ((f"sim/endpoint-{number}", "sim", "made-up-model") for number in range(count))
+    return [*found[:count], *more][:count]
+
+
+def fill_year(path: Path, endpoints: int, samples: int, days: int = 365, seed: int = 0) -> None:
+    """Store ``samples`` of ``endpoints`` over the last ``days`` days, the newest just now."""
+    now = time.time_ns() // 1_000_000
+    rng = random.Random(seed)
+    chosen = names(endpoints)
+    step_ms = days * DAY / (samples / endpoints)
+    usual = {number: (rng.lognormvariate(5.3, 0.5), rng.lognormvariate(6.3, 0.6)) for number in range(1, endpoints + 1)}
+    engine = open_database(path, {"journal_mode": "OFF", "synchronous": "OFF"})
+    months: dict[Spot, Rollup] = {}
+    with engine.begin() as connection:
+        rows = [(number, "local", *of, "openai_chat") for number, of in enumerate(chosen, 1)]
+        connection.exec_driver_sql(
+            "INSERT INTO endpoint (id, vantage, name, provider, model, dialect) VALUES (?, ?, ?, ?, ?, ?)", rows
+        )
+    first = now - days * DAY
+    begin = first
+    while begin <= now:
+        end = min(bucket_of("day", begin) + DAY, now + 1)
+        made = [
+            row
+            for number, (wait, speed) in usual.items()
+            for row in _day(rng, number, wait, speed, (begin, end), (first, now), step_ms)
+        ]
+        made.sort(key=lambda row: row[1])
+        with engine.begin() as connection:
+            if made:
+                connection.exec_driver_sql(INSERT, made)
+                _roll_up(connection, made, now, months)
+        begin = end
+    with engine.begin() as connection:
+        rollups.add(connection, months)
+    engine.dispose()
+
+
+def _day(
+    rng: random.Random, number: int, wait: float, speed: float, day: tuple[int, int], year: tuple[int, int], step: float
+) -> Iterator[Row]:
+    """One endpoint's samples of a day."""
+    first, now = year
+    at = first + (math.ceil((day[0] - first) / step) + number / 100) * step
+    while at < day[1]:
+        started, age_days = round(at), (now - at) / DAY
+        at += step
+        if 270 < age_days < 271:
+            continue
+        afternoon = max(0.0, math.sin((started % DAY / HOUR - 12) / 12 * math.pi)) * (
+            0.4 if started // DAY % 7 in (2, 3) else 1
+        )
+        slow = 1 + 0.6 * afternoon
+        if number == 2 and age_days < 180:
+            slow *= 0.6
+        bad = number == 3 and 20 < age_days < 23
+        if rng.random() < (0.25 if bad else 0.004 * slow):
+            outcome = rng.choice(("timeout", "server_error", "overloaded", "rate_limited"))
+            yield (number, started, outcome, "warm", None, None, None, None, None, rng.randrange(1000), True)
+            continue
+        ttft = round(wait * slow * rng.lognormvariate(0, 0.25) * (8 if rng.random() < 0.005 else 1), 3)
+        rate = round(speed / slow * rng.lognormvariate(0, 0.1), 3)
+        gap = round(rng.lognormvariate(2, 0.6), 3)
+        whole = round(ttft + 255_000 / rate, 3)
+        yield (number, started, "ok", "warm", ttft, ttft, whole, rate, gap, rng.randrange(1000), rng.random() > 0.002)
+
+
+_PLACES: Final = {name: COLUMNS.index(name) for name in METRICS}
+
+
+def _rollup(rows: list[Row]) -> Rollup:
+    """What `Rollup.of` and sums of it say, for many rows at once."""
+    counts: dict[str, int] = defaultdict(int)
+    for row in rows:
+        counts[row[2]] += 1
+    good = [row for row in rows if row[2] == Outcome.OK and row[-1]]
+    columns = {name: [row[place] for row in good] for name, place in _PLACES.items()} if good else {}
+    left = [row[-2] / 1000 for row in rows]
+    return Rollup(
+        outcomes=counts,
+        untrusted=sum(1 for row in rows if row[2] == Outcome.OK and not row[-1]),
+        last_at=rows[-1][1],
+        cost_usd=0.00016 * len(rows),
+        input_tokens=61 * len(rows),
+        output_tokens=256 * len(rows),
+        extents={
+            **{name: Extent(min(values), max(values)) for name, values in columns.items()},
+            "headroom": Extent(min(left), max(left)),
+        },
+        sketches={name: Sketch.of(values) for name, values in columns.items()},
+    )
+
+
+def _roll_up(connection: Connection, made: list[Row], now: int, months: dict[Spot, Rollup]) -> None:
+    """Store the rollups of a day's samples but those of its month, which are added to ``months``."""
+    found: dict[Spot, Rollup] = {}
+    if made[-1][1] > now - MINUTES_KEPT_MS:
+        found.update((spot, _rollup(rows)) for spot, rows in _grouped(made, "minute").items())
+    hours = {spot: _rollup(rows) for spot, rows in _grouped(made, "hour").items()}
+    by_day: dict[Spot, list[Rollup]] = defaultdict(list)
+    for spot, one in hours.items():
+        by_day[spot._replace(tier="day", start=bucket_of("day", spot.start))].append(one)
+    days = {spot: reduce(add, some) for spot, some in by_day.items()}
+    for spot, one in days.items():
+        month = spot._replace(tier="month", start=bucket_of("month", spot.start))
+        months[month] = months[month] + one if month in months else one
+    rollups.add(connection, found | hours | days)
+
+
+def _grouped(made: list[Row], tier: Tier) -> dict[Spot, list[Row]]:
+    found: dict[Spot, list[Row]] = defaultdict(list)
+    length = LENGTH_MS[tier]
+    for row in made:
+        found[Spot(tier, row[0], "warm", row[1] // length * length)].append(row)
+    return found
+
+
+def configuration(path: Path, store: Path, endpoints: int) -> None:
+    """A configuration of these endpoints, whose keys are nowhere, on that store."""
+    tables = "".join(
+        f'[[endpoint]]\nname = "{name}"\nprovider = "openai"\nmodel = "{model}"\ngroup = "{model}"\n'
+        f'key = "NO_SUCH_KEY_{number}"\n'
+        for number, (name, _, model) in enumerate(names(endpoints))
+    )
+    path.write_text(f'[store]\nurl = "sqlite:///{store.absolute()}"\n{tables}')
+
+
+def main() -> None:
+    """Make it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("path", type=Path)
+    parser.add_argument("--endpoints", type=int, default=12)
+    parser.add_argument("--samples", type=int, default=300_000)
+    parser.add_argument("--days", type=int, default=365)
+    parser.add_argument("--config", type=Path, help="write a configuration of its endpoints there")
+    wanted = parser.parse_args()
+    started = time.monotonic()
+    fill_year(wanted.path, wanted.endpoints, wanted.samples, wanted.days)
+    if wanted.config:
+        configuration(wanted.config, wanted.path, wanted.endpoints)
+    print(f"{wanted.samples:,} samples in {time.monotonic() - started:.0f} s, {wanted.path.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()
