@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import json
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from probes.checked import checked
@@ -12,7 +12,7 @@ from probes.frames import Command, EngineStatus, Frame, Hello, StoreStatus, Watc
 from probes.race.news import RaceCommand
 from probes.sample import Sample
 from probes.store.problem import StoreProblem
-from probes.store.reader import StoreReader
+from probes.store.reader import Recorder, StoreReader
 from tui.messages import RecorderJoined, SourceLost
 from tui.source import Deliver
 
@@ -25,6 +25,53 @@ FIRST_LOOK_MS: Final = 120_000
 """The first look reaches back a little: whoever read the store's past before it must not miss what came between."""
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look into a store: what is new there, and who wrote to it last; None where nobody, or it cannot be read."""
+
+    frame: Frame
+    recorder: Recorder | None = None
+
+    @property
+    def recorded(self) -> bool:
+        """Whether who wrote last has shown itself lately."""
+        return self.recorder is not None and self.frame.at - self.recorder.beat_at <= GONE_AFTER_MS
+
+
+class Follower:
+    """Asks a store what is new. `look` is to be called in a thread, one call at a time."""
+
+    def __init__(self, store_url: str) -> None:
+        self.reader = StoreReader(store_url)
+        self._after: int | None = None
+        self._stored = 0
+
+    def look(self) -> Look:
+        """What was stored since the last look. A store that cannot be read is a state."""
+        now = _now()
+        try:
+            recorder = self.reader.recorder()
+            engine, watches = status_of("" if recorder is None else recorder.status)
+            samples = self._new_samples()
+            answers = self.reader.answers() if samples else None
+        except StoreProblem as problem:
+            return Look(Frame(now, EngineStatus(StoreStatus(problem.state, problem.detail, self._stored)), ()))
+        store = replace(engine.store, stored=max(engine.store.stored, self._stored))
+        return Look(Frame(now, replace(engine, store=store), watches, tuple(samples), answers), recorder)
+
+    def _new_samples(self) -> list[Sample]:
+        """What was stored since the last look; at the first look the last two minutes."""
+        if self._after is None:
+            self._after = self.reader.last_id()
+            self._stored = self.reader.count()
+            return list(self.reader.samples(_now() - FIRST_LOOK_MS))
+        rows = self.reader.after(self._after, BATCH)
+        if rows:
+            self._after = rows[-1][0]
+            self._stored += len(rows)
+        return [sample for _, sample in rows]
+
+
 class Attached:
     """The source of a screen whose store another recorder holds. It reads, and commands nothing.
 
@@ -33,60 +80,36 @@ class Attached:
 
     def __init__(self, hello: Hello) -> None:
         self._hello = hello
-        self._reader = StoreReader(hello.store_url)
+        self._store = Follower(hello.store_url)
         self._closing = asyncio.Event()
-        self._after: int | None = None
-        self._stored = 0
 
     async def run(self, deliver: Deliver) -> None:
         """Deliver what the recorder stores, and how it says it is, twice a second."""
         deliver(RecorderJoined(self._hello.holder or "another recorder"))
         try:
             while not self._closing.is_set():
-                frame = await asyncio.to_thread(self._poll)
-                if frame is None:
+                look = await asyncio.to_thread(self._store.look)
+                if look.recorder is not None and not look.recorded:
                     deliver(SourceLost("the recorder has ended", retry_at=_now()))
                     return
-                deliver(frame)
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._closing.wait(), POLL_S)
+                deliver(look.frame)
+                await pause(self._closing)
         finally:
-            self._reader.close()
+            self._store.reader.close()
 
     def send(self, command: Command | RaceCommand) -> bool:  # noqa: ARG002 - the protocol's signature
         """Nobody here takes commands."""
         return False
 
     async def close(self) -> None:
-        """End `run` at its next poll."""
+        """End `run` at its next look."""
         self._closing.set()
 
-    def _poll(self) -> Frame | None:
-        """One look into the store; None where the recorder is gone. A store that cannot be read is a state."""
-        now = _now()
-        try:
-            recorder = self._reader.recorder()
-            if recorder is not None and now - recorder.beat_at > GONE_AFTER_MS:
-                return None
-            engine, watches = status_of("" if recorder is None else recorder.status)
-            samples = self._new_samples()
-            answers = self._reader.answers() if samples else None
-        except StoreProblem as problem:
-            return Frame(now, EngineStatus(StoreStatus(problem.state, problem.detail, self._stored)), ())
-        store = replace(engine.store, stored=max(engine.store.stored, self._stored))
-        return Frame(now, replace(engine, store=store), watches, tuple(samples), answers)
 
-    def _new_samples(self) -> list[Sample]:
-        """What was stored since the last look; at the first look the last two minutes."""
-        if self._after is None:
-            self._after = self._reader.last_id()
-            self._stored = self._reader.count()
-            return list(self._reader.samples(_now() - FIRST_LOOK_MS))
-        rows = self._reader.after(self._after, BATCH)
-        if rows:
-            self._after = rows[-1][0]
-            self._stored += len(rows)
-        return [sample for _, sample in rows]
+async def pause(closing: asyncio.Event) -> None:
+    """Wait until the next look is due, or the source is closed."""
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(closing.wait(), POLL_S)
 
 
 def status_of(text: str) -> tuple[EngineStatus, tuple[WatchStatus, ...]]:

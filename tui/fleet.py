@@ -19,7 +19,7 @@ from tui.health import state
 from tui.history import History, Past
 from tui.lens import Lens, arranged
 from tui.limits import Level
-from tui.messages import LineRejected, Message, RecorderJoined, SourceLost
+from tui.messages import LineRejected, Message, RecorderAbsent, RecorderJoined, SourceLost
 from tui.served import other_tier, tier_of
 from tui.standing import compared
 from tui.told import Told
@@ -124,6 +124,8 @@ class Fleet:
             self.link = replace(self.link, simulated=message.simulated)
         elif isinstance(message, RecorderJoined):
             self.link = replace(self.link, phase="attached", since=now, holder=message.holder, retry_at=None)
+        elif isinstance(message, RecorderAbsent):
+            self.link = replace(self.link, phase="unrecorded", since=message.since or 0, holder=None, retry_at=None)
         elif isinstance(message, SourceLost):
             self.link = replace(
                 self.link,
@@ -149,7 +151,7 @@ class Fleet:
 
     def _frame(self, frame: Frame, now: int) -> None:
         self.engine = frame.engine
-        if self.link.phase not in ("live", "attached"):
+        if self.link.phase not in ("live", "attached", "unrecorded"):
             self.link = replace(self.link, phase="live", since=now, retry_at=None, reason="")
         for watch in frame.watches:
             if (watched := self.endpoints.get(watch.endpoint)) is not None and watched.watch != watch:

@@ -28,4 +28,11 @@ class RecorderJoined:
     holder: str
 
 
-Message = Hello | Frame | RaceNews | SourceLost | LineRejected | RecorderJoined
+@dataclass(frozen=True, slots=True)
+class RecorderAbsent:
+    """Nobody writes to the store we look at; ``since`` (ms) the last one was heard of, None where there was none."""
+
+    since: int | None
+
+
+Message = Hello | Frame | RaceNews | SourceLost | LineRejected | RecorderJoined | RecorderAbsent

@@ -20,7 +20,7 @@ STATES: Final[tuple[State, ...]] = (
 )  # fmt: skip
 """Worst first: the order of "sort by state"."""
 
-Phase = Literal["starting", "live", "attached", "silent", "lost"]
+Phase = Literal["starting", "live", "attached", "unrecorded", "silent", "lost"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,9 @@ def engine_words(board: Dashboard, now: int) -> Content:
         return Content.styled(f"✕ engine ended{again}", "bold $error")
     if link.phase == "attached":
         return Content.assemble(("◎", "$success"), " reading along")
+    if link.phase == "unrecorded":
+        ago = f" for {since(link.since, now)}" if link.since else ""
+        return Content.assemble(("◇", "$warning"), f" no recorder{ago} · read only")
     if board.engine is not None and board.engine.paused:
         return Content.assemble(("■", color("muted")), " all paused")
     if board.engine is not None and board.engine.store.state != "ok":

@@ -270,6 +270,8 @@ class DashboardScreen(Screen[None]):
             self.notify(words, timeout=2, markup=False)
         elif self.fleet.link.phase == "attached":
             self.notify("Another recorder holds the store; this screen reads along.", severity="warning")
+        elif self.fleet.link.phase == "unrecorded":
+            self.notify("Nobody records into this store; this screen only reads it.", severity="warning")
         else:
             self.notify("The engine is not running.", severity="warning")
 
