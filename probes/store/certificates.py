@@ -5,7 +5,6 @@ from contextlib import closing
 from typing import Final
 
 from probes.selftest.certificate import Certificate
-from probes.store.place import path_of
 from probes.store.reader import StoreReader
 
 _NEWEST: Final = "SELECT text FROM certificate ORDER BY measured_at DESC, id DESC LIMIT 1"
@@ -14,7 +13,7 @@ _NEWEST: Final = "SELECT text FROM certificate ORDER BY measured_at DESC, id DES
 def newest(url: str) -> Certificate | None:
     """The last certificate in a store; None where there is none that can be read. Raises StoreProblem."""
     with closing(StoreReader(url)) as reader:
-        if not any(reader.rows("SELECT 1 FROM sqlite_master WHERE name = 'certificate'")):
+        if not reader.has("certificate"):
             return None  # a store of an older version
         found = [text for rows in reader.rows(_NEWEST) for (text,) in rows]
     try:
@@ -27,10 +26,10 @@ def keep(url: str, found: Certificate) -> None:
     """Store a certificate; a recorder may be writing to the same store. Raises StoreProblem."""
     from sqlalchemy import insert  # a screen only reads, and starts sooner without it
 
-    from probes.store.database import open_database, translated
+    from probes.store.database import open_store, translated
     from probes.store.tables import CERTIFICATE
 
-    engine = open_database(path_of(url))
+    engine = open_store(url)
     try:
         with translated(), engine.begin() as connection:
             values = {"measured_at": found.measured_at, "host": found.host, "text": json.dumps(found.to_json())}

@@ -29,18 +29,17 @@ PRAGMAS: Final[Mapping[str, str | int]] = {
 }
 
 
-def open_store(url: str, patience_ms: int | None = None) -> Engine:
+def open_store(url: str, pragmas: Mapping[str, str | int] = PRAGMAS) -> Engine:
     """The store at ``url``, ready to be written to over one connection that belongs to this thread.
 
-    Every transaction of the engine takes the store's one lock for writing when it begins, and waits for it up to
-    ``patience_ms`` (None: as long as a recorder does). ``dispose()`` closes the connection. Raises StoreProblem.
+    Every transaction of the engine takes the store's one lock for writing when it begins. ``dispose()`` closes the
+    connection. ``pragmas`` are for SQLite. Raises StoreProblem.
     """
     if is_postgres(url):
         from probes.store.postgres_database import open_database as open_postgres  # psycopg is an extra
 
-        return open_postgres(url, patience_ms)
-    patience = {} if patience_ms is None else {"busy_timeout": patience_ms}
-    return open_database(path_of(url), {**patience, **PRAGMAS})
+        return open_postgres(url)
+    return open_database(path_of(url), pragmas)
 
 
 def open_database(path: Path, pragmas: Mapping[str, str | int] = PRAGMAS) -> Engine:
@@ -82,19 +81,18 @@ def translated() -> Iterator[None]:
         raise of_os(error) from error
     except DBAPIError as error:
         raise _of_driver(error.orig or error) from error
-    except Exception as error:  # a store that cannot be explained must still not end the engine
-        raise _failed(error) from error
+    except Exception as error:  # psycopg's own too; a store that cannot be explained must still not end the engine
+        raise _of_driver(error) from error
 
 
 def _of_driver(cause: BaseException) -> StoreProblem:
     """The problem behind an error of sqlite3 or of psycopg, which need not be installed."""
     if isinstance(cause, sqlite3.Error):
         return of_sqlite(cause)
-    assert isinstance(cause, Exception)
     return of_postgres(cause, cause.sqlstate) if hasattr(cause, "sqlstate") else _failed(cause)
 
 
-def _failed(error: Exception) -> StoreProblem:
+def _failed(error: BaseException) -> StoreProblem:
     return StoreProblem("failed", line(f"{type(error).__name__}: {error}"))
 
 

@@ -16,7 +16,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from probes.store.problem import StoreProblem, of_postgres
 from probes.store.row import KINDS
-from probes.store.schema import LACKING, REVISIONS
+from probes.store.schema import LACKING, known
 from probes.store.source import FETCH
 
 NAMESPACE: Final = 0x696E6674
@@ -58,7 +58,9 @@ def connect(url: str, **settings: str) -> psycopg.Connection[tuple[Any, ...]]:
     with problems():
         connection = psycopg.connect(**words, autocommit=True)
         try:
-            connection.execute("; ".join(f"SET {name} = '{value}'" for name, value in {**_SETTINGS, **settings}.items()))
+            connection.execute(
+                "; ".join(f"SET {name} = '{value}'" for name, value in {**_SETTINGS, **settings}.items())
+            )
         except BaseException:
             connection.close()
             raise
@@ -84,9 +86,7 @@ def revision_of(connection: psycopg.Connection[tuple[Any, ...]]) -> str | None:
     row = connection.execute("SELECT version_num FROM alembic_version").fetchone() if versioned else None
     if row is not None and not ours:
         raise StoreProblem("foreign", "the database is one of another program")
-    if row is not None and row[0] not in REVISIONS:
-        raise StoreProblem("newer", "the store was written by a newer inftop: update this one")
-    return None if row is None else str(row[0])
+    return None if row is None else known(row[0])
 
 
 class PostgresSource:

@@ -2,7 +2,6 @@
 
 from typing import Final
 
-import psycopg
 from sqlalchemy import Connection, Engine, StaticPool, create_engine, event
 
 from probes.store.database import translated, upgrade
@@ -15,15 +14,13 @@ STUCK_S: Final = 15
 _LOCK: Final = f"SELECT pg_advisory_xact_lock({NAMESPACE}, 0)"
 
 
-def open_database(url: str, patience_ms: int | None = None) -> Engine:
+def open_database(url: str) -> Engine:
     """The database at ``url``, as `probes.store.database.open_store` says."""
-    settings = {"idle_in_transaction_session_timeout": f"{STUCK_S}s"}
-    if patience_ms is not None:
-        settings["lock_timeout"] = f"{patience_ms}ms"
     with translated():
-        connection = connect(url, **settings)
+        connection = connect(url, idle_in_transaction_session_timeout=f"{STUCK_S}s")
         try:
             revision = revision_of(connection)
+            connection.autocommit = False  # transactions are SQLAlchemy's from now on
             engine = create_engine(
                 "postgresql+psycopg://", creator=lambda: connection, poolclass=StaticPool, use_native_hstore=False
             )

@@ -52,7 +52,7 @@ def of_sqlite(error: sqlite3.Error) -> StoreProblem:
     return StoreProblem("failed", line(str(error)))
 
 
-def of_postgres(error: Exception, sqlstate: str | None) -> StoreProblem:
+def of_postgres(error: BaseException, sqlstate: str | None) -> StoreProblem:
     """The problem behind an error of psycopg; no ``sqlstate`` where the server did not answer."""
     if sqlstate is not None and (known := _OF_POSTGRES.get(sqlstate)):
         return StoreProblem(*known)

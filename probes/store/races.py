@@ -11,14 +11,12 @@ from probes.race.race import Race
 from probes.race.record import facts_of, verdict_of, wish_of
 from probes.race.recording import decode, encode
 from probes.sample import Sample
-from probes.store.place import path_of
 from probes.store.problem import StoreProblem
 from probes.store.reader import StoreReader
 
 PATIENCE_MS: Final = 5_000
 """How long to wait for another writer of the store: a race is not to be lost, and nobody waits for its last write."""
 
-_THERE: Final = "SELECT 1 FROM sqlite_master WHERE name = 'race'"
 _LISTED: Final = """
 SELECT id, started_at, wish, verdict, stopped, simulated, (SELECT count(*) FROM heat WHERE race_id = race.id)
 FROM race ORDER BY id DESC LIMIT ?
@@ -53,10 +51,10 @@ def keep(url: str, race: Race) -> int:
     """
     from sqlalchemy import insert  # a screen only reads, and starts sooner without it
 
-    from probes.store.database import PRAGMAS, open_database, translated
+    from probes.store.database import PRAGMAS, open_store, translated
     from probes.store.tables import HEAT, LANE, RACE
 
-    engine = open_database(path_of(url), {"busy_timeout": PATIENCE_MS, **PRAGMAS})
+    engine = open_store(url, {"busy_timeout": PATIENCE_MS, **PRAGMAS})
     try:
         with translated():
             heats = [(_heat_row(heat), _lane_rows(heat)) for heat in race.heats]
@@ -102,8 +100,7 @@ def load(url: str, number: int) -> Race | None:
 
 def _rows(reader: StoreReader, sql: str, parameter: int) -> list[tuple[Any, ...]]:
     """The rows of a query; none in a store of an older version."""
-    there = list(reader.rows(_THERE))
-    return [row for rows in reader.rows(sql, [parameter]) for row in rows] if there else []
+    return reader.few(sql, [parameter]) if reader.has("race") else []
 
 
 def _summary(row: tuple[Any, ...]) -> RaceSummary:

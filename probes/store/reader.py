@@ -1,24 +1,18 @@
-"""StoreReader: the questions that panels, the budget and exports ask of a store; read only, standard library only.
+"""StoreReader: the questions that panels, the budget and exports ask of a store, whichever database holds it.
 
-A store that is not there yet is an empty one. Nothing is ever written, and a file of another program is not opened.
+A store that is not there yet is an empty one. Nothing is ever written.
 """
 # ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
 
-import sqlite3
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, NamedTuple, Self
 
 from probes.outcome import Outcome
 from probes.sample import COLUMNS, Sample
-from probes.store.place import BUSY_TIMEOUT_S, path_of, whose
-from probes.store.problem import of_os, of_sqlite
+from probes.store.place import is_postgres
 from probes.store.row import ENDPOINT_COLUMNS, EndpointKey, outcome_of, sample_of
-from probes.store.schema import LACKING, revision_of
-
-FETCH: Final = 1_000
-"""Rows taken from a cursor at once: enough to be fast, few enough to stay small."""
+from probes.store.source import source_of
 
 
 class Point(NamedTuple):
@@ -84,8 +78,8 @@ JOINED: Final = ", ".join(
 )
 """`COLUMNS` of a sample whose row is joined to that of its endpoint, for a SELECT."""
 
-# CROSS fixes the order of the join: samples lead, in the order of their index
-_FROM: Final = "sample CROSS JOIN endpoint ON endpoint.id = sample.endpoint_id"
+# LEFT fixes the order of the join for SQLite: samples lead, in the order of their index; none lacks its endpoint
+_FROM: Final = "sample LEFT JOIN endpoint ON endpoint.id = sample.endpoint_id"
 _NAME: Final = ENDPOINT_COLUMNS.index("endpoint")
 _POINT: Final = ", ".join(f"sample.{name}" for name in Point._fields[1:])
 
@@ -114,9 +108,8 @@ class StoreReader:
     """
 
     def __init__(self, url: str) -> None:
-        self._path = path_of(url)
-        self._connection: sqlite3.Connection | None = None
-        self._file: tuple[int, int] | None = None
+        self.of_sqlite = not is_postgres(url)
+        self._source = source_of(url)
 
     def __enter__(self) -> Self:
         return self
@@ -125,23 +118,20 @@ class StoreReader:
         self.close()
 
     def close(self) -> None:
-        """Close the file; the next question opens it again."""
-        if self._connection is not None:
-            self._connection.close()
-        self._connection = None
+        """Close the store; the next question opens it again."""
+        self._source.close()
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[list[tuple[Any, ...]]]:
         """The rows of a query of one's own, in lists of up to `FETCH`; none where there is no store yet."""
-        with _problems():
-            connection = self._open()
-            if connection is None:
-                return
-            cursor = connection.execute(sql, parameters)
-            try:
-                while rows := cursor.fetchmany(FETCH):
-                    yield rows
-            finally:
-                cursor.close()
+        return self._source.rows(sql, parameters)
+
+    def few(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """The rows of a query of one's own that has few."""
+        return self._source.few(sql, parameters)
+
+    def has(self, table: str) -> bool:
+        """Whether the store has that table: one of an older version may not."""
+        return self._source.has(table)
 
     def points(self, since_ms: int, until_ms: int | None = None) -> Iterator[Point]:
         """The samples that started from ``since_ms`` until before ``until_ms``, oldest first, as points."""
@@ -166,28 +156,24 @@ class StoreReader:
 
     def sample(self, sample_id: int) -> Sample:
         """One sample. Raises KeyError where there is none of that id."""
-        rows = self._all(f"SELECT {JOINED} FROM {_FROM} WHERE sample.id = ?", [sample_id])
+        rows = self.few(f"SELECT {JOINED} FROM {_FROM} WHERE sample.id = ?", [sample_id])
         if not rows:
             raise KeyError(sample_id)
         return sample_of(rows[0])
 
     def endpoints(self) -> dict[int, EndpointKey]:
         """What the row of each endpoint says, by its id."""
-        return {
-            row[0]: row[1:] for row in self._all("SELECT id, vantage, name, provider, dialect, model FROM endpoint")
-        }
+        return {row[0]: row[1:] for row in self.few("SELECT id, vantage, name, provider, dialect, model FROM endpoint")}
 
     def latest(self) -> dict[str, Sample]:
         """The last sample of each endpoint, by the endpoint's name."""
-        newest = "SELECT id FROM sample WHERE endpoint_id = endpoint.id ORDER BY started_at DESC, id DESC LIMIT 1"
-        sql = f"SELECT {JOINED} FROM endpoint CROSS JOIN sample ON sample.id = ({newest}) ORDER BY sample.started_at"
-        return {sample.endpoint: sample for sample in map(sample_of, self._all(sql))}
+        return {sample.endpoint: sample for sample in self.last(1)}
 
     def last(self, limit: int) -> list[Sample]:
         """The last samples of each endpoint, up to ``limit`` of each, oldest first."""
-        newest = "SELECT id FROM sample WHERE endpoint_id = endpoint.id ORDER BY started_at DESC, id DESC LIMIT ?"
-        sql = f"SELECT {JOINED} FROM endpoint CROSS JOIN sample ON sample.id IN ({newest}) ORDER BY sample.started_at"
-        return [sample_of(row) for row in self._all(sql, [limit])]
+        ids = "SELECT id FROM sample WHERE endpoint_id = endpoint.id ORDER BY started_at DESC, id DESC LIMIT ?"
+        sql = f"SELECT {JOINED} FROM {self._source.newest(ids)} ORDER BY sample.started_at"
+        return [sample_of(row) for row in self.few(sql, [limit])]
 
     def served(self, since_ms: int) -> Iterator[Served]:
         """Who served the samples that started from ``since_ms`` on, oldest first; where none says, it is left out."""
@@ -205,12 +191,12 @@ class StoreReader:
         where, parameters = within(None, None, [endpoint])
         failed = "sample.outcome NOT IN ('ok', 'no_key', 'skipped')"  # word for word the condition of its index
         sql = f"SELECT {JOINED} FROM {_FROM} WHERE {where} AND {failed} ORDER BY sample.started_at DESC LIMIT ?"
-        return [sample_of(row) for row in self._all(sql, [*parameters, limit])]
+        return [sample_of(row) for row in self.few(sql, [*parameters, limit])]
 
     def after(self, sample_id: int, limit: int) -> list[tuple[int, Sample]]:
         """The samples stored after that one, with their ids, in the order they were stored: to follow a recorder."""
         sql = f"SELECT sample.id, {JOINED} FROM {_FROM} WHERE sample.id > ? ORDER BY sample.id LIMIT ?"
-        return [(row[0], sample_of(row[1:])) for row in self._all(sql, [sample_id, limit])]
+        return [(row[0], sample_of(row[1:])) for row in self.few(sql, [sample_id, limit])]
 
     def last_id(self) -> int:
         """The id of the sample stored last, 0 where there is none."""
@@ -224,58 +210,22 @@ class StoreReader:
     def answers(self) -> dict[str, str]:
         """The text of the last answer of each endpoint, by the endpoint's name."""
         sql = "SELECT name, text FROM answer JOIN endpoint ON endpoint.id = endpoint_id ORDER BY sample_id"
-        return dict(self._all(sql))
+        return dict(self.few(sql))
 
     def spent(self, since_ms: int) -> Spent:
         """What the samples that started from ``since_ms`` on cost; what is not known counts as nothing."""
         tokens = "coalesce(sum(input_tokens), 0) + coalesce(sum(output_tokens), 0)"
         sql = f"SELECT coalesce(sum(cost_usd), 0.0), {tokens} FROM sample WHERE started_at >= ?"
-        rows = self._all(sql, [since_ms])
+        rows = self.few(sql, [since_ms])
         return Spent(*rows[0]) if rows else Spent(0.0, 0)
 
     def recorder(self) -> Recorder | None:
         """Who showed itself last as the writer of this store; `Recorder.beat_at` tells whether it still is."""
         columns = ", ".join(one.name for one in fields(Recorder))
-        rows = self._all(f"SELECT {columns} FROM recorder ORDER BY beat_at DESC LIMIT 1")
+        rows = self.few(f"SELECT {columns} FROM recorder ORDER BY beat_at DESC LIMIT 1")
         return Recorder(*rows[0]) if rows else None
-
-    def _all(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        return [row for rows in self.rows(sql, parameters) for row in rows]
 
     def _one(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
         """The one value of a query, None where there is no store yet."""
-        rows = self._all(sql, parameters)
+        rows = self.few(sql, parameters)
         return rows[0][0] if rows else None
-
-    def _open(self) -> sqlite3.Connection | None:
-        """The connection to the file that is there now; None where there is none, or one without tables yet."""
-        if whose(self._path) != "ours":
-            self.close()
-            return None
-        found = self._path.stat()
-        if self._file != (found.st_dev, found.st_ino):
-            self.close()
-        if self._connection is None:
-            self._file = (found.st_dev, found.st_ino)
-            self._connection = sqlite3.connect(
-                f"{self._path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_TIMEOUT_S, check_same_thread=False
-            )
-            revision = revision_of(self._connection)
-            if revision is None:
-                self.close()
-            elif lacking := LACKING.get(revision):
-                # over the table of that name, for this connection alone: only a recorder brings a store up to date
-                nulls = ", ".join(f"NULL AS {name}" for name in lacking)
-                self._connection.execute(f"CREATE TEMP VIEW sample AS SELECT *, {nulls} FROM main.sample")
-        return self._connection
-
-
-@contextmanager
-def _problems() -> Iterator[None]:
-    """Raise StoreProblem in place of what SQLite and the file system raise."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise of_sqlite(error) from error
-    except OSError as error:
-        raise of_os(error) from error

@@ -12,7 +12,7 @@ from probes.rollup import EXTENTS, METRICS, Extent, Rollup, Spot, rolled
 from probes.sketch import Sketch
 from probes.store.reader import JOINED
 from probes.store.row import sample_of
-from probes.store.statements import REPLACE_ROLLUP, REPLACE_SKETCH
+from probes.store.statements import REPLACE_ROLLUP, REPLACE_SKETCH, run
 
 AT_ONCE: Final = 500
 """Rollups read by one statement: SQLite takes 32,766 parameters."""
@@ -33,23 +33,23 @@ def add(connection: Connection, rollups: Mapping[Spot, Rollup]) -> None:
     while some := list(islice(spots, AT_ONCE)):
         known = dict(_stored(connection, some))
         sums = {spot: known[spot] + rollups[spot] if spot in known else rollups[spot] for spot in some}
-        connection.exec_driver_sql(REPLACE_ROLLUP, [_row_of(spot, one) for spot, one in sums.items()])
-        connection.exec_driver_sql(REPLACE_SKETCH, [_sketches_of(spot, one) for spot, one in sums.items()])
+        run(connection, REPLACE_ROLLUP, [_row_of(spot, one) for spot, one in sums.items()])
+        run(connection, REPLACE_SKETCH, [_sketches_of(spot, one) for spot, one in sums.items()])
 
 
 def roll_up_some(connection: Connection, limit: int) -> int:
     """Roll up some of the samples that are in no rollup yet, oldest id first; how many are left (by their ids)."""
-    row = connection.exec_driver_sql("SELECT next_id, last_id FROM unrolled WHERE id = 1").fetchone()
+    row = run(connection, "SELECT next_id, last_id FROM unrolled WHERE id = 1").fetchone()
     if row is None:
         return 0
     first, last = int(row[0]), int(row[1])
     stop = min(first + limit - 1, last)
-    rows = connection.exec_driver_sql(_SAMPLES, (first, stop)).fetchall()
+    rows = run(connection, _SAMPLES, (first, stop)).fetchall()
     add(connection, rolled((endpoint_id, sample_of(values)) for endpoint_id, *values in rows))
     if stop == last:
-        connection.exec_driver_sql("DELETE FROM unrolled WHERE id = 1")
+        run(connection, "DELETE FROM unrolled WHERE id = 1")
     else:
-        connection.exec_driver_sql("UPDATE unrolled SET next_id = :next WHERE id = 1", {"next": stop + 1})
+        run(connection, "UPDATE unrolled SET next_id = :next WHERE id = 1", {"next": stop + 1})
     return last - stop
 
 
@@ -58,7 +58,7 @@ def _stored(connection: Connection, spots: Sequence[Spot]) -> Iterator[tuple[Spo
     marks = ", ".join(["(?, ?, ?, ?)"] * len(spots))
     wanted = f"WITH wanted ({_KEY}) AS (VALUES {marks})"
     sql = f"{wanted} SELECT {READ} FROM wanted JOIN rollup USING ({_KEY}) JOIN sketch USING ({_KEY})"
-    for row in connection.exec_driver_sql(sql, tuple(value for spot in spots for value in spot)):
+    for row in run(connection, sql, tuple(value for spot in spots for value in spot)):
         yield rollup_of(row)
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from probes.store.problem import StoreProblem
 
-REVISIONS: Final = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
+REVISIONS: Final = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009")
 """Every version there was, oldest first: the revisions of `probes.store.migrations`."""
 
 _SINCE_0006: Final = ("round_trip_ms",)
@@ -23,6 +23,7 @@ LACKING: Final[Mapping[str, tuple[str, ...]]] = {
     "0005": _SINCE_0006,
     "0006": (),
     "0007": (),
+    "0008": (),
 }
 """The columns of ``sample`` that a store of an older version has not: to its readers they are NULL."""
 
@@ -35,9 +36,11 @@ def revision_of(connection: sqlite3.Connection) -> str | None:
     if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").fetchone():
         return None
     row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-    if row is None:
-        return None
-    revision: str = row[0]
+    return None if row is None else known(row[0])
+
+
+def known(revision: str) -> str:
+    """That revision. Raises StoreProblem ``newer`` where it is not in `REVISIONS`."""
     if revision not in REVISIONS:
         raise StoreProblem("newer", "the store was written by a newer inftop: update this one")
     return revision

@@ -10,9 +10,10 @@ from sqlalchemy import Connection, Engine, func, insert, select
 from probes.rollup import rolled
 from probes.sample import Sample
 from probes.store import rollups
-from probes.store.database import open_database, translated
+from probes.store.database import PRAGMAS, open_store, translated
+from probes.store.place import is_postgres, path_of
 from probes.store.row import EndpointKey, endpoint_of, row_of
-from probes.store.statements import INSERT_SAMPLE, REPLACE_ANSWER, REPLACE_RECORDER
+from probes.store.statements import REPLACE_ANSWER, REPLACE_RECORDER, insert_samples, run
 from probes.store.tables import ENDPOINT, SAMPLE
 from probes.text import plain
 
@@ -29,10 +30,14 @@ class Entry:
 
 
 class Sink:
-    """A store that opens itself when first written to, and again after a problem or when its file was replaced."""
+    """A store that opens itself when first written to, and again after a problem or when its file was replaced.
 
-    def __init__(self, path: Path, pragmas: Mapping[str, str | int]) -> None:
-        self._path = path
+    ``pragmas`` are for SQLite. Raises ValueError for a URL that names no store.
+    """
+
+    def __init__(self, url: str, pragmas: Mapping[str, str | int] = PRAGMAS) -> None:
+        self._url = url
+        self._path = None if is_postgres(url) else path_of(url)
         self._pragmas = pragmas
         self._engine: Engine | None = None
         self._file: tuple[int, int] | None = None
@@ -51,7 +56,7 @@ class Sink:
                     with engine.begin() as connection:
                         found = self._store_entries(connection, entries)
                         if beat is not None:
-                            connection.exec_driver_sql(REPLACE_RECORDER, beat)
+                            run(connection, REPLACE_RECORDER, beat)
                     self._endpoints |= found  # only now: one that was rolled back has no id
                     self._stored += len(entries)
         except BaseException:
@@ -80,7 +85,7 @@ class Sink:
             self.close()
         if self._engine is None:
             self._endpoints = {}
-            self._engine = open_database(self._path, self._pragmas)
+            self._engine = open_store(self._url, self._pragmas)
             self._file = _identity(self._path)
             with self._engine.begin() as connection:
                 self._stored = connection.execute(select(func.count()).select_from(SAMPLE)).scalar_one()
@@ -93,7 +98,7 @@ class Sink:
         if not entries:
             return endpoints
         rows = [row_of(entry.sample, endpoints[key]) for entry, key in zip(entries, keys, strict=True)]
-        connection.exec_driver_sql(INSERT_SAMPLE, rows)
+        insert_samples(connection, rows)
         pairs = ((endpoints[key], entry.sample) for entry, key in zip(entries, keys, strict=True))
         rollups.add(connection, rolled(pairs))
         answers = {  # the last of each endpoint, with its place among the samples
@@ -102,13 +107,13 @@ class Sink:
             if (text := entry.answer) is not None
         }
         if answers:
-            last: int = connection.exec_driver_sql("SELECT max(id) FROM sample").scalar_one()
+            last: int = run(connection, "SELECT max(id) FROM sample").scalar_one()
             first = last - len(entries) + 1  # the write lock is ours: the ids just given out are consecutive
             columns = [
                 {"endpoint_id": endpoint_id, "sample_id": first + place, "text": plain(text)}
                 for endpoint_id, (place, text) in answers.items()
             ]
-            connection.exec_driver_sql(REPLACE_ANSWER, columns)
+            run(connection, REPLACE_ANSWER, columns)
         return endpoints
 
 
@@ -122,8 +127,10 @@ def _endpoint_id(connection: Connection, key: EndpointKey) -> int:
     return known
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def _identity(path: Path | None) -> tuple[int, int] | None:
     """What tells one file from another that has its name now; None where there is none."""
+    if path is None:  # no file at all
+        return None
     try:
         found = path.stat()
     except FileNotFoundError:

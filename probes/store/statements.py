@@ -1,26 +1,65 @@
-"""Statements: SQL text made once from the tables, for the writer's hot path."""
+"""Statements: SQL text made once from the tables, for the writer's hot path, and how either driver takes it.
 
-from typing import Final
+Core would build them again at each commit, taking several times as long as SQLite itself, and the interpreter's lock.
+"""
+# ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
 
-from sqlalchemy import ClauseElement, Table, insert
-from sqlalchemy.dialects import sqlite
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, Final
+
+from sqlalchemy import Connection, CursorResult, Table
 
 from probes.store.row import SAMPLE_COLUMNS
 from probes.store.tables import ANSWER, RECORDER, ROLLUP, SAMPLE, SKETCH
 
+Values = Mapping[str, Any] | Sequence[Any]
 
-def _in_sql(statement: ClauseElement) -> str:
-    return str(statement.compile(dialect=sqlite.dialect(paramstyle="named")))
+
+def _inserting(table: Table, names: Iterable[str]) -> str:
+    """Put in rows, their values given by name."""
+    names = list(names)
+    return f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({', '.join(f':{name}' for name in names)})"
 
 
 def _replacing(table: Table) -> str:
     """Put rows in the place of those with the same primary key."""
-    return _in_sql(insert(table).prefix_with("OR REPLACE"))
+    keys = [column.name for column in table.primary_key]
+    rest = ", ".join(f"{one.name} = excluded.{one.name}" for one in table.c if one.name not in keys)
+    return f"{_inserting(table, table.c.keys())} ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {rest}"
 
 
-# Core would build them again at each commit, taking several times as long as SQLite itself, and the interpreter's lock
-INSERT_SAMPLE: Final = _in_sql(insert(SAMPLE).values(dict.fromkeys(("endpoint_id", *SAMPLE_COLUMNS))))
+_OF_SAMPLE: Final = ("endpoint_id", *SAMPLE_COLUMNS)
+_INSERT_SAMPLE: Final = _inserting(SAMPLE, _OF_SAMPLE)
+_COPY_SAMPLE: Final = f"COPY sample ({', '.join(_OF_SAMPLE)}) FROM STDIN"
 REPLACE_ANSWER: Final = _replacing(ANSWER)
 REPLACE_RECORDER: Final = _replacing(RECORDER)
 REPLACE_ROLLUP: Final = _replacing(ROLLUP)
 REPLACE_SKETCH: Final = _replacing(SKETCH)
+
+
+def run(connection: Connection, sql: str, values: Values = ()) -> "CursorResult[*tuple[Any, ...]]":
+    """Run SQL that has a ``?`` or a ``:name`` for each value; a list of mappings runs it once for each."""
+    if connection.dialect.name == "postgresql":
+        sql = _as_psycopg_has_it(sql)
+    return connection.exec_driver_sql(sql, values)
+
+
+def insert_samples(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Store rows of `probes.store.row.row_of`, in their order; their ids are consecutive."""
+    if connection.dialect.name == "postgresql":
+        cursor: Any = connection.connection.cursor()  # psycopg's own
+        with cursor, cursor.copy(_COPY_SAMPLE) as copy:
+            for row in rows:
+                copy.write_row([row[name] for name in _OF_SAMPLE])
+    else:
+        run(connection, _INSERT_SAMPLE, rows)
+
+
+_NAMED: Final = re.compile(r"(?<![:\w]):([a-z]\w*)")
+
+
+@cache
+def _as_psycopg_has_it(sql: str) -> str:
+    return _NAMED.sub(r"%(\1)s", sql.replace("%", "%%").replace("?", "%s"))

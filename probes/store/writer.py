@@ -14,7 +14,6 @@ from probes import __version__
 from probes.frames import StoreState, StoreStatus
 from probes.sample import Sample
 from probes.store.database import PRAGMAS
-from probes.store.place import path_of
 from probes.store.problem import StoreProblem
 from probes.store.sink import Entry, Sink
 
@@ -53,7 +52,7 @@ class Writer:
         pragmas: Mapping[str, str | int] = PRAGMAS,
         capacity: int = CAPACITY,
     ) -> None:
-        self._sink = Sink(path_of(url), pragmas)
+        self._sink = Sink(url, pragmas)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
         self._capacity = capacity
         self._waiting: deque[Entry] = deque()

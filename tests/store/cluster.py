@@ -18,7 +18,7 @@ FASTER = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"
 """Nobody will ever need what this cluster holds after a power cut."""
 
 
-class NoServer(Exception):
+class NoServer(Exception):  # noqa: N818 - a reason to skip
     """There are no programs to run PostgreSQL with."""
 
 

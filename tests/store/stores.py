@@ -2,38 +2,49 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
+import psycopg
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import create_engine
 
 from probes.sample import Sample
-from probes.store.database import PRAGMAS
-from probes.store.place import APPLICATION_ID
+from probes.store.place import APPLICATION_ID, is_postgres, path_of
 from probes.store.sink import Entry, Sink
 
 
-def url_of(path: Path) -> str:
-    return f"sqlite:///{path}"
+def url_of(store: Path | str) -> str:
+    """The URL of a store, of which an SQLite one is known by its path too."""
+    return store if isinstance(store, str) else f"sqlite:///{store}"
 
 
-def fill(path: Path, entries: Iterable[Sample | tuple[Sample, str]]) -> None:
+def fill(store: Path | str, entries: Iterable[Sample | tuple[Sample, str]]) -> None:
     """Store samples, some with the text of their answers, in one transaction."""
     pairs = [(one, None) if isinstance(one, Sample) else one for one in entries]
-    sink = Sink(path, PRAGMAS)
+    sink = Sink(url_of(store))
     sink.write([Entry(sample, answer) for sample, answer in pairs], None)
     sink.close()
 
 
-def ask(path: Path, sql: str) -> list[tuple]:
+def ask(store: Path | str, sql: str) -> list[tuple]:
     """The rows of a query, past all of our code."""
-    connection = sqlite3.connect(path)
-    try:
+    with other(store) as connection:
         return connection.execute(sql).fetchall()
-    finally:
-        connection.close()
+
+
+@contextmanager
+def other(store: Path | str) -> Iterator[Any]:
+    """Another program's connection to a store, in autocommit mode."""
+    if isinstance(store, str) and is_postgres(store):
+        connection = psycopg.connect(store, autocommit=True)
+    else:
+        connection = sqlite3.connect(path_of(url_of(store)), isolation_level=None)
+    with closing(connection):
+        yield connection
 
 
 async def until(condition: Callable[[], bool]) -> None:

@@ -7,7 +7,8 @@ import pytest
 
 from probes.outcome import Outcome
 from probes.store.problem import StoreProblem
-from probes.store.reader import FETCH, Point, Served, Spent, StoreReader
+from probes.store.reader import Point, Served, Spent, StoreReader
+from probes.store.source import FETCH
 from probes.store.writer import Writer
 from tests.samples import sample
 from tests.store.stores import ask, fill, url_of
@@ -225,8 +226,8 @@ def test_the_last_failures_are_what_was_sent_and_did_not_end_ok_newest_first(rea
 def test_the_quick_questions_go_by_index(reader, path, monkeypatch, ask_for, index):
     fill(path, [sample()])
     asked = []
-    rows = reader.rows
-    monkeypatch.setattr(reader, "rows", lambda sql, values=(): asked.append((sql, values)) or rows(sql, values))
+    rows = reader._source.rows
+    monkeypatch.setattr(reader._source, "rows", lambda sql, values: asked.append((sql, values)) or rows(sql, values))
     questions = {
         "latest": reader.latest,
         "last_failures": lambda: reader.last_failures("sim/model", 1),

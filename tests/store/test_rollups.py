@@ -7,11 +7,11 @@ import pytest
 
 from probes.outcome import Outcome
 from probes.rollup import METRICS, TIERS, rolled
-from probes.store.database import PRAGMAS, open_database
+from probes.store.database import open_database
 from probes.store.rollups import READ, roll_up_some, rollup_of
 from probes.store.sink import Entry, Sink
 from tests.samples import sample
-from tests.store.stores import ask, fill, open_old
+from tests.store.stores import ask, fill, open_old, url_of
 
 RNG = random.Random(11)
 SAMPLES = [
@@ -48,7 +48,7 @@ def expected(path, samples=SAMPLES):
 
 @pytest.mark.parametrize("batch", [1, 7, 400])
 def test_the_store_holds_the_rollup_of_its_samples_however_they_came(path, batch):
-    sink = Sink(path, PRAGMAS)
+    sink = Sink(url_of(path))
     for first in range(0, len(SAMPLES), batch):
         sink.write([Entry(one, None) for one in SAMPLES[first : first + batch]], None)
     sink.close()
@@ -59,7 +59,7 @@ def test_the_store_holds_the_rollup_of_its_samples_however_they_came(path, batch
 def test_a_batch_that_fails_leaves_no_rollup(path, monkeypatch):
     fill(path, SAMPLES[:10])
     before = stored(path)
-    sink = Sink(path, PRAGMAS)
+    sink = Sink(url_of(path))
     monkeypatch.setattr("probes.store.sink.REPLACE_RECORDER", "INSERT INTO no_such_table VALUES (1)")
     with pytest.raises(Exception, match="no_such_table"):
         sink.write([Entry(one, None) for one in SAMPLES[10:20]], {})
@@ -94,7 +94,7 @@ def test_an_older_store_is_rolled_up_in_steps_while_new_samples_come(path):
 
 
 def test_upkeep_says_when_it_has_nothing_left_to_do(path):
-    sink = Sink(path, PRAGMAS)
+    sink = Sink(url_of(path))
     sink.write([Entry(one, None) for one in SAMPLES[:5]], None)
     assert sink.tidy() is False
     sink.close()

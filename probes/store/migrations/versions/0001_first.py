@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
+from probes.store.migrations.spelling import spelled
+
 revision = "0001"
 down_revision = None
 
@@ -55,7 +57,7 @@ def upgrade() -> None:
         sa.Column("beat_at", sa.BigInteger, nullable=False),
         sa.Column("status", sa.Text, nullable=False),
     )
-    op.execute(SAMPLES)
+    op.execute(spelled(SAMPLES))
 
 
 def create_sample() -> None:
@@ -119,4 +121,5 @@ def create_sample() -> None:
         "sample",
         ["endpoint_id", "started_at"],
         sqlite_where=sa.text("outcome NOT IN ('ok', 'no_key', 'skipped')"),
+        postgresql_where=sa.text("outcome NOT IN ('ok', 'no_key', 'skipped')"),
     )

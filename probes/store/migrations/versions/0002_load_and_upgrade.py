@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
+from probes.store.migrations.spelling import spelled
+
 revision = "0002"
 down_revision = "0001"
 
@@ -31,4 +33,4 @@ def upgrade() -> None:
     op.execute("DROP VIEW samples")
     op.add_column("sample", sa.Column("server_load_ms", sa.Float))
     op.add_column("sample", sa.Column("upgrade_ms", sa.Float))
-    op.execute(SAMPLES)
+    op.execute(spelled(SAMPLES))

@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
+from probes.store.migrations.spelling import spelled
+
 revision = "0003"
 down_revision = "0002"
 
@@ -33,4 +35,4 @@ def upgrade() -> None:
     for name in ("served_fingerprint", "limit_buckets", "limited_by"):
         op.add_column("sample", sa.Column(name, sa.String))
     op.add_column("sample", sa.Column("over_limit", sa.Boolean))
-    op.execute(SAMPLES)
+    op.execute(spelled(SAMPLES))

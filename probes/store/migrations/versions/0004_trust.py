@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
+from probes.store.migrations.spelling import spelled
+
 revision = "0004"
 down_revision = "0003"
 
@@ -35,4 +37,4 @@ def upgrade() -> None:
         op.add_column("sample", sa.Column(name, sa.Float))
     op.add_column("sample", sa.Column("shared_stamps", sa.Integer))
     op.add_column("sample", sa.Column("trusted", sa.Boolean))
-    op.execute(SAMPLES)
+    op.execute(spelled(SAMPLES))

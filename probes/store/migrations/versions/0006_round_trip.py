@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
+from probes.store.migrations.spelling import spelled
+
 revision = "0006"
 down_revision = "0005"
 
@@ -33,4 +35,4 @@ def upgrade() -> None:
     """From 0005; no row is rewritten."""
     op.execute("DROP VIEW samples")
     op.add_column("sample", sa.Column("round_trip_ms", sa.Float))
-    op.execute(SAMPLES)
+    op.execute(spelled(SAMPLES))

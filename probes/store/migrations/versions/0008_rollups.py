@@ -5,6 +5,8 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
+from probes.store.migrations.spelling import spelled
+
 revision = "0008"
 down_revision = "0007"
 
@@ -47,7 +49,7 @@ def upgrade() -> None:
         "INSERT INTO unrolled (id, next_id, last_id) SELECT 1, min(id), max(id) FROM sample HAVING max(id) IS NOT NULL"
     )
     for tier in ("minute", "hour", "day"):
-        op.execute(VIEW.format(tier=tier))
+        op.execute(spelled(VIEW.format(tier=tier)))
 
 
 COUNTS = ("samples", "ok", "failed", "rate_limited", "never_sent", "untrusted")
