@@ -10,7 +10,6 @@ import pytest
 from probes.control import Control
 from probes.frames import Command, EngineStatus, Frame, StoreStatus, WatchStatus
 from probes.outcome import Outcome
-from probes.store.database import PRAGMAS
 from probes.store.sink import Entry, Sink
 from tests.samples import sample
 from tests.tui import fabric
@@ -26,7 +25,7 @@ def now():
 
 @pytest.fixture
 def sink(tmp_path):
-    made = Sink(tmp_path / "history.db", PRAGMAS)
+    made = Sink(f"sqlite:///{tmp_path / 'history.db'}")
     yield made
     made.close()
 
