@@ -5,6 +5,8 @@ standard output, narration to standard error; exit codes are in `probes.exit_cod
 """
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -214,10 +216,11 @@ def simulate() -> None:
 def _seconds(text: str | None) -> float | None:
     from probes.when import seconds
 
-    try:
+    with _usage():
         return None if text is None else seconds(text)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
+
+
+Several = list[str] | None
 
 
 @app.command()
@@ -225,8 +228,20 @@ def export(
     ctx: typer.Context,
     since: Annotated[str, typer.Option(metavar="WHEN", help="The first: 24h or 7d ago, or a time.")] = "24h",
     until: Annotated[str | None, typer.Option(metavar="WHEN", help="Where to end; default: now.")] = None,
-    endpoint: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only these; may be repeated.")] = None,
-    format: Annotated[Literal["csv", "jsonl"], typer.Option(help="CSV, or one JSON object a line.")] = "csv",  # noqa: A002
+    endpoint: Annotated[Several, typer.Option(metavar="NAME", help="Only these; may be repeated.")] = None,
+    group: Annotated[Several, typer.Option(metavar="NAME", help="Only endpoints of this group.")] = None,
+    provider: Annotated[Several, typer.Option(metavar="NAME", help="Only those of this provider.")] = None,
+    vantage: Annotated[Several, typer.Option(metavar="NAME", help="Only what was recorded there.")] = None,
+    connection: Annotated[Several, typer.Option(metavar="KIND", help="Only warm or cold ones.")] = None,
+    outcome: Annotated[Several, typer.Option(metavar="WORD", help="Only those that ended so.")] = None,
+    rollup: Annotated[
+        Literal["minute", "hour", "day", "month"] | None, typer.Option(help="Counts and quantiles of each, no samples.")
+    ] = None,
+    columns: Annotated[str | None, typer.Option(metavar="A,B,C", help="These columns, in this order.")] = None,
+    tz: Annotated[str, typer.Option(metavar="ZONE", help="utc, local, or a name such as Europe/Berlin.")] = "utc",
+    format: Annotated[  # noqa: A002
+        Literal["csv", "jsonl", "parquet"], typer.Option(help="CSV, one JSON object a line, or Parquet.")
+    ] = "csv",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="A file; default: standard output.")
     ] = None,
@@ -234,33 +249,27 @@ def export(
         bool, typer.Option("--certificate", help="Write the newest selftest beside FILE, as FILE.certificate.json.")
     ] = False,
 ) -> None:
-    """Export stored samples.
+    """Export stored samples, or what every minute, hour, day or month of them comes to.
 
-    Times are ISO 8601, UTC where they name no zone. A file appears whole or not at all.
+    Times are ISO 8601, in UTC or the zone of --tz where they name none. Options that choose may be repeated. A file
+    appears whole or not at all.
     """
+    from probes.commands.export import export
+    from probes.exports.wish import wished
+
     if certificate and output is None:
         raise typer.BadParameter("--certificate stands beside a file: name one with --output")
-    since_ms, until_ms = _instant(since), None if until is None else _instant(until)
-    if until_ms is not None and until_ms <= since_ms:
-        raise typer.BadParameter(f"--until {until} is not after --since {since}")
-    from probes.commands.export import export
-
-    export(
-        ctx.obj,
-        since_ms=since_ms,
-        until_ms=until_ms,
-        endpoints=endpoint or (),
-        format=format,
-        output=output,
-        certificate=certificate,
-    )
+    chosen = {"endpoints": endpoint, "providers": provider, "vantages": vantage, "connections": connection}
+    with _usage():
+        wish = wished(since, until, {**chosen, "outcomes": outcome}, rollup=rollup, columns=columns, zone=tz)
+    export(ctx.obj, wish, groups=group or (), format=format, output=output, certificate=certificate)
 
 
-def _instant(text: str) -> int:
-    from probes.when import parse_when
-
+@contextmanager
+def _usage() -> Iterator[None]:
+    """A ValueError is the fault of the command line."""
     try:
-        return parse_when(text)
+        yield
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
 

@@ -19,6 +19,7 @@ def exit_code_of(error: Exception) -> ExitCode | None:
     from probes.commands.export import NoCertificate
     from probes.commands.races import NoSuchRace
     from probes.config import ConfigError, UnknownEndpoint, UnknownGroup  # all of them only now: most commands end well
+    from probes.exports.parquet import NoParquet
     from probes.keyring_store import KeyringMissing
     from probes.keys import WrongKey
     from probes.race.wish import WrongWish
@@ -32,7 +33,7 @@ def exit_code_of(error: Exception) -> ExitCode | None:
             return ExitCode.STORE
         case KeyringMissing():
             return ExitCode.KEYRING
-        case NoCertificate():
+        case NoCertificate() | NoParquet():
             return ExitCode.NOT_OK
         case OSError():  # a full disk, a file that may not be written: it names the file itself
             return ExitCode.NOT_OK

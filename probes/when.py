@@ -3,15 +3,15 @@
 import math
 import re
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Final
 
-_SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
-_DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|[smhdw]|)", re.ASCII)
+_SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0, "y": 31536000.0}
+_DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|[smhdwy]|)", re.ASCII)
 
 
 def seconds(value: str | float) -> float:
-    """The seconds of a duration: ``"250ms"``, ``"10s"``, ``"5m"``, ``"1h"``, ``"7d"``, ``"2w"``, or a number of them.
+    """The seconds of a duration: ``"250ms"``, ``"10s"``, ``"5m"``, ``"1h"``, ``"7d"``, ``"1y"``, or a number of them.
 
     Raises ValueError saying what is allowed.
     """
@@ -26,11 +26,17 @@ def seconds(value: str | float) -> float:
     return number
 
 
-def parse_when(text: str, *, now_ms: int | None = None) -> int:
+def lasting(span: float) -> str:
+    """A duration of whole seconds as people write it, in the largest unit that says it without a fraction."""
+    unit = next(one for one in ("y", "d", "h", "m", "s") if span % _SECONDS[one] == 0 or one == "s")
+    return f"{span / _SECONDS[unit]:g}{unit}"
+
+
+def parse_when(text: str, *, now_ms: int | None = None, zone: tzinfo = UTC) -> int:
     """The instant of ``text`` in milliseconds since the epoch.
 
     ``text`` is a duration back from now (``"24h"``, ``"7d"``), or an ISO 8601 date or time (``"2026-11-20"``,
-    ``"2026-11-20T14:00"``, ``"2026-11-20T14:00:00+02:00"``); without a zone it is UTC, as in every export.
+    ``"2026-11-20T14:00"``, ``"2026-11-20T14:00:00+02:00"``); without a zone it is in ``zone``.
     Instants before the epoch become 0. Raises ValueError saying what is allowed.
     """
     text = text.strip()
@@ -42,8 +48,8 @@ def parse_when(text: str, *, now_ms: int | None = None) -> int:
     except ValueError:
         raise ValueError(
             f'{text!r} is not a time: write "24h" or "7d" for that long ago, or a date or time such as "2026-11-20" or '
-            '"2026-11-20T14:00" (UTC unless it names a zone)'
+            '"2026-11-20T14:00"'
         ) from None
     if instant.tzinfo is None:
-        instant = instant.replace(tzinfo=UTC)
+        instant = instant.replace(tzinfo=zone)
     return max(0, round(instant.timestamp() * 1000))

@@ -10,7 +10,8 @@ import tracemalloc
 
 import pytest
 
-from probes.export import export
+from probes.exports.export import export
+from probes.exports.selection import Selection
 from probes.outcome import Outcome
 from probes.sample import COLUMNS, Sample
 from probes.store.problem import StoreProblem
@@ -42,10 +43,10 @@ def reader(path):
         yield reader
 
 
-def exported(reader, **options) -> str:
-    out = io.StringIO(newline="")
-    export(reader, out, **options)
-    return out.getvalue()
+def exported(reader, selection=Selection(), **options) -> str:  # noqa: B008
+    out = io.BytesIO()
+    export(reader, out, selection, **options)
+    return out.getvalue().decode()
 
 
 def typed(name: str, cell: str):
@@ -139,7 +140,7 @@ def test_a_lone_row_is_redone_without_disturbing_the_order(reader, path):
 
 def test_spans_and_endpoints_are_chosen(reader, path):
     fill(path, [sample(started_at=at, endpoint=name) for at, name in enumerate("abcab")])
-    chosen = cells(exported(reader, since_ms=1, until_ms=4, endpoints=["a", "b"]))
+    chosen = cells(exported(reader, Selection(since_ms=1, until_ms=4, endpoints=["a", "b"])))
     assert [(one.started_at, one.endpoint) for one in chosen] == [(1, "b"), (3, "a")]
 
 
@@ -151,17 +152,9 @@ def test_a_missing_store_exports_no_samples(reader):
 def test_progress_is_told(reader, path):
     fill(path, [sample(started_at=at) for at in range(2500)])
     told = []
-    assert (
-        export(reader, io.StringIO(), since_ms=100, on_progress=lambda done, total: told.append((done, total))) == 2400
-    )
-    assert told == [(1000, 2400), (2000, 2400), (2400, 2400)]
-
-
-def test_a_binary_stream_gets_utf8(reader, path):
-    fill(path, SAMPLES)
-    out = io.BytesIO()
-    export(reader, out)
-    assert out.getvalue().decode() == exported(reader)
+    count = export(reader, io.BytesIO(), Selection(since_ms=100), on_progress=lambda *numbers: told.append(numbers))
+    assert count == 2400
+    assert told == [(0, 2400), (1000, 2400), (2000, 2400), (2400, 2400)]
 
 
 def test_a_file_appears_whole_and_for_its_owner_alone(reader, path, tmp_path):

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from textual import on
@@ -177,18 +176,10 @@ class InftopApp(App[None]):
         if self._fleet.store_url is None:
             self.notify("There is no store to export from yet.", severity="warning")
             return
-        self.run_worker(self._export(self._fleet.store_url, event), group="export", exit_on_error=False)
+        from tui.exporting import export_and_tell, shown_on
 
-    async def _export(self, url: str, event: DashboardScreen.ExportAsked) -> None:
-        from probes.store.problem import StoreProblem
-        from tui.exporting import export_board
-
-        try:
-            path, count = await asyncio.to_thread(export_board, url, event.board, Path())
-        except (StoreProblem, OSError) as error:
-            self.notify(f"Nothing was exported: {error}", severity="error", markup=False)
-        else:
-            self.notify(f"{count:,} samples in {path}", title="Exported", markup=False)
+        told = export_and_tell(self, self._fleet.store_url, shown_on(event.board), event.board.at)
+        self.run_worker(told, group="export", exit_on_error=False)
 
     # commands and the end
 

@@ -1,24 +1,66 @@
 """Exporting: the samples behind what is shown, as a CSV file in the working directory."""
 
+import asyncio
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from typing import Any, Final
 
-from probes.export import export
+from textual.app import App
+
+from probes.exports.export import export
+from probes.exports.selection import Selection
+from probes.store.problem import StoreProblem
 from probes.store.reader import StoreReader
 from tui.view import Dashboard
 
+LONG: Final = 20_000
+"""Samples from which on an export takes so long that it is announced."""
 
-def export_board(url: str, board: Dashboard, folder: Path) -> tuple[Path, int]:
-    """Write the shown endpoints' samples of the shown window; the file, and how many samples are in it.
 
-    The file is named after the moment and never written over another one. Raises StoreProblem and OSError.
+async def export_and_tell(app: App[Any], url: str, shown: Selection, at_ms: int) -> None:
+    """Export what a screen shows into the working directory, in a thread; what comes of it is told by notices."""
+
+    def announce(done: int, total: int) -> None:
+        if not done and total >= LONG:
+            app.call_from_thread(app.notify, f"Exporting {total:,} samples…", markup=False)
+
+    export = partial(export_shown, url, shown, Path(), at_ms=at_ms, on_progress=announce)
+    try:
+        path, count = await asyncio.to_thread(export)
+    except (StoreProblem, OSError) as error:
+        app.notify(f"Nothing was exported: {error}", severity="error", markup=False)
+    else:
+        app.notify(f"{count:,} {'sample' if count == 1 else 'samples'} in {path}", title="Exported", markup=False)
+
+
+def export_shown(
+    url: str,
+    shown: Selection,
+    folder: Path,
+    *,
+    at_ms: int,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> tuple[Path, int]:
+    """Write the samples that a screen shows; the file, and how many samples are in it.
+
+    The file is named after ``at_ms``, the moment that is shown, and never written over another one. ``on_progress`` is
+    called, in the thread of the caller, at the start and now and then, with how many are written and how many there
+    are. Raises StoreProblem and OSError.
     """
-    moment = datetime.fromtimestamp(board.at / 1000, UTC).astimezone()
+    moment = datetime.fromtimestamp(at_ms / 1000, UTC).astimezone()
     path = free(folder.absolute() / f"inftop-{moment:%Y%m%d-%H%M%S}.csv")
-    names = [view.name for view in board.endpoints]
     with StoreReader(url) as reader:
-        count = export(reader, path, since_ms=board.at - board.window_ms, until_ms=board.at + 1, endpoints=names)
+        count = export(reader, path, shown, on_progress=on_progress)
     return path, count
+
+
+def shown_on(board: Dashboard) -> Selection:
+    """What the dashboard shows: its endpoints' samples of its window."""
+    return Selection(
+        since_ms=board.at - board.window_ms, until_ms=board.at + 1, endpoints=[view.name for view in board.endpoints]
+    )
 
 
 def free(path: Path) -> Path:

@@ -1,12 +1,19 @@
-"""``export``: stored samples as CSV or JSON lines, into a file or to standard output."""
+"""``export``: samples or rollups of the store, into a file or to standard output."""
 
 import json
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
-from probes import export as exports
-from probes.config import find_config, load
+import typer
+
+from probes.config import Config, find_config, in_group, load
+from probes.exports.export import Format, Progress
+from probes.exports.export import export as write
+from probes.exports.selection import Selection
+from probes.exports.wish import Wish
 from probes.selftest.certificate import Certificate
 from probes.store.certificates import newest
 from probes.store.place import default_url
@@ -19,41 +26,45 @@ class NoCertificate(Exception):  # noqa: N818  # what is missing, not what went 
 
 def export(
     config: Path | None,
+    wish: Wish,
     *,
-    since_ms: int,
-    until_ms: int | None,
-    endpoints: Collection[str],
-    format: exports.Format,  # noqa: A002  # the word people know
+    groups: Collection[str],
+    format: Format,  # noqa: A002  # the word people know
     output: Path | None,
     certificate: bool,
 ) -> None:
-    """Write the samples started from ``since_ms`` until before ``until_ms``; progress goes to a terminal's stderr.
+    """Write what is wished; a bar on standard error shows how far it is, where that is a terminal.
 
-    ``certificate``: write the newest selftest's beside ``output``, which must be given. Raises ConfigError,
-    StoreProblem, NoCertificate before anything is written, and OSError where a file cannot be written.
+    ``groups``: the endpoints of these groups too. ``certificate``: write the newest selftest's beside ``output``, which
+    must be given. Raises ConfigError, UnknownGroup, StoreProblem, NoCertificate, NoParquet before anything is written,
+    and OSError where a file cannot be written.
     """
-    url = load(find_config(config)).store_url or default_url()
+    known = load(find_config(config))
+    url = known.store_url or default_url()
     vouching = _certificate(url) if certificate else None
-    watched = sys.stderr.isatty()
-    with StoreReader(url) as reader:
-        count = exports.export(
+    with StoreReader(url) as reader, _bar() as on_progress:
+        count = write(
             reader,
             output or sys.stdout.buffer,
-            since_ms=since_ms,
-            until_ms=until_ms,
-            endpoints=endpoints,
+            _with_groups(wish.selection, known, groups),
             format=format,
-            on_progress=_show_progress if watched else None,
+            columns=wish.columns,
+            zone=wish.zone,
+            rollup=wish.rollup,
+            on_progress=on_progress,
         )
     sys.stdout.flush()
     if vouching is not None and output is not None:
         beside = output.with_name(f"{output.name}.certificate.json")
         beside.write_text(json.dumps(vouching.to_json(), indent=2) + "\n", encoding="utf-8")
-    if watched:
-        sys.stderr.write("\r\x1b[K")
     if output or not count:
-        counted = "1 sample" if count == 1 else f"{count:,} samples"
-        print(f"{counted} in {output}" if output else counted, file=sys.stderr)  # noqa: T201
+        counted = f"{count:,} {'rollup' if wish.rollup else 'sample'}{'' if count == 1 else 's'}"
+        typer.echo(f"{counted} in {output}" if output else counted, err=True)
+
+
+def _with_groups(selection: Selection, known: Config, groups: Collection[str]) -> Selection:
+    members = [one.name for group in groups for one in in_group(known.endpoints, group)]
+    return replace(selection, endpoints=[*selection.endpoints, *members])
 
 
 def _certificate(url: str) -> Certificate:
@@ -63,6 +74,16 @@ def _certificate(url: str) -> Certificate:
     return found
 
 
-def _show_progress(done: int, total: int) -> None:
-    sys.stderr.write(f"\r\x1b[K{done:,} of {total:,} samples")
-    sys.stderr.flush()
+@contextmanager
+def _bar() -> Iterator[Progress | None]:
+    """What shows progress on standard error; None where that is no terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    with typer.progressbar(length=1, label="Exporting", show_pos=True, file=sys.stderr) as bar:
+
+        def show(done: int, total: int) -> None:
+            bar.length = max(total, 1)
+            bar.update(done - bar.pos)
+
+        yield show

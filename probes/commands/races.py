@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from probes.columns import columns
 from probes.config import find_config, load
-from probes.export import opened
+from probes.exports.file import opened
 from probes.race.exports.cast import cast
 from probes.race.exports.events_jsonl import events_jsonl, heat_record, race_record
 from probes.race.exports.samples_csv import samples_csv
@@ -80,9 +80,9 @@ def export(config: Path | None, number: int, *, format: Format, output: Path | N
     Raises ConfigError, StoreProblem, NoSuchRace, and OSError where the file cannot be written.
     """
     race = _race(_url(config), number)
-    with opened(output or sys.stdout.buffer) as write:
+    with opened(output or sys.stdout.buffer) as file:
         for text in _EXPORTS[format](race):
-            write(text)
+            file.write(text.encode())
     sys.stdout.flush()
     if output:
         print(f"race {number} in {output}", file=sys.stderr)  # noqa: T201

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from probes.export import export
+from probes.exports.export import export
 from probes.sample import COLUMNS
 from probes.store.database import open_database
 from probes.store.reader import StoreReader
@@ -41,7 +41,7 @@ def test_it_is_read_without_being_touched(old, path):
         (point,) = reader.points(0)
         assert (point.ttft_ms, point.server_load_ms, point.tokens_per_s) == (1.5, None, 80.0)
         assert reader.count() == reader.last_id() == 1
-        out = io.StringIO()
+        out = io.BytesIO()
         assert export(reader, out, format="jsonl") == 1
         assert json.loads(out.getvalue()) == OLD.to_json()
     assert ask(path, "SELECT sql FROM sqlite_master") == before

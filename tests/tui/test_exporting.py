@@ -4,12 +4,14 @@ import csv
 import stat
 from pathlib import Path
 
+from probes.exports.selection import Selection
+from probes.sample import iso
 from tests.samples import sample
 from tests.store.stores import fill, url_of
 from tests.tui import fabric
 from tests.tui.fabric import HABITS, HOUR, NOW
 from tests.tui.screen import showing
-from tui.exporting import free
+from tui.exporting import export_shown, free
 from tui.lens import Lens
 
 CEREBRAS, GROQ = HABITS[0].name, HABITS[1].name
@@ -27,7 +29,7 @@ async def test_e_writes_what_is_shown(tmp_path, monkeypatch):
         await shown.press("e")
         await shown.app.workers.wait_for_complete([one for one in shown.app.workers if one.group == "export"])
         await shown.settle()
-        assert any(notice.startswith("1 samples in ") for notice in shown.notices)
+        assert any(notice.startswith("1 sample in ") for notice in shown.notices)
     (written,) = tmp_path.glob("inftop-*.csv")
     rows = list(csv.DictReader(written.read_text(encoding="utf-8").splitlines()))
     assert [row["endpoint"] for row in rows] == [CEREBRAS]
@@ -39,15 +41,43 @@ async def test_a_folder_that_takes_no_file_is_said(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     fill(tmp_path / "history.db", [sample()])
 
-    def refuse(*_):
+    def refuse(*_, **__):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("tui.exporting.export_board", refuse)
+    monkeypatch.setattr("tui.exporting.export_shown", refuse)
     async with showing(fabric.hello(store_url=url_of(tmp_path / "history.db")), fabric.frame([])) as shown:
         await shown.press("e")
         await shown.app.workers.wait_for_complete([one for one in shown.app.workers if one.group == "export"])
         await shown.settle()
         assert any("Permission denied" in notice for notice in shown.notices)
+
+
+async def test_a_long_export_is_announced(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tui.exporting.LONG", 3)
+    fill(tmp_path / "history.db", [sample(endpoint=CEREBRAS, started_at=NOW - at) for at in range(3)])
+    async with showing(fabric.hello(store_url=url_of(tmp_path / "history.db")), fabric.frame([])) as shown:
+        await shown.press("e")
+        await shown.app.workers.wait_for_complete([one for one in shown.app.workers if one.group == "export"])
+        await shown.settle()
+        assert "Exporting 3 samples…" in shown.notices
+        assert any(notice.startswith("3 samples in ") for notice in shown.notices)
+
+
+def test_what_a_screen_shows_may_be_a_place_and_a_kind_of_connection(tmp_path):
+    chosen = sample(vantage="fra", connection="cold", started_at=NOW)
+    others = [sample(vantage="sin", connection="cold", started_at=NOW), sample(vantage="fra", connection="warm")]
+    fill(tmp_path / "history.db", [chosen, *others])
+    told = []
+    path, count = export_shown(
+        url_of(tmp_path / "history.db"),
+        Selection(vantages=["fra"], connections=["cold"]),
+        tmp_path,
+        at_ms=NOW,
+        on_progress=lambda *numbers: told.append(numbers),
+    )
+    assert (count, told) == (1, [(0, 1), (1, 1)])
+    assert [row["started_at"] for row in csv.DictReader(path.read_text().splitlines())] == [iso(NOW)]
 
 
 def test_no_file_is_written_over(tmp_path):

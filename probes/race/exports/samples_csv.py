@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from probes.export import csv_cell
+from probes.exports.csv_text import csv_cell
 from probes.race.race import Race
 from probes.sample import COLUMNS
 

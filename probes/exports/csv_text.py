@@ -1,0 +1,62 @@
+"""CSV as in RFC 4180, in UTF-8 with lines ended by LF; a text that begins like a formula gets a ``'`` in front."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import tzinfo
+from typing import Any, Final
+
+from probes.exports.columns import Column, Holds, Row
+from probes.exports.instants import writer
+from probes.text import plain
+
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+"""What makes a spreadsheet take a text for a formula: https://owasp.org/www-community/attacks/CSV_Injection."""
+
+
+def header(columns: Sequence[Column]) -> str:
+    """The first line, without its end."""
+    return ",".join(one.name for one in columns)
+
+
+def line_of(columns: Sequence[Column], zone: tzinfo) -> Callable[[Row], str]:
+    """What makes the line of a row, without its end."""
+    instant = writer(zone)
+    cells = [instant if one.holds == "instant" else csv_cell for one in columns]
+    return lambda row: ",".join([cell(value) for cell, value in zip(cells, row, strict=True)])  # type: ignore[arg-type]
+
+
+def csv_cell(value: Any) -> str:
+    """One value as a CSV field: quoted where needed, a text that looks like a formula made plain text."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not isinstance(value, str):
+        return repr(value)
+    text = plain(value)
+    quoted = text.replace('"', '""')
+    if text.startswith(FORMULA):
+        return f'"\'{quoted}"'
+    return f'"{quoted}"' if any(mark in text for mark in ',"\n') else text
+
+
+def line_sql(columns: Sequence[Column], sql: Mapping[str, str]) -> str:
+    """What `line_of` does, in SQLite's SQL, but for control characters; ``sql`` says where a column's value is."""
+    cells = ", ".join(_cell_sql(one.holds, sql[one.name]) for one in columns)
+    return f"printf('{','.join('%s' for _ in columns)}', {cells})"
+
+
+def safe(line: str) -> bool:
+    """Whether a line that SQLite made may be taken as it is."""
+    return line.isprintable()
+
+
+def _cell_sql(holds: Holds, value: str) -> str:
+    if holds == "bool":
+        return f"CASE {value} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"
+    if holds not in ("text", "word"):
+        return value
+    quoted = f"""replace({value}, '"', '""') || '"'"""
+    return (
+        f"""CASE WHEN {value} GLOB '[=+@-]*' THEN '"''' || {quoted} """
+        f"""WHEN {value} GLOB '*[",]*' THEN '"' || {quoted} ELSE {value} END"""
+    )

@@ -1,0 +1,83 @@
+"""Rollups of a store as rows of chosen columns: one for each endpoint, kind of connection and bucket."""
+# ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, Final
+
+from probes.exports.columns import Column, Row
+from probes.exports.samples import Reader
+from probes.exports.selection import Selection
+from probes.outcome import Outcome
+from probes.rollup import METRICS, Tier
+from probes.sketch import Sketch
+
+SHARES: Final = (0.5, 0.95, 0.99)
+
+_WHOSE: Final = ("vantage", "endpoint", "provider", "dialect", "model", "connection")
+_COUNTS: Final = ("samples", "ok", "failed", "rate_limited", "never_sent", "untrusted")
+_KINDS: Final = tuple(one for one in Outcome if one not in (Outcome.OK, Outcome.RATE_LIMITED))
+_SUMS: Final = ("cost_usd", "input_tokens", "output_tokens")
+_STATED: Final = (  # what a row of the store states, before the outcomes and the sketches
+    *("rollup.start", "endpoint.vantage", "endpoint.name", "endpoint.provider", "endpoint.dialect", "endpoint.model"),
+    *("rollup.connection", *(f"rollup.{name}" for name in (*_COUNTS, *_SUMS))),
+)
+_EXTENTS: Final = tuple(f"rollup.{name}_{end}" for name in (*METRICS, "headroom") for end in ("min", "max"))
+_READ: Final = ", ".join((*_STATED, "rollup.outcomes", *_EXTENTS, *(f"sketch.{name}" for name in METRICS)))
+_FROM: Final = (
+    "rollup JOIN sketch USING (tier, endpoint_id, connection, start) JOIN endpoint ON endpoint.id = rollup.endpoint_id"
+)
+
+OF_ROLLUPS: Final = (
+    Column("start", "instant"),
+    *(Column(name, "word") for name in _WHOSE),
+    *(Column(name, "int") for name in _COUNTS),
+    Column("cost_usd", "float"),
+    Column("input_tokens", "int"),
+    Column("output_tokens", "int"),
+    *(Column(f"outcome_{one}", "int") for one in _KINDS),
+    *(Column(f"{name}_{end}", "float") for name in METRICS for end in ("min", "p50", "p95", "p99", "max")),
+    Column("headroom_min", "float"),
+    Column("headroom_max", "float"),
+)
+"""The columns of a rollup: counts, a count for every outcome that has none among them, quantiles within 1 %."""
+
+
+def count(reader: Reader, selection: Selection, tier: Tier) -> int:
+    """How many rollups there are."""
+    where, parameters = selection.where("rollup")
+    sql = f"SELECT count(*) FROM rollup WHERE rollup.tier = ? AND {where}"
+    return sum(row[0] for rows in reader.rows(sql, [tier, *parameters]) for row in rows)
+
+
+def rows(reader: Reader, selection: Selection, tier: Tier, columns: Sequence[Column]) -> Iterator[list[Row]]:
+    """The rollups whose buckets begin in the span of the selection, oldest first, some at a time."""
+    where, parameters = selection.where("rollup")
+    places = [OF_ROLLUPS.index(one) for one in columns]
+    order = "rollup.start, rollup.endpoint_id, rollup.connection"
+    sql = f"SELECT {_READ} FROM {_FROM} WHERE rollup.tier = ? AND {where} ORDER BY {order}"
+    for found in reader.rows(sql, [tier, *parameters]):
+        yield [tuple([whole[place] for place in places]) for whole in map(_row, found)]
+
+
+def _row(values: Sequence[Any]) -> Row:
+    """The values of `OF_ROLLUPS`."""
+    rest = iter(values)
+    stated = islice(rest, len(_STATED))
+    row: list[Any] = [*stated]
+    outcomes = json.loads(next(rest))
+    row += [outcomes.get(one.value, 0) for one in _KINDS]
+    extents = list(islice(rest, len(_EXTENTS)))
+    for place, encoded in enumerate(rest):
+        low, high = extents[2 * place : 2 * place + 2]
+        quantiles = Sketch.decode(encoded).quantiles(*SHARES) if encoded is not None else (None,) * len(SHARES)
+        row += [low, *(_between(low, one, high) for one in quantiles), high]
+    return (*row, *extents[-2:])
+
+
+def _between(low: float | None, value: float | None, high: float | None) -> float | None:
+    """A quantile, no further out than the extremes, which are exact."""
+    if value is None or low is None or high is None:
+        return value
+    return min(max(value, low), high)

@@ -1,0 +1,120 @@
+"""Samples of a store as rows of chosen columns, or as lines that SQLite put together."""
+# ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import tzinfo
+from typing import Any, Final, Protocol
+
+from probes.exports.columns import Column, Row
+from probes.exports.instants import written_sql
+from probes.exports.selection import Selection
+from probes.store.row import ENDPOINT_COLUMNS
+
+CHECKED: Final = 25
+"""Lines looked at together: most hold nothing to be redone; one that does costs a look at each of the others."""
+
+_PRINTABLE: Final = bytes(range(0x20, 0x7F))
+# CROSS fixes the order of the join: samples lead, in the order of their index
+_FROM: Final = "sample CROSS JOIN endpoint ON endpoint.id = sample.endpoint_id"
+
+
+class Reader(Protocol):
+    """What an export asks of a store, as `probes.store.reader.StoreReader` answers it."""
+
+    @property
+    def of_sqlite(self) -> bool:
+        """Whether SQLite answers, so that `lines` can be used."""
+        ...
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[list[tuple[Any, ...]]]:
+        """The rows of a query, some at a time."""
+        ...
+
+
+class LineMaker(Protocol):
+    """How a text format writes a row: by Python, by SQLite, and whether what SQLite wrote may be taken as it is."""
+
+    def line_of(self, columns: Sequence[Column], zone: tzinfo) -> Callable[[Row], str]:
+        """What makes the line of a row."""
+        ...
+
+    def line_sql(self, columns: Sequence[Column], sql: Mapping[str, str]) -> str:
+        """The SQL of a line, from the SQL of every column."""
+        ...
+
+    def safe(self, line: str) -> bool:
+        """Whether a line holds nothing that a terminal might obey."""
+        ...
+
+
+def count(reader: Reader, selection: Selection) -> int:
+    """How many samples there are."""
+    where, parameters = selection.where()
+    return sum(row[0] for rows in reader.rows(f"SELECT count(*) FROM sample WHERE {where}", parameters) for row in rows)
+
+
+def rows(reader: Reader, selection: Selection, columns: Sequence[Column]) -> Iterator[list[Row]]:
+    """The samples, oldest first, some at a time."""
+    where, parameters = selection.where()
+    return _rows(reader, columns, f"WHERE {where} ORDER BY sample.started_at", parameters)
+
+
+def lines(
+    reader: Reader, selection: Selection, columns: Sequence[Column], zone: tzinfo, maker: LineMaker
+) -> Iterator[list[str]]:
+    """The samples as lines without their ends, oldest first, some at a time; the store must be SQLite's.
+
+    SQLite puts them together, several times as fast as Python would; Python looks at them, and redoes those that hold
+    what a terminal or a spreadsheet might obey.
+    """
+    where, parameters = selection.where()
+    first, last = _ends(reader, where, parameters)
+    sql = {one.name: _column(one.name) for one in columns}
+    sql |= {one.name: written_sql(sql[one.name], zone, first, last) for one in columns if one.holds == "instant"}
+    made = f"SELECT sample.id, {maker.line_sql(columns, sql)} FROM {_FROM} WHERE {where} ORDER BY sample.started_at"
+    by_hand = maker.line_of(columns, zone)
+    for found in reader.rows(made, parameters):
+        texts = [line for _, line in found]
+        for place in _unsafe(texts, maker.safe):
+            [[row]] = _rows(reader, columns, "WHERE sample.id = ?", [found[place][0]])
+            texts[place] = by_hand(row)
+        yield texts
+
+
+def _unsafe(texts: list[str], safe: Callable[[str], bool]) -> Iterator[int]:
+    """The places of the lines that are not safe."""
+    for first in range(0, len(texts), CHECKED):
+        some = texts[first : first + CHECKED]
+        together = "".join(some)
+        # to delete what is printable is several times as fast as to ask whether all is
+        if together.encode().translate(None, _PRINTABLE) or not safe(together):
+            yield from (place for place, line in enumerate(some, first) if not safe(line))
+
+
+def _rows(reader: Reader, columns: Sequence[Column], rest: str, parameters: Sequence[Any]) -> Iterator[list[Row]]:
+    sql = f"SELECT {', '.join(_column(one.name) for one in columns)} FROM {_FROM} {rest}"
+    truths = {place for place, one in enumerate(columns) if one.holds == "bool"}
+    for found in reader.rows(sql, parameters):
+        yield [_with_truths(row, truths) for row in found] if truths else found
+
+
+def _with_truths(row: Row, truths: set[int]) -> Row:
+    """A row whose truths, to SQLite 0 or 1, are such."""
+    return tuple([bool(value) if place in truths and value is not None else value for place, value in enumerate(row)])
+
+
+def _column(name: str) -> str:
+    if name in ENDPOINT_COLUMNS:
+        return "endpoint.name" if name == "endpoint" else f"endpoint.{name}"
+    return f"sample.{name}"
+
+
+def _ends(reader: Reader, where: str, parameters: Sequence[Any]) -> tuple[int, int]:
+    """When the first and the last of the samples started; 0 of none."""
+    ends = [
+        row[0] or 0
+        for which in ("min", "max")  # two questions: SQLite answers each of them from the index
+        for found in reader.rows(f"SELECT {which}(sample.started_at) FROM sample WHERE {where}", parameters)
+        for row in found
+    ]
+    return (ends[0], ends[1]) if ends else (0, 0)

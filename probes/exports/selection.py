@@ -1,0 +1,48 @@
+"""Selection: which samples, or rollups, are exported."""
+# ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What started from ``since_ms`` until before ``until_ms``, and is one of each kind that is named.
+
+    None is no bound, an empty collection names all. ``vantages``, ``endpoints`` and ``providers`` are those of the
+    endpoint; ``outcomes`` can choose samples only.
+    """
+
+    since_ms: int | None = None
+    until_ms: int | None = None
+    endpoints: Collection[str] = ()
+    providers: Collection[str] = ()
+    vantages: Collection[str] = ()
+    connections: Collection[str] = ()
+    outcomes: Collection[str] = ()
+
+    def where(self, table: Literal["sample", "rollup"] = "sample") -> tuple[str, list[Any]]:
+        """The condition to be put behind WHERE, and its parameters; it names columns of ``table`` alone."""
+        moment = f"{table}.{'started_at' if table == 'sample' else 'start'}"
+        whose = {"vantage": self.vantages, "name": self.endpoints, "provider": self.providers}
+        terms: list[tuple[str, list[Any]]] = [("TRUE", [])]
+        if self.since_ms is not None:
+            terms.append((f"{moment} >= ?", [self.since_ms]))
+        if self.until_ms is not None:
+            terms.append((f"{moment} < ?", [self.until_ms]))
+        for column, words in whose.items():
+            if words:
+                chosen = f"SELECT id FROM endpoint WHERE {column} IN ({_marks(words)})"
+                terms.append((f"{table}.endpoint_id IN ({chosen})", [*words]))
+        for column, words in {"connection": self.connections, "outcome": self.outcomes}.items():
+            if words:
+                terms.append((f"{table}.{column} IN ({_marks(words)})", [*words]))
+        return " AND ".join(sql for sql, _ in terms), [value for _, values in terms for value in values]
+
+
+EVERYTHING = Selection()
+
+
+def _marks(words: Collection[str]) -> str:
+    return ", ".join("?" * len(words))
