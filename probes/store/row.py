@@ -69,7 +69,7 @@ KINDS: Final[dict[str, Kind]] = {one.name: _kind(one.type) for one in fields(Sam
 """What each column of a sample holds."""
 
 _STORE: Final = tuple((name, _STORING[KINDS[name]]) for name in SAMPLE_COLUMNS if name != "started_at")
-_EXPECT_OK: Final = COLUMNS.index("expect_ok")
+_TRUTHS: Final = tuple(name for name, kind in KINDS.items() if kind == "bool")
 _OUTCOME: Final = COLUMNS.index("outcome")
 
 
@@ -90,8 +90,9 @@ def sample_of(values: Sequence[Any]) -> Sample:
     """The sample of a row that holds `COLUMNS` in order. Raises StoreProblem where a newer inftop wrote it."""
     known = dict(zip(COLUMNS, values, strict=True))
     known["outcome"] = outcome_of(values[_OUTCOME])
-    if values[_EXPECT_OK] is not None:
-        known["expect_ok"] = bool(values[_EXPECT_OK])
+    for name in _TRUTHS:
+        if known[name] is not None:  # to SQLite 0 or 1
+            known[name] = bool(known[name])
     return Sample(**known)
 
 

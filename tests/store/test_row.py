@@ -59,11 +59,12 @@ def test_a_nanosecond_survives():
 
 
 def test_a_sample_comes_back_from_what_the_database_gives():
-    one = sample(outcome=Outcome.WRONG_ANSWER, expect_ok=False, ttft_ms=1.5)
+    one = sample(outcome=Outcome.WRONG_ANSWER, expect_ok=False, trusted=True, over_limit=False, ttft_ms=1.5)
     values = [int(value) if isinstance(value, bool) else value for value in (getattr(one, name) for name in COLUMNS)]
     back = sample_of(values)
     assert back == one
-    assert back.expect_ok is False
+    assert (back.expect_ok, back.trusted, back.over_limit) == (False, True, False)
+    assert all(isinstance(one, bool) for one in (back.expect_ok, back.trusted, back.over_limit))
     assert isinstance(back.outcome, Outcome)
 
 
