@@ -131,12 +131,11 @@ async def test_a_second_recorder_says_who_holds_the_store_and_the_first_goes_on(
         path = str(configuration(tmp_path, simulator))
         async with child("--config", path, "run") as first:
             await first.samples(1)
-            async with child("--config", path, "run") as second:
+            async with child("--config", path, "run") as second, child("--config", path, "record") as third:
                 hello = await second.message()
                 assert isinstance(hello, Hello)
                 assert str(first.process.pid) in (hello.holder or "")
                 assert await second.process.wait() == 0
-            async with child("--config", path, "record") as third:
                 _, errors = await third.process.communicate()
                 assert third.process.returncode == 3
                 assert str(first.process.pid) in errors.decode()
@@ -229,16 +228,16 @@ async def test_warm_and_cold_in_turn_are_probed_on_schedule(tmp_path):
 async def test_probe_prints_one_object_per_sample_and_tells_by_its_exit_code(tmp_path):
     async with simulating(QUICK) as simulator:
         path = str(configuration(tmp_path, simulator))
-        async with child("--config", path, "probe", "--count", "3", "--json") as one:
+        asked = child("--config", path, "probe", "--count", "3", "--json")
+        async with asked as one, child("--config", path, "probe", "sim/onr") as misspelt:
             out, errors = await one.process.communicate()
+            _, hint = await misspelt.process.communicate()
         samples = [Sample.from_json(json.loads(line)) for line in out.splitlines()]
         assert one.process.returncode == 0, errors
         assert [each.connection for each in samples] == ["cold", "warm", "warm"]
         assert not (tmp_path / "history.db").exists()
-        async with child("--config", path, "probe", "sim/onr") as one:
-            _, errors = await one.process.communicate()
-        assert one.process.returncode == 2
-        assert "did you mean 'sim/one'" in errors.decode()
+        assert misspelt.process.returncode == 2
+        assert "did you mean 'sim/one'" in hint.decode()
     async with child("--config", path, "probe") as one:
         out, _ = await one.process.communicate()
     assert one.process.returncode == 1
