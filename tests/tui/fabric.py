@@ -3,6 +3,7 @@
 import math
 import random
 from dataclasses import dataclass, replace
+from functools import cache
 
 from probes.endpoint import Price
 from probes.frames import EndpointFacts, EngineStatus, Frame, Hello, StoreStatus, WatchStatus
@@ -115,6 +116,11 @@ def sample(habit: Habit, at: int, dice: random.Random, left: float) -> Sample:
 
 def day(seed: int = 7, hours: float = 24.0, interval: float = 60.0, now: int = NOW) -> list[Sample]:
     """Every sample of these hours, in the order of time; endpoints keep their own phase."""
+    return list(_day(seed, hours, interval, now))
+
+
+@cache
+def _day(seed: int, hours: float, interval: float, now: int) -> tuple[Sample, ...]:
     dice = random.Random(seed)
     made = []
     for place, habit in enumerate(HABITS):
@@ -127,7 +133,7 @@ def day(seed: int = 7, hours: float = 24.0, interval: float = 60.0, now: int = N
             if not gone:
                 made.append(sample(habit, at, dice, left))
             at -= round(interval * 1000)
-    return sorted(made, key=lambda one: one.started_at)
+    return tuple(sorted(made, key=lambda one: one.started_at))
 
 
 def watches(now: int = NOW) -> tuple[WatchStatus, ...]:
