@@ -16,6 +16,8 @@ from probes.control import EVERY_S, USUAL, ControlPlan, origin_of
 from probes.endpoint import Endpoint
 from probes.endpoint_table import ProbeSettings, read_endpoint, read_settings
 from probes.race.prompts import NamedPrompt
+from probes.store import retention
+from probes.store.retention import Retention
 from probes.text import line
 from probes.toml_table import ConfigError, Problem, Table, parse
 
@@ -56,6 +58,7 @@ class Config:
     endpoints: tuple[Endpoint, ...]
     controls: ControlPlan = USUAL
     prompts: tuple[NamedPrompt, ...] = ()
+    retention: Retention = retention.USUAL
 
 
 def find_config(explicit: Path | None) -> Path:
@@ -105,7 +108,7 @@ def load(path: Path) -> Config:
     file = str(path)
     values = parse(path)
     top = Table(values, problems, file)
-    store_url = _store_url(top.table("store"))
+    store_url, kept = _store(top.table("store"))
     budget = _budget(top.table("budget"))
     controls = _controls(top.table("control"))
     prompts = _prompts(top.table("race"), problems, file)
@@ -122,7 +125,7 @@ def load(path: Path) -> Config:
             top.blame("endpoint", f"{count} endpoints are named {name!r}; names must be unique")
     if problems:
         raise ConfigError(tuple(problems))
-    return Config(path, store_url, budget, tuple(endpoints), controls, prompts)
+    return Config(path, store_url, budget, tuple(endpoints), controls, prompts, kept)
 
 
 def race_prompts(read: Config) -> tuple[NamedPrompt, ...]:
@@ -136,10 +139,14 @@ def _where(number: int, values: dict[str, Any]) -> str:
     return f'endpoint[{number}] "{line(name, 60)}"' if isinstance(name, str) else f"endpoint[{number}]"
 
 
-def _store_url(table: Table) -> str | None:
+def _store(table: Table) -> tuple[str | None, Retention]:
     url = table.take("url", check.store_url, None)
+    kept = {
+        name: table.take(name, check.kept_for(least), getattr(retention.USUAL, name))
+        for name, least in retention.LEAST.items()
+    }
     table.close()
-    return url
+    return url, Retention(**kept)
 
 
 def _budget(table: Table) -> Budget:

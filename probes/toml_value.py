@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from probes.keys import KEY_ADVICE, looks_like_a_key, starts_like_a_key
 from probes.store.place import check_url
 from probes.text import line, plain
-from probes.when import seconds
+from probes.when import lasting, seconds
 
 _KEY_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
@@ -102,6 +102,23 @@ def duration(least: float) -> Callable[[object], float]:
             raise ValueError(f'{shown(value)} is not a duration; write it like "10s", "5m" or "1h"') from None
         if span < least:
             raise ValueError(f"must be {least:g} s or more, not {shown(value)}")
+        return span
+
+    return check
+
+
+def kept_for(least: float) -> Callable[[object], float | None]:
+    """A check for how long something is kept, at least ``least`` seconds; None is for ever."""
+
+    def check(value: object) -> float | None:
+        if value == "forever":
+            return None
+        try:
+            span = seconds(text(value))
+        except ValueError:
+            span = 0.0
+        if span < least:
+            raise ValueError(f'must be "forever", or {lasting(least)} or longer like "30d" or "2y", not {shown(value)}')
         return span
 
     return check

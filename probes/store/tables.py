@@ -181,6 +181,39 @@ class UnrolledRow(SQLModel, table=True):
     last_id: int
 
 
+class PrunedRow(SQLModel, table=True):
+    """How far a store is pruned; ``what`` is ``raw`` or a tier. Instants are milliseconds since the epoch.
+
+    What began before ``next_at`` has been looked at, nothing that begins from ``until`` on was ever pruned: there the
+    store is whole.
+    """
+
+    __tablename__ = "pruned"
+
+    what: str = Field(primary_key=True)
+    next_at: int = Field(sa_type=BigInteger)
+    until: int = Field(sa_type=BigInteger)
+
+
+class IdentityRow(SQLModel, table=True):
+    """Which store this is: one row, with a name drawn by lot. A copy of the file is taken for the same store."""
+
+    __tablename__ = "identity"
+
+    id: int = Field(primary_key=True)
+    name: str
+
+
+class ArrivalRow(SQLModel, table=True):
+    """What came from another store, and how far: ``source`` is that store's name, ``last`` the last key, as JSON."""
+
+    __tablename__ = "arrival"
+
+    source: str = Field(primary_key=True)
+    what: str = Field(primary_key=True)
+    last: str = Field(sa_type=Text)
+
+
 class RecorderRow(SQLModel, table=True):
     """Who records now, one row per vantage; instants are milliseconds since the epoch, ``status`` is JSON."""
 
@@ -266,6 +299,9 @@ ANSWER: Final = SQLModel.metadata.tables["answer"]
 ROLLUP: Final = SQLModel.metadata.tables["rollup"]
 SKETCH: Final = SQLModel.metadata.tables["sketch"]
 UNROLLED: Final = SQLModel.metadata.tables["unrolled"]
+PRUNED: Final = SQLModel.metadata.tables["pruned"]
+IDENTITY: Final = SQLModel.metadata.tables["identity"]
+ARRIVAL: Final = SQLModel.metadata.tables["arrival"]
 RECORDER: Final = SQLModel.metadata.tables["recorder"]
 CERTIFICATE: Final = SQLModel.metadata.tables["certificate"]
 RACE: Final = SQLModel.metadata.tables["race"]

@@ -1,0 +1,41 @@
+"""Retention: how long a store keeps what it holds."""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from probes.rollup import TIERS, Tier, bucket_of
+
+Held = Literal["raw", "minute", "hour", "day", "month"]
+HELD: Final[tuple[Held, ...]] = ("raw", *TIERS)
+"""What is kept for a time of its own: samples, and the rollups of each tier."""
+
+DAY_S: Final = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """How long samples and rollups are kept, in seconds; None is for ever. ``day`` is for the months too."""
+
+    raw: float | None = None
+    minute: float | None = None
+    hour: float | None = None
+    day: float | None = None
+
+    def bound(self, what: Held, now_ms: int) -> int | None:
+        """What begins before that instant, in milliseconds since the epoch, may go; None where nothing may.
+
+        It is the beginning of an hour, or of a bucket where that is longer: it moves at most once an hour.
+        """
+        kept = self.day if what == "month" else getattr(self, what)
+        if kept is None:
+            return None
+        tier: Tier = "hour" if what == "raw" or what == "minute" else what
+        return bucket_of(tier, max(0, now_ms - round(kept * 1000)))
+
+
+FOREVER: Final = Retention()
+USUAL: Final = Retention(raw=30 * DAY_S, minute=14 * DAY_S, hour=730 * DAY_S)
+"""What a configuration that says nothing else asks for."""
+
+LEAST: Final[dict[str, float]] = {"raw": 3_600.0, "minute": 3_600.0, "hour": DAY_S, "day": 31 * DAY_S}
+"""How long each is kept at least, in seconds."""
