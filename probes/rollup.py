@@ -1,8 +1,8 @@
 """Rollup: what a stretch of one endpoint's samples comes to: counts, extremes and sketches; rollups add up."""
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final, Literal, NamedTuple
@@ -79,25 +79,26 @@ class Rollup:
     sketches: Mapping[str, Sketch] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, sample: Sample) -> "Rollup":
-        """What one sample comes to."""
-        good = sample.outcome is Outcome.OK and sample.trusted is not False
-        values = _values(sample) if good else {}
-        spread = values | _headroom(sample)
+    def of(cls, samples: Sequence[Sample]) -> "Rollup":
+        """What samples come to, one at least."""
+        ok = [one for one in samples if one.outcome is Outcome.OK]
+        good = [one for one in ok if one.trusted is not False]
+        columns = {name: _known(getattr(one, name) for one in good) for name in METRICS}
+        spread = columns | {"headroom": _known(map(_headroom, samples))}
         return cls(
-            outcomes={sample.outcome.value: 1},
-            untrusted=int(sample.outcome is Outcome.OK and not good),
-            last_at=sample.started_at,
-            cost_usd=_possible(sample.cost_usd) or 0.0,
-            input_tokens=_counted(sample.input_tokens),
-            output_tokens=_counted(sample.output_tokens),
-            extents={name: Extent(value, value) for name, value in spread.items()},
-            sketches={name: Sketch.of([value]) for name, value in values.items()},
+            outcomes=Counter(one.outcome.value for one in samples),
+            untrusted=len(ok) - len(good),
+            last_at=max(one.started_at for one in samples),
+            cost_usd=math.fsum(_known(one.cost_usd for one in samples)),
+            input_tokens=sum(_counted(one.input_tokens) for one in samples),
+            output_tokens=sum(_counted(one.output_tokens) for one in samples),
+            extents={name: Extent(min(values), max(values)) for name, values in spread.items() if values},
+            sketches={name: Sketch.of(values) for name, values in columns.items() if values},
         )
 
     def __add__(self, other: "Rollup") -> "Rollup":
         return Rollup(
-            outcomes=Counter(self.outcomes) + Counter(other.outcomes),
+            outcomes=_counted_up(self.outcomes, other.outcomes),
             untrusted=self.untrusted + other.untrusted,
             last_at=max(self.last_at, other.last_at),
             cost_usd=self.cost_usd + other.cost_usd,
@@ -130,21 +131,23 @@ class Rollup:
 
 def rolled(samples: Iterable[tuple[int, Sample]], tiers: Iterable[Tier] = TIERS) -> dict[Spot, Rollup]:
     """What samples come to, each with the id of its endpoint's row, bucket by bucket."""
+    minutes: dict[tuple[int, str, int], list[Sample]] = defaultdict(list)
+    for endpoint_id, sample in samples:
+        minutes[endpoint_id, sample.connection or "none", bucket_of("minute", sample.started_at)].append(sample)
     found: dict[Spot, Rollup] = {}
     wanted = tuple(tiers)
-    for endpoint_id, sample in samples:
-        one, connection = Rollup.of(sample), sample.connection or "none"
+    for (endpoint_id, connection, minute), some in minutes.items():
+        one = Rollup.of(some)
         for tier in wanted:
-            spot = Spot(tier, endpoint_id, connection, bucket_of(tier, sample.started_at))
+            spot = Spot(tier, endpoint_id, connection, bucket_of(tier, minute))
             known = found.get(spot)
             found[spot] = one if known is None else known + one
     return found
 
 
-def _values(sample: Sample) -> dict[str, float]:
-    """The metrics that are known."""
-    known = {name: _possible(getattr(sample, name)) for name in METRICS}
-    return {name: value for name, value in known.items() if value is not None}
+def _known(values: Iterable[float | None]) -> list[float]:
+    """The values that are possible."""
+    return [value for one in values if (value := _possible(one)) is not None]
 
 
 def _possible(value: float | None) -> float | None:
@@ -157,11 +160,18 @@ def _counted(tokens: int | None) -> int:
     return tokens if tokens is not None and 0 <= tokens < 2**31 else 0
 
 
-def _headroom(sample: Sample) -> dict[str, float]:
+def _headroom(sample: Sample) -> float | None:
     """What the tightest of the two common buckets has left, as a share of 1, where a response said it."""
     pairs = ((sample.requests_remaining, sample.requests_limit), (sample.tokens_remaining, sample.tokens_limit))
     left = [max(remaining, 0.0) / limit for remaining, limit in pairs if remaining is not None and limit]
-    return {"headroom": min(left)} if left else {}
+    return min(left, default=None)
+
+
+def _counted_up(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    found = dict(one)
+    for outcome, count in other.items():
+        found[outcome] = found.get(outcome, 0) + count
+    return found
 
 
 def _joined(one: Mapping[str, Extent], other: Mapping[str, Extent]) -> dict[str, Extent]:

@@ -39,11 +39,19 @@ def test_months_follow_each_other_through_leap_years():
 
 
 def test_a_good_sample_is_measured():
-    rollup = Rollup.of(sample(started_at=5, ttft_ms=120.0, tokens_per_s=900.0, cost_usd=0.25, output_tokens=256))
+    rollup = Rollup.of([sample(started_at=5, ttft_ms=120.0, tokens_per_s=900.0, cost_usd=0.25, output_tokens=256)])
     assert (rollup.ok, rollup.failed, rollup.untrusted, rollup.last_at) == (1, 0, 0, 5)
     assert (rollup.cost_usd, rollup.output_tokens) == (0.25, 256)
     assert rollup.extents == {"ttft_ms": Extent(120.0, 120.0), "tokens_per_s": Extent(900.0, 900.0)}
     assert rollup.sketches == {"ttft_ms": Sketch.of([120.0]), "tokens_per_s": Sketch.of([900.0])}
+
+
+def test_many_samples_come_to_the_sum_of_each():
+    some = [
+        sample(started_at=n, ttft_ms=10.0 + n, cost_usd=0.5, outcome=o) for n, o in enumerate([Outcome.OK, Outcome.CUT])
+    ]
+    one, other = (Rollup.of([each]) for each in some)
+    assert Rollup.of(some) == one + other
 
 
 @pytest.mark.parametrize(
@@ -56,18 +64,18 @@ def test_a_good_sample_is_measured():
     ],
 )
 def test_any_other_sample_is_only_counted(fields, counts):
-    rollup = Rollup.of(sample(ttft_ms=120.0, **fields))
+    rollup = Rollup.of([sample(ttft_ms=120.0, **fields)])
     assert (rollup.ok, rollup.failed, rollup.hits, rollup.never_sent, rollup.untrusted) == counts
     assert (rollup.extents, rollup.sketches) == ({}, {})
 
 
 def test_the_headroom_is_the_tightest_buckets_and_of_every_sample():
     limits = {"requests_limit": 100, "requests_remaining": 50, "tokens_limit": 1000, "tokens_remaining": 100}
-    assert Rollup.of(sample(outcome=Outcome.RATE_LIMITED, **limits)).extents == {"headroom": Extent(0.1, 0.1)}
+    assert Rollup.of([sample(outcome=Outcome.RATE_LIMITED, **limits)]).extents == {"headroom": Extent(0.1, 0.1)}
 
 
 def test_what_no_database_takes_is_no_measurement():
-    rollup = Rollup.of(sample(ttft_ms=float("nan"), e2e_ms=-1.0, cost_usd=float("inf"), output_tokens=2**70))
+    rollup = Rollup.of([sample(ttft_ms=float("nan"), e2e_ms=-1.0, cost_usd=float("inf"), output_tokens=2**70)])
     assert (rollup.extents, rollup.sketches, rollup.cost_usd, rollup.output_tokens) == ({}, {}, 0.0, 0)
 
 

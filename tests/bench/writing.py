@@ -1,0 +1,122 @@
+"""Sustained writing: samples with their rollups into a store that is read meanwhile, SQLite and PostgreSQL.
+
+    python -m tests.bench.writing [--seconds 20] [--endpoints 100] [--url postgresql://…]
+
+The writer is offered samples as fast as it takes them; a process of its own reads, again and again, what a screen does:
+the newest samples, the last second, the totals and sketches of a month. Without ``--url`` a new SQLite file is written.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import multiprocessing
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from probes.rollup import LENGTH_MS
+from probes.sample import Sample
+from probes.session import SWITCH_S
+from probes.span import Span, pieces
+from probes.store.reader import StoreReader
+from probes.store.stretches import sketches, totals
+from probes.store.writer import Writer
+from tests.samples import sample
+
+AHEAD = 4_000
+"""Samples offered before the writer has written them."""
+
+
+def made_up(endpoints: int) -> Iterator[Sample]:
+    """Samples of the endpoints in turn, now."""
+    rng = random.Random(0)
+    numbers = [rng.lognormvariate(5.3, 0.4) for _ in range(10_007)]
+    place = 0
+    while True:
+        one, other, third = (numbers[(place * step) % len(numbers)] for step in (1, 7, 13))
+        yield sample(
+            endpoint=f"sim/endpoint-{place % endpoints}",
+            started_at=time.time_ns() // 1_000_000,
+            connection="warm",
+            http_status=200,
+            ttft_ms=one,
+            ttfa_ms=one,
+            e2e_ms=one + other,
+            tokens_per_s=5 * third,
+            gap_max_ms=other / 20,
+            input_tokens=61,
+            output_tokens=256,
+            token_source="usage",
+            chunks=256,
+            cost_usd=0.00016,
+            requests_limit=1000,
+            requests_remaining=place % 1000,
+            trusted=True,
+        )
+        place += 1
+
+
+def read_on(url: str, pipe: Connection) -> None:
+    """Read panels until told to stop; then send how often, and what the slowest round took."""
+    rounds, slowest = 0, 0.0
+    with contextlib.closing(StoreReader(url)) as reader:
+        while not pipe.poll():
+            started, now = time.perf_counter(), time.time_ns() // 1_000_000
+            ids = list(reader.endpoints())
+            reader.latest()
+            sum(1 for _ in reader.points(now - 1_000))
+            covered = pieces(Span(now - 30 * LENGTH_MS["day"], now), "hour")
+            totals(reader, ids, covered)
+            sketches(reader, ids, covered, ("ttft_ms", "tokens_per_s"))
+            rounds, slowest = rounds + 1, max(slowest, time.perf_counter() - started)
+            time.sleep(0.1)
+    pipe.send((rounds, slowest))
+
+
+async def write(url: str, seconds: float, endpoints: int) -> tuple[int, float]:
+    """Write for so long; how many samples were stored, and the CPU seconds that took."""
+    writer = Writer(url)
+    samples = made_up(endpoints)
+    while writer.status().state != "ok":  # a new store is made first
+        await asyncio.sleep(0.01)
+    started, spent, offered = time.monotonic(), time.process_time(), 0
+    while time.monotonic() - started < seconds:
+        for _ in range(AHEAD - writer.status().waiting):
+            writer.put(next(samples), None)
+            offered += 1
+        await asyncio.sleep(0.01)
+    stored = offered - writer.status().waiting
+    spent = time.process_time() - spent
+    await writer.close(30)
+    return stored, spent
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--endpoints", type=int, default=100)
+    parser.add_argument("--url")
+    wanted = parser.parse_args()
+    sys.setswitchinterval(SWITCH_S)  # as in the engine
+    with tempfile.TemporaryDirectory() as folder:
+        url = wanted.url or f"sqlite:///{Path(folder) / 'history.db'}"
+        spawn = multiprocessing.get_context("spawn")
+        ours, theirs = spawn.Pipe()
+        process = spawn.Process(target=read_on, args=(url, theirs), daemon=True)
+        process.start()
+        stored, cpu = asyncio.run(write(url, wanted.seconds, wanted.endpoints))
+        ours.send(None)
+        rounds, slowest = ours.recv()
+        process.join()
+    kind, rate = url.partition(":")[0], stored / wanted.seconds
+    print(f"{kind}: {rate:,.0f} samples/s written, {cpu / stored * 1e6:.0f} µs CPU each")
+    print(f"read meanwhile: {rounds} rounds of panels, the slowest {slowest * 1000:.0f} ms")
+
+
+if __name__ == "__main__":
+    main()
