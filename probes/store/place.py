@@ -1,5 +1,6 @@
 """Place: where a store is, from its URL, and whether the file there is one of ours. Nothing here opens a database."""
 
+import hashlib
 import os
 import stat
 from importlib.util import find_spec
@@ -23,6 +24,12 @@ _MAGIC: Final = b"SQLite format 3\0"
 def default_url() -> str:
     """The URL of ``history.db`` in the user data folder."""
     return f"sqlite:///{platformdirs.user_data_path('inftop', appauthor=False) / 'history.db'}"
+
+
+def journal_folder(url: str, vantage: str) -> Path:
+    """Where samples of a place wait for a store at another machine: a folder of the user's data, for both alone."""
+    name = hashlib.sha256(f"{shown(url)}\n{vantage}".encode()).hexdigest()[:16]
+    return platformdirs.user_data_path("inftop", appauthor=False) / "journal" / name
 
 
 def is_postgres(url: str) -> bool:

@@ -1,9 +1,10 @@
 """Sink: the synchronous half of the writer: one open store, one transaction for each batch. One thread uses it."""
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Engine, func, insert, select
 
@@ -12,13 +13,12 @@ from probes.sample import Sample
 from probes.store import rollups
 from probes.store.database import PRAGMAS, open_store, translated
 from probes.store.place import is_postgres, path_of
+from probes.store.retention import FOREVER, Retention
 from probes.store.row import EndpointKey, endpoint_of, row_of
-from probes.store.statements import REPLACE_ANSWER, REPLACE_RECORDER, insert_samples, run
+from probes.store.statements import ARRIVE, FORGET, REPLACE_ANSWER, REPLACE_RECORDER, insert_samples, run
 from probes.store.tables import ENDPOINT, SAMPLE
+from probes.store.upkeep import tidy
 from probes.text import plain
-
-ROLL_UP: Final = 2_000
-"""Samples of an older inftop that are rolled up in one step of upkeep, which takes well under 100 ms."""
 
 
 @dataclass(slots=True)
@@ -29,31 +29,42 @@ class Entry:
     answer: str | None
 
 
+class Mark(NamedTuple):
+    """What tells a batch from every other: who numbers it, and its number, which only grows."""
+
+    name: str
+    number: int
+
+
 class Sink:
     """A store that opens itself when first written to, and again after a problem or when its file was replaced.
 
     ``pragmas`` are for SQLite. Raises ValueError for a URL that names no store.
     """
 
-    def __init__(self, url: str, pragmas: Mapping[str, str | int] = PRAGMAS) -> None:
+    def __init__(self, url: str, pragmas: Mapping[str, str | int] = PRAGMAS, kept: Retention = FOREVER) -> None:
         self._url = url
         self._path = None if is_postgres(url) else path_of(url)
         self._pragmas = pragmas
+        self._kept = kept
         self._engine: Engine | None = None
         self._file: tuple[int, int] | None = None
         self._endpoints: dict[EndpointKey, int] = {}
         self._stored = 0
 
-    def write(self, entries: Sequence[Entry], beat: dict[str, Any] | None) -> int:
+    def write(self, entries: Sequence[Entry], beat: dict[str, Any] | None, mark: Mark | None = None) -> int:
         """Store the entries and the recorder's beat, all or nothing; how many samples the store then holds.
 
-        Without both, only open the store. Raises StoreProblem.
+        Without both, only open the store. Entries whose ``mark`` is not above the last one of its name are there
+        already, and are not stored again. Raises StoreProblem.
         """
         try:
             with translated():
                 engine = self._open()
                 if entries or beat is not None:
                     with engine.begin() as connection:
+                        if mark is not None and not run(connection, ARRIVE, mark._asdict()).rowcount:
+                            entries = ()
                         found = self._store_entries(connection, entries)
                         if beat is not None:
                             run(connection, REPLACE_RECORDER, beat)
@@ -68,10 +79,17 @@ class Sink:
         """Do one small step of upkeep; whether there is more to do at once. Raises StoreProblem."""
         try:
             with translated(), self._open().begin() as connection:
-                return rollups.roll_up_some(connection, ROLL_UP) > 0
+                step = tidy(connection, self._kept, time.time_ns() // 1_000_000)
+            self._stored -= step.samples
+            return step.more
         except BaseException:
             self.close()
             raise
+
+    def forget(self, name: str) -> None:
+        """Forget the marks of that name: nothing that bears one is still to come. Raises StoreProblem."""
+        with translated(), self._open().begin() as connection:
+            run(connection, FORGET, {"name": name})
 
     def close(self) -> None:
         """Close the file; the next write opens it again."""

@@ -37,6 +37,14 @@ REPLACE_ANSWER: Final = _replacing(ANSWER)
 REPLACE_RECORDER: Final = _replacing(RECORDER)
 REPLACE_ROLLUP: Final = _replacing(ROLLUP)
 REPLACE_SKETCH: Final = _replacing(SKETCH)
+ARRIVE: Final = (
+    "INSERT INTO arrival (source, what, last) VALUES (:name, 'batch', CAST(:number AS TEXT)) "
+    "ON CONFLICT (source, what) DO UPDATE SET last = excluded.last "
+    "WHERE CAST(arrival.last AS BIGINT) < CAST(excluded.last AS BIGINT)"
+)
+"""Note that a batch with a `probes.store.sink.Mark` comes; no row is changed where it, or a later one, came before."""
+FORGET: Final = "DELETE FROM arrival WHERE source = :name AND what = 'batch'"
+"""Forget the marks of that name: no more will come."""
 
 
 def run(connection: Connection, sql: str, values: Values = ()) -> "CursorResult[*tuple[Any, ...]]":

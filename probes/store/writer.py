@@ -14,7 +14,11 @@ from probes import __version__
 from probes.frames import StoreState, StoreStatus
 from probes.sample import Sample
 from probes.store.database import PRAGMAS
+from probes.store.journal import Journal
+from probes.store.outbox import Kept, Outbox
+from probes.store.place import is_postgres, journal_folder
 from probes.store.problem import StoreProblem
+from probes.store.retention import FOREVER, Retention
 from probes.store.sink import Entry, Sink
 
 SPACING_S: Final = 0.02
@@ -39,9 +43,9 @@ RETRY_MAX_S: Final = 5.0
 class Writer:
     """The one who writes the store at ``url``, on the event loop that runs when it is made, never blocking that loop.
 
-    A problem of the store is a state to be shown, never an exception: samples wait in memory and are tried again, and
-    a store that was deleted is made anew. ``vantage`` names the place that records. Raises ValueError for a URL that
-    is no store's.
+    A problem of the store is a state to be shown, never an exception: samples wait and are tried again, in memory, for
+    a database at another machine on disk. A store that was deleted is made anew. ``vantage`` names the place that
+    records; what is past its ``retention`` is pruned. Raises ValueError for a URL that is no store's.
     """
 
     def __init__(
@@ -51,8 +55,11 @@ class Writer:
         vantage: str = "local",
         pragmas: Mapping[str, str | int] = PRAGMAS,
         capacity: int = CAPACITY,
+        retention: Retention = FOREVER,
     ) -> None:
-        self._sink = Sink(url, pragmas)
+        sink = Sink(url, pragmas, retention)
+        self._outbox = Outbox(sink, Journal(journal_folder(url, vantage))) if is_postgres(url) else None
+        self._sink = self._outbox or sink
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
         self._capacity = capacity
         self._waiting: deque[Entry] = deque()
@@ -92,8 +99,10 @@ class Writer:
 
     def status(self) -> StoreStatus:
         """How the store is now."""
-        waiting = len(self._waiting) + len(self._writing)
-        return StoreStatus(self._state, self._detail, self._stored, waiting, self._dropped)
+        waiting, dropped = len(self._waiting) + len(self._writing), self._dropped
+        if self._outbox is not None:
+            waiting, dropped = waiting + self._outbox.waiting, dropped + self._outbox.dropped
+        return StoreStatus(self._state, self._detail, self._stored, waiting, dropped)
 
     async def close(self, timeout: float) -> None:  # noqa: ASYNC109 - what is late is not cancelled but left behind
         """Write what waits, for at most ``timeout`` seconds, and close the file. `status` then tells what was left."""
@@ -104,6 +113,10 @@ class Writer:
         self._task.cancel()
         with suppress(asyncio.CancelledError):
             await self._task
+        if self._outbox is not None and self._waiting:  # the thread may still be waiting for the server
+            with suppress(StoreProblem):
+                await asyncio.to_thread(self._outbox.keep, [*self._waiting])
+                self._waiting.clear()
         closed = asyncio.get_running_loop().run_in_executor(self._thread, self._sink.close)
         await asyncio.wait({closed}, timeout=max(RETRY_MIN_S, deadline - time.monotonic()))
         self._thread.shutdown(wait=False)
@@ -117,14 +130,39 @@ class Writer:
                 if self._closing.is_set() and not self._waiting:
                     return
                 await asyncio.sleep(SPACING_S)
-                await self._idle()
+                if not (self._outbox and self._outbox.waiting):
+                    await self._idle()
             elif self._closing.is_set():
+                await self._keep()
+                if self._outbox and not self._waiting:
+                    return  # all of it is safe
                 await asyncio.sleep(RETRY_MIN_S)
             else:
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(retry_s):
-                        await self._closing.wait()
+                await self._hold_out(retry_s)
                 retry_s = min(2 * retry_s, RETRY_MAX_S)
+
+    async def _hold_out(self, seconds: float) -> None:
+        """Wait so long, or for the end; meanwhile what comes is put on disk, where there is a place for it."""
+        until = time.monotonic() + seconds
+        while not self._closing.is_set() and (left := until - time.monotonic()) > 0:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(left):
+                    await (self._wake if self._outbox else self._closing).wait()
+            await self._keep()
+
+    async def _keep(self) -> None:
+        """Have what waits in memory wait on disk, where there is a place for it."""
+        if self._outbox is None:
+            return
+        self._wake.clear()
+        if self._waiting:
+            self._take(len(self._waiting))
+            try:
+                await asyncio.to_thread(self._outbox.keep, self._writing)
+                self._forget_written()
+            except StoreProblem as problem:
+                self._detail = problem.detail
+                self._put_back()
 
     async def _idle(self) -> None:
         """Wait for something to write, and meanwhile keep the store tidy."""
@@ -140,7 +178,7 @@ class Writer:
 
     async def _commit(self) -> bool:
         """Write one batch in the thread; whether it is in the store."""
-        self._writing = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
+        self._take(min(BATCH, len(self._waiting)))
         if not self._waiting:
             self._wake.clear()
         beat, self._beat = self._beat, None
@@ -149,16 +187,30 @@ class Writer:
             self._stored = await loop.run_in_executor(self._thread, self._sink.write, self._writing, beat)
         except StoreProblem as problem:
             self._state, self._detail = problem.state, problem.detail
-            self._waiting.extendleft(reversed(self._writing))
-            self._writing = []
             self._beat = self._beat or beat
-            self._bound()
+            if isinstance(problem, Kept):
+                self._forget_written()
+            else:
+                self._put_back()
             return False
         self._state, self._detail = "ok", ""
-        for entry in self._writing:
-            entry.answer = None  # stored: not to be held here any longer
-        self._writing = []
+        self._forget_written()
         return True
+
+    def _take(self, count: int) -> None:
+        """Have the oldest of what waits be what is written now."""
+        self._writing = [self._waiting.popleft() for _ in range(count)]
+
+    def _put_back(self) -> None:
+        """What could not be written waits again."""
+        self._waiting.extendleft(reversed(self._writing))
+        self._writing = []
+        self._bound()
+
+    def _forget_written(self) -> None:
+        for entry in self._writing:
+            entry.answer = None  # it is elsewhere: not to be held here any longer
+        self._writing = []
 
     def _bound(self) -> None:
         """Drop the oldest samples beyond the capacity; those being written just now are safe."""
