@@ -1,0 +1,1 @@
+"""Exports: columns, zones, formats, and what other programs read back."""
