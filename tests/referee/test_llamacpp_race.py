@@ -18,16 +18,16 @@ from probes.wire import load_dialect
 from tests.referee.server import serving
 from tests.samples import endpoint
 
-WISH = RaceWish(("small", "large"), "Tell a story.", max_output_tokens=128, heats=4)
+WISH = RaceWish(("small", "large"), "Tell a story.", max_output_tokens=64, heats=4)
 
 
 @pytest.fixture(scope="module")
 def rivals(model, url, tmp_path_factory) -> Iterator[list[Endpoint]]:
-    """A server of the small model, and one of a model that has to read some twelve times the weights for a token."""
-    from tests.referee.model import Size, write
+    """A server of the small model, and one of a model that has to read over a hundred times the weights for a token."""
+    from tests.referee.model import PACED, write
 
     path = tmp_path_factory.mktemp("race") / "large.gguf"
-    write(path, Size(width=256, layers=3, heads=4, hidden=512, words=512))
+    write(path, PACED)
     with serving(path) as other:
         yield [
             endpoint(name=name, model=name, base_url=base_url) for name, base_url in (("small", url), ("large", other))
@@ -47,7 +47,7 @@ def test_the_smaller_model_wins_and_the_servers_own_times_say_so_too(rivals):
 
     race = loop.run(run())
     assert {one.sample.outcome for heat in race.heats for one in heat.lanes} == {Outcome.OK}
-    assert {one.sample.output_tokens for heat in race.heats for one in heat.lanes} == {128}
+    assert {one.sample.output_tokens for heat in race.heats for one in heat.lanes} == {64}
     small, large = ([heat.lanes[lane].sample for heat in race.heats] for lane in (0, 1))
     theirs = [median(one.server_tokens_per_s for one in samples) for samples in (small, large)]
     assert None not in theirs
