@@ -148,7 +148,7 @@ def test_check_shows_every_presets_address_dialect_key_and_cost(run, tmp_path):
         assert source == record["key_source"] == ("missing" if key else "none")
         assert tokens == f"{record['tokens_per_day']:,}"
         assert usd == f"{record['usd_per_day']:.2f}" != "0.00"
-    assert max(map(len, out.splitlines()[3:])) <= 80
+    assert max(map(len, out.splitlines()[4:])) <= 80
 
 
 def test_check_shows_what_is_asked_for_beside_the_usual(run, tmp_path):
@@ -169,7 +169,7 @@ reasoning = "off"
 body = { service_tier = "ultrafast" }
 """)
     _, out, _ = run("--config", str(path), "check")
-    assert out.splitlines()[4:10] == [
+    assert out.splitlines()[5:11] == [
         "a          60 s  missing     463,680        –",
         "  https://api.anthropic.com/v1  anthropic  ANTHROPIC_API_KEY  reasoning low",
         "  speed fast",
@@ -180,6 +180,22 @@ body = { service_tier = "ultrafast" }
     one, two = json.loads(run("--config", str(path), "check", "--json")[1])["endpoints"]
     assert (one["reasoning"], one["service_tier"], one["speed"]) == ("low", None, "fast")
     assert (two["reasoning"], two["service_tier"], two["speed"]) == ("off", "ultrafast", None)
+
+
+def test_check_says_how_long_things_are_kept_and_no_password(run, tmp_path):
+    path = tmp_path / "c.toml"
+    path.write_text(
+        '[store]\nurl = "postgresql://me:secret@db/h"\nraw = "90d"\nday = "10y"\n'
+        '[[endpoint]]\nname = "a"\nprovider = "vllm"\nmodel = "m"\n'
+    )
+    _, out, _ = run("--config", str(path), "check")
+    assert out.splitlines()[1:3] == [
+        "store          postgresql://me@db/h",
+        "kept           raw 90d, minute 14d, hour 2y, day 10y",
+    ]
+    record = json.loads(run("--config", str(path), "check", "--json")[1])
+    assert record["store"] == "postgresql://me@db/h"
+    assert record["retention_s"] == {"raw": 7776000, "minute": 1209600, "hour": 63072000, "day": 315360000}
 
 
 def test_check_says_when_a_cap_is_reached(run, config, monkeypatch):

@@ -1,5 +1,6 @@
 """Configuration: what a file resolves to, and what is said of a wrong one."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from probes.control import ControlPlan
 from probes.endpoint import Price, Timeouts
 from probes.endpoint_table import DEFAULT_PROMPT
 from probes.preset import dialects, presets
+from probes.store.retention import USUAL, Retention
 
 PROVIDERS = ", ".join(presets())
 SHIPPED = Path(__file__).parent.parent / "config.toml"
@@ -393,6 +395,28 @@ def test_endpoints_are_chosen_by_name_else_the_enabled_ones(write):
     with pytest.raises(UnknownEndpoint) as caught:
         choose(endpoints, ["First", "secnd"])
     assert str(caught.value) == "no endpoint is named 'secnd'; did you mean 'second'? Known: First, second"
+
+
+def test_everything_has_a_time_to_be_kept_for(write):
+    assert load(write(ENDPOINT)).retention == USUAL
+    table = '[store]\nraw = "forever"\nminute = "1h"\nhour = "1y"\nday = "31d"\n'
+    assert load(write(table + ENDPOINT)).retention == Retention(None, 3600.0, 365 * 86_400.0, 31 * 86_400.0)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('raw = "59m"', 'must be "forever", or 1h or longer like "30d" or "2y", not \'59m\''),
+        ('raw = "some"', 'must be "forever", or 1h or longer'),
+        ("minute = 14", 'must be "forever", or 1h or longer like "30d" or "2y", not 14'),
+        ('hour = "23h"', 'must be "forever", or 1d or longer'),
+        ('day = "30d"', 'must be "forever", or 31d or longer'),
+        ('week = "4w"', "week"),
+    ],
+)
+def test_a_time_to_be_kept_for_that_is_none_is_said_to_be(write, line, words):
+    with pytest.raises(ConfigError, match=re.escape(words)):
+        load(write(f"[store]\n{line}\n{ENDPOINT}"))
 
 
 def test_a_group_is_its_enabled_endpoints_and_a_model_groups_those_that_name_none(write):

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from probes.sample import epoch_ms
-from probes.when import parse_when, seconds
+from probes.when import lasting, parse_when, seconds
 
 NOW = epoch_ms("2026-11-20T14:00:00Z")
 
@@ -19,6 +19,7 @@ NOW = epoch_ms("2026-11-20T14:00:00Z")
         ("1h", 3600.0),
         (" 2 d ", 172800.0),
         ("1w", 604800.0),
+        ("2y", 63072000.0),
         ("30", 30.0),
         (30, 30.0),
         (0.5, 0.5),
@@ -62,3 +63,8 @@ def test_nothing_is_before_the_epoch(written):
 def test_what_is_no_time_says_what_is(written):
     with pytest.raises(ValueError, match="is not a time: write"):
         parse_when(written, now_ms=NOW)
+
+
+@pytest.mark.parametrize("written", ["2y", "30d", "1h", "90m", "45s", "0.5s"])
+def test_a_duration_is_written_as_people_do(written):
+    assert lasting(seconds(written)) == written

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ from probes.config import Config, find_config, load
 from probes.daily_cost import DailyCost, daily_cost
 from probes.endpoint import DEFAULT_REASONING, Endpoint
 from probes.key_sources import key_sources
-from probes.store.place import default_url
+from probes.store.place import default_url, shown
 from probes.text import line
 
 WIDTH: Final = 80
@@ -83,7 +83,14 @@ def _lines(config: Config, rows: list[Checked], total: Total) -> list[str]:
     table = columns(
         [("ENDPOINT", "EVERY", "KEY", "TOKENS/DAY", "USD/DAY"), *(_cells(row) for row in rows)], right={1, 3, 4}
     )
-    lines = [f"configuration  {config.path}", f"store          {config.store_url or default_url()}", "", table[0]]
+    lines = [
+        f"configuration  {config.path}",
+        f"store          {shown(config.store_url or default_url())}",
+        f"vantage        {config.vantage}",
+        f"kept           {config.retention}",
+        "",
+        table[0],
+    ]
     for row, cells in zip(rows, table[1:], strict=True):
         lines += [cells, *_packed(_facts(row))]
     return [*lines, "", *_verdict(total)]
@@ -142,7 +149,9 @@ def _verdict(total: Total) -> list[str]:
 def _record(config: Config, rows: list[Checked], total: Total) -> dict[str, Any]:
     return {
         "config": str(config.path),
-        "store": config.store_url or default_url(),
+        "store": shown(config.store_url or default_url()),
+        "vantage": config.vantage,
+        "retention_s": asdict(config.retention),
         "endpoints": [_endpoint_record(row) for row in rows],
         "total": {"endpoints": total.running, "tokens_per_day": total.tokens, "usd_per_day": round(total.usd, 6)},
         "budget": {

@@ -28,6 +28,9 @@ PRAGMAS: Final[Mapping[str, str | int]] = {
     "foreign_keys": "ON",
 }
 
+PATIENT: Final[Mapping[str, str | int]] = {**PRAGMAS, "busy_timeout": 5_000}
+"""For whoever may wait for another writer, ms: nobody looks at a screen of theirs."""
+
 
 def open_store(url: str, pragmas: Mapping[str, str | int] = PRAGMAS) -> Engine:
     """The store at ``url``, ready to be written to over one connection that belongs to this thread.

@@ -1,9 +1,10 @@
 """Retention: how long a store keeps what it holds."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final, Literal
 
 from probes.rollup import TIERS, Tier, bucket_of
+from probes.when import lasting
 
 Held = Literal["raw", "minute", "hour", "day", "month"]
 HELD: Final[tuple[Held, ...]] = ("raw", *TIERS)
@@ -20,6 +21,10 @@ class Retention:
     minute: float | None = None
     hour: float | None = None
     day: float | None = None
+
+    def __str__(self) -> str:
+        kept = asdict(self).items()
+        return ", ".join(f"{name} {'forever' if span is None else lasting(span)}" for name, span in kept)
 
     def bound(self, what: Held, now_ms: int) -> int | None:
         """What begins before that instant, in milliseconds since the epoch, may go; None where nothing may.

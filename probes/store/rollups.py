@@ -32,9 +32,14 @@ def add(connection: Connection, rollups: Mapping[Spot, Rollup]) -> None:
     spots = iter(sorted(rollups))
     while some := list(islice(spots, AT_ONCE)):
         known = dict(_stored(connection, some))
-        sums = {spot: known[spot] + rollups[spot] if spot in known else rollups[spot] for spot in some}
-        run(connection, REPLACE_ROLLUP, [_row_of(spot, one) for spot, one in sums.items()])
-        run(connection, REPLACE_SKETCH, [_sketches_of(spot, one) for spot, one in sums.items()])
+        put(connection, {spot: known[spot] + rollups[spot] if spot in known else rollups[spot] for spot in some})
+
+
+def put(connection: Connection, rollups: Mapping[Spot, Rollup]) -> None:
+    """Put rollups in the place of those that the store holds of the same buckets."""
+    if rollups:
+        run(connection, REPLACE_ROLLUP, [_row_of(spot, one) for spot, one in rollups.items()])
+        run(connection, REPLACE_SKETCH, [_sketches_of(spot, one) for spot, one in rollups.items()])
 
 
 def roll_up_some(connection: Connection, limit: int) -> int:
