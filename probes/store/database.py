@@ -20,6 +20,7 @@ from probes.store.place import (
 )
 from probes.store.problem import StoreProblem, of_os, of_postgres, of_sqlite
 from probes.store.schema import REVISIONS, revision_of
+from probes.store.spare import make_spare
 from probes.text import line
 
 PRAGMAS: Final[Mapping[str, str | int]] = {
@@ -49,7 +50,8 @@ def open_database(path: Path, pragmas: Mapping[str, str | int] = PRAGMAS) -> Eng
     """The store at ``path``, ready to be written to over one connection that belongs to this thread.
 
     Every transaction of the engine takes the write lock when it begins. ``dispose()`` closes the file. Raises
-    StoreProblem; a file of another program or of a newer version is left exactly as it was.
+    StoreProblem; a file of another program or of a newer version is left exactly as it was, and of one of an older
+    version a copy is left beside it.
     """
     with translated():
         if whose(path) != "ours":
@@ -63,7 +65,10 @@ def open_database(path: Path, pragmas: Mapping[str, str | int] = PRAGMAS) -> Eng
             engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
             engine.connect().close()  # the pool has the connection from now on, so that dispose() closes it
             event.listen(engine, "begin", _begin)
-            if revision_of(connection) != REVISIONS[-1]:
+            revision = revision_of(connection)
+            if revision != REVISIONS[-1]:
+                if revision is not None:
+                    make_spare(connection, path, REVISIONS[-1])
                 upgrade(engine)
         except BaseException:
             connection.close()
