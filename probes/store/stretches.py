@@ -7,12 +7,14 @@ The cost of every question grows with the endpoints and the slices asked for, ne
 import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from probes.rollup import METRICS, TIERS, Tier
 from probes.sketch import Sketch, merged
 from probes.span import Piece
 from probes.store.reader import StoreReader
+
+T = TypeVar("T")
 
 CONNECTIONS: Final = ("cold", "none", "warm")
 """Every value of the column: naming them lets the primary key find a span."""
@@ -154,6 +156,23 @@ def sketched_slices(
     return {
         lane: {place: _merged(metrics, rows) for place, rows in by_place.items()} for lane, by_place in held.items()
     }
+
+
+def grouped(
+    reader: StoreReader, endpoint_ids: Collection[int], piece: Piece, metric: str, group: Callable[[int], T]
+) -> dict[str, dict[T, Sketch]]:
+    """The sketches of a piece by kind of connection, merged by what ``group`` makes of a bucket's beginning."""
+    held: dict[str, dict[T, list[bytes | None]]] = defaultdict(lambda: defaultdict(list))
+    for _, connection, begin, encoded in _encoded(reader, endpoint_ids, piece, (metric,)):
+        held[connection][group(begin)].append(encoded)
+    return {connection: {key: merged(some) for key, some in groups.items()} for connection, groups in held.items()}
+
+
+def finished(reader: StoreReader, endpoint_ids: Collection[int], piece: Piece) -> Iterator[tuple[int, int, int]]:
+    """Every bucket of a piece: its beginning, its failed samples, and those of the error rate."""
+    where, parameters = _within(piece, endpoint_ids)
+    for rows in reader.rows(f"SELECT start, failed, ok + failed FROM rollup WHERE {where}", parameters):
+        yield from rows
 
 
 def outcomes(

@@ -11,7 +11,7 @@ from probes.rollup import LENGTH_MS, bucket_of
 from probes.sketch import Sketch
 from probes.span import Piece, Span, finest, pieces
 from probes.store.reader import StoreReader
-from probes.store.stretches import oldest, outcomes, sketched_slices, sketches, slices, totals
+from probes.store.stretches import finished, grouped, oldest, outcomes, sketched_slices, sketches, slices, totals
 from tests.samples import sample
 from tests.store.stores import fill, url_of
 
@@ -101,6 +101,21 @@ def test_slices_hold_what_began_in_them(reader, ids):
         both = [*own, *inside("cold", "sim/a", span)]
         ended = Counter(one.outcome.value for one in both)
         assert kinds.get(place, {}).items() >= {k: v for k, v in ended.items() if k != "ok"}.items()
+
+
+def test_groups_hold_the_buckets_that_belong_to_them(reader, ids):
+    piece = Piece("hour", SPAN.since // HOUR * HOUR, SPAN.until // HOUR * HOUR)
+    found = grouped(reader, [ids["sim/a"]], piece, "ttft_ms", lambda at: at // HOUR % 24)
+    counts = list(finished(reader, [ids["sim/a"]], piece))
+    assert set(found) == {"warm", "cold"}
+    for lane in found:
+        own = inside(lane, "sim/a", Span(piece.since, piece.until))
+        assert sum(sketch.count for sketch in found[lane].values()) == len(good(own))
+        at_nine = [one.ttft_ms for one in good(own) if one.started_at // HOUR % 24 == 9]
+        assert found[lane].get(9, Sketch()) == Sketch.of(at_nine)
+    own = [one for lane in found for one in inside(lane, "sim/a", Span(piece.since, piece.until))]
+    assert sum(failed for _, failed, _ in counts) == sum(one.outcome in FAILED for one in own)
+    assert sum(whole for _, _, whole in counts) == sum(one.outcome is not Outcome.RATE_LIMITED for one in own)
 
 
 def test_nothing_is_said_of_what_is_not_there(reader, ids):
