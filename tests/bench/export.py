@@ -7,6 +7,7 @@ The store is made up of 20,000 samples, copied. What counts is the ratio of the 
 
 import argparse
 import os
+import re
 import shutil
 import statistics
 import subprocess
@@ -14,6 +15,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.bench.histories import fill, multiply
 from tests.bench.startup import NAMES, configuration
@@ -21,16 +23,34 @@ from tests.bench.startup import NAMES, configuration
 BASE = 20_000
 
 
-def measure(command: list[str]) -> tuple[float, float]:
-    """The seconds that a command takes, and the most memory it has resident, in MB."""
-    started = time.perf_counter()
+class Cost(NamedTuple):
+    """What a command took: seconds, seconds of a processor, the most memory it had resident in MB."""
+
+    wall: float
+    cpu: float
+    most: float
+
+
+def measure(command: list[str]) -> Cost:
+    """Run a command to its end. Its own memory is asked for: what `wait4` tells begins with that of this process."""
+    started, most = time.perf_counter(), 0.0
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
+    ended, status, used = 0, 0, None
+    while not ended:
+        most = max(most, resident_most(process.pid))
+        time.sleep(0.01)
+        ended, status, used = os.wait4(process.pid, os.WNOHANG)
     taken = time.perf_counter() - started
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit(f"{command[0]} ended with {process.returncode}")
-    return taken, used.ru_maxrss / 1024
+    return Cost(taken, used.ru_utime + used.ru_stime, most)
+
+
+def resident_most(pid: int) -> float:
+    """The most memory that a process has had resident so far, in MB (Linux); 0 of one that has ended."""
+    found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    return int(found[1]) / 1024 if found else 0.0
 
 
 def main() -> None:
@@ -56,7 +76,7 @@ def main() -> None:
             f"inftop export, {kind}": [*ours, "--format", kind, "-o", str(folder / f"ours.{kind}")]
             for kind in wanted.formats
         }
-        found: dict[str, list[tuple[float, float]]] = {each: [] for each in contests}
+        found: dict[str, list[Cost]] = {each: [] for each in contests}
         for turn in range(wanted.runs + 1):
             for each, command in contests.items():
                 figures = measure(command)
@@ -64,11 +84,13 @@ def main() -> None:
                     found[each].append(figures)
         rows = (folder / "shell.csv").read_bytes().count(b"\n") - 1
     print(f"{rows:,} samples")
-    base = statistics.median(taken for taken, _ in found[name])
+    base, base_cpu = (statistics.median(each) for each in list(zip(*found[name], strict=True))[:2])
     for each, runs in found.items():
-        taken, most = statistics.median(taken for taken, _ in runs), max(memory for _, memory in runs)
-        speed = f"{base / taken:6.0%} of the shell's speed"
-        print(f"{each:<24} {taken:7.2f} s  {rows / taken:10,.0f} rows/s  {speed}  {most:4.0f} MB resident")
+        wall, cpu, _ = map(statistics.median, zip(*runs, strict=True))
+        speed = f"{base / wall:5.0%} of the shell's speed, {base_cpu / cpu:5.0%} by processor time"
+        print(
+            f"{each:<24} {wall:7.2f} s  {rows / wall:10,.0f} rows/s  {speed}  {max(one.most for one in runs):4.0f} MB"
+        )
 
 
 if __name__ == "__main__":
