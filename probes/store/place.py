@@ -1,15 +1,18 @@
-"""Place: where a store is, from its URL, and whether the file there is one of ours. Nothing here opens a database."""
+"""Place: where a store is, from its URL, and whether the file there is one of ours, by its header alone."""
 
+import errno
 import hashlib
 import os
+import sqlite3
 import stat
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, Literal
 
 import platformdirs
 
-from probes.store.problem import StoreProblem, of_os
+from probes.store.problem import StoreProblem, of_os, of_sqlite
 
 APPLICATION_ID: Final = 0x696E6674
 """``inft``: the mark of our files, in bytes 68 to 72 of an SQLite header (https://www.sqlite.org/fileformat2.html#application_id)."""
@@ -18,7 +21,6 @@ BUSY_TIMEOUT_S: Final = 0.25
 """How long to wait for another program's lock; longer would hide from the screen that the store is locked."""
 
 _POSTGRES: Final = ("postgresql", "postgres", "postgresql+psycopg")
-_MAGIC: Final = b"SQLite format 3\0"
 
 
 def default_url() -> str:
@@ -75,27 +77,40 @@ def path_of(url: str) -> Path:
 
 
 def whose(path: Path) -> Literal["missing", "empty", "ours"]:
-    """Whose file is at ``path``, told from its first bytes: a foreign one is never opened as a database.
+    """Whose file is at ``path``, told from its header: a foreign one is left as it is, whatever it is.
 
     Raises StoreProblem: ``foreign`` for the file of another program, else why it cannot be read.
     """
     try:
         kind = path.stat()
-        if not stat.S_ISREG(kind.st_mode):  # a pipe would block, a device may do anything
-            raise StoreProblem("foreign", "not a file")
-        with path.open("rb") as file:
-            header = file.read(100)
     except FileNotFoundError:
         return "missing"
     except OSError as error:
         raise of_os(error) from error
-    if not header:
+    if not stat.S_ISREG(kind.st_mode):  # a pipe would block, a device may do anything
+        raise StoreProblem("foreign", "not a file")
+    if not kind.st_size:
         return "empty"
-    if not header.startswith(_MAGIC):
-        raise StoreProblem("foreign", "the file is not a database")
-    if int.from_bytes(header[68:72]) != APPLICATION_ID:
+    if _application(path) != APPLICATION_ID:
         raise StoreProblem("foreign", "the file is a database of another program")
     return "ours"
+
+
+def _application(path: Path) -> int:
+    """The mark in the header of an SQLite file, read by SQLite, which touches nothing and takes no lock.
+
+    Were the file opened and closed here, POSIX would let go every lock that this process has on it, also those of its
+    open connections: https://www.sqlite.org/howtocorrupt.html, section 2.2. Raises StoreProblem.
+    """
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+            return int(connection.execute("PRAGMA application_id").fetchone()[0])
+    except sqlite3.DatabaseError as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
+            raise StoreProblem("foreign", "the file is not a database") from error
+        if not os.access(path, os.R_OK):
+            raise of_os(PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))) from error
+        raise of_sqlite(error) from error
 
 
 def make_private_folder(path: Path) -> None:

@@ -2,10 +2,13 @@
 
 import os
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from probes.store.database import open_database
 from probes.store.place import (
     check_url,
     default_url,
@@ -16,6 +19,7 @@ from probes.store.place import (
     whose,
 )
 from probes.store.problem import StoreProblem
+from probes.store.reader import StoreReader
 
 
 @pytest.fixture
@@ -158,3 +162,22 @@ def test_what_exists_stays_as_it_is(tmp_path):
     assert mode(tmp_path) == 0o755
     assert mode(file) == 0o644
     assert file.read_text() == "dear diary"
+
+
+def test_asking_whose_it_is_takes_no_lock_from_a_connection_that_is_open(tmp_path):
+    path = tmp_path / "history.db"
+    open_database(path).dispose()
+    write = """
+import sqlite3, sys
+one = sqlite3.connect(sys.argv[1])
+one.execute("INSERT INTO endpoint VALUES (NULL, 'v', ?, 'p', 'd', 'm')", sys.argv[2:])
+one.commit()
+one.close()
+"""
+    with StoreReader(f"sqlite:///{path}") as reader:
+        assert reader.endpoints() == {}
+        for count, name in enumerate(("a", "b"), start=1):
+            assert whose(path) == "ours"
+            # the last connection to close takes the log away, unless this process's lock says that it is not the last
+            subprocess.run([sys.executable, "-c", write, path, name], check=True)
+            assert len(reader.endpoints()) == count
