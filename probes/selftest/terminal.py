@@ -4,19 +4,39 @@ import contextlib
 import os
 import subprocess
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-COLUMNS: Final = 160
-LINES: Final = 45
+SIZE: Final = (160, 45)
+"""Columns and rows."""
+
 ENDING_S: Final = 20.0
 
 
-@contextlib.contextmanager
-def on_terminal(command: Sequence[str], environment: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
-    """A program that draws on a terminal nobody sees; at the end it is asked to quit by the key ``q``.
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """A running program, and the end of its terminal at which a person sits."""
 
-    Raises OSError where there are no pseudo-terminals, and RuntimeError where it does not end well.
+    process: subprocess.Popen[bytes]
+    master: int
+
+    def press(self, keys: str) -> None:
+        """Type. Raises OSError where the program has gone."""
+        os.write(self.master, keys.encode())
+
+
+@contextlib.contextmanager
+def on_terminal(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    size: tuple[int, int] = SIZE,
+    hear: Callable[[bytes], None] = lambda _: None,
+) -> Iterator[Terminal]:
+    """A program that draws on a terminal nobody sees; at the end it is asked to quit by Ctrl+Q.
+
+    ``hear`` is told what it writes, from a thread of its own. Raises OSError where there are no pseudo-terminals, and
+    RuntimeError where the program does not end well.
     """
     try:
         import fcntl
@@ -26,18 +46,19 @@ def on_terminal(command: Sequence[str], environment: Mapping[str, str]) -> Itera
     except ImportError as error:  # Windows
         raise OSError("this system has no pseudo-terminals") from error
 
+    columns, lines = size
     master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
-    terminal = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "COLUMNS": str(COLUMNS), "LINES": str(LINES)}
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+    terminal = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "COLUMNS": str(columns), "LINES": str(lines)}
     program = subprocess.Popen(  # noqa: S603  # our own interpreter and modules
         list(command), stdin=slave, stdout=slave, stderr=slave, env={**environment, **terminal}, start_new_session=True
     )
     os.close(slave)
-    threading.Thread(target=_drain, args=(master,), name="terminal", daemon=True).start()
+    threading.Thread(target=_drain, args=(master, hear), name="terminal", daemon=True).start()
     try:
-        yield program
+        yield (one := Terminal(program, master))
         with contextlib.suppress(OSError):
-            os.write(master, b"\x11")  # Ctrl+Q quits whatever view is open
+            one.press("\x11")  # Ctrl+Q quits whatever view is open
         if program.wait(ENDING_S) != 0:
             raise RuntimeError(f"the screen ended with status {program.returncode}")
     finally:
@@ -47,7 +68,7 @@ def on_terminal(command: Sequence[str], environment: Mapping[str, str]) -> Itera
         os.close(master)
 
 
-def _drain(master: int) -> None:
+def _drain(master: int, hear: Callable[[bytes], None]) -> None:
     with contextlib.suppress(OSError):  # the last reader of a terminal that has gone
-        while os.read(master, 1 << 16):
-            pass
+        while piece := os.read(master, 1 << 16):
+            hear(piece)
