@@ -6,11 +6,9 @@ from dataclasses import asdict
 from typing import Any
 
 from probes.checked import checked
-from probes.race.judgement import Verdict
 from probes.race.news import LaneNews, Piece, RaceCommand, RaceNews
 from probes.race.progress import Progress
 from probes.race.record import verdict_of, wish_of
-from probes.race.wish import RaceWish
 from probes.sample import Sample
 
 
@@ -33,29 +31,18 @@ def read(record: Mapping[str, Any]) -> RaceNews | RaceCommand:
     values = {name: value for name, value in record.items() if name != "type"}
     if record["type"] == "racecommand":
         wish = values["wish"]
-        return checked(RaceCommand(values["do"], None if wish is None else _wish(wish)))
+        return checked(RaceCommand(values["do"], None if wish is None else wish_of(wish)))
     verdict = values["verdict"]
     news = RaceNews(
         **{
             **values,
-            "wish": _wish(values["wish"]),
+            "wish": wish_of(values["wish"]),
             "lanes": tuple(_lane(one) for one in values["lanes"]),
             "differences": tuple(map(str, values["differences"])),
-            "verdict": None if verdict is None else _verdict(verdict),
+            "verdict": None if verdict is None else verdict_of(verdict),
         }
     )
     return checked(news)
-
-
-def _wish(record: Mapping[str, Any]) -> RaceWish:
-    return checked(wish_of(record))
-
-
-def _verdict(record: Mapping[str, Any]) -> Verdict:
-    verdict = checked(verdict_of(record))
-    for one in (*(each for duel in verdict.duels for each in duel.comparisons), *verdict.faults):
-        checked(one)
-    return verdict
 
 
 def _lane(record: Mapping[str, Any]) -> LaneNews:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, TypeVar
 
+from probes.checked import checked
 from probes.endpoint import Price
 from probes.race.judgement import Comparison, Duel, Fault, Verdict
 from probes.race.race import LaneFacts
@@ -41,6 +42,6 @@ def _duel_of(record: Mapping[str, Any]) -> Duel:
 
 
 def _made(kind: type[T], record: Mapping[str, Any], **parts: Any) -> T:
-    """A dataclass of the fields that the record has, and of ``parts`` in place of theirs."""
+    """A checked dataclass of the fields that the record has, and of ``parts`` in place of theirs."""
     known: Any = fields(kind)  # type: ignore[arg-type]  # every T here is a dataclass
-    return kind(**{one.name: record[one.name] for one in known if one.name in record} | parts)
+    return checked(kind(**{one.name: record[one.name] for one in known if one.name in record} | parts))
