@@ -57,7 +57,8 @@ def test_json_lines_end_with_the_result(path: Path, capsys):
     assert news[0]["wish"]["prompt"] == "Say more."
     assert (result["type"], result["heats"]) == ("result", 2)
     assert set(result["metrics"]) == {"ttft_ms", "e2e_ms", "tokens_per_s", "chars_per_s"}
-    assert result["lane"] in ("fast", None)
+    trusted = result["metrics"]["chars_per_s"]["pairs"]  # a busy machine may have bent both heats
+    assert result["lane"] == "fast" or not trusted
 
 
 def test_nobody_at_the_finish_is_not_ok(tmp_path: Path, capsys):
