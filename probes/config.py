@@ -25,6 +25,9 @@ __all__ = ["Config", "ConfigError", "UnknownEndpoint", "UnknownGroup", "choose",
 
 FILE: Final = "config.toml"
 
+HERE: Final = "local"
+"""The vantage of a recorder that was given none."""
+
 
 class UnknownEndpoint(LookupError):  # noqa: N818  # reads as what it says
     """A name that no endpoint of the configuration has."""
@@ -48,8 +51,8 @@ class UnknownGroup(LookupError):  # noqa: N818  # reads as what it says
 class Config:
     """One configuration, everything resolved: preset ← ``[probe]`` defaults ← an endpoint's own values.
 
-    ``store_url`` is None where the default store is meant; it may hold a password. ``endpoints`` has the disabled
-    ones too, in the file's order.
+    ``store_url`` is None where the default store is meant; it may hold a password. ``vantage`` names the place that
+    is recorded from. ``endpoints`` has the disabled ones too, in the file's order.
     """
 
     path: Path
@@ -59,6 +62,7 @@ class Config:
     controls: ControlPlan = USUAL
     prompts: tuple[NamedPrompt, ...] = ()
     retention: Retention = retention.USUAL
+    vantage: str = HERE
 
 
 def find_config(explicit: Path | None) -> Path:
@@ -108,7 +112,7 @@ def load(path: Path) -> Config:
     file = str(path)
     values = parse(path)
     top = Table(values, problems, file)
-    store_url, kept = _store(top.table("store"))
+    store_url, vantage, kept = _store(top.table("store"))
     budget = _budget(top.table("budget"))
     controls = _controls(top.table("control"))
     prompts = _prompts(top.table("race"), problems, file)
@@ -125,7 +129,7 @@ def load(path: Path) -> Config:
             top.blame("endpoint", f"{count} endpoints are named {name!r}; names must be unique")
     if problems:
         raise ConfigError(tuple(problems))
-    return Config(path, store_url, budget, tuple(endpoints), controls, prompts, kept)
+    return Config(path, store_url, budget, tuple(endpoints), controls, prompts, kept, vantage)
 
 
 def race_prompts(read: Config) -> tuple[NamedPrompt, ...]:
@@ -139,14 +143,15 @@ def _where(number: int, values: dict[str, Any]) -> str:
     return f'endpoint[{number}] "{line(name, 60)}"' if isinstance(name, str) else f"endpoint[{number}]"
 
 
-def _store(table: Table) -> tuple[str | None, Retention]:
+def _store(table: Table) -> tuple[str | None, str, Retention]:
     url = table.take("url", check.store_url, None)
+    vantage = table.take("vantage", check.label, HERE)
     kept = {
         name: table.take(name, check.kept_for(least), getattr(retention.USUAL, name))
         for name, least in retention.LEAST.items()
     }
     table.close()
-    return url, Retention(**kept)
+    return url, vantage, Retention(**kept)
 
 
 def _budget(table: Table) -> Budget:

@@ -122,6 +122,7 @@ class Hello:
     simulated: bool
     endpoints: tuple[EndpointFacts, ...]
     holder: str | None = None
+    vantage: str = "local"
 
 
 @dataclass(frozen=True, slots=True)

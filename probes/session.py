@@ -13,7 +13,7 @@ from typing import Final
 
 from probes import __version__
 from probes.budget import Budget, Ledger, midnight
-from probes.config import find_config, load
+from probes.config import HERE, find_config, load
 from probes.control import USUAL, ControlPlan
 from probes.endpoint import Endpoint
 from probes.engine import Engine
@@ -21,15 +21,19 @@ from probes.frames import EndpointFacts, Hello
 from probes.keyfinder import KeyFinder
 from probes.probe import Probed
 from probes.simulator.child import simulator_process
-from probes.store.lock import RecorderLock
-from probes.store.place import default_url, path_of
+from probes.store.lock import RecorderLock, StoreHeld
+from probes.store.place import default_url, is_postgres, journal_folder, path_of
 from probes.store.problem import StoreProblem
 from probes.store.reader import StoreReader
+from probes.store.retention import FOREVER, Retention
 from probes.store.writer import Writer
 from probes.watch import Watch
 
 DRAIN_S: Final = 5.0
 """How long the store may take, at the end, to write what is still in memory."""
+
+GUARD_S: Final = 3.0
+"""How often a recorder makes sure that it is still the only one of its vantage."""
 
 SWITCH_S: Final = 0.0001
 """How long one thread of an engine may keep another waiting for the interpreter."""
@@ -44,11 +48,13 @@ class Plan:
     store_url: str
     simulated: bool = False
     controls: ControlPlan = USUAL
+    retention: Retention = FOREVER
+    vantage: str = HERE
 
     def hello(self, pid: int, holder: str | None = None) -> Hello:
         """The engine's first words to a screen."""
         facts = tuple(EndpointFacts.of(one) for one in self.endpoints)
-        return Hello(__version__, pid, self.store_url, self.simulated, facts, holder)
+        return Hello(__version__, pid, self.store_url, self.simulated, facts, holder, self.vantage)
 
 
 @contextlib.asynccontextmanager
@@ -60,7 +66,15 @@ async def open_plan(config: Path | None, *, demo: bool) -> AsyncIterator[Plan]:
     """
     if not demo:
         read = load(find_config(config))
-        yield Plan(read.endpoints, read.budget, read.store_url or default_url(), controls=read.controls)
+        url = read.store_url or default_url()
+        yield Plan(
+            read.endpoints,
+            read.budget,
+            url,
+            controls=read.controls,
+            retention=read.retention,
+            vantage=read.vantage,
+        )
         return
     from probes.simulator.demo import demo_endpoints
 
@@ -77,21 +91,20 @@ async def open_engine(
     on_probe: Callable[[Probed], None] = lambda _: None,
     tls: ssl.SSLContext | None = None,
     watching: bool = True,
+    on_lost: Callable[[StoreHeld], None] = lambda _: None,
 ) -> AsyncIterator[Engine]:
     """An engine on a plan, holding its store; what it still holds is written at the end.
 
     One that is not ``watching`` probes nothing by itself and leaves the store to others: it is there for races.
-    Raises StoreHeld where another recorder has the store. Any other trouble with the store is a state of the
-    engine, not the end of it: probes go on and samples wait in memory.
+    Raises StoreHeld where another recorder has the store, or the vantage in a store that many places share; there
+    ``on_lost`` is told of one that took it over while we could not reach the store. Any other trouble with the store
+    is a state of the engine, not the end of it: probes go on and samples wait.
     """
     # the store's thread may hold the interpreter this long while data waits to be stamped; the default is 5 ms
     sys.setswitchinterval(SWITCH_S)
-    with contextlib.ExitStack() as held:
-        with contextlib.suppress(StoreProblem):  # no lock can be made there; the writer will say what is wrong
-            if watching:
-                held.enter_context(RecorderLock(path_of(plan.store_url)))
-        writer = Writer(plan.store_url) if watching else None
-        spent, recent = await asyncio.to_thread(_past, plan.store_url)
+    async with _alone(plan, on_lost) if watching else contextlib.nullcontext():
+        writer = Writer(plan.store_url, vantage=plan.vantage, retention=plan.retention) if watching else None
+        spent, recent = await asyncio.to_thread(_past, plan.store_url, plan.vantage)
         now = time.time_ns() // 1_000_000
         ledger = Ledger(plan.budget, now // 86_400_000, usd=spent[0], tokens=spent[1])
         try:
@@ -100,6 +113,7 @@ async def open_engine(
                 ledger,
                 store=writer,
                 keys=KeyFinder(),
+                vantage=plan.vantage,
                 recent=recent,
                 on_change=on_change,
                 on_probe=on_probe,
@@ -111,11 +125,48 @@ async def open_engine(
                 await writer.close(DRAIN_S)
 
 
-def _past(store_url: str) -> tuple[tuple[float, int], Mapping[str, int]]:
-    """What today has cost so far, and when each endpoint was last sampled; nothing where the store does not say."""
+@contextlib.asynccontextmanager
+async def _alone(plan: Plan, on_lost: Callable[[StoreHeld], None]) -> AsyncIterator[None]:
+    """Be the only recorder. Where no lock can be made the writer will say what is wrong."""
+    far = is_postgres(plan.store_url)
+    beside = journal_folder(plan.store_url, plan.vantage) / "recorder" if far else path_of(plan.store_url)
+    with contextlib.ExitStack() as held:
+        with contextlib.suppress(StoreProblem):
+            held.enter_context(RecorderLock(beside))  # on this machine, even while the database is away
+        if not far:
+            yield
+            return
+        from probes.store.vantage_lock import VantageLock  # its driver is an extra
+
+        lock = VantageLock(plan.store_url, plan.vantage)
+        held.callback(lock.close)
+        with contextlib.suppress(StoreProblem):
+            await asyncio.to_thread(lock.check)
+        guard = asyncio.create_task(_guard(lock.check, on_lost), name="vantage guard")
+        try:
+            yield
+        finally:
+            guard.cancel()
+
+
+async def _guard(check: Callable[[], None], on_lost: Callable[[StoreHeld], None]) -> None:
+    """Hold a vantage's lock through outages of its database, until another has it."""
+    while True:
+        await asyncio.sleep(GUARD_S)
+        try:
+            await asyncio.to_thread(check)
+        except StoreProblem:  # nobody else can take it now where we cannot be heard
+            continue
+        except StoreHeld as held:
+            on_lost(held)
+            return
+
+
+def _past(store_url: str, vantage: str) -> tuple[tuple[float, int], Mapping[str, int]]:
+    """What today has cost here so far, and when each endpoint was last sampled; nothing where the store is silent."""
     try:
         with contextlib.closing(StoreReader(store_url)) as reader:
-            spent = reader.spent(midnight(time.time_ns() // 1_000_000))
-            return (spent.usd, spent.tokens), {name: one.started_at for name, one in reader.latest().items()}
+            spent = reader.spent(midnight(time.time_ns() // 1_000_000), vantage)
+            return (spent.usd, spent.tokens), {name: one.started_at for name, one in reader.latest(vantage).items()}
     except StoreProblem:
         return (0.0, 0), {}

@@ -169,7 +169,7 @@ reasoning = "off"
 body = { service_tier = "ultrafast" }
 """)
     _, out, _ = run("--config", str(path), "check")
-    assert out.splitlines()[5:11] == [
+    assert out.splitlines()[6:12] == [
         "a          60 s  missing     463,680        –",
         "  https://api.anthropic.com/v1  anthropic  ANTHROPIC_API_KEY  reasoning low",
         "  speed fast",
@@ -189,8 +189,9 @@ def test_check_says_how_long_things_are_kept_and_no_password(run, tmp_path):
         '[[endpoint]]\nname = "a"\nprovider = "vllm"\nmodel = "m"\n'
     )
     _, out, _ = run("--config", str(path), "check")
-    assert out.splitlines()[1:3] == [
+    assert out.splitlines()[1:4] == [
         "store          postgresql://me@db/h",
+        "vantage        local",
         "kept           raw 90d, minute 14d, hour 2y, day 10y",
     ]
     record = json.loads(run("--config", str(path), "check", "--json")[1])

@@ -403,9 +403,16 @@ def test_everything_has_a_time_to_be_kept_for(write):
     assert load(write(table + ENDPOINT)).retention == Retention(None, 3600.0, 365 * 86_400.0, 31 * 86_400.0)
 
 
+def test_a_vantage_names_the_place_that_is_recorded_from(write):
+    assert load(write(ENDPOINT)).vantage == "local"
+    assert load(write(f'[store]\nvantage = "fra 二"\n{ENDPOINT}')).vantage == "fra 二"
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [
+        ('vantage = ""', "vantage"),
+        ('vantage = "a\\nb"', "must be one line"),
         ('raw = "59m"', 'must be "forever", or 1h or longer like "30d" or "2y", not \'59m\''),
         ('raw = "some"', 'must be "forever", or 1h or longer'),
         ("minute = 14", 'must be "forever", or 1h or longer like "30d" or "2y", not 14'),

@@ -115,6 +115,7 @@ async def _race(config: Path | None, asked: Asked, *, demo: bool, as_json: bool)
                 spent=engine.spend,
                 changed=lambda: show.news(racing),
                 simulated=plan.simulated,
+                vantage=plan.vantage,
             )
             ended = asyncio.Event()
             running = asyncio.create_task(engine.run(ended))

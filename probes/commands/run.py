@@ -75,9 +75,17 @@ async def serve(
                 on_probe=on_probe,
                 tls=tls,
                 watching=watching,
+                on_lost=lambda _: stop.set(),  # whoever started us starts another, which finds who has it
             ) as engine:
                 engines.append(engine)
-                course = Course(plan.endpoints, engine, keep=keep, changed=feed.race, simulated=plan.simulated)
+                course = Course(
+                    plan.endpoints,
+                    engine,
+                    keep=keep,
+                    changed=feed.race,
+                    simulated=plan.simulated,
+                    vantage=plan.vantage,
+                )
                 courses.append(course)
                 engine.listen(feed.sample)
                 engine.listen(course.hear)

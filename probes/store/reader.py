@@ -165,9 +165,9 @@ class StoreReader:
         """What the row of each endpoint says, by its id."""
         return {row[0]: row[1:] for row in self.few("SELECT id, vantage, name, provider, dialect, model FROM endpoint")}
 
-    def latest(self) -> dict[str, Sample]:
-        """The last sample of each endpoint, by the endpoint's name."""
-        return {sample.endpoint: sample for sample in self.last(1)}
+    def latest(self, vantage: str | None = None) -> dict[str, Sample]:
+        """The last sample of each endpoint, by the endpoint's name; that from one place where it is named."""
+        return {sample.endpoint: sample for sample in self.last(1) if vantage in (None, sample.vantage)}
 
     def last(self, limit: int) -> list[Sample]:
         """The last samples of each endpoint, up to ``limit`` of each, oldest first."""
@@ -212,17 +212,27 @@ class StoreReader:
         sql = "SELECT name, text FROM answer JOIN endpoint ON endpoint.id = endpoint_id ORDER BY sample_id"
         return dict(self.few(sql))
 
-    def spent(self, since_ms: int) -> Spent:
-        """What the samples that started from ``since_ms`` on cost; what is not known counts as nothing."""
+    def spent(self, since_ms: int, vantage: str | None = None) -> Spent:
+        """What the samples that started from ``since_ms`` on cost, from everywhere or from one place.
+
+        What is not known counts as nothing.
+        """
         tokens = "coalesce(sum(input_tokens), 0) + coalesce(sum(output_tokens), 0)"
         sql = f"SELECT coalesce(sum(cost_usd), 0.0), {tokens} FROM sample WHERE started_at >= ?"
-        rows = self.few(sql, [since_ms])
+        if vantage is not None:
+            sql += " AND endpoint_id IN (SELECT id FROM endpoint WHERE vantage = ?)"
+        rows = self.few(sql, [since_ms] if vantage is None else [since_ms, vantage])
         return Spent(*rows[0]) if rows else Spent(0.0, 0)
 
-    def recorder(self) -> Recorder | None:
-        """Who showed itself last as the writer of this store; `Recorder.beat_at` tells whether it still is."""
+    def recorder(self, vantage: str | None = None) -> Recorder | None:
+        """Who showed itself last as the writer of this store, anywhere or at one place.
+
+        `Recorder.beat_at`, by the clock of its machine, tells whether it still is.
+        """
         columns = ", ".join(one.name for one in fields(Recorder))
-        rows = self.few(f"SELECT {columns} FROM recorder ORDER BY beat_at DESC LIMIT 1")
+        where = "" if vantage is None else "WHERE vantage = ?"
+        sql = f"SELECT {columns} FROM recorder {where} ORDER BY beat_at DESC LIMIT 1"
+        rows = self.few(sql, [] if vantage is None else [vantage])
         return Recorder(*rows[0]) if rows else None
 
     def _one(self, sql: str, parameters: Sequence[Any] = ()) -> Any:

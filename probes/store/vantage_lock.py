@@ -30,8 +30,7 @@ AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_dat
 class VantageLock:
     """The right to record from ``vantage`` into the store at ``url``, as a context manager; at once or not at all.
 
-    Entering raises StoreHeld where another recorder has it, StoreProblem where the server cannot be asked. For any
-    thread, but one at a time.
+    Entering raises StoreHeld where another recorder has it, StoreProblem where the server cannot be asked.
     """
 
     def __init__(self, url: str, vantage: str) -> None:
@@ -39,21 +38,27 @@ class VantageLock:
         self._key = key_of(vantage)
         self._since = time.time_ns() // 1_000_000
         self._session: psycopg.Connection[tuple[Any, ...]] | None = None
+        self._closed = False
 
     def __enter__(self) -> Self:
         self.check()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._close()
+        self.close()
+
+    def close(self) -> None:
+        """Give the lock away for good; also while another thread is at `check`."""
+        self._closed = True
+        self._end_session()
 
     def check(self) -> None:
-        """Make sure that the lock is ours, and take it again where its session was lost. Raises as entering does."""
+        """Make sure that the lock is ours, and take it where it is not yet, or no longer. Raises as entering does."""
         if self._session is not None:
             with suppress(psycopg.Error):
                 self._session.execute("SELECT 1")
                 return
-            self._close()
+            self._end_session()
         me = _name_of(Holder(os.getpid(), socket.gethostname(), self._since))
         session = connect(self._url, application_name=me)
         try:
@@ -66,8 +71,10 @@ class VantageLock:
             session.close()
             raise
         self._session = session
+        if self._closed:
+            self._end_session()
 
-    def _close(self) -> None:
+    def _end_session(self) -> None:
         if self._session is not None:
             self._session.close()
         self._session = None
