@@ -1,0 +1,139 @@
+"""Recorders of one place that share a PostgreSQL store: one records, the other stands by and takes over."""
+
+import asyncio
+import os
+import signal
+import sys
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
+
+import pytest
+
+from probes.frames import Hello, decode
+from probes.simulator.behaviour import Behaviour
+from probes.simulator.distribution import Constant
+from probes.store.lock import StoreHeld
+from probes.store.vantage_lock import VantageLock
+from tests.simulated import MODEL, simulating
+from tests.store.stores import ask, other, until
+
+QUICK = Behaviour(output_tokens=Constant(20), tokens_per_s=Constant(1000), ttft_ms=Constant(2))
+
+
+@pytest.fixture
+async def simulator():
+    async with simulating(QUICK) as simulator:
+        yield simulator
+
+
+@pytest.fixture
+def config(database, simulator, tmp_path):
+    path = tmp_path / "config.toml"
+    path.write_text(
+        f'[store]\nurl = "{database}"\nvantage = "fra"\n[probe]\ninterval = "500ms"\n'
+        f'[[endpoint]]\nname = "sim/one"\ndialect = "openai_chat"\nbase_url = "{simulator.url}"\nkey = "none"\n'
+        f'model = "{MODEL}"\n'
+    )
+    return path
+
+
+@asynccontextmanager
+async def inftop(config, command, home):
+    """A process of inftop on a machine of its own, as far as its files go."""
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "probes", "--config", str(config), command),
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        env={**os.environ, "XDG_DATA_HOME": str(home)},
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+async def said(process, beginning) -> str:
+    """The next line of standard error that begins so."""
+    async with asyncio.timeout(40):
+        while line := (await process.stderr.readline()).decode():
+            if line.startswith(beginning):
+                return line.strip()
+    raise AssertionError(f"it ended and never said {beginning!r}")
+
+
+def starts(database):
+    return [at for (at,) in ask(database, "SELECT started_at FROM sample ORDER BY started_at")]
+
+
+def there(database):
+    """How many samples are stored; none before there are tables."""
+    ((made,),) = ask(database, "SELECT to_regclass('sample') IS NOT NULL")
+    return len(starts(database)) if made else 0
+
+
+async def test_one_who_stands_by_takes_over_from_a_killed_recorder_and_no_probe_is_doubled(
+    config, database, simulator, tmp_path
+):
+    async with AsyncExitStack() as held:
+        first = await held.enter_async_context(inftop(config, "record", tmp_path / "one"))
+        assert await said(first, "recording") == f"recording 1 endpoints into {database}"
+        second = await held.enter_async_context(inftop(config, "record", tmp_path / "two"))
+        assert f"held by process {first.pid} on " in await said(second, "standing by for fra")
+        await until(lambda: there(database) >= 3)
+        first.send_signal(signal.SIGKILL)
+        await first.wait()
+        before = starts(database)
+        await said(second, "recording")
+        await until(lambda: there(database) >= len(before) + 3)
+        second.send_signal(signal.SIGTERM)
+        await second.communicate()
+        assert second.returncode == 0
+    after = starts(database)
+    assert after[: len(before)] == before
+    assert after[len(before)] - before[-1] < 15_000
+    assert len(simulator.records) <= len(after) + 2, "only what was under way when a recorder ended is not stored"
+    assert ask(database, "SELECT DISTINCT vantage FROM samples") == [("fra",)]
+
+
+async def test_a_recorder_whose_vantage_was_taken_stands_by_and_records_again_when_it_is_free(
+    config, database, tmp_path
+):
+    async with inftop(config, "record", tmp_path) as recorder:
+        await said(recorder, "recording")
+        await until(lambda: there(database) >= 1)
+        with ExitStack() as held:
+            taken = None
+            while taken is None:  # the recorder may be quicker to take it again
+                with other(database) as connection:
+                    locks = "SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE locktype = 'advisory'"
+                    connection.execute(f"{locks} AND objid <> 0")
+                with suppress(StoreHeld):
+                    taken = held.enter_context(VantageLock(database, "fra"))
+            await said(recorder, "standing by for fra")
+            stored = there(database)
+        await said(recorder, "recording")
+        await until(lambda: there(database) > stored)
+
+
+async def test_the_engine_of_a_screen_is_told_who_records(config, database, tmp_path):
+    async with AsyncExitStack() as held:
+        first = await held.enter_async_context(inftop(config, "record", tmp_path / "one"))
+        await said(first, "recording")
+        screen = await held.enter_async_context(inftop(config, "run", tmp_path / "two"))
+        hello = decode(await screen.stdout.readline())
+        assert isinstance(hello, Hello)
+        assert f"process {first.pid} on " in hello.holder
+        assert hello.vantage == "fra"
+
+
+async def test_another_place_records_beside(config, database, tmp_path):
+    elsewhere = tmp_path / "sfo.toml"
+    elsewhere.write_text(config.read_text().replace('"fra"', '"sfo"'))
+    async with AsyncExitStack() as held:
+        for one in (config, elsewhere):
+            process = await held.enter_async_context(inftop(one, "record", tmp_path / one.name))
+            await said(process, "recording")
+        await until(lambda: there(database) and len(ask(database, "SELECT DISTINCT vantage FROM samples")) == 2)
