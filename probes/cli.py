@@ -14,6 +14,7 @@ import typer
 
 from probes import __version__
 from probes.exit_code import ExitCode, exit_code_of
+from probes.history_cli import history_app
 from probes.races_cli import races_app
 
 app = typer.Typer(
@@ -29,6 +30,7 @@ RACE_VIEW: Final = "inftop.race_view"
 keys_app = typer.Typer(help="Keep, list and delete the keys of providers.", no_args_is_help=True)
 app.add_typer(keys_app, name="keys")
 app.add_typer(races_app, name="races")
+app.add_typer(history_app, name="history")
 
 
 def _print_version(wanted: bool) -> None:

@@ -19,7 +19,7 @@ from probes.store import rollups
 from probes.store.database import PATIENT, open_store, translated
 from probes.store.pruning import marks
 from probes.store.reader import JOINED
-from probes.store.retention import Held
+from probes.store.retention import FINER, whole_since
 from probes.store.row import sample_of
 from probes.store.statements import run
 from probes.store.upkeep import ROLL_UP
@@ -29,8 +29,6 @@ Progress = Callable[[int, int], None]
 
 TURN_S: Final = 0.02
 """How long one transaction goes on: the samples of a recorder wait no longer."""
-
-FINER: Final[Mapping[Tier, Tier]] = {"day": "hour", "month": "day"}
 
 _SAMPLES: Final = f"""
 SELECT sample.endpoint_id, {JOINED} FROM sample JOIN endpoint ON endpoint.id = sample.endpoint_id
@@ -81,26 +79,6 @@ def settle(engine: Engine) -> None:
             left = rollups.roll_up_some(connection, ROLL_UP)
 
 
-def whole_since(connection: Connection) -> dict[Tier, int]:
-    """From when on all that a tier's rollups are of is there: for minutes and hours samples, for days hours, and so on.
-
-    Beginnings of buckets, in milliseconds since the epoch.
-    """
-    until = {what: mark.until for what, mark in marks(connection).items()}
-    found: dict[Tier, int] = {}
-    for tier in TIERS:
-        below = found[FINER[tier]] if tier in FINER else until["raw"]
-        held: Held = tier
-        found[tier] = max(_up(tier, below), _up(tier, until[held]))
-    return found
-
-
-def _up(tier: Tier, at: int) -> int:
-    """The first beginning of a bucket that is not before ``at``."""
-    start = bucket_of(tier, at)
-    return start if start == at else after(tier, start)
-
-
 @dataclass(frozen=True, slots=True)
 class _Stretch:
     """One endpoint's hour, or its bucket of a tier that is summed from the one below."""
@@ -113,7 +91,7 @@ class _Stretch:
 def _rebuild(engine: Engine, on_progress: Progress) -> Rebuilt:
     settle(engine)
     with engine.begin() as connection:
-        since = whole_since(connection)
+        since = whole_since({what: mark.until for what, mark in marks(connection).items()})
         spans = _spans(connection)
     total = sum(1 for _ in _stretches(spans, since))
     stretches = enumerate(_stretches(spans, since), start=1)

@@ -1,14 +1,18 @@
 """Retention: how long a store keeps what it holds."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Final, Literal
 
-from probes.rollup import TIERS, Tier, bucket_of
+from probes.rollup import TIERS, Tier, after, bucket_of
 from probes.when import lasting
 
 Held = Literal["raw", "minute", "hour", "day", "month"]
 HELD: Final[tuple[Held, ...]] = ("raw", *TIERS)
 """What is kept for a time of its own: samples, and the rollups of each tier."""
+
+FINER: Final[Mapping[Tier, Tier]] = {"hour": "minute", "day": "hour", "month": "day"}
+"""The tier below each."""
 
 DAY_S: Final = 86_400.0
 
@@ -44,3 +48,21 @@ USUAL: Final = Retention(raw=30 * DAY_S, minute=14 * DAY_S, hour=730 * DAY_S)
 
 LEAST: Final[dict[str, float]] = {"raw": 3_600.0, "minute": 3_600.0, "hour": DAY_S, "day": 31 * DAY_S}
 """How long each is kept at least, in seconds."""
+
+
+def whole_since(until: Mapping[Held, int]) -> dict[Tier, int]:
+    """From when on all is there that a tier's rollups are made of: samples of minutes and hours, hours of days.
+
+    ``until`` is how far each is pruned; all are milliseconds since the epoch, the result beginnings of buckets.
+    """
+    found: dict[Tier, int] = {}
+    for tier in TIERS:
+        below = until["raw"] if tier in ("minute", "hour") else found[FINER[tier]]
+        found[tier] = max(up(tier, below), up(tier, until[tier]))
+    return found
+
+
+def up(tier: Tier, at: int) -> int:
+    """The first beginning of a bucket that is not before ``at``."""
+    start = bucket_of(tier, at)
+    return start if start == at else after(tier, start)

@@ -11,9 +11,9 @@ from probes.rollup import METRICS, rolled
 from probes.sample import epoch_ms
 from probes.store import rebuild as rebuilding
 from probes.store.database import open_store
-from probes.store.pruning import Mark, prune_some, remember
-from probes.store.rebuild import rebuild, whole_since
-from probes.store.retention import Retention
+from probes.store.pruning import Mark, marks, prune_some, remember
+from probes.store.rebuild import rebuild
+from probes.store.retention import Retention, whole_since
 from probes.store.rollups import READ, rollup_of
 from probes.store.tables import ROLLUP, SKETCH
 from tests.samples import sample
@@ -95,7 +95,7 @@ def test_what_is_older_than_the_samples_stays(filled):
             more = prune_some(connection, Retention(raw=30 * 3600, minute=30 * 3600), NOW).more
     with engine.begin() as connection:
         remember(connection, "raw", Mark(0, NOW - 30 * HOUR))  # not at a full hour
-        since = whole_since(connection)
+        since = whole_since({what: mark.until for what, mark in marks(connection).items()})
     engine.dispose()
     assert since == {
         "minute": NOW - 30 * HOUR,

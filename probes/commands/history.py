@@ -1,0 +1,102 @@
+"""``history``: the store itself: what it holds, whether it is sound, rollups made again, room freed."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from probes.columns import columns
+from probes.commands.progress import progress_bar
+from probes.config import Config, find_config, load
+from probes.sample import iso
+from probes.store import checking
+from probes.store import vacuum as shrinking
+from probes.store.contents import Contents, contents
+from probes.store.place import default_url, shown
+from probes.store.rebuild import rebuild as make_again
+
+
+def history(config: Path | None, *, as_json: bool) -> None:
+    """Print what the store holds. Raises ConfigError and StoreProblem."""
+    read = load(find_config(config))
+    url = _url(read)
+    found = contents(url)
+    record = {"store": shown(url), "retention_s": asdict(read.retention), **asdict(found)}
+    _say(record, as_json, _lines(read, found))
+
+
+def rebuild(config: Path | None, *, as_json: bool) -> None:
+    """Make the rollups again, and print how far back. Raises ConfigError and StoreProblem."""
+    with progress_bar("Rebuilding") as on_progress:
+        found = make_again(_url(load(find_config(config))), on_progress)
+    lines = [f"{found.rollups:,} rollups made again from samples"]
+    lines += [f"  by {tier:<7} from {_at(at)}" for tier, at in found.since.items()]
+    _say(asdict(found), as_json, lines)
+
+
+def check(config: Path | None, *, as_json: bool) -> bool:
+    """Print all that is wrong with the store; whether nothing is. Raises ConfigError and StoreProblem."""
+    with progress_bar("Checking") as on_progress:
+        found = checking.check(
+            _url(load(find_config(config))), lambda _what, done, total: on_progress(done, max(total, 1))
+        )
+    lines = [f"{found.samples:,} samples and {found.rollups:,} rollups were looked at"]
+    lines += [f"note: {words}" for words in found.notes]
+    for one in found.troubles:
+        lines += [f"wrong: {one.what}", f"  {one.advice}"]
+    sound = not found.troubles
+    _say({"sound": sound, **asdict(found)}, as_json, [*lines, *(["all is well"] if sound else [])])
+    return sound
+
+
+def vacuum(config: Path | None, *, as_json: bool) -> None:
+    """Shrink the store. Raises ConfigError, StoreProblem, and StoreHeld where a recorder has it."""
+    steps = iter(range(1, 1_000_000_000))
+    with progress_bar("Vacuuming") as on_progress:
+        found = shrinking.vacuum(_url(load(find_config(config))), lambda: on_progress(next(steps), 0))
+    _say(asdict(found), as_json, [f"{_size(found.before)} before, {_size(found.after)} now"])
+
+
+def _url(read: Config) -> str:
+    return read.store_url or default_url()
+
+
+def _say(record: Mapping[str, Any], as_json: bool, lines: list[str]) -> None:
+    typer.echo(json.dumps(record, indent=2) if as_json else "\n".join(lines))
+
+
+def _lines(read: Config, found: Contents) -> list[str]:
+    """The store, its parts as a table, and how long each is kept."""
+    free = f", {_size(found.bytes_free)} of them free" if found.bytes_free else ""
+    rows = [
+        (f"by {one.name}" if number else one.name, f"{one.rows:,}", _at(one.first), _at(one.last))
+        for number, one in enumerate(found.parts)
+    ]
+    tables = ", ".join(f"{name} {_size(size)}" for name, size in list(found.tables.items())[:4])
+    return [
+        f"store      {shown(_url(read))}",
+        f"version    {found.version}",
+        f"size       {_size(found.bytes)}{free}{f' ({tables})' if tables else ''}",
+        f"endpoints  {found.endpoints:,} at {', '.join(found.vantages) or 'no place'}",
+        f"races      {found.races:,}",
+        f"kept       {read.retention}",
+        f"complete   {'since ever' if found.whole_since is None else f'since {_at(found.whole_since)}'}",
+        "",
+        *columns([("HELD", "ROWS", "FIRST", "LAST"), *rows], right={1}),
+    ]
+
+
+def _at(ms: int | None) -> str:
+    return "–" if ms is None else iso(ms)
+
+
+def _size(size: int) -> str:
+    """Bytes as people read them."""
+    value, units = float(size), ["B", "kB", "MB", "GB", "TB"]
+    while value >= 1000 and len(units) > 1:
+        value /= 1000
+        units.pop(0)
+    return f"{value:.3g} {units[0]}"

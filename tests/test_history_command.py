@@ -1,0 +1,104 @@
+"""``inftop history``: what it prints, and its exit codes."""
+
+import json
+import os
+import sys
+
+import pytest
+
+from probes.cli import main
+from probes.sample import epoch_ms
+from probes.store.lock import RecorderLock
+from tests.samples import sample
+from tests.store.stores import ask, fill, other, url_of
+
+NOW = epoch_ms("2026-11-20T14:00:00Z")
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "history.db"
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path, path):
+    """Run a command on the store; its exit code and what it printed."""
+    config = tmp_path / "config.toml"
+    config.write_text(
+        f'[store]\nurl = "{url_of(path)}"\nraw = "90d"\n[[endpoint]]\nname = "a"\nprovider = "vllm"\nmodel = "m"\n'
+    )
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["inftop", "--config", str(config), "history", *words])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        out, err = capsys.readouterr()
+        return caught.value.code, out, err
+
+    return run
+
+
+@pytest.fixture
+def filled(path):
+    fill(path, [sample(started_at=NOW - number * 60_000, ttft_ms=5.0) for number in range(30)])
+    return path
+
+
+def test_it_says_what_the_store_holds(run, filled):
+    code, out, _ = run()
+    assert code == 0
+    assert "kept       raw 90d, minute 14d, hour 2y, day forever" in out
+    assert "complete   since ever" in out
+    rows = [line.split() for line in out.splitlines()[-5:]]
+    assert rows[0] == ["samples", "30", "2026-11-20T13:31:00.000Z", "2026-11-20T14:00:00.000Z"]
+    assert [row[:3] for row in rows[1:]] == [
+        ["by", "minute", "30"],
+        ["by", "hour", "2"],
+        ["by", "day", "1"],
+        ["by", "month", "1"],
+    ]
+    record = json.loads(run("--json")[1])
+    assert (record["store"], record["parts"][0]["rows"]) == (url_of(filled), 30)
+    assert record["bytes"] >= filled.stat().st_size
+
+
+def test_a_sound_store_is_said_to_be(run, filled):
+    assert run("check")[:2] == (0, "30 samples and 34 rollups were looked at\nall is well\n")
+    assert json.loads(run("check", "--json")[1])["sound"] is True
+
+
+def test_what_is_wrong_ends_with_1_and_is_made_right(run, filled):
+    with other(filled) as connection:
+        connection.execute("DELETE FROM rollup WHERE tier = 'hour'")
+    code, out, _ = run("check")
+    assert code == 1
+    assert (
+        "wrong: rollups by hour do not count what those by minute do, of 1 endpoints\n  inftop history rebuild" in out
+    )
+    code, out, _ = run("rebuild")
+    assert (code, out.splitlines()[0]) == (0, "34 rollups made again from samples")
+    assert json.loads(run("rebuild", "--json")[1])["rollups"] == 34
+    assert run("check")[0] == 0
+
+
+def test_a_vacuum_says_what_it_was_good_for(run, filled):
+    code, out, _ = run("vacuum")
+    assert code == 0
+    assert out.endswith(" now\n")
+    record = json.loads(run("vacuum", "--json")[1])
+    assert record["after"] == filled.stat().st_size
+
+
+def test_a_store_that_is_recorded_into_ends_a_vacuum_with_3_and_who_it_is(run, filled):
+    with RecorderLock(filled):
+        code, out, err = run("vacuum")
+    assert (code, out) == (3, "")
+    assert f"process {os.getpid()} on " in err
+    assert ask(filled, "SELECT count(*) FROM sample") == [(30,)]
+
+
+def test_where_there_is_no_history_it_says_so(run, path):
+    for words in ((), ("check",), ("vacuum",)):
+        code, out, err = run(*words)
+        assert (code, out, err) == (3, "", "there is no history yet\n")
+    assert not path.exists()
