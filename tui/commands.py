@@ -13,6 +13,10 @@ from tui.lens import Lens, lens_on
 WindowOption = Annotated[
     str, typer.Option("--window", metavar="TIME", help="How far back to look at first: 5m, 1h, 6h or 24h.")
 ]
+AttachOption = Annotated[
+    str | None,
+    typer.Option("--attach", metavar="STORE", help="Only look at a store, by its path or URL; nothing is probed."),
+]
 ThemeOption = Annotated[
     str | None, typer.Option("--theme", metavar="NAME", help="inftop-dark, inftop-light, or one of Textual's.")
 ]
@@ -24,6 +28,7 @@ def dashboard(
     config: ConfigOption = None,
     window: WindowOption = "1h",
     theme: ThemeOption = None,
+    attach: AttachOption = None,
     version: VersionOption = False,  # noqa: ARG001 - it has acted before this runs
 ) -> None:
     """Watch the speed and health of LLM inference endpoints; without a command, on a live dashboard.
@@ -35,8 +40,24 @@ def dashboard(
     ctx.obj = config
     if at_terminal():
         ctx.meta[RACE_VIEW] = show_race
-    if ctx.invoked_subcommand is None:
+    if attach is not None:
+        _attach(ctx, attach, _lens(window), theme)
+    elif ctx.invoked_subcommand is None:
         show_dashboard(config, _lens(window), theme=theme)
+
+
+def _attach(ctx: typer.Context, store: str, lens: Lens, theme: str | None) -> None:
+    from tui.launch import at_terminal, show_attached, url_of
+
+    if ctx.invoked_subcommand is not None:
+        raise typer.BadParameter(f"is for the dashboard, not for {ctx.invoked_subcommand}", param_hint="--attach")
+    if not at_terminal():
+        raise typer.BadParameter("needs a terminal; inftop export writes what a store holds", param_hint="--attach")
+    try:
+        url = url_of(store)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--attach") from error
+    show_attached(url, ctx.obj, lens, theme=theme)
 
 
 @app.command()

@@ -12,7 +12,8 @@ from probes.config import find_config, load, race_prompts
 from probes.frames import EndpointFacts, Hello
 from probes.race.prompts import NamedPrompt
 from probes.race.wish import RaceWish
-from probes.store.place import default_url
+from probes.store.place import check_url, default_url, is_postgres, path_of
+from probes.store.problem import StoreProblem
 from tui.lens import Lens, lens_on
 from tui.source import HeldSource, Live, Source
 
@@ -41,6 +42,25 @@ def show_dashboard(config: Path | None, lens: Lens, *, theme: str | None = None)
     facts = [EndpointFacts.of(one) for one in read.endpoints]
     url = read.store_url or default_url()
     _run([*words, "run"], lens, theme=theme, endpoints=facts, store_url=url, prompts=lambda: race_prompts(read))
+
+
+def show_attached(url: str, config: Path | None, lens: Lens, *, theme: str | None = None) -> None:
+    """The dashboard on any store, only reading; several may look at one store.
+
+    Raises ConfigError, and StoreProblem where there is no such file.
+    """
+    if not is_postgres(url) and not path_of(url).exists():
+        raise StoreProblem("failed", f"there is no store at {path_of(url)}")
+    read = load(find_config(config))
+    facts = [EndpointFacts.of(one) for one in read.endpoints]
+    _show(lambda: _onlooker(url, facts), lens, theme=theme, store_url=url, prompts=lambda: race_prompts(read))
+
+
+def url_of(store: str) -> str:
+    """The URL of a store that is named by its path or by a URL. Raises ValueError, which does not quote it."""
+    url = store if "://" in store else f"sqlite:///{Path(store).expanduser().absolute()}"
+    check_url(url)
+    return url
 
 
 def show_demo(lens: Lens, *, theme: str | None = None, lasting_s: float | None = None) -> None:
@@ -94,10 +114,36 @@ def _run(
     program: "type[InftopApp] | None" = None,
 ) -> None:
     """Show the dashboard on an engine started with these words, or the race view with this race over it."""
+    _show(
+        lambda: Live(lambda: _engine(words), _attached),
+        lens,
+        theme=theme,
+        endpoints=endpoints,
+        store_url=store_url,
+        lasting_s=lasting_s,
+        prompts=prompts,
+        race=race,
+        program=program,
+    )
+
+
+def _show(
+    source: Callable[[], Source],
+    lens: Lens,
+    *,
+    theme: str | None,
+    endpoints: Iterable[EndpointFacts] = (),
+    store_url: str | None = None,
+    lasting_s: float | None = None,
+    prompts: Callable[[], Sequence[NamedPrompt]],
+    race: RaceWish | None = None,
+    program: "type[InftopApp] | None" = None,
+) -> None:
+    """Show the screen on a source."""
     from tui.app import InftopApp  # not where there is no terminal
 
     app = (program or InftopApp)(
-        Live(lambda: _engine(words), _attached),
+        source(),
         now=lambda: time.time_ns() // 1_000_000,
         endpoints=endpoints,
         store_url=store_url,
@@ -122,6 +168,13 @@ def _attached(hello: Hello) -> Source:
     from tui.attached import Attached
 
     return Attached(hello)
+
+
+def _onlooker(url: str, configured: Iterable[EndpointFacts]) -> Source:
+    """Whoever only looks."""
+    from tui.onlooker import Onlooker
+
+    return Onlooker(url, configured)
 
 
 def at_terminal() -> bool:
