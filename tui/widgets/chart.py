@@ -263,10 +263,10 @@ class Chart(Widget):
         self._rest_until = 0.0
         self._due: Timer | None = None
 
-    def show(self, plot: Plot) -> None:
-        """Show this plot, now or as soon as the chart has rested."""
+    def show(self, plot: Plot, *, at_once: bool = False) -> None:
+        """Show this plot, now or as soon as the chart has rested; ``at_once``: a person asked for it and waits."""
         self._plot = plot
-        rest = self._rest_until - monotonic()
+        rest = 0.0 if at_once else self._rest_until - monotonic()
         if rest <= 0:
             self._redraw()
         elif self._due is None:
