@@ -6,10 +6,18 @@ from typing import Final
 _ESCAPES: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_].*?(?:\x1b\\|\x07|$)|[ -/]*[0-~])", re.DOTALL)
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
+_USUAL: Final = bytes(range(0x20, 0x7F))
+
 
 def plain(text: str) -> str:
     """``text`` without escape sequences, control characters (but tab and line feed) and direction overrides."""
     return _CONTROLS.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n")))
+
+
+def printable(text: str) -> bool:
+    """Whether a long text has no control character, tab or line feed, nor any other that cannot be printed."""
+    # to delete the usual characters is several times as fast as to ask whether all can be printed
+    return not text.encode().translate(None, _USUAL) or text.isprintable()
 
 
 def line(text: str, limit: int = 300) -> str:

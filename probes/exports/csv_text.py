@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from probes.exports.columns import Column, Holds, Row
 from probes.exports.instants import writer
-from probes.text import plain
+from probes.text import plain, printable
 
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 """What makes a spreadsheet take a text for a formula: https://owasp.org/www-community/attacks/CSV_Injection."""
@@ -39,18 +39,18 @@ def csv_cell(value: Any) -> str:
     return f'"{quoted}"' if any(mark in text for mark in ',"\n') else text
 
 
-def line_sql(columns: Sequence[Column], sql: Mapping[str, str]) -> str:
-    """What `line_of` does, in SQLite's SQL, but for control characters; ``sql`` says where a column's value is."""
-    cells = ", ".join(_cell_sql(one.holds, sql[one.name]) for one in columns)
-    return f"printf('{','.join('%s' for _ in columns)}', {cells})"
+def line_sql(cells: Mapping[str, str]) -> str:
+    """The SQL of a line, without its end; ``cells`` has that of every column, as `cell_sql` made it."""
+    return f"printf('{','.join('%s' for _ in cells)}', {', '.join(cells.values())})"
 
 
-def safe(line: str) -> bool:
-    """Whether a line that SQLite made may be taken as it is."""
-    return line.isprintable()
+def safe(lines: str) -> bool:
+    """Whether lines that SQLite made may be taken as they are."""
+    return printable(lines)
 
 
-def _cell_sql(holds: Holds, value: str) -> str:
+def cell_sql(holds: Holds, value: str) -> str:
+    """What `csv_cell` does, in SQLite's SQL, but for control characters."""
     if holds == "bool":
         return f"CASE {value} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"
     if holds not in ("text", "word"):

@@ -6,7 +6,7 @@ from datetime import tzinfo
 
 from probes.exports.columns import Column, Holds, Row
 from probes.exports.instants import writer
-from probes.text import plain
+from probes.text import plain, printable
 
 
 def line_of(columns: Sequence[Column], zone: tzinfo) -> Callable[[Row], str]:
@@ -22,18 +22,19 @@ def line_of(columns: Sequence[Column], zone: tzinfo) -> Callable[[Row], str]:
     return line
 
 
-def line_sql(columns: Sequence[Column], sql: Mapping[str, str]) -> str:
-    """What `line_of` does, in SQLite's SQL, but for control characters; ``sql`` says where a column's value is."""
-    fields = ",".join(f'"{one.name}":%s' for one in columns)
-    return f"printf('{{{fields}}}', {', '.join(_value_sql(one.holds, sql[one.name]) for one in columns)})"
+def line_sql(cells: Mapping[str, str]) -> str:
+    """The SQL of a line, without its end; ``cells`` has that of every column, as `cell_sql` made it."""
+    fields = ",".join(f'"{name}":%s' for name in cells)
+    return f"printf('{{{fields}}}', {', '.join(cells.values())})"
 
 
-def safe(line: str) -> bool:
-    """Whether a line that SQLite made may be taken as it is: an escaped control character is one, too."""
-    return line.isprintable() and "\\u" not in line
+def safe(lines: str) -> bool:
+    """Whether lines that SQLite made may be taken as they are: an escaped control character is one, too."""
+    return "\\u" not in lines and printable(lines)
 
 
-def _value_sql(holds: Holds, value: str) -> str:
+def cell_sql(holds: Holds, value: str) -> str:
+    """A value as JSON, in SQLite's SQL, with control characters escaped."""
     if holds == "bool":
         return f"CASE {value} WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE 'null' END"
     return f"json_quote({value})" if holds in ("text", "word", "instant") else f"coalesce({value}, 'null')"
