@@ -17,26 +17,26 @@ from probes.store.tables import ANSWER, RECORDER, ROLLUP, SAMPLE, SKETCH
 Values = Mapping[str, Any] | Sequence[Any]
 
 
-def _inserting(table: Table, names: Iterable[str]) -> str:
+def inserting(table: Table, names: Iterable[str]) -> str:
     """Put in rows, their values given by name."""
     names = list(names)
     return f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({', '.join(f':{name}' for name in names)})"
 
 
-def _replacing(table: Table) -> str:
+def replacing(table: Table) -> str:
     """Put rows in the place of those with the same primary key."""
     keys = [column.name for column in table.primary_key]
     rest = ", ".join(f"{one.name} = excluded.{one.name}" for one in table.c if one.name not in keys)
-    return f"{_inserting(table, table.c.keys())} ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {rest}"
+    return f"{inserting(table, table.c.keys())} ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {rest}"
 
 
 _OF_SAMPLE: Final = ("endpoint_id", *SAMPLE_COLUMNS)
-_INSERT_SAMPLE: Final = _inserting(SAMPLE, _OF_SAMPLE)
+_INSERT_SAMPLE: Final = inserting(SAMPLE, _OF_SAMPLE)
 _COPY_SAMPLE: Final = f"COPY sample ({', '.join(_OF_SAMPLE)}) FROM STDIN"
-REPLACE_ANSWER: Final = _replacing(ANSWER)
-REPLACE_RECORDER: Final = _replacing(RECORDER)
-REPLACE_ROLLUP: Final = _replacing(ROLLUP)
-REPLACE_SKETCH: Final = _replacing(SKETCH)
+REPLACE_ANSWER: Final = replacing(ANSWER)
+REPLACE_RECORDER: Final = replacing(RECORDER)
+REPLACE_ROLLUP: Final = replacing(ROLLUP)
+REPLACE_SKETCH: Final = replacing(SKETCH)
 ARRIVE: Final = (
     "INSERT INTO arrival (source, what, last) VALUES (:name, 'batch', CAST(:number AS TEXT)) "
     "ON CONFLICT (source, what) DO UPDATE SET last = excluded.last "
