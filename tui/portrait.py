@@ -91,6 +91,28 @@ class Stretch:
         return rate(self.sums.failed, self.sums.ok + self.sums.failed) if self.sums else None
 
 
+class Kept(NamedTuple):
+    """From when on samples themselves are kept (None: none is), and from when on rollups of ``tier``, the finest."""
+
+    samples_since: int | None = None
+    tier: Tier = "hour"
+    since: int | None = None
+
+    @property
+    def first(self) -> int | None:
+        """From when on anything is kept."""
+        return min((one for one in (self.samples_since, self.since) if one is not None), default=None)
+
+    def note(self, span: Span) -> tuple[int | None, Tier] | None:
+        """Until when the samples of a span are deleted (None: all of it), and the tier that is left of them."""
+        if self.since is None or self.since >= span.until:
+            return None
+        begin = max(span.since, self.since)
+        if self.samples_since is None or self.samples_since >= span.until:
+            return None, self.tier
+        return (self.samples_since, self.tier) if self.samples_since - begin >= LENGTH_MS[self.tier] else None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Portrait:
     """One endpoint over ``span``; ``connection`` names a lane: ``warm`` or ``cold``.
@@ -99,7 +121,6 @@ class Portrait:
     the endpoint's own first. ``levels`` is by lane and graph; None: no trusted ok sample in that slice. ``samples``
     counts by slice, ``troubles`` by outcome and slice, those that are not ok alone. ``headroom`` is the least by slice
     (a share of 1), ``stalls`` the longest gap by lane and slice, ms. ``places`` is by vantage, then by lane.
-    ``raw_since``: from when on the samples themselves are kept; ``since``: from when on anything is.
     """
 
     span: Span
@@ -116,8 +137,7 @@ class Portrait:
     headroom: Sequence[float | None]
     stalls: Mapping[str, Sequence[float | None]]
     places: Mapping[str, Mapping[str, Stretch]]
-    raw_since: int | None = None
-    since: int | None = None
+    kept: Kept = Kept()  # noqa: RUF009 - frozen
 
     def shift(self, lane: str, metric: str) -> Shift | None:
         """How the span's median stands to that of the span before."""
@@ -153,13 +173,11 @@ def portrait(
     before: Found,
     vantages: Mapping[int, str],
     own_lane: str,
-    raw_since: int | None = None,
-    since: int | None = None,
+    kept: Kept,
 ) -> Portrait:
     """The portrait of what was found in a span and in the one before; ``vantages`` is by the ids of endpoints' rows."""
-    kept = {"warm": 0, "cold": 1}
-    kept[own_lane] = -1
-    lanes = {lane: [key for key in found.totals if key[1] == lane] for lane in sorted(kept, key=lambda one: kept[one])}
+    order = ("warm", "cold") if own_lane == "warm" else ("cold", "warm")
+    lanes = {lane: [key for key in found.totals if key[1] == lane] for lane in order}
     shown = {lane: keys for lane, keys in lanes.items() if keys}
     return Portrait(
         span=span,
@@ -176,8 +194,7 @@ def portrait(
         headroom=_least(found.slices, cut),
         stalls={lane: _stalls(found.slices, cut, lane) for lane in shown},
         places=_places(found, vantages),
-        raw_since=raw_since,
-        since=since,
+        kept=kept,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from probes.rollup import EXTENTS, LENGTH_MS, Rollup
 from probes.sample import Sample
 from probes.sketch import Sketch
-from probes.span import Piece, Span, pieces
+from probes.span import Piece, Span, finest, pieces
 from probes.store import pages
 from probes.store.pages import Stored
 from probes.store.reader import StoreReader
@@ -25,7 +25,7 @@ from probes.store.stretches import (
     slices,
     totals,
 )
-from tui.portrait import GRAPHS, Cut, Found, Portrait, portrait, tier_for
+from tui.portrait import GRAPHS, Cut, Found, Kept, Portrait, portrait, tier_for
 from tui.week import Measure, Week, hours_of_week, week_of_counts, week_of_sketches
 
 BY_SAMPLES_MS: Final = 600_000
@@ -54,14 +54,14 @@ def read_portrait(url: str, asked: Asked) -> tuple[Portrait, tuple[str, ...]]:
     with closing(StoreReader(url)) as reader:
         known = {number: key[0] for number, key in reader.endpoints().items() if key[1] == asked.name}
         ids = [number for number, vantage in known.items() if asked.vantage in (None, vantage)]
-        kept, span = oldest(reader, ids), asked.span
-        raw_since = pages.oldest_sample(reader, ids)
-        since = min((one for one in (raw_since, *kept.values()) if one is not None), default=None)
+        begins, span = oldest(reader, ids), asked.span
+        least = finest(span, begins)
+        kept = Kept(pages.oldest_sample(reader, ids), least, begins[least])
         if span.length_ms <= BY_SAMPLES_MS and (read := _samples(reader, ids, span)) is not None:
             cut = Cut.of(span, SECOND_MS, asked.columns)
             found, before = of_samples(read, span, cut), of_samples(read, span.before(), cut)
-            return portrait(span, "sample", cut, found, before, known, asked.lane, raw_since, since), _vantages(known)
-        tier = tier_for(span, kept)
+            return portrait(span, "sample", cut, found, before, known, asked.lane, kept), _vantages(known)
+        tier = tier_for(span, begins)
         cut = Cut.of(span, LENGTH_MS[tier], asked.columns)
         whole = Piece(tier, cut.start, cut.end)
         parts, parts_before = pieces(span, tier), pieces(span.before(), tier)
@@ -73,7 +73,7 @@ def read_portrait(url: str, asked: Asked) -> tuple[Portrait, tuple[str, ...]]:
             outcomes(reader, ids, whole, cut.start, cut.length),
         )
         before = Found(totals(reader, ids, parts_before), sketches(reader, ids, parts_before))
-    return portrait(span, tier, cut, found, before, known, asked.lane, raw_since, since), _vantages(known)
+    return portrait(span, tier, cut, found, before, known, asked.lane, kept), _vantages(known)
 
 
 def read_week(url: str, asked: Asked, span: Span, measure: Measure) -> Week:

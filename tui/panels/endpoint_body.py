@@ -1,0 +1,135 @@
+"""EndpointBody: the panels of the endpoint screen, all at once where there is room, else one page of them."""
+
+from typing import Final
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.geometry import Size
+from textual.widget import Widget
+
+from tui.panels.against import against_rows
+from tui.panels.endpoint_plots import plot
+from tui.panels.histogram import histogram_rows
+from tui.panels.sample_list import SampleList
+from tui.panels.troubles import trouble_rows
+from tui.panels.week import week_rows
+from tui.portrait import GRAPHS, Portrait
+from tui.week import Week
+from tui.widgets.chart import Chart
+from tui.widgets.plate import Plate
+
+PAGES: Final = ("all", "time", "spread", "errors", "week", "against", "samples")
+"""Page 0 shows them all."""
+
+ALL_FROM: Final = Size(140, 40)
+"""The screen from which all pages are shown at once."""
+
+SPREADS: Final = (
+    ("ttft_ms", "TTFT ms", (0.5, 0.95, 0.99)),
+    ("tokens_per_s", "tokens/s", (0.5, 0.05, 0.01)),
+    ("gap_max_ms", "longest gap ms", (0.5, 0.95, 0.99)),
+)
+_AROUND_PLOT: Final = 14
+
+
+class EndpointBody(Vertical):
+    """Charts, distributions, errors, the week, the span before and the places, and the samples."""
+
+    DEFAULT_CSS = """
+    EndpointBody {
+        height: 1fr;
+        padding: 0 1;
+        #time, #spread { layout: vertical; height: 1fr; }
+        #middle, #lower { layout: horizontal; height: 1fr; }
+        #spread Plate, #errors, #week, #against { height: 1fr; width: 1fr; }
+        #spread Plate { margin: 0 0 1 0; }
+        &.-all {
+            #time { layout: horizontal; height: 12; margin: 0 0 1 0; }
+            #time Chart { margin: 0 1; }
+            #middle { height: 9; margin: 0 0 1 0; }
+            #spread { layout: horizontal; width: 1fr; }
+            #spread Plate { margin: 0 1; }
+            #errors, #week, #against { margin: 0 1; }
+            #lower { height: 10; margin: 0 0 1 0; }
+            #samples { margin: 0 1; }
+        }
+        &.-wide #spread { layout: horizontal; }
+        &.-wide #spread Plate { margin: 0 2 0 0; }
+    }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id)
+        self.page = 0
+        self.samples = SampleList(id="samples")
+        self._charts = {graph: Chart(id=f"{graph}-chart") for graph in GRAPHS}
+        self._spreads = {metric: Plate(id=f"{metric}-spread") for metric, *_ in SPREADS}
+        self._errors, self._week, self._against = Plate(id="errors"), Plate(id="week"), Plate(id="against")
+        self._time = Horizontal(*self._charts.values(), id="time")
+        self._spread = Horizontal(*self._spreads.values(), id="spread")
+        self._middle = Horizontal(self._spread, self._errors, id="middle")
+        self._lower = Horizontal(self._week, self._against, id="lower")
+
+    def compose(self) -> ComposeResult:
+        """All panels; a page hides those that are not on it."""
+        yield self._time
+        yield self._middle
+        yield self._lower
+        yield self.samples
+
+    @property
+    def lists_samples(self) -> bool:
+        """Whether the samples can be seen."""
+        return self.page in (0, 6)
+
+    def columns(self, screen: Size) -> int:
+        """How many slices of time a chart can draw."""
+        return max((screen.width // 2 if self.page == 0 else screen.width) - _AROUND_PLOT - 2, 20)
+
+    def arrange(self, page: int, screen: Size) -> int:
+        """Show this page, or the first where it is 0 and there is no room for all; which one it is."""
+        self.page = page if page or _is_large(screen) else 1
+        on: tuple[tuple[Widget, int], ...] = (
+            (self._time, 1), (self._spread, 2), (self._errors, 3), (self._week, 4), (self._against, 5),
+            (self.samples, 6),
+        )  # fmt: skip
+        for widget, number in on:
+            widget.display = self.page in (0, number)
+        self._middle.display = self.page in (0, 2, 3)
+        self._lower.display = self.page in (0, 4, 5)
+        self.set_class(self.page == 0, "-all")
+        self.set_class(self.page == 2 and screen.width >= 2 * screen.height + 90, "-wide")
+        return self.page
+
+    def draw(self, portrait: Portrait | None, lane: str, interval_s: float, *, dark: bool, at_once: bool) -> None:
+        """Draw what can be seen of a portrait; nothing of None."""
+        self.samples.show()
+        for graph, chart in self._charts.items():
+            chart.visible = portrait is not None
+            if portrait is not None and self._time.display:
+                chart.show(plot(portrait, graph, lane, interval_s, dark=dark), at_once=at_once)
+        for metric, title, shares in SPREADS:
+            plate = self._spreads[metric]
+            if portrait is None or not plate.size.width:
+                plate.draw([])
+            else:
+                own = portrait.lanes.get(lane)
+                sketch = own.sketch(metric) if own else None
+                plate.draw(histogram_rows(title, sketch, shares, *plate.size))
+        for plate, rows in ((self._errors, trouble_rows), (self._against, against_rows)):
+            plate.draw(rows(portrait, lane, *plate.size) if portrait is not None and plate.size.width else [])
+
+    def draw_week(self, week: Week | None) -> None:
+        """Draw the heat map."""
+        if self._week.size.width:
+            reading = [(("Week: reading the store …", "hint"),)]
+            self._week.draw(reading if week is None else week_rows(week, *self._week.size))
+
+
+def first_page(screen: Size) -> int:
+    """The number of the first page there is on a screen of that size: 0 where all fit at once."""
+    return 0 if _is_large(screen) else 1
+
+
+def _is_large(screen: Size) -> bool:
+    return screen.width >= ALL_FROM.width and screen.height >= ALL_FROM.height

@@ -1,0 +1,79 @@
+"""Endpoint plots: TTFT and tokens/s of one endpoint over time, median, bad quantiles and worst; pure."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from probes.stats import median
+from tui.palette import endpoint_color
+from tui.portrait import SHARES, Cut, Graph, Levels, Portrait
+from tui.widgets.chart import Plot
+from tui.widgets.series import Point, Series
+
+TITLES: Final[dict[Graph, str]] = {"ttft_ms": "TTFT ms", "tokens_per_s": "tokens/s"}
+_SLOTS: Final = (0, 1, 5, 7)
+"""Colours of the median, the two bad quantiles and the worst; the letters at their ends say the same."""
+
+_OTHER_SLOT: Final = 2
+GAP_INTERVALS: Final = 3
+"""A line is cut where nothing was measured for so many times the usual distance."""
+
+
+def plot(portrait: Portrait, graph: Graph, lane: str, interval_s: float, *, dark: bool) -> Plot:
+    """One lane's lines; of another lane the median alone, for comparison: their values are never mixed.
+
+    Failed probes are marked on the time axis.
+    """
+    cut, names = portrait.cut, tags(graph)
+    levels = portrait.levels.get(lane, {}).get(graph, ())
+    failed = tuple(cut.middle(place) for place, count in enumerate(portrait.failed) if count)
+    reach = reach_ms(levels, cut, interval_s)
+
+    def series(name: str, tag: str, slot: int, values: Sequence[float | None], marks: Sequence[int] = ()) -> Series:
+        color, worst = endpoint_color(slot, dark=dark), "max" if graph == "ttft_ms" else "min"
+        return Series(name, tag, color, tuple(points(values, cut, reach)), worst, marks)  # type: ignore[arg-type]
+
+    # the worst is drawn first, below the others
+    lines = [
+        series(tag, tag, slot, [None if one is None else one[field] for one in levels], failed if field == 0 else ())
+        for field, (tag, slot) in reversed(list(enumerate(zip(names, _SLOTS, strict=True))))
+    ]
+    for other, held in portrait.levels.items():
+        if other != lane:
+            medians = [None if one is None else one.median for one in held[graph]]
+            lines.insert(0, series(other, other[0], _OTHER_SLOT, medians))
+    return Plot(
+        f"{TITLES[graph]}  {' · '.join(names)}",
+        tuple(lines),
+        cut.start,
+        cut.end,
+        least_high=10.0,
+        may_log=True,
+        note="; ".join([lane, *(f"{one[0]} = {one} p50" for one in portrait.levels if one != lane)]),
+    )
+
+
+def tags(graph: Graph) -> tuple[str, str, str, str]:
+    """What stands at the ends of the lines: the quantiles in percent, and the worst."""
+    one, two, three = (f"{share * 100:g}" for share in SHARES[graph])
+    return one, two, three, "max" if graph == "ttft_ms" else "min"
+
+
+def reach_ms(levels: Sequence[Levels | None], cut: Cut, interval_s: float) -> float:
+    """How far apart two values may lie to be joined: three times the interval, or the usual distance of slices."""
+    places = [place for place, one in enumerate(levels) if one is not None]
+    usual = median([later - earlier for earlier, later in pairwise(places)]) or 1
+    return GAP_INTERVALS * max(interval_s * 1000, usual * cut.length if usual > 1 else 0)
+
+
+def points(values: Sequence[float | None], cut: Cut, reach: float) -> Iterator[Point]:
+    """The values at the middles of their slices, and a cut between any two that lie too far apart."""
+    last: int | None = None
+    for place, value in enumerate(values):
+        if value is None:
+            continue
+        empty = 0 if last is None else (place - last - 1) * cut.length
+        if last is not None and empty > reach:
+            yield Point((cut.middle(last) + cut.middle(place)) // 2, None)
+        yield Point(cut.middle(place), value)
+        last = place
