@@ -14,7 +14,7 @@ CHECKED: Final = 25
 """Lines looked at together: most hold nothing to be redone; one that does costs a look at each of the others."""
 
 # CROSS fixes the order of the join: samples lead, in the order of their index
-_FROM: Final = "sample CROSS JOIN endpoint ON endpoint.id = sample.endpoint_id"
+_FROM: Final = "sample CROSS JOIN endpoint WHERE endpoint.id = sample.endpoint_id"
 
 
 class Reader(Protocol):
@@ -59,7 +59,7 @@ def count(reader: Reader, selection: Selection) -> int:
 def rows(reader: Reader, selection: Selection, columns: Sequence[Column]) -> Iterator[list[Row]]:
     """The samples, oldest first, some at a time."""
     where, parameters = selection.where()
-    return _rows(reader, columns, f"WHERE {where} ORDER BY sample.started_at", parameters)
+    return _rows(reader, columns, f"{where} ORDER BY sample.started_at", parameters)
 
 
 def lines(
@@ -88,7 +88,7 @@ def lines(
     for found in reader.rows(sql, parameters):
         texts = [line for _, line in found]
         for place in _unsafe(texts, maker.safe):
-            [[row]] = _rows(reader, columns, "WHERE sample.id = ?", [found[place][0]])
+            [[row]] = _rows(reader, columns, "sample.id = ?", [found[place][0]])
             texts[place] = by_hand(row)
         yield texts
 
@@ -102,7 +102,7 @@ def _unsafe(texts: list[str], safe: Callable[[str], bool]) -> Iterator[int]:
 
 
 def _rows(reader: Reader, columns: Sequence[Column], rest: str, parameters: Sequence[Any]) -> Iterator[list[Row]]:
-    sql = f"SELECT {', '.join(_column(one.name) for one in columns)} FROM {_FROM} {rest}"
+    sql = f"SELECT {', '.join(_column(one.name) for one in columns)} FROM {_FROM} AND {rest}"
     truths = {place for place, one in enumerate(columns) if one.holds == "bool"}
     for found in reader.rows(sql, parameters):
         yield [_with_truths(row, truths) for row in found] if truths else found
