@@ -7,7 +7,7 @@ from probes.stats import rate
 from tui.comparison import Comparison
 from tui.contender import Contender
 from tui.format import span
-from tui.measure import CHARTED, MEASURES, value_of
+from tui.measure import MEASURES, value_of
 from tui.palette import endpoint_color
 from tui.widgets.chart import Plot
 from tui.widgets.series import Point, Series
@@ -20,7 +20,7 @@ _COUNTED: Final = frozenset({"errors", "hits"})
 
 def plot(comparison: Comparison, name: str, *, dark: bool) -> Plot:
     """The figure called ``name`` of `MEASURES`, slice by slice."""
-    measure = MEASURES[name]
+    measure, in_percent = MEASURES[name], name == "errors"
     lines = tuple(
         Series(
             one.label,
@@ -28,13 +28,12 @@ def plot(comparison: Comparison, name: str, *, dark: bool) -> Plot:
             endpoint_color(one.slot, dark=dark),
             tuple(points(comparison, one, name)),
             "min" if measure.more_is_better else "max",
-            tuple(failed(comparison, one)),
+            () if in_percent else tuple(failed(comparison, one)),
         )
         for one in comparison.contenders
     )
-    in_percent = name == "errors"
     title = f"{measure.words}{' %' if in_percent else ''}"
-    least = {"errors": 10.0, "hits": 4.0, "cost/M": 0.01}.get(name, 10.0)
+    least = {"hits": 4.0, "cost/M": 0.01}.get(name, 10.0)
     marks = " · × over 5 % failed" if any(one.failed for one in lines) else ""
     return Plot(
         title,
@@ -42,7 +41,7 @@ def plot(comparison: Comparison, name: str, *, dark: bool) -> Plot:
         comparison.span.since,
         comparison.span.until,
         least,
-        may_log=name not in _COUNTED and name in CHARTED,
+        may_log=name not in _COUNTED,
         note=f"per {span(comparison.length_ms)}{marks}",
     )
 
@@ -62,7 +61,7 @@ def points(comparison: Comparison, own: Contender, name: str) -> Iterator[Point]
         if last is not None and at - last > reach:
             yield Point((last + at) // 2, None)
         value = value_of(name, own, tally)
-        yield Point(at, value * 100 if value is not None and name == "errors" else value)
+        yield Point(at, value if value is None else value * (100 if name == "errors" else 1))
         last = at
 
 

@@ -93,7 +93,7 @@ class CompareScreen(Screen[None]):
         self.found: tuple[Comparison, str] | None = None
         self._kept: tuple[Contender, ...] = ()
         self._problem = ""
-        self._reading = False
+        self._reading = self._stale = self._asked = False
         self._read_at: int | None = None
         self._heading = CompareHeading(id="heading")
         self._chart = Chart(id="chart")
@@ -131,24 +131,36 @@ class CompareScreen(Screen[None]):
     def _look(self, *, asked: bool = True) -> None:
         """Something else is looked at: draw what is known, and read the rest; ``asked``: by a person, who waits."""
         self.set_class(not self.period.live, "-past")
-        self._read_at, self._reading = self._now(), asked
-        self.run_worker(lambda: self._load(asked), group="compare", exclusive=True, exit_on_error=False)
+        self._read_at = self._now()
+        self._asked = self._asked or asked
+        if self._reading:
+            self._stale = True
+        else:
+            self._reading = True
+            self.run_worker(self._load(), group="compare", exit_on_error=False)
         self._draw()
 
-    async def _load(self, asked: bool) -> None:
-        url, measure = self._url(), self.measure
-        columns = max(self._chart.size.width - AROUND_PLOT, LEAST_COLUMNS)
-        if url is not None:
-            span, metric = self.period.span(self._now()), MEASURES[measure].sketch
-            try:
-                self.found = await asyncio.to_thread(read, url, self.contenders, span, columns, metric), measure
-                self._problem = ""
-            except StoreProblem as problem:
-                self._problem = f"The store cannot be read: {problem.detail}"
-        self._reading = False
+    async def _load(self) -> None:
+        """Read what is wanted, once more where something else is wanted by then: one reading at a time."""
+        self._stale = True
+        while self._stale:
+            self._stale = False
+            await self._read()
+        asked, self._asked, self._reading = self._asked, False, False
         self._draw()
         if self.found is not None:
             self._chart.show(plot(*self.found, dark=self.app.current_theme.dark), at_once=asked)
+
+    async def _read(self) -> None:
+        if (url := self._url()) is None:
+            return
+        measure, span = self.measure, self.period.span(self._now())
+        columns, metric = max(self._chart.size.width - AROUND_PLOT, LEAST_COLUMNS), MEASURES[measure].sketch
+        try:
+            self.found = await asyncio.to_thread(read, url, self.contenders, span, columns, metric), measure
+            self._problem = ""
+        except StoreProblem as problem:
+            self._problem = f"The store cannot be read: {problem.detail}"
 
     @property
     def rows(self) -> tuple[Placed, ...]:
@@ -163,7 +175,7 @@ class CompareScreen(Screen[None]):
         if self.marked not in keys:
             self.marked = keys[0] if keys else None
         with self.app.batch_update():
-            self._heading.show(self.contenders, self.period, self._now(), reading=self._reading)
+            self._heading.show(self.contenders, self.period, self._now(), reading=self._reading and self._asked)
             self._caption.draw([self._words(rows)])
             self._table.styles.height = 1 + max(len(rows), 1)
             self._table.show(rows, self.rank, self.marked, READING if self.contenders else NOBODY)
