@@ -1,7 +1,6 @@
 """The questions a store answers, and the stores that cannot."""
 
 import asyncio
-import sqlite3
 
 import pytest
 
@@ -11,17 +10,12 @@ from probes.store.reader import Point, Served, Spent, StoreReader
 from probes.store.source import FETCH
 from probes.store.writer import Writer
 from tests.samples import sample
-from tests.store.stores import ask, fill, url_of
+from tests.store.stores import ask, fill, other
 
 
 @pytest.fixture
-def path(tmp_path):
-    return tmp_path / "history.db"
-
-
-@pytest.fixture
-def reader(path):
-    with StoreReader(url_of(path)) as reader:
+def reader(store):
+    with StoreReader(store) as reader:
         yield reader
 
 
@@ -44,98 +38,51 @@ def everything(reader: StoreReader) -> list:
     ]
 
 
-def test_a_missing_store_is_empty_and_stays_missing(reader, path):
-    assert everything(reader) == []
-    assert not path.exists()
-
-
-def test_an_empty_file_is_an_empty_store(reader, path):
-    path.touch()
-    assert everything(reader) == []
-    assert path.stat().st_size == 0
-
-
-def test_a_store_that_has_no_tables_yet_is_empty(reader, path):
-    fill(path, [])
-    connection = sqlite3.connect(path)
-    connection.execute("DROP TABLE alembic_version")
-    connection.close()
+def test_a_store_that_is_not_there_is_empty(reader):
     assert everything(reader) == []
 
 
-def test_a_store_is_found_as_soon_as_it_is_there(reader, path):
+def test_a_store_that_has_no_tables_yet_is_empty(reader, store):
+    fill(store, [])
+    with other(store) as connection:
+        connection.execute("DROP TABLE alembic_version")
+    assert everything(reader) == []
+
+
+def test_a_store_is_found_as_soon_as_it_is_there(reader, store):
     assert reader.count() == 0
-    fill(path, [sample()])
+    fill(store, [sample()])
     assert reader.count() == 1
 
 
-def test_a_store_that_was_replaced_is_read_anew(reader, path):
-    fill(path, [sample(), sample()])
-    assert reader.count() == 2
-    path.unlink()
-    assert reader.count() == 0
-    fill(path, [sample()])
-    assert reader.count() == 1
-
-
-def test_a_file_of_another_program_is_foreign_and_unchanged(reader, path):
-    path.write_text("dear diary")
-    with pytest.raises(StoreProblem) as caught:
-        reader.count()
-    assert caught.value.state == "foreign"
-    assert path.read_text() == "dear diary"
-
-
-def test_a_newer_store_is_not_read(reader, path):
-    fill(path, [sample()])
-    connection = sqlite3.connect(path)
-    connection.execute("UPDATE alembic_version SET version_num = '9999'")
-    connection.commit()
-    connection.close()
+def test_a_newer_store_is_not_read(reader, store):
+    fill(store, [sample()])
+    with other(store) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
     with pytest.raises(StoreProblem) as caught:
         list(reader.points(0))
     assert caught.value.state == "newer"
 
 
-def test_a_locked_store_is_locked_and_then_read(reader, path):
-    fill(path, [sample()])
-    holder = sqlite3.connect(path, isolation_level=None)
-    holder.execute("PRAGMA locking_mode = EXCLUSIVE")
-    holder.execute("BEGIN EXCLUSIVE")
-    with pytest.raises(StoreProblem) as caught:
-        reader.count()
-    assert caught.value.state == "locked"
-    holder.close()
-    assert reader.count() == 1
-
-
-def test_nothing_can_be_written_through_a_reader(reader, path):
-    fill(path, [sample()])
-    with pytest.raises(StoreProblem) as caught:
-        list(reader.rows("DELETE FROM sample"))
-    assert caught.value.state == "read_only"
-    assert reader.count() == 1
-
-
-def test_a_sample_comes_back_as_it_was_stored(reader, path):
+def test_a_sample_comes_back_as_it_was_stored(reader, store):
     stored = [
         sample(started_at=1, outcome=Outcome.TIMEOUT, outcome_detail="first token", due_lag_ms=0.25),
         sample(started_at=2, connection="warm", ttft_ms=12.5, output_tokens=256, expect_ok=True, clock="user"),
         sample(started_at=3, expect_ok=False, cost_usd=0.000123, served_model="m", requests_limit=60.0),
     ]
-    fill(path, stored)
+    fill(store, stored)
     assert list(reader.samples()) == stored
     assert [reader.sample(key) for key, _ in reader.after(0, 9)] == stored
     with pytest.raises(KeyError):
         reader.sample(99)
 
 
-def test_points_are_what_the_panels_draw_oldest_first(reader, path):
+def test_points_are_what_the_panels_draw_oldest_first(reader, store):
     more = {"requests_limit": 60.0, "requests_remaining": 59.0, "requests_reset_s": 1.5}
     more |= {"server_load_ms": 4.5, "tokens_limit": 6e4, "tokens_remaining": 5e4, "tokens_reset_s": 2.5}
     more |= {"output_chars": 560, "e2e_ms": 700.0, "cost_usd": 0.0001, "trusted": False}
     more |= {"dns_ms": 1.0, "connect_ms": 8.0, "tls_ms": 16.0, "upgrade_ms": 0.5}
-    fill(path, [
+    fill(store, [
         sample(started_at=20, endpoint="b", outcome=Outcome.RATE_LIMITED),
         sample(started_at=10, endpoint="a", connection="cold", ttft_ms=12.5, tokens_per_s=80.0, **more),
     ])  # fmt: skip
@@ -148,117 +95,89 @@ def test_points_are_what_the_panels_draw_oldest_first(reader, path):
     ]
 
 
-def test_spans_hold_their_beginning_but_not_their_end(reader, path):
-    fill(path, [sample(started_at=at) for at in (10, 20, 30)])
+def test_spans_hold_their_beginning_but_not_their_end(reader, store):
+    fill(store, [sample(started_at=at) for at in (10, 20, 30)])
     assert [point.started_at for point in reader.points(20)] == [20, 30]
     assert [point.started_at for point in reader.points(10, 30)] == [10, 20]
     assert [one.started_at for one in reader.samples(20, 30)] == [20]
     assert reader.count(None, 30) == 2
 
 
-def test_endpoints_can_be_chosen(reader, path):
-    fill(path, [sample(started_at=at, endpoint=name) for at, name in enumerate("abcab")])
+def test_endpoints_can_be_chosen(reader, store):
+    fill(store, [sample(started_at=at, endpoint=name) for at, name in enumerate("abcab")])
     assert [one.started_at for one in reader.samples(endpoints=["a", "c"])] == [0, 2, 3]
     assert reader.count(endpoints=["b"]) == 2
     assert reader.count(endpoints=["'; DROP TABLE sample; --"]) == 0
 
 
-def test_many_points_come_in_order_and_whole(reader, path):
-    fill(path, [sample(started_at=at) for at in range(2 * FETCH + 1)])
+def test_many_points_come_in_order_and_whole(reader, store):
+    fill(store, [sample(started_at=at) for at in range(2 * FETCH + 1)])
     assert [point.started_at for point in reader.points(0)] == list(range(2 * FETCH + 1))
 
 
-def test_an_iterator_shows_one_moment_while_the_store_goes_on(reader, path):
-    fill(path, [sample(started_at=at) for at in range(FETCH + 1)])
+def test_an_iterator_shows_one_moment_while_the_store_goes_on(reader, store):
+    fill(store, [sample(started_at=at) for at in range(FETCH + 1)])
     points = reader.points(0)
     next(points)
-    fill(path, [sample(started_at=FETCH + 1, endpoint="new")])
+    fill(store, [sample(started_at=FETCH + 1, endpoint="new")])
     assert sum(1 for _ in points) == FETCH
     assert reader.count() == FETCH + 2
 
 
-def test_the_latest_sample_of_each_endpoint_by_time_not_by_storing(reader, path):
-    fill(path, [sample(started_at=at, endpoint=name) for at, name in [(5, "a"), (3, "a"), (4, "b")]])
+def test_the_latest_sample_of_each_endpoint_by_time_not_by_storing(reader, store):
+    fill(store, [sample(started_at=at, endpoint=name) for at, name in [(5, "a"), (3, "a"), (4, "b")]])
     assert {name: one.started_at for name, one in reader.latest().items()} == {"a": 5, "b": 4}
 
 
-def test_an_endpoint_whose_model_was_changed_has_one_latest_sample(reader, path):
-    fill(path, [sample(started_at=1, model="old"), sample(started_at=2, model="new")])
+def test_an_endpoint_whose_model_was_changed_has_one_latest_sample(reader, store):
+    fill(store, [sample(started_at=1, model="old"), sample(started_at=2, model="new")])
     assert [one.model for one in reader.latest().values()] == ["new"]
 
 
-def test_the_last_samples_of_each_endpoint_come_oldest_first(reader, path):
-    fill(path, [sample(started_at=at, endpoint=name) for name in "ab" for at in (3, 1, 2)])
-    fill(path, [sample(started_at=9, endpoint="c")])
+def test_the_last_samples_of_each_endpoint_come_oldest_first(reader, store):
+    fill(store, [sample(started_at=at, endpoint=name) for name in "ab" for at in (3, 1, 2)])
+    fill(store, [sample(started_at=9, endpoint="c")])
     assert [(one.started_at, one.endpoint) for one in reader.last(2)] == [
         (2, "a"), (2, "b"), (3, "a"), (3, "b"), (9, "c"),
     ]  # fmt: skip
 
 
-def test_who_served_is_told_where_a_response_said_it(reader, path):
+def test_who_served_is_told_where_a_response_said_it(reader, store):
     said = sample(started_at=3, endpoint="b", served_model="m", served_tier="t", served_by="p", served_fingerprint="f")
-    fill(path, [said, sample(started_at=2), sample(started_at=1, served_tier="t"), sample(started_at=0, served_by="p")])
+    fill(
+        store, [said, sample(started_at=2), sample(started_at=1, served_tier="t"), sample(started_at=0, served_by="p")]
+    )
     assert list(reader.served(1)) == [
         Served("sim/model", 1, None, "t", None, None),
         Served("b", 3, "m", "t", "p", "f"),
     ]
 
 
-def test_the_last_failures_are_what_was_sent_and_did_not_end_ok_newest_first(reader, path):
-    fill(path, [sample(started_at=at, outcome=one) for at, one in enumerate(Outcome)])
-    fill(path, [sample(started_at=99, endpoint="other", outcome=Outcome.CUT)])
+def test_the_last_failures_are_what_was_sent_and_did_not_end_ok_newest_first(reader, store):
+    fill(store, [sample(started_at=at, outcome=one) for at, one in enumerate(Outcome)])
+    fill(store, [sample(started_at=99, endpoint="other", outcome=Outcome.CUT)])
     found = [one.outcome for one in reader.last_failures("sim/model", 100)]
     assert found == [one for one in reversed(Outcome) if one not in ("ok", "no_key", "skipped")]
     assert [one.started_at for one in reader.last_failures("sim/model", 2)] == [17, 16]
 
 
-@pytest.mark.parametrize(
-    ("ask_for", "index"),
-    [
-        ("latest", "sample_by_endpoint (endpoint_id=?)"),
-        ("last", "sample_by_endpoint (endpoint_id=?)"),
-        ("served", "sample_by_time (started_at>?)"),
-        ("last_failures", "sample_failed (endpoint_id=?)"),
-        ("points", "sample_by_time (started_at>?)"),
-        ("spent", "sample_by_time (started_at>?)"),
-    ],
-)
-def test_the_quick_questions_go_by_index(reader, path, monkeypatch, ask_for, index):
-    fill(path, [sample()])
-    asked = []
-    rows = reader._source.rows
-    monkeypatch.setattr(reader._source, "rows", lambda sql, values: asked.append((sql, values)) or rows(sql, values))
-    questions = {
-        "latest": reader.latest,
-        "last_failures": lambda: reader.last_failures("sim/model", 1),
-        "last": lambda: reader.last(1),
-        "served": lambda: list(reader.served(0)),
-        "points": lambda: list(reader.points(0)),
-        "spent": lambda: reader.spent(0),
-    }
-    questions[ask_for]()
-    sql, values = asked[0]
-    plan = [row[3] for some in rows(f"EXPLAIN QUERY PLAN {sql}", values) for row in some]
-    assert any(index in step for step in plan), plan
-
-
-def test_answers_are_the_last_of_each_endpoint(reader, path):
-    fill(path, [(sample(endpoint="a"), "one"), (sample(endpoint="b"), "two"), (sample(endpoint="a"), "three")])
-    fill(path, [sample(endpoint="a"), (sample(endpoint="b"), "\x1b[31mfour\n")])
+def test_answers_are_the_last_of_each_endpoint(reader, store):
+    fill(store, [(sample(endpoint="a"), "one"), (sample(endpoint="b"), "two"), (sample(endpoint="a"), "three")])
+    fill(store, [sample(endpoint="a"), (sample(endpoint="b"), "\x1b[31mfour\n")])
     assert reader.answers() == {"a": "three", "b": "four\n"}
-    assert ask(path, "SELECT sample_id FROM answer ORDER BY endpoint_id") == [(3,), (5,)]
+    assert ask(store, "SELECT sample_id FROM answer ORDER BY endpoint_id") == [(3,), (5,)]
 
 
-def test_a_recorder_can_be_followed(reader, path):
-    fill(path, [sample(started_at=at) for at in (10, 20)])
+def test_a_recorder_can_be_followed(reader, store):
+    fill(store, [sample(started_at=at) for at in (10, 20)])
     last = reader.last_id()
-    fill(path, [sample(started_at=5, endpoint="new"), sample(started_at=30)])
+    fill(store, [sample(started_at=5, endpoint="new"), sample(started_at=30)])
     assert [(key, one.started_at) for key, one in reader.after(last, 10)] == [(3, 5), (4, 30)]
     assert [key for key, _ in reader.after(0, 3)] == [1, 2, 3]
 
 
-def test_spending_counts_what_is_known(reader, path):
-    fill(path, [
+def test_spending_counts_what_is_known(reader, store):
+    fill(store, [
         sample(started_at=5, cost_usd=100.0, input_tokens=100),
         sample(started_at=10, cost_usd=0.25, input_tokens=10, output_tokens=20),
         sample(started_at=20, cost_usd=0.5, output_tokens=5),
@@ -268,8 +187,8 @@ def test_spending_counts_what_is_known(reader, path):
     assert reader.spent(40) == Spent(0.0, 0)
 
 
-async def test_the_recorder_shows_itself(reader, path):
-    writer = Writer(url_of(path), vantage="fra")
+async def test_the_recorder_shows_itself(reader, store):
+    writer = Writer(store, vantage="fra")
     writer.beat('{"state": "old"}')
     writer.beat('{"state": "new"}')
     await writer.close(10)
@@ -278,8 +197,8 @@ async def test_the_recorder_shows_itself(reader, path):
     assert found.beat_at >= found.started_at > 0
 
 
-async def test_a_reader_serves_any_thread(reader, path):
-    fill(path, [sample()])
+async def test_a_reader_serves_any_thread(reader, store):
+    fill(store, [sample()])
     assert reader.count() == 1
     assert await asyncio.to_thread(reader.count) == 1
     assert len(await asyncio.to_thread(lambda: list(reader.samples()))) == 1
