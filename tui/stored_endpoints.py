@@ -1,6 +1,7 @@
 """Stored endpoints: the endpoints of a store as a screen draws them, where no engine says what they are."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
@@ -19,14 +20,16 @@ USUAL_S: Final = 60.0
 def stored_endpoints(reader: StoreReader, configured: Iterable[EndpointFacts]) -> tuple[EndpointFacts, ...]:
     """The endpoints of a store: as configured where the name is, in that order, then the others as they are found.
 
-    Raises StoreProblem.
+    What was recorded is the store's to say, the model and whether it was watched at all included. Raises StoreProblem.
     """
     known = {one.name: one for one in configured}
     last: dict[str, list[Sample]] = {}
     for sample in reader.last(LAST):
         last.setdefault(sample.endpoint, []).append(sample)
     found = {
-        name: known.get(name) or facts_of(name, provider, dialect, model, last.get(name, ()))
+        name: replace(known[name], provider=provider, dialect=dialect, model=model, enabled=True)
+        if name in known
+        else facts_of(name, provider, dialect, model, last.get(name, ()))
         for _, name, provider, dialect, model in reader.endpoints().values()
     }
     order = [*(name for name in known if name in found), *(name for name in found if name not in known)]

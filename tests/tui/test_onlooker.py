@@ -112,11 +112,12 @@ def test_how_an_endpoint_is_probed_is_read_from_its_samples():
 async def test_endpoints_are_as_configured_where_the_name_is_and_else_as_found(tmp_path):
     begin = now()
     await store(tmp_path, *(sample(started_at=begin, endpoint=name, model="new") for name in ("x", "b", "a")))
-    configured = [EndpointFacts.of(endpoint(name=name, model="mine", group="g")) for name in ("a", "b", "absent")]
+    mine = {"model": "mine", "group": "mine", "enabled": False}
+    configured = [EndpointFacts.of(endpoint(name=name, **mine)) for name in ("a", "b", "absent")]
     with StoreReader(url_in(tmp_path)) as reader:
         found = stored_endpoints(reader, configured)
-    assert [(one.name, one.model, one.key) for one in found] == [
-        ("a", "mine", None), ("b", "mine", None), ("x", "new", None),
+    assert [(one.name, one.model, one.group, one.enabled) for one in found] == [
+        ("a", "new", "mine", True), ("b", "new", "mine", True), ("x", "new", "new", True),
     ]  # fmt: skip
 
 
