@@ -14,9 +14,10 @@ from probes.exports.selection import Selection
 from probes.frames import EndpointFacts
 from probes.race.wish import FEWEST_LANES, MOST_LANES
 from probes.store.problem import StoreProblem
+from tui.compare_keys import COMPARE_FOOTER, COMPARE_KEYS
 from tui.comparison import Comparison, places, read
 from tui.contender import MOST, Contender, lined_up, toggled
-from tui.keys import COMPARE_FOOTER, COMPARE_KEYS, bindings
+from tui.keys import bindings
 from tui.lens import next_of
 from tui.measure import CHARTED, MEASURES
 from tui.panels.compare_chart import plot
