@@ -220,7 +220,8 @@ async def test_the_screen_says_that_it_only_reads(tmp_path, monkeypatch):
     await store(tmp_path, *samples, beat="{}")
     onlooker = Onlooker(url_in(tmp_path))
     async with showing(source=onlooker, size=(160, 40), store_url=url_in(tmp_path)) as shown:
-        shown.clock.ms = begin + 300_000
+        with StoreReader(url_in(tmp_path)) as reader:
+            shown.clock.ms = reader.recorder().beat_at + 300_000
         async with asyncio.timeout(20):
             await shown.settle()
             while "120" not in shown.text:
