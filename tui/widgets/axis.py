@@ -21,6 +21,7 @@ _SECOND: Final = 1000
 _DAY: Final = 86_400
 _TIME_STEPS_S: Final = (
     1, 5, 10, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, _DAY, 2 * _DAY, 7 * _DAY,
+    14 * _DAY, 30 * _DAY, 60 * _DAY, 90 * _DAY, 365 * _DAY,
 )  # fmt: skip
 
 
@@ -52,15 +53,17 @@ class ValueAxis:
         return (self.low, self.high)
 
 
-def value_axis(values: Sequence[Sequence[float]], least_high: float, may_log: bool) -> ValueAxis:
-    """The axis that fits series of finite values: from 0, or logarithmic where medians lie far apart."""
+def value_axis(
+    values: Sequence[Sequence[float]], least_high: float, may_log: bool, log_from: float = LOG_RATIO
+) -> ValueAxis:
+    """The axis that fits series of finite values: from 0, or logarithmic where medians are ``log_from`` times apart."""
     ordered = sorted(min(one, LARGEST) for series in values for one in series if one > 0)
     usual = quantile(ordered, 0.98)
     if usual is None:
         return ValueAxis(0.0, least_high)
     high = ordered[-1] if ordered[-1] <= OUTLIER * usual else usual * 1.25
     medians = [one for series in values if (one := quantile(sorted(series), 0.5))]
-    if not may_log or not medians or max(medians) <= LOG_RATIO * min(medians):
+    if not may_log or not medians or max(medians) <= log_from * min(medians):
         return ValueAxis(0.0, round_up(max(high, least_high)))
     low = max(ordered[0], high / 1e6)
     rungs = _rungs(10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high)), (1, 2, 5))

@@ -18,7 +18,7 @@ from textual.geometry import Size
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.widgets.axis import ValueAxis, time_label, time_ticks, value_axis, value_label
+from tui.widgets.axis import LOG_RATIO, ValueAxis, time_label, time_ticks, value_axis, value_label
 from tui.widgets.series import Point, Series, clean, column_of, runs, thin
 from tui.widgets.spark import CHANGE
 
@@ -96,7 +96,8 @@ class Plot:
     """Everything a chart shows.
 
     Instants are milliseconds since the epoch. The value axis ends at or above ``least_high``; with ``may_log``
-    it is logarithmic where the series differ too much to share a linear one. ``moments`` get a mark on the time axis.
+    it is logarithmic where the medians of its series are more than ``log_from`` times apart. ``moments`` get a mark on
+    the time axis.
     """
 
     title: str
@@ -107,6 +108,7 @@ class Plot:
     may_log: bool = False
     note: str = ""
     moments: tuple[int, ...] = ()
+    log_from: float = LOG_RATIO
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,7 @@ def drawing(plot: Plot, canvas: Canvas, width: int, height: int, background: str
     """
     points = {one.tag: clean(one.points, plot.since, plot.until) for one in plot.series}
     values = [[point.value for point in line if point.value is not None] for line in points.values()]
-    axis = value_axis(values, plot.least_high, plot.may_log)
+    axis = value_axis(values, plot.least_high, plot.may_log, plot.log_from)
     ticks = axis.ticks(max(2, min(6, (height - 3) // 2)))
     box = frame(width, height, max(len(value_label(one)) for one in ticks))
     title = _title(plot, axis, max((max(one) for one in values if one), default=None), width)
