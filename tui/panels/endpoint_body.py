@@ -24,6 +24,8 @@ PAGES: Final = ("all", "time", "spread", "errors", "week", "against", "samples")
 ALL_FROM: Final = Size(140, 40)
 """The screen from which all pages are shown at once."""
 
+TALL_FROM: Final = 54
+
 SPREADS: Final = (
     ("ttft_ms", "TTFT ms", (0.5, 0.95, 0.99)),
     ("tokens_per_s", "tokens/s", (0.5, 0.05, 0.01)),
@@ -42,16 +44,22 @@ class EndpointBody(Vertical):
         #time, #spread { layout: vertical; height: 1fr; }
         #middle, #lower { layout: horizontal; height: 1fr; }
         #spread Plate, #errors, #week, #against { height: 1fr; width: 1fr; }
+        #time Chart { width: 1fr; }
         #spread Plate { margin: 0 0 1 0; }
         &.-all {
-            #time { layout: horizontal; height: 12; margin: 0 0 1 0; }
+            #time { layout: horizontal; height: 11; margin: 0 0 1 0; }
             #time Chart { margin: 0 1; }
-            #middle { height: 9; margin: 0 0 1 0; }
+            #middle { height: 10; margin: 0 0 1 0; }
             #spread { layout: horizontal; width: 1fr; }
             #spread Plate { margin: 0 1; }
             #errors, #week, #against { margin: 0 1; }
             #lower { height: 10; margin: 0 0 1 0; }
             #samples { margin: 0 1; }
+        }
+        &.-all.-tall {
+            #time { height: 14; }
+            #middle { height: 12; }
+            #lower { height: 11; }
         }
         &.-wide #spread { layout: horizontal; }
         &.-wide #spread Plate { margin: 0 2 0 0; }
@@ -86,7 +94,7 @@ class EndpointBody(Vertical):
         """How many slices of time a chart can draw."""
         return max((screen.width // 2 if self.page == 0 else screen.width) - _AROUND_PLOT - 2, 20)
 
-    def arrange(self, page: int, screen: Size) -> int:
+    def turn(self, page: int, screen: Size) -> int:
         """Show this page, or the first where it is 0 and there is no room for all; which one it is."""
         self.page = page if page or _is_large(screen) else 1
         on: tuple[tuple[Widget, int], ...] = (
@@ -98,6 +106,7 @@ class EndpointBody(Vertical):
         self._middle.display = self.page in (0, 2, 3)
         self._lower.display = self.page in (0, 4, 5)
         self.set_class(self.page == 0, "-all")
+        self.set_class(screen.height >= TALL_FROM, "-tall")
         self.set_class(self.page == 2 and screen.width >= 2 * screen.height + 90, "-wide")
         return self.page
 

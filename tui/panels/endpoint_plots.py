@@ -15,6 +15,9 @@ _SLOTS: Final = (0, 1, 5, 7)
 """Colours of the median, the two bad quantiles and the worst; the letters at their ends say the same."""
 
 _OTHER_SLOT: Final = 2
+LOG_FROM: Final = 2.5
+"""The worst of many samples would flatten the median to a line at the bottom of a linear axis."""
+
 GAP_INTERVALS: Final = 3
 """A line is cut where nothing was measured for so many times the usual distance."""
 
@@ -49,6 +52,7 @@ def plot(portrait: Portrait, graph: Graph, lane: str, interval_s: float, *, dark
         cut.end,
         least_high=10.0,
         may_log=True,
+        log_from=LOG_FROM,
         note="; ".join([lane, *(f"{one[0]} = {one} p50" for one in portrait.levels if one != lane)]),
     )
 

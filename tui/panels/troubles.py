@@ -35,15 +35,19 @@ def trouble_rows(portrait: Portrait, lane: str, width: int, height: int) -> list
     watched = squeezed(portrait.samples, columns, sum)
     order = sorted(portrait.troubles, key=lambda one: (_rank(one), -sum(portrait.troubles[one])))
     room = max(height - 5, 1)
-    shown = order if len(order) <= room else order[: room - 1]
+    rare = order if len(order) > room else []
+    hits = [one for one in rare if one == Outcome.RATE_LIMITED]
+    shown = [*[one for one in rare if one not in hits][: max(room - 1 - len(hits), 0)], *hits] if rare else order
     rows = [_outcome(one, portrait.troubles[one], watched, columns) for one in shown]
-    if len(shown) < len(order):
-        rest = sum(sum(portrait.troubles[one]) for one in order[len(shown) :])
-        rows.append(((f"  and {number(rest)} of {len(order) - len(shown)} other kinds", "label"),))
+    if rest := [sum(portrait.troubles[one]) for one in order if one not in shown]:
+        rows.append(((f"  and {number(sum(rest))} of {len(rest)} other kind{'' if len(rest) == 1 else 's'}", "label"),))
     if not order:
         said = "nothing went wrong" if any(portrait.samples) else "no sample in this stretch"
         rows.append(((f"{'  ' + said:<{LABEL}}", "hint"), (_counts([0] * columns, watched, 1), "dim")))
-    title: Row = (("Errors by kind", "title"), ("  samples that did not end ok, slice by slice", "label"))
+    title: Row = (
+        ("Errors by kind", "title"),
+        ("  samples that did not end ok, slice by slice"[: max(width - 14, 0)], "label"),
+    )
     gauges = [_headroom(portrait.headroom, columns), _stalls(portrait.stalls.get(lane, ()), columns)]
     return [title, *rows, *gauges, *_axis(cut, columns)][:height]
 
@@ -91,7 +95,7 @@ def _headroom(values: Sequence[float | None], columns: int) -> Row:
 
 def _stalls(values: Sequence[float | None], columns: int) -> Row:
     most = _most(values)
-    label = f"  longest gap ms{number(most):>8} "
+    label = f"  longest gap ms{number(most):>7} "
     drawn = "".join(
         GAP if one is None else BLOCKS[level(one, most or 1.0, 8) - 1] for one in squeezed(values, columns, _most)
     )

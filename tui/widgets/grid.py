@@ -62,11 +62,12 @@ class Grid(ScrollView, can_focus=False):
     """
 
     class Clicked(Message):
-        """A row was clicked."""
+        """A row was clicked; ``twice``: for the second time in a row."""
 
-        def __init__(self, owner: str) -> None:
+        def __init__(self, owner: str, *, twice: bool = False) -> None:
             super().__init__()
             self.owner = owner
+            self.twice = twice
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
@@ -130,7 +131,7 @@ class Grid(ScrollView, can_focus=False):
     def on_click(self, event: events.Click) -> None:
         """A click selects the row under it."""
         if (owner := self.owner_at(event.y)) is not None:
-            self.post_message(self.Clicked(owner))
+            self.post_message(self.Clicked(owner, twice=event.chain == 2))
 
     def _forget(self) -> None:
         self._strips.clear()
