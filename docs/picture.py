@@ -18,6 +18,7 @@ from tui.attached import Attached
 from tui.child import ChildEngine
 from tui.launch import engine_argv, engine_environment
 from tui.lens import Lens
+from tui.period import LENGTHS, Period
 from tui.screens.race import RaceScreen
 from tui.source import Live
 
@@ -33,7 +34,7 @@ def demo(*words: str, race: RaceWish | None = None) -> InftopApp:
     return InftopApp(
         Live(lambda: ChildEngine(engine_argv(["run", "--demo", *words]), engine_environment(os.environ)), Attached),
         now=lambda: time.time_ns() // 1_000_000,
-        lens=Lens(window="1 m"),
+        lens=Lens(Period(LENGTHS["1 m"])),
         race=race,
     )
 

@@ -13,15 +13,22 @@ from probes.frames import EndpointFacts, Hello
 from probes.race.news import RaceCommand, RaceNews
 from probes.race.prompts import NamedPrompt
 from probes.race.wish import RaceWish
+from tui.compare_keys import COMPARE_KEYS
+from tui.endpoint_keys import ENDPOINT_KEYS
 from tui.fleet import Fleet
+from tui.history import SPAN_MS
 from tui.keys import KEYS, RACE_KEYS
 from tui.lens import Lens
 from tui.messages import LineRejected, Message
+from tui.period import Period
 from tui.screens.dashboard import TICK_S, DashboardScreen
 from tui.source import Source
 from tui.themes import DARK, THEMES
 
 if TYPE_CHECKING:
+    from probes.exports.selection import Selection
+    from tui.screens.compare import CompareScreen
+    from tui.screens.endpoint import EndpointScreen
     from tui.screens.race import RaceScreen
 
 CATCH_UP_MS: Final = 300_000
@@ -63,6 +70,8 @@ class InftopApp(App[None]):
         self._prompts = prompts
         self._wish = race
         self._race: RaceScreen | None = None
+        self._compare: CompareScreen | None = None
+        self._endpoint: EndpointScreen | None = None
         self._waiting: list[Message] = []
         self._loaded_since: int | None = None
         self._ended = False
@@ -110,16 +119,19 @@ class InftopApp(App[None]):
     # the store's past
 
     @on(DashboardScreen.WindowChosen)
-    def _window_chosen(self, event: DashboardScreen.WindowChosen) -> None:
-        self._load(event.window_ms)
+    def _window_chosen(self) -> None:
+        self._load(0)
 
     def _load(self, back_ms: int) -> None:
-        """Read the window's past from the store in a thread: all of it the first time, then what is not here yet."""
+        """Read the window's past from the store in a thread: all of it the first time, then what is not here yet.
+
+        Never more of it than memory keeps: what is older, the dashboard draws from rollups.
+        """
         fleet = self._fleet
         if fleet.store_url is None or not fleet.endpoints:
             return  # the engine's hello will say
-        now, window = self._now(), self._dashboard.lens.window_ms
-        since = now - max(window, back_ms)
+        now = self._now()
+        since = now - max(self._window_ms, back_ms)
         if self._loaded_since is None:
             spans = [(since, now + 1)]
         else:
@@ -127,6 +139,11 @@ class InftopApp(App[None]):
         self._loaded_since = min(since, self._loaded_since or since)
         work = self._read(fleet.store_url, [(first, last) for first, last in spans if first < last])
         self.run_worker(work, group="past", exit_on_error=False)
+
+    @property
+    def _window_ms(self) -> int:
+        """How much of the past is held in memory for the window that is shown."""
+        return min(self._dashboard.lens.period.length_ms, SPAN_MS)
 
     async def _read(self, url: str, spans: list[tuple[int, int]]) -> None:
         from probes.store.problem import StoreProblem  # all of them after the first picture
@@ -138,7 +155,7 @@ class InftopApp(App[None]):
             for since, until in spans:
                 past = await asyncio.to_thread(read_points, url, since, until, names, lambda: self._ended)
                 self._fleet.load(past)
-            begin = self._now() - max(self._dashboard.lens.window_ms, CATCH_UP_MS)
+            begin = self._now() - max(self._window_ms, CATCH_UP_MS)
             self._fleet.load(await asyncio.to_thread(read_changes, url, begin, names, lambda: self._ended))
         except StoreProblem as problem:
             self.notify(f"The past cannot be read: {problem.detail}", severity="warning", markup=False)
@@ -169,24 +186,71 @@ class InftopApp(App[None]):
             self._race.begin(wish)
         return self._race
 
+    # one endpoint
+
+    @on(DashboardScreen.EndpointAsked)
+    def _endpoint_asked(self) -> None:
+        board = self._dashboard.board
+        if board is not None and board.selected is not None:
+            self.open_endpoint(board.selected, self._dashboard.lens.period, [one.facts for one in board.endpoints])
+
+    def open_endpoint(self, name: str, period: Period, endpoints: Sequence[EndpointFacts]) -> None:
+        """One endpoint's screen over a period; its keys go through all of these."""
+        from tui.screens.endpoint import Doors, EndpointScreen
+
+        doors = Doors(self._dashboard.action_help, self._export)
+        self._endpoint = EndpointScreen(lambda: self._fleet.store_url, self._now, endpoints, name, period, doors)
+        self.push_screen(self._endpoint)
+
+    # comparisons
+
+    @on(DashboardScreen.CompareAsked)
+    async def _compare_asked(self, event: DashboardScreen.CompareAsked) -> None:
+        await self.open_compare(event.endpoints)
+
+    async def open_compare(self, endpoints: Sequence[EndpointFacts]) -> "CompareScreen":
+        """The compare screen on these endpoints, over the time that the dashboard shows."""
+        from tui.screens.compare import CompareScreen, Doors
+
+        def known() -> list[EndpointFacts]:
+            return [one.facts for one in self._fleet.endpoints.values()]
+
+        doors = Doors(
+            race=lambda lanes: self.call_later(self.open_race, lanes, None),
+            export=self._export,
+            endpoint=lambda name, period: self.open_endpoint(name, period, known()),
+            help=self._dashboard.action_help,
+        )
+        period = self._dashboard.lens.period
+        self._compare = CompareScreen(lambda: self._fleet.store_url, self._now, known, period, endpoints, doors)
+        await self.push_screen(self._compare)
+        return self._compare
+
     # export
 
     @on(DashboardScreen.ExportAsked)
     def _export_asked(self, event: DashboardScreen.ExportAsked) -> None:
+        from tui.exporting import shown_on
+
+        self._export(shown_on(event.board), event.board.at)
+
+    def _export(self, shown: "Selection", at_ms: int) -> None:
+        """Write the samples that a screen shows, at that moment, to a file."""
+        from tui.exporting import export_and_tell
+
         if self._fleet.store_url is None:
             self.notify("There is no store to export from yet.", severity="warning")
             return
-        from tui.exporting import export_and_tell, shown_on
-
-        told = export_and_tell(self, self._fleet.store_url, shown_on(event.board), event.board.at)
+        told = export_and_tell(self, self._fleet.store_url, shown, at_ms)
         self.run_worker(told, group="export", exit_on_error=False)
 
     # commands and the end
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Every key of the screen with a title, and the themes."""
-        if screen in (self._dashboard, self._race):
-            for key in KEYS if screen is self._dashboard else RACE_KEYS:
+        bound = (KEYS, RACE_KEYS, COMPARE_KEYS, ENDPOINT_KEYS)
+        for own, keys in zip((self._dashboard, self._race, self._compare, self._endpoint), bound, strict=True):
+            for key in keys if screen is own else ():
                 if key.title:
                     run = partial(self.run_action, key.action, default_namespace=screen)
                     yield SystemCommand(f"{key.title}  ({key.shown})", key.help, run)

@@ -57,9 +57,12 @@ def export_shown(
 
 
 def shown_on(board: Dashboard) -> Selection:
-    """What the dashboard shows: its endpoints' samples of its window."""
+    """What the dashboard shows: its endpoints' samples of its window, from the place it shows."""
     return Selection(
-        since_ms=board.at - board.window_ms, until_ms=board.at + 1, endpoints=[view.name for view in board.endpoints]
+        since_ms=board.at - board.window_ms,
+        until_ms=board.at + 1,
+        endpoints=[view.name for view in board.endpoints],
+        vantages=[] if board.vantage is None else [board.vantage],
     )
 
 

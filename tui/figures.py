@@ -1,5 +1,6 @@
 """Figures: what a window of one endpoint's history holds, as a pure function of history, grid and instant."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -31,7 +32,7 @@ _KINDS: Final = bytes(_kind(outcome) for outcome in OUTCOMES)
 
 
 @dataclass(slots=True)
-class _Slice:
+class Cell:
     """What has been found in one slice so far; ``last_*`` belong to its newest sample that tells of times or failure.
 
     ``sent_at`` is when the newest one of all was sent.
@@ -45,7 +46,7 @@ class _Slice:
     untrusted: int = 0
     sent_at: int | None = None
     last_at: int | None = None
-    last_kind: int = _NOT_SENT
+    last_failed: bool = False
     last_ttft_ms: float | None = None
     last_tokens_per_s: float | None = None
 
@@ -84,7 +85,7 @@ def figures(history: History, facts: EndpointFacts, on: Grid, since: int, now: i
     median TTFT of the last three, less what their server spent on loading the model, is above twice the window's,
     or their median speed below half of it, with at least `SLOW_MINIMUM` samples.
     """
-    cells = [_Slice() for _ in range(on.count)]
+    cells = [Cell() for _ in range(on.count)]
     ttfts: list[float] = []
     waits: list[float] = []
     speeds: list[float] = []
@@ -102,7 +103,7 @@ def figures(history: History, facts: EndpointFacts, on: Grid, since: int, now: i
             cell.finished += 1  # the other lane's turn: that it works is known already
             cell.untrusted += history.untrusted[index]
             continue
-        cell.last_at, cell.last_kind = at, kind
+        cell.last_at, cell.last_failed = at, kind == _FAILED
         cell.last_ttft_ms = cell.last_tokens_per_s = None
         if kind == _HIT:
             cell.hits += 1
@@ -119,8 +120,7 @@ def figures(history: History, facts: EndpointFacts, on: Grid, since: int, now: i
             _measure(cell, ttft, history.tokens_per_s(index), ttfts, speeds)
             if ttft is not None:
                 waits.append(ttft - (history.load_ms(index) or 0.0))
-    reach = round(facts.interval * 1500)
-    _hold(cells, on, reach, 2 * reach if in_turn else reach)
+    hold(cells, on, facts)
     shown = _summary(cells, ttfts, waits, speeds, stale)
     span = history.span(max(start, since), now)
     if in_turn:
@@ -159,7 +159,7 @@ def _in_full(shown: Figures, history: History, lane: Lane, span: range) -> Figur
     )
 
 
-def _measure(cell: _Slice, ttft: float | None, speed: float | None, ttfts: list[float], speeds: list[float]) -> None:
+def _measure(cell: Cell, ttft: float | None, speed: float | None, ttfts: list[float], speeds: list[float]) -> None:
     """Count one sample's time and speed, each where it is known."""
     if ttft is not None:
         ttfts.append(ttft)
@@ -171,12 +171,15 @@ def _measure(cell: _Slice, ttft: float | None, speed: float | None, ttfts: list[
         cell.tokens_per_s = speed if cell.tokens_per_s is None else min(cell.tokens_per_s, speed)
 
 
-def _hold(cells: list[_Slice], on: Grid, reach_ms: int, lane_reach_ms: int) -> None:
+def hold(cells: Sequence[Cell], on: Grid, facts: EndpointFacts) -> None:
     """Let every slice without a sent sample take over the newest one before it, as far as that reaches.
 
-    ``lane_reach_ms`` is how far that which tells of times and failure does, while samples of any kind come.
+    That which tells of times and failure reaches twice as far where the lanes take turns, while samples of any kind
+    come (`figures`).
     """
-    held: _Slice | None = None
+    reach_ms = round(facts.interval * 1500)
+    lane_reach_ms = 2 * reach_ms if facts.connection == "both" else reach_ms
+    held: Cell | None = None
     sent_at: int | None = None
     for number, cell in enumerate(cells):
         begin = on.start_ms + number * on.length_ms
@@ -188,7 +191,7 @@ def _hold(cells: list[_Slice], on: Grid, reach_ms: int, lane_reach_ms: int) -> N
             held = cell
         elif held is not None and held.last_at is not None:
             if cell.sent_at is not None and begin < held.last_at + lane_reach_ms:
-                cell.last_kind = held.last_kind
+                cell.last_failed = held.last_failed
                 cell.last_at = held.last_at
                 cell.ttft_ms = cell.last_ttft_ms = held.last_ttft_ms
                 cell.tokens_per_s = cell.last_tokens_per_s = held.last_tokens_per_s
@@ -197,15 +200,29 @@ def _hold(cells: list[_Slice], on: Grid, reach_ms: int, lane_reach_ms: int) -> N
 
 
 def _summary(
-    cells: list[_Slice], ttfts: list[float], waits: list[float], speeds: list[float], stale: tuple[int, int]
+    cells: list[Cell], ttfts: list[float], waits: list[float], speeds: list[float], stale: tuple[int, int]
 ) -> Figures:
     """The figures of what was found; ``stale``: how many times and speeds are of before the newest failure."""
     ascending_ttfts, ascending_speeds = sorted(ttfts), sorted(speeds)
-    finished = sum(cell.finished for cell in cells)
-    failed = sum(cell.failed for cell in cells)
     ttft_p50 = quantile(ascending_ttfts, 0.5)
     speed_p50 = quantile(ascending_speeds, 0.5)
     wait_p50 = ttft_p50 if waits == ttfts else median(waits)  # nearly always: no server told of a load
+    return replace(
+        sliced(cells),
+        ttft_last_ms=ttfts[-1] if len(ttfts) > stale[0] else None,
+        ttft_p50_ms=ttft_p50,
+        ttft_p95_ms=quantile(ascending_ttfts, 0.95),
+        tokens_per_s_last=speeds[-1] if len(speeds) > stale[1] else None,
+        tokens_per_s_p50=speed_p50,
+        measured=len(ttfts),
+        slow=_slow(waits, wait_p50, speeds, speed_p50),
+    )
+
+
+def sliced(cells: Sequence[Cell]) -> Figures:
+    """What cells hold slice by slice, and their counts together; nothing else is known."""
+    finished = sum(cell.finished for cell in cells)
+    failed = sum(cell.failed for cell in cells)
     return Figures(
         ttft_ms=tuple(cell.ttft_ms for cell in cells),
         tokens_per_s=tuple(cell.tokens_per_s for cell in cells),
@@ -214,18 +231,11 @@ def _summary(
         hits=tuple(cell.hits for cell in cells),
         covered=tuple(cell.sent_at is not None for cell in cells),
         untrusted=tuple(cell.untrusted for cell in cells),
-        down=tuple(cell.last_kind == _FAILED and cell.ttft_ms is None for cell in cells),
-        ttft_last_ms=ttfts[-1] if len(ttfts) > stale[0] else None,
-        ttft_p50_ms=ttft_p50,
-        ttft_p95_ms=quantile(ascending_ttfts, 0.95),
-        tokens_per_s_last=speeds[-1] if len(speeds) > stale[1] else None,
-        tokens_per_s_p50=speed_p50,
-        measured=len(ttfts),
+        down=tuple(cell.last_failed and cell.ttft_ms is None for cell in cells),
         finished_count=finished,
         failed_count=failed,
         hit_count=sum(cell.hits for cell in cells),
         error_rate=rate(failed, finished),
-        slow=_slow(waits, wait_p50, speeds, speed_p50),
     )
 
 

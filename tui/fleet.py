@@ -3,7 +3,7 @@
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rich.cells import cell_len
 
@@ -16,7 +16,7 @@ from probes.selftest.certificate import Certificate
 from tui.blame import lately, recent
 from tui.figures import figures, grid, window_start
 from tui.health import state
-from tui.history import History, Past
+from tui.history import SPAN_MS, History, Past
 from tui.lens import Lens, arranged
 from tui.limits import Level
 from tui.messages import LineRejected, Message, RecorderAbsent, RecorderJoined, SourceLost
@@ -24,6 +24,9 @@ from tui.served import other_tier, tier_of
 from tui.standing import compared
 from tui.told import Told
 from tui.view import Dashboard, EndpointView, Figures, Grid, Link
+
+if TYPE_CHECKING:  # the first picture needs no rollups
+    from tui.stretch import Stretch
 
 FAILURES_KEPT: Final = 20
 UNPROBED: Final = frozenset({"paused", "no key", "budget", "waiting"})
@@ -99,8 +102,9 @@ class Watched:
 class Fleet:
     """Endpoints in the order of the configuration, the engine's status and the link to it.
 
-    ``longest_name`` is the width of the longest name in cells. `apply` takes what a source delivers, `dashboard` makes
-    the frozen value of one tick; both run on the screen's loop, so nothing is locked.
+    ``longest_name`` is the width of the longest name in cells, ``vantages`` the places the store knows them from, where
+    there are several. `apply` takes what a source delivers, `dashboard` makes the frozen value of one tick; both run on
+    the screen's loop, so nothing is locked.
     """
 
     def __init__(self, endpoints: Iterable[EndpointFacts] = (), now: int = 0) -> None:
@@ -110,6 +114,7 @@ class Fleet:
         self.link = Link(since=now)
         self.store_url: str | None = None
         self.certificate: Certificate | None = None
+        self.vantages: tuple[str, ...] = ()
         self._heard_at = now
         self._judged: tuple[tuple[list[Lately], tuple[Control, ...]], dict[str, Verdict]] | None = None
         self._know(endpoints)
@@ -166,6 +171,7 @@ class Fleet:
     def load(self, past: Past) -> None:
         """Take in what the store holds: points, and single samples worth showing."""
         self.certificate = past.certificate or self.certificate
+        self.vantages = past.vantages or self.vantages
         for name, history in past.histories.items():
             if (watched := self.endpoints.get(name)) is not None:
                 watched.history.join(history)
@@ -186,20 +192,28 @@ class Fleet:
             return Recent()
         return Recent(watched.last_sent, tuple(reversed(watched.failures)), watched.answer)
 
-    def dashboard(self, lens: Lens, columns: int, now: int, selected: str | None = None) -> Dashboard:
-        """The screen at ``now``; ``columns`` is how many slices of time the visible panel can draw."""
-        on = grid(lens.window_ms, columns, now)
-        since = window_start(lens.window_ms, now)
-        watched = self.endpoints.values()
-        seen = [self._view(one, on, since, now, fully=lens.ranked) for one in watched]
-        verdicts = self._verdicts(seen, now)
-        views = compared([replace(one, verdict=verdicts.get(one.name)) for one in seen], lens.ranking)
+    def dashboard(
+        self, lens: Lens, columns: int, now: int, selected: str | None = None, stretch: "Stretch | None" = None
+    ) -> Dashboard:
+        """The screen at ``now``; ``columns`` is how many slices of time the visible panel can draw.
+
+        With a ``stretch`` the figures are its, and its span and its place are shown, not those of the lens.
+        """
+        asked = stretch.question if stretch else None
+        length = asked.length_ms if asked else min(lens.period.length_ms, SPAN_MS)
+        past = asked is not None and not asked.live
+        if stretch and past:
+            seen = [stretch.row(one.facts, one.slot) for one in self.endpoints.values()]
+        else:
+            seen = self._present(lens, length, columns, now)
+            seen = [stretch.under(one) for one in seen] if stretch else seen
+        views = compared(seen, lens.ranking)
         shown, groups = arranged(views, lens)
         names = [view.name for view in shown]
         return Dashboard(
-            at=now,
-            window_ms=lens.window_ms,
-            grid=on,
+            at=asked.at if asked and past else now,
+            window_ms=length,
+            grid=asked.grid if asked else grid(length, columns, now),
             endpoints=shown,
             link=self.link_at(now),
             engine=self.engine,
@@ -210,7 +224,17 @@ class Fleet:
             certificate=self.certificate,
             selected=selected if selected in names else next(iter(names), None),
             verdict=worst({view.name: view.verdict for view in views if view.verdict and view.state == "failing"}),
+            past=past,
+            vantage=asked.vantage if asked else None,
         )
+
+    def _present(self, lens: Lens, length_ms: int, columns: int, now: int) -> list[EndpointView]:
+        """The rows of now, over a window that ends now and is no longer than memory reaches."""
+        length = min(length_ms, SPAN_MS)
+        on, since = grid(length, columns, now), window_start(length, now)
+        seen = [self._view(one, on, since, now, fully=lens.ranked) for one in self.endpoints.values()]
+        verdicts = self._verdicts(seen, now)
+        return [replace(one, verdict=verdicts.get(one.name)) for one in seen]
 
     def _verdicts(self, views: Iterable[EndpointView], now: int) -> dict[str, Verdict]:
         """Who is to blame for what fails, from the endpoints that are being probed; judged anew only after news."""

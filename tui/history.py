@@ -206,7 +206,8 @@ class Past:
     """Points of a span of time by endpoint, and single samples worth showing with their answers.
 
     ``readings`` and ``seen``: what the last samples told of limits and of who served, oldest first; ``changes``: when
-    something else served than before. ``certificate`` is the newest selftest's.
+    something else served than before. ``certificate`` is the newest selftest's, ``vantages`` the places that
+    the store holds of the same endpoints; empty where that is one.
     """
 
     histories: Mapping[str, History]
@@ -216,3 +217,4 @@ class Past:
     seen: Mapping[str, tuple[Seen, ...]] = field(default_factory=dict)
     changes: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)
     certificate: Certificate | None = None
+    vantages: tuple[str, ...] = ()

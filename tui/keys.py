@@ -5,8 +5,8 @@ from typing import Final, Literal
 
 from textual.binding import Binding
 
-Section = Literal["Look", "Order", "Do", "Move", "Program", "Race"]
-SECTIONS: Final[tuple[Section, ...]] = ("Look", "Order", "Do", "Move", "Program", "Race")
+Section = Literal["Look", "Order", "Do", "Move", "Program", "Race", "Compare", "Endpoint"]
+SECTIONS: Final[tuple[Section, ...]] = ("Look", "Order", "Do", "Move", "Program", "Race", "Compare", "Endpoint")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +32,27 @@ KEYS: Final = (
         "The next longer window of time."),
     Key("window.back", "T", "T", "window(-1)", "Look", "", "Shorter window",
         "The next shorter window of time."),
+    Key("step.back", "left_square_bracket", "[", "step(-1)", "Look", "back", "Step back in time",
+        "Half a window back in time; what is shown then stands still, until Home."),
+    Key("step.forth", "right_square_bracket", "]", "step(1)", "Look", "forth", "Step forth in time",
+        "Half a window forth in time, up to the present."),
     Key("view", "v", "v", "view", "Look", "view", "Fleet or panels",
         "Switch between the fleet and four large panels."),
     Key("scale", "y", "y", "scale", "Look", "scale", "One scale, or one each",
         "One scale for a whole column, or one for each row."),
     Key("freeze", "f", "f", "freeze", "Look", "freeze", "Freeze the picture",
         "Hold the picture still; the engine goes on and nothing is lost."),
+    Key("vantage", "V", "V", "vantage", "Look", "", "Next place",
+        "Show what one place measured, then the next, then all together, where recorders of several places share the "
+        "store."),
     Key("sort", "s", "s", "sort(1)", "Order", "sort", "Sort by the next figure",
         "Sort by the next figure: as configured, name, TTFT, tokens/s, errors, state. In the group view, rank by TTFT, "
         "its p95, tokens/s, characters/s, errors, cost."),
     Key("sort.back", "S", "S", "sort(-1)", "Order", "", "",
         "Sort by the figure before."),
-    Key("filter", "slash", "/", "filter", "Order", "filter", "Filter endpoints",
-        "Show only endpoints that match; Enter keeps the filter, Escape drops it."),
+    Key("filter", "slash", "/", "filter", "Order", "filter", "Filter, or jump to a date",
+        "Show only endpoints that match; Enter keeps the filter, Escape drops it. Or jump: to a date or time "
+        "(2026-11-14, 2026-11-14 15:00), to a span (two with .. between) or to a length that ends now (36h, 45d)."),
     Key("filter.clear", "escape", "Esc", "clear", "Order", "", "",
         "Drop the filter."),
     Key("group", "g", "g", "group", "Order", "group", "Groups: headings, side by side, none",
@@ -59,6 +67,10 @@ KEYS: Final = (
         "Write the window's samples of the endpoints shown to a CSV file."),
     Key("race", "r", "r", "race", "Do", "race", "Race models head to head",
         "Race the selected endpoint against its best rival, or any two to four, on one prompt."),
+    Key("endpoint", "enter", "Enter", "endpoint", "Do", "open", "Open the endpoint",
+        "The selected endpoint over any stretch of time: charts, distributions, errors, its week, its samples."),
+    Key("compare", "c", "c", "compare", "Do", "compare", "Compare endpoints",
+        "Compare the selected endpoint with those that serve its model, or any up to six, over any stretch of time."),
     Key("up", "up,k", "↑ k", "move(-1)", "Move", "", "",
         "Select the endpoint above."),
     Key("down", "down,j", "↓ j", "move(1)", "Move", "", "",
@@ -67,8 +79,8 @@ KEYS: Final = (
         "Ten endpoints up."),
     Key("page.down", "pagedown", "PgDn", "move(10)", "Move", "", "",
         "Ten endpoints down."),
-    Key("first", "home", "Home", "move(-1000)", "Move", "", "",
-        "Select the first endpoint."),
+    Key("first", "home", "Home", "home", "Move", "", "Back to the present",
+        "From the past back to the present; there, select the first endpoint."),
     Key("last", "end", "End", "move(1000)", "Move", "", "",
         "Select the last endpoint."),
     Key("help", "question_mark,f1", "?", "help", "Program", "help", "Help: keys and formulas",
@@ -138,8 +150,8 @@ BY_ID: Final = {key.id: key for key in (*KEYS, *RACE_KEYS)}
 FOOTER: Final = tuple(
     BY_ID[name]
     for name in (
-        "help", "quit", "window.next", "view", "sort", "filter", "race", "probe", "pause", "freeze", "group", "export",
-        "scale", "palette",
+        "help", "quit", "window.next", "step.back", "view", "sort", "filter", "endpoint", "race",
+        "compare", "step.forth", "probe", "pause", "freeze", "group", "export", "scale", "palette",
     )
 )  # fmt: skip
 """The order in which the footer drops keys that do not fit: the last goes first."""

@@ -1,9 +1,11 @@
-"""Lens: what a person chose to see (window, order, filter, groups), and the pure functions that apply it."""
+"""Lens: what a person chose to see (period, place, order, filter, groups), and the pure functions that apply it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeVar
 
+from tui.history import SPAN_MS
+from tui.period import LENGTHS, Period
 from tui.standing import Rank, grouped, unknown_last
 from tui.view import STATES, EndpointView
 
@@ -14,16 +16,6 @@ SORTS: Final[tuple[Sort, ...]] = ("configured", "name", "ttft", "tokens/s", "err
 Groups = Literal["headings", "side by side", "none"]
 GROUPS: Final[tuple[Groups, ...]] = ("headings", "side by side", "none")
 """Groups as headings of the list; ranked in blocks of their own, the group view; a plain list."""
-
-MINUTE_MS: Final = 60_000
-WINDOWS: Final[dict[str, int]] = {
-    "1 m": MINUTE_MS,
-    "5 m": 5 * MINUTE_MS,
-    "1 h": 60 * MINUTE_MS,
-    "6 h": 360 * MINUTE_MS,
-    "24 h": 1440 * MINUTE_MS,
-}
-"""Name to length. One minute is offered where the engine simulates: real cadences leave it empty."""
 
 OTHERS: Final = "others"
 """The heading of the endpoints whose model nobody else here serves."""
@@ -36,10 +28,12 @@ NOTHING_SHARED: Final = 'no two endpoints share a model: give them the same grou
 class Lens:
     """What is shown and how; ``query`` filters by name, provider, model and state, all words must match.
 
-    ``sort`` orders the list, ``rank`` the members of each group in the group view.
+    ``sort`` orders the list, ``rank`` the members of each group in the group view. ``vantage`` is the place whose
+    samples are shown, None: all of them.
     """
 
-    window: str = "1 h"
+    period: Period = field(default_factory=Period)
+    vantage: str | None = None
     sort: Sort = "configured"
     query: str = ""
     groups: Groups = "headings"
@@ -47,9 +41,9 @@ class Lens:
     shared_scale: bool = True
 
     @property
-    def window_ms(self) -> int:
-        """The window's length."""
-        return WINDOWS[self.window]
+    def in_memory(self) -> bool:
+        """Whether it shows no more than what is held in memory."""
+        return self.period.live and self.period.length_ms <= SPAN_MS and self.vantage is None
 
     @property
     def ranked(self) -> bool:
@@ -67,16 +61,16 @@ def next_of(options: Sequence[T], current: T, step: int = 1) -> T:
     return options[(options.index(current) + step) % len(options)] if current in options else options[0]
 
 
-def windows(*, simulated: bool) -> tuple[str, ...]:
-    """The windows on offer, shortest first."""
-    return tuple(name for name in WINDOWS if simulated or name != "1 m")
+def lengths(*, simulated: bool) -> tuple[int, ...]:
+    """The lengths on offer, shortest first; a minute where the engine simulates: real cadences leave it empty."""
+    return tuple(length for name, length in LENGTHS.items() if simulated or name != "1 m")
 
 
 def lens_on(window: str) -> Lens:
     """A lens on the window of that name, blanks or none. Raises ValueError where there is no such window."""
-    by_name = {name.replace(" ", ""): name for name in WINDOWS}
+    by_name = {name.replace(" ", ""): length for name, length in LENGTHS.items()}
     try:
-        return Lens(window=by_name[window.replace(" ", "")])
+        return Lens(Period(by_name[window.replace(" ", "")]))
     except KeyError:
         raise ValueError(f"a window is one of {', '.join(by_name)}") from None
 

@@ -61,6 +61,7 @@ def read_newest(url: str, names: Collection[str]) -> Past:
                 if (said := Seen.of(sample)) is not None:
                     seen[name].append(said)
         failures = [sample for name in names for sample in reader.last_failures(name, FAILURES)]
+        vantages = _vantages(reader, names)
         answers = {name: text for name, text in reader.answers().items() if name in names}
     return Past(
         {},
@@ -69,7 +70,15 @@ def read_newest(url: str, names: Collection[str]) -> Past:
         {name: tuple(held) for name, held in readings.items()},
         {name: tuple(held) for name, held in seen.items()},
         certificate=newest_certificate(url),
+        vantages=vantages,
     )
+
+
+def _vantages(reader: StoreReader, names: Collection[str]) -> tuple[str, ...]:
+    """The places that know these endpoints, where at least one of them is known from several."""
+    places = {(key[1], key[0]) for key in reader.endpoints().values() if key[1] in names}
+    several = len(places) > len({name for name, _ in places})
+    return tuple(sorted({vantage for _, vantage in places})) if several else ()
 
 
 def read_changes(url: str, since_ms: int, names: Collection[str], ended: Callable[[], bool] = lambda: False) -> Past:

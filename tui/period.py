@@ -1,11 +1,13 @@
 """Period: which stretch of time a screen shows: the present, or a past that is held; and how keys move it."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, tzinfo
-from typing import Final
+from datetime import UTC, datetime, tzinfo
+from typing import TYPE_CHECKING, Final
 
-from probes.span import Span
-from probes.when import seconds
+if TYPE_CHECKING:  # the first picture needs no rollups
+    from probes.span import Span
 
 DAY_MS: Final = 86_400_000
 LENGTHS: Final[dict[str, int]] = {
@@ -21,9 +23,12 @@ LENGTHS: Final[dict[str, int]] = {
 }
 """The lengths that a key goes through, by name; any other can be typed."""
 
+_UNITS: Final = {"1 s": 1000, "1 m": 60_000, "1 h": 3_600_000, "1 d": DAY_MS}
+
 LEAST_MS: Final = 60_000
 MOST_MS: Final = 20 * 365 * DAY_MS
 BETWEEN: Final = ".."
+_TIMELY: Final = re.compile(r"\s*(\d{4}-|\d{1,2}:\d\d|\d+(\.\d+)?\s*[smhdwy]\s*$)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +43,23 @@ class Period:
         """Whether it is the present."""
         return self.until is None
 
-    def span(self, now: int) -> Span:
+    @property
+    def words(self) -> str:
+        """Its length, exactly: ``24 h``, ``36 h``, ``45 d``, ``90 m``."""
+        named = next((name for name, length in LENGTHS.items() if length == self.length_ms), None)
+        unit = next((one for one in ("1 d", "1 h", "1 m") if self.length_ms % _UNITS[one] == 0), "1 s")
+        return named or f"{self.length_ms // _UNITS[unit]}{unit[1:]}"
+
+    def span(self, now: int) -> "Span":
         """From when to when it reaches, ``now`` being the present."""
+        from probes.span import Span
+
         end = now if self.until is None else self.until
         return Span(end - self.length_ms, end)
 
     def stepped(self, step: int, now: int) -> "Period":
         """Half its length back (-1) or forth (1); what reaches the present is live again."""
-        until = self.span(now).until + step * self.length_ms // 2
+        until = (now if self.until is None else self.until) + step * self.length_ms // 2
         return replace(self, until=until if until < now else None)
 
     def resized(self, length_ms: int, now: int) -> "Period":
@@ -60,6 +74,34 @@ class Period:
         return replace(self, until=None)
 
 
+def neighbour(lengths: Sequence[int], current: int, step: int) -> int:
+    """The next longer (1) or shorter (-1) of these ascending lengths, round and round."""
+    beyond = [one for one in lengths if (one - current) * step > 0]
+    return (beyond or lengths)[0 if step > 0 else -1]
+
+
+def looks_like_period(text: str) -> bool:
+    """Whether a person who types this means a time: it begins as a date or a clock's time, or is a length."""
+    return _TIMELY.match(text) is not None
+
+
+def dates(since: int, until: int, now: int, zone: tzinfo | None = None) -> str:
+    """From when to when, as short as it is plain in ``zone`` (None: the local one).
+
+    ``14 Nov 15:00 – 16:00``, ``16 Aug – 14 Nov``; with the year where it is not that of ``now``.
+    """
+    first, last, today = (datetime.fromtimestamp(ms / 1000, UTC).astimezone(zone) for ms in (since, until, now))
+    whole = until - since > 2 * DAY_MS
+    year = "" if first.year == last.year == today.year else " %Y"
+    day = f"{first.day} {first.strftime('%b' + year)}"
+    end = f"{last.day} {last.strftime('%b' + year)}"
+    if whole:
+        return f"{day} – {end}"
+    seconds = ":%S" if until - since < 5 * LENGTHS["1 m"] else ""
+    begin, finish = (one.strftime(f"%H:%M{seconds}") for one in (first, last))
+    return f"{day} {begin} – {finish if first.date() == last.date() else f'{end} {finish}'}"
+
+
 def parse_period(text: str, period: Period, now: int, zone: tzinfo | None = None) -> Period:
     """The period that a person typed, in ``zone`` (None: the local one).
 
@@ -67,6 +109,8 @@ def parse_period(text: str, period: Period, now: int, zone: tzinfo | None = None
     ``2026-11-14 15:00``; a date alone is that whole day where the period is shorter), or two with ``..`` between them.
     Raises ValueError saying what is allowed.
     """
+    from probes.when import seconds
+
     text = text.strip()
     if BETWEEN in text:
         first, _, last = text.partition(BETWEEN)

@@ -1,10 +1,14 @@
 """Still: the screen held at one instant; what was known then is kept, what came later is not shown."""
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from tui.fleet import Fleet, Recent
 from tui.lens import Lens
 from tui.view import Dashboard, EndpointView
+
+if TYPE_CHECKING:  # the first picture needs no rollups
+    from tui.stretch import Stretch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,9 +33,11 @@ class Still:
         """The single samples of an endpoint as they were."""
         return self.recents.get(name or "", Recent())
 
-    def dashboard(self, fleet: Fleet, lens: Lens, columns: int, selected: str | None) -> Dashboard:
+    def dashboard(
+        self, fleet: Fleet, lens: Lens, columns: int, selected: str | None, stretch: "Stretch | None" = None
+    ) -> Dashboard:
         """The held instant through a lens: window, order and filter may change, what is known may not."""
-        board = fleet.dashboard(lens, columns, self.at, selected)
+        board = fleet.dashboard(lens, columns, self.at, selected, stretch)
         endpoints = tuple(
             replace(
                 self.views[view.name],

@@ -173,6 +173,9 @@ class Link:
 class Dashboard:
     """The whole screen at one tick. ``endpoints`` are filtered and in the order of drawing.
 
+    It reaches ``window_ms`` back from ``at``, which is the present, the instant of freezing or, of the ``past``, the
+    end of the span that is shown; of the place ``vantage`` alone where that is not None.
+
     ``groups`` holds the heading to be drawn above an endpoint, by its name; empty where groups are not shown.
     ``total`` counts the endpoints before the filter, ``states`` them by state, ``untrusted`` the window's samples that
     are in no figure. ``certificate`` is the newest selftest's. ``verdict`` is the worst of those on failing endpoints.
@@ -191,4 +194,6 @@ class Dashboard:
     certificate: Certificate | None = None
     selected: str | None = None
     frozen_at: int | None = None
+    past: bool = False
+    vantage: str | None = None
     verdict: Verdict | None = None

@@ -6,6 +6,7 @@ from tests.tui import fabric
 from tests.tui.fabric import NOW
 from tui.app import InftopApp
 from tui.lens import Lens
+from tui.period import LENGTHS, Period
 from tui.source import Replay
 
 
@@ -18,8 +19,12 @@ async def quiet(pilot):
     while True:
         await pilot._wait_for_screen()
         app.screen._on_timer_update()
-        was_still, still = still, not any(
-            one.message_queue_size or one._next_callbacks for one in (app, *app.screen.walk_children(with_self=True))
+        was_still, still = (
+            still,
+            not any(
+                one.message_queue_size or one._next_callbacks
+                for one in (app, *app.screen.walk_children(with_self=True))
+            ),
         )
         still = still and not (app.screen._callbacks or app.screen._layout_required or app.screen._dirty_widgets)
         if still and was_still:
@@ -80,7 +85,7 @@ async def showing(*messages, size=(120, 35), lens=None, theme=None, source=None,
     """The dashboard after these messages (by default the made-up fleet's last hours)."""
     source = source or Replay(messages or [fabric.hello(), fabric.frame(fabric.day(hours=7))])
     clock = Clock()
-    app = InftopApp(source, now=clock, lens=lens or Lens(window="6 h"), theme=theme, **options)
+    app = InftopApp(source, now=clock, lens=lens or Lens(Period(LENGTHS["6 h"])), theme=theme, **options)
     async with app.run_test(size=size, notifications=True) as pilot:
         shown = Shown(app, source, clock, pilot)
         await shown.settle()

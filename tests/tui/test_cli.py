@@ -73,7 +73,7 @@ def test_the_dashboard_knows_its_endpoints_and_its_store_before_the_engine_does(
     assert run("--config", str(config), "--window", "24h", "--theme", "inftop-light").exit_code == 0
     ((words, lens, options),) = shown
     assert words == ["--config", str(config), "run"]
-    assert lens.window == "24 h"
+    assert lens.period.words == "24 h"
     assert [one.name for one in options["endpoints"]] == ["local"]
     assert options["store_url"] == f"sqlite:///{config.parent}/history.db"
     assert options["theme"] == "inftop-light"

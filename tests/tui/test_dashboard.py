@@ -45,8 +45,8 @@ async def test_windows_go_up_and_down_and_round(messages):
         seen = []
         for key in ("t", "t", "t", "T", "T"):
             await shown.press(key)
-            seen.append(shown.dashboard.lens.window)
-        assert seen == ["24 h", "5 m", "1 h", "5 m", "24 h"]
+            seen.append(shown.dashboard.lens.period.words)
+        assert seen == ["24 h", "7 d", "30 d", "7 d", "24 h"]
         assert "window 24 h" in shown.lines[0]
         assert shown.dashboard.board.window_ms == 86_400_000
 
@@ -55,7 +55,7 @@ async def test_a_simulated_engine_says_so_and_offers_a_minute(messages):
     async with showing(fabric.hello(simulated=True), messages[1]) as shown:
         assert "simulated" in shown.lines[0]
         await shown.press("T", "T", "T")
-        assert shown.dashboard.lens.window == "1 m"
+        assert shown.dashboard.lens.period.words == "1 m"
 
 
 async def test_sorting_and_grouping(messages):
@@ -96,7 +96,7 @@ async def test_the_filter_is_live_and_stays_or_goes(messages):
         assert not shown.app.screen.query("FilterLine")
         assert "/gpt" in shown.lines[0]
         await shown.press("t")
-        assert shown.dashboard.lens.window == "24 h"  # keys are keys again
+        assert shown.dashboard.lens.period.words == "24 h"  # keys are keys again
         await shown.press("escape")
         assert len(names(shown)) == 12
         await shown.press("slash")
@@ -172,17 +172,17 @@ async def test_a_command_of_the_palette_does_what_its_key_does(messages):
         commands = {command.title: command for command in shown.app.get_system_commands(shown.dashboard)}
         await commands["Longer window  (t)"].callback()
         await commands["Freeze the picture  (f)"].callback()
-        assert shown.dashboard.lens.window == "24 h"
+        assert shown.dashboard.lens.period.words == "24 h"
         assert shown.dashboard.still is not None
 
 
 async def test_the_footer_names_keys_and_can_be_clicked(messages):
-    async with showing(*messages, size=(160, 45)) as shown:
+    async with showing(*messages, size=(200, 45)) as shown:
         footer = shown.lines[-1]
         assert all(f"{key.shown} {key.label}" in footer for key in FOOTER)
         await shown.pilot.click(offset=(footer.index("t window") + 3, 44))
         await shown.settle()
-        assert shown.dashboard.lens.window == "24 h"
+        assert shown.dashboard.lens.period.words == "24 h"
 
 
 async def test_a_resize_loses_nothing(messages):
@@ -339,7 +339,7 @@ def test_no_key_is_bound_twice_and_every_one_is_explained():
     assert len(bound) == len(set(bound))
     assert len({key.id for key in KEYS}) == len(KEYS)
     assert all(key.help.endswith(".") for key in KEYS)
-    assert Lens().window == "1 h"
+    assert Lens().period.words == "1 h"
 
 
 async def test_who_is_to_blame_is_said_in_words_and_nothing_while_all_is_well():

@@ -17,6 +17,7 @@ from tui.history import History, Past
 from tui.lens import Lens
 from tui.limits import Level, Reading
 from tui.messages import LineRejected, RecorderJoined, SourceLost
+from tui.period import LENGTHS, Period
 from tui.served import Change, Seen
 
 CEREBRAS = HABITS[0].name
@@ -30,7 +31,7 @@ def fleet(*messages):
 
 
 def board(made, now=NOW, **changes):
-    return made.dashboard(Lens(window="6 h", **changes), 20, now)
+    return made.dashboard(Lens(Period(LENGTHS["6 h"]), **changes), 20, now)
 
 
 @pytest.fixture(scope="module")

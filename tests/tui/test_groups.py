@@ -14,10 +14,11 @@ from tui.fleet import Fleet
 from tui.lens import NOTHING_SHARED, Lens
 from tui.panels.group_columns import group_columns
 from tui.panels.group_row import bar, head, row, seen
+from tui.period import LENGTHS, Period
 from tui.view import EndpointView, Figures, Standing
 
 CEREBRAS, GROQ, OPENROUTER = (habit.name for habit in HABITS[:3])
-RANKED = Lens(window="6 h", groups="side by side")
+RANKED = Lens(Period(LENGTHS["6 h"]), groups="side by side")
 
 
 @pytest.fixture(scope="module")

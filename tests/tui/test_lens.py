@@ -4,7 +4,8 @@ import pytest
 
 from probes.frames import WatchStatus
 from tests.tui.fabric import HABITS, facts
-from tui.lens import SORTS, Lens, arranged, lens_on, matches, next_of, windows
+from tui.lens import SORTS, Lens, arranged, lengths, lens_on, matches, next_of
+from tui.period import LENGTHS, Period
 from tui.view import EndpointView, Figures
 
 
@@ -77,15 +78,16 @@ def test_a_filter_leaves_out_the_rest():
 def test_stepping_goes_round_and_starts_somewhere_known():
     assert next_of(SORTS, "state") == "configured"
     assert next_of(SORTS, "configured", -1) == "state"
-    assert next_of(windows(simulated=False), "1 m") == "5 m"
+    assert next_of(SORTS, "size") == "configured"
 
 
 def test_a_minute_is_offered_only_where_the_engine_simulates():
-    assert windows(simulated=True) == ("1 m", "5 m", "1 h", "6 h", "24 h")
-    assert windows(simulated=False) == ("5 m", "1 h", "6 h", "24 h")
+    assert lengths(simulated=True) == tuple(LENGTHS.values())
+    assert lengths(simulated=False) == tuple(LENGTHS.values())[1:]
 
 
 def test_a_window_by_its_name():
-    assert lens_on("24h").window_ms == 86_400_000
-    with pytest.raises(ValueError, match="1m, 5m, 1h, 6h, 24h"):
+    assert lens_on("24h").period == lens_on("24 h").period == Period(86_400_000)
+    assert lens_on("1y").period.words == "1 y"
+    with pytest.raises(ValueError, match="1m, 5m, 1h, 6h, 24h, 7d, 30d, 90d, 1y"):
         lens_on("2h")

@@ -6,6 +6,7 @@ from tests.tui import fabric, racing
 from tests.tui.fabric import HABITS, NOW
 from tui.fleet import Fleet
 from tui.lens import Lens
+from tui.period import LENGTHS, Period
 from tui.race_form import RaceForm, preselected
 
 FORM = RaceForm(tuple(fabric.facts(one) for one in HABITS), racing.PROMPTS, ("a", "b"), 0)
@@ -51,7 +52,7 @@ def test_the_best_rival_is_the_fastest_of_the_group_that_can_run(selected, rival
     fleet = Fleet([], NOW)
     for message in fabric.priced():
         fleet.apply(message, NOW)
-    views = fleet.dashboard(Lens(window="6 h"), 20, NOW, selected).endpoints
+    views = fleet.dashboard(Lens(Period(LENGTHS["6 h"])), 20, NOW, selected).endpoints
     assert preselected(views, selected) == (selected, rival)
     assert preselected(views, None) == ()
     assert preselected([view for view in views if view.name == selected], selected) == (selected,)

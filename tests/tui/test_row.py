@@ -16,6 +16,7 @@ from tui.lens import Lens
 from tui.limits import Level
 from tui.panels.columns import columns
 from tui.panels.row import head, row, scales, seen
+from tui.period import LENGTHS, Period
 from tui.served import Change
 
 
@@ -24,7 +25,7 @@ def board():
     made = Fleet(now=NOW)
     made.apply(fabric.hello(), NOW)
     made.apply(fabric.frame(fabric.day(hours=7)), NOW)
-    return made.dashboard(Lens(window="6 h"), 16, NOW)
+    return made.dashboard(Lens(Period(LENGTHS["6 h"])), 16, NOW)
 
 
 def text(lines):
@@ -99,7 +100,7 @@ def test_one_outlier_does_not_flatten_everybody():
     name = HABITS[0].name
     usual = [sample(endpoint=name, connection="warm", started_at=NOW - n * 60_000, ttft_ms=100.0) for n in range(60)]
     made.apply(fabric.frame([*usual, replace(usual[0], started_at=NOW - 30_000, ttft_ms=20_000.0)]), NOW)
-    board = made.dashboard(Lens(window="1 h"), 16, NOW)
+    board = made.dashboard(Lens(Period(LENGTHS["1 h"])), 16, NOW)
     assert scales(board.endpoints).ttft_ms == 100.0
 
 

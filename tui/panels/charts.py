@@ -11,8 +11,8 @@ from textual.events import Resize
 from textual.widgets import Static
 
 from probes.stats import rate
-from tui.format import span
 from tui.palette import endpoint_color
+from tui.period import Period, dates
 from tui.view import Dashboard, EndpointView
 from tui.view import Grid as Slices
 from tui.widgets.chart import Chart, Plot
@@ -55,7 +55,9 @@ def plots(dashboard: Dashboard, *, dark: bool) -> tuple[Plot, Plot, Plot, Plot]:
     """
     grid, views = dashboard.grid, drawn(dashboard)
     each = slices_per_bin(grid, max((view.facts.interval for view in views), default=0.0))
-    window, per = f"last {span(dashboard.window_ms)}", f"per {_length(each * grid.length_ms)}"
+    then = dates(dashboard.at - dashboard.window_ms, dashboard.at, dashboard.at)
+    window = then if dashboard.past else f"last {Period(dashboard.window_ms).words}"
+    per = f"per {_length(each * grid.length_ms)}"
     moments = tuple(one.at for view in views if view.name == dashboard.selected for one in view.changes)
     ttft, speed, errors, hits = [], [], [], []
     for view in views:

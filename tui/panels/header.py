@@ -4,9 +4,11 @@ from typing import Final
 
 from textual.content import Content
 
+from probes.text import line
 from tui.format import clock, since, until
 from tui.lens import Lens
 from tui.palette import LOOKS
+from tui.period import dates
 from tui.view import Dashboard, State
 from tui.widgets.one_line import OneLine, Part
 
@@ -19,9 +21,27 @@ ORDER: Final[tuple[State, ...]] = (
 class HeaderLine(OneLine):
     """The top line."""
 
-    def show(self, board: Dashboard, lens: Lens, now: int) -> None:
-        """Draw it; ``now`` is the present, also while the dashboard is frozen."""
-        self.parts(_left(board, lens), _right(board, now))
+    def show(self, board: Dashboard, lens: Lens, now: int, loading: str = "", trouble: str = "") -> None:
+        """Draw it; ``now`` is the present, also while the dashboard is frozen or shows the past.
+
+        ``loading`` names what is wanted and not drawn yet, ``trouble`` why it cannot be.
+        """
+        reading = _reading(loading, trouble) if loading else []
+        self.parts([*_past(board, now), *reading, *_left(board, lens)], _right(board, now))
+
+
+def _past(board: Dashboard, now: int) -> list[Part]:
+    """The span that is shown where it is over, how long ago that is, and the way back."""
+    if not board.past:
+        return []
+    then = f" PAST {dates(board.at - board.window_ms, board.at, now)} · {since(board.at, now)} ago "
+    style = "bold $background on $accent"
+    return [Part(Content.styled(then, style), 0), Part(Content.styled(" Home: back to now ", style), 1)]
+
+
+def _reading(loading: str, trouble: str) -> list[Part]:
+    words = f"✕ not read: {line(trouble, 60)}" if trouble else f"◌ reading {loading}"
+    return [Part(Content.styled(words, "bold $error" if trouble else "bold $accent"), 0 if trouble else 1)]
 
 
 def _left(board: Dashboard, lens: Lens) -> list[Part]:
@@ -30,7 +50,7 @@ def _left(board: Dashboard, lens: Lens) -> list[Part]:
     count = of_all if shown == board.total else f"{shown} of {of_all}"
     parts = [
         Part(Content.styled("inftop", "bold $primary"), 1),
-        Part(Content.assemble(("window ", "$text-muted"), (lens.window, "bold")), 2),
+        Part(Content.assemble(("window ", "$text-muted"), (lens.period.words, "bold")), 2),
         Part(Content(count), 5 if shown == board.total else 2),
     ]
     for state in ORDER:
@@ -41,6 +61,8 @@ def _left(board: Dashboard, lens: Lens) -> list[Part]:
         parts.append(Part(Content.styled(f"ranked by {lens.rank}", "$text-muted"), 4))
     elif lens.sort != "configured":
         parts.append(Part(Content.styled(f"by {lens.sort}", "$text-muted"), 4))
+    if board.vantage:
+        parts.append(Part(Content.styled(f"from {line(board.vantage, 24)}", "bold $accent"), 2))
     if lens.query:
         parts.append(Part(Content.styled(f"/{lens.query}", "bold $accent"), 2))
     return parts

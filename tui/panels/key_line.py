@@ -32,4 +32,5 @@ class KeyLine(OneLine):
 def hint(key: Key) -> Content:
     """``t window``, which does what the key does when clicked."""
     action = key.action if "." in key.action else f"screen.{key.action}"
-    return Content.from_markup(f"[@click={action}][bold $primary]{key.shown}[/] {key.label}[/]")
+    shown = key.shown.replace("[", "\\[")
+    return Content.from_markup(f'[@click="{action}"][bold $primary]{shown}[/] {key.label}[/]')

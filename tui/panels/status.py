@@ -29,8 +29,8 @@ ON_THE_WAY: Final = 50
 class StatusLine(OneLine):
     """The line above the keys."""
 
-    def show(self, board: Dashboard) -> None:
-        """Draw it."""
+    def show(self, board: Dashboard, now: int) -> None:
+        """Draw it; ``now`` is the present, whatever the dashboard shows."""
         engine = board.engine
         left = _trouble(board.link)
         if engine is not None:
@@ -38,7 +38,7 @@ class StatusLine(OneLine):
         elif not left:
             left = [Part(Content.styled("no word from the engine yet", "$text-muted"))]
         left = [*_blame(board), *left]
-        self.parts([*left, *_untrusted(board)], [*_accuracy(board), *([] if engine is None else _lag(engine))])
+        self.parts([*left, *_untrusted(board)], [*_accuracy(board, now), *([] if engine is None else _lag(engine))])
 
 
 def _blame(board: Dashboard) -> list[Part]:
@@ -57,7 +57,7 @@ def _untrusted(board: Dashboard) -> list[Part]:
     return [Part(Content.styled(f"{number(board.untrusted)} untrusted ○", "$warning"), 3)]
 
 
-def _accuracy(board: Dashboard) -> list[Part]:
+def _accuracy(board: Dashboard, now: int) -> list[Part]:
     """How accurate this machine was found to be, and when; or how to find out."""
     found = board.certificate
     if found is None:
@@ -66,7 +66,7 @@ def _accuracy(board: Dashboard) -> list[Part]:
     words = found.words if found.can_measure else "this machine could not measure"
     return [
         Part(Content.styled(words, style), 4),
-        Part(Content.styled(f"measured {since(found.measured_at, board.at)} ago", "$text-muted"), 5),
+        Part(Content.styled(f"measured {since(found.measured_at, now)} ago", "$text-muted"), 5),
     ]
 
 

@@ -1,25 +1,26 @@
 """DashboardScreen: the main page; ticks become pictures, keys become changes of the lens or wishes to the engine."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
-from textual.screen import Screen
 
-from probes.frames import Command
-from tui.fleet import Fleet
+from probes.frames import EndpointFacts
+from tui.fleet import Fleet, Recent
 from tui.keys import bindings
-from tui.lens import GROUPS, SORTS, Lens, next_of, windows
+from tui.lens import GROUPS, SORTS, Lens, lengths, next_of
 from tui.panels.fleet import FleetPanel
 from tui.panels.header import HeaderLine
 from tui.panels.key_line import KeyLine
 from tui.panels.status import StatusLine
+from tui.period import Period, neighbour
+from tui.screens.wishing import WishingScreen
 from tui.source import Source
-from tui.standing import RANKS
+from tui.standing import RANKS, unknown_last
 from tui.still import Still
 from tui.view import Dashboard, EndpointView
 from tui.widgets.grid import Grid
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from tui.panels.charts import Charts
     from tui.panels.detail import Detail
     from tui.panels.groups import GroupPanel
+    from tui.stretch import Stretch
+    from tui.travel import Travel
 
 TICK_S: Final = 0.25
 """The screen is drawn at most so often, whatever the engine says."""
@@ -36,7 +39,7 @@ LINES_OF_TEXT: Final = 3
 """Header, status and keys."""
 
 
-class DashboardScreen(Screen[None]):
+class DashboardScreen(WishingScreen):
     """The fleet, the group view or four large panels over the selected endpoint's detail.
 
     ``fleet`` is what is known, ``source`` takes wishes, ``now`` gives the present in ms since the epoch. Everything a
@@ -48,10 +51,6 @@ class DashboardScreen(Screen[None]):
 
     class WindowChosen(Message):
         """A window that may reach further back than what is loaded."""
-
-        def __init__(self, window_ms: int) -> None:
-            super().__init__()
-            self.window_ms = window_ms
 
     class ExportAsked(Message):
         """The shown samples are wanted in a file."""
@@ -67,13 +66,20 @@ class DashboardScreen(Screen[None]):
             super().__init__()
             self.lanes = lanes
 
+    class EndpointAsked(Message):
+        """The selected endpoint's own screen is wanted."""
+
+    class CompareAsked(Message):
+        """A comparison is wanted, at first of these endpoints."""
+
+        def __init__(self, endpoints: Sequence[EndpointFacts]) -> None:
+            super().__init__()
+            self.endpoints = endpoints
+
     def __init__(self, fleet: Fleet, source: Source, now: Callable[[], int], lens: Lens) -> None:
-        super().__init__()
-        self.fleet = fleet
-        self.source = source
+        super().__init__(fleet, source)
         self.now = now
         self.lens = lens
-        self.selected: str | None = None
         self.still: Still | None = None
         self.board: Dashboard | None = None
         self._header = HeaderLine(id="header")
@@ -82,6 +88,7 @@ class DashboardScreen(Screen[None]):
         self._detail: Detail | None = None
         self._status = StatusLine(id="status")
         self._charts: Charts | None = None
+        self._travel: Travel | None = None
 
     def compose(self) -> ComposeResult:
         """Header, fleet, status and keys; the detail comes after the first picture."""
@@ -101,7 +108,7 @@ class DashboardScreen(Screen[None]):
         self._detail = Detail(id="detail")
         await self.mount(self._detail, after=self._rows)
         self.draw()
-        self.post_message(self.WindowChosen(self.lens.window_ms))
+        self.post_message(self.WindowChosen())
 
     def on_resize(self, _: events.Resize) -> None:
         """A new size: the same content in other columns, once the panels know how wide they are."""
@@ -117,8 +124,11 @@ class DashboardScreen(Screen[None]):
         with self.app.batch_update():
             board = self._board(now)
             self.board, self.selected = board, board.selected
-            self._header.show(board, self.lens, now)
-            self._status.show(board)
+            self.set_class(board.past, "-past")
+            self._header.show(
+                board, self.lens, now, *((self._travel.loading, self._travel.trouble) if self._travel else ())
+            )
+            self._status.show(board, now)
             self._share_height(board)
             if self._charts is not None and self._charts.display:
                 self._charts.show(board)
@@ -128,16 +138,40 @@ class DashboardScreen(Screen[None]):
             else:
                 self._rows.shared_scale = self.lens.shared_scale
                 self._rows.show(board, self.fleet.longest_name)
-            recent = (self.still or self.fleet).recent(board.selected)
             if self._detail is not None:
-                self._detail.show(self._chosen(), recent.sample, recent.failures, recent.answer, board.at)
+                recent = self._recent(board)
+                self._detail.show(self.chosen(), recent.sample, recent.failures, recent.answer, board.at)
 
     def _board(self, now: int) -> Dashboard:
         """The dashboard of this tick; while frozen it changes only with the lens, but for the truth on the engine."""
+        columns = self._columns()
+        stretch = self._stretch(columns, self.still.at if self.still else now)
         if self.still is None:
-            return self.fleet.dashboard(self.lens, self._columns(), now, self.selected)
-        board = self.still.dashboard(self.fleet, self.lens, self._columns(), self.selected)
+            board = self.fleet.dashboard(self.lens, columns, now, self.selected, stretch)
+        else:
+            board = self.still.dashboard(self.fleet, self.lens, columns, self.selected, stretch)
         return replace(board, link=self.fleet.link_at(now), engine=self.fleet.engine)
+
+    def _stretch(self, columns: int, at: int) -> "Stretch | None":
+        """What to draw from the store in the place of what memory holds; None where that is enough, or all there is."""
+        if not self.lens.in_memory and self._detail is not None:  # after the first picture
+            if self._travel is None:
+                from tui.travel import Travel
+
+                self._travel = Travel(self.fleet, self.now, self._read)
+            return self._travel.stretch(self.lens, columns, at)
+        if self._travel is not None:
+            self._travel.forget()
+        return None
+
+    def _read(self, work: Coroutine[Any, Any, None]) -> None:
+        self.run_worker(work, group="past", exit_on_error=False)
+
+    def _recent(self, board: Dashboard) -> Recent:
+        """Single samples of the selected endpoint: the newest, or of the past that is shown."""
+        if board.past and self._travel is not None:
+            return self._travel.recent(board)
+        return (self.still or self.fleet).recent(board.selected)
 
     def _columns(self) -> int:
         """How many slices of time the visible panel can draw."""
@@ -159,7 +193,7 @@ class DashboardScreen(Screen[None]):
         if self._detail is not None:
             self._detail.display = bool(least and board.selected and not charts)
 
-    def _chosen(self) -> EndpointView | None:
+    def chosen(self) -> EndpointView | None:
         """The selected endpoint as it is drawn."""
         board = self.board
         return next((one for one in board.endpoints if one.name == board.selected), None) if board else None
@@ -173,8 +207,34 @@ class DashboardScreen(Screen[None]):
 
     def action_window(self, step: int) -> None:
         """A longer or shorter window."""
-        self._look(window=next_of(windows(simulated=self.fleet.link.simulated), self.lens.window, step))
-        self.post_message(self.WindowChosen(self.lens.window_ms))
+        known = lengths(simulated=self.fleet.link.simulated)
+        length = neighbour(known, self.lens.period.length_ms, step)
+        self._go(self.lens.period.resized(length, self.now()))
+
+    def _go(self, period: Period) -> None:
+        """Show another period; what is past stands still by itself."""
+        if not period.live and self.still is not None:
+            self.action_freeze()
+        self._look(period=period)
+        self.post_message(self.WindowChosen())
+
+    def action_step(self, step: int) -> None:
+        """Half a window back or forth in time."""
+        self._go(self.lens.period.stepped(step, self.still.at if self.still else self.now()))
+
+    def action_home(self) -> None:
+        """Back to the present; there, to the first endpoint."""
+        if self.lens.period.live:
+            self.action_move(-len(self.fleet.endpoints))
+        else:
+            self._go(self.lens.period.present())
+
+    def action_vantage(self) -> None:
+        """All places together, then each by itself."""
+        if not self.fleet.vantages:
+            self.notify("All that the store holds of these endpoints is from one place.")
+        else:
+            self._look(vantage=next_of((None, *self.fleet.vantages), self.lens.vantage))
 
     def action_sort(self, step: int) -> None:
         """Sort, or in the group view rank, by another figure."""
@@ -211,9 +271,19 @@ class DashboardScreen(Screen[None]):
     def _row_clicked(self, event: Grid.Clicked) -> None:
         self.selected = event.owner
         self.draw()
+        if event.twice:
+            self.action_endpoint()
+
+    def action_endpoint(self) -> None:
+        """Open the selected endpoint's own screen."""
+        if self.selected is not None:
+            self.post_message(self.EndpointAsked())
 
     def action_freeze(self) -> None:
         """Hold the picture still, or let it go on."""
+        if not self.lens.period.live:
+            self.notify("The past stands still. Home goes back to the present.")
+            return
         self.still = None if self.still else Still.of(self.fleet, self.lens, self._columns(), self.now())
         self.set_class(self.still is not None, "-frozen")
         self.draw()
@@ -239,15 +309,14 @@ class DashboardScreen(Screen[None]):
         self.draw()
 
     async def action_filter(self) -> None:
-        """A line to type a filter into."""
+        """A line to type a filter or a date into."""
         if self.has_class("-filtering"):
             return
         from tui.widgets.filter_line import FilterLine
 
         self.add_class("-filtering")
-        line = FilterLine(self.lens.query)
+        line = FilterLine(self.lens.query, self.lens.period, self.now)
         await self.mount(line, before=self._status)
-        line.focus()
 
     def action_clear(self) -> None:
         """No filter."""
@@ -255,7 +324,11 @@ class DashboardScreen(Screen[None]):
 
     def on_filter_line_typed(self, event: Any) -> None:
         """The filter as it is being typed."""
-        self._look(query=event.text)
+        self._look(query=event.query)
+
+    def on_filter_line_jumped(self, event: Any) -> None:
+        """A date, a span or a length was typed."""
+        self._go(event.period)
 
     async def on_filter_line_left(self) -> None:
         """The line goes when its work is done."""
@@ -263,33 +336,7 @@ class DashboardScreen(Screen[None]):
         await self.query("FilterLine").remove()
         self.draw()
 
-    # wishes
-
-    def _wish(self, do: Literal["pause", "resume", "probe"], endpoint: str | None, words: str) -> None:
-        if self.source.send(Command(do, endpoint)):
-            self.notify(words, timeout=2, markup=False)
-        elif self.fleet.link.phase == "attached":
-            self.notify("Another recorder holds the store; this screen reads along.", severity="warning")
-        elif self.fleet.link.phase == "unrecorded":
-            self.notify("Nobody records into this store; this screen only reads it.", severity="warning")
-        else:
-            self.notify("The engine is not running.", severity="warning")
-
-    def action_probe(self) -> None:
-        """Probe the selected endpoint now."""
-        if self.selected is not None:
-            self._wish("probe", self.selected, f"Probing {self.selected}")
-
-    def action_pause(self) -> None:
-        """Pause or resume the selected endpoint."""
-        if (view := self._chosen()) is not None:
-            do: Literal["pause", "resume"] = "resume" if view.watch.paused else "pause"
-            self._wish(do, view.name, f"{do.capitalize()} {view.name}")
-
-    def action_pause_all(self) -> None:
-        """Pause or resume all endpoints."""
-        paused = self.fleet.engine is not None and self.fleet.engine.paused
-        self._wish("resume" if paused else "pause", None, "Resume all" if paused else "Pause all")
+    # other screens and files
 
     def action_export(self) -> None:
         """Write what is shown to a file."""
@@ -301,6 +348,15 @@ class DashboardScreen(Screen[None]):
         from tui.race_form import preselected
 
         self.post_message(self.RaceAsked(preselected(self.board.endpoints if self.board else (), self.selected)))
+
+    def action_compare(self) -> None:
+        """Compare the selected endpoint with those that serve its model, or with the quickest others."""
+        from tui.contender import preselected
+
+        views = sorted(
+            self.board.endpoints if self.board else (), key=lambda view: unknown_last(view.figures.ttft_p50_ms)
+        )
+        self.post_message(self.CompareAsked(preselected([view.facts for view in views], self.selected)))
 
     def action_help(self) -> None:
         """Every key and every formula."""

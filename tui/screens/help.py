@@ -18,6 +18,8 @@ from textual.widgets import Input
 from probes.definitions import Definition, sections
 from probes.selftest.certificate import Certificate
 from probes.text import line
+from tui.compare_keys import COMPARE_KEYS
+from tui.endpoint_keys import ENDPOINT_KEYS, SAMPLE_KEYS
 from tui.format import moment
 from tui.keys import KEYS, RACE_KEYS, SECTIONS
 
@@ -69,7 +71,11 @@ def _keys() -> list[Chapter]:
     return [
         Chapter(
             f"Keys: {section.lower()}",
-            tuple(Entry(key.shown, "", key.help) for key in (*KEYS, *RACE_KEYS) if key.section == section),
+            tuple(
+                Entry(key.shown, "", key.help)
+                for key in (*KEYS, *RACE_KEYS, *COMPARE_KEYS, *ENDPOINT_KEYS, *SAMPLE_KEYS)
+                if key.section == section
+            ),
         )
         for section in SECTIONS
     ]

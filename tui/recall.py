@@ -1,0 +1,99 @@
+"""Recall: what the store says of a span that memory does not hold, read in a thread."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Final
+
+from probes.endpoint import Lane, lane_of
+from probes.outcome import Outcome
+from probes.rollup import LENGTH_MS
+from probes.sketch import Sketch
+from probes.span import Piece, Span, pieces
+from probes.store.ends import newest_failure, newest_samples, newest_values
+from probes.store.reader import StoreReader
+from probes.store.stretches import LaneKey, Slice, oldest, sketches, slices
+from tui.fleet import FAILURES_KEPT, Recent
+from tui.stretch import QUANTILED, End, Question, Rows, Stretch, answer, tier_of
+
+NEAR_MS: Final = LENGTH_MS["hour"]
+"""The newest values of a span are looked for no further back than this from its newest probe."""
+
+
+@dataclass(frozen=True, slots=True)
+class Single:
+    """What is asked of single samples: the newest and the failures of one endpoint within a span."""
+
+    endpoint: str
+    span: Span
+    vantage: str | None = None
+
+
+def read_stretch(url: str, question: Question) -> Stretch:
+    """The figures of a span from rollups. Raises StoreProblem.
+
+    The cost grows with endpoints and columns, up to `tui.stretch.MOST_ROWS` rollups, not with the samples.
+    """
+    lanes = {facts.name: lane_of(facts.connection) for facts in question.facts}
+    with closing(StoreReader(url)) as reader:
+        ids = {number: name for number, name in endpoint_ids(reader, question.vantage).items() if name in lanes}
+        tier = tier_of(question.span, oldest(reader, ids), len(ids))
+        covered, on = pieces(question.span, tier), question.grid
+        whole = Piece(tier, covered[0].since, covered[-1].until)
+        found: dict[str, list[Slice]] = defaultdict(list)
+        for one in slices(reader, ids, whole, on.start_ms, on.length_ms):
+            found[ids[one.endpoint_id]].append(one)
+        drawn = _by_name(sketches(reader, ids, covered, QUANTILED), ids)
+        ends = {name: _end(reader, _ids_of(ids, name), lane, found[name], question) for name, lane in lanes.items()}
+    rows = {name: Rows(found[name], drawn.get(name, {}), ends[name]) for name in lanes}
+    return answer(question, tier, rows)
+
+
+def read_recent(url: str, asked: Single) -> Recent:
+    """The newest sample that was sent within a span, and its last failures, as far as they are kept."""
+    with closing(StoreReader(url)) as reader:
+        ids = _ids_of(endpoint_ids(reader, asked.vantage), asked.endpoint)
+        newest = [one for number in ids for one in newest_samples(reader, number, asked.span, 1)]
+        failures = [
+            one for number in ids for one in newest_samples(reader, number, asked.span, FAILURES_KEPT, failed=True)
+        ]
+    failures.sort(key=lambda one: one.started_at, reverse=True)
+    return Recent(max(newest, key=lambda one: one.started_at, default=None), tuple(failures[:FAILURES_KEPT]))
+
+
+def endpoint_ids(reader: StoreReader, vantage: str | None) -> dict[int, str]:
+    """The rows of endpoints at a place (None: at all), and their names: one whose model was changed has several."""
+    return {number: key[1] for number, key in reader.endpoints().items() if vantage in (None, key[0])}
+
+
+def _ids_of(ids: dict[int, str], name: str) -> list[int]:
+    return [number for number, one in ids.items() if one == name]
+
+
+def _by_name(found: dict[LaneKey, dict[str, Sketch]], ids: dict[int, str]) -> dict[str, dict[str, dict[str, Sketch]]]:
+    """Sketches by endpoint, connection and metric; those of several rows of the same name are added."""
+    together: dict[str, dict[str, dict[str, Sketch]]] = defaultdict(lambda: defaultdict(dict))
+    for (number, connection), held in found.items():
+        lane = together[ids[number]][connection]
+        for metric, sketch in held.items():
+            lane[metric] = lane.get(metric, Sketch()) + sketch
+    return together
+
+
+def _end(reader: StoreReader, ids: Collection[int], lane: Lane, found: Iterable[Slice], question: Question) -> End:
+    """How an endpoint's span ended; nothing of a present, whose end the screen knows itself."""
+    last = max((one.sums.last_at for one in found if one.sums.samples > one.sums.never_sent), default=None)
+    if question.live or last is None:
+        return End()
+    near = Span(last - NEAR_MS, last + 1)
+    values = [one for number in ids if (one := newest_values(reader, number, near, lane))]
+    failures = [failed for number in ids if (failed := newest_failure(reader, number, question.span))]
+    newest = max(values, default=None)
+    good = newest if newest and newest.outcome is Outcome.OK else None
+    return End(
+        ttft_ms=good.ttft_ms if good else None,
+        tokens_per_s=good.tokens_per_s if good else None,
+        failure=max(failures)[1] if failures else None,
+        kept=bool(values or failures),
+    )
