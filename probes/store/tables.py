@@ -37,6 +37,7 @@ class SampleRow(SQLModel, table=True):
             "endpoint_id",
             "started_at",
             sqlite_where=text("outcome NOT IN ('ok', 'no_key', 'skipped')"),
+            postgresql_where=text("outcome NOT IN ('ok', 'no_key', 'skipped')"),
         ),
     )
 

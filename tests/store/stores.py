@@ -42,7 +42,7 @@ def other(store: Path | str) -> Iterator[Any]:
     if isinstance(store, str) and is_postgres(store):
         connection = psycopg.connect(store, autocommit=True)
     else:
-        connection = sqlite3.connect(path_of(url_of(store)), isolation_level=None)
+        connection = sqlite3.connect(path_of(url_of(store)), isolation_level=None, check_same_thread=False)
     with closing(connection):
         yield connection
 

@@ -1,7 +1,6 @@
 """Races in the store: whole or not at all, beside a recorder, in stores of every age."""
 
 import json
-import sqlite3
 import subprocess
 import sys
 from contextlib import closing
@@ -19,7 +18,7 @@ from probes.race.race import Race
 from probes.race.recording import Recording, decode
 from probes.race.wish import RaceWish
 from probes.store import races
-from probes.store.database import open_database
+from probes.store.database import open_store
 from probes.store.place import BUSY_TIMEOUT_S
 from probes.store.problem import StoreProblem
 from probes.store.races import RaceSummary, keep, listed, load
@@ -29,7 +28,7 @@ from probes.store.writer import Writer
 from probes.wire.dialect import Kind, WireRequest
 from tests.race.races import FAST, SLOW, STARTED_AT, VERDICT, race
 from tests.samples import sample
-from tests.store.stores import ask, fill, open_old, until, url_of
+from tests.store.stores import ask, fill, open_old, other, until, url_of
 
 
 @pytest.fixture
@@ -38,8 +37,8 @@ def path(tmp_path):
 
 
 @pytest.fixture
-def url(path):
-    return url_of(path)
+def url(store):
+    return store
 
 
 def test_a_race_is_read_back_as_it_was(url):
@@ -77,15 +76,15 @@ def test_races_are_numbered_and_listed_newest_first(url):
     )
 
 
-def test_a_store_without_that_race_has_none(url, path):
+def test_a_store_without_that_race_has_none(url):
     assert (listed(url, 9), load(url, 1)) == ([], None)
-    assert not path.exists(), "reading makes no store"
     keep(url, race())
     assert load(url, 2) is None
 
 
 @pytest.mark.parametrize("revision", REVISIONS[:-1])
-def test_an_older_store_has_no_races_until_one_is_kept(url, path, revision):
+def test_an_older_store_has_no_races_until_one_is_kept(path, revision):
+    url = url_of(path)
     with closing(open_old(path, revision)):
         assert (listed(url, 9), load(url, 1)) == ([], None)
         assert keep(url, race()) == 1
@@ -93,7 +92,7 @@ def test_an_older_store_has_no_races_until_one_is_kept(url, path, revision):
     assert ask(path, "SELECT version_num FROM alembic_version") == [(REVISIONS[-1],)]
 
 
-async def test_races_are_kept_beside_a_running_recorder(url, path):
+async def test_races_are_kept_beside_a_running_recorder(url):
     writer = Writer(url)
     for at in range(300):
         writer.put(sample(started_at=at), "an answer")
@@ -105,20 +104,22 @@ async def test_races_are_kept_beside_a_running_recorder(url, path):
     assert [one.number for one in listed(url, 9)] == [3, 2, 1]
 
 
-def test_the_samples_of_a_race_are_not_those_of_the_watch(url, path):
-    fill(path, [sample(started_at=5)])
+def test_the_samples_of_a_race_are_not_those_of_the_watch(url):
+    fill(url, [sample(started_at=5)])
     keep(url, race())
     with StoreReader(url) as reader:
         assert list(reader.samples()) == [sample(started_at=5)]
 
 
 @pytest.fixture
-def locked(path):
+def locked(url):
     """A connection of another program that holds the store's write lock."""
-    open_database(path).dispose()
-    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        yield other
+    open_store(url).dispose()
+    with other(url) as theirs:
+        theirs.execute("BEGIN IMMEDIATE" if "sqlite" in url else "BEGIN")
+        if "sqlite" not in url:
+            theirs.execute("SELECT pg_advisory_xact_lock(1768842868, 0)")
+        yield theirs
 
 
 def test_a_writer_that_is_soon_done_is_waited_for(url, locked):
@@ -136,13 +137,13 @@ def test_a_store_that_stays_locked_is_a_problem(url, locked, monkeypatch):
     assert listed(url, 9) == []
 
 
-def test_a_race_is_kept_whole_or_not_at_all(url, path):
+def test_a_race_is_kept_whole_or_not_at_all(url):
     twice = race().heats[0]
     with pytest.raises(StoreProblem):
         keep(url, race(heats=(twice, twice)))
-    assert ask(
-        path, "SELECT (SELECT count(*) FROM race), (SELECT count(*) FROM heat), (SELECT count(*) FROM lane)"
-    ) == [(0, 0, 0)]
+    assert ask(url, "SELECT (SELECT count(*) FROM race), (SELECT count(*) FROM heat), (SELECT count(*) FROM lane)") == [
+        (0, 0, 0)
+    ]
 
 
 def test_what_cannot_be_kept_is_a_problem_of_the_store(url):
@@ -151,7 +152,8 @@ def test_what_cannot_be_kept_is_a_problem_of_the_store(url):
         keep(url, race(heats=(Heat(1, 0, (FAST,), None, "n", (hopeless,)),)))
 
 
-def test_a_file_of_another_program_is_left_alone(url, path):
+def test_a_file_of_another_program_is_left_alone(path):
+    url = url_of(path)
     path.write_text("dear diary " * 30)
     for use in (lambda: keep(url, race()), lambda: listed(url, 1), lambda: load(url, 1)):
         with pytest.raises(StoreProblem, match="not a database"):
@@ -170,40 +172,40 @@ def test_a_file_of_another_program_is_left_alone(url, path):
         "UPDATE race SET lanes = '[3]'",
     ],
 )
-def test_a_damaged_race_is_a_problem_of_the_store(url, path, damage):
+def test_a_damaged_race_is_a_problem_of_the_store(url, damage):
     keep(url, race())
-    with closing(sqlite3.connect(path)) as other:
-        other.execute(damage)
-        other.commit()
+    with other(url) as theirs:
+        theirs.execute(damage if "sqlite" in url else damage.replace("x'", "'\\x"))
     with pytest.raises(StoreProblem, match="race 1 cannot be read"):
         load(url, 1)
 
 
-def test_a_list_names_the_race_that_is_damaged(url, path):
+def test_a_list_names_the_race_that_is_damaged(url):
     keep(url, race())
-    with closing(sqlite3.connect(path)) as other:
-        other.execute("UPDATE race SET verdict = '{}'")
-        other.commit()
+    with other(url) as theirs:
+        theirs.execute("UPDATE race SET verdict = '{}'")
     with pytest.raises(StoreProblem, match="race 1 cannot be read"):
         listed(url, 9)
 
 
-def test_what_a_newer_inftop_added_is_left_out(url, path):
+def test_what_a_newer_inftop_added_is_left_out(url):
     keep(url, race())
-    ((wish, lanes, verdict),) = ask(path, "SELECT wish, lanes, verdict FROM race")
+    ((wish, lanes, verdict),) = ask(url, "SELECT wish, lanes, verdict FROM race")
     newer = [json.dumps(json.loads(one) | {"mood": "sunny"}) for one in (wish, verdict)]
     more = json.dumps([one | {"mood": "sunny"} for one in json.loads(lanes)])
-    with closing(sqlite3.connect(path)) as other:
-        other.execute("UPDATE race SET wish = ?, verdict = ?, lanes = ?", [*newer, more])
-        other.commit()
+    with other(url) as theirs:
+        theirs.execute(
+            "UPDATE race SET wish = ?, verdict = ?, lanes = ?".replace("?", "?" if "sqlite" in url else "%s"),
+            [*newer, more],
+        )
     assert load(url, 1) == race(number=1)
 
 
-def test_a_lane_is_one_row_with_its_recording(url, path):
+def test_a_lane_is_one_row_with_its_recording(url):
     keep(url, race())
-    blobs = ask(path, "SELECT recording FROM lane ORDER BY id LIMIT 1")
+    blobs = ask(url, "SELECT recording FROM lane ORDER BY id LIMIT 1")
     assert decode(blobs[0][0]) == race().heats[0].lanes[0].recording
-    assert ask(path, "SELECT count(*) FROM lane") == [(6,)]
+    assert ask(url, "SELECT count(*) FROM lane") == [(6,)]
 
 
 def test_reading_races_loads_no_database_toolkit():
