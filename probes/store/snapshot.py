@@ -2,7 +2,6 @@
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from itertools import count
 from typing import Any, Self
 
@@ -24,6 +23,7 @@ class Snapshot:
     def __init__(self, url: str) -> None:
         self.url = url
         self.of_sqlite = not is_postgres(url)
+        self._cursors: list[Any] = []
         self._names = (f"rows_{number}" for number in count(1))
 
     def __enter__(self) -> Self:
@@ -35,6 +35,8 @@ class Snapshot:
         return self
 
     def __exit__(self, *_: object) -> None:
+        while self._cursors:
+            self._cursors.pop().close()
         self._connection.close()
 
     @property
@@ -44,9 +46,16 @@ class Snapshot:
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[Row]:
         """The rows of a query, a few at a time."""
-        with translated(), closing(self._cursor(sql, parameters)) as cursor:
-            while rows := cursor.fetchmany(FETCH):
-                yield from rows
+        with translated():
+            cursor = self._cursor(sql, parameters)
+            self._cursors.append(cursor)
+            try:
+                while rows := cursor.fetchmany(FETCH):
+                    yield from rows
+            finally:
+                if cursor in self._cursors:  # else the snapshot is over already
+                    self._cursors.remove(cursor)
+                    cursor.close()
 
     def one(self, sql: str, parameters: Sequence[Any] = ()) -> Row:
         """The one row of a query."""

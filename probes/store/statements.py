@@ -65,6 +65,19 @@ def insert_samples(connection: Connection, rows: Sequence[Mapping[str, Any]]) ->
         run(connection, _INSERT_SAMPLE, rows)
 
 
+def insert_rows(connection: Connection, table: str, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Put in rows, whose values are in the order of these columns."""
+    columns = ", ".join(names)
+    if connection.dialect.name == "postgresql":
+        cursor: Any = connection.connection.cursor()  # psycopg's own
+        with cursor, cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
+            for row in rows:
+                copy.write_row(row)
+    else:
+        sql = f"INSERT INTO {table} ({columns}) VALUES ({', '.join('?' * len(names))})"
+        connection.exec_driver_sql(sql, list(map(tuple, rows)))
+
+
 _NAMED: Final = re.compile(r"(?<![:\w]):([a-z]\w*)")
 
 

@@ -1,0 +1,41 @@
+"""Arrivals: what a store took from other stores, and how far: so that nothing is taken twice."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+from sqlalchemy import Connection
+
+from probes.store.statements import replacing, run
+from probes.store.tables import ARRIVAL
+
+BATCH: Final = "batch"
+"""The one kind of arrival that is no other store's: that of a recorder's journal."""
+
+_PUT: Final = replacing(ARRIVAL)
+
+
+def own_name(connection: Connection) -> str:
+    """The name that the store has among others."""
+    return str(run(connection, "SELECT name FROM identity").scalar_one())
+
+
+def arrived(connection: Connection, source: str) -> dict[str, list[Any]]:
+    """What came from that store, each with the last key that came."""
+    rows = run(connection, "SELECT what, last FROM arrival WHERE source = ?", (source,))
+    return {what: json.loads(last) for what, last in rows}
+
+
+def sources(connection: Connection) -> set[str]:
+    """The stores that something came from."""
+    return {name for (name,) in run(connection, "SELECT source FROM arrival WHERE what <> ?", (BATCH,))}
+
+
+def note(connection: Connection, source: str, what: str, last: Sequence[Any]) -> None:
+    """Remember what came, and its last key."""
+    run(connection, _PUT, {"source": source, "what": what, "last": json.dumps(list(last))})
+
+
+def forget(connection: Connection, source: str, what: str) -> None:
+    """Have something come again from its first key on."""
+    run(connection, "DELETE FROM arrival WHERE source = ? AND what = ?", (source, what))
