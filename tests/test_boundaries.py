@@ -61,7 +61,18 @@ OF_PROBES = {
 OF_COMMANDS = OF_PROBES | {"probes.cli", "probes.commands.selftest", "probes.exit_code"}
 """The command line of the screen extends the one without."""
 
-HEAVY = {"sqlmodel", "sqlalchemy", "alembic", "pydantic", "httpx", "httpcore", "apscheduler", "keyring", "plotext"}
+HEAVY = {
+    "sqlmodel",
+    "sqlalchemy",
+    "alembic",
+    "pydantic",
+    "httpx",
+    "httpcore",
+    "apscheduler",
+    "keyring",
+    "plotext",
+    "psycopg",
+}
 """What must not stand between a person and the first picture."""
 
 

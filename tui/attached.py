@@ -11,6 +11,7 @@ from probes.checked import checked
 from probes.frames import Command, EngineStatus, Frame, Hello, StoreStatus, WatchStatus, engine_status
 from probes.race.news import RaceCommand
 from probes.sample import Sample
+from probes.store.place import is_postgres
 from probes.store.problem import StoreProblem
 from probes.store.reader import Recorder, StoreReader
 from tui.messages import RecorderJoined, SourceLost
@@ -39,10 +40,14 @@ class Look:
 
 
 class Follower:
-    """Asks a store what is new. `look` is to be called in a thread, one call at a time."""
+    """Asks a store what is new, and who records, anywhere or at one place.
 
-    def __init__(self, store_url: str) -> None:
+    `look` is to be called in a thread, one call at a time.
+    """
+
+    def __init__(self, store_url: str, vantage: str | None = None) -> None:
         self.reader = StoreReader(store_url)
+        self._vantage = vantage
         self._after: int | None = None
         self._stored = 0
 
@@ -50,7 +55,7 @@ class Follower:
         """What was stored since the last look. A store that cannot be read is a state."""
         now = _now()
         try:
-            recorder = self.reader.recorder()
+            recorder = self.reader.recorder(self._vantage)
             engine, watches = status_of("" if recorder is None else recorder.status)
             samples = self._new_samples()
             answers = self.reader.answers() if samples else None
@@ -80,16 +85,22 @@ class Attached:
 
     def __init__(self, hello: Hello) -> None:
         self._hello = hello
-        self._store = Follower(hello.store_url)
+        self._store = Follower(hello.store_url, hello.vantage)
+        self._near = not is_postgres(hello.store_url)
         self._closing = asyncio.Event()
 
     async def run(self, deliver: Deliver) -> None:
         """Deliver what the recorder stores, and how it says it is, twice a second."""
         deliver(RecorderJoined(self._hello.holder or "another recorder"))
+        beat_at, heard_at = None, time.monotonic()
         try:
             while not self._closing.is_set():
                 look = await asyncio.to_thread(self._store.look)
-                if look.recorder is not None and not look.recorded:
+                if look.recorder is not None and look.recorder.beat_at != beat_at:
+                    beat_at, heard_at = look.recorder.beat_at, time.monotonic()
+                silent = 1000 * (time.monotonic() - heard_at) > GONE_AFTER_MS
+                # the clock of another machine is not to be trusted
+                if look.recorder is not None and (not look.recorded if self._near else silent):
                     deliver(SourceLost("the recorder has ended", retry_at=_now()))
                     return
                 deliver(look.frame)

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import sys
+import time
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
 
 import pytest
@@ -12,9 +13,14 @@ from probes.frames import Hello, decode
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.store.lock import StoreHeld
+from probes.store.sink import Entry, Sink
 from probes.store.vantage_lock import VantageLock
+from tests.samples import sample
 from tests.simulated import MODEL, simulating
 from tests.store.stores import ask, other, until
+from tests.tui import fabric
+from tui.attached import Attached
+from tui.messages import SourceLost
 
 QUICK = Behaviour(output_tokens=Constant(20), tokens_per_s=Constant(1000), ttft_ms=Constant(2))
 
@@ -137,3 +143,24 @@ async def test_another_place_records_beside(config, database, tmp_path):
             process = await held.enter_async_context(inftop(one, "record", tmp_path / one.name))
             await said(process, "recording")
         await until(lambda: there(database) and len(ask(database, "SELECT DISTINCT vantage FROM samples")) == 2)
+
+
+@pytest.mark.parametrize("late_ms", [-3_600_000, 3_600_000])
+async def test_a_screen_reads_along_with_the_recorder_of_its_own_place_whatever_its_clock_says(
+    database, monkeypatch, late_ms
+):
+    monkeypatch.setattr("tui.attached.POLL_S", 0.01)
+    sink = Sink(database)
+    beat = {"pid": 7, "host": "h", "version": "0", "started_at": 1, "status": "{}"}
+    now = time.time_ns() // 1_000_000
+    for vantage, at in (("fra", now + late_ms), ("sfo", now)):
+        sink.write([Entry(sample(started_at=now, vantage=vantage), None)], {**beat, "vantage": vantage, "beat_at": at})
+    heard = []
+    source = Attached(fabric.hello(store_url=database, holder="process 7 on h", vantage="fra"))
+    reading = asyncio.create_task(source.run(heard.append))
+    await until(lambda: len(heard) > 3)
+    assert not any(isinstance(one, SourceLost) for one in heard)
+    monkeypatch.setattr("tui.attached.GONE_AFTER_MS", 0)
+    await until(lambda: isinstance(heard[-1], SourceLost))
+    await reading
+    sink.close()
