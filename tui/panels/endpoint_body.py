@@ -4,6 +4,7 @@ from typing import Final
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
+from textual.content import Content
 from textual.geometry import Size
 from textual.widget import Widget
 
@@ -16,6 +17,7 @@ from tui.panels.week import week_rows
 from tui.portrait import GRAPHS, Portrait
 from tui.week import Week
 from tui.widgets.chart import Chart
+from tui.widgets.one_line import Part
 from tui.widgets.plate import Plate
 
 PAGES: Final = ("all", "time", "spread", "errors", "week", "against", "samples")
@@ -25,6 +27,7 @@ ALL_FROM: Final = Size(140, 40)
 """The screen from which all pages are shown at once."""
 
 TALL_FROM: Final = 54
+WIDE_FROM: Final = 120
 
 SPREADS: Final = (
     ("ttft_ms", "TTFT ms", (0.5, 0.95, 0.99)),
@@ -107,7 +110,7 @@ class EndpointBody(Vertical):
         self._lower.display = self.page in (0, 4, 5)
         self.set_class(self.page == 0, "-all")
         self.set_class(screen.height >= TALL_FROM, "-tall")
-        self.set_class(self.page == 2 and screen.width >= 2 * screen.height + 90, "-wide")
+        self.set_class(self.page == 2 and screen.width >= WIDE_FROM, "-wide")
         return self.page
 
     def draw(self, portrait: Portrait | None, lane: str, interval_s: float, *, dark: bool, at_once: bool) -> None:
@@ -138,6 +141,17 @@ class EndpointBody(Vertical):
 def first_page(screen: Size) -> int:
     """The number of the first page there is on a screen of that size: 0 where all fit at once."""
     return 0 if _is_large(screen) else 1
+
+
+def tabs(page: int, screen: Size) -> list[Part]:
+    """The pages by number, the shown one set off; a click goes to one."""
+    found = []
+    for number in range(first_page(screen), len(PAGES)):
+        style = "bold $accent reverse" if number == page else "$text-muted"
+        found.append(
+            Part(Content.from_markup(f"[@click=screen.page({number})][{style}] {number} {PAGES[number]} [/][/]"))
+        )
+    return found
 
 
 def _is_large(screen: Size) -> bool:

@@ -11,8 +11,10 @@ from tui.widgets.chart import Plot
 from tui.widgets.series import Point, Series
 
 TITLES: Final[dict[Graph, str]] = {"ttft_ms": "TTFT ms", "tokens_per_s": "tokens/s"}
+LETTERS: Final = "abcde"
+"""What stands at the ends of the lines: median, two bad quantiles, the worst; and another lane's median."""
+
 _SLOTS: Final = (0, 1, 5, 7)
-"""Colours of the median, the two bad quantiles and the worst; the letters at their ends say the same."""
 
 _OTHER_SLOT: Final = 2
 LOG_FROM: Final = 2.5
@@ -27,7 +29,7 @@ def plot(portrait: Portrait, graph: Graph, lane: str, interval_s: float, *, dark
 
     Failed probes are marked on the time axis.
     """
-    cut, names = portrait.cut, tags(graph)
+    cut, names = portrait.cut, line_names(graph)
     levels = portrait.levels.get(lane, {}).get(graph, ())
     failed = tuple(cut.middle(place) for place, count in enumerate(portrait.failed) if count)
     reach = reach_ms(levels, cut, interval_s)
@@ -38,28 +40,29 @@ def plot(portrait: Portrait, graph: Graph, lane: str, interval_s: float, *, dark
 
     # the worst is drawn first, below the others
     lines = [
-        series(tag, tag, slot, [None if one is None else one[field] for one in levels], failed if field == 0 else ())
-        for field, (tag, slot) in reversed(list(enumerate(zip(names, _SLOTS, strict=True))))
+        series(name, letter, slot, [None if one is None else one[field] for one in levels], failed if not field else ())
+        for field, (name, letter, slot) in reversed(list(enumerate(zip(names, LETTERS, _SLOTS, strict=False))))
     ]
-    for other, held in portrait.levels.items():
-        if other != lane:
-            medians = [None if one is None else one.median for one in held[graph]]
-            lines.insert(0, series(other, other[0], _OTHER_SLOT, medians))
+    others = [one for one in portrait.levels if one != lane]
+    for other in others:
+        medians = [None if one is None else one.median for one in portrait.levels[other][graph]]
+        lines.insert(0, series(other, LETTERS[-1], _OTHER_SLOT, medians))
+    said = " ".join(f"{letter} {name}" for letter, name in zip(LETTERS, names, strict=False))
     return Plot(
-        f"{TITLES[graph]}  {' · '.join(names)}",
+        f"{TITLES[graph]}  {said}",
         tuple(lines),
         cut.start,
         cut.end,
         least_high=10.0,
         may_log=True,
         log_from=LOG_FROM,
-        note="; ".join([lane, *(f"{one[0]} = {one} p50" for one in portrait.levels if one != lane)]),
+        note="; ".join([lane, *(f"{LETTERS[-1]} {one} p50" for one in others)]),
     )
 
 
-def tags(graph: Graph) -> tuple[str, str, str, str]:
-    """What stands at the ends of the lines: the quantiles in percent, and the worst."""
-    one, two, three = (f"{share * 100:g}" for share in SHARES[graph])
+def line_names(graph: Graph) -> tuple[str, str, str, str]:
+    """What the lines are: the median, the two quantiles at the bad end, and the worst."""
+    one, two, three = (f"p{share * 100:g}" for share in SHARES[graph])
     return one, two, three, "max" if graph == "ttft_ms" else "min"
 
 
