@@ -11,7 +11,7 @@ from probes.store.database import open_database
 from probes.store.rollups import READ, roll_up_some, rollup_of
 from probes.store.sink import Entry, Sink
 from tests.samples import sample
-from tests.store.stores import ask, fill, open_old, url_of
+from tests.store.stores import ask, fill, open_old
 
 RNG = random.Random(11)
 SAMPLES = [
@@ -35,37 +35,37 @@ def path(tmp_path):
     return tmp_path / "history.db"
 
 
-def stored(path):
+def stored(store):
     """Every rollup of a store."""
-    rows = ask(path, f"SELECT {READ} FROM rollup JOIN sketch USING (tier, endpoint_id, connection, start)")
+    rows = ask(store, f"SELECT {READ} FROM rollup JOIN sketch USING (tier, endpoint_id, connection, start)")
     return dict(map(rollup_of, rows))
 
 
-def expected(path, samples=SAMPLES):
-    ids = {name: number for number, name in ask(path, "SELECT id, name FROM endpoint")}
+def expected(store, samples=SAMPLES):
+    ids = {name: number for number, name in ask(store, "SELECT id, name FROM endpoint")}
     return rolled((ids[one.endpoint], one) for one in samples)
 
 
 @pytest.mark.parametrize("batch", [1, 7, 400])
-def test_the_store_holds_the_rollup_of_its_samples_however_they_came(path, batch):
-    sink = Sink(url_of(path))
+def test_the_store_holds_the_rollup_of_its_samples_however_they_came(store, batch):
+    sink = Sink(store)
     for first in range(0, len(SAMPLES), batch):
         sink.write([Entry(one, None) for one in SAMPLES[first : first + batch]], None)
     sink.close()
-    assert stored(path) == expected(path)
-    assert {tier for (tier,) in ask(path, "SELECT DISTINCT tier FROM rollup")} == set(TIERS)
+    assert stored(store) == expected(store)
+    assert {tier for (tier,) in ask(store, "SELECT DISTINCT tier FROM rollup")} == set(TIERS)
 
 
-def test_a_batch_that_fails_leaves_no_rollup(path, monkeypatch):
-    fill(path, SAMPLES[:10])
-    before = stored(path)
-    sink = Sink(url_of(path))
+def test_a_batch_that_fails_leaves_no_rollup(store, monkeypatch):
+    fill(store, SAMPLES[:10])
+    before = stored(store)
+    sink = Sink(store)
     monkeypatch.setattr("probes.store.sink.REPLACE_RECORDER", "INSERT INTO no_such_table VALUES (1)")
     with pytest.raises(Exception, match="no_such_table"):
         sink.write([Entry(one, None) for one in SAMPLES[10:20]], {})
     sink.close()
-    assert stored(path) == before
-    assert ask(path, "SELECT count(*) FROM sample") == [(10,)]
+    assert stored(store) == before
+    assert ask(store, "SELECT count(*) FROM sample") == [(10,)]
 
 
 def test_an_older_store_is_rolled_up_in_steps_while_new_samples_come(path):
@@ -93,20 +93,20 @@ def test_an_older_store_is_rolled_up_in_steps_while_new_samples_come(path):
     assert ask(path, "SELECT * FROM unrolled") == []
 
 
-def test_upkeep_says_when_it_has_nothing_left_to_do(path):
-    sink = Sink(url_of(path))
+def test_upkeep_says_when_it_has_nothing_left_to_do(store):
+    sink = Sink(store)
     sink.write([Entry(one, None) for one in SAMPLES[:5]], None)
     assert sink.tidy() is False
     sink.close()
 
 
-def test_the_views_count_by_minute_hour_and_day(path):
-    fill(path, SAMPLES)
+def test_the_views_count_by_minute_hour_and_day(store):
+    fill(store, SAMPLES)
     for tier in ("minute", "hour", "day"):
-        assert ask(path, f"SELECT sum(samples), sum(failed) FROM samples_by_{tier}") == [
+        assert ask(store, f"SELECT sum(samples), sum(failed) FROM samples_by_{tier}") == [
             (400, sum(one.outcome is Outcome.TIMEOUT for one in SAMPLES))
         ]
-    names = ask(path, "SELECT DISTINCT start, endpoint FROM samples_by_hour ORDER BY start, endpoint LIMIT 1")
+    names = ask(store, "SELECT DISTINCT start, endpoint FROM samples_by_hour ORDER BY start, endpoint LIMIT 1")
     assert names == [("2027-01-15T08:00:00Z", "sim/a")]
 
 

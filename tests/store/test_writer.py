@@ -11,7 +11,7 @@ from probes.store.database import PRAGMAS
 from probes.store.reader import StoreReader
 from probes.store.writer import BATCH, Writer
 from tests.samples import sample
-from tests.store.stores import ask, fill, until, url_of
+from tests.store.stores import ask, fill, other, until, url_of
 
 
 @pytest.fixture
@@ -20,7 +20,14 @@ def path(tmp_path):
 
 
 @pytest.fixture
-async def writer(path):
+async def writer(store):
+    writer = Writer(store)
+    yield writer
+    await writer.close(10)
+
+
+@pytest.fixture
+async def file_writer(path):
     writer = Writer(url_of(path))
     yield writer
     await writer.close(10)
@@ -31,28 +38,28 @@ def starts(path) -> list[int]:
     return [row[0] for row in ask(path, "SELECT started_at FROM sample ORDER BY id")]
 
 
-async def test_a_sample_is_stored_with_its_answer(writer, path):
+async def test_a_sample_is_stored_with_its_answer(writer, store):
     writer.put(sample(started_at=7, ttft_ms=1.5), "hello")
     await until(lambda: not writer.status().waiting)
-    assert starts(path) == [7]
-    assert ask(path, "SELECT sample_id, text FROM answer") == [(1, "hello")]
+    assert starts(store) == [7]
+    assert ask(store, "SELECT sample_id, text FROM answer") == [(1, "hello")]
     status = writer.status()
     assert (status.state, status.detail, status.stored, status.waiting, status.dropped) == ("ok", "", 1, 0, 0)
 
 
-async def test_a_store_opens_without_waiting_for_a_sample(writer, path):
+async def test_a_store_opens_without_waiting_for_a_sample(writer, store):
     assert writer.status().state == "opening"
     await until(lambda: writer.status().state == "ok")
-    assert starts(path) == []
+    assert starts(store) == []
 
 
-async def test_closing_writes_what_waits_in_order(path):
-    writer = Writer(url_of(path))
+async def test_closing_writes_what_waits_in_order(store):
+    writer = Writer(store)
     for at in range(2 * BATCH + 1):
         writer.put(sample(started_at=at, endpoint=f"e{at % 7}"), None)
     assert writer.status().waiting == 2 * BATCH + 1
     await writer.close(20)
-    assert starts(path) == list(range(2 * BATCH + 1))
+    assert starts(store) == list(range(2 * BATCH + 1))
     assert writer.status().stored == 2 * BATCH + 1
 
 
@@ -63,44 +70,44 @@ async def test_a_closed_store_is_one_file(path):
     assert [one.name for one in path.parent.iterdir()] == ["history.db"]
 
 
-async def test_what_was_there_is_counted_and_its_endpoint_used_again(path):
-    fill(path, [sample(started_at=1), sample(started_at=2)])
-    writer = Writer(url_of(path))
+async def test_what_was_there_is_counted_and_its_endpoint_used_again(store):
+    fill(store, [sample(started_at=1), sample(started_at=2)])
+    writer = Writer(store)
     writer.put(sample(started_at=3), None)
     await writer.close(10)
     assert writer.status().stored == 3
-    assert ask(path, "SELECT count(*) FROM endpoint") == [(1,)]
+    assert ask(store, "SELECT count(*) FROM endpoint") == [(1,)]
 
 
-async def test_only_the_last_answer_of_an_endpoint_is_kept(writer, path):
+async def test_only_the_last_answer_of_an_endpoint_is_kept(writer, store):
     for number in range(5):
         writer.put(sample(started_at=number), f"answer {number}")
     writer.put(sample(started_at=5), None)
     await until(lambda: not writer.status().waiting)
-    assert ask(path, "SELECT sample_id, text FROM answer") == [(5, "answer 4")]
+    assert ask(store, "SELECT sample_id, text FROM answer") == [(5, "answer 4")]
 
 
-async def test_values_that_no_database_takes_do_not_hold_up_the_rest(writer, path):
+async def test_values_that_no_database_takes_do_not_hold_up_the_rest(writer, store):
     writer.put(sample(started_at=1, output_tokens=10**40, ttft_ms=float("nan"), served_model="\ud800"), "\udc80x")
     writer.put(sample(started_at=2, endpoint="\ud800"), None)
     writer.put(sample(started_at=3), None)
     await until(lambda: not writer.status().waiting)
-    assert starts(path) == [1, 2, 3]
-    assert ask(path, "SELECT text FROM answer") == [("x",)]
+    assert starts(store) == [1, 2, 3]
+    assert ask(store, "SELECT text FROM answer") == [("x",)]
 
 
-async def test_a_locked_store_is_said_to_be_and_written_when_free(writer, path):
-    await until(lambda: writer.status().state == "ok")
-    other = sqlite3.connect(path, isolation_level=None)
-    other.execute("BEGIN EXCLUSIVE")
+async def test_a_locked_store_is_said_to_be_and_written_when_free(file_writer, path):
+    await until(lambda: file_writer.status().state == "ok")
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
     for at in range(3):
-        writer.put(sample(started_at=at), f"answer {at}")
-    await until(lambda: writer.status().state == "locked")
-    assert writer.status().waiting == 3
-    assert writer.status().detail
-    other.close()
-    await until(lambda: not writer.status().waiting)
-    assert writer.status().state == "ok"
+        file_writer.put(sample(started_at=at), f"answer {at}")
+    await until(lambda: file_writer.status().state == "locked")
+    assert file_writer.status().waiting == 3
+    assert file_writer.status().detail
+    holder.close()
+    await until(lambda: not file_writer.status().waiting)
+    assert file_writer.status().state == "ok"
     assert starts(path) == [0, 1, 2]
 
 
@@ -143,28 +150,26 @@ async def test_a_file_of_another_program_is_said_to_be_one_and_left_alone(path):
     assert starts(path) == [1]
 
 
-async def test_a_newer_store_is_said_to_be_one(path):
-    fill(path, [sample(started_at=1)])
-    other = sqlite3.connect(path)
-    other.execute("UPDATE alembic_version SET version_num = '9999'")
-    other.commit()
-    other.close()
-    writer = Writer(url_of(path))
+async def test_a_newer_store_is_said_to_be_one(store):
+    fill(store, [sample(started_at=1)])
+    with other(store) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    writer = Writer(store)
     writer.put(sample(started_at=2), None)
     await until(lambda: writer.status().state == "newer")
     await writer.close(0)
     assert writer.status().waiting == 1
-    assert starts(path) == [1]
+    assert starts(store) == [1]
 
 
-async def test_a_store_whose_folder_was_deleted_is_made_anew(writer, path):
-    writer.put(sample(started_at=1), None)
-    await until(lambda: writer.status().stored == 1)
+async def test_a_store_whose_folder_was_deleted_is_made_anew(file_writer, path):
+    file_writer.put(sample(started_at=1), None)
+    await until(lambda: file_writer.status().stored == 1)
     shutil.rmtree(path.parent)
-    writer.put(sample(started_at=2), None)
-    await until(lambda: not writer.status().waiting)
+    file_writer.put(sample(started_at=2), None)
+    await until(lambda: not file_writer.status().waiting)
     assert starts(path) == [2]
-    assert writer.status().stored == 1
+    assert file_writer.status().stored == 1
 
 
 async def test_a_store_in_a_place_that_cannot_be_is_failed_with_the_reason(path):
@@ -189,8 +194,8 @@ async def test_the_oldest_are_dropped_and_counted_when_too_many_wait(path):
     assert writer.status().dropped == 15
 
 
-async def test_the_loop_runs_on_while_the_store_hangs(path, monkeypatch):
-    writer = Writer(url_of(path))
+async def test_the_loop_runs_on_while_the_store_hangs(store, monkeypatch):
+    writer = Writer(store)
     await until(lambda: writer.status().state == "ok")
     hung, go_on = threading.Event(), threading.Event()
     write = writer._sink.write
@@ -209,7 +214,7 @@ async def test_the_loop_runs_on_while_the_store_hangs(path, monkeypatch):
     go_on.set()
     await until(lambda: not writer.status().waiting)
     await writer.close(10)
-    assert starts(path) == [1, 2]
+    assert starts(store) == [1, 2]
 
 
 async def test_closing_leaves_what_cannot_be_written_in_time_and_says_so(path):
@@ -221,9 +226,9 @@ async def test_closing_leaves_what_cannot_be_written_in_time_and_says_so(path):
     assert (writer.status().state, writer.status().waiting, writer.status().stored) == ("read_only", 1, 0)
 
 
-async def test_a_beat_replaces_the_one_before(writer, path):
+async def test_a_beat_replaces_the_one_before(writer, store):
     for number in range(3):
         writer.beat(f'{{"n": {number}}}')
-        with StoreReader(url_of(path)) as reader:
+        with StoreReader(store) as reader:
             await until(lambda n=number: (found := reader.recorder()) and found.status == f'{{"n": {n}}}')
-    assert ask(path, "SELECT count(*) FROM recorder") == [(1,)]
+    assert ask(store, "SELECT count(*) FROM recorder") == [(1,)]
