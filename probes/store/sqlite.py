@@ -60,13 +60,15 @@ class SqliteSource:
 
     def _open(self) -> sqlite3.Connection | None:
         """The connection to the file that is there now; None where there is none, or one without tables yet."""
-        if whose(self._path) != "ours":
+        try:
+            found = self._path.stat()
+        except FileNotFoundError:
             self.close()
             return None
-        found = self._path.stat()
-        if self._file != (found.st_dev, found.st_ino):
+        if self._connection is None or self._file != (found.st_dev, found.st_ino):
             self.close()
-        if self._connection is None:
+            if whose(self._path) != "ours":
+                return None
             self._file = (found.st_dev, found.st_ino)
             self._connection = sqlite3.connect(
                 f"{self._path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_TIMEOUT_S, check_same_thread=False
