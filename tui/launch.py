@@ -1,5 +1,6 @@
 """Launch: the command that is our engine, and the dashboard started on it."""
 
+import gc
 import os
 import sys
 import time
@@ -153,6 +154,7 @@ def _show(
         prompts=prompts,
         race=race,
     )
+    gc.freeze()  # what start-up has made stays: walking it again and again would hold up keys and reading
     app.run()
 
 
