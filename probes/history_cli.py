@@ -5,9 +5,12 @@ from typing import Annotated
 import typer
 
 from probes.exit_code import ExitCode
+from probes.store.place import url_of
 
 history_app = typer.Typer(invoke_without_command=True)
 
+Source = Annotated[str, typer.Argument(metavar="FROM", help="A store's URL, or the path of its file.")]
+Sources = Annotated[list[str], typer.Argument(metavar="FROM...", help="Stores whose histories are joined to it.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 
@@ -52,3 +55,40 @@ def vacuum(ctx: typer.Context, as_json: JsonOption = False) -> None:
     from probes.commands.history import vacuum
 
     vacuum(ctx.obj, as_json=as_json)
+
+
+@history_app.command()
+def copy(
+    source: Source,
+    target: Annotated[str, typer.Argument(metavar="TO", help="One that is empty, or holds an earlier copy.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Copy a whole history into another store, of SQLite or PostgreSQL.
+
+    Run again, it goes on where it was interrupted, or brings what came later. Both are compared in the end.
+    """
+    from probes.commands.history import copy
+
+    copy(_store(source), _store(target), as_json=as_json)
+
+
+@history_app.command()
+def merge(
+    target: Annotated[str, typer.Argument(metavar="INTO", help="The store that is to hold them all.")],
+    sources: Sources,
+    as_json: JsonOption = False,
+) -> None:
+    """Join the histories of several machines in one store.
+
+    Samples that are there already are not counted twice. Run again, it brings what came later.
+    """
+    from probes.commands.history import merge
+
+    merge(_store(target), [_store(one) for one in sources], as_json=as_json)
+
+
+def _store(text: str) -> str:
+    try:
+        return url_of(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error

@@ -102,3 +102,35 @@ def test_where_there_is_no_history_it_says_so(run, path):
         code, out, err = run(*words)
         assert (code, out, err) == (3, "", "there is no history yet\n")
     assert not path.exists()
+
+
+def test_a_history_is_copied_and_joined_by_path_or_url(run, filled, tmp_path):
+    copied, joined = tmp_path / "copy.db", tmp_path / "joined.db"
+    code, out, _ = run("copy", str(filled), url_of(copied))
+    assert code == 0
+    assert out.startswith(
+        f"99 rows copied into {url_of(copied)}; the same in both: 1 rows of endpoint, 30 rows of sample"
+    )
+    assert json.loads(run("copy", str(filled), str(copied), "--json")[1])["tables"]["sample"]["rows"] == 30
+    fill(joined, [sample(started_at=NOW + 1)])
+    code, out, _ = run("merge", str(joined), str(filled), str(copied))
+    assert (code, [line.split(": ")[1] for line in out.splitlines()]) == (
+        0,
+        [
+            "30 samples new, 0 known already, 0 rollups of older ones, 0 races",
+            "0 samples new, 30 known already, 0 rollups of older ones, 0 races",
+        ],
+    )
+    record = json.loads(run("merge", str(joined), str(filled), "--json")[1])
+    assert [one["samples"] for one in record["sources"]] == [0]
+    assert ask(joined, "SELECT count(*) FROM sample") == [(31,)]
+
+
+def test_what_is_no_store_is_not_copied_and_nothing_is_made(run, tmp_path):
+    code, out, err = run("copy", str(tmp_path / "none.db"), str(tmp_path / "new.db"))
+    assert (code, out, err) == (3, "", "there is no history yet\n")
+    assert run("merge", str(tmp_path / "new.db"), str(tmp_path / "none.db"))[0] == 3
+    code, _, err = run("copy", "mysql://me:secret@db/h", str(tmp_path / "new.db"))
+    assert code == 2
+    assert "secret" not in err
+    assert [one.name for one in tmp_path.iterdir()] == ["config.toml"]

@@ -1,7 +1,7 @@
 """``history``: the store itself: what it holds, whether it is sound, rollups made again, room freed."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from probes.columns import columns
 from probes.commands.progress import progress_bar
 from probes.config import Config, find_config, load
 from probes.sample import iso
-from probes.store import checking
+from probes.store import checking, copying, merging
 from probes.store import vacuum as shrinking
 from probes.store.contents import Contents, contents
 from probes.store.place import default_url, shown
@@ -58,6 +58,32 @@ def vacuum(config: Path | None, *, as_json: bool) -> None:
     with progress_bar("Vacuuming") as on_progress:
         found = shrinking.vacuum(_url(load(find_config(config))), lambda: on_progress(next(steps), 0))
     _say(asdict(found), as_json, [f"{_size(found.before)} before, {_size(found.after)} now"])
+
+
+def copy(source: str, target: str, *, as_json: bool) -> None:
+    """Copy a history from URL to URL, and print what both hold. Raises StoreProblem, and StoreHeld."""
+    with progress_bar("Copying") as on_progress:
+        found = copying.copy(source, target, on_progress)
+    held = [f"{one.rows:,} rows of {name}" for name, one in found.tables.items() if one.rows]
+    lines = [f"{found.rows:,} rows copied into {shown(target)}; the same in both: {', '.join(held) or 'nothing'}"]
+    _say({"target": shown(target), **asdict(found)}, as_json, lines)
+
+
+def merge(target: str, sources: Sequence[str], *, as_json: bool) -> None:
+    """Join the histories at these URLs to another's, one by one, and print what came. Raises StoreProblem."""
+    records, lines = [], []
+    for source in sources:
+        with progress_bar("Merging") as on_progress:
+            found = merging.merge(target, source, on_progress)
+        records.append({"source": shown(source), **asdict(found)})
+        lines.append(
+            f"{shown(source)}: {found.samples:,} samples new, {found.known:,} known already, {found.rollups:,} rollups "
+            f"of older ones, {found.races:,} races"
+        )
+        if found.missed:
+            first, last = map(_at, found.missed)
+            lines.append(f"  note: it pruned samples from {first} to {last} that had not come over yet")
+    _say({"target": shown(target), "sources": records}, as_json, lines)
 
 
 def _url(read: Config) -> str:

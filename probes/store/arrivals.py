@@ -12,6 +12,13 @@ from probes.store.tables import ARRIVAL
 BATCH: Final = "batch"
 """The one kind of arrival that is no other store's: that of a recorder's journal."""
 
+COPY: Final = "copy"
+"""That a store is a copy of another; its key is whether that came to its end, and the newest sample's instant then."""
+
+MERGE: Final = "merge"
+"""That a store was joined with another; its key is whether that came to its end, the newest sample's instant then, and
+how far the other was pruned when it began."""
+
 _PUT: Final = replacing(ARRIVAL)
 
 

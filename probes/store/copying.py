@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, Table
 
-from probes.store.arrivals import BATCH, arrived, forget, note, own_name
+from probes.store.arrivals import BATCH, COPY, arrived, forget, note, own_name
 from probes.store.canon import Checksum, canonical, checksum
 from probes.store.database import PATIENT, open_store, translated
 from probes.store.lock import RecorderLock
@@ -48,7 +48,10 @@ def copy(source: str, target: str, on_progress: Progress = lambda _done, _total:
     later. Raises StoreHeld where a recorder has ``target``, StoreProblem where it holds anything else, or where the
     two do not agree in the end.
     """
-    open_store(source, PATIENT).dispose()  # an older one is brought up to date
+    with Snapshot(source) as store:
+        current = store.is_current
+    if not current:
+        open_store(source, PATIENT).dispose()  # which brings it up to date
     with ExitStack() as held:
         if not is_postgres(target):
             held.enter_context(RecorderLock(path_of(target)))
@@ -89,8 +92,9 @@ def _prepare(engine: Engine, name: str) -> bool:
         known = arrived(connection, name)
         for table in GROWING:
             newest = run(connection, f"SELECT max(id) FROM {table.name}").scalar() or 0
-            if newest != known.get(table.name, [0])[0]:
+            if newest != known.get(table.name, [0])[0] or bool(known) != (COPY in known):
                 raise StoreProblem("failed", "the target holds a history of its own: inftop history merge joins both")
+        note(connection, name, COPY, known.get(COPY, [False, 0]))
         return bool(known)
 
 
@@ -140,6 +144,7 @@ def _finish(engine: Engine, store: Snapshot, name: str) -> None:
             )
         for table in CHANGING:
             forget(connection, name, table.name)
+        note(connection, name, COPY, [True, store.one("SELECT max(started_at) FROM sample")[0] or 0])
         if connection.dialect.name == "postgresql":
             for table in GROWING:
                 counter = f"pg_get_serial_sequence('{table.name}', 'id')"

@@ -52,6 +52,13 @@ def check_url(url: str) -> None:
         raise ValueError("in a user or password, @ / ? and # are written %40 %2F %3F and %23")
 
 
+def url_of(text: str) -> str:
+    """The URL of a store that is named by its URL or by the path of its file. Raises ValueError as `check_url` does."""
+    url = text if "://" in text else f"sqlite:///{Path(text).expanduser()}"
+    check_url(url)
+    return url
+
+
 def shown(url: str) -> str:
     """The URL as it may be printed: without a password."""
     if not is_postgres(url):

@@ -112,7 +112,7 @@ class Sink:
     def _store_entries(self, connection: Connection, entries: Sequence[Entry]) -> dict[EndpointKey, int]:
         """Store samples and answers; the ids of their endpoints, which are stored too where they are new."""
         keys = [endpoint_of(entry.sample) for entry in entries]
-        endpoints = {key: self._endpoints.get(key) or _endpoint_id(connection, key) for key in dict.fromkeys(keys)}
+        endpoints = {key: self._endpoints.get(key) or id_of(connection, key) for key in dict.fromkeys(keys)}
         if not entries:
             return endpoints
         rows = [row_of(entry.sample, endpoints[key]) for entry, key in zip(entries, keys, strict=True)]
@@ -135,7 +135,7 @@ class Sink:
         return endpoints
 
 
-def _endpoint_id(connection: Connection, key: EndpointKey) -> int:
+def id_of(connection: Connection, key: EndpointKey) -> int:
     """The id of an endpoint's row, which is made where there is none."""
     values = dict(zip(("vantage", "name", "provider", "dialect", "model"), key, strict=True))
     same = [ENDPOINT.c[name] == value for name, value in values.items()]

@@ -4,11 +4,13 @@ import asyncio
 import shutil
 import sqlite3
 import threading
+import time
 
 import pytest
 
 from probes.store.database import PRAGMAS
 from probes.store.reader import StoreReader
+from probes.store.retention import Retention
 from probes.store.writer import BATCH, Writer
 from tests.samples import sample
 from tests.store.stores import ask, fill, other, until, url_of
@@ -85,6 +87,17 @@ async def test_only_the_last_answer_of_an_endpoint_is_kept(writer, store):
     writer.put(sample(started_at=5), None)
     await until(lambda: not writer.status().waiting)
     assert ask(store, "SELECT sample_id, text FROM answer") == [(5, "answer 4")]
+
+
+async def test_what_is_past_its_retention_is_pruned_between_samples(path):
+    fill(path, [sample(started_at=1), sample(started_at=2)])
+    writer = Writer(url_of(path), retention=Retention(raw=3600))
+    await until(lambda: starts(path) == [2])  # the newest stays
+    now = time.time_ns() // 1_000_000
+    writer.put(sample(started_at=now), None)
+    await until(lambda: not writer.status().waiting)
+    assert (starts(path), writer.status().stored) == ([2, now], 2)
+    await writer.close(10)
 
 
 async def test_values_that_no_database_takes_do_not_hold_up_the_rest(writer, store):

@@ -1,0 +1,282 @@
+"""Merging: the histories of several machines joined in one store, each sample counted once.
+
+Samples are taken in the order of their ids and added to the rollups of the target. Rollups of the source whose samples
+are gone are added as they are, once: the first time that the source is merged.
+"""
+# ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final
+
+from sqlalchemy import Connection, Engine
+
+from probes.rollup import TIERS, Tier, rolled
+from probes.sample import Sample
+from probes.store import rollups
+from probes.store.arrivals import BATCH, COPY, MERGE, arrived, note, own_name, sources
+from probes.store.canon import canonical
+from probes.store.database import PATIENT, open_store, translated
+from probes.store.problem import StoreProblem
+from probes.store.pruning import Mark, remember
+from probes.store.reader import JOINED
+from probes.store.rebuild import settle
+from probes.store.retention import HELD, up
+from probes.store.row import row_of, sample_of
+from probes.store.sink import id_of
+from probes.store.snapshot import Snapshot
+from probes.store.statements import REPLACE_ANSWER, insert_rows, insert_samples, run
+from probes.store.tables import CERTIFICATE, HEAT, LANE, RACE
+
+Progress = Callable[[int, int], None]
+"""Told how many samples and old rollups are done, and of how many."""
+
+AT_ONCE: Final = 500
+"""Samples, or rollups, in one transaction: a recorder that writes to the target waits no longer."""
+
+_SAMPLES: Final = f"""
+SELECT sample.id, sample.endpoint_id, {JOINED} FROM sample JOIN endpoint ON endpoint.id = sample.endpoint_id
+WHERE sample.id > ? ORDER BY sample.id
+"""
+_OLD: Final = "SELECT count(*) FROM rollup WHERE tier = ? AND start < ?"
+_BY: Final = "rollup by "
+_KEY: Final = "endpoint_id, connection, start"
+_ROLLUPS: Final = f"""
+SELECT {rollups.READ} FROM rollup JOIN sketch USING (tier, {_KEY})
+WHERE tier = ? AND start < ? {{after}} ORDER BY {_KEY}
+"""
+_ANSWERS: Final = """
+SELECT endpoint_id, text, (SELECT started_at FROM sample WHERE id = sample_id) FROM answer {where}
+"""
+_NEWEST: Final = "SELECT coalesce(max(started_at), 0) FROM sample"
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What came of a merge. ``known`` samples were there already.
+
+    ``missed`` are the instants, milliseconds since the epoch, between which the source pruned samples before they came
+    over: nothing tells of them here.
+    """
+
+    samples: int
+    known: int
+    rollups: int
+    races: int
+    missed: tuple[int, int] | None
+
+
+def merge(target: str, source: str, on_progress: Progress = lambda _done, _total: None) -> Merged:
+    """Join the history at the URL ``source`` to that at ``target``. Both may be recorded into meanwhile.
+
+    When run again it goes on where it ended, or brings what came later. Raises StoreProblem, also where what both
+    hold of a third store cannot be told apart.
+    """
+    with _settled(source) as store:
+        engine = open_store(target, PATIENT)
+        try:
+            with translated():
+                return _Merge(engine, store, on_progress).run()
+        finally:
+            engine.dispose()
+
+
+class _Merge:
+    """One merge: the target's engine, one moment of the source, and how far it has come."""
+
+    def __init__(self, engine: Engine, store: Snapshot, on_progress: Progress) -> None:
+        self._engine, self._store = engine, store
+        self._name: str = store.one("SELECT name FROM identity")[0]
+        self._until: dict[str, int] = dict.fromkeys(HELD, 0)
+        self._until.update(store.rows("SELECT what, until FROM pruned"))
+        self._on_progress = on_progress
+        self._done = self._total = 0
+
+    def run(self) -> Merged:
+        with self._engine.begin() as connection:
+            first, since = self._begin(connection)
+            ids = self._endpoints(connection)
+            known = arrived(connection, self._name)
+        # on a first run, a bucket that begins before the samples are whole is taken from the source's own rollups
+        whole = {tier: up(tier, since) if first else 0 for tier in TIERS}
+        last: int = known.get("sample", [0])[0]
+        self._total = self._store.one("SELECT count(*) FROM sample WHERE id > ?", (last,))[0]
+        self._total += sum(self._store.one(_OLD, one)[0] for one in whole.items())
+        samples, twice = self._samples(ids, last, whole)
+        old = sum(self._rollups(ids, tier, whole[tier]) for tier in TIERS) if first else 0
+        races = self._races(known.get("race", [0])[0])
+        came = first and any(what.startswith(_BY) for what in known)  # all samples, in an earlier run
+        missed = (since, self._until["raw"]) if since < self._until["raw"] and not came else None
+        with self._engine.begin() as connection:
+            self._answers(connection, ids)
+            self._certificates(connection)
+            self._end(connection)
+        return Merged(samples, twice, old, races, missed)
+
+    def _begin(self, connection: Connection) -> tuple[bool, int]:
+        """Whether this is the first merge, or a part of it, and how far the source was pruned when that began.
+
+        Of a later one: when the newest sample began that came before.
+        """
+        own, known = own_name(connection), arrived(connection, self._name)
+        for kind in (COPY, MERGE):
+            if kind in known and known[kind][0]:
+                return False, int(known[kind][1])
+        if COPY in known:
+            raise StoreProblem("failed", "a copy from it has not come to its end: inftop history copy goes on")
+        if MERGE in known:
+            return True, int(known[MERGE][2])
+        theirs = {row[0] for row in self._store.rows("SELECT source FROM arrival WHERE what <> ?", (BATCH,))}
+        shared = {self._name, *theirs} & {own, *sources(connection)}
+        if shared and self._until["raw"]:
+            raise StoreProblem(
+                "failed", "both hold a part of the same history, and its samples are gone: it would be counted twice"
+            )
+        note(connection, self._name, MERGE, [False, 0, self._until["raw"]])
+        return True, self._until["raw"]
+
+    def _endpoints(self, connection: Connection) -> dict[int, int]:
+        """The target's id of each endpoint, by that of the source."""
+        rows = self._store.rows("SELECT id, vantage, name, provider, dialect, model FROM endpoint")
+        return {number: id_of(connection, (vantage, *rest)) for number, vantage, *rest in rows}
+
+    def _samples(self, ids: Mapping[int, int], last: int, whole: Mapping[Tier, int]) -> tuple[int, int]:
+        """Take the samples after that one; how many were new, and how many were there already."""
+        rows = self._store.rows(_SAMPLES, (last,))
+        new = known = 0
+        while some := list(islice(rows, AT_ONCE)):
+            pairs = [(ids[endpoint_id], sample_of(values)) for _, endpoint_id, *values in some]
+            with self._engine.begin() as connection:
+                fresh = _fresh(connection, pairs)
+                if fresh:
+                    insert_samples(connection, [row_of(sample, endpoint_id) for endpoint_id, sample in fresh])
+                found = rolled(fresh)
+                rollups.add(connection, {spot: one for spot, one in found.items() if spot.start >= whole[spot.tier]})
+                note(connection, self._name, "sample", [some[-1][0]])
+            new, known = new + len(fresh), known + len(some) - len(fresh)
+            self._step(len(some))
+        return new, known
+
+    def _rollups(self, ids: Mapping[int, int], tier: Tier, before: int) -> int:
+        """Add the source's rollups of a tier that begin before that instant; how many there were."""
+        what = f"{_BY}{tier}"
+        with self._engine.begin() as connection:
+            last = arrived(connection, self._name).get(what, [])
+        sql = _ROLLUPS.format(after=f"AND ({_KEY}) > (?, ?, ?)" if last else "")
+        rows = map(rollups.rollup_of, self._store.rows(sql, (tier, before, *last)))
+        count = 0
+        while some := list(islice(rows, AT_ONCE)):
+            with self._engine.begin() as connection:
+                rollups.add(connection, {spot._replace(endpoint_id=ids[spot.endpoint_id]): one for spot, one in some})
+                note(connection, self._name, what, some[-1][0][1:])
+            count += len(some)
+            self._step(len(some))
+        return count
+
+    def _races(self, last: int) -> int:
+        """Take the races after that one, each with its heats and lanes; how many were new."""
+        new = 0
+        for race in list(_of(self._store, RACE, "id > ?", last)):
+            with self._engine.begin() as connection:
+                if not _there(connection, RACE, race, ("started_at", "vantage", "wish")):
+                    self._race(connection, race)
+                    new += 1
+                note(connection, self._name, "race", [race["id"]])
+        return new
+
+    def _race(self, connection: Connection, race: Mapping[str, Any]) -> None:
+        race_id = _insert(connection, RACE, race)
+        for heat in list(_of(self._store, HEAT, "race_id = ?", race["id"])):
+            heat_id = _insert(connection, HEAT, {**heat, "race_id": race_id})
+            for lane in _of(self._store, LANE, "heat_id = ?", heat["id"]):
+                _insert(connection, LANE, {**lane, "heat_id": heat_id})
+
+    def _answers(self, connection: Connection, ids: Mapping[int, int]) -> None:
+        """Take the answers that are newer than those that are there."""
+        for number, text, at in list(self._store.rows(_ANSWERS.format(where=""))):
+            here = run(connection, _ANSWERS.format(where="WHERE endpoint_id = ?"), (ids[number],)).fetchone()
+            if here is not None and (at or 0) <= (here[2] or 0):
+                continue
+            place = "SELECT max(id) FROM sample WHERE endpoint_id = ? AND started_at = ?"
+            sample_id = run(connection, place, (ids[number], at or 0)).scalar() or 0
+            run(connection, REPLACE_ANSWER, {"endpoint_id": ids[number], "sample_id": sample_id, "text": text})
+
+    def _certificates(self, connection: Connection) -> None:
+        for one in list(_of(self._store, CERTIFICATE, "id > ?", 0)):
+            if not _there(connection, CERTIFICATE, one, ("measured_at", "host", "text")):
+                _insert(connection, CERTIFICATE, one)
+
+    def _end(self, connection: Connection) -> None:
+        """Remember that it is all here, and have old samples that came looked at by the next pruning."""
+        note(connection, self._name, MERGE, [True, self._store.one(_NEWEST)[0], 0])
+        for what in HELD:
+            remember(connection, what, Mark(0, self._until[what]))
+        for source, what, last in self._store.rows("SELECT source, what, last FROM arrival WHERE what <> ?", (BATCH,)):
+            if what not in arrived(connection, source):
+                note(connection, source, what, json.loads(last))
+
+    def _step(self, rows: int) -> None:
+        self._done += rows
+        self._on_progress(self._done, max(self._done, self._total))
+
+
+def _settled(source: str) -> Snapshot:
+    """The source, brought up to date where an older inftop wrote it, and all its samples rolled up."""
+    with Snapshot(source) as store:
+        ready = store.is_current and not any(store.rows("SELECT 1 FROM unrolled"))
+    if not ready:
+        engine = open_store(source, PATIENT)
+        try:
+            with translated():
+                settle(engine)
+        finally:
+            engine.dispose()
+    return Snapshot(source)
+
+
+def _fresh(connection: Connection, pairs: Sequence[tuple[int, Sample]]) -> list[tuple[int, Sample]]:
+    """Those samples that the store does not hold: none of their endpoint, their instant and their outcome."""
+    instants = defaultdict[int, set[int]](set)
+    for endpoint_id, sample in pairs:
+        instants[endpoint_id].add(sample.started_at)
+    known: set[tuple[int, int, str]] = set()
+    for endpoint_id, wanted in instants.items():
+        sql = f"SELECT started_at, outcome FROM sample WHERE endpoint_id = ? AND started_at IN ({_marks(len(wanted))})"
+        known |= {(endpoint_id, at, outcome) for at, outcome in run(connection, sql, (endpoint_id, *wanted))}
+    fresh = []
+    for endpoint_id, sample in pairs:
+        key = (endpoint_id, sample.started_at, sample.outcome.value)
+        if key not in known:
+            known.add(key)
+            fresh.append((endpoint_id, sample))
+    return fresh
+
+
+def _of(store: Snapshot, table: Any, where: str, value: int) -> Iterator[dict[str, Any]]:
+    """The rows of a table by column, in the order of their ids."""
+    names = table.c.keys()
+    sql = f"SELECT {', '.join(names)} FROM {table.name} WHERE {where} ORDER BY id"
+    for row in map(canonical(table), store.rows(sql, (value,))):
+        yield dict(zip(names, row, strict=True))
+
+
+def _there(connection: Connection, table: Any, row: Mapping[str, Any], keys: Sequence[str]) -> bool:
+    """Whether a table holds a row with these values of that row."""
+    same = " AND ".join(f"{key} = ?" for key in keys)
+    return (
+        run(connection, f"SELECT 1 FROM {table.name} WHERE {same}", tuple(row[key] for key in keys)).first() is not None
+    )
+
+
+def _insert(connection: Connection, table: Any, row: Mapping[str, Any]) -> int:
+    """Put a row into a table under an id of its own; that id."""
+    names = [column.name for column in table.c if column.name != "id"]
+    insert_rows(connection, table.name, names, [[row[name] for name in names]])
+    return int(run(connection, f"SELECT max(id) FROM {table.name}").scalar_one())
+
+
+def _marks(count: int) -> str:
+    return ", ".join("?" * count)
