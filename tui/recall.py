@@ -1,7 +1,7 @@
 """Recall: what the store says of a span that memory does not hold, read in a thread."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Final
@@ -11,9 +11,9 @@ from probes.outcome import Outcome
 from probes.rollup import LENGTH_MS
 from probes.sketch import Sketch
 from probes.span import Piece, Span, pieces
-from probes.store.ends import newest_failure, newest_samples, newest_values
+from probes.store.ends import Asked, Values, newest_failures, newest_samples, newest_values
 from probes.store.reader import StoreReader
-from probes.store.stretches import LaneKey, Slice, oldest, sketches, slices
+from probes.store.stretches import Bar, LaneKey, bars, oldest, sketches
 from tui.fleet import FAILURES_KEPT, Recent
 from tui.stretch import QUANTILED, End, Question, Rows, Stretch, answer, tier_of
 
@@ -38,15 +38,19 @@ def read_stretch(url: str, question: Question) -> Stretch:
     lanes = {facts.name: lane_of(facts.connection) for facts in question.facts}
     with closing(StoreReader(url)) as reader:
         ids = {number: name for number, name in endpoint_ids(reader, question.vantage).items() if name in lanes}
-        tier = tier_of(question.span, oldest(reader, ids), len(ids))
-        covered, on = pieces(question.span, tier), question.grid
+        on = question.grid
+        tier = tier_of(question.span, on.length_ms, oldest(reader, ids), len(ids))
+        covered = pieces(question.span, tier)
         whole = Piece(tier, covered[0].since, covered[-1].until)
-        found: dict[str, list[Slice]] = defaultdict(list)
-        for one in slices(reader, ids, whole, on.start_ms, on.length_ms):
+        found: dict[str, list[Bar]] = defaultdict(list)
+        last: dict[int, int] = {}
+        for one in bars(reader, ids, whole, on.start_ms, on.length_ms):
             found[ids[one.endpoint_id]].append(one)
+            if one.sent:
+                last[one.endpoint_id] = max(last.get(one.endpoint_id, 0), one.last_at)
         drawn = _by_name(sketches(reader, ids, covered, QUANTILED), ids)
-        ends = {name: _end(reader, _ids_of(ids, name), lane, found[name], question) for name, lane in lanes.items()}
-    rows = {name: Rows(found[name], drawn.get(name, {}), ends[name]) for name in lanes}
+        ends = {} if question.live else _ends(reader, ids, lanes, last, question.span)
+    rows = {name: Rows(found[name], drawn.get(name, {}), ends.get(name, End())) for name in lanes}
     return answer(question, tier, rows)
 
 
@@ -81,19 +85,26 @@ def _by_name(found: dict[LaneKey, dict[str, Sketch]], ids: dict[int, str]) -> di
     return together
 
 
-def _end(reader: StoreReader, ids: Collection[int], lane: Lane, found: Iterable[Slice], question: Question) -> End:
-    """How an endpoint's span ended; nothing of a present, whose end the screen knows itself."""
-    last = max((one.sums.last_at for one in found if one.sums.samples > one.sums.never_sent), default=None)
-    if question.live or last is None:
-        return End()
-    near = Span(last - NEAR_MS, last + 1)
-    values = [one for number in ids if (one := newest_values(reader, number, near, lane))]
-    failures = [failed for number in ids if (failed := newest_failure(reader, number, question.span))]
-    newest = max(values, default=None)
+def _ends(
+    reader: StoreReader, ids: Mapping[int, str], lanes: Mapping[str, Lane], last: Mapping[int, int], span: Span
+) -> dict[str, End]:
+    """How the spans of endpoints ended; ``last`` is when the newest probe of each row began."""
+    near = {number: Asked(Span(at - NEAR_MS, at + 1), lanes[ids[number]]) for number, at in last.items()}
+    whole = {number: Asked(span, one.lane) for number, one in near.items()}
+    values, failures = _latest(newest_values(reader, near), ids), _latest(newest_failures(reader, whole), ids)
+    return {name: _end(values.get(name), failures.get(name)) for name in {*values, *failures}}
+
+
+def _latest(found: Mapping[int, Values], ids: Mapping[int, str]) -> dict[str, Values]:
+    """The newest of all rows of a name."""
+    return {ids[number]: one for number, one in sorted(found.items(), key=lambda item: item[1].started_at)}
+
+
+def _end(newest: Values | None, failure: Values | None) -> End:
     good = newest if newest and newest.outcome is Outcome.OK else None
     return End(
         ttft_ms=good.ttft_ms if good else None,
         tokens_per_s=good.tokens_per_s if good else None,
-        failure=max(failures)[1] if failures else None,
-        kept=bool(values or failures),
+        failure=failure.outcome if failure else None,
+        kept=True,
     )

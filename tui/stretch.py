@@ -10,12 +10,15 @@ from probes.outcome import Outcome
 from probes.rollup import LENGTH_MS, TIERS, Tier
 from probes.sketch import Sketch
 from probes.span import Span, finest
-from probes.store.stretches import Slice
+from probes.store.stretches import Bar
 from tui.figures import Cell, grid, hold, sliced
 from tui.view import EndpointView, Figures, Grid, LaneFigures, State
 
 MOST_ROWS: Final = 40_000
 """Rollups that one question may add up: more would keep whoever asks waiting, and no screen has so many columns."""
+
+HARDLY: Final = 1.1
+"""A bucket may be longer than a slice by so much: 90 days in 96 columns are drawn by the day."""
 
 QUANTILED: Final = ("ttft_ms", "tokens_per_s")
 """The metrics whose quantiles the dashboard shows."""
@@ -64,9 +67,9 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """What the store says of one endpoint: slices of its lanes, their sketches over the whole, how it ended."""
+    """What the store says of one endpoint: the bars of its lanes, their sketches over the whole, how it ended."""
 
-    slices: Sequence[Slice] = ()
+    bars: Sequence[Bar] = ()
     sketches: Mapping[str, Mapping[str, Sketch]] = field(default_factory=dict)
     end: End = field(default_factory=End)
 
@@ -105,10 +108,15 @@ class Stretch:
         return replace(view, figures=newest)
 
 
-def tier_of(span: Span, oldest: Mapping[Tier, int | None], lanes: int) -> Tier:
-    """The finest tier that holds the whole span and has at most `MOST_ROWS` rows of it; the day where none has."""
-    tiers = TIERS[TIERS.index(finest(span, oldest)) : TIERS.index("day")]
-    return next((tier for tier in tiers if lanes * span.length_ms <= MOST_ROWS * LENGTH_MS[tier]), "day")
+def tier_of(span: Span, slice_ms: int, oldest: Mapping[Tier, int | None], lanes: int) -> Tier:
+    """The tier that slices of a span are made of: one that holds all of it, in at most `MOST_ROWS` rows.
+
+    The coarsest whose buckets are no longer than a slice, or hardly; else the finest; the day where all have too many.
+    """
+    tiers = TIERS[TIERS.index(finest(span, oldest)) : TIERS.index("day") + 1]
+    few = [tier for tier in tiers if lanes * span.length_ms <= MOST_ROWS * LENGTH_MS[tier]] or ["day"]
+    within = [tier for tier in few if LENGTH_MS[tier] <= HARDLY * slice_ms]
+    return within[-1] if within else few[0]
 
 
 def answer(question: Question, tier: Tier, rows: Mapping[str, Rows]) -> Stretch:
@@ -116,7 +124,7 @@ def answer(question: Question, tier: Tier, rows: Mapping[str, Rows]) -> Stretch:
     on = question.grid
     known = {facts.name: rows.get(facts.name, Rows()) for facts in question.facts}
     last = {
-        name: max((one.sums.last_at for one in held.slices if _sent(one)), default=None) for name, held in known.items()
+        name: max((one.last_at for one in held.bars if one.sent), default=None) for name, held in known.items()
     }  # the last bucket may reach beyond the span
     return Stretch(
         question,
@@ -136,16 +144,16 @@ def rolled_figures(facts: EndpointFacts, on: Grid, rows: Rows) -> Figures:
     """
     lane = lane_of(facts.connection)
     cells = [Cell() for _ in range(on.count)]
-    for one in rows.slices:
-        if _sent(one):
+    for one in rows.bars:
+        if one.sent:
             _fill(cells[min(max(one.place, 0), on.count - 1)], one, lane, in_turn=facts.connection == "both")
     for cell in cells:
         cell.last_failed = cell.ttft_ms is None and cell.failed > 0
         cell.last_ttft_ms, cell.last_tokens_per_s = cell.ttft_ms, cell.tokens_per_s
     hold(cells, on, facts)
     own = lane_figures(lane, rows.sketches.get(lane, {}))
-    cost = sum(one.sums.cost_usd for one in rows.slices)
-    good = sum(one.sums.ok for one in rows.slices)
+    cost = sum(one.cost_usd for one in rows.bars)
+    good = sum(one.ok for one in rows.bars)
     return replace(
         sliced(cells),
         ttft_last_ms=rows.end.ttft_ms,
@@ -164,27 +172,22 @@ def rolled_figures(facts: EndpointFacts, on: Grid, rows: Rows) -> Figures:
 _LANES: Final[tuple[Lane, ...]] = ("warm", "cold")
 
 
-def _sent(one: Slice) -> bool:
-    return one.sums.samples > one.sums.never_sent
-
-
-def _fill(cell: Cell, one: Slice, lane: Lane, *, in_turn: bool) -> None:
+def _fill(cell: Cell, one: Bar, lane: Lane, *, in_turn: bool) -> None:
     """Add what one lane has in a slice to its cell."""
-    sums = one.sums
-    cell.finished += sums.ok + sums.failed
-    cell.failed += sums.failed
-    cell.hits += sums.rate_limited
-    cell.untrusted += sums.untrusted
-    cell.sent_at = max(cell.sent_at or 0, sums.last_at)
+    cell.finished += one.ok + one.failed
+    cell.failed += one.failed
+    cell.hits += one.rate_limited
+    cell.untrusted += one.untrusted
+    cell.sent_at = max(cell.sent_at or 0, one.last_at)
     if one.connection == lane:
-        high, low = sums.ttft_ms_max, sums.tokens_per_s_min
+        high, low = one.ttft_ms_max, one.tokens_per_s_min
         if high is not None:
             cell.ttft_ms = high if cell.ttft_ms is None else max(cell.ttft_ms, high)
         if low is not None:
             cell.tokens_per_s = low if cell.tokens_per_s is None else min(cell.tokens_per_s, low)
-    elif in_turn and not sums.failed and not sums.rate_limited:
+    elif in_turn and not one.failed and not one.rate_limited:
         return  # the other lane's turn: it says nothing of this one
-    cell.last_at = max(cell.last_at or 0, sums.last_at)
+    cell.last_at = max(cell.last_at or 0, one.last_at)
 
 
 def lane_figures(lane: Lane, sketches: Mapping[str, Sketch]) -> LaneFigures:

@@ -1,6 +1,7 @@
-"""Ends: the newest samples of an endpoint's row within a span, found by the indexes without reading the rest of it."""
+"""Ends: the newest samples of endpoints within spans, found by the indexes without reading the rest of them."""
 # ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
 
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from probes.endpoint import Lane
@@ -10,9 +11,19 @@ from probes.span import Span
 from probes.store.reader import JOINED, StoreReader
 from probes.store.row import outcome_of, sample_of
 
-FAILED: Final = "outcome NOT IN ('ok', 'no_key', 'skipped')"  # word for word the condition of its index
 _SENT: Final = "outcome NOT IN ('no_key', 'skipped')"
-_WITHIN: Final = "endpoint_id = ? AND started_at >= ? AND started_at < ?"
+_FAILED: Final = "outcome NOT IN ('ok', 'no_key', 'skipped')"  # word for word the condition of its index
+_TOLD: Final = (
+    f"{_SENT} AND outcome <> 'rate_limited' "
+    "AND (outcome <> 'ok' OR (connection = asked.lane AND coalesce(CAST(trusted AS INTEGER), 1) = 1))"
+)
+
+
+class Asked(NamedTuple):
+    """Where the newest of an endpoint's row is looked for, and the lane it is to tell of."""
+
+    span: Span
+    lane: Lane
 
 
 class Values(NamedTuple):
@@ -24,30 +35,42 @@ class Values(NamedTuple):
     tokens_per_s: float | None
 
 
-def newest_values(reader: StoreReader, endpoint_id: int, span: Span, lane: Lane) -> Values | None:
-    """The newest sample of the error rate that tells of a lane: a failed one, or a trusted `ok` one made on it."""
-    told = "(outcome <> 'ok' OR (connection = ? AND coalesce(CAST(trusted AS INTEGER), 1) = 1))"
-    sql = (
-        f"SELECT started_at, outcome, ttft_ms, tokens_per_s FROM sample WHERE {_WITHIN} AND {_SENT} "
-        f"AND outcome <> 'rate_limited' AND {told} ORDER BY started_at DESC LIMIT 1"
+def newest_values(reader: StoreReader, asked: Mapping[int, Asked]) -> dict[int, Values]:
+    """Of each endpoint's row the newest sample of the error rate that tells of its lane.
+
+    That is a failed one, or a trusted `ok` one made on that lane.
+    """
+    return _newest(reader, asked, _TOLD)
+
+
+def newest_failures(reader: StoreReader, asked: Mapping[int, Asked]) -> dict[int, Values]:
+    """Of each endpoint's row the newest sample that was sent and did not end ok, rate-limit hits included."""
+    return _newest(reader, asked, _FAILED)
+
+
+def _newest(reader: StoreReader, asked: Mapping[int, Asked], condition: str) -> dict[int, Values]:
+    if not asked:
+        return {}
+    newest = (
+        "SELECT id FROM sample WHERE endpoint_id = asked.id AND started_at >= asked.since "
+        f"AND started_at < asked.until AND {condition} ORDER BY started_at DESC LIMIT 1"
     )
-    rows = reader.few(sql, [endpoint_id, *span, lane])
-    return Values(rows[0][0], outcome_of(rows[0][1]), *rows[0][2:]) if rows else None
-
-
-def newest_failure(reader: StoreReader, endpoint_id: int, span: Span) -> tuple[int, Outcome] | None:
-    """When the newest one began that was sent and did not end ok, and how it ended."""
-    sql = f"SELECT started_at, outcome FROM sample WHERE {_WITHIN} AND {FAILED} ORDER BY started_at DESC LIMIT 1"
-    rows = reader.few(sql, [endpoint_id, *span])
-    return (rows[0][0], outcome_of(rows[0][1])) if rows else None
+    sql = (
+        f"WITH asked(id, since, until, lane) AS (VALUES {', '.join(['(?, ?, ?, ?)'] * len(asked))}) "
+        "SELECT sample.endpoint_id, started_at, outcome, ttft_ms, tokens_per_s "
+        f"FROM (SELECT ({newest}) AS id FROM asked) AS newest CROSS JOIN sample WHERE sample.id = newest.id"
+    )
+    rows = reader.few(sql, [value for number, one in asked.items() for value in (number, *one.span, one.lane)])
+    return {row[0]: Values(row[1], outcome_of(row[2]), *row[3:]) for row in rows}
 
 
 def newest_samples(
     reader: StoreReader, endpoint_id: int, span: Span, limit: int, *, failed: bool = False
 ) -> list[Sample]:
-    """The newest that were sent, or of them those that did not end ok; the newest first."""
+    """The newest samples of an endpoint's row that were sent, or of them those that did not end ok; newest first."""
     sql = (
-        f"SELECT {JOINED} FROM sample JOIN endpoint ON endpoint.id = sample.endpoint_id WHERE sample.{_WITHIN} "
-        f"AND {FAILED if failed else _SENT} ORDER BY sample.started_at DESC LIMIT ?"
+        f"SELECT {JOINED} FROM sample JOIN endpoint ON endpoint.id = sample.endpoint_id WHERE sample.endpoint_id = ? "
+        f"AND started_at >= ? AND started_at < ? AND {_FAILED if failed else _SENT} "
+        "ORDER BY started_at DESC LIMIT ?"
     )
     return [sample_of(row) for row in reader.few(sql, [endpoint_id, *span, limit])]

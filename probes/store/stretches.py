@@ -59,6 +59,23 @@ class Slice(NamedTuple):
     sums: Sums
 
 
+class Bar(NamedTuple):
+    """What a bar of the dashboard needs of a slice, in one row; ``sent`` counts samples that were sent."""
+
+    endpoint_id: int
+    connection: str
+    place: int
+    sent: int
+    ok: int
+    failed: int
+    rate_limited: int
+    untrusted: int
+    last_at: int
+    cost_usd: float
+    ttft_ms_max: float | None
+    tokens_per_s_min: float | None
+
+
 def _way(name: str) -> str:
     """The SQL function by which a column is added up."""
     if name == "last_at":
@@ -86,19 +103,17 @@ _SUMS: Final = ", ".join(f"{_way(name)}({name})" for name in Sums._fields)
 
 def oldest(reader: StoreReader, endpoint_ids: Collection[int]) -> dict[Tier, int | None]:
     """Where each tier begins, of these endpoints together; None where it holds nothing of them."""
-    found: dict[Tier, int | None] = {}
-    for tier in TIERS:
-        one = "SELECT min(start) FROM rollup WHERE tier = ? AND endpoint_id = ? AND connection = ?"
-        starts = [
-            row[0]
-            for endpoint_id in endpoint_ids
-            for connection in CONNECTIONS
-            for rows in reader.rows(one, [tier, endpoint_id, connection])
-            for row in rows
-            if row[0] is not None
-        ]
-        found[tier] = min(starts, default=None)
-    return found
+    tiers, kinds = (", ".join(["(?)"] * len(names)) for names in (TIERS, CONNECTIONS))
+    first = (
+        "SELECT tier.name AS tier, (SELECT min(start) FROM rollup WHERE rollup.tier = tier.name "
+        "AND endpoint_id = endpoint.id AND connection = kind.name) AS start "
+        f"FROM tier, kind, endpoint WHERE endpoint.id IN ({', '.join('?' * len(endpoint_ids))})"
+    )
+    sql = (
+        f"WITH tier(name) AS (VALUES {tiers}), kind(name) AS (VALUES {kinds}) "
+        f"SELECT tier, min(start) FROM ({first}) AS begin GROUP BY tier"
+    )
+    return dict.fromkeys(TIERS) | dict(reader.few(sql, [*TIERS, *CONNECTIONS, *endpoint_ids]))
 
 
 def slices(
@@ -115,6 +130,18 @@ def slices(
     for rows in reader.rows(sql, [start, length, *parameters]):
         for endpoint_id, connection, place, *sums in rows:
             yield Slice(endpoint_id, connection, place, Sums(*sums))
+
+
+def bars(reader: StoreReader, endpoint_ids: Collection[int], piece: Piece, start: int, length: int) -> Iterator[Bar]:
+    """The same slices with less in each, in less than half the time."""
+    where, parameters = _within(piece, endpoint_ids)
+    columns = ", ".join(f"{_way(name)}({name})" for name in Bar._fields[4:])
+    sql = (
+        f"SELECT endpoint_id, connection, (start - ?) / ? AS place, sum(samples - never_sent), {columns} "
+        f"FROM rollup WHERE {where} GROUP BY 1, 2, 3"
+    )
+    for rows in reader.rows(sql, [start, length, *parameters]):
+        yield from map(Bar._make, rows)
 
 
 def totals(reader: StoreReader, endpoint_ids: Collection[int], pieces: Sequence[Piece]) -> dict[LaneKey, Sums]:
