@@ -79,6 +79,14 @@ def clock(ms: int, zone: tzinfo | None = None) -> str:
     return datetime.fromtimestamp(ms / 1000, UTC).astimezone(zone).strftime("%H:%M:%S")
 
 
+def stamp(ms: int, at: int | None) -> str:
+    """``14:02:31`` where that is within half a day of ``at`` or nothing is said of that, else ``18 Nov 14:02``."""
+    if at is None or abs(at - ms) < 43_200_000:
+        return clock(ms)
+    day = datetime.fromtimestamp(ms / 1000, UTC).astimezone()
+    return f"{day.day} {day.strftime('%b %H:%M')}"
+
+
 def minute(ms: int, zone: tzinfo | None = None) -> str:
     """``14:02`` in the given zone, the machine's own by default."""
     return clock(ms, zone)[:5]

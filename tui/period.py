@@ -90,8 +90,9 @@ def dates(since: int, until: int, now: int, zone: tzinfo | None = None) -> str:
 
     ``14 Nov 15:00 – 16:00``, ``16 Aug – 14 Nov``; with the year where it is not that of ``now``.
     """
-    first, last, today = (datetime.fromtimestamp(ms / 1000, UTC).astimezone(zone) for ms in (since, until, now))
-    whole = until - since > 2 * DAY_MS
+    whole = until - since > 2 * DAY_MS  # days that it reaches into, then, not the midnight at which it ends
+    instants = (since, until - whole, now)
+    first, last, today = (datetime.fromtimestamp(ms / 1000, UTC).astimezone(zone) for ms in instants)
     year = "" if first.year == last.year == today.year else " %Y"
     day = f"{first.day} {first.strftime('%b' + year)}"
     end = f"{last.day} {last.strftime('%b' + year)}"

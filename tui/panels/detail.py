@@ -16,7 +16,7 @@ from probes.sample import Sample
 from probes.stats import chars_per_s
 from probes.text import line
 from tui.blame import reasons
-from tui.format import DASH, clock, number, times, until, usd
+from tui.format import DASH, clock, number, stamp, times, until, usd
 from tui.lanes import lanes_lines
 from tui.limits import Level
 from tui.palette import endpoint_color
@@ -50,7 +50,9 @@ def due(view: EndpointView, at: int) -> str:
     return "" if wait == DASH else f"next in {wait}"
 
 
-def title(view: EndpointView, sample: Sample | None, width: int, due: str = "", *, dark: bool) -> Text:
+def title(
+    view: EndpointView, sample: Sample | None, width: int, due: str = "", at: int | None = None, *, dark: bool
+) -> Text:
     """Who was asked, who answered, how and when, and when next; the request's id where there is room for it."""
     text = Text(no_wrap=True, overflow="ellipsis")
     text.append(view.name, style=f"bold {endpoint_color(view.slot, dark=dark)}")
@@ -61,7 +63,7 @@ def title(view: EndpointView, sample: Sample | None, width: int, due: str = "", 
         return text.append(f"  {view.why or 'no sample yet'}", style="dim")
     if sample.connection:
         text.append(f"  {sample.connection}")
-    text.append(f"  {clock(sample.started_at)}")
+    text.append(f"  {stamp(sample.started_at, at)}")
     if view.state == "limited" and view.hit_by:
         text.append(f"  limited: {line(view.hit_by)}", style="bold")
     text.append(f"  {due}" if due else "", style="dim")
@@ -158,7 +160,7 @@ def limits(view: EndpointView, at: int | None) -> list[str]:
     found = [_level(one, at) for one in view.levels]
     if view.hit_at is not None:
         by = f" by {line(view.hit_by)}" if view.hit_by else ""
-        found.insert(1, f"last hit {clock(view.hit_at)}{by}")
+        found.insert(1, f"last hit {stamp(view.hit_at, at)}{by}")
     return found
 
 
@@ -178,13 +180,13 @@ def changes(view: EndpointView) -> list[str]:
     ]
 
 
-def failure(sample: Sample) -> str:
-    """One failed probe in words: when, how, and why."""
-    words = f"{clock(sample.started_at)}  {sample.outcome.value.replace('_', ' ')}"
+def failure(sample: Sample, at: int | None = None) -> str:
+    """One failed probe in words: when, seen from ``at``, how, and why."""
+    words = f"{stamp(sample.started_at, at)}  {sample.outcome.value.replace('_', ' ')}"
     return f"{words}: {line(sample.outcome_detail)}" if sample.outcome_detail else words
 
 
-def failures_text(failures: Sequence[Sample], rows: int, verdict: Verdict | None = None) -> Text:
+def failures_text(failures: Sequence[Sample], rows: int, verdict: Verdict | None = None, at: int | None = None) -> Text:
     """Who is to blame for them, where there is a verdict: a row for it and one for the other evidence, in one if few.
 
     Then the newest failures, one a row; how many more are known behind the last.
@@ -199,7 +201,7 @@ def failures_text(failures: Sequence[Sample], rows: int, verdict: Verdict | None
         text.append(first, style="bold").append(between + "; ".join(rest) if rest else "").append("\n")
         rows = rows - VERDICT_ROWS if rows > VERDICT_ROWS else rows
     for place, one in enumerate(newest[:rows]):
-        text.append("\n✕ " if place else "✕ ").append(failure(one))
+        text.append("\n✕ " if place else "✕ ").append(failure(one, at))
     more = len(newest) - rows
     return text.append(f"  (+{more} earlier)", style="dim") if more > 0 else text
 
@@ -293,7 +295,11 @@ class Detail(Container):
             return
         if (content, self._due) != self._titled:  # it counts down; the rest stays while there is nothing new
             self._titled = content, self._due
-            named = title(view, sample, size.width, self._due, dark=theme.dark) if view else "no endpoint selected"
+            named = (
+                title(view, sample, size.width, self._due, self._at, dark=theme.dark)
+                if view
+                else "no endpoint selected"
+            )
             self._title.update(named)
         roomy = self.has_class("-wide") or self.has_class("-tall")
         self._draw_lanes(view)
@@ -305,7 +311,9 @@ class Detail(Container):
         self._waterfall.display = sample is not None
         rows = FIGURE_ROWS if roomy else 1 + (size.height > TALL // 2)
         self._figures.update(_wrapped([*figures(sample), *group], size.width, rows) if sample else "")
-        self._failures.update(failures_text(failures, FAILURES_SHOWN if roomy else 1, verdict) if view else "")
+        self._failures.update(
+            failures_text(failures, FAILURES_SHOWN if roomy else 1, verdict, self._at) if view else ""
+        )
         self._failures.set_class(bool(failures), "-some")
         self._answer.update(Text(line(answer, size.width * size.height)))
 

@@ -36,7 +36,7 @@ def _past(board: Dashboard, now: int) -> list[Part]:
         return []
     then = f" PAST {dates(board.at - board.window_ms, board.at, now)} · {since(board.at, now)} ago "
     style = "bold $background on $accent"
-    return [Part(Content.styled(then, style), 0), Part(Content.styled(" Home: back to now ", style), 1)]
+    return [Part(Content.styled(then, style), 0), Part(Content.styled(" Home: live ", style), 1)]
 
 
 def _reading(loading: str, trouble: str) -> list[Part]:
