@@ -65,11 +65,11 @@ def _scale(week: Week, width: int) -> Row:
     bounds = week.bounds
     if not bounds:
         return ((f"{NONE} no data yet: the week fills as probes are made"[:width], "hint"),)
-    unit = {"ttft_ms": " ms", "tokens_per_s": " tokens/s", "errors": ""}[week.measure]
-    said = [_label(week.measure, one) + (" %" if week.measure == "errors" else "") for one in bounds]
+    unit = {"ttft_ms": "ms", "tokens_per_s": "tokens/s", "errors": "%"}[week.measure]
+    low, *others = [_label(week.measure, one) for one in bounds]
     if week.is_even:
-        words = f"{SHADES[0]} {said[0]}{unit}, even all week   {NONE} no data"
+        words = f"{SHADES[0]} {low} {unit}, even all week"
     else:
-        parts = [f"{shade} {low}–{high}" for shade, low, high in zip(SHADES, said, said[1:], strict=False)]
-        words = "  ".join(parts) + f"{unit}   {NONE} no data"
-    return ((words[:width], "label"),)
+        ends = [f"{low}–{others[0]}", *(f"–{one}" for one in others[1:])]
+        words = "  ".join(f"{shade} {end}" for shade, end in zip(SHADES, ends, strict=True)) + f" {unit}"
+    return ((f"{words}  {NONE} no data"[:width], "label"),)
