@@ -1,13 +1,21 @@
 """What is particular to a store in PostgreSQL: its sessions, its cursors, its rights."""
 
+import io
+import json
+from dataclasses import replace
+
 import psycopg
 import pytest
 
+from probes.exports.export import export
+from probes.outcome import Outcome
+from probes.store.certificates import keep, newest
 from probes.store.database import open_store
 from probes.store.problem import StoreProblem
 from probes.store.reader import StoreReader
 from probes.store.sink import Entry, Sink
 from tests.samples import sample
+from tests.selftest.test_certificate import FOUND
 from tests.store.stores import ask, fill, other
 
 ENDED = "SELECT count(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity WHERE application_name = 'inftop'"
@@ -132,6 +140,31 @@ def test_two_writers_wait_for_each_other(database):
         assert caught.value.state == "locked"
     assert sink.write([Entry(sample(started_at=2), None)], None) == 2
     sink.close()
+
+
+def test_a_certificate_is_kept_and_found(database):
+    keep(database, FOUND)
+    keep(database, replace(FOUND, measured_at=FOUND.measured_at - 1))
+    assert newest(database) == FOUND
+
+
+@pytest.mark.parametrize("format_", ["csv", "jsonl"])
+def test_an_export_is_the_same_from_either_database(database, tmp_path, format_):
+    said = []
+    for store in (database, f"sqlite:///{tmp_path / 'history.db'}"):
+        fill(
+            store,
+            [
+                sample(started_at=1, served_model='=a,"b"', ttft_ms=1 / 3, trusted=True, expect_ok=False),
+                sample(started_at=2, endpoint="b", outcome=Outcome.TIMEOUT, outcome_detail="二\nlines", cost_usd=1e-9),
+            ],
+        )
+        with StoreReader(store) as reader:
+            out = io.BytesIO()
+            assert export(reader, out, format=format_) == 2
+        lines = out.getvalue().decode().splitlines()
+        said.append([json.loads(line) for line in lines] if format_ == "jsonl" else lines)
+    assert said[0] == said[1]
 
 
 @pytest.mark.parametrize(

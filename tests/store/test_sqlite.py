@@ -73,8 +73,8 @@ def test_nothing_can_be_written_through_a_reader(reader, path):
 @pytest.mark.parametrize(
     ("ask_for", "index"),
     [
-        ("latest", "sample_by_endpoint (endpoint_id=?)"),
-        ("last", "sample_by_endpoint (endpoint_id=?)"),
+        ("latest", "sample_by_endpoint (endpoint_id>? AND endpoint_id<?)"),
+        ("last", "sample_by_endpoint (endpoint_id>? AND endpoint_id<?)"),
         ("served", "sample_by_time (started_at>?)"),
         ("last_failures", "sample_failed (endpoint_id=?)"),
         ("points", "sample_by_time (started_at>?)"),
