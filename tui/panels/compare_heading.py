@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from probes.text import line
 from tui.contender import MOST, Contender
 from tui.format import since
 from tui.period import Period, dates
@@ -27,10 +26,8 @@ def _left(contenders: Sequence[Contender], period: Period, now: int, *, reading:
     if not period.live:
         parts.insert(0, Part(Content.styled(f" PAST {when} · {since(span.until, now)} ago ", past), 0))
         parts.insert(1, Part(Content.styled(" Home: back to now ", past), 1))
-    if contenders and contenders[0].vantage is not None:
-        parts.append(Part(Content.assemble((line(contenders[0].name), "bold"), " by place"), 2))
-    else:
-        parts.append(Part(Content(f"{len(contenders)} of up to {MOST}"), 4))
+    what = "places, " if any(one.vantage is not None for one in contenders) else ""
+    parts.append(Part(Content(f"{what}{len(contenders)} of up to {MOST}"), 4))
     parts.append(Part(Content.assemble(("window ", "$text-muted"), (period.words, "bold")), 2))
     if period.live:
         parts.append(Part(Content(when), 3))

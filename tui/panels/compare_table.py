@@ -15,9 +15,9 @@ from tui.placing import Placed
 from tui.widgets.grid import Grid, Line, Piece
 
 
-def head(columns: CompareColumns, rank: str) -> str:
-    """The line above the rows; the figure that is ranked by is marked."""
-    parts = [" " * (MARKER + PLACE) + "endpoint".ljust(columns.name)]
+def head(columns: CompareColumns, rank: str, what: str = "endpoint") -> str:
+    """The line above the rows, of ``what`` each is; the figure that is ranked by is marked."""
+    parts = [" " * (MARKER + PLACE) + what.ljust(columns.name)]
     for name in columns.shown:
         text = f"{RANKED if name == rank else ''}{HEADS[name]}"
         parts.append(text.rjust(WIDTHS[name] + columns.gap))
@@ -91,7 +91,8 @@ class CompareTable(Grid):
         lines = [
             Line(row(one, self._columns, marked=one.contender.key == marked), one.contender.key) for one in rows
         ] or [Line(((f"  {hint}", "hint"),))]
-        self.draw(head(self._columns, rank) if rows else "", lines, marked)
+        what = "place" if any(one.contender.vantage is not None for one in rows) else "endpoint"
+        self.draw(head(self._columns, rank, what) if rows else "", lines, marked)
 
     def on_click(self, event: events.Click) -> None:
         """On the titles: rank by that figure."""

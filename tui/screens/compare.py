@@ -119,7 +119,8 @@ class CompareScreen(Screen[None]):
 
     def on_screen_resume(self) -> None:
         """Seen again: time has passed, and the theme may be another."""
-        self.call_after_refresh(self._look)
+        if self.found is not None:
+            self.call_after_refresh(self._look)
 
     # what is drawn
 
@@ -154,6 +155,7 @@ class CompareScreen(Screen[None]):
 
     async def _read(self) -> None:
         if (url := self._url()) is None:
+            self._problem = NO_STORE
             return
         measure, span = self.measure, self.period.span(self._now())
         columns, metric = max(self._chart.size.width - AROUND_PLOT, LEAST_COLUMNS), MEASURES[measure].sketch
@@ -173,23 +175,28 @@ class CompareScreen(Screen[None]):
             return
         rows = self.rows
         keys = [one.contender.key for one in rows]
-        if self.marked not in keys:
+        if self.marked not in keys and not self._reading:
             self.marked = keys[0] if keys else None
         with self.app.batch_update():
             self._heading.show(self.contenders, self.period, self._now(), reading=self._reading and self._asked)
             self._caption.draw([self._words(rows)])
             self._table.styles.height = 1 + max(len(rows), 1)
-            self._table.show(rows, self.rank, self.marked, READING if self.contenders else NOBODY)
+            self._table.show(rows, self.rank, self.marked, self._hint)
+
+    @property
+    def _hint(self) -> str:
+        """What stands in place of rows."""
+        return NOBODY if not self.contenders else READING if self._reading else ""
 
     def _words(self, rows: Sequence[Placed]) -> tuple[tuple[str, str], ...]:
         """The line between chart and table: what is wrong, or what the marks mean."""
-        if self._problem or (self._url() is None):
-            return ((self._problem or NO_STORE, "warning"),)
+        if self._problem:
+            return ((self._problem, "warning"),)
         if rows and not any(one.tally.sent for one in rows):
             return ((NOTHING, "warning"),)
-        ranked = MEASURES[self.rank].words
+        whose = (f"{self.contenders[0].name} ", "figure") if self._kept and self.contenders else ("", "label")
         meaning = "   = not told apart from a neighbour (95 %)   ★ best of a column"
-        return (("by ", "label"), (ranked, "figure"), (meaning, "label"))
+        return (whose, ("by ", "label"), (MEASURES[self.rank].words, "figure"), (meaning, "label"))
 
     # what is chosen
 
