@@ -171,7 +171,7 @@ class StoreReader:
 
     def last(self, limit: int) -> list[Sample]:
         """The last samples of each endpoint, up to ``limit`` of each, oldest first."""
-        # a span of one, in the order of its index: with "=" PostgreSQL may walk back in time until it meets the endpoint
+        # a span of one, in its index's order: with "=" PostgreSQL may walk back in time until it meets the endpoint
         own = "endpoint_id BETWEEN endpoint.id AND endpoint.id"
         ids = f"SELECT id FROM sample WHERE {own} ORDER BY endpoint_id DESC, started_at DESC, id DESC LIMIT ?"
         sql = f"SELECT {JOINED} FROM {self._source.newest(ids)} ORDER BY sample.started_at"
