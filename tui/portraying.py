@@ -64,7 +64,8 @@ def read_portrait(url: str, asked: Asked) -> tuple[Portrait, tuple[str, ...]]:
         tier = tier_for(span, begins)
         cut = Cut.of(span, LENGTH_MS[tier], asked.columns)
         whole = Piece(tier, cut.start, cut.end)
-        parts, parts_before = pieces(span, tier), pieces(span.before(), tier)
+        parts = pieces(span, tier)
+        parts_before = pieces(Span(parts[0].since - span.length_ms, parts[0].since), tier)  # no bucket in both
         found = Found(
             totals(reader, ids, parts),
             sketches(reader, ids, parts),

@@ -181,7 +181,7 @@ def test_the_coarsest_tier_that_still_draws_a_curve():
 def test_what_was_deleted_is_said(read):
     assert kept_note(read) == ""
     old = replace(read, kept=Kept(NOW - DAY, "hour", NOW - 10 * DAY))
-    assert kept_note(old).endswith("kept by the hour only: the samples themselves are deleted")
+    assert kept_note(old).endswith("kept by the hour only")
     assert kept_note(old).startswith("before 20")
     gone = replace(read, kept=Kept(None, "day", NOW - 10 * DAY))
     assert kept_note(gone).startswith("kept by the day only")

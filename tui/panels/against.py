@@ -15,6 +15,9 @@ LABELS: Final = {
     "e2e_ms": "E2E ms",
     "gap_max_ms": "gap max ms",
 }
+FIRST_METRICS: Final = ("ttft_ms", "tokens_per_s", "gap_max_ms")
+"""Those that stay where there is no room for all beside the places."""
+
 _LABEL: Final = 11
 _FIGURE: Final = 8
 _WORDS_FROM: Final = 66
@@ -27,10 +30,11 @@ def against_rows(portrait: Portrait, lane: str, width: int, height: int) -> list
     title: Row = ((f"This {length} against the {length} before"[:width], "title"), ("  medians", "label"))
     head = f"{'':<{_LABEL}}{'now':>{_FIGURE}}{'before':>{_FIGURE}}  {'ratio':>6}  95 % interval"
     rows: list[Row] = [title, ((head[:width], "label"),)]
-    rows += [_shift_row(metric, portrait.shift(lane, metric), portrait, lane, width) for metric in METRICS]
+    places = _places(portrait, lane, width)
+    metrics = METRICS if height >= len(METRICS) + 3 + len(places) else FIRST_METRICS
+    rows += [_shift_row(metric, portrait.shift(lane, metric), portrait, lane, width) for metric in metrics]
     rates = [percent(portrait.whole.error_rate), percent(portrait.before_whole.error_rate)]
     rows.append(((f"{'errors':<{_LABEL}}", "label"), (f"{rates[0]:>{_FIGURE}}{rates[1]:>{_FIGURE}}", "figure")))
-    places = _places(portrait, lane, width)
     if height > len(rows) + len(places):
         rows.append(((" ", "label"),))
     return [*rows, *places][:height]

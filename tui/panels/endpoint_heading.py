@@ -12,7 +12,7 @@ from tui.period import Period, dates
 from tui.portrait import Portrait, Stretch
 from tui.widgets.plate import Row
 
-LANES: Final = ("warm", "cold")
+WIDE_FROM: Final = 98
 
 
 def title_row(
@@ -20,7 +20,8 @@ def title_row(
 ) -> Row:
     """Name, model and place at the left; the stretch at the right, a past one in a badge. ``said``: that it reads."""
     when = f"{period.words}  {dates(span.since, span.until, now)}"
-    state = ("● live", "success") if period.live else (" ■ PAST  Home returns ", "badge")
+    back = "  Home returns" if width >= WIDE_FROM else ""
+    state = ("● live", "success") if period.live else (f" ■ PAST{back} ", "badge")
     right = cell_len(f"{said}{'  ' if said else ''}{when}  {state[0]}")
     place = f"  at {vantage}" if vantage else ""
     model = f"  {line(facts.model)}" if facts.model not in facts.name else ""
@@ -53,7 +54,7 @@ def figure_rows(portrait: Portrait | None, lane: str, width: int, problem: str) 
         f"{number(sums.samples)} sample{'' if sums.samples == 1 else 's'}",
         f"errors {percent(portrait.whole.error_rate)}",
     ]
-    counts.append(f"{number(sums.rate_limited)} hits")
+    counts.append(f"{number(sums.rate_limited)} hit{'' if sums.rate_limited == 1 else 's'}")
     if sums.never_sent:
         counts.append(f"{number(sums.never_sent)} never sent")
     if sums.untrusted:
@@ -111,4 +112,4 @@ def kept_note(portrait: Portrait) -> str:
         return ""
     until, tier = note
     before = "" if until is None else f"before {moment(until)} "
-    return f"{before}kept by the {tier} only: the samples themselves are deleted"
+    return f"{before}kept by the {tier} only"

@@ -63,7 +63,9 @@ def histogram_rows(title: str, sketch: Sketch | None, shares: Sequence[float], w
     said = "  ".join(f"{name} {number(value)}" for name, value in marks)
     heads: list[Row] = [((title, "title"), (f"  {said}", "figure"))]
     if len(title) + 2 + len(said) > width:
-        heads = [head, (("  ".join(f"{name[1:]}:{number(value)}" for name, value in marks)[:width], "figure"),)]
+        short = [f"{name[1:]}:{number(value)}" for name, value in marks]
+        between = "  " if len("  ".join(short)) <= width else " "
+        heads = [head, ((between.join(short)[:width], "figure"),)]
     values = [count or None for count in found.counts]
     drawn = bars(values, max(found.counts), rows=max(height - 2 - len(heads), 1))
     return [*heads, *(((row, "speed"),) for row in drawn), _axis(found, marks), _labels(found, width)][:height]

@@ -95,8 +95,6 @@ class SampleList(Plate):
         rows = [_row(one.sample, width) for one in shown]
         if not shown:
             rows = [((self._empty[:width], "hint"),)]
-        elif self.is_whole and self.note and len(self.samples) - self._first <= len(shown) and len(rows) < room:
-            rows.append(((f"— {self.note}"[:width], "hint"),))
         self.draw([self._title(width), _head(width), *rows], 2 + self.cursor - self._first if shown else None)
 
     @property
@@ -110,8 +108,9 @@ class SampleList(Plate):
     def _title(self, width: int) -> Row:
         count = f"{number(len(self.samples))}{'' if self.is_whole else ' or more'}"
         what = "Failed samples" if self.failures else "Samples"
-        place = f"{number(self.cursor + 1)} of {count}, newest first" if self.samples else ""
-        note = f" · {self.note}" if self.note and self.samples else ""
+        place = f"{number(self.cursor + 1)} of {count}" if self.samples else ""
+        note = f"; {self.note}" if self.note else ", newest first"
+        note = note if self.samples else ""
         return ((what, "title"), (f"  {place}{note}"[: max(width - len(what), 0)], "label"))
 
     def on_click(self, event: events.Click) -> None:

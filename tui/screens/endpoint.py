@@ -33,7 +33,9 @@ from tui.widgets.period_line import PeriodLine
 from tui.widgets.plate import Plate
 
 LEAST_REST_S: Final = 3.0
-MOST_REST_S: Final = 60.0
+MOST_REST_S: Final = 30.0
+REST_SHARE: Final = 10_000  # so often a window is read again while it passes, within these bounds
+
 NOT_OK: Final = tuple(one.value for one in Outcome if one is not Outcome.OK and one not in NEVER_SENT)
 
 
@@ -199,7 +201,7 @@ class EndpointScreen(Screen[None]):
 
     def tick(self) -> None:
         """Read the present again, when something new may be seen and nothing is being read."""
-        rest = min(max(LEAST_REST_S, self.period.length_ms / 1e6), MOST_REST_S)
+        rest = min(max(LEAST_REST_S, self.period.length_ms / REST_SHARE / 1000), MOST_REST_S)
         if self.period.live and self.is_current and not self._refreshing and self._now() - self._read_at >= rest * 1000:
             self.ask(again=True)
 
