@@ -122,12 +122,12 @@ def read(url: str, contenders: Sequence[Contender], span: Span, columns: int, me
     with closing(StoreReader(url)) as reader:
         rows = reader.endpoints()
         owners = {key: one for one in contenders for key, row in rows.items() if one.is_of(row)}
-        if span.length_ms <= SAMPLES_UP_TO_MS:
-            samples = list(reader.samples(span.since, span.until, [*{one.name for one in contenders}]))
-            if samples:
-                return _of_samples(samples, tuple(contenders), span, columns)
         if not owners:
             return _of_samples((), tuple(contenders), span, columns)
+        if span.length_ms <= SAMPLES_UP_TO_MS:
+            samples = list(reader.samples(span.since, span.until, {one.name for one in contenders}))
+            if samples:
+                return _of_samples(samples, tuple(contenders), span, columns)
         return _of_rollups(reader, owners, tuple(contenders), span, columns, metric)
 
 

@@ -205,6 +205,12 @@ async def test_a_store_that_cannot_be_read_is_said(url, tmp_path):
         assert "There is no store" in compare.text
 
 
+async def test_the_palette_has_every_key_with_a_title(url):
+    async with comparing(url) as compare:
+        titles = [one.title for one in compare.app.get_system_commands(compare.screen)]
+        assert titles == [*(f"{key.title}  ({key.shown})" for key in COMPARE_KEYS if key.title), "Theme"]
+
+
 def test_keys_are_told_apart_and_explained():
     bound = [one for key in COMPARE_KEYS for one in key.keys.split(",")]
     assert len(bound) == len(set(bound))
