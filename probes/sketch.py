@@ -90,7 +90,8 @@ def merged(encoded: Iterable[bytes | None]) -> Sketch:
 
 
 def _lanes(encoded: bytes) -> int:
-    low, width = _HEAD.unpack_from(encoded) if len(encoded) >= _HEAD.size else (0, 0)
+    head: tuple[int, int] = _HEAD.unpack_from(encoded) if len(encoded) >= _HEAD.size else (0, 0)
+    low, width = head
     counts = len(encoded) - _HEAD.size
     if width not in _WIDTHS or counts % width:
         raise ValueError("not a sketch")
