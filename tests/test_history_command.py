@@ -98,7 +98,7 @@ def test_a_store_that_is_recorded_into_ends_a_vacuum_with_3_and_who_it_is(run, f
 
 
 def test_where_there_is_no_history_it_says_so(run, path):
-    for words in ((), ("check",), ("vacuum",)):
+    for words in ((), ("check",), ("rebuild",), ("vacuum",)):
         code, out, err = run(*words)
         assert (code, out, err) == (3, "", "there is no history yet\n")
     assert not path.exists()

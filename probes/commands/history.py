@@ -33,16 +33,14 @@ def rebuild(config: Path | None, *, as_json: bool) -> None:
     with progress_bar("Rebuilding") as on_progress:
         found = make_again(_url(load(find_config(config))), on_progress)
     lines = [f"{found.rollups:,} rollups made again from samples"]
-    lines += [f"  by {tier:<7} from {_at(at)}" for tier, at in found.since.items()]
+    lines += [f"  by {tier:<7} from {_at(at) if at else 'the beginning'}" for tier, at in found.since.items()]
     _say(asdict(found), as_json, lines)
 
 
 def check(config: Path | None, *, as_json: bool) -> bool:
     """Print all that is wrong with the store; whether nothing is. Raises ConfigError and StoreProblem."""
     with progress_bar("Checking") as on_progress:
-        found = checking.check(
-            _url(load(find_config(config))), lambda _what, done, total: on_progress(done, max(total, 1))
-        )
+        found = checking.check(_url(load(find_config(config))), lambda _what, done, total: on_progress(done, total))
     lines = [f"{found.samples:,} samples and {found.rollups:,} rollups were looked at"]
     lines += [f"note: {words}" for words in found.notes]
     for one in found.troubles:
@@ -54,9 +52,8 @@ def check(config: Path | None, *, as_json: bool) -> bool:
 
 def vacuum(config: Path | None, *, as_json: bool) -> None:
     """Shrink the store. Raises ConfigError, StoreProblem, and StoreHeld where a recorder has it."""
-    steps = iter(range(1, 1_000_000_000))
     with progress_bar("Vacuuming") as on_progress:
-        found = shrinking.vacuum(_url(load(find_config(config))), lambda: on_progress(next(steps), 0))
+        found = shrinking.vacuum(_url(load(find_config(config))), lambda: on_progress(0, 0))
     _say(asdict(found), as_json, [f"{_size(found.before)} before, {_size(found.after)} now"])
 
 

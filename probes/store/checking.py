@@ -124,6 +124,7 @@ def _of_rollups(store: Snapshot, total: int, on_progress: Progress) -> Iterator[
         if not number % _EVERY:
             on_progress("rollups", number, total)
         wrong[row[len(_COUNTS)]] += not _agrees(row)
+    on_progress("rollups", total, total)
     for tier, count in wrong.items():
         if count:
             yield Trouble(f"{count:,} rollups by {tier} are damaged", REBUILD)

@@ -21,6 +21,7 @@ from probes.store.pruning import marks
 from probes.store.reader import JOINED
 from probes.store.retention import FINER, whole_since
 from probes.store.row import sample_of
+from probes.store.snapshot import Snapshot
 from probes.store.statements import run
 from probes.store.upkeep import ROLL_UP
 
@@ -63,6 +64,8 @@ class Rebuilt:
 
 def rebuild(url: str, on_progress: Progress = lambda _done, _total: None) -> Rebuilt:
     """Make the rollups of a store again. A recorder may be writing to it. Raises StoreProblem."""
+    with Snapshot(url):
+        pass  # there is one: to open it for writing would make it
     engine = open_store(url, PATIENT)
     try:
         with translated():

@@ -212,5 +212,6 @@ def test_an_older_store_is_brought_up_to_date_and_copied(tmp_path):
 
 def test_a_copy_of_nothing_is_empty(place):
     source, target = place("sqlite", "one.db"), place("sqlite", "two.db")
+    open_store(source).dispose()
     assert copy(source, target).rows == 0
     assert held(target) == held(source)

@@ -11,6 +11,7 @@ from probes.rollup import METRICS, rolled
 from probes.sample import epoch_ms
 from probes.store import rebuild as rebuilding
 from probes.store.database import open_store
+from probes.store.problem import StoreProblem
 from probes.store.pruning import Mark, marks, prune_some, remember
 from probes.store.rebuild import rebuild
 from probes.store.retention import Retention, whole_since
@@ -142,4 +143,7 @@ def test_an_older_store_is_rolled_up_first(tmp_path):
 
 
 def test_an_empty_store_has_nothing_to_rebuild(store):
+    with pytest.raises(StoreProblem, match="there is no history yet"):
+        rebuild(store)
+    open_store(store).dispose()
     assert rebuild(store).rollups == 0
