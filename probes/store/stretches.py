@@ -107,7 +107,7 @@ def oldest(reader: StoreReader, endpoint_ids: Collection[int]) -> dict[Tier, int
     first = (
         "SELECT tier.name AS tier, (SELECT min(start) FROM rollup WHERE rollup.tier = tier.name "
         "AND endpoint_id = endpoint.id AND connection = kind.name) AS start "
-        f"FROM tier, kind, endpoint WHERE endpoint.id IN ({', '.join('?' * len(endpoint_ids))})"
+        f"FROM tier, kind, endpoint WHERE endpoint.id IN ({_marks(len(endpoint_ids))})"
     )
     sql = (
         f"WITH tier(name) AS (VALUES {tiers}), kind(name) AS (VALUES {kinds}) "
@@ -226,9 +226,14 @@ def added(one: Sums, other: Sums) -> Sums:
 
 def _within(piece: Piece, endpoint_ids: Collection[int]) -> tuple[str, list[Any]]:
     """The condition, and its parameters, of the rows of a piece."""
-    ids, kinds = ", ".join("?" * len(endpoint_ids)), ", ".join("?" * len(CONNECTIONS))
+    ids, kinds = _marks(len(endpoint_ids)), _marks(len(CONNECTIONS))
     where = f"tier = ? AND endpoint_id IN ({ids}) AND connection IN ({kinds}) AND start >= ? AND start < ?"
     return where, [piece.tier, *endpoint_ids, *CONNECTIONS, piece.since, piece.until]
+
+
+def _marks(count: int) -> str:
+    """A mark for each parameter; of none what nothing is equal to, since an empty list is no SQL."""
+    return ", ".join("?" * count) or "NULL"
 
 
 def _encoded(

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from probes.span import Span
-from tui.period import DAY_MS, LENGTHS, Period, parse_period
+from tui.period import DAY_MS, LENGTHS, Period, dates, looks_like_period, neighbour, parse_period
 
 HOUR = LENGTHS["1 h"]
 
@@ -57,3 +57,44 @@ def test_what_people_type(text, period):
 def test_anything_else_is_explained(text):
     with pytest.raises(ValueError, match=r"write a date|has not been|a period"):
         parse_period(text, Period(HOUR), NOW, UTC)
+
+
+@pytest.mark.parametrize(
+    ("length", "words"),
+    [(DAY_MS, "24 h"), (36 * HOUR, "36 h"), (45 * DAY_MS, "45 d"), (365 * DAY_MS, "1 y"), (90 * 60_000, "90 m"),
+     (61_000, "61 s")],
+)  # fmt: skip
+def test_a_length_is_said_exactly(length, words):
+    assert Period(length).words == words
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "words"),
+    [
+        ("2026-11-14T15:00", "2026-11-14T16:00", "14 Nov 15:00 – 16:00"),
+        ("2026-11-14T15:00", "2026-11-15T03:00", "14 Nov 15:00 – 15 Nov 03:00"),
+        ("2026-11-14T15:00:30", "2026-11-14T15:01:30", "14 Nov 15:00:30 – 15:01:30"),
+        ("2026-08-16", "2026-11-14", "16 Aug – 13 Nov"),  # its last day, not the midnight at which it ends
+        ("2025-11-14T15:00", "2025-11-14T16:00", "14 Nov 2025 15:00 – 16:00"),
+        ("2025-12-01", "2026-02-01", "1 Dec 2025 – 31 Jan 2026"),
+    ],
+)
+def test_dates_are_as_short_as_they_are_plain(since, until, words):
+    assert dates(at(since), at(until), NOW, UTC) == words
+
+
+def test_the_neighbour_of_a_length_is_the_next_one_round_and_round():
+    assert neighbour([1, 5, 9], 5, 1) == 9
+    assert neighbour([1, 5, 9], 9, 1) == 1
+    assert neighbour([1, 5, 9], 1, -1) == 9
+    assert neighbour([1, 5, 9], 6, 1) == 9
+    assert neighbour([1, 5, 9], 6, -1) == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "timely"),
+    [("2026-11-1", True), ("15:00", True), ("36h", True), ("45 d", True), ("2026-11-01..2026-11-02", True),
+     ("gpt", False), ("70b", False), ("2026", False), ("4o", False), ("", False), ("kimi 36h", False)],
+)  # fmt: skip
+def test_what_begins_as_a_time_is_none_of_a_filter(text, timely):
+    assert looks_like_period(text) is timely

@@ -87,9 +87,12 @@ def slices_per_bin(grid: Slices, interval_s: float) -> int:
     return max(1, grid.count // MOST_BINS, min(several, grid.count // LEAST_BINS))
 
 
+_SIZES: Final = (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000))
+
+
 def _length(ms: int) -> str:
     """A length of time, exact to a tenth of its unit: ``7.2 m``, ``12 m``, ``1.8 s``."""
-    unit, size = next(((unit, size) for unit, size in (("h", 3_600_000), ("m", 60_000)) if ms >= size), ("s", 1000))
+    unit, size = next(((unit, size) for unit, size in _SIZES if ms >= size), ("s", 1000))
     return f"{ms / size:.1f}".removesuffix(".0") + f" {unit}"
 
 
