@@ -85,6 +85,14 @@ class Stretch:
         """The sketch of one of `probes.rollup.METRICS`."""
         return self.sketches.get(metric, Sketch())
 
+    def quantiles(self, metric: str, *shares: float) -> tuple[float | None, ...]:
+        """Quantiles of a metric, held between its least and its most, which are exact."""
+        found = self.sketch(metric).quantiles(*shares)
+        low, high = (getattr(self.sums, f"{metric}_{end}", None) for end in ("min", "max"))
+        if low is None or high is None:
+            return found
+        return tuple(None if one is None else min(max(one, low), high) for one in found)
+
     @property
     def error_rate(self) -> float | None:
         """Failed / finished, as a share of 1."""
@@ -215,7 +223,9 @@ def _levels(found: Found, cut: Cut, keys: Sequence[LaneKey], graph: Graph) -> tu
     for place, sketch in sketches.items():
         median, bad, worse = sketch.quantiles(*SHARES[graph])
         if 0 <= place < cut.count and median is not None and bad is not None and worse is not None:
-            levels[place] = Levels(median, bad, worse, worst.get(place, worse))
+            end = worst.get(place, worse)
+            hold = min if graph == "ttft_ms" else max  # the worst is exact
+            levels[place] = Levels(hold(median, end), hold(bad, end), hold(worse, end), end)
     return tuple(levels)
 
 

@@ -26,9 +26,8 @@ def fill_month(path: Path) -> None:
     dice = random.Random(7)
     samples = [*_every(dice, FIRST, "local", 60, 30), *_every(dice, FIRST, "fra", 240, 30, slower=1.4)]
     samples += [
-        replace(one, connection=lane, ttft_ms=one.ttft_ms and one.ttft_ms * factor)
-        for place, one in enumerate(_every(dice, SECOND, "local", 30, 2))
-        for lane, factor in [(("warm", 1.0), ("cold", 3.0))[place % 2]]
+        replace(one, connection=("warm", "cold")[place % 2])
+        for place, one in enumerate(_every(dice, SECOND, "local", 30, 2, alternately=3.0))
     ]
     samples.sort(key=lambda one: one.started_at)
     last = max(one.started_at for one in samples if one.endpoint == FIRST)
@@ -37,7 +36,9 @@ def fill_month(path: Path) -> None:
         connection.execute(f"DELETE FROM sample WHERE started_at < {KEPT_SINCE}")
 
 
-def _every(dice: random.Random, name: str, vantage: str, minutes: int, days: int, slower: float = 1.0) -> list[Sample]:
+def _every(
+    dice: random.Random, name: str, vantage: str, minutes: int, days: int, slower: float = 1.0, alternately: float = 1.0
+) -> list[Sample]:
     habit = next(one for one in HABITS if one.name == name)
     found = []
     for number in range(days * 24 * 60 // minutes):
@@ -46,7 +47,9 @@ def _every(dice: random.Random, name: str, vantage: str, minutes: int, days: int
             continue
         busy = 1.5 if 13 <= at // HOUR % 24 < 19 else 1.0
         one = fabric.sample(habit, at, dice, 0.5)
-        one = replace(one, vantage=vantage, ttft_ms=one.ttft_ms * busy * slower, gap_max_ms=dice.lognormvariate(2, 0.6))
+        ttft = one.ttft_ms * busy * slower * (alternately if number % 2 else 1.0)
+        times = {"ttft_ms": ttft, "ttfa_ms": ttft * 1.1, "e2e_ms": ttft + 128_000 / one.tokens_per_s}
+        one = replace(one, vantage=vantage, gap_max_ms=dice.lognormvariate(2, 0.6), **times)
         if dice.random() < 0.03:
             one = replace(
                 one,

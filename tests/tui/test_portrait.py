@@ -268,7 +268,7 @@ def test_troubles_have_a_letter_each_and_hits_come_after_failures(read):
     assert texts[1].startswith("X cut")
     assert texts[2].startswith("R rate-limit hits")
     assert f"{sum(read.troubles['cut']):>6}" in texts[1]
-    assert "headroom, least" in texts[3]
+    assert any("headroom, least" in text for text in texts)
     assert all(len(text) <= 78 for text in texts)
 
 

@@ -4,7 +4,8 @@ from typing import Final
 
 from probes.rollup import METRICS
 from probes.shift import Shift
-from tui.format import DASH, number, percent, span, times
+from tui.format import DASH, number, percent, times
+from tui.period import Period
 from tui.portrait import Portrait, Stretch
 from tui.widgets.plate import Row
 
@@ -26,7 +27,7 @@ _WORDS_FROM: Final = 66
 
 def against_rows(portrait: Portrait, lane: str, width: int, height: int) -> list[Row]:
     """Medians now and before, their ratio and its interval; then a table of the places, where there is room."""
-    length = span(portrait.span.length_ms)
+    length = Period(portrait.span.length_ms).words
     title: Row = ((f"This {length} against the {length} before"[:width], "title"), ("  medians", "label"))
     head = f"{'':<{_LABEL}}{'now':>{_FIGURE}}{'before':>{_FIGURE}}  {'ratio':>6}  95 % interval"
     rows: list[Row] = [title, ((head[:width], "label"),)]
@@ -94,7 +95,7 @@ def _places(portrait: Portrait, lane: str, width: int) -> list[Row]:
 
 
 def _place(name: str, own: Stretch, whole: Stretch, size: int) -> Row:
-    p50, p95 = own.sketch("ttft_ms").quantiles(0.5, 0.95)
+    p50, p95 = own.quantiles("ttft_ms", 0.5, 0.95)
     speed = own.sketch("tokens_per_s").quantile(0.5)
     samples = whole.sums.samples if whole.sums else 0
     figures = f" {number(samples):>9} {number(p50):>9} {number(p95):>8} {number(speed):>10}"

@@ -68,8 +68,8 @@ def figure_rows(portrait: Portrait | None, lane: str, width: int, problem: str) 
 
 
 def _lane_row(lane: str, own: Stretch, shown: bool, width: int) -> Row:
-    p50, p95, p99 = own.sketch("ttft_ms").quantiles(0.5, 0.95, 0.99)
-    speed, slow, slower = own.sketch("tokens_per_s").quantiles(0.5, 0.05, 0.01)
+    p50, p95, p99 = own.quantiles("ttft_ms", 0.5, 0.95, 0.99)
+    speed, slow, slower = own.quantiles("tokens_per_s", 0.5, 0.05, 0.01)
     sums = own.sums
     worst = sums.ttft_ms_max if sums else None
     least = sums.tokens_per_s_min if sums else None

@@ -9,7 +9,7 @@ from tui.portrait import Cut, Portrait
 from tui.widgets.axis import time_label, time_ticks
 from tui.widgets.plate import Row
 from tui.widgets.series import column_of
-from tui.widgets.spark import BLOCKS, GAP, QUIET, level
+from tui.widgets.spark import BLOCKS, GAP, QUIET, bars, level
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -20,6 +20,12 @@ LETTERS: Final[dict[str, str]] = {
     "protocol": "P", "empty": "M", "refused": "F", "wrong_answer": "W", "no_key": "K", "skipped": "Z",
 }  # fmt: skip
 """A letter for each outcome that is not ok: it tells rows apart without their colours."""
+
+LITTLE: Final = 0.1
+"""Headroom below this share is marked."""
+
+HIGHEST: Final = 4
+"""Rows of the bars of headroom and gaps, where there is room."""
 
 LABEL: Final = 24
 """Cells left of the blocks: letter, name and total."""
@@ -48,7 +54,9 @@ def trouble_rows(portrait: Portrait, lane: str, width: int, height: int) -> list
         ("Errors by kind", "title"),
         ("  samples that did not end ok, slice by slice"[: max(width - 14, 0)], "label"),
     )
-    gauges = [_headroom(portrait.headroom, columns), _stalls(portrait.stalls.get(lane, ()), columns)]
+    high = min(max((height - len(rows) - 3) // 2, 1), HIGHEST)
+    stalls = portrait.stalls.get(lane, (None,) * cut.count)
+    gauges = [*_headroom(portrait.headroom, columns, high), *_stalls(stalls, columns, high)]
     return [title, *rows, *gauges, *_axis(cut, columns)][:height]
 
 
@@ -85,21 +93,26 @@ def _counts(counts: Sequence[int], watched: Sequence[int], top: int) -> str:
     )
 
 
-def _headroom(values: Sequence[float | None], columns: int) -> Row:
+def _headroom(values: Sequence[float | None], columns: int, high: int) -> list[Row]:
     least = _least(values)
     label = f"  headroom, least{whole_percent(least):>6} "
-    drawn = "".join(GAP if one is None else BLOCKS[level(one, 1.0, 8) - 1] for one in squeezed(values, columns, _least))
-    ink = "warning" if least is not None and least < 0.1 else "success"
-    return ((f"{label:<{LABEL}}", "label"), (drawn or " ", ink))
+    ink = "warning" if least is not None and least < LITTLE else "success"
+    return _gauge(label, squeezed(values, columns, _least), 1.0, ink, high)
 
 
-def _stalls(values: Sequence[float | None], columns: int) -> Row:
+def _stalls(values: Sequence[float | None], columns: int, high: int) -> list[Row]:
     most = _most(values)
     label = f"  longest gap ms{number(most):>7} "
-    drawn = "".join(
-        GAP if one is None else BLOCKS[level(one, most or 1.0, 8) - 1] for one in squeezed(values, columns, _most)
-    )
-    return ((f"{label:<{LABEL}}"[:LABEL], "label"), (drawn or " ", "speed"))
+    return _gauge(label, squeezed(values, columns, _most), most or 1.0, "speed", high)
+
+
+def _gauge(label: str, values: Sequence[float | None], top: float, ink: str, high: int) -> list[Row]:
+    """Bars ``high`` rows high; the label stands at their foot."""
+    drawn = bars(values, top, rows=high)
+    indents = [" " * LABEL] * (high - 1)
+    return [
+        ((left, "label"), (row, ink)) for left, row in zip([*indents, f"{label:<{LABEL}}"[:LABEL]], drawn, strict=True)
+    ]
 
 
 def _least(values: Sequence[float | None]) -> float | None:

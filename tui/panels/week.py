@@ -39,10 +39,9 @@ def week_rows(week: Week, width: int, height: int) -> list[Row]:
 def _cell(shade: str, text: str, cell: int) -> tuple[str, str]:
     if shade == NONE:
         return f"{NONE:<{cell}}", "dim"
-    ink = "warning" if shade == SHADES[-1] else "speed"
     if text:
-        return f"{shade}{text:>{cell - 2}} ", ink
-    return shade * max(cell - (cell > 1), 1) + " " * (cell > 1), ink
+        return f"{shade}{text:>{cell - 2}} ", _ink(shade)
+    return shade * max(cell - (cell > 1), 1) + " " * (cell > 1), _ink(shade)
 
 
 def _label(measure: Measure, value: float | None) -> str:
@@ -67,9 +66,14 @@ def _scale(week: Week, width: int) -> Row:
         return ((f"{NONE} no data yet: the week fills as probes are made"[:width], "hint"),)
     unit = {"ttft_ms": "ms", "tokens_per_s": "tokens/s", "errors": "%"}[week.measure]
     low, *others = [_label(week.measure, one) for one in bounds]
+    end = f" {unit}  {NONE} no data"
     if week.is_even:
-        words = f"{SHADES[0]} {low} {unit}, even all week"
-    else:
-        ends = [f"{low}–{others[0]}", *(f"–{one}" for one in others[1:])]
-        words = "  ".join(f"{shade} {end}" for shade, end in zip(SHADES, ends, strict=True)) + f" {unit}"
-    return ((f"{words}  {NONE} no data"[:width], "label"),)
+        return ((f"{SHADES[0]} ", "speed"), (f"{low} {unit}, even all week  {NONE} no data"[: width - 2], "label"))
+    pieces: list[tuple[str, str]] = []
+    for shade, words in zip(SHADES, (f"{low}–{others[0]}", *(f"–{one}" for one in others[1:])), strict=True):
+        pieces += [(f"{shade} ", _ink(shade)), (f"{words}  " if shade != SHADES[-1] else f"{words}{end}", "label")]
+    return tuple(pieces)
+
+
+def _ink(shade: str) -> str:
+    return "warning" if shade == SHADES[-1] else "speed"
