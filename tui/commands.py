@@ -11,7 +11,8 @@ from probes.exit_code import ExitCode
 from tui.lens import Lens, lens_on
 
 WindowOption = Annotated[
-    str, typer.Option("--window", metavar="TIME", help="How far back to look at first: 5m, 1h, 6h, 24h, 7d, 30d, 90d or 1y.")
+    str,
+    typer.Option("--window", metavar="TIME", help="How far back to look at first: 5m, 1h, 6h, 24h, 7d, 30d, 90d, 1y."),
 ]
 AttachOption = Annotated[
     str | None,
