@@ -14,6 +14,7 @@ from tests.tui.picture import compare, picture
 from tests.tui.screen import showing
 from tui.lens import Lens
 from tui.messages import SourceLost
+from tui.past import read_points
 from tui.period import LENGTHS, Period
 
 CEREBRAS, GROQ = HABITS[0].name, HABITS[1].name
@@ -78,6 +79,23 @@ async def test_windows_longer_than_a_day_are_drawn_from_the_store(history):
         assert "● 7 ok" in shown.lines[0]  # the states are those of now
         assert "PAST" not in shown.text
         assert shown.dashboard.board.endpoints[0].figures.ttft_last_ms is not None
+
+
+async def test_no_more_than_a_day_of_samples_is_ever_read_into_memory(history, monkeypatch):
+    asked = []
+
+    def points(url, since, until, *rest):
+        asked.append((since, until))
+        return read_points(url, since, until, *rest)
+
+    monkeypatch.setattr("tui.past.read_points", points)
+    async with looking(history, lens=Lens(Period(LENGTHS["1 y"]))) as shown:
+        await read(shown)
+        await press(shown, "t", "t")
+        await press(shown, "slash", *"2026-08-20", "enter")
+        assert asked
+        assert min(since for since, _ in asked) == NOW - DAY
+        assert total(shown) > 0
 
 
 async def test_a_step_back_is_the_past_and_home_the_present(history):
