@@ -5,6 +5,7 @@ import re
 import time
 
 import pytest
+from textual.events import MouseScrollDown
 
 from probes.outcome import Outcome
 from probes.sample import COLUMNS
@@ -230,6 +231,18 @@ async def test_samples_come_page_by_page_to_the_last_and_deleted_ones_are_said(s
         assert min(one.started_at for one in wanted) >= KEPT_SINCE
         await shown.press("k", "pageup")
         assert held.cursor == len(wanted) - 22
+
+
+async def test_a_place_in_the_list_outlives_pages_and_sizes(store):
+    async with portrayed(store, size=LARGE) as shown:
+        await shown.press("down", "pagedown", "6", "1", "0", "6")
+        assert shown.screen.samples.cursor == 21
+        await shown.shown.pilot.resize_terminal(80, 24)
+        await shown.settle()
+        assert shown.screen.samples.cursor == 21
+        await shown.shown.pilot._post_mouse_events([MouseScrollDown], offset=(20, 10), button=0)
+        await shown.settle()
+        assert shown.screen.samples.cursor == 24
 
 
 async def test_failed_samples_alone(store):

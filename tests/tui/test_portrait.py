@@ -249,7 +249,7 @@ def test_histogram_rows_fit_and_say_their_quantiles(width):
     assert all(len(text) <= width for text in texts)
     assert "149" in " ".join(texts[:2]) or "150" in " ".join(texts[:2])
     assert "▲p50" in texts[-2]
-    assert histogram_rows("TTFT ms", None, (0.5,), width, 9)[1] == (("no trusted ok sample", "hint"),)
+    assert histogram_rows("TTFT ms", Sketch(), (0.5,), width, 9)[1] == (("no trusted ok sample", "hint"),)
     assert "too few" in histogram_rows("TTFT ms", Sketch.of([1.0]), (0.5,), width + 10, 9)[1][0][0]
 
 

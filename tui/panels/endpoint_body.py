@@ -1,5 +1,6 @@
 """EndpointBody: the panels of the endpoint screen, all at once where there is room, else one page of them."""
 
+from functools import partial
 from typing import Final
 
 from textual.app import ComposeResult
@@ -14,11 +15,12 @@ from tui.panels.histogram import histogram_rows
 from tui.panels.sample_list import SampleList
 from tui.panels.troubles import trouble_rows
 from tui.panels.week import week_rows
-from tui.portrait import GRAPHS, Portrait
+from tui.portrait import GRAPHS, Portrait, Stretch
 from tui.week import Week
 from tui.widgets.chart import Chart
 from tui.widgets.one_line import Part
-from tui.widgets.plate import Plate
+from tui.widgets.plate import Row
+from tui.widgets.sheet import Sheet
 
 PAGES: Final = ("all", "time", "spread", "errors", "week", "against", "samples")
 """Page 0 shows them all."""
@@ -46,15 +48,15 @@ class EndpointBody(Vertical):
         padding: 0 1;
         #time, #spread { layout: vertical; height: 1fr; }
         #middle, #lower { layout: horizontal; height: 1fr; }
-        #spread Plate, #errors, #week, #against { height: 1fr; width: 1fr; }
+        #spread Sheet, #errors, #week, #against { height: 1fr; width: 1fr; }
         #time Chart { width: 1fr; }
-        #spread Plate { margin: 0 0 1 0; }
+        #spread Sheet { margin: 0 0 1 0; }
         &.-all {
             #time { layout: horizontal; height: 11; margin: 0 0 1 0; }
             #time Chart { margin: 0 1; }
             #middle { height: 10; margin: 0 0 1 0; }
             #spread { layout: horizontal; width: 1fr; }
-            #spread Plate { margin: 0 1; }
+            #spread Sheet { margin: 0 1; }
             #errors, #week, #against { margin: 0 1; }
             #lower { height: 10; margin: 0 0 1 0; }
             #samples { margin: 0 1; }
@@ -65,7 +67,7 @@ class EndpointBody(Vertical):
             #lower { height: 11; }
         }
         &.-wide #spread { layout: horizontal; }
-        &.-wide #spread Plate { margin: 0 2 0 0; }
+        &.-wide #spread Sheet { margin: 0 2 0 0; }
     }
     """
 
@@ -74,8 +76,8 @@ class EndpointBody(Vertical):
         self.page = 0
         self.samples = SampleList(id="samples")
         self._charts = {graph: Chart(id=f"{graph}-chart") for graph in GRAPHS}
-        self._spreads = {metric: Plate(id=f"{metric}-spread") for metric, *_ in SPREADS}
-        self._errors, self._week, self._against = Plate(id="errors"), Plate(id="week"), Plate(id="against")
+        self._spreads = {metric: Sheet(id=f"{metric}-spread") for metric, *_ in SPREADS}
+        self._errors, self._week, self._against = Sheet(id="errors"), Sheet(id="week"), Sheet(id="against")
         self._time = Horizontal(*self._charts.values(), id="time")
         self._spread = Horizontal(*self._spreads.values(), id="spread")
         self._middle = Horizontal(self._spread, self._errors, id="middle")
@@ -120,22 +122,23 @@ class EndpointBody(Vertical):
             chart.visible = portrait is not None
             if portrait is not None and self._time.display:
                 chart.show(plot(portrait, graph, lane, interval_s, dark=dark), at_once=at_once)
+        if portrait is None:
+            for sheet in (*self._spreads.values(), self._errors, self._against):
+                sheet.fill(None)
+            return
+        own = portrait.lanes.get(lane, Stretch())
         for metric, title, shares in SPREADS:
-            plate = self._spreads[metric]
-            if portrait is None or not plate.size.width:
-                plate.draw([])
-            else:
-                own = portrait.lanes.get(lane)
-                sketch = own.sketch(metric) if own else None
-                plate.draw(histogram_rows(title, sketch, shares, *plate.size))
-        for plate, rows in ((self._errors, trouble_rows), (self._against, against_rows)):
-            plate.draw(rows(portrait, lane, *plate.size) if portrait is not None and plate.size.width else [])
+            self._spreads[metric].fill(partial(histogram_rows, title, own.sketch(metric), shares))
+        self._errors.fill(partial(trouble_rows, portrait, lane))
+        self._against.fill(partial(against_rows, portrait, lane))
 
     def draw_week(self, week: Week | None) -> None:
         """Draw the heat map."""
-        if self._week.size.width:
-            reading = [(("Week: reading the store …", "hint"),)]
-            self._week.draw(reading if week is None else week_rows(week, *self._week.size))
+        self._week.fill(_reading if week is None else partial(week_rows, week))
+
+
+def _reading(width: int, _: int) -> list[Row]:
+    return [(("Week: reading the store …"[:width], "hint"),)]
 
 
 def first_page(screen: Size) -> int:

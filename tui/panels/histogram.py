@@ -50,9 +50,8 @@ def histogram(sketch: Sketch, columns: int) -> Histogram | None:
     return Histogram(low, high, tuple(counts))
 
 
-def histogram_rows(title: str, sketch: Sketch | None, shares: Sequence[float], width: int, height: int) -> list[Row]:
+def histogram_rows(title: str, sketch: Sketch, shares: Sequence[float], width: int, height: int) -> list[Row]:
     """Title, bars, axis and quantiles in ``height`` rows of ``width`` cells; ``shares`` are marked and written out."""
-    sketch = sketch or Sketch()
     found = histogram(sketch, width)
     head: Row = ((title[:width], "title"),)
     if found is None:

@@ -14,6 +14,8 @@ from tui.format import clock, moment, number
 from tui.panels.troubles import LETTERS
 from tui.widgets.plate import Plate, Row
 
+WHEEL: Final = 3
+
 AHEAD: Final = 60
 """The next page is read when so few rows are left below the cursor."""
 
@@ -112,6 +114,20 @@ class SampleList(Plate):
         note = f"; {self.note}" if self.note else ", newest first"
         note = note if self.samples else ""
         return ((what, "title"), (f"  {place}{note}"[: max(width - len(what), 0)], "label"))
+
+    def on_resize(self, _: events.Resize) -> None:
+        """As many rows as fit."""
+        self.show()
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """The wheel moves the cursor."""
+        event.stop()
+        self.move(WHEEL)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """The wheel moves the cursor."""
+        event.stop()
+        self.move(-WHEEL)
 
     def on_click(self, event: events.Click) -> None:
         """A click moves the cursor; the second of two opens the sample."""

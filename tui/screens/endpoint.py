@@ -133,10 +133,9 @@ class EndpointScreen(Screen[None]):
         self.call_after_refresh(self._ask_or_draw)
 
     def _ask_or_draw(self) -> None:
+        self.draw(at_once=True)
         if self._asked is None or self._asked.columns != self._body.columns(self.size):
-            self.ask()
-        else:
-            self.draw(at_once=True)
+            self.ask(again=self._asked is not None)
 
     # what is read
 
