@@ -1,7 +1,7 @@
 """Lookback: questions to the store one at a time, the newest always the next; what was read last stays until then."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final, Generic, TypeVar
 
 from probes.store.problem import StoreProblem
@@ -14,12 +14,13 @@ AGAIN_AFTER_MS: Final = 5_000
 
 
 class Lookback(Generic[Q, A]):
-    """``read`` answers a question from the store at a URL, in a thread. Lives on the screen's loop.
+    """``read`` answers a question from the store at a URL, in a thread, the rough first. Lives on the screen's loop.
 
-    ``found`` is the answer to ``of``, None before the first. ``problem`` says why the newest question has none.
+    ``found`` is the answer to ``of``, or a rough one to what is being read; None before the first. ``problem`` says why
+    the newest question has none.
     """
 
-    def __init__(self, read: Callable[[str, Q], A]) -> None:
+    def __init__(self, read: Callable[[str, Q], Iterable[A]]) -> None:
         self._read = read
         self._wanted: Q | None = None
         self._failed_at: int | None = None
@@ -47,13 +48,22 @@ class Lookback(Generic[Q, A]):
         try:
             while self._wanted is not None and (asked := self._wanted) != self.of:
                 try:
-                    answer = await asyncio.to_thread(self._read, url, asked)
+                    await self._take(url, asked)
                 except StoreProblem as problem:
                     if asked == self._wanted:
                         self._failed_at, self.problem = now(), problem.detail or problem.state
                         return
-                    continue
-                if asked == self._wanted:
-                    self.of, self.found, self.problem = asked, answer, ""
         finally:
             self.busy = False
+
+    async def _take(self, url: str, asked: Q) -> None:
+        """Take the answers to a question as they come, as long as it is what is wanted."""
+        answers = iter(await asyncio.to_thread(self._read, url, asked))
+        while asked == self._wanted:
+            answer = await asyncio.to_thread(next, answers, None)
+            if asked != self._wanted:
+                return
+            if answer is None:
+                self.of, self.problem = asked, ""
+                return
+            self.found = answer

@@ -1,21 +1,21 @@
 """Recall: what the store says of a span that memory does not hold, read in a thread."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Final
 
 from probes.endpoint import Lane, lane_of
 from probes.outcome import Outcome
-from probes.rollup import LENGTH_MS
+from probes.rollup import LENGTH_MS, Tier
 from probes.sketch import Sketch
 from probes.span import Piece, Span, pieces
 from probes.store.ends import Asked, Values, newest_failures, newest_samples, newest_values
 from probes.store.reader import StoreReader
 from probes.store.stretches import Bar, LaneKey, bars, oldest, sketches
 from tui.fleet import FAILURES_KEPT, Recent
-from tui.stretch import QUANTILED, End, Question, Rows, Stretch, answer, tier_of
+from tui.stretch import QUANTILED, End, Question, Rows, Stretch, answer, rough_tier_of, tier_of
 
 NEAR_MS: Final = LENGTH_MS["hour"]
 """The newest values of a span are looked for no further back than this from its newest probe."""
@@ -30,26 +30,34 @@ class Single:
     vantage: str | None = None
 
 
-def read_stretch(url: str, question: Question) -> Stretch:
-    """The figures of a span from rollups. Raises StoreProblem.
+def read_stretch(url: str, question: Question) -> Iterator[Stretch]:
+    """The figures of a span from rollups; where they take more than a blink, rough ones come first.
 
-    The cost grows with endpoints and columns, up to `tui.stretch.MOST_ROWS` rollups, not with the samples.
+    The cost grows with endpoints and columns, up to `tui.stretch.MOST_ROWS` rollups, not with the samples. Raises
+    StoreProblem.
     """
-    lanes = {facts.name: lane_of(facts.connection) for facts in question.facts}
     with closing(StoreReader(url)) as reader:
-        ids = {number: name for number, name in endpoint_ids(reader, question.vantage).items() if name in lanes}
-        on = question.grid
-        tier = tier_of(question.span, on.length_ms, oldest(reader, ids), len(ids))
-        covered = pieces(question.span, tier)
-        whole = Piece(tier, covered[0].since, covered[-1].until)
-        found: dict[str, list[Bar]] = defaultdict(list)
-        last: dict[int, int] = {}
-        for one in bars(reader, ids, whole, on.start_ms, on.length_ms):
-            found[ids[one.endpoint_id]].append(one)
-            if one.sent:
-                last[one.endpoint_id] = max(last.get(one.endpoint_id, 0), one.last_at)
-        drawn = _by_name(sketches(reader, ids, covered, QUANTILED), ids)
-        ends = {} if question.live else _ends(reader, ids, lanes, last, question.span)
+        names = {facts.name for facts in question.facts}
+        ids = {number: name for number, name in endpoint_ids(reader, question.vantage).items() if name in names}
+        tier = tier_of(question.span, question.grid.length_ms, oldest(reader, ids), len(ids))
+        if rough := rough_tier_of(question.span, tier, len(ids)):
+            yield _read(reader, question, ids, rough)
+        yield _read(reader, question, ids, tier)
+
+
+def _read(reader: StoreReader, question: Question, ids: dict[int, str], tier: Tier) -> Stretch:
+    """The figures from the rollups of a tier, and of coarser ones within."""
+    lanes = {facts.name: lane_of(facts.connection) for facts in question.facts}
+    covered, on = pieces(question.span, tier), question.grid
+    whole = Piece(tier, covered[0].since, covered[-1].until)
+    found: dict[str, list[Bar]] = defaultdict(list)
+    last: dict[int, int] = {}
+    for one in bars(reader, ids, whole, on.start_ms, on.length_ms):
+        found[ids[one.endpoint_id]].append(one)
+        if one.sent:
+            last[one.endpoint_id] = max(last.get(one.endpoint_id, 0), one.last_at)
+    drawn = _by_name(sketches(reader, ids, covered, QUANTILED), ids)
+    ends = {} if question.live else _ends(reader, ids, lanes, last, question.span)
     rows = {name: Rows(found[name], drawn.get(name, {}), ends.get(name, End())) for name in lanes}
     return answer(question, tier, rows)
 

@@ -17,6 +17,9 @@ from tui.view import EndpointView, Figures, Grid, LaneFigures, State
 MOST_ROWS: Final = 40_000
 """Rollups that one question may add up: more would keep whoever asks waiting, and no screen has so many columns."""
 
+FEW_ROWS: Final = 12_000
+"""Rollups that are there at a blink: where more are wanted, a rough picture of so many comes first."""
+
 HARDLY: Final = 1.1
 """A bucket may be longer than a slice by so much: 90 days in 96 columns are drawn by the day."""
 
@@ -106,6 +109,13 @@ class Stretch:
         now, long = view.figures, self.figures.get(view.name, Figures())
         newest = replace(long, ttft_last_ms=now.ttft_last_ms, tokens_per_s_last=now.tokens_per_s_last, slow=now.slow)
         return replace(view, figures=newest)
+
+
+def rough_tier_of(span: Span, tier: Tier, lanes: int) -> Tier | None:
+    """The tier of a rough picture, where one of ``tier`` takes more than a blink; None where it does not."""
+    few = [one for one in TIERS[TIERS.index(tier) :] if lanes * span.length_ms <= FEW_ROWS * LENGTH_MS[one]]
+    rough = few[0] if few else TIERS[-1]
+    return None if rough == tier else rough
 
 
 def tier_of(span: Span, slice_ms: int, oldest: Mapping[Tier, int | None], lanes: int) -> Tier:

@@ -32,7 +32,7 @@ class Travel:
         self._now = now
         self._work = work
         self._stretches: Lookback[Question, Stretch] = Lookback(read_stretch)
-        self._recents: Lookback[Single, Recent] = Lookback(read_recent)
+        self._recents: Lookback[Single, Recent] = Lookback(lambda url, asked: [read_recent(url, asked)])
         self._wanted: Question | None = None
 
     def stretch(self, lens: Lens, columns: int, at: int) -> Stretch | None:

@@ -49,9 +49,10 @@ def questions(now: int, endpoints: int) -> Iterator[tuple[str, Callable[[str], o
         span = Span(now - LENGTHS[span_name], now)
         dashboard = Question(now, span.length_ms, COLUMNS, facts, live=True)
         past = Question(now - 10 * DAY, span.length_ms, COLUMNS, facts)
-        yield f"dashboard, {span_name}", lambda url, one=dashboard: read_stretch(url, one)
-        yield f"dashboard, {span_name} until 10 d ago", lambda url, one=past: read_stretch(url, one)
+        yield f"dashboard, {span_name}", lambda url, one=dashboard: next(read_stretch(url, one))
+        yield f"dashboard, {span_name} until 10 d ago", lambda url, one=past: next(read_stretch(url, one))
         alone = Asked(NAME, span)
+        yield f"dashboard, {span_name}, in full", lambda url, one=dashboard: [*read_stretch(url, one)]
         yield f"endpoint, {span_name}", lambda url, one=alone: read_portrait(url, one)
         yield f"compare six, {span_name}", lambda url, one=span: read_comparison(url, rivals, one, COLUMNS, "ttft_ms")
     quarter = Span(now - 90 * DAY, now)

@@ -19,7 +19,7 @@ class Store:
             gate.wait(20)
         if self.broken:
             raise StoreProblem("locked", "in other hands")
-        return f"{url} {question}"
+        return [f"{url} {question}"]
 
 
 async def test_an_answer_is_asked_for_once():
@@ -74,3 +74,44 @@ async def test_what_is_forgotten_is_read_again():
     lookback.forget()
     assert lookback.found is None
     assert lookback.want(1, 0)
+
+
+async def test_a_rough_answer_is_shown_until_the_fine_one_is_there():
+    fine = Event()
+
+    def read(url, question):
+        yield "rough"
+        fine.wait(20)
+        yield "fine"
+
+    lookback = Lookback(read)
+    lookback.want(1, 0)
+    running = asyncio.create_task(lookback.run("db", lambda: 0))
+    while lookback.found is None:
+        await asyncio.sleep(0)
+    assert (lookback.found, lookback.of, lookback.busy) == ("rough", None, True)
+    fine.set()
+    await running
+    assert (lookback.found, lookback.of, lookback.busy) == ("fine", 1, False)
+
+
+async def test_the_rest_of_what_is_no_longer_wanted_is_not_read():
+    asked, gate = [], Event()
+
+    def read(url, question):
+        asked.append(f"rough {question}")
+        yield f"rough {question}"
+        gate.wait(20)
+        asked.append(f"fine {question}")
+        yield f"fine {question}"
+
+    lookback = Lookback(read)
+    lookback.want(1, 0)
+    running = asyncio.create_task(lookback.run("db", lambda: 0))
+    while lookback.found is None:
+        await asyncio.sleep(0)
+    lookback.want(2, 0)
+    gate.set()
+    await running
+    assert lookback.found == "fine 2"
+    assert asked[-2:] == ["rough 2", "fine 2"]

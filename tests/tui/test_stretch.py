@@ -14,7 +14,7 @@ from tests.tui.fabric import HABITS, HOUR, NOW, facts
 from tui.figures import figures
 from tui.history import History
 from tui.recall import Single, read_recent, read_stretch
-from tui.stretch import MOST_ROWS, Question, Stretch, tier_of
+from tui.stretch import MOST_ROWS, Question, Stretch, rough_tier_of, tier_of
 from tui.view import Figures
 
 MINUTE = 60_000
@@ -62,6 +62,11 @@ def url(tmp_path_factory):
     return url_of(path)
 
 
+def read(url, question):
+    """The stretch that is drawn in the end."""
+    return list(read_stretch(url, question))[-1]
+
+
 def remembered(one, question):
     history = History()
     for each in SAMPLES[one.name]:
@@ -76,7 +81,7 @@ def single(value):
 
 @pytest.mark.parametrize("one", [WARM, BOTH], ids=["warm", "both"])
 def test_they_agree_with_those_of_the_samples(url, one):
-    known, stretch = remembered(one, QUESTION), read_stretch(url, QUESTION)
+    known, stretch = remembered(one, QUESTION), read(url, QUESTION)
     rolled = stretch.figures[one.name]
     assert stretch.tier == "minute"
     assert QUESTION.grid.length_ms == SLICE
@@ -104,7 +109,7 @@ def test_they_agree_with_those_of_the_samples(url, one):
 
 def test_a_slice_shorter_than_a_bucket_is_held_as_far_as_its_newest_probe_reaches(url):
     question = replace(QUESTION, length_ms=15 * MINUTE, columns=91)
-    rolled = read_stretch(url, question).figures[WARM.name]
+    rolled = read(url, question).figures[WARM.name]
     assert question.grid.length_ms == 10_000
     assert all(rolled.covered[6:-6])
     assert sum(map(bool, rolled.finished)) <= 15
@@ -112,30 +117,30 @@ def test_a_slice_shorter_than_a_bucket_is_held_as_far_as_its_newest_probe_reache
 
 
 def test_a_span_without_a_probe_is_empty_and_says_so(url):
-    stretch = read_stretch(url, replace(QUESTION, at=AT - 30 * DAY))
+    stretch = read(url, replace(QUESTION, at=AT - 30 * DAY))
     assert stretch.figures[WARM.name].finished_count == 0
     row = stretch.row(WARM, 0)
     assert (row.state, row.why, row.last_at) == ("waiting", "nothing was recorded then", None)
 
 
 def test_a_row_of_the_past_tells_nothing_of_the_present(url):
-    row = read_stretch(url, replace(QUESTION, at=AT - 7 * HOUR + 215 * MINUTE)).row(WARM, 3)
+    row = read(url, replace(QUESTION, at=AT - 7 * HOUR + 215 * MINUTE)).row(WARM, 3)
     assert (row.state, row.slot, row.last_failure) == ("failing", 3, Outcome.CONNECT)
     assert row.figures.ttft_last_ms is None  # a probe has failed since
     assert (row.levels, row.verdict, row.watch.next_due) == ((), None, None)
-    later = read_stretch(url, replace(QUESTION, at=AT - 3 * HOUR)).row(WARM, 3)
+    later = read(url, replace(QUESTION, at=AT - 3 * HOUR)).row(WARM, 3)
     assert later.state == "ok"
     assert AT - 3 * HOUR - MINUTE < later.last_at < AT - 3 * HOUR
 
 
 def test_where_only_rollups_are_left_the_row_says_by_what(url):
-    stretch = read_stretch(url, QUESTION)
+    stretch = read(url, QUESTION)
     bare = Stretch(QUESTION, "hour", stretch.figures, {}, stretch.last_at)
     assert bare.row(WARM, 0).why.endswith("by the hour")
 
 
 def test_a_long_window_that_ends_now_keeps_the_newest_values_of_now(url):
-    stretch = read_stretch(url, replace(QUESTION, live=True))
+    stretch = read(url, replace(QUESTION, live=True))
     assert stretch.ends == {WARM.name: stretch.ends[WARM.name], BOTH.name: stretch.ends[BOTH.name]}
     now = replace(stretch.row(WARM, 0), state="slow", figures=Figures(ttft_last_ms=7.0, slow=True))
     shown = stretch.under(now)
@@ -151,7 +156,7 @@ def test_places_are_together_or_each_by_itself(tmp_path):
     ])  # fmt: skip
     url = url_of(path)
     for vantage, count, worst in ((None, 6, 300.0), ("fra", 3, 100.0), ("nyc", 3, 300.0), ("sin", 0, None)):
-        figures = read_stretch(url, replace(QUESTION, vantage=vantage)).figures[WARM.name]
+        figures = read(url, replace(QUESTION, vantage=vantage)).figures[WARM.name]
         assert figures.finished_count == count
         assert max((one for one in figures.ttft_ms if one is not None), default=None) == worst
         recent = read_recent(url, Single(WARM.name, QUESTION.span, vantage))
@@ -170,7 +175,7 @@ def test_single_samples_of_a_span_are_its_newest_and_its_failures(url):
 
 
 def test_a_store_that_is_not_there_yet_is_an_empty_stretch(tmp_path):
-    assert read_stretch(url_of(tmp_path / "none.db"), QUESTION).figures[WARM.name].finished_count == 0
+    assert read(url_of(tmp_path / "none.db"), QUESTION).figures[WARM.name].finished_count == 0
 
 
 ALL = dict.fromkeys(("minute", "hour", "day", "month"), 0)
@@ -193,6 +198,35 @@ def test_the_tier_is_as_fine_as_the_columns_and_the_rows_allow(days, columns, la
     span = Span(AT - round(days * DAY), AT)
     assert tier_of(span, span.length_ms // (columns - 1), ALL, lanes) == tier
     assert tier == "day" or lanes * span.length_ms / {"minute": MINUTE, "hour": HOUR}[tier] <= MOST_ROWS
+
+
+@pytest.mark.parametrize(
+    ("days", "tier", "lanes", "rough"),
+    [
+        (1, "hour", 100, None),
+        (7, "hour", 12, None),
+        (7, "hour", 100, "day"),  # 16,800 hours
+        (90, "day", 100, None),
+        (365, "day", 100, "month"),
+        (3650, "day", 10_000, "month"),
+        (3650, "month", 10_000, None),
+    ],
+)
+def test_a_rough_picture_comes_first_where_the_fine_one_takes_more_than_a_blink(days, tier, lanes, rough):
+    assert rough_tier_of(Span(AT - days * DAY, AT), tier, lanes) == rough
+
+
+def test_the_rough_picture_counts_what_the_fine_one_counts(url, monkeypatch):
+    monkeypatch.setattr("tui.stretch.FEW_ROWS", 100)
+    rough, fine = read_stretch(url, QUESTION)
+    assert (rough.tier, fine.tier) == ("hour", "minute")
+    for name in (WARM.name, BOTH.name):
+        one, other = rough.figures[name], fine.figures[name]
+        assert (one.finished_count, one.failed_count, one.hit_count) == (
+            *(other.finished_count, other.failed_count),
+            other.hit_count,
+        )
+        assert one.ttft_p50_ms == other.ttft_p50_ms
 
 
 def test_what_is_pruned_is_drawn_by_what_is_left():
