@@ -145,6 +145,8 @@ async def test_each_page_shows_its_own_on_a_small_screen(store):
         for number, words in SEEN.items():
             await shown.press(str(number))
             assert all(word in shown.text for word in words), number
+            assert f"▸{number} {PAGES[number]}" in shown.lines[3]
+            assert shown.lines[3].count("▸") == 1
             others = [word for other, words in SEEN.items() if other != number for word in words[:1]]
             assert not [word for word in others if word in shown.text]
         await shown.press("tab")
@@ -159,7 +161,7 @@ async def test_all_of_it_fits_a_large_screen(store):
     async with portrayed(store, size=LARGE) as shown:
         words = [word for number, words in SEEN.items() for word in words if number != 2]
         assert [word for word in words if word not in shown.text] == []
-        assert all(f" {number} {name}" in shown.lines[3] for number, name in enumerate(PAGES))
+        assert all(f"{number} {name}" in shown.lines[3] for number, name in enumerate(PAGES))
         await shown.press("4")
         assert SEEN[1][0] not in shown.text
         await shown.press("0")

@@ -150,10 +150,9 @@ def tabs(page: int, screen: Size) -> list[Part]:
     """The pages by number, the shown one set off; a click goes to one."""
     found = []
     for number in range(first_page(screen), len(PAGES)):
-        style = "bold $accent reverse" if number == page else "$text-muted"
-        found.append(
-            Part(Content.from_markup(f"[@click=screen.page({number})][{style}] {number} {PAGES[number]} [/][/]"))
-        )
+        mark, style = ("▸", "bold $accent reverse") if number == page else (" ", "$text-muted")
+        words = f"[@click=screen.page({number})][{style}]{mark}{number} {PAGES[number]} [/][/]"
+        found.append(Part(Content.from_markup(words)))
     return found
 
 
