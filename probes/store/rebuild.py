@@ -1,8 +1,8 @@
 """Rebuild: rollups made again from the samples there are, as far back as no sample was pruned; older ones stay.
 
 One endpoint's hour at a time is read and put in the place of what was there, inside one transaction: a recorder may
-write meanwhile, and what it adds before is read, what it adds after is added. Days are summed from hours, months from
-days.
+write meanwhile, and what it adds before is read, what it adds after is added; what it prunes before is let be. Days are
+summed from hours, months from days.
 """
 # ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
 
@@ -94,22 +94,26 @@ class _Stretch:
 def _rebuild(engine: Engine, on_progress: Progress) -> Rebuilt:
     settle(engine)
     with engine.begin() as connection:
-        since = whole_since({what: mark.until for what, mark in marks(connection).items()})
-        spans = _spans(connection)
+        since, spans = _whole_since(connection), _spans(connection)
     total = sum(1 for _ in _stretches(spans, since))
     stretches = enumerate(_stretches(spans, since), start=1)
     made = done = 0
     while done < total:
         with engine.begin() as connection:
+            whole = _whole_since(connection)  # again: of what a recorder has pruned meanwhile there are no samples
             ends_at = time.monotonic() + TURN_S
             for number, one in stretches:
-                made += _again(connection, one, since)
+                made += _again(connection, one, whole)
                 done = number
                 if time.monotonic() > ends_at:
                     break
         on_progress(done, total)
         time.sleep(TURN_S / 2)  # whoever waits for the store's lock asks again and again: let it find an open door
     return Rebuilt(since, made)
+
+
+def _whole_since(connection: Connection) -> dict[Tier, int]:
+    return whole_since({what: mark.until for what, mark in marks(connection).items()})
 
 
 def _spans(connection: Connection) -> dict[int, tuple[int, int]]:
@@ -136,6 +140,8 @@ def _again(connection: Connection, one: _Stretch, since: Mapping[Tier, int]) -> 
     """Make the rollups of a stretch again; how many there are now."""
     stop = after(one.tier, one.start)
     if one.tier != "hour":
+        if one.start < since[one.tier]:
+            return 0
         return _replace(connection, one, one.tier, one.start, _summed(connection, one, stop))
     rows = run(connection, _SAMPLES, (one.endpoint_id, one.start, stop))
     found = rolled(((endpoint_id, sample_of(values)) for endpoint_id, *values in rows), ("minute", "hour"))

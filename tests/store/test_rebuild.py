@@ -129,6 +129,23 @@ def test_samples_that_come_meanwhile_count_once(filled, monkeypatch):
     assert found[0] == {spot: replace(one, cost_usd=0) for spot, one in expected.items()}
 
 
+def test_what_is_pruned_meanwhile_stays_in_the_rollups(filled, monkeypatch):
+    monkeypatch.setattr(rebuilding, "TURN_S", 0.0)
+    engine = open_store(filled)
+
+    def on_progress(done, _total):
+        if done == 3:
+            with engine.begin() as connection:
+                while prune_some(connection, Retention(raw=10 * 3600), NOW).more:
+                    pass
+
+    live = stored(filled)
+    rebuild(filled, on_progress)
+    engine.dispose()
+    assert ask(filled, "SELECT count(*) FROM sample") == [(32,)]
+    assert same(live, stored(filled))
+
+
 def test_an_older_store_is_rolled_up_first(tmp_path):
     path = tmp_path / "history.db"
     connection = open_old(path, "0007")
