@@ -7,21 +7,21 @@ are gone are added as they are, once: the first time that the source is merged.
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
 from sqlalchemy import Connection, Engine
 
-from probes.rollup import TIERS, Tier, rolled
+from probes.rollup import TIERS, Rollup, Spot, Tier, rolled
 from probes.sample import Sample
 from probes.store import rollups
 from probes.store.arrivals import BATCH, COPY, MERGE, arrived, note, own_name, sources
 from probes.store.canon import canonical
 from probes.store.database import PATIENT, open_store, translated
 from probes.store.problem import StoreProblem
-from probes.store.pruning import Mark, remember
+from probes.store.pruning import Mark, marks, remember
 from probes.store.reader import JOINED
 from probes.store.rebuild import settle
 from probes.store.retention import HELD, up
@@ -51,6 +51,7 @@ WHERE tier = ? AND start < ? {{after}} ORDER BY {_KEY}
 _ANSWERS: Final = """
 SELECT endpoint_id, text, (SELECT started_at FROM sample WHERE id = sample_id) FROM answer {where}
 """
+_BEFORE: Final = "SELECT 1 FROM sample WHERE started_at < ? LIMIT 1"
 _NEWEST: Final = "SELECT coalesce(max(started_at), 0) FROM sample"
 
 
@@ -84,6 +85,21 @@ def merge(target: str, source: str, on_progress: Progress = lambda _done, _total
             engine.dispose()
 
 
+@dataclass(frozen=True, slots=True)
+class _Added:
+    """Which of the source's buckets have the samples that come added to them; the others come as rollups, with these.
+
+    Those that begin from ``whole`` on, and those whose rollups an earlier run took: up to the key ``came`` of a tier.
+    """
+
+    whole: Mapping[Tier, int]
+    came: Mapping[Tier, Sequence[Any] | None]
+
+    def __contains__(self, spot: Spot) -> bool:
+        came = self.came[spot.tier]
+        return spot.start >= self.whole[spot.tier] or (came is not None and spot[1:] <= tuple(came))
+
+
 class _Merge:
     """One merge: the target's engine, one moment of the source, and how far it has come."""
 
@@ -98,6 +114,7 @@ class _Merge:
     def run(self) -> Merged:
         with self._engine.begin() as connection:
             first, since = self._begin(connection)
+            self._take_over_marks(connection)  # before its rollups: nobody may rebuild these from the samples that came
             ids = self._endpoints(connection)
             known = arrived(connection, self._name)
         # on a first run, a bucket that begins before the samples are whole is taken from the source's own rollups
@@ -105,7 +122,7 @@ class _Merge:
         last: int = known.get("sample", [0])[0]
         self._total = self._store.one("SELECT count(*) FROM sample WHERE id > ?", (last,))[0]
         self._total += sum(self._store.one(_OLD, one)[0] for one in whole.items())
-        samples, twice = self._samples(ids, last, whole)
+        samples, twice = self._samples(ids, last, _Added(whole, {tier: known.get(f"{_BY}{tier}") for tier in TIERS}))
         old = sum(self._rollups(ids, tier, whole[tier]) for tier in TIERS) if first else 0
         races = self._races(known.get("race", [0])[0])
         came = first and any(what.startswith(_BY) for what in known)  # all samples, in an earlier run
@@ -131,7 +148,8 @@ class _Merge:
             return True, int(known[MERGE][2])
         theirs = {row[0] for row in self._store.rows("SELECT source FROM arrival WHERE what <> ?", (BATCH,))}
         shared = {self._name, *theirs} & {own, *sources(connection)}
-        if shared and self._until["raw"]:
+        gone = self._until["raw"] or any(self._store.rows(_BEFORE, (marks(connection)["raw"].until,)))
+        if shared and gone:
             raise StoreProblem(
                 "failed", "both hold a part of the same history, and its samples are gone: it would be counted twice"
             )
@@ -143,8 +161,9 @@ class _Merge:
         rows = self._store.rows("SELECT id, vantage, name, provider, dialect, model FROM endpoint")
         return {number: id_of(connection, (vantage, *rest)) for number, vantage, *rest in rows}
 
-    def _samples(self, ids: Mapping[int, int], last: int, whole: Mapping[Tier, int]) -> tuple[int, int]:
+    def _samples(self, ids: Mapping[int, int], last: int, added: _Added) -> tuple[int, int]:
         """Take the samples after that one; how many were new, and how many were there already."""
+        theirs = {here: there for there, here in ids.items()}
         rows = self._store.rows(_SAMPLES, (last,))
         new = known = 0
         while some := list(islice(rows, AT_ONCE)):
@@ -153,8 +172,8 @@ class _Merge:
                 fresh = _fresh(connection, pairs)
                 if fresh:
                     insert_samples(connection, [row_of(sample, endpoint_id) for endpoint_id, sample in fresh])
-                found = rolled(fresh)
-                rollups.add(connection, {spot: one for spot, one in found.items() if spot.start >= whole[spot.tier]})
+                found = rolled((theirs[endpoint_id], sample) for endpoint_id, sample in fresh)
+                rollups.add(connection, _renamed(ids, ((spot, one) for spot, one in found.items() if spot in added)))
                 note(connection, self._name, "sample", [some[-1][0]])
             new, known = new + len(fresh), known + len(some) - len(fresh)
             self._step(len(some))
@@ -170,7 +189,7 @@ class _Merge:
         count = 0
         while some := list(islice(rows, AT_ONCE)):
             with self._engine.begin() as connection:
-                rollups.add(connection, {spot._replace(endpoint_id=ids[spot.endpoint_id]): one for spot, one in some})
+                rollups.add(connection, _renamed(ids, some))
                 note(connection, self._name, what, some[-1][0][1:])
             count += len(some)
             self._step(len(some))
@@ -212,11 +231,14 @@ class _Merge:
     def _end(self, connection: Connection) -> None:
         """Remember that it is all here, and have old samples that came looked at by the next pruning."""
         note(connection, self._name, MERGE, [True, self._store.one(_NEWEST)[0], 0])
-        for what in HELD:
-            remember(connection, what, Mark(0, self._until[what]))
+        self._take_over_marks(connection)
         for source, what, last in self._store.rows("SELECT source, what, last FROM arrival WHERE what <> ?", (BATCH,)):
             if what not in arrived(connection, source):
                 note(connection, source, what, json.loads(last))
+
+    def _take_over_marks(self, connection: Connection) -> None:
+        for what in HELD:
+            remember(connection, what, Mark(0, self._until[what]))
 
     def _step(self, rows: int) -> None:
         self._done += rows
@@ -253,6 +275,11 @@ def _fresh(connection: Connection, pairs: Sequence[tuple[int, Sample]]) -> list[
             known.add(key)
             fresh.append((endpoint_id, sample))
     return fresh
+
+
+def _renamed(ids: Mapping[int, int], some: Iterable[tuple[Spot, Rollup]]) -> dict[Spot, Rollup]:
+    """The source's rollups by the target's ids."""
+    return {spot._replace(endpoint_id=ids[spot.endpoint_id]): one for spot, one in some}
 
 
 def _of(store: Snapshot, table: Any, where: str, value: int) -> Iterator[dict[str, Any]]:

@@ -235,6 +235,51 @@ def test_a_shared_past_whose_samples_are_gone_is_refused(store, make, tmp_path):
     assert is_of(store, series("nyc"))
 
 
+def test_a_past_that_came_back_after_it_was_pruned_here_is_refused(store, make):
+    fill(store, series("fra"))
+    other_one = make("nyc.db", series("nyc"))
+    merge(other_one, store)
+    prune(store)
+    with pytest.raises(StoreProblem, match="would be counted twice"):
+        merge(store, other_one)
+    assert is_of(store, series("fra"))
+
+
+def test_what_the_source_records_between_two_runs_of_a_merge_is_in_every_tier(store, make, monkeypatch):
+    """Its month begins before its samples are whole: it came as a rollup, of some endpoints already."""
+    nyc = series("nyc")
+    source = make("nyc.db", nyc)
+    prune(source)
+    monkeypatch.setattr(merging, "AT_ONCE", 1)
+
+    def stop(done, total):
+        if done == total - 1:  # the last of all is a month's
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        merge(store, source, stop)
+    new = [sample(vantage="nyc", endpoint=f"e{number}", started_at=NOW + 1, connection="warm") for number in range(3)]
+    fill(source, new)
+    merge(store, source)
+    assert is_of(store, [*nyc, *new])
+
+
+def test_a_rebuild_between_two_runs_of_a_merge_keeps_what_only_rollups_tell(store, make):
+    nyc = series("nyc")
+    source = make("nyc.db", nyc)
+    prune(source)
+
+    def stop(done, total):
+        if done == total:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        merge(store, source, stop)
+    rebuild(store)
+    merge(store, source)
+    assert is_of(store, nyc)
+
+
 def test_the_newest_answers_come_over(store, make):
     fill(store, [(sample(started_at=NOW, endpoint="a"), "ours"), (sample(started_at=NOW, endpoint="b"), "old")])
     source = make(
