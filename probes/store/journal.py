@@ -1,6 +1,7 @@
 """Journal: samples that wait on disk for a database that cannot be reached, oldest first, bounded."""
 
 import json
+import os
 import re
 import time
 from collections import deque
@@ -61,7 +62,7 @@ class Journal:
     @property
     def waiting(self) -> int:
         """How many samples wait."""
-        return sum(one.samples for one in self._batches)
+        return sum(one.samples for one in list(self._batches))  # a copy: another thread may be at it
 
     def new(self) -> Batch:
         """A batch that is not on disk yet; it comes after all that were made before."""
@@ -75,17 +76,16 @@ class Journal:
             self._keep(entries, batch)
 
     def _keep(self, entries: Sequence[Entry], batch: Batch | None) -> None:
+        last, self._open = self._open, None
+        goes_on = batch is None
         if batch is None:
-            batch = self._open
-            if batch is None or batch.samples >= BATCH:
-                batch = self._open = self.new()
-        else:
-            self._open = None
+            batch = last if last and last.samples < BATCH else self.new()
         text = "".join(f"{json.dumps({'sample': one.sample.to_json(), 'answer': one.answer})}\n" for one in entries)
         make_private_folder(self._folder)
         make_private_file(batch.path)
-        with batch.path.open("a", encoding="utf-8") as file:
-            file.write(text)
+        _append(batch.path, text)
+        if goes_on:  # only now: one that failed may be overtaken by a later mark
+            self._open = batch
         if not batch.samples:
             self._batches.append(batch)
         batch.samples += len(entries)
@@ -118,6 +118,17 @@ class Journal:
         if batch is self._open:
             self._open = None
         self._batches.remove(batch)
+
+
+def _append(path: Path, text: str) -> None:
+    """Put text at the end of a file; all of it or nothing, for whoever failed will come again with the same."""
+    size = path.stat().st_size
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(text)
+    except OSError:
+        os.truncate(path, size)
+        raise
 
 
 def _found(folder: Path) -> list[Batch]:

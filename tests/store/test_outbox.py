@@ -5,6 +5,8 @@ import json
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import psycopg
 import pytest
@@ -140,6 +142,71 @@ def test_a_disk_that_takes_nothing_leaves_the_samples_to_their_owner(tmp_path):
     with pytest.raises(StoreProblem) as caught:
         outbox.write(entries(1), None)
     assert not isinstance(caught.value, Kept)
+
+
+@pytest.fixture
+def short_of_room():
+    """While it is called, this process writes no file that is longer."""
+    resource = pytest.importorskip("resource")
+
+    @contextmanager
+    def short_of_room(size):
+        usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, usual[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+
+    return short_of_room
+
+
+def test_what_was_half_written_on_a_full_disk_is_not_there_twice(journal, tmp_path, short_of_room):
+    journal.keep(entries(1))
+    (path,) = (tmp_path / "journal").iterdir()
+    with short_of_room(5 * path.stat().st_size), pytest.raises(StoreProblem):
+        journal.keep(entries(*range(2, 12)))
+    assert journal.waiting == 1
+    journal.keep(entries(*range(2, 12)))
+    later = Journal(tmp_path / "journal")
+    found = []
+    while waiting := later.first():
+        found += [one.sample.started_at for one in waiting[1]]
+        later.done(waiting[0])
+    assert (found, later.dropped) == (list(range(1, 12)), 0)
+
+
+def test_no_batch_that_failed_on_a_full_disk_is_used_after_a_later_one(journal, short_of_room):
+    """The later one's mark would tell that it came before."""
+    with short_of_room(10), pytest.raises(StoreProblem):
+        journal.keep(entries(1))
+    later = journal.new()
+    journal.keep(entries(2))
+    assert journal.first()[0].mark > later.mark
+
+
+def test_what_waits_can_be_counted_while_another_thread_is_at_it(tmp_path):
+    journal = Journal(tmp_path / "journal")
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+
+    def come_and_go():
+        for at in range(200):
+            journal.keep(entries(at), journal.new())
+        while waiting := journal.first():
+            journal.done(waiting[0])
+
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            busy = pool.submit(come_and_go)
+            counts = []
+            while not busy.done():
+                counts.append(journal.waiting)
+            busy.result()
+    finally:
+        sys.setswitchinterval(usual)
+    assert max(counts) <= 200
+    assert journal.waiting == 0
 
 
 def test_what_is_kept_is_read_back_in_order_by_the_next_process(journal, tmp_path):
