@@ -21,6 +21,7 @@ from tui.keys import KEYS, RACE_KEYS
 from tui.lens import Lens
 from tui.messages import LineRejected, Message
 from tui.period import Period
+from tui.screens.asking import CompareAsked, EndpointAsked, ExportAsked, RaceAsked, WindowChosen
 from tui.screens.dashboard import TICK_S, DashboardScreen
 from tui.source import Source
 from tui.themes import DARK, THEMES
@@ -118,7 +119,7 @@ class InftopApp(App[None]):
 
     # the store's past
 
-    @on(DashboardScreen.WindowChosen)
+    @on(WindowChosen)
     def _window_chosen(self) -> None:
         self._load(0)
 
@@ -162,8 +163,8 @@ class InftopApp(App[None]):
 
     # races
 
-    @on(DashboardScreen.RaceAsked)
-    async def _race_asked(self, event: DashboardScreen.RaceAsked) -> None:
+    @on(RaceAsked)
+    async def _race_asked(self, event: RaceAsked) -> None:
         await self.open_race(event.lanes, None)
 
     async def open_race(self, lanes: Sequence[str], wish: RaceWish | None) -> "RaceScreen":
@@ -188,7 +189,7 @@ class InftopApp(App[None]):
 
     # one endpoint
 
-    @on(DashboardScreen.EndpointAsked)
+    @on(EndpointAsked)
     def _endpoint_asked(self) -> None:
         board = self._dashboard.board
         if board is not None and board.selected is not None:
@@ -204,8 +205,8 @@ class InftopApp(App[None]):
 
     # comparisons
 
-    @on(DashboardScreen.CompareAsked)
-    async def _compare_asked(self, event: DashboardScreen.CompareAsked) -> None:
+    @on(CompareAsked)
+    async def _compare_asked(self, event: CompareAsked) -> None:
         await self.open_compare(event.endpoints)
 
     async def open_compare(self, endpoints: Sequence[EndpointFacts]) -> "CompareScreen":
@@ -228,8 +229,8 @@ class InftopApp(App[None]):
 
     # export
 
-    @on(DashboardScreen.ExportAsked)
-    def _export_asked(self, event: DashboardScreen.ExportAsked) -> None:
+    @on(ExportAsked)
+    def _export_asked(self, event: ExportAsked) -> None:
         from tui.exporting import shown_on
 
         self._export(shown_on(event.board), event.board.at)

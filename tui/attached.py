@@ -68,7 +68,7 @@ class Follower:
         """What was stored since the last look; at the first look the last two minutes."""
         if self._after is None:
             self._after = self.reader.last_id()
-            self._stored = self.reader.count()
+            self._stored = self.reader.recorded()
             return list(self.reader.samples(_now() - FIRST_LOOK_MS))
         rows = self.reader.after(self._after, BATCH)
         if rows:

@@ -103,6 +103,11 @@ def dates(since: int, until: int, now: int, zone: tzinfo | None = None) -> str:
     return f"{day} {begin} – {finish if first.date() == last.date() else f'{end} {finish}'}"
 
 
+def refresh_ms(length_ms: int) -> int:
+    """How old a picture of the present may get: as long as it takes for it to look different."""
+    return min(max(length_ms // 400, 1000), 60_000)
+
+
 def parse_period(text: str, period: Period, now: int, zone: tzinfo | None = None) -> Period:
     """The period that a person typed, in ``zone`` (None: the local one).
 

@@ -5,7 +5,8 @@ import pytest
 from tests.tui.comparing import CEREBRAS, FAST, GROQ, OPUS, ROUTER, SPARK, comparing, store
 from tui.compare_keys import COMPARE_FOOTER, COMPARE_KEYS
 from tui.measure import CHARTED
-from tui.screens.compare import NOBODY, NOTHING, refresh_ms
+from tui.period import refresh_ms
+from tui.screens.compare import NOBODY, NOTHING
 from tui.screens.compare_choice import CompareChoice, items
 
 

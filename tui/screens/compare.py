@@ -24,7 +24,7 @@ from tui.panels.compare_chart import plot
 from tui.panels.compare_heading import CompareHeading
 from tui.panels.compare_table import CompareTable
 from tui.panels.key_line import KeyLine
-from tui.period import LENGTHS, Period, neighbour, parse_period
+from tui.period import LENGTHS, Period, neighbour, parse_period, refresh_ms
 from tui.placing import Placed, placed
 from tui.screens.compare_choice import CompareChoice
 from tui.widgets.chart import Chart
@@ -50,11 +50,6 @@ class Doors:
     export: Callable[[Selection, int], None]
     endpoint: Callable[[str, Period], None]
     help: Callable[[], None]
-
-
-def refresh_ms(length_ms: int) -> int:
-    """How old a picture of the present may get: as long as it takes for it to look different."""
-    return min(max(length_ms // 400, 1000), 60_000)
 
 
 class CompareScreen(Screen[None]):

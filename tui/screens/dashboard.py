@@ -1,15 +1,13 @@
 """DashboardScreen: the main page; ticks become pictures, keys become changes of the lens or wishes to the engine."""
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.message import Message
 
-from probes.frames import EndpointFacts
 from tui.fleet import Fleet, Recent
 from tui.keys import bindings
 from tui.lens import GROUPS, SORTS, Lens, lengths, next_of
@@ -18,6 +16,7 @@ from tui.panels.header import HeaderLine
 from tui.panels.key_line import KeyLine
 from tui.panels.status import StatusLine
 from tui.period import Period, neighbour
+from tui.screens.asking import CompareAsked, EndpointAsked, ExportAsked, RaceAsked, WindowChosen
 from tui.screens.wishing import WishingScreen
 from tui.source import Source
 from tui.standing import RANKS, unknown_last
@@ -48,33 +47,6 @@ class DashboardScreen(WishingScreen):
 
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
-
-    class WindowChosen(Message):
-        """A window that may reach further back than what is loaded."""
-
-    class ExportAsked(Message):
-        """The shown samples are wanted in a file."""
-
-        def __init__(self, board: Dashboard) -> None:
-            super().__init__()
-            self.board = board
-
-    class RaceAsked(Message):
-        """A race is wanted, at first of these endpoints."""
-
-        def __init__(self, lanes: tuple[str, ...]) -> None:
-            super().__init__()
-            self.lanes = lanes
-
-    class EndpointAsked(Message):
-        """The selected endpoint's own screen is wanted."""
-
-    class CompareAsked(Message):
-        """A comparison is wanted, at first of these endpoints."""
-
-        def __init__(self, endpoints: Sequence[EndpointFacts]) -> None:
-            super().__init__()
-            self.endpoints = endpoints
 
     def __init__(self, fleet: Fleet, source: Source, now: Callable[[], int], lens: Lens) -> None:
         super().__init__(fleet, source)
@@ -108,7 +80,7 @@ class DashboardScreen(WishingScreen):
         self._detail = Detail(id="detail")
         await self.mount(self._detail, after=self._rows)
         self.draw()
-        self.post_message(self.WindowChosen())
+        self.post_message(WindowChosen())
 
     def on_resize(self, _: events.Resize) -> None:
         """A new size: the same content in other columns, once the panels know how wide they are."""
@@ -216,7 +188,7 @@ class DashboardScreen(WishingScreen):
         if not period.live and self.still is not None:
             self.action_freeze()
         self._look(period=period)
-        self.post_message(self.WindowChosen())
+        self.post_message(WindowChosen())
 
     def action_step(self, step: int) -> None:
         """Half a window back or forth in time."""
@@ -277,7 +249,7 @@ class DashboardScreen(WishingScreen):
     def action_endpoint(self) -> None:
         """Open the selected endpoint's own screen."""
         if self.selected is not None:
-            self.post_message(self.EndpointAsked())
+            self.post_message(EndpointAsked())
 
     def action_freeze(self) -> None:
         """Hold the picture still, or let it go on."""
@@ -341,13 +313,13 @@ class DashboardScreen(WishingScreen):
     def action_export(self) -> None:
         """Write what is shown to a file."""
         if self.board is not None and self.board.endpoints:
-            self.post_message(self.ExportAsked(self.board))
+            self.post_message(ExportAsked(self.board))
 
     def action_race(self) -> None:
         """Race the selected endpoint against its best rival."""
         from tui.race_form import preselected
 
-        self.post_message(self.RaceAsked(preselected(self.board.endpoints if self.board else (), self.selected)))
+        self.post_message(RaceAsked(preselected(self.board.endpoints if self.board else (), self.selected)))
 
     def action_compare(self) -> None:
         """Compare the selected endpoint with those that serve its model, or with the quickest others."""
@@ -356,7 +328,7 @@ class DashboardScreen(WishingScreen):
         views = sorted(
             self.board.endpoints if self.board else (), key=lambda view: unknown_last(view.figures.ttft_p50_ms)
         )
-        self.post_message(self.CompareAsked(preselected([view.facts for view in views], self.selected)))
+        self.post_message(CompareAsked(preselected([view.facts for view in views], self.selected)))
 
     def action_help(self) -> None:
         """Every key and every formula."""
