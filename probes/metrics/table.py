@@ -19,7 +19,7 @@ COMMON: Final[dict[str, str]] = {
     "inftop.endpoint": "the endpoint's name in the configuration",
     "inftop.vantage": "where the recorder stands",
     "inftop.connection": "`warm` or `cold`; absent where nothing was sent",
-    "gen_ai.operation.name": "`chat`, or `generate_content` for the dialect `gemini`",
+    "gen_ai.operation.name": "`chat`",
     "gen_ai.provider.name": "the convention's name of the provider, else the preset's, else the host",
     "gen_ai.request.model": "the model that was asked for",
     "server.address": "the host of the endpoint's URL",
@@ -170,7 +170,7 @@ OF_ENGINE: Final[tuple[Metric[EngineStatus], ...]] = (
         lambda engine: [((), float(engine.store.state == "ok"))],
     ),
     Metric(
-        "inftop.store.stored", "gauge", "{sample}", "Samples in the store.",
+        "inftop.store.stored", "gauge", "{sample}", "Samples that the store counts, pruned ones included.",
         lambda engine: [((), engine.store.stored)],
     ),
     Metric(

@@ -4,7 +4,7 @@
 from bisect import bisect_left
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 from sqlalchemy import Connection
 
@@ -62,47 +62,38 @@ def remember(connection: Connection, what: Held, mark: Mark) -> None:
     run(connection, _REMEMBER, {"what": what, "next_at": mark.next_at, "until": mark.until})
 
 
-class Pruned(NamedTuple):
-    """What came of one step: how many samples it took out, and whether there is more to do at once."""
-
-    samples: int
-    more: bool
-
-
-def prune_some(connection: Connection, kept: Retention, now_ms: int) -> Pruned:
-    """Take one step. All samples must be in the rollups already."""
+def prune_some(connection: Connection, kept: Retention, now_ms: int) -> bool:
+    """Take one step; whether there is more to do at once. All samples must be in the rollups already."""
     bounds = {what: kept.bound(what, now_ms) for what in HELD}
     known = marks(connection)
-    samples = 0
     for what, bound in bounds.items():
         if bound is None or bound <= known[what].next_at:
             continue
         if what == "raw":
-            samples, next_at = _prune_samples(connection, known[what].next_at, bound)
-            until = next_at
+            until = next_at = _prune_samples(connection, known[what].next_at, bound)
         else:
             until = bound
             next_at = bound if _prune_rollups(connection, what, bound) < STEP else known[what].next_at
         remember(connection, what, Mark(next_at, until))
         if next_at < bound:
-            return Pruned(samples, True)
-    return Pruned(samples, False)
+            return True
+    return False
 
 
-def _prune_samples(connection: Connection, first: int, bound: int) -> tuple[int, int]:
-    """Prune some samples that began from ``first`` until before ``bound``; how many, and where to go on."""
+def _prune_samples(connection: Connection, first: int, bound: int) -> int:
+    """Prune some samples that began from ``first`` until before ``bound``; where to go on."""
     further = run(connection, BOUND, (first, bound, STEP)).scalar()
     stop = bound if further is None else int(further) + 1
     # the newest stays: the next one would get its id, and whoever follows by ids would miss it
     newest = run(connection, "SELECT max(id) FROM sample").scalar()
     rows = [row for row in run(connection, OLD, (first, stop)) if row[0] != newest]
     if not rows:
-        return 0, stop
+        return stop
     failures = _failures(connection, {endpoint for _, endpoint, _ in rows}, first, stop)
     old = tuple(one for one, endpoint, at in rows if not _near(failures[endpoint], at))
     if old:
         run(connection, f"DELETE FROM sample WHERE id IN ({_marks(len(old))})", old)
-    return len(old), stop
+    return stop
 
 
 def _failures(connection: Connection, endpoints: set[int], first: int, stop: int) -> defaultdict[int, list[int]]:

@@ -78,6 +78,12 @@ JOINED: Final = ", ".join(
 )
 """`COLUMNS` of a sample whose row is joined to that of its endpoint, for a SELECT."""
 
+RECORDED: Final = """
+SELECT (SELECT coalesce(sum(samples), 0) FROM rollup WHERE tier = 'month')
++ (SELECT coalesce(sum(last_id - next_id + 1), 0) FROM unrolled)
+"""
+"""How many samples a store counts, those that were pruned included; it reads a few rows, however many samples."""
+
 # LEFT fixes the order of the join for SQLite: samples lead, in the order of their index; none lacks its endpoint
 _FROM: Final = "sample LEFT JOIN endpoint ON endpoint.id = sample.endpoint_id"
 _NAME: Final = ENDPOINT_COLUMNS.index("endpoint")
@@ -208,6 +214,10 @@ class StoreReader:
         """How many samples `samples` would give."""
         where, parameters = within(since_ms, until_ms, endpoints)
         return int(self._one(f"SELECT count(*) FROM sample WHERE {where}", parameters) or 0)
+
+    def recorded(self) -> int:
+        """How many samples the store counts, those that were pruned included."""
+        return int(self._one(RECORDED) or 0) if self.has("rollup") else self.count()
 
     def answers(self) -> dict[str, str]:
         """The text of the last answer of each endpoint, by the endpoint's name."""

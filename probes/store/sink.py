@@ -6,17 +6,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Engine, func, insert, select
+from sqlalchemy import Connection, Engine, insert, select
 
 from probes.rollup import rolled
 from probes.sample import Sample
 from probes.store import rollups
 from probes.store.database import PRAGMAS, open_store, translated
 from probes.store.place import is_postgres, path_of
+from probes.store.reader import RECORDED
 from probes.store.retention import FOREVER, Retention
 from probes.store.row import EndpointKey, endpoint_of, row_of
 from probes.store.statements import ARRIVE, FORGET, REPLACE_ANSWER, REPLACE_RECORDER, insert_samples, run
-from probes.store.tables import ENDPOINT, SAMPLE
+from probes.store.tables import ENDPOINT
 from probes.store.upkeep import tidy
 from probes.text import plain
 
@@ -53,7 +54,7 @@ class Sink:
         self._stored = 0
 
     def write(self, entries: Sequence[Entry], beat: dict[str, Any] | None, mark: Mark | None = None) -> int:
-        """Store the entries and the recorder's beat, all or nothing; how many samples the store then holds.
+        """Store the entries and the recorder's beat, all or nothing; how many samples the store then counts.
 
         Without both, only open the store. Entries whose ``mark`` is not above the last one of its name are there
         already, and are not stored again. Raises StoreProblem.
@@ -79,9 +80,7 @@ class Sink:
         """Do one small step of upkeep; whether there is more to do at once. Raises StoreProblem."""
         try:
             with translated(), self._open().begin() as connection:
-                step = tidy(connection, self._kept, time.time_ns() // 1_000_000)
-            self._stored -= step.samples
-            return step.more
+                return tidy(connection, self._kept, time.time_ns() // 1_000_000)
         except BaseException:
             self.close()
             raise
@@ -106,7 +105,7 @@ class Sink:
             self._engine = open_store(self._url, self._pragmas)
             self._file = _identity(self._path)
             with self._engine.begin() as connection:
-                self._stored = connection.execute(select(func.count()).select_from(SAMPLE)).scalar_one()
+                self._stored = int(run(connection, RECORDED).scalar_one())
         return self._engine
 
     def _store_entries(self, connection: Connection, entries: Sequence[Entry]) -> dict[EndpointKey, int]:

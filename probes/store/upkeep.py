@@ -4,7 +4,7 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from probes.store.pruning import Pruned, prune_some
+from probes.store.pruning import prune_some
 from probes.store.retention import Retention
 from probes.store.rollups import roll_up_some
 
@@ -12,11 +12,11 @@ ROLL_UP: Final = 2_000
 """Samples of an older inftop that are rolled up in one step, which takes well under 100 ms."""
 
 
-def tidy(connection: Connection, kept: Retention, now_ms: int) -> Pruned:
-    """Do one step inside the transaction that is open.
+def tidy(connection: Connection, kept: Retention, now_ms: int) -> bool:
+    """Do one step inside the transaction that is open; whether there is more to do at once.
 
     Nothing is pruned while samples are left that are in no rollup.
     """
     if roll_up_some(connection, ROLL_UP):
-        return Pruned(0, True)
+        return True
     return prune_some(connection, kept, now_ms)

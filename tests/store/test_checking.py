@@ -43,7 +43,7 @@ def prune(store, kept):
     engine, more = open_store(store), True
     while more:
         with engine.begin() as connection:
-            more = prune_some(connection, kept, NOW).more
+            more = prune_some(connection, kept, NOW)
     engine.dispose()
 
 

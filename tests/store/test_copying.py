@@ -80,7 +80,7 @@ def prune(url, kept):
     engine, more = open_store(url), True
     while more:
         with engine.begin() as connection:
-            more = prune_some(connection, kept, NOW).more
+            more = prune_some(connection, kept, NOW)
     engine.dispose()
 
 

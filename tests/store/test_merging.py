@@ -65,7 +65,7 @@ def prune(url, kept=OLD, now=NOW):
     engine, more = open_store(url), True
     while more:
         with engine.begin() as connection:
-            more = prune_some(connection, kept, now).more
+            more = prune_some(connection, kept, now)
     engine.dispose()
 
 

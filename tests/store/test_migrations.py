@@ -73,7 +73,7 @@ def test_it_is_read_without_being_touched(old, path):
         assert list(reader.samples()) == [reader.sample(1)] == [*reader.latest().values()] == [OLD]
         (point,) = reader.points(0)
         assert (point.ttft_ms, point.server_load_ms, point.tokens_per_s) == (1.5, None, 80.0)
-        assert reader.count() == reader.last_id() == 1
+        assert reader.count() == reader.recorded() == reader.last_id() == 1
         out = io.BytesIO()
         assert export(reader, out, format="jsonl") == 1
         assert json.loads(out.getvalue()) == OLD.to_json()

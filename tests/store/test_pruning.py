@@ -1,5 +1,7 @@
 """Pruning: what is past its retention goes step by step, incidents keep their samples, nothing is looked at twice."""
 
+from itertools import pairwise
+
 import pytest
 
 from probes.outcome import Outcome
@@ -8,7 +10,7 @@ from probes.sample import epoch_ms
 from probes.store import pruning
 from probes.store.database import open_store
 from probes.store.pruning import BOUND, FAILURES, OLD, OLD_ROLLUPS, marks, prune_some
-from probes.store.reader import StoreReader
+from probes.store.reader import RECORDED, StoreReader
 from probes.store.retention import Retention
 from probes.store.sink import Entry, Sink
 from probes.store.upkeep import tidy
@@ -33,13 +35,14 @@ def series(count, first=FIRST, **fields):
 
 
 def prune(store, kept=KEPT, now=NOW):
-    """Prune until nothing is left to do; what each step came to."""
-    engine, steps = open_store(url_of(store)), []
-    while not steps or steps[-1].more:
+    """Prune until nothing is left to do; how many samples each step took out."""
+    engine, left, more = open_store(url_of(store)), [ask(store, "SELECT count(*) FROM sample")[0][0]], True
+    while more:
         with engine.begin() as connection:
-            steps.append(prune_some(connection, kept, now))
+            more = prune_some(connection, kept, now)
+        left += ask(store, "SELECT count(*) FROM sample")[0]
     engine.dispose()
-    return steps
+    return [before - after for before, after in pairwise(left)]
 
 
 def starts(store, name="sim/model"):
@@ -51,8 +54,8 @@ def test_old_samples_go_in_small_steps_and_young_ones_stay(store):
     fill(store, series(2 * DAY))
     steps = prune(store)
     assert starts(store) == [NOW - 24 * HOUR + number * SPACING for number in range(DAY)]
-    assert sum(step.samples for step in steps) == DAY
-    assert max(step.samples for step in steps) <= pruning.STEP + 1
+    assert sum(steps) == DAY
+    assert max(steps) <= pruning.STEP + 1
     with StoreReader(url_of(store)) as reader:
         assert reader.count() == DAY
 
@@ -89,12 +92,12 @@ def test_what_was_looked_at_is_not_looked_at_again(store):
     with engine.begin() as connection:
         assert marks(connection)["raw"].next_at == NOW - 24 * HOUR
     engine.dispose()
-    assert [tuple(step) for step in prune(store)] == [(0, False)]
+    assert prune(store) == [0]
 
 
 def test_many_samples_of_one_instant_do_not_stop_it(store):
     fill(store, [sample(started_at=FIRST)] * (2 * pruning.STEP) + [sample(started_at=NOW)])
-    assert prune(store)[0].samples == 2 * pruning.STEP
+    assert prune(store)[0] == 2 * pruning.STEP
     assert starts(store) == [NOW]
 
 
@@ -151,7 +154,7 @@ def test_nothing_is_pruned_before_it_is_rolled_up(tmp_path):
     engine, left = open_store(url_of(path)), []
     while not left or left[-1][0]:
         with engine.begin() as connection:
-            more = tidy(connection, KEPT, NOW).more
+            more = tidy(connection, KEPT, NOW)
         left.append((more, ask(path, "SELECT count(*) FROM unrolled")[0][0], len(starts(path))))
     engine.dispose()
     assert [count for _, unrolled, count in left if unrolled] == [5000, 5000]
@@ -159,14 +162,17 @@ def test_nothing_is_pruned_before_it_is_rolled_up(tmp_path):
     assert ask(path, "SELECT samples FROM rollup WHERE tier = 'day'") == [(5000,)]
 
 
-def test_a_sink_that_prunes_knows_how_many_samples_are_left(store):
+def test_a_sink_that_prunes_still_counts_what_it_took_out(store):
     sink = Sink(url_of(store), kept=KEPT)
     sink.write([Entry(one, "answer") for one in series(150, first=FIRST)], None)
     while sink.tidy():
         pass
-    assert sink.write([], None) == 1
+    assert sink.write([], None) == 150
+    sink.close()
+    assert sink.write([], None) == 150
     sink.close()
     with StoreReader(url_of(store)) as reader:
+        assert (reader.count(), reader.recorded()) == (1, 150)
         assert reader.answers() == {"sim/model": "answer"}
 
 
@@ -185,3 +191,6 @@ def test_its_questions_are_answered_by_indexes(tmp_path):
     assert "sample_failed (endpoint_id=? AND started_at>? AND started_at<?)" in failures
     rollups = plan(OLD_ROLLUPS, "'minute'", 5, 500)
     assert "SEARCH rollup USING PRIMARY KEY (tier=? AND endpoint_id=? AND connection=? AND start<?)" in rollups
+    recorded = plan(RECORDED)
+    assert "sample" not in recorded
+    assert "SEARCH rollup USING PRIMARY KEY (tier=?)" in recorded

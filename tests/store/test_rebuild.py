@@ -93,7 +93,7 @@ def test_what_is_older_than_the_samples_stays(filled):
     more = True
     while more:
         with engine.begin() as connection:
-            more = prune_some(connection, Retention(raw=30 * 3600, minute=30 * 3600), NOW).more
+            more = prune_some(connection, Retention(raw=30 * 3600, minute=30 * 3600), NOW)
     with engine.begin() as connection:
         remember(connection, "raw", Mark(0, NOW - 30 * HOUR))  # not at a full hour
         since = whole_since({what: mark.until for what, mark in marks(connection).items()})
@@ -136,7 +136,7 @@ def test_what_is_pruned_meanwhile_stays_in_the_rollups(filled, monkeypatch):
     def on_progress(done, _total):
         if done == 3:
             with engine.begin() as connection:
-                while prune_some(connection, Retention(raw=10 * 3600), NOW).more:
+                while prune_some(connection, Retention(raw=10 * 3600), NOW):
                     pass
 
     live = stored(filled)
