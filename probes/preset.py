@@ -23,8 +23,9 @@ class Preset:
     ``keys`` are the names its key is looked for under, best first; empty where it takes none. ``body`` holds the
     request fields every probe of it carries. ``reasoning`` is its reasoning switch: the request fields of every
     level it can be set to. ``owned`` are request fields that inftop sets itself, by the name its dialect gives them:
-    each with the endpoint's option that sets it, or with a table of those below it. What follows are words for people;
-    None where nothing is known.
+    each with the endpoint's option that sets it, or with a table of those below it. ``gen_ai_name`` is what
+    OpenTelemetry calls the provider (``gen_ai.provider.name``), None: as it is called here. What follows are words for
+    people; None where nothing is known.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Preset:
     reasoning: Mapping[Reasoning, Mapping[str, Any]]
     docs: str
     owned: Mapping[str, Any] = field(default_factory=dict)
+    gen_ai_name: str | None = None
     reasoning_note: str | None = None
     server_times: str | None = None
     limit_headers: str | None = None
@@ -91,6 +93,7 @@ def _preset(name: str, table: Table) -> Preset:
         body=body.each(check.json_value),
         reasoning=_reasoning(table.table("reasoning")),
         docs=table.need("docs", check.base_url) or "",
+        gen_ai_name=table.take("gen_ai_name", check.label, None),
         owned=table.table("owned").each(check.json_value),
         reasoning_note=table.take("reasoning_note", check.text, None),
         server_times=table.take("server_times", check.text, None),

@@ -223,7 +223,7 @@ def test_attributes_say_who_and_where_without_what_is_secret():
         "server.address": "gateway.test",
         "server.port": "443",
     }
-    assert (unknown["gen_ai.operation.name"], unknown["gen_ai.provider.name"]) == ("generate_content", "gcp.gemini")
+    assert (unknown["gen_ai.operation.name"], unknown["gen_ai.provider.name"]) == ("chat", "gcp.gemini")
     assert (unknown["server.address"], unknown["inftop.connection"]) == ("", "")
 
 

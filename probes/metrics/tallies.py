@@ -11,20 +11,11 @@ from probes.endpoint import Endpoint
 from probes.frames import EngineStatus
 from probes.metrics.metric import Metric
 from probes.metrics.table import COMMON, OF_ENGINE, OF_SAMPLES
+from probes.preset import presets
 from probes.sample import Sample
 
 ALIVE_S: Final = 5.0
 """The engine is asked every second; so long without a word, and its loop hangs."""
-
-PROVIDERS: Final = {
-    "gemini": "gcp.gemini",
-    "mistral": "mistral_ai",
-    "moonshot": "moonshot_ai",
-    "moonshot-cn": "moonshot_ai",
-    "openai-responses": "openai",
-    "openai-ws": "openai",
-}
-"""Presets whose provider has another name among OpenTelemetry's well-known values of ``gen_ai.provider.name``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +49,7 @@ class Tallies:
     def __init__(self, endpoints: Iterable[Endpoint]) -> None:
         self.since_ns = time.time_ns()
         self._servers = {one.name: _server(one.base_url) for one in endpoints}
+        self._names = {one.name: one.gen_ai_name or one.name for one in presets().values()}
         self._content: dict[tuple[Metric[Any], tuple[str, ...]], float | Heap] = {}
         self._heard: tuple[float, EngineStatus] | None = None
 
@@ -100,8 +92,8 @@ class Tallies:
             sample.endpoint,
             sample.vantage,
             sample.connection or "",
-            "generate_content" if sample.dialect == "gemini" else "chat",
-            PROVIDERS.get(sample.provider, sample.provider),
+            "chat",
+            self._names.get(sample.provider, sample.provider),
             sample.model,
             *self._servers.get(sample.endpoint, ("", "")),
         )
