@@ -1,24 +1,31 @@
-"""Make docs/dashboard.svg and docs/race.svg: the real screens on a live demo, drawn by Textual itself.
+"""Make docs/dashboard.svg, race.svg and year.svg: the real screens, drawn by Textual itself.
 
-python docs/picture.py dashboard [SECONDS]
-python docs/picture.py race
+The first two are of a live demo, the third of a made-up year (`tests.bench.year`).
+
+PYTHONPATH=. python docs/picture.py dashboard [SECONDS]
+PYTHONPATH=. python docs/picture.py race
+PYTHONPATH=. python docs/picture.py year
 """
 
 import asyncio
 import os
 import re
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 from probes.config import find_config, load, race_prompts
 from probes.race.wish import RaceWish
+from tests.bench.year import fill_year
 from tui.app import InftopApp
 from tui.attached import Attached
 from tui.child import ChildEngine
 from tui.launch import engine_argv, engine_environment
 from tui.lens import Lens
+from tui.onlooker import Onlooker
 from tui.period import LENGTHS, Period
+from tui.screens.dashboard import DashboardScreen
 from tui.screens.race import RaceScreen
 from tui.source import Live
 
@@ -58,6 +65,25 @@ async def race() -> str:
         return drawn(app, "inftop race --demo")
 
 
+async def year() -> str:
+    """A year of one endpoint."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = Path(folder) / "year.db"
+        fill_year(store, 12, 400_000)
+        app = InftopApp(
+            Onlooker(f"sqlite:///{store}", ()),
+            now=lambda: time.time_ns() // 1_000_000,
+            store_url=f"sqlite:///{store}",
+            lens=Lens(Period(LENGTHS["1 y"])),
+        )
+        async with app.run_test(size=SIZE) as pilot:
+            while not (isinstance(app.screen, DashboardScreen) and app.screen.board and app.screen.board.endpoints):
+                await pilot.pause(0.1)
+            await pilot.press("down", "enter")
+            await pilot.pause(5.0)
+            return drawn(app, "inftop --attach year.db · a simulated year")
+
+
 def drawn(app: InftopApp, title: str) -> str:
     """What is on the screen, as SVG."""
     picture = app.export_screenshot(title=title)
@@ -68,7 +94,9 @@ def drawn(app: InftopApp, title: str) -> str:
 def main() -> None:
     """Write the picture beside this file."""
     which, *rest = sys.argv[1:]
-    made = race() if which == "race" else dashboard(float(rest[0]) if rest else 75.0)
+    made = (
+        {"race": race, "year": year}[which]() if which != "dashboard" else dashboard(float(rest[0]) if rest else 75.0)
+    )
     Path(__file__).with_name(f"{which}.svg").write_text(asyncio.run(made), encoding="utf-8")
 
 
