@@ -60,7 +60,7 @@ def read_newest(url: str, names: Collection[str]) -> Past:
                     readings[name].append(reading)
                 if (said := Seen.of(sample)) is not None:
                     seen[name].append(said)
-        failures = [sample for name in names for sample in reader.last_failures(name, FAILURES)]
+        failures = [sample for sample in reader.last_failures(FAILURES) if sample.endpoint in readings]
         vantages = _vantages(reader, names)
         answers = {name: text for name, text in reader.answers().items() if name in names}
     return Past(

@@ -5,6 +5,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from probes.store.source import placeholders
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
@@ -33,16 +35,12 @@ class Selection:
             terms.append((f"{moment} < ?", [self.until_ms]))
         for column, words in whose.items():
             if words:
-                chosen = f"SELECT id FROM endpoint WHERE {column} IN ({_marks(words)})"
+                chosen = f"SELECT id FROM endpoint WHERE {column} IN ({placeholders(len(words))})"
                 terms.append((f"{table}.endpoint_id IN ({chosen})", [*words]))
         for column, words in {"connection": self.connections, "outcome": self.outcomes}.items():
             if words:
-                terms.append((f"{table}.{column} IN ({_marks(words)})", [*words]))
+                terms.append((f"{table}.{column} IN ({placeholders(len(words))})", [*words]))
         return " AND ".join(sql for sql, _ in terms), [value for _, values in terms for value in values]
 
 
 EVERYTHING = Selection()
-
-
-def _marks(words: Collection[str]) -> str:
-    return ", ".join("?" * len(words))

@@ -8,11 +8,10 @@ from probes.endpoint import Lane
 from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.span import Span
-from probes.store.reader import JOINED, StoreReader
+from probes.store.reader import JOINED, NOT_OK, StoreReader
 from probes.store.row import outcome_of, sample_of
 
 _SENT: Final = "outcome NOT IN ('no_key', 'skipped')"
-_FAILED: Final = "outcome NOT IN ('ok', 'no_key', 'skipped')"  # word for word the condition of its index
 _TOLD: Final = (
     f"{_SENT} AND outcome <> 'rate_limited' "
     "AND (outcome <> 'ok' OR (connection = asked.lane AND coalesce(CAST(trusted AS INTEGER), 1) = 1))"
@@ -45,7 +44,7 @@ def newest_values(reader: StoreReader, asked: Mapping[int, Asked]) -> dict[int, 
 
 def newest_failures(reader: StoreReader, asked: Mapping[int, Asked]) -> dict[int, Values]:
     """Of each endpoint's row the newest sample that was sent and did not end ok, rate-limit hits included."""
-    return _newest(reader, asked, _FAILED)
+    return _newest(reader, asked, NOT_OK)
 
 
 def _newest(reader: StoreReader, asked: Mapping[int, Asked], condition: str) -> dict[int, Values]:
@@ -70,7 +69,7 @@ def newest_samples(
     """The newest samples of an endpoint's row that were sent, or of them those that did not end ok; newest first."""
     sql = (
         f"SELECT {JOINED} FROM sample JOIN endpoint ON endpoint.id = sample.endpoint_id WHERE sample.endpoint_id = ? "
-        f"AND started_at >= ? AND started_at < ? AND {_FAILED if failed else _SENT} "
+        f"AND started_at >= ? AND started_at < ? AND {NOT_OK if failed else _SENT} "
         "ORDER BY started_at DESC LIMIT ?"
     )
     return [sample_of(row) for row in reader.few(sql, [endpoint_id, *span, limit])]

@@ -28,6 +28,7 @@ from probes.store.retention import HELD, up
 from probes.store.row import row_of, sample_of
 from probes.store.sink import id_of
 from probes.store.snapshot import Snapshot
+from probes.store.source import placeholders
 from probes.store.statements import REPLACE_ANSWER, insert_rows, insert_samples, run
 from probes.store.tables import CERTIFICATE, HEAT, LANE, RACE
 
@@ -266,7 +267,8 @@ def _fresh(connection: Connection, pairs: Sequence[tuple[int, Sample]]) -> list[
         instants[endpoint_id].add(sample.started_at)
     known: set[tuple[int, int, str]] = set()
     for endpoint_id, wanted in instants.items():
-        sql = f"SELECT started_at, outcome FROM sample WHERE endpoint_id = ? AND started_at IN ({_marks(len(wanted))})"
+        instant = f"started_at IN ({placeholders(len(wanted))})"
+        sql = f"SELECT started_at, outcome FROM sample WHERE endpoint_id = ? AND {instant}"
         known |= {(endpoint_id, at, outcome) for at, outcome in run(connection, sql, (endpoint_id, *wanted))}
     fresh = []
     for endpoint_id, sample in pairs:
@@ -303,7 +305,3 @@ def _insert(connection: Connection, table: Any, row: Mapping[str, Any]) -> int:
     names = [column.name for column in table.c if column.name != "id"]
     insert_rows(connection, table.name, names, [[row[name] for name in names]])
     return int(run(connection, f"SELECT max(id) FROM {table.name}").scalar_one())
-
-
-def _marks(count: int) -> str:
-    return ", ".join("?" * count)

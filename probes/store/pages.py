@@ -11,13 +11,10 @@ from typing import Final, NamedTuple
 
 from probes.sample import Sample
 from probes.span import Span
-from probes.store.reader import JOINED, StoreReader
+from probes.store.reader import JOINED, JOINED_FROM, NOT_OK, StoreReader
 from probes.store.row import sample_of
 
 PAGE: Final = 200
-
-_FROM: Final = "sample LEFT JOIN endpoint ON endpoint.id = sample.endpoint_id"
-_FAILED: Final = "sample.outcome NOT IN ('ok', 'no_key', 'skipped')"  # word for word the condition of its index
 
 
 class Stored(NamedTuple):
@@ -47,9 +44,9 @@ def newest(
     """
     before = after.key if after else (span.until, 0)
     where = "sample.endpoint_id = ? AND sample.started_at >= ? AND (sample.started_at, sample.id) < (?, ?)"
-    where += f" AND {_FAILED}" if failures else ""
+    where += f" AND {NOT_OK}" if failures else ""
     order = "ORDER BY sample.started_at DESC, sample.id DESC LIMIT ?"
-    sql = f"SELECT sample.id, {JOINED} FROM {_FROM} WHERE {where} {order}"
+    sql = f"SELECT sample.id, {JOINED} FROM {JOINED_FROM} WHERE {where} {order}"
     pages = [
         [Stored(sample_of(row[1:]), row[0]) for row in reader.few(sql, [endpoint_id, span.since, *before, limit])]
         for endpoint_id in endpoint_ids

@@ -10,7 +10,9 @@ from sqlalchemy import Connection
 
 from probes.outcome import FAILED
 from probes.rollup import Tier
+from probes.store.reader import NOT_OK
 from probes.store.retention import HELD, Held, Retention
+from probes.store.source import placeholders
 from probes.store.statements import run
 
 STEP: Final = 500
@@ -23,9 +25,8 @@ _FAILED: Final = ", ".join(f"'{one}'" for one in sorted(FAILED))
 _SPAN: Final = "FROM sample WHERE started_at >= ? AND started_at < ?"
 BOUND: Final = f"SELECT started_at {_SPAN} ORDER BY started_at LIMIT 1 OFFSET ?"
 OLD: Final = f"SELECT id, endpoint_id, started_at {_SPAN}"
-# its first condition is, word for word, that of the index
 FAILURES: Final = f"""
-SELECT endpoint_id, started_at FROM sample WHERE outcome NOT IN ('ok', 'no_key', 'skipped') AND outcome IN ({_FAILED})
+SELECT endpoint_id, started_at FROM sample WHERE {NOT_OK} AND outcome IN ({_FAILED})
 AND endpoint_id IN ({{marks}}) AND started_at BETWEEN ? AND ? ORDER BY started_at
 """
 OLD_ROLLUPS: Final = """
@@ -92,14 +93,14 @@ def _prune_samples(connection: Connection, first: int, bound: int) -> int:
     failures = _failures(connection, {endpoint for _, endpoint, _ in rows}, first, stop)
     old = tuple(one for one, endpoint, at in rows if not _near(failures[endpoint], at))
     if old:
-        run(connection, f"DELETE FROM sample WHERE id IN ({_marks(len(old))})", old)
+        run(connection, f"DELETE FROM sample WHERE id IN ({placeholders(len(old))})", old)
     return stop
 
 
 def _failures(connection: Connection, endpoints: set[int], first: int, stop: int) -> defaultdict[int, list[int]]:
     """When samples of these endpoints failed, in that time and a little around it, by endpoint, oldest first."""
     found = defaultdict[int, list[int]](list)
-    sql = FAILURES.format(marks=_marks(len(endpoints)))
+    sql = FAILURES.format(marks=placeholders(len(endpoints)))
     for endpoint, at in run(connection, sql, (*endpoints, first - AROUND_MS, stop + AROUND_MS)):
         found[endpoint].append(at)
     return found
@@ -118,7 +119,3 @@ def _prune_rollups(connection: Connection, tier: Tier, bound: int) -> int:
         for table in ("rollup", "sketch"):
             run(connection, f"DELETE FROM {table} WHERE {_SPOT}", spots)
     return len(spots)
-
-
-def _marks(count: int) -> str:
-    return ", ".join("?" * count)

@@ -12,7 +12,7 @@ from probes.outcome import Outcome
 from probes.sample import COLUMNS, Sample
 from probes.store.place import is_postgres
 from probes.store.row import ENDPOINT_COLUMNS, EndpointKey, outcome_of, sample_of
-from probes.store.source import source_of
+from probes.store.source import placeholders, source_of
 
 
 class Point(NamedTuple):
@@ -84,8 +84,12 @@ SELECT (SELECT coalesce(sum(samples), 0) FROM rollup WHERE tier = 'month')
 """
 """How many samples a store counts, those that were pruned included; it reads a few rows, however many samples."""
 
-# LEFT fixes the order of the join for SQLite: samples lead, in the order of their index; none lacks its endpoint
-_FROM: Final = "sample LEFT JOIN endpoint ON endpoint.id = sample.endpoint_id"
+NOT_OK: Final = "outcome NOT IN ('ok', 'no_key', 'skipped')"
+"""The condition of samples that were sent and did not end ok: word for word that of their index."""
+
+JOINED_FROM: Final = "sample LEFT JOIN endpoint ON endpoint.id = sample.endpoint_id"
+"""LEFT fixes the order of the join for SQLite: samples lead, in the order of their index; none lacks its endpoint."""
+
 _NAME: Final = ENDPOINT_COLUMNS.index("endpoint")
 _POINT: Final = ", ".join(f"sample.{name}" for name in Point._fields[1:])
 
@@ -101,8 +105,8 @@ def within(since_ms: int | None, until_ms: int | None, endpoints: Collection[str
     if until_ms is not None:
         terms.append(("sample.started_at < ?", [until_ms]))
     if endpoints:
-        marks = ", ".join("?" * len(endpoints))
-        terms.append((f"sample.endpoint_id IN (SELECT id FROM endpoint WHERE name IN ({marks}))", [*endpoints]))
+        named = f"SELECT id FROM endpoint WHERE name IN ({placeholders(len(endpoints))})"
+        terms.append((f"sample.endpoint_id IN ({named})", [*endpoints]))
     return " AND ".join(sql for sql, _ in terms), [value for _, values in terms for value in values]
 
 
@@ -157,12 +161,13 @@ class StoreReader:
     ) -> Iterator[Sample]:
         """The samples that started from ``since_ms`` until before ``until_ms``, of these endpoints, oldest first."""
         where, parameters = within(since_ms, until_ms, endpoints)
-        for rows in self.rows(f"SELECT {JOINED} FROM {_FROM} WHERE {where} ORDER BY sample.started_at", parameters):
+        sql = f"SELECT {JOINED} FROM {JOINED_FROM} WHERE {where} ORDER BY sample.started_at"
+        for rows in self.rows(sql, parameters):
             yield from map(sample_of, rows)
 
     def sample(self, sample_id: int) -> Sample:
         """One sample. Raises KeyError where there is none of that id."""
-        rows = self.few(f"SELECT {JOINED} FROM {_FROM} WHERE sample.id = ?", [sample_id])
+        rows = self.few(f"SELECT {JOINED} FROM {JOINED_FROM} WHERE sample.id = ?", [sample_id])
         if not rows:
             raise KeyError(sample_id)
         return sample_of(rows[0])
@@ -175,10 +180,10 @@ class StoreReader:
         """The last sample of each endpoint, by the endpoint's name; that from one place where it is named."""
         return {sample.endpoint: sample for sample in self.last(1) if vantage in (None, sample.vantage)}
 
-    def last(self, limit: int) -> list[Sample]:
-        """The last samples of each endpoint, up to ``limit`` of each, oldest first."""
+    def last(self, limit: int, condition: str = "TRUE") -> list[Sample]:
+        """The last samples of each endpoint, up to ``limit`` of each, oldest first; those that meet the condition."""
         # a span of one, in its index's order: with "=" PostgreSQL may walk back in time until it meets the endpoint
-        own = "endpoint_id BETWEEN endpoint.id AND endpoint.id"
+        own = f"endpoint_id BETWEEN endpoint.id AND endpoint.id AND {condition}"
         ids = f"SELECT id FROM sample WHERE {own} ORDER BY endpoint_id DESC, started_at DESC, id DESC LIMIT ?"
         sql = f"SELECT {JOINED} FROM {self._source.newest(ids)} ORDER BY sample.started_at"
         return [sample_of(row) for row in self.few(sql, [limit])]
@@ -194,16 +199,13 @@ class StoreReader:
             for endpoint_id, *rest in rows:
                 yield Served(names[endpoint_id], *rest)
 
-    def last_failures(self, endpoint: str, limit: int) -> list[Sample]:
-        """The last samples of an endpoint that were sent and did not end ok, rate-limit hits included, newest first."""
-        where, parameters = within(None, None, [endpoint])
-        failed = "sample.outcome NOT IN ('ok', 'no_key', 'skipped')"  # word for word the condition of its index
-        sql = f"SELECT {JOINED} FROM {_FROM} WHERE {where} AND {failed} ORDER BY sample.started_at DESC LIMIT ?"
-        return [sample_of(row) for row in self.few(sql, [*parameters, limit])]
+    def last_failures(self, limit: int) -> list[Sample]:
+        """As `last`, of those samples that were sent and did not end ok, rate-limit hits included."""
+        return self.last(limit, NOT_OK)
 
     def after(self, sample_id: int, limit: int) -> list[tuple[int, Sample]]:
         """The samples stored after that one, with their ids, in the order they were stored: to follow a recorder."""
-        sql = f"SELECT sample.id, {JOINED} FROM {_FROM} WHERE sample.id > ? ORDER BY sample.id LIMIT ?"
+        sql = f"SELECT sample.id, {JOINED} FROM {JOINED_FROM} WHERE sample.id > ? ORDER BY sample.id LIMIT ?"
         return [(row[0], sample_of(row[1:])) for row in self.few(sql, [sample_id, limit])]
 
     def last_id(self) -> int:

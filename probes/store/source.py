@@ -9,6 +9,11 @@ FETCH: Final = 1_000
 """Rows taken from a cursor at once: enough to be fast, few enough to stay small."""
 
 
+def placeholders(count: int) -> str:
+    """A ``?`` for each parameter of a list; for none what nothing is equal to, since an empty list is no SQL."""
+    return ", ".join("?" * count) or "NULL"
+
+
 class Source(Protocol):
     """A read-only connection, opened when first asked. SQL has a ``?`` for each parameter, and no other.
 

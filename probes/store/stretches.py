@@ -13,6 +13,7 @@ from probes.rollup import LENGTH_MS, METRICS, TIERS, Tier
 from probes.sketch import Sketch, merged
 from probes.span import Piece
 from probes.store.reader import StoreReader
+from probes.store.source import placeholders
 
 T = TypeVar("T")
 
@@ -110,7 +111,7 @@ def oldest(reader: StoreReader, endpoint_ids: Collection[int]) -> dict[Tier, int
     first = (
         "SELECT tier.name AS tier, (SELECT min(start) FROM rollup WHERE rollup.tier = tier.name "
         "AND endpoint_id = endpoint.id AND connection = kind.name) AS start "
-        f"FROM tier, kind, endpoint WHERE endpoint.id IN ({_marks(len(endpoint_ids))})"
+        f"FROM tier, kind, endpoint WHERE endpoint.id IN ({placeholders(len(endpoint_ids))})"
     )
     sql = (
         f"WITH tier(name) AS (VALUES {tiers}), kind(name) AS (VALUES {kinds}) "
@@ -230,14 +231,9 @@ def added(one: Sums, other: Sums) -> Sums:
 
 def _within(piece: Piece, endpoint_ids: Collection[int]) -> tuple[str, list[Any]]:
     """The condition, and its parameters, of the rows of a piece."""
-    ids, kinds = _marks(len(endpoint_ids)), _marks(len(CONNECTIONS))
+    ids, kinds = placeholders(len(endpoint_ids)), placeholders(len(CONNECTIONS))
     where = f"tier = ? AND endpoint_id IN ({ids}) AND connection IN ({kinds}) AND start >= ? AND start < ?"
     return where, [piece.tier, *endpoint_ids, *CONNECTIONS, piece.since, piece.until]
-
-
-def _marks(count: int) -> str:
-    """A mark for each parameter; of none what nothing is equal to, since an empty list is no SQL."""
-    return ", ".join("?" * count) or "NULL"
 
 
 def _encoded(

@@ -171,7 +171,7 @@ def test_an_export_is_the_same_from_either_database(database, tmp_path, format_)
     ("question", "index"),
     [
         (lambda reader: reader.last(1), "sample_by_endpoint"),
-        (lambda reader: reader.last_failures("e1", 1), "sample_failed"),
+        (lambda reader: reader.last_failures(1), "sample_failed"),
         (lambda reader: list(reader.points(99_900)), "sample_by_time"),
         (lambda reader: reader.spent(99_900), "sample_by_time"),
     ],
