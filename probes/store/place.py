@@ -134,7 +134,5 @@ def make_private_file(path: Path) -> None:
         descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     except FileExistsError:
         return
-    try:
-        os.fchmod(descriptor, 0o600)
-    finally:
-        os.close(descriptor)
+    os.close(descriptor)
+    path.chmod(0o600)  # by its name: Windows learned os.fchmod late

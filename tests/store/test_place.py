@@ -30,6 +30,13 @@ def umask():
     os.umask(before)
 
 
+def test_a_private_file_needs_no_call_that_windows_lacked(tmp_path, umask, monkeypatch):
+    umask(0o277)
+    monkeypatch.delattr(os, "fchmod", raising=False)
+    make_private_file(tmp_path / "file")
+    assert mode(tmp_path / "file") == 0o600
+
+
 def mode(path: Path) -> int:
     return path.stat().st_mode & 0o777
 
