@@ -2,15 +2,15 @@
 
 import json
 import sys
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
 import typer
 
+from probes.commands.progress import progress_bar
 from probes.config import Config, find_config, in_group, load
-from probes.exports.export import Format, Progress
+from probes.exports.export import Format
 from probes.exports.export import export as write
 from probes.exports.selection import Selection
 from probes.exports.wish import Wish
@@ -42,7 +42,7 @@ def export(
     known = load(find_config(config))
     url = known.store_url or default_url()
     vouching = _certificate(url) if certificate else None
-    with StoreReader(url) as reader, _bar() as on_progress:
+    with StoreReader(url) as reader, progress_bar("Exporting") as on_progress:
         count = write(
             reader,
             output or sys.stdout.buffer,
@@ -51,7 +51,7 @@ def export(
             columns=wish.columns,
             zone=wish.zone,
             rollup=wish.rollup,
-            on_progress=on_progress,
+            on_progress=on_progress if sys.stderr.isatty() else None,  # for which all rows are counted
         )
     sys.stdout.flush()
     if vouching is not None and output is not None:
@@ -72,18 +72,3 @@ def _certificate(url: str) -> Certificate:
     if found is None:
         raise NoCertificate("no certificate in the history: run inftop selftest first")
     return found
-
-
-@contextmanager
-def _bar() -> Iterator[Progress | None]:
-    """What shows progress on standard error; None where that is no terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    with typer.progressbar(length=1, label="Exporting", show_pos=True, file=sys.stderr) as bar:
-
-        def show(done: int, total: int) -> None:
-            bar.length = max(total, 1)
-            bar.update(done - bar.pos)
-
-        yield show
