@@ -2,10 +2,16 @@
 
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Final
 
 from probes.rollup import TIERS
 from probes.store.problem import StoreProblem
 from probes.store.snapshot import Snapshot
+
+# each by itself: the ends are at the ends of an index
+_SAMPLES: Final = """
+SELECT (SELECT count(*) FROM sample), (SELECT min(started_at) FROM sample), (SELECT max(started_at) FROM sample)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +48,11 @@ def contents(url: str) -> Contents:
     """What the store at ``url`` holds, of this version or an older one. Raises StoreProblem."""
     with Snapshot(url) as store:
         current = store.is_current
-        samples = Part("samples", *store.one("SELECT count(*), min(started_at), max(started_at) FROM sample"))
+        samples = Part("samples", *store.one(_SAMPLES))
         sql = "SELECT tier, count(*), min(start), max(start) FROM rollup GROUP BY tier"
         tiers = {row[0]: Part(*row) for row in store.rows(sql)} if current else {}
         pruned = list(store.rows("SELECT until FROM pruned WHERE what = 'raw'")) if current else []
-        total, free = _bytes(store)
+        total, free = room(store)
         return Contents(
             version=store.revision or "",
             name=store.one("SELECT name FROM identity")[0] if current else None,
@@ -61,7 +67,7 @@ def contents(url: str) -> Contents:
         )
 
 
-def _bytes(store: Snapshot) -> tuple[int, int | None]:
+def room(store: Snapshot) -> tuple[int, int | None]:
     """How much room a store takes, and how much of it is empty."""
     if not store.of_sqlite:
         return int(store.one("SELECT pg_database_size(current_database())")[0]), None

@@ -5,10 +5,11 @@ from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from typing import Any, Final
 
-from probes.store.contents import contents
+from probes.store.contents import room
 from probes.store.database import PATIENT, open_store, translated
 from probes.store.lock import RecorderLock
 from probes.store.place import is_postgres, path_of
+from probes.store.snapshot import Snapshot
 
 _STEPS: Final = 1_000_000
 
@@ -27,7 +28,7 @@ def vacuum(url: str, on_step: Callable[[], None] = lambda: None) -> Vacuumed:
     ``on_step`` is called now and then. Raises StoreHeld where a recorder has the store, and StoreProblem; the store is
     then as it was.
     """
-    before = contents(url).bytes
+    before = _size(url)
     held = nullcontext() if is_postgres(url) else RecorderLock(path_of(url))
     with held, translated():
         engine = open_store(url, PATIENT)
@@ -42,7 +43,12 @@ def vacuum(url: str, on_step: Callable[[], None] = lambda: None) -> Vacuumed:
                     _rewrite(connection.driver_connection, on_step)
         finally:
             engine.dispose()
-    return Vacuumed(before, contents(url).bytes)
+    return Vacuumed(before, _size(url))
+
+
+def _size(url: str) -> int:
+    with Snapshot(url) as store:
+        return room(store)[0]
 
 
 def _rewrite(connection: Any, on_step: Callable[[], None]) -> None:
