@@ -62,14 +62,15 @@ class World:
 
     def prune(self):
         url = self.any()
-        before, engine, more = raw(url), open_store(url), True
+        self.pruned_to[url] = max(self.pruned_to[url], KEPT.bound("raw", self.now))
+        stay, engine, more = self.must_stay(url), open_store(url), True
         while more:
             with engine.begin() as connection:
                 more = prune_some(connection, KEPT, self.now)
         engine.dispose()
-        self.pruned_to[url] = KEPT.bound("raw", self.now)
-        went = before - raw(url)
-        assert not went & self.must_stay(url)
+        left = raw(url)
+        assert stay <= left
+        assert len(left - stay) <= 1  # the newest stays, however old
 
     def rebuild(self):
         rebuild(self.any())
@@ -103,8 +104,10 @@ class World:
         for one in sorted(there, key=lambda one: one.started_at):
             if one.outcome in FAILED:
                 failed[key(one)[:2]].append(one.started_at)
-        return {key(one) for one in self.held[url].values() if one.started_at >= self.pruned_to[url]} | {
-            key(one) for one in there if near(failed[key(one)[:2]], one.started_at)
+        return {
+            key(one)
+            for one in there
+            if one.started_at >= self.pruned_to[url] or near(failed[key(one)[:2]], one.started_at)
         }
 
 
