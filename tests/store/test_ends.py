@@ -91,8 +91,8 @@ def test_bars_are_slices_with_less_in_each(reader, ids, minutes):
         for name in ("ok", "failed", "rate_limited", "untrusted"):
             assert sum(getattr(one, name) for one in some) == getattr(sums, name)
         assert max(one.last_at for one in some) == sums.last_at
-        assert max((one.ttft_ms_max for one in some if one.ttft_ms_max), default=None) == sums.ttft_ms_max
-        lows = [one.tokens_per_s_min for one in some if one.tokens_per_s_min]
+        assert max((one.ttft_ms_max for one in some if one.ttft_ms_max is not None), default=None) == sums.ttft_ms_max
+        lows = [one.tokens_per_s_min for one in some if one.tokens_per_s_min is not None]
         assert min(lows, default=None) == sums.tokens_per_s_min
 
 
