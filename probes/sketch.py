@@ -27,6 +27,7 @@ _MIDDLE: Final = 2 / (_GAMMA + 1)
 _FIRST: Final = math.ceil(math.log(SMALLEST) * _PER_LOG)
 _LANE: Final = 32  # bits of a bin: it holds 4,294,967,295 values, which take 68 years at two a second
 _WIDTHS: Final = (1, 2, 4)
+_FULL: Final = 257  # so many counts of a byte fit into 16 bits
 _HEAD: Final = struct.Struct("<HB")
 
 
@@ -85,8 +86,32 @@ class Sketch:
 
 
 def merged(encoded: Iterable[bytes | None]) -> Sketch:
-    """The sum of encoded sketches; None is an empty one. Raises ValueError as `Sketch.decode`."""
-    return Sketch(sum(_lanes(one) for one in encoded if one is not None))
+    """The sum of encoded sketches; None is an empty one. Raises ValueError as `Sketch.decode`.
+
+    Counts of a byte, which nearly all are, are first added in bins of 16 bits: half as much to move.
+    """
+    lanes = narrow = held = 0
+    for one in encoded:
+        if one is None:
+            continue
+        if len(one) > _HEAD.size and one[2] == 1:
+            wide = bytearray(2 * (len(one) - _HEAD.size))
+            wide[::2] = one[_HEAD.size :]
+            narrow += int.from_bytes(wide, "little") << (16 * (one[0] | one[1] << 8))
+            held += 1
+            if held == _FULL:
+                lanes, narrow, held = lanes + _widened(narrow), 0, 0
+        else:
+            lanes += _lanes(one)
+    return Sketch(lanes + _widened(narrow))
+
+
+def _widened(narrow: int) -> int:
+    """Bins of 16 bits as bins of 32."""
+    half = narrow.to_bytes(2 * -(-narrow.bit_length() // 16), "little")
+    wide = bytearray(2 * len(half))
+    wide[0::4], wide[1::4] = half[0::2], half[1::2]
+    return int.from_bytes(wide, "little")
 
 
 def _lanes(encoded: bytes) -> int:

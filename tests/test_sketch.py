@@ -52,6 +52,13 @@ def test_the_p99_of_90_days_merged_from_hours_is_within_1_percent():
     assert near(found, quantile(sorted(value for hour in hours for value in hour), 0.99))
 
 
+@pytest.mark.parametrize("sketches", [1, 257, 258, 600])
+def test_the_fullest_bins_of_a_byte_are_added_without_running_over(sketches):
+    full = Sketch(255 * Sketch.of([200.0]).lanes) + Sketch.of([3.0])
+    wide = Sketch(300 * Sketch.of([200.0]).lanes)
+    assert merged([*[full.encode()] * sketches, wide.encode(), None]) == Sketch(sketches * full.lanes) + wide
+
+
 def test_nothing_has_no_quantile():
     assert Sketch().quantiles(0.5, 0.99) == (None, None)
     assert merged([None]).quantile(0.5) is None

@@ -17,7 +17,7 @@ from tui.view import EndpointView, Figures, Grid, LaneFigures, State
 MOST_ROWS: Final = 40_000
 """Rollups that one question may add up: more would keep whoever asks waiting, and no screen has so many columns."""
 
-FEW_ROWS: Final = 12_000
+FEW_ROWS: Final = 8_000
 """Rollups that are there at a blink: where more are wanted, a rough picture of so many comes first."""
 
 HARDLY: Final = 1.1

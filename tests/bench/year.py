@@ -188,7 +188,7 @@ def configuration(path: Path, store: Path, endpoints: int) -> None:
         f'key = "NO_SUCH_KEY_{number}"\n'
         for number, (name, _, model) in enumerate(names(endpoints))
     )
-    path.write_text(f'[store]\nurl = "sqlite:///{store.absolute()}"\n{tables}')
+    path.write_text(f'[store]\nurl = "sqlite:///{store.absolute()}"\nraw = "forever"\nminute = "forever"\n{tables}')
 
 
 def main() -> None:

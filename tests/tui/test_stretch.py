@@ -206,7 +206,8 @@ def test_the_tier_is_as_fine_as_the_columns_and_the_rows_allow(days, columns, la
         (1, "hour", 100, None),
         (7, "hour", 12, None),
         (7, "hour", 100, "day"),  # 16,800 hours
-        (90, "day", 100, None),
+        (30, "day", 100, None),
+        (90, "day", 100, "month"),
         (365, "day", 100, "month"),
         (3650, "day", 10_000, "month"),
         (3650, "month", 10_000, None),
