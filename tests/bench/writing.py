@@ -1,9 +1,10 @@
 """Sustained writing: samples with their rollups into a store that is read meanwhile, SQLite and PostgreSQL.
 
-    python -m tests.bench.writing [--seconds 20] [--endpoints 100] [--url postgresql://…]
+    python -m tests.bench.writing [--seconds 20] [--endpoints 100] [--postgres | --url URL]
 
 The writer is offered samples as fast as it takes them; a process of its own reads, again and again, what a screen does:
-the newest samples, the last second, the totals and sketches of a month. Without ``--url`` a new SQLite file is written.
+the newest samples, the last second, the totals and sketches of a month. Without ``--url`` a new SQLite file is
+written, or a new database of the tests' own PostgreSQL, whose disk is not waited for.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from probes.store.reader import StoreReader
 from probes.store.stretches import sketches, totals
 from probes.store.writer import Writer
 from tests.samples import sample
+from tests.store.cluster import cluster
 
 AHEAD = 4_000
 """Samples offered before the writer has written them."""
@@ -101,10 +103,15 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--endpoints", type=int, default=100)
     parser.add_argument("--url")
+    parser.add_argument("--postgres", action="store_true")
     wanted = parser.parse_args()
     sys.setswitchinterval(SWITCH_S)  # as in the engine
-    with tempfile.TemporaryDirectory() as folder:
-        url = wanted.url or f"sqlite:///{Path(folder) / 'history.db'}"
+    with contextlib.ExitStack() as held:
+        if wanted.postgres:
+            url = held.enter_context(cluster()).fresh()
+        else:
+            folder = held.enter_context(tempfile.TemporaryDirectory())
+            url = wanted.url or f"sqlite:///{Path(folder) / 'history.db'}"
         spawn = multiprocessing.get_context("spawn")
         ours, theirs = spawn.Pipe()
         process = spawn.Process(target=read_on, args=(url, theirs), daemon=True)
