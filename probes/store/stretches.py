@@ -102,7 +102,16 @@ def _max(one: Any, other: Any) -> Any:
 
 _WAYS: Final[dict[str, Callable[[Any, Any], Any]]] = {"sum": _sum, "min": _min, "max": _max}
 _ADDING: Final = tuple(_WAYS[_way(name)] for name in Sums._fields)
-_SUMS: Final = ", ".join(f"{_way(name)}({name})" for name in Sums._fields)
+_WIDE: Final = ("input_tokens", "output_tokens")
+
+
+def _added_up(name: str) -> str:
+    """A column added up, in SQL. PostgreSQL adds wide integers up to a decimal, which no float can be added to."""
+    sql = f"{_way(name)}({name})"
+    return f"CAST({sql} AS BIGINT)" if name in _WIDE else sql
+
+
+_SUMS: Final = ", ".join(map(_added_up, Sums._fields))
 
 
 def oldest(reader: StoreReader, endpoint_ids: Collection[int]) -> dict[Tier, int | None]:

@@ -33,11 +33,14 @@ SAMPLES = [
 SPAN = Span(BEGIN + 3 * HOUR, BEGIN + 35 * 24 * HOUR)
 
 
-@pytest.fixture(scope="module")
-def reader(tmp_path_factory):
-    path = tmp_path_factory.mktemp("stretches") / "history.db"
-    fill(path, SAMPLES)
-    with closing(StoreReader(url_of(path))) as reader:
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def reader(request, tmp_path_factory):
+    if request.param == "sqlite":
+        url = url_of(tmp_path_factory.mktemp("stretches") / "history.db")
+    else:
+        url = request.getfixturevalue("postgres").fresh()
+    fill(url, SAMPLES)
+    with closing(StoreReader(url)) as reader:
         yield reader
 
 
@@ -73,6 +76,7 @@ def test_totals_are_those_of_the_samples(reader, ids):
         assert sums.ttft_ms_max == max(one.ttft_ms for one in good(own))
         assert sums.tokens_per_s_min == min(one.tokens_per_s for one in good(own))
         assert (sums.headroom_min, sums.headroom_max) == (None, None)
+        assert {type(value) for value in sums} == {int, float, type(None)}
 
 
 def test_sketches_are_those_of_the_samples(reader, ids):

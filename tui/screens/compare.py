@@ -140,10 +140,12 @@ class CompareScreen(Screen[None]):
     async def _load(self) -> None:
         """Read what is wanted, once more where something else is wanted by then: one reading at a time."""
         self._stale = True
-        while self._stale:
-            self._stale = False
-            await self._read()
-        asked, self._asked, self._reading = self._asked, False, False
+        try:
+            while self._stale:
+                self._stale = False
+                await self._read()
+        finally:
+            asked, self._asked, self._reading = self._asked, False, False
         self._draw()
         if self.found is not None:
             self._chart.show(plot(*self.found, dark=self.app.current_theme.dark), at_once=asked)
@@ -176,12 +178,9 @@ class CompareScreen(Screen[None]):
             self._heading.show(self.contenders, self.period, self._now(), reading=self._reading and self._asked)
             self._caption.draw([self._words(rows)])
             self._table.styles.height = 1 + max(len(rows), 1)
-            self._table.show(rows, self.rank, self.marked, self._hint)
-
-    @property
-    def _hint(self) -> str:
-        """What stands in place of rows."""
-        return NOBODY if not self.contenders else READING if self._reading else ""
+            self._table.show(
+                rows, self.rank, self.marked, NOBODY if not self.contenders else READING if self._reading else ""
+            )
 
     def _words(self, rows: Sequence[Placed]) -> tuple[tuple[str, str], ...]:
         """The line between chart and table: what is wrong, or what the marks mean."""
