@@ -2,18 +2,26 @@
 
 import gc
 import os
+from itertools import count
 
 import pytest
 
 gc.set_threshold(20_000, 20, 20)  # whole screens are made and dropped: looking for rubbish took a sixth of their time
 
 
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory):
+    """A home for each test that wants one; a numbered folder of pytest's own costs more the more there are."""
+    folder = tmp_path_factory.mktemp("homes")
+    return (folder / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
-def a_machine_of_its_own(monkeypatch, tmp_path_factory):
+def a_machine_of_its_own(monkeypatch, homes):
     for name in os.environ:
         if name.endswith("_API_KEY") or name.startswith("INFTOP_"):
             monkeypatch.delenv(name)
-    home = tmp_path_factory.mktemp("home")
+    home = next(homes)
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, str(home / name.lower()))
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
