@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Engine
 
-from probes.rollup import TIERS, Rollup, Spot, Tier, rolled
+from probes.rollup import TIERS, Rollup, Spot, Tier, bucket_of, rolled
 from probes.sample import Sample
 from probes.store import rollups
 from probes.store.arrivals import BATCH, COPY, MERGE, arrived, note, own_name, sources
@@ -53,6 +53,10 @@ _ANSWERS: Final = """
 SELECT endpoint_id, text, (SELECT started_at FROM sample WHERE id = sample_id) FROM answer {where}
 """
 _BEFORE: Final = "SELECT 1 FROM sample WHERE started_at < ? LIMIT 1"
+_LAST_OF_DAY: Final = (
+    "SELECT last_at FROM rollup WHERE tier = 'day' AND endpoint_id = ? AND connection = ? AND start = ?"
+)
+SHARED: Final = "both hold a part of the same history, and its samples are gone: it would be counted twice"
 _NEWEST: Final = "SELECT coalesce(max(started_at), 0) FROM sample"
 
 
@@ -111,9 +115,11 @@ class _Merge:
         self._until.update(store.rows("SELECT what, until FROM pruned"))
         self._on_progress = on_progress
         self._done = self._total = 0
+        self._days: set[Spot] = set()  # those that this run has added to
 
     def run(self) -> Merged:
         with self._engine.begin() as connection:
+            gone = marks(connection)["raw"].until
             first, since = self._begin(connection)
             self._take_over_marks(connection)  # before its rollups: nobody may rebuild these from the samples that came
             ids = self._endpoints(connection)
@@ -123,7 +129,8 @@ class _Merge:
         last: int = known.get("sample", [0])[0]
         self._total = self._store.one("SELECT count(*) FROM sample WHERE id > ?", (last,))[0]
         self._total += sum(self._store.one(_OLD, one)[0] for one in whole.items())
-        samples, twice = self._samples(ids, last, _Added(whole, {tier: known.get(f"{_BY}{tier}") for tier in TIERS}))
+        added = _Added(whole, {tier: known.get(f"{_BY}{tier}") for tier in TIERS})
+        samples, twice = self._samples(ids, last, added, 0 if first else gone)
         old = sum(self._rollups(ids, tier, whole[tier]) for tier in TIERS) if first else 0
         races = self._races(known.get("race", [0])[0])
         came = first and any(what.startswith(_BY) for what in known)  # all samples, in an earlier run
@@ -151,9 +158,7 @@ class _Merge:
         shared = {self._name, *theirs} & {own, *sources(connection)}
         gone = self._until["raw"] or any(self._store.rows(_BEFORE, (marks(connection)["raw"].until,)))
         if shared and gone:
-            raise StoreProblem(
-                "failed", "both hold a part of the same history, and its samples are gone: it would be counted twice"
-            )
+            raise StoreProblem("failed", SHARED)
         note(connection, self._name, MERGE, [False, 0, self._until["raw"]])
         return True, self._until["raw"]
 
@@ -162,8 +167,11 @@ class _Merge:
         rows = self._store.rows("SELECT id, vantage, name, provider, dialect, model FROM endpoint")
         return {number: id_of(connection, (vantage, *rest)) for number, vantage, *rest in rows}
 
-    def _samples(self, ids: Mapping[int, int], last: int, added: _Added) -> tuple[int, int]:
-        """Take the samples after that one; how many were new, and how many were there already."""
+    def _samples(self, ids: Mapping[int, int], last: int, added: _Added, gone: int) -> tuple[int, int]:
+        """Take the samples after that one; how many were new, and how many were there already.
+
+        What began before ``gone`` may have been here and been pruned: see `_doubt`.
+        """
         theirs = {here: there for there, here in ids.items()}
         rows = self._store.rows(_SAMPLES, (last,))
         new = known = 0
@@ -171,6 +179,7 @@ class _Merge:
             pairs = [(ids[endpoint_id], sample_of(values)) for _, endpoint_id, *values in some]
             with self._engine.begin() as connection:
                 fresh = _fresh(connection, pairs)
+                self._doubt(connection, fresh, gone)
                 if fresh:
                     insert_samples(connection, [row_of(sample, endpoint_id) for endpoint_id, sample in fresh])
                 found = rolled((theirs[endpoint_id], sample) for endpoint_id, sample in fresh)
@@ -179,6 +188,20 @@ class _Merge:
             new, known = new + len(fresh), known + len(some) - len(fresh)
             self._step(len(some))
         return new, known
+
+    def _doubt(self, connection: Connection, fresh: Sequence[tuple[int, Sample]], gone: int) -> None:
+        """Refuse samples that came before by another way, and were pruned here.
+
+        They are those that the target's day, but for what this run added to it, already reaches beyond: a recorder
+        goes on where it was.
+        """
+        for endpoint_id, one in fresh:
+            day = Spot("day", endpoint_id, one.connection or "none", bucket_of("day", one.started_at))
+            if one.started_at < gone and day not in self._days:
+                last = run(connection, _LAST_OF_DAY, day[1:]).scalar()
+                if last is not None and last >= one.started_at:
+                    raise StoreProblem("failed", SHARED)
+            self._days.add(day)
 
     def _rollups(self, ids: Mapping[int, int], tier: Tier, before: int) -> int:
         """Add the source's rollups of a tier that begin before that instant; how many there were."""

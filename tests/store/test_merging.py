@@ -245,6 +245,33 @@ def test_a_past_that_came_back_after_it_was_pruned_here_is_refused(store, make):
     assert is_of(store, series("fra"))
 
 
+def test_a_past_that_came_by_another_way_and_was_pruned_here_is_refused_later_too(store, make, tmp_path):
+    fra, nyc = series("fra"), series("nyc")
+    third, other_one = url_of(tmp_path / "third.db"), make("nyc.db", nyc[:60])
+    fill(store, fra[:20])
+    merge(store, other_one)
+    fill(store, fra[20:])
+    merge(third, store)
+    merge(other_one, third)
+    prune(store)
+    assert is_of(store, [*fra, *nyc[:60]])
+    fill(other_one, nyc[60:])
+    with pytest.raises(StoreProblem, match="counted twice"):
+        merge(store, other_one)
+    assert is_of(store, [*fra, *nyc[:60]])
+
+
+def test_a_recorder_that_is_merged_rarely_brings_what_is_older_than_what_is_kept_here(store, make):
+    fra, nyc = series("fra"), series("nyc")
+    fill(store, fra)
+    source = make("nyc.db", nyc[:50])
+    merge(store, source)
+    prune(store)
+    fill(source, nyc[50:])
+    assert merge(store, source).samples == 70
+    assert is_of(store, [*fra, *nyc])
+
+
 def test_what_the_source_records_between_two_runs_of_a_merge_is_in_every_tier(store, make, monkeypatch):
     """Its month begins before its samples are whole: it came as a rollup, of some endpoints already."""
     nyc = series("nyc")
