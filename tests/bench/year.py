@@ -25,6 +25,7 @@ from probes.rollup import LENGTH_MS, METRICS, Extent, Rollup, Spot, Tier, bucket
 from probes.sketch import Sketch
 from probes.store import rollups
 from probes.store.database import open_database
+from probes.store.pruning import Mark, remember
 
 HOUR, DAY = LENGTH_MS["hour"], LENGTH_MS["day"]
 MINUTES_KEPT_MS: Final = 14 * DAY
@@ -99,6 +100,7 @@ def fill_year(path: Path, endpoints: int, samples: int, days: int = 365, seed: i
         begin = end
     with engine.begin() as connection:
         rollups.add(connection, months)
+        remember(connection, "minute", Mark(0, bucket_of("day", now - MINUTES_KEPT_MS)))  # as if they were pruned
     engine.dispose()
 
 

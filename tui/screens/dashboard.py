@@ -21,7 +21,7 @@ from tui.screens.wishing import WishingScreen
 from tui.source import Source
 from tui.standing import RANKS, unknown_last
 from tui.still import Still
-from tui.view import Dashboard, EndpointView
+from tui.view import Dashboard
 from tui.widgets.grid import Grid
 
 if TYPE_CHECKING:
@@ -53,7 +53,6 @@ class DashboardScreen(WishingScreen):
         self.now = now
         self.lens = lens
         self.still: Still | None = None
-        self.board: Dashboard | None = None
         self._header = HeaderLine(id="header")
         self._rows = FleetPanel(id="fleet")
         self._groups: GroupPanel | None = None
@@ -164,11 +163,6 @@ class DashboardScreen(WishingScreen):
         rows.styles.height = wanted if least and self._detail is not None else "1fr"
         if self._detail is not None:
             self._detail.display = bool(least and board.selected and not charts)
-
-    def chosen(self) -> EndpointView | None:
-        """The selected endpoint as it is drawn."""
-        board = self.board
-        return next((one for one in board.endpoints if one.name == board.selected), None) if board else None
 
     # the lens
 

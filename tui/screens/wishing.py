@@ -7,21 +7,26 @@ from textual.screen import Screen
 from probes.frames import Command
 from tui.fleet import Fleet
 from tui.source import Source
-from tui.view import EndpointView
+from tui.view import Dashboard, EndpointView
 
 
 class WishingScreen(Screen[None]):
-    """``source`` takes the wishes, ``fleet`` says what there is; ``selected`` is an endpoint's name."""
+    """``source`` takes the wishes, ``fleet`` says what there is; ``selected`` is an endpoint's name.
+
+    ``board`` is what is drawn, None before the first picture.
+    """
 
     def __init__(self, fleet: Fleet, source: Source) -> None:
         super().__init__()
         self.fleet = fleet
         self.source = source
         self.selected: str | None = None
+        self.board: Dashboard | None = None
 
     def chosen(self) -> EndpointView | None:
         """The selected endpoint as it is drawn."""
-        raise NotImplementedError
+        board = self.board
+        return next((one for one in board.endpoints if one.name == board.selected), None) if board else None
 
     def _wish(self, do: Literal["pause", "resume", "probe"], endpoint: str | None, words: str) -> None:
         if self.source.send(Command(do, endpoint)):

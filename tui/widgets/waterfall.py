@@ -51,7 +51,8 @@ def ending(sample: Sample, *, short: bool = False) -> str:
     if sample.outcome is Outcome.OK:
         return claim
     name = sample.outcome.value.replace("_", " ")
-    said = line(f"{name}: {sample.outcome_detail}" if sample.outcome_detail else name)
+    detail = (sample.outcome_detail or "").removeprefix(f"{name}: ")
+    said = line(f"{name}: {detail}" if detail else name)
     end = f"not sent: {said}" if sample.outcome in NEVER_SENT else f"✕ {said}"
     return f"{claim} │ {end}" if claim else end
 
