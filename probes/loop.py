@@ -1,6 +1,7 @@
 """Loop: the engine's event loop, which knows since when it may have been deaf to its sockets."""
 
 import asyncio
+import contextlib
 import os
 import select
 import selectors
@@ -10,6 +11,8 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Protocol, TypeVar
 
 from probes.backlog import Backlog
+from probes.ring import Ring
+from probes.run_queue import RunQueue
 
 T = TypeVar("T")
 
@@ -36,7 +39,7 @@ class Ear(selectors.DefaultSelector):
 
     def __init__(self) -> None:
         super().__init__()
-        self._queue = _RunQueue()
+        self._queue = RunQueue()
         self._queued_ns = self._queue.waited_ns()
         self._keys: dict[int, selectors.SelectorKey] = {}
         self._epoll = select.epoll.fromfd(os.dup(self.fileno())) if sys.platform.startswith("linux") else None
@@ -103,40 +106,23 @@ class Ear(selectors.DefaultSelector):
         self._queue.close()
 
 
-class _RunQueue:
-    """How long this thread has been ready to run and did not, for want of a processor.
-
-    ``/proc/thread-self/schedstat`` holds nanoseconds on a processor, nanoseconds waiting for one, and turns (Linux,
-    Documentation/scheduler/sched-stats.rst). Where there is no such file nothing is known and 0 is told.
-    """
-
-    def __init__(self) -> None:
-        try:
-            self._file = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
-        except OSError:
-            self._file = -1
-
-    def waited_ns(self) -> int:
-        """In all, so far."""
-        try:
-            return int(os.pread(self._file, 64, 0).split()[1]) if self._file >= 0 else 0
-        except (OSError, IndexError, ValueError):
-            return 0
-
-    def close(self) -> None:
-        """Ask no more."""
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
-
-
 class EngineLoop(asyncio.SelectorEventLoop):
-    """asyncio's selector loop with an `Ear`."""
+    """asyncio's selector loop with an `Ear`; with a `Ring` that reads for it, where the system has one."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, ringed: bool = True) -> None:
         self.ear = Ear()
         super().__init__(self.ear)
         self.backlog = Backlog(self, self.ear.hear)
+        self.ring: Ring | None = None
+        if ringed:
+            with contextlib.suppress(OSError):
+                self.ring = Ring(self)
+
+    def close(self) -> None:
+        """As any loop's own."""
+        if self.ring is not None and not self.is_closed():
+            self.ring.close()
+        super().close()
 
 
 def ear(loop: asyncio.AbstractEventLoop) -> Ear | None:

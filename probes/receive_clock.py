@@ -36,35 +36,54 @@ class Received(NamedTuple):
     kernel: bool
 
 
+class StampClock:
+    """Moves stamps from the wall clock to the monotonic one."""
+
+    def __init__(self) -> None:
+        self._offset_ns = wall_minus_monotonic()
+
+    def stepped(self, now: int) -> bool:
+        """Look at both clocks, at ``now`` (monotonic ns); whether the wall clock was set since it was looked at last.
+
+        A stamp that came in between can not be moved.
+        """
+        if abs(time.time_ns() - now - self._offset_ns) <= DRIFT_NS:
+            return False
+        before, self._offset_ns = self._offset_ns, wall_minus_monotonic()
+        return abs(self._offset_ns - before) > STEP_NS
+
+    def monotonic(self, wall_ns: int) -> int:
+        """A stamp on the monotonic clock."""
+        return wall_ns - self._offset_ns
+
+
 class ReceiveClock:
-    """Reads one socket and dates what it reads. Where the kernel gives no stamp, now is when it was read."""
+    """Reads one socket and dates what it reads. Where the kernel gives no stamp, now is when it was read.
+
+    ``kernel``: it was asked for stamps, and will give them.
+    """
 
     def __init__(self, sock: socket.socket) -> None:
+        self.kernel = _ask_for_stamps(sock)
         self._sock = sock
-        self._kernel = _ask_for_stamps(sock)
-        self._offset_ns = wall_minus_monotonic()
+        self._stamps = StampClock()
         self._newest_ns = 0
 
     def receive(self, size: int) -> Received:
         """At most ``size`` bytes. Raises what ``recv`` does: BlockingIOError, OSError."""
-        if not self._kernel:
+        if not self.kernel:
             return Received(self._sock.recv(size), time.monotonic_ns(), kernel=False)
         data, ancillary, _, _ = self._sock.recvmsg(size, _ANCILLARY)
         now = time.monotonic_ns()
-        stepped = abs(time.time_ns() - now - self._offset_ns) > DRIFT_NS and self._set_again()
+        stepped = self._stamps.stepped(now)
         for _, kind, value in ancillary:
             if kind == _SO_TIMESTAMPNS and len(value) == _TIMESPEC.size and not stepped:
                 seconds, nanoseconds = _TIMESPEC.unpack(value)
-                at = seconds * 1_000_000_000 + nanoseconds - self._offset_ns
+                at = self._stamps.monotonic(seconds * 1_000_000_000 + nanoseconds)
                 if self._newest_ns <= at <= now:  # else the clock was set in between: no stamp to go by
                     self._newest_ns = at
                     return Received(data, at, kernel=True)
         return Received(data, now, kernel=False)
-
-    def _set_again(self) -> bool:
-        """Look closely how far the clocks are apart; whether the wall clock was set, and did not just drift."""
-        before, self._offset_ns = self._offset_ns, wall_minus_monotonic()
-        return abs(self._offset_ns - before) > STEP_NS
 
 
 def _ask_for_stamps(sock: socket.socket) -> bool:

@@ -12,18 +12,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from probes.loop import backlog, ear
+from probes.intake import intake
+from probes.loop import backlog
 from probes.marks import Stamp
 from probes.outcome import Outcome
-from probes.receive_clock import ReceiveClock
 from probes.text import line
 from probes.tls import Tls
 from probes.transport import ExchangeError
 
 UNREAD_LIMIT: Final = 1 << 20
 """Bytes received but not yet read, past which the socket is left alone: a flood stays in the kernel."""
-
-READ_SIZE: Final = 1 << 16
 
 SEND_NS: Final = 50_000
 """What a system call that sends takes at most. One that took longer was interrupted, as a rule by whoever was woken
@@ -62,28 +60,25 @@ class Stream:
         self.sent: Stamp | None = None
         self.unread = 0
         self._sock = sock
-        self._clock = ReceiveClock(sock)
+        self._intake = intake(sock, self._arrived)
         self._tls: Tls | None = None
         self._loop = asyncio.get_running_loop()
-        self._ear = ear(self._loop)
         self._backlog = backlog(self._loop)
         self._held: deque[tuple[Stamp, bytes]] = deque()
         self._enlisted = False
-        self._fault: OSError | None = None
         self._received: deque[tuple[Stamp, bytes]] = deque()
         self._error: Exception | None = None
         self._news = asyncio.Event()
         self._taker: Taker | None = None
         self._writable = asyncio.Event()
         self._open = True
-        self._reading = False
         self._over = False
-        self._left_since: int | None = None
         self._listen()
 
     @property
     def is_quiet(self) -> bool:
         """Whether nothing has come that was not read: not data, not an end."""
+        self._intake.look()
         while self._held:
             self._unfold()
         return not self.eof and not self._received
@@ -99,7 +94,11 @@ class Stream:
             if self.eof:
                 return Stamp(time.monotonic_ns()), b""
             self._news.clear()
-            await self._news.wait()
+            self._intake.hasten(1)
+            try:
+                await self._news.wait()
+            finally:
+                self._intake.hasten(-1)
         return self._next()
 
     async def each(self, take: Callable[[Stamp, bytes], bool], *, patient: bool = False) -> None:
@@ -171,35 +170,19 @@ class Stream:
     def abort(self) -> None:
         """Close at once; nothing here waits for a server that does not answer."""
         if self._open:
-            self._deafen()
-            self._loop.remove_writer(self._sock)
-            self._sock.close()
             self._open = False
+            self._loop.remove_writer(self._sock)
+            self._intake.close()
             self._held.clear()
             self._end(None)
             self._writable.set()
 
     def _listen(self) -> None:
-        if self._open and not self._reading and not self._over and self.unread <= UNREAD_LIMIT:
-            self._loop.add_reader(self._sock, self._receive)
-            self._reading = True
+        if self._open and not self._over and self.unread <= UNREAD_LIMIT:
+            self._intake.listen()
 
-    def _deafen(self) -> None:
-        if self._reading:
-            self._loop.remove_reader(self._sock)
-            self._reading = False
-
-    def _receive(self) -> None:
-        """Take one read's worth from the socket, stamp and keep it."""
-        try:
-            data, at, kernel = self._clock.receive(READ_SIZE)
-        except (BlockingIOError, InterruptedError):
-            return
-        except OSError as error:
-            self._fault, data, at, kernel = error, b"", time.monotonic_ns(), False
-        deaf_since = self._deaf_since()
-        doubt = None if deaf_since is None else max(0, at - deaf_since)
-        stamp = Stamp(at, doubt, 0 if kernel else doubt, kernel)
+    def _arrived(self, stamp: Stamp, data: bytes) -> None:
+        """Keep one read until it is its turn."""
         self._over = not data
         self._held.append((stamp, data))
         self.unread += len(data)
@@ -207,22 +190,13 @@ class Stream:
         if taker is None:
             self._unfold()
         elif not self._enlisted:
-            thin = self._backlog.is_thin(at) and not taker.patient
-            if thin and kernel:
+            thin = self._backlog.is_thin(stamp.at) and not taker.patient
+            if thin and stamp.kernel:
                 self.work()
             else:
-                self._enlist(soon=thin)
-        flooded = self.unread > UNREAD_LIMIT
-        if flooded or self._over:
-            self._deafen()
-        self._left_since = deaf_since if flooded or len(data) == READ_SIZE else None
-
-    def _deaf_since(self) -> int | None:
-        """Since when what is read now may have been in the kernel: longer than deaf, where a read left some there."""
-        if self._ear is None:
-            return None
-        deaf_since = self._ear.deaf_since_ns
-        return deaf_since if self._left_since is None else min(deaf_since, self._left_since)
+                self._enlist(soon=thin or self._intake.gathers)
+        if self.unread > UNREAD_LIMIT:
+            self._intake.deafen()
 
     def _unfold(self) -> None:
         """Decrypt the oldest read that is held, and hand it over or keep it until it is asked for."""
@@ -232,7 +206,7 @@ class Stream:
             self._take(stamp, data)
             self._listen()
         else:
-            self._end(self._fault)
+            self._end(self._intake.fault)
 
     def _take(self, stamp: Stamp, data: bytes) -> None:
         """Hand over what came, decrypted where it was encrypted, or keep it until it is asked for."""
@@ -257,7 +231,8 @@ class Stream:
 
     def _end(self, error: Exception | None) -> None:
         """Nothing more will come; who waits for it learns why."""
-        self._deafen()
+        if self._open:
+            self._intake.deafen()
         self._over = self.eof = True
         self._error = self._error or error
         self._news.set()

@@ -10,10 +10,11 @@ from contextlib import suppress
 import pytest
 
 from probes import loop
+from probes.intake import READ_SIZE
 from probes.marks import Stamp
 from probes.outcome import Outcome
 from probes.receive_clock import CLOSE_NS
-from probes.stream import READ_SIZE, UNREAD_LIMIT, Stream, words
+from probes.stream import UNREAD_LIMIT, Stream, words
 from probes.transport import ExchangeError
 from tests.sockets import on_linux, pair, refuse_stamps, streaming, whole
 
