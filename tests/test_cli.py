@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import time
@@ -233,6 +234,18 @@ def test_a_wrong_command_line_ends_with_2(run):
     assert (code, "did you mean 'gpt-oss-120b'?" in err) == (2, True)
     code, out, err = run("--config", "missing.toml", "check")
     assert (code, out, err) == (2, "", "missing.toml: cannot be read: No such file or directory\n")
+
+
+def test_a_probe_tells_by_its_exit_code(run, tmp_path):
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))  # and nobody listens
+        path = tmp_path / "c.toml"
+        url = f"http://127.0.0.1:{closed.getsockname()[1]}/v1"
+        path.write_text(f'[[endpoint]]\nname="sim/one"\nprovider="vllm"\nmodel="m"\nbase_url="{url}"\nkey="none"\n')
+        code, out, _ = run("--config", str(path), "probe")
+    assert (code, " connect " in out) == (1, True)
+    code, _, err = run("--config", str(path), "probe", "sim/onr")
+    assert (code, "did you mean 'sim/one'" in err) == (2, True)
 
 
 def test_providers_lists_every_preset(run):
