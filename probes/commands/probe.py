@@ -9,7 +9,6 @@ from typing import Final
 from probes import loop
 from probes.assembly import never_sent
 from probes.config import choose, find_config, in_group, load
-from probes.connection import tls_context
 from probes.endpoint import Endpoint
 from probes.keyfinder import KeyFinder
 from probes.lines import sample_line
@@ -18,7 +17,7 @@ from probes.probe import Prober
 from probes.ranking import ranking, ranking_table
 from probes.sample import Sample
 from probes.text import line
-from probes.transports import second_to, transport_to
+from probes.transports import second_to, transport_to, trust_for
 from probes.watch import no_key_detail
 from probes.wire import load_dialect
 
@@ -45,7 +44,7 @@ def probe(config: Path | None, names: Sequence[str], *, group: str | None, count
 
 async def _probe(endpoints: Sequence[Endpoint], count: int, *, ahead: bool, as_json: bool) -> dict[str, list[Sample]]:
     """The samples of every endpoint by its name, each printed as it came; ``ahead``: on connections opened before."""
-    tls, keys = tls_context(), KeyFinder()
+    tls, keys = trust_for(one.base_url for one in endpoints), KeyFinder()
     width = max((len(one.name) for one in endpoints), default=8)
     samples: dict[str, list[Sample]] = {one.name: [] for one in endpoints}
     for endpoint in endpoints:
