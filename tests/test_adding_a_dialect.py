@@ -12,7 +12,7 @@ import probes.wire
 from probes import preset
 from probes.commands.probe import probe
 from probes.preset import dialects, presets, socket_dialects
-from tests.test_boundaries import ROOT, imports, modules
+from tests.test_boundaries import ROOT, imports, modules, parsed
 
 FILE = '''"""Murmur: one word a line, said to whoever asks politely; made up."""
 
@@ -163,8 +163,7 @@ def test_nothing_but_its_own_file_names_a_dialect():
 
 def strings(path: Path) -> set[str]:
     """Every string of a source file that is a whole literal, those in patterns of ``match`` among them."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    return {one.value for one in ast.walk(tree) if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+    return {one.value for one in ast.walk(parsed(path)) if isinstance(one, ast.Constant) and isinstance(one.value, str)}
 
 
 def test_every_dialect_is_a_file_named_as_it_names_itself():

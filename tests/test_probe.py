@@ -27,9 +27,10 @@ from tests.samples import endpoint
 from tests.simulated import MODEL, simulating
 
 KEY = Secret("sk-planted-key-0123456789")
-SILENT = Timeouts(connect=20, first_token=0.3, stall=20, total=20)
-STALLED = Timeouts(connect=20, first_token=20, stall=0.5, total=20)
-QUICK = Behaviour(output_tokens=Constant(40), tokens_per_s=Constant(400), ttft_ms=Constant(5))
+SILENT = Timeouts(connect=20, first_token=0.1, stall=20, total=20)
+STALLED = Timeouts(connect=20, first_token=20, stall=0.2, total=20)
+SPOKEN = Behaviour(output_tokens=Constant(40), tokens_per_s=Constant(400), ttft_ms=Constant(5))
+QUICK = Behaviour(output_tokens=Constant(8), tokens_per_s=Constant(1_000), ttft_ms=Constant(2))
 
 
 @asynccontextmanager
@@ -57,7 +58,7 @@ def spoilt(by: fault.Fault) -> Behaviour:
 
 
 async def test_a_good_answer_is_timed_against_the_servers_truth():
-    async with simulating(QUICK) as simulator, prober(simulator.url, price=Price(1.0, 2.0)) as one:
+    async with simulating(SPOKEN) as simulator, prober(simulator.url, price=Price(1.0, 2.0)) as one:
         probed = await one.probe(None)
         truth, sample, marks = simulator.records[0], probed.sample, probed.marks
     assert sample.outcome is Outcome.OK, sample
@@ -290,7 +291,7 @@ async def test_a_deadline_names_itself_and_keep_alives_do_not_move_it(
 
 async def test_the_total_deadline_ends_a_slow_but_steady_answer():
     slow = Behaviour(output_tokens=Constant(10_000), tokens_per_s=Constant(100))
-    sample = (await ending(slow, timeouts=Timeouts(total=1.0), max_output_tokens=10_000)).sample
+    sample = (await ending(slow, timeouts=Timeouts(total=0.3), max_output_tokens=10_000)).sample
     assert (sample.outcome, (sample.outcome_detail or "")[:5]) == (Outcome.TIMEOUT, "total")
     assert sample.ttft_ms is not None
     assert sample.token_source == "estimate"
@@ -305,7 +306,7 @@ async def test_a_connection_that_is_not_answered_times_out_as_connect():
     for filler in fillers:
         filler.setblocking(False)
         filler.connect_ex(full.getsockname())
-    async with prober(f"http://127.0.0.1:{full.getsockname()[1]}/v1", timeouts=Timeouts(connect=0.3)) as one:
+    async with prober(f"http://127.0.0.1:{full.getsockname()[1]}/v1", timeouts=Timeouts(connect=0.1)) as one:
         sample = (await one.probe(None)).sample
     assert sample.outcome is Outcome.TIMEOUT
     assert (sample.outcome_detail or "").startswith("connect")
@@ -424,7 +425,7 @@ async def test_a_connection_the_server_closed_is_not_used_again():
 
 
 async def test_bytes_cut_anywhere_give_the_same_answer():
-    async with simulating(QUICK) as simulator:
+    async with simulating(SPOKEN) as simulator:
         whole = await probe(simulator)
     async with simulating(Behaviour(output_tokens=Constant(40), fault=fault.Pieces((1, 3, 7)))) as simulator:
         pieces = await probe(simulator)

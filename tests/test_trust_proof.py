@@ -41,12 +41,12 @@ OUTPUTS_BEFORE_THE_BLOCK = 30
 MODELS = {
     # all said before the block; its connection is kept
     "early": Behaviour(ttft_ms=Constant(5), tokens_per_s=Constant(200), output_tokens=Constant(25)),
-    # mid-stream for a second and a half, an event every 10 ms: some twenty of them fall into the block
-    "fast": Behaviour(ttft_ms=Constant(50), tokens_per_s=Constant(100), output_tokens=Constant(150)),
+    # mid-stream for most of a second, an event every 10 ms: some twenty of them fall into the block
+    "fast": Behaviour(ttft_ms=Constant(50), tokens_per_s=Constant(100), output_tokens=Constant(80)),
     # silent until long after the block
-    "late": Behaviour(ttft_ms=Constant(1_500), tokens_per_s=Constant(50), output_tokens=Constant(25)),
+    "late": Behaviour(ttft_ms=Constant(1_000), tokens_per_s=Constant(100), output_tokens=Constant(25)),
     # one event every 250 ms
-    "lone": Behaviour(ttft_ms=Constant(50), tokens_per_s=Constant(4), output_tokens=Constant(6)),
+    "lone": Behaviour(ttft_ms=Constant(50), tokens_per_s=Constant(4), output_tokens=Constant(4)),
     "steady": Behaviour(ttft_ms=Constant(20), tokens_per_s=Constant(250), output_tokens=Constant(250)),
 }
 CLOCKS = ["kernel", "user"] if sys.platform == "linux" else ["user"]
