@@ -24,7 +24,7 @@ from tests.samples import endpoint
 from tests.simulated import MODEL, simulating
 
 KEY = Secret("sk-planted-key-0123456789")
-STALLED = Timeouts(connect=20, first_token=20, stall=0.3, total=20)
+STALLED = Timeouts(connect=20, first_token=20, stall=0.15, total=20)
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,7 @@ THOUGHTFUL = Behaviour(
     reasoning_tokens=Constant(12),
     served_model="served-model",
 )
+QUICK = replace(THOUGHTFUL, tokens_per_s=Constant(8_000))
 
 
 @asynccontextmanager
@@ -108,7 +109,7 @@ async def test_a_good_answer_is_timed_against_the_servers_truth(dialect: str):
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 async def test_a_kept_connection_serves_the_next_probe(dialect: str):
-    async with simulating(THOUGHTFUL) as simulator, prober(simulator, dialect) as one:
+    async with simulating(QUICK) as simulator, prober(simulator, dialect) as one:
         samples = [(await one.probe(None)).sample for _ in range(2)]
         opened = [record.new_connection for record in simulator.records]
     assert [sample.outcome for sample in samples] == [Outcome.OK] * 2
@@ -117,7 +118,7 @@ async def test_a_kept_connection_serves_the_next_probe(dialect: str):
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 async def test_a_cap_that_reasoning_eats_is_no_answer_and_no_failure(dialect: str):
-    sample = (await ending(dialect, THOUGHTFUL, max_output_tokens=10)).sample
+    sample = (await ending(dialect, QUICK, max_output_tokens=10)).sample
     assert sample.outcome is Outcome.OK, sample
     assert (sample.output_tokens, sample.ttfa_ms) == (10, None)
     assert sample.finish_reason == DIALECTS[dialect].cap
@@ -126,7 +127,7 @@ async def test_a_cap_that_reasoning_eats_is_no_answer_and_no_failure(dialect: st
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 async def test_the_key_opens_and_a_wrong_one_is_told(dialect: str):
-    behaviour = replace(THOUGHTFUL, key=KEY.reveal())
+    behaviour = replace(QUICK, key=KEY.reveal())
     assert (await ending(dialect, behaviour, KEY)).sample.outcome is Outcome.OK
     refused = await ending(dialect, behaviour, Secret("sk-some-other-key-987654321"))
     assert refused.sample.outcome is Outcome.AUTH, refused.sample
@@ -135,7 +136,7 @@ async def test_the_key_opens_and_a_wrong_one_is_told(dialect: str):
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 async def test_a_limiter_is_a_rate_limit(dialect: str):
-    limited = replace(THOUGHTFUL, allowance=Allowance(requests=1))
+    limited = replace(QUICK, allowance=Allowance(requests=1))
     async with simulating(limited) as simulator, prober(simulator, dialect) as one:
         outcomes = [(await one.probe(None)).sample.outcome for _ in range(2)]
     assert outcomes == [Outcome.OK, Outcome.RATE_LIMITED]
@@ -220,13 +221,13 @@ TROUBLES = [
 
 @pytest.mark.parametrize(("dialect", "trouble", "outcome"), TROUBLES)
 async def test_a_trouble_of_one_provider_is_understood(dialect: str, trouble: fault.Fault, outcome: Outcome):
-    sample = (await ending(dialect, replace(THOUGHTFUL, fault=trouble))).sample
+    sample = (await ending(dialect, replace(QUICK, fault=trouble))).sample
     assert sample.outcome is outcome, sample
     assert sample.outcome_detail
 
 
 async def test_geminis_wait_comes_from_the_body():
-    sample = (await ending("gemini", replace(THOUGHTFUL, fault=troubles.gemini_used_up("minute", 38)))).sample
+    sample = (await ending("gemini", replace(QUICK, fault=troubles.gemini_used_up("minute", 38)))).sample
     assert sample.retry_after_s == 38
 
 
@@ -238,7 +239,7 @@ async def test_ollama_tells_its_times_and_the_load_apart():
 
 @pytest.mark.parametrize(("served", "told"), [(None, "fast"), ("standard", "standard")])
 async def test_anthropics_fast_mode_says_which_speed_served(served: str | None, told: str):
-    behaviour = replace(THOUGHTFUL, speed=served, limits="anthropic_fast", allowance=Allowance(tokens=9_000))
+    behaviour = replace(QUICK, speed=served, limits="anthropic_fast", allowance=Allowance(tokens=9_000))
     async with simulating(behaviour) as simulator, prober(simulator, "anthropic", body={"speed": "fast"}) as one:
         sample = (await one.probe(None)).sample
     assert (sample.outcome, sample.served_tier) == (Outcome.OK, told)
@@ -249,13 +250,13 @@ async def test_anthropics_fast_mode_says_which_speed_served(served: str | None, 
 @pytest.mark.parametrize(("served", "told"), [(None, "ultrafast"), ("default", "default")])
 @pytest.mark.parametrize("dialect", ["openai_responses", "openai_responses_ws"])
 async def test_responses_say_which_tier_served(dialect: str, served: str | None, told: str):
-    behaviour = replace(THOUGHTFUL, service_tier=served)
+    behaviour = replace(QUICK, service_tier=served)
     sample = (await ending(dialect, behaviour, body={"service_tier": "ultrafast"})).sample
     assert (sample.served_tier, sample.outcome) == (told, Outcome.OK)
 
 
 async def test_hidden_reasoning_is_counted_and_delays_the_first_token():
-    async with simulating(THOUGHTFUL) as simulator, prober(simulator, "openai_responses", body={}) as one:
+    async with simulating(QUICK) as simulator, prober(simulator, "openai_responses", body={}) as one:
         sample = (await one.probe(None)).sample
         [truth] = simulator.records
     assert (sample.output_tokens, sample.reasoning_tokens, sample.chunks) == (52, 12, 40)
