@@ -33,6 +33,8 @@ from tests.samples import endpoint, sample
 FAST = Behaviour(output_tokens=Constant(120), tokens_per_s=Constant(1_500), ttft_ms=Constant(10))
 SLOW = Behaviour(output_tokens=Constant(120), tokens_per_s=Constant(300), ttft_ms=Constant(40))
 WISH = RaceWish(("a", "b"), "Tell a story.")
+ATTEMPTS = 5
+"""A busy machine may bend a heat, and what it bent is marked and not judged, as it should be: then it races again."""
 
 
 def prober(one: Endpoint) -> Prober:
@@ -66,12 +68,21 @@ def raced(behaviours: dict[str, Behaviour], wish: RaceWish = WISH, **options: An
     return loop.run(run())
 
 
+def undisturbed(behaviours: dict[str, Behaviour], wish: RaceWish) -> Race:
+    """A race of which the machine bent nothing."""
+    for _ in range(ATTEMPTS):
+        race = raced(behaviours, wish)
+        if all(one.sample.trusted for heat in race.heats for one in heat.lanes):
+            return race
+    pytest.fail(f"a lane of every race was held up: {race.verdict}")
+
+
 def outcomes(race: Race) -> dict[str, Outcome]:
     return {one.lane: one.sample.outcome for one in race.heats[0].lanes}
 
 
 def test_the_faster_lane_is_first_and_everything_is_recorded():
-    race = raced({"a": SLOW, "b": FAST}, replace(WISH, heats=2))
+    race = undisturbed({"a": SLOW, "b": FAST}, replace(WISH, heats=2))
     assert [[one.place for one in heat.lanes] for heat in race.heats] == [[2, 1], [2, 1]]
     for heat in race.heats:
         assert heat.skew_ms is not None
@@ -211,7 +222,7 @@ def test_nothing_is_sent_where_nothing_may_be_spent():
 
 
 def test_until_decided_ends_early_where_the_difference_is_plain():
-    race = raced({"a": FAST, "b": SLOW}, replace(WISH, heats=2, until_decided=True, max_heats=12))
+    race = undisturbed({"a": FAST, "b": SLOW}, replace(WISH, heats=2, until_decided=True, max_heats=12))
     assert race.verdict.winner == "a"
     assert 2 <= len(race.heats) < 12
     assert race.stopped == "decided"
