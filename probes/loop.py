@@ -11,6 +11,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Protocol, TypeVar
 
 from probes.backlog import Backlog
+from probes.receive_clock import stamped
 from probes.ring import Ring
 from probes.run_queue import RunQueue
 
@@ -114,6 +115,7 @@ class EngineLoop(asyncio.SelectorEventLoop):
         super().__init__(self.ear)
         self.backlog = Backlog(self, self.ear.hear)
         self.ring: Ring | None = None
+        self._stamped = stamped()
         if ringed:
             with contextlib.suppress(OSError):
                 self.ring = Ring(self)
@@ -122,6 +124,7 @@ class EngineLoop(asyncio.SelectorEventLoop):
         """As any loop's own."""
         if self.ring is not None and not self.is_closed():
             self.ring.close()
+        self._stamped.close()
         super().close()
 
 

@@ -96,6 +96,16 @@ def _ask_for_stamps(sock: socket.socket) -> bool:
     return True
 
 
+def stamped() -> socket.socket:
+    """A socket that wants stamps. While one is open the kernel stamps all that comes, for everybody.
+
+    It begins and ends with that only some time after it is asked to, so what comes first would have no stamp.
+    """
+    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    _ask_for_stamps(sock)
+    return sock
+
+
 def wall_minus_monotonic() -> int:
     """The two clocks read as close together as can be, ns; good to `CLOSE_NS` but on a machine beside itself."""
     for _ in range(3):

@@ -5,6 +5,7 @@ import contextlib
 import errno
 import itertools
 import os
+import signal
 import socket
 import threading
 import time
@@ -16,7 +17,8 @@ from typing import Final
 from probes.marks import Stamp
 from probes.receive_clock import StampClock
 from probes.run_queue import RunQueue
-from probes.uring import Arrival, Uring
+from probes.urgency import claim
+from probes.uring import ROOM, Arrival, Uring
 
 GATHER_S: Final = 0.01
 """How long arrivals that come thick are left in the ring: each is stamped, and waking for each costs more than it."""
@@ -34,8 +36,8 @@ class Ring:
     """Hands each of its intakes what the kernel has read for it, on the loop that it was made on.
 
     The kernel reads in the name of a thread that does nothing else, so that it need not wait until this process is
-    done with something; a thread of real-time priority, where the system allows that (``RLIMIT_RTPRIO``), so that
-    it need not wait for other processes either. ``real_time`` says so. Raises OSError where there is no `Uring`.
+    done with something; where the system allows it a thread of real-time priority, ``real_time``, so that it need not
+    wait for other processes either. Raises OSError where there is no `Uring`.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -46,7 +48,8 @@ class Ring:
         self._intakes: dict[int, RingIntake] = {}
         self._tags = itertools.count(1)
         self._arrived: deque[tuple[Arrival, Stamp]] = deque()
-        self._looked_ns = self._newest_ns = time.monotonic_ns()
+        self._looked_ns = time.monotonic_ns()
+        self._newest_ns = 0
         self._haste = 0
         self._gathering: asyncio.TimerHandle | None = None
         self._orders: deque[Callable[[], None] | None] = deque()
@@ -119,8 +122,8 @@ class Ring:
     def _rung(self) -> None:
         os.read(self._uring.bell, 8)
         before = self._newest_ns
-        self.look()
-        if self._gathering is None and not self._haste and self._newest_ns - before < THICK_NS:
+        thick = self.look() > 1 or self._newest_ns - before < THICK_NS
+        if thick and self._gathering is None and not self._haste:
             self._uring.mute(silent=True)
             self._gathering = self._loop.call_later(GATHER_S, self._gathered)
 
@@ -138,9 +141,8 @@ class Ring:
 
     def _obey(self) -> None:
         """The reading thread: it carries out orders, and the kernel interrupts its waiting to read."""
-        with contextlib.suppress(OSError):
-            os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
-            self.real_time = True
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        self.real_time = claim()
         self._begun.set()
         while True:
             os.read(self._ordered, 8)
@@ -185,7 +187,7 @@ class RingIntake:
         self._arrive = arrive
         self._tag = ring.join(self)
         self._wanted = self._reading = False
-        self._newest_ns = time.monotonic_ns()
+        self._before_ns = self._newest_ns = time.monotonic_ns()
         self._unread_since: int | None = None
 
     def listen(self) -> None:
@@ -220,7 +222,7 @@ class RingIntake:
         if not arrival.more:
             self._reading = False
         if arrival.data:
-            self._arrive(self._sure(stamp), arrival.data)
+            self._arrive(self._sure(stamp, len(arrival.data)), arrival.data)
         elif arrival.error not in (errno.ENOBUFS, errno.ECANCELED):
             self._wanted = False
             self.fault = OSError(arrival.error, os.strerror(arrival.error)) if arrival.error else None
@@ -233,15 +235,22 @@ class RingIntake:
             self._reading, self.armed_ns, self._unread_since = True, None, self._newest_ns
             self._ring.begin(self._tag, self._sock)
 
-    def _sure(self, stamp: Stamp) -> Stamp:
-        """With what is known of this socket: it was read after the read before, and not before it was asked to be."""
+    def _sure(self, stamp: Stamp, size: int) -> Stamp:
+        """With what is known of this socket: what came in this read came after what had another stamp before it.
+
+        What lies in the kernel together has its newest stamp, in however many reads it comes; so the end of a full
+        read may be as old as its beginning.
+        """
         at, doubt, _, kernel = stamp
-        before, self._newest_ns = self._newest_ns, at
-        if not kernel or at < before:
+        if not kernel or at < self._newest_ns:
+            self._before_ns = self._newest_ns = at
             return stamp._replace(end_doubt=doubt, kernel=False)
+        if at > self._newest_ns:
+            self._before_ns, self._newest_ns = self._newest_ns, at
         if self._unread_since is not None:
             if self.armed_ns is None or at <= self.armed_ns:
                 doubt = at - self._unread_since
             else:
                 self._unread_since = None
-        return Stamp(at, min(doubt or 0, at - before), 0, kernel)
+        doubt = max(0, min(doubt or 0, at - self._before_ns))
+        return Stamp(at, doubt, doubt if size == ROOM else 0, kernel)

@@ -15,16 +15,18 @@ import struct
 import sys
 import threading
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
+
+from probes.syscall import syscall
 
 SIZE: Final = 1_024
-"""Bytes of a buffer, its header included: the most that one arrival brings."""
+"""Bytes of a buffer, its header included."""
 
 BUFFERS: Final = 4_096
 """A power of 2. When all are full the kernel keeps the data, and ends what reads with ENOBUFS."""
 
 _SUBMISSIONS: Final = 64
-_COMPLETIONS: Final = 4 * BUFFERS
+_COMPLETIONS: Final = 2 * BUFFERS
 """More than there are buffers, so that no completion of theirs is ever without a place."""
 
 _SETUP, _ENTER, _REGISTER = 425, 426, 427  # the same on every architecture (asm-generic/unistd.h)
@@ -43,6 +45,10 @@ _HEADER: Final = struct.Struct("<IIII Q ii qq")
 """``io_uring_recvmsg_out``, then one control message with a timespec."""
 
 _CONTROL: Final = 32
+
+ROOM: Final = SIZE - _HEADER.size
+"""Bytes of data in a full buffer: the most that one arrival brings."""
+
 _PLACE: Final = struct.Struct("<QIH")  # the ring's own tail lies behind the first of them
 _MESSAGE: Final = struct.pack("<QI4xQQQQi4x", 0, 0, 0, 0, 0, _CONTROL, 0)
 
@@ -78,7 +84,7 @@ class Uring:
         self._submitted = self._seen = self._given = 0
         parameters = (ctypes.c_uint32 * 30)()
         parameters[1], parameters[2] = _COMPLETIONS, _SIZED
-        self._file = _call(_SETUP, _SUBMISSIONS, ctypes.addressof(parameters))
+        self._file = syscall(_SETUP, _SUBMISSIONS, ctypes.addressof(parameters))
         try:
             self._map(list(parameters))
             self._give_buffers()
@@ -88,7 +94,7 @@ class Uring:
             raise
         try:
             number = ctypes.c_int(self.bell)
-            _call(_REGISTER, self._file, _REGISTER_EVENTFD, ctypes.addressof(number), 1)
+            syscall(_REGISTER, self._file, _REGISTER_EVENTFD, ctypes.addressof(number), 1)
             self._try()
         except BaseException:
             self.close()
@@ -122,6 +128,10 @@ class Uring:
 
     def close(self) -> None:
         """Read nothing any more. The thread that read must have ended."""
+        for view in (self._words, self._view, self._shared_tail):
+            view.release()
+        for memory in (self._rings, self._entries, self._memory, self._places):
+            memory.close()
         os.close(self.bell)
         os.close(self._file)
 
@@ -151,7 +161,7 @@ class Uring:
             self._give(number)
         self._shared_tail[0] = self._given
         told = ctypes.create_string_buffer(struct.pack("<QIHHQQQ", _address(self._places), BUFFERS, 0, 0, 0, 0, 0))
-        _call(_REGISTER, self._file, _REGISTER_BUFFERS, ctypes.addressof(told), 1)
+        syscall(_REGISTER, self._file, _REGISTER_BUFFERS, ctypes.addressof(told), 1)
 
     def _give(self, number: int) -> None:
         place = (self._given & (BUFFERS - 1)) * 16
@@ -181,7 +191,7 @@ class Uring:
         self._submitted = (self._submitted + 1) & 0xFFFFFFFF
         self._words[self._submissions_end] = self._submitted
         try:
-            _call(_ENTER, self._file, 1, 0, 0, 0, 0)
+            syscall(_ENTER, self._file, 1, 0, 0, 0, 0)
         except OSError:  # not taken: the place is free again
             self._submitted = (self._submitted - 1) & 0xFFFFFFFF
             self._words[self._submissions_end] = self._submitted
@@ -206,14 +216,3 @@ def _between(begin: int, end: int) -> Iterator[int]:
 
 def _address(memory: mmap.mmap) -> int:
     return ctypes.addressof(ctypes.c_char.from_buffer(memory))
-
-
-def _call(number: int, *values: int) -> int:
-    """A system call that the C library has no name for. Raises OSError."""
-    syscall: Any = ctypes.CDLL(None, use_errno=True).syscall
-    syscall.restype = ctypes.c_long
-    result: int = syscall(*map(ctypes.c_long, (number, *values)))
-    if result < 0:
-        code = ctypes.get_errno()
-        raise OSError(code, os.strerror(code))
-    return result

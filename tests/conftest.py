@@ -1,12 +1,24 @@
 """What every test starts from: no keys, no keyring and no folders of whoever runs it."""
 
+import asyncio
 import gc
 import os
+from functools import partial
 from itertools import count
 
 import pytest
 
+from probes.loop import EngineLoop
+
+STREAMS = {"test_stream.py", "test_connection.py", "test_websocket.py"}
+"""What is a matter of how sockets are read runs on every kind of loop."""
+
 gc.set_threshold(20_000, 20, 20)  # whole screens are made and dropped: looking for rubbish took a sixth of their time
+
+
+def pytest_xdist_auto_num_workers(config):
+    """One for each core for the whole suite; none for what is asked for by name, which is done before one has begun."""
+    return None if config.args_source is config.ArgsSource.TESTPATHS else 0
 
 
 @pytest.fixture(scope="session")
@@ -25,3 +37,13 @@ def a_machine_of_its_own(monkeypatch, homes):
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, str(home / name.lower()))
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+
+
+def pytest_asyncio_loop_factories(config, item):
+    if item.path.name not in STREAMS:
+        return {"plain": asyncio.SelectorEventLoop}
+    return {
+        "ring": EngineLoop,
+        "selector": partial(EngineLoop, ringed=False),
+        "plain": asyncio.SelectorEventLoop,
+    }

@@ -11,9 +11,25 @@ from typing import Any
 import pytest
 
 from probes import receive_clock
+from probes.intake import READ_SIZE
 from probes.stream import Stream
+from probes.uring import BUFFERS, SIZE, Uring
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux stamps the segments of TCP")
+
+
+def _has_ring() -> bool:
+    try:
+        Uring().close()
+    except OSError:
+        return False
+    return True
+
+
+ringed = pytest.mark.skipif(not _has_ring(), reason="no io_uring on this system, or not for us")
+
+ON_THE_WAY = BUFFERS * SIZE + READ_SIZE
+"""The most that still comes in when a flood is to be left in the kernel."""
 
 
 def pair() -> tuple[socket.socket, socket.socket]:
@@ -31,6 +47,15 @@ def arrive(near: socket.socket, size: int) -> None:
     """Wait until so many bytes are there to be read, without reading them."""
     while not select.select([near], [], [], 10)[0] or len(near.recv(size, socket.MSG_PEEK)) < size:
         pass
+
+
+def kernel_stamps(near: socket.socket, far: socket.socket) -> None:
+    """Wait until the kernel stamps what it takes in, which it begins to do some time after it is asked to."""
+    said: list[object] = []
+    while not said:
+        far.sendall(b".")
+        arrive(near, 1)
+        _, said, _, _ = near.recvmsg(1, 64)
 
 
 @asynccontextmanager

@@ -1,7 +1,6 @@
 """The engine's loop: since when it may have been deaf, and that it is a loop like any other."""
 
 import asyncio
-import os
 import selectors
 import socket
 import sys
@@ -96,29 +95,6 @@ def test_a_selection_looks_before_it_waits_and_what_it_did_not_see_came_later(mo
         began = now()
         ear.select(0.001)
         assert began <= ear.deaf_since_ns <= now(), "however long the system says that this thread stood in line"
-
-
-@on_linux
-def test_the_systems_count_of_waiting_grows_and_its_file_is_closed():
-    queue = loop._RunQueue()
-    first = queue.waited_ns()
-    assert 0 <= first <= queue.waited_ns()
-    file = queue._file
-    queue.close()
-    queue.close()
-    assert queue.waited_ns() == 0
-    with pytest.raises(OSError, match="Bad file"):
-        os.fstat(file)
-
-
-def test_without_such_a_count_nothing_is_known_of_it(monkeypatch):
-    def missing(*_: object) -> int:
-        raise FileNotFoundError
-
-    monkeypatch.setattr(os, "open", missing)
-    queue = loop._RunQueue()
-    assert queue.waited_ns() == 0
-    queue.close()
 
 
 def test_data_that_came_while_a_callback_held_the_loop_came_after_it_was_last_heard():

@@ -26,7 +26,7 @@ def stamping() -> Iterator[None]:
     near, far = pair()
     clock = ReceiveClock(near)
     with near, far:
-        if clock._kernel:
+        if clock.kernel:
             while not received(clock, near, far).kernel:
                 pass
         yield

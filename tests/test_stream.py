@@ -6,17 +6,19 @@ import struct
 import threading
 import time
 from contextlib import suppress
+from functools import partial
 
 import pytest
 
 from probes import loop
 from probes.intake import READ_SIZE
+from probes.loop import EngineLoop
 from probes.marks import Stamp
 from probes.outcome import Outcome
 from probes.receive_clock import CLOSE_NS
 from probes.stream import UNREAD_LIMIT, Stream, words
 from probes.transport import ExchangeError
-from tests.sockets import on_linux, pair, refuse_stamps, streaming, whole
+from tests.sockets import ON_THE_WAY, on_linux, pair, refuse_stamps, streaming, whole
 
 HELD_S = 0.02
 MUCH = bytes(range(256)) * (32 << 10)
@@ -179,18 +181,19 @@ async def test_a_peer_that_goes_ends_a_write_that_waits_for_room():
 
 
 async def test_a_flood_is_left_in_the_kernel_and_none_of_it_is_lost():
-    flood = MUCH[: UNREAD_LIMIT * 3]
+    flood = MUCH
     async with streaming() as (stream, far):
         writer = threading.Thread(target=far.sendall, args=(flood,))
         writer.start()
         while stream.unread <= UNREAD_LIMIT:
             await asyncio.sleep(0)
         await turns(1000)
-        assert stream.unread <= UNREAD_LIMIT + READ_SIZE
+        assert stream.unread <= UNREAD_LIMIT + ON_THE_WAY
         assert await whole(stream, len(flood)) == flood
         writer.join()
 
 
+@pytest.mark.asyncio(loop_factories=["plain"])
 async def test_on_another_loop_nobody_vouches_for_a_stamp():
     async with streaming() as (stream, far):
         far.sendall(b"x")
@@ -198,7 +201,7 @@ async def test_on_another_loop_nobody_vouches_for_a_stamp():
     assert (stamp.doubt, stamp.end_doubt) == (None, None if not stamp.kernel else 0)
 
 
-def held_reads(*writes: bytes) -> tuple[list[tuple[Stamp, bytes]], list[tuple[int, int]]]:
+def held_reads(*writes: bytes, ringed: bool = False) -> tuple[list[tuple[Stamp, bytes]], list[tuple[int, int]]]:
     """Reads of what was written while an engine's loop was held after each write, and from when to when it was."""
 
     async def main() -> tuple[list[tuple[Stamp, bytes]], list[tuple[int, int]]]:
@@ -218,7 +221,20 @@ def held_reads(*writes: bytes) -> tuple[list[tuple[Stamp, bytes]], list[tuple[in
                 size += len(reads[-1][1])
             return reads, instants
 
-    return loop.run(main())
+    with asyncio.Runner(loop_factory=partial(EngineLoop, ringed=ringed)) as runner:
+        return runner.run(main())
+
+
+@on_linux
+def test_what_came_while_the_loop_was_held_was_read_all_the_same():
+    reads, instants = held_reads(b"one", b"two", b"three", ringed=True)
+    assert [data for _, data in reads] == [b"one", b"two", b"three"]
+    for (stamp, _), (written, held) in zip(reads, instants, strict=True):
+        assert stamp.kernel
+        assert written - CLOSE_NS <= stamp.at <= held
+        assert stamp.end_doubt == 0
+        assert stamp.doubt is not None
+        assert stamp.doubt < HELD_S * 1e9, "the loop was held, and that was no delay"
 
 
 @on_linux
