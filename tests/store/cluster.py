@@ -10,9 +10,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from secrets import token_hex
 
 import psycopg
 from psycopg import sql
+from sqlalchemy import create_engine
+
+from probes.store.schema import REVISIONS
+from tests.store.stores import migrate
 
 FASTER = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "40"}
 """Nobody will ever need what this cluster holds after a power cut."""
@@ -28,6 +33,7 @@ class Cluster:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._names = (f"history_{number}" for number in count(1))
+        self._templates: dict[str, str] = {}
 
     def url(self, database: str = "postgres") -> str:
         return f"postgresql:///{database}?host={self.folder}&user=inftop"
@@ -40,11 +46,32 @@ class Cluster:
             connection.execute(made)
         return self.url(name)
 
+    def store(self, revision: str = REVISIONS[-1]) -> str:
+        """The URL of a new database that is an empty store, as the inftop of that revision made it."""
+        url = self.fresh(self._template(revision))
+        if revision == REVISIONS[-1]:
+            with psycopg.connect(url, autocommit=True) as connection:
+                connection.execute("UPDATE identity SET name = %s", [token_hex(16)])
+        return url
+
+    def _template(self, revision: str) -> str:
+        """The name of the database that stores of a revision are copied from: to make one takes longer."""
+        if revision not in self._templates:
+            url = self.fresh()
+            engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(url))
+            migrate(engine, revision)
+            engine.dispose()
+            self._templates[revision] = _name(url)
+        return self._templates[revision]
+
     def drop(self, url: str) -> None:
         """Take a database away, whoever is connected to it."""
-        name = psycopg.conninfo.conninfo_to_dict(url)["dbname"]
         with psycopg.connect(self.url(), autocommit=True) as connection:
-            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(str(name))))
+            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(_name(url))))
+
+
+def _name(url: str) -> str:
+    return str(psycopg.conninfo.conninfo_to_dict(url)["dbname"])
 
 
 @contextmanager

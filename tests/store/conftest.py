@@ -5,6 +5,7 @@ from contextlib import ExitStack
 import pytest
 
 from tests.store.cluster import NoServer, cluster
+from tests.store.stores import make, url_of
 
 
 @pytest.fixture(scope="session")
@@ -18,16 +19,32 @@ def postgres():
 
 
 @pytest.fixture
-def database(postgres):
+def bare(postgres):
     """The URL of a PostgreSQL database that has no tables yet."""
     url = postgres.fresh()
     yield url
     postgres.drop(url)
 
 
+@pytest.fixture
+def database(postgres):
+    """The URL of an empty store in PostgreSQL."""
+    url = postgres.store()
+    yield url
+    postgres.drop(url)
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
 def store(request, tmp_path):
+    """The URL of an empty store: of each database that can be one."""
+    if request.param == "postgres":
+        return request.getfixturevalue("database")
+    path = tmp_path / "history.db"
+    make(path)
+    return url_of(path)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def nowhere(request, tmp_path):
     """The URL of a store that is not there yet: of each database that can be one."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'history.db'}"
-    return request.getfixturevalue("database")
+    return request.getfixturevalue("bare") if request.param == "postgres" else url_of(tmp_path / "history.db")

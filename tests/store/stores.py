@@ -4,17 +4,24 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
+from secrets import token_hex
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import psycopg
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import create_engine
+from sqlalchemy import Engine, create_engine
 
 from probes.sample import Sample
+from probes.store.database import PRAGMAS, open_database
 from probes.store.place import APPLICATION_ID, is_postgres, path_of
 from probes.store.sink import Entry, Sink
+
+FASTER = {**PRAGMAS, "synchronous": "OFF"}
+"""Nobody will ever need what a test stored after a power cut."""
 
 
 def url_of(store: Path | str) -> str:
@@ -24,8 +31,10 @@ def url_of(store: Path | str) -> str:
 
 def fill(store: Path | str, entries: Iterable[Sample | tuple[Sample, str]]) -> None:
     """Store samples, some with the text of their answers, in one transaction."""
+    if not is_postgres(url_of(store)):
+        make(path_of(url_of(store)))
     pairs = [(one, None) if isinstance(one, Sample) else one for one in entries]
-    sink = Sink(url_of(store))
+    sink = Sink(url_of(store), FASTER)
     sink.write([Entry(sample, answer) for sample, answer in pairs], None)
     sink.close()
 
@@ -54,17 +63,52 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.005)
 
 
+def make(path: Path) -> None:
+    """An empty store where there is no file yet: a copy of one, with an identity of its own."""
+    if path.exists():
+        return
+    file, name = _new()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch(mode=0o600)
+    path.write_bytes(file.replace(name, token_hex(16).encode()))
+
+
+@cache
+def _new() -> tuple[bytes, bytes]:
+    """The file of a new store, and the identity that is written in it: to make one takes longer than most tests."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "history.db"
+        open_database(path).dispose()
+        ((name,),) = ask(path, "SELECT name FROM identity")
+        file = path.read_bytes()
+    assert file.count(name.encode()) == 1
+    return file, name.encode()
+
+
 def open_old(path: Path, revision: str) -> sqlite3.Connection:
     """A store as the inftop of that revision made it, open for its own plain SQL."""
+    path.write_bytes(_old(revision))
+    return sqlite3.connect(path, isolation_level=None)
+
+
+@cache
+def _old(revision: str) -> bytes:
+    """The file of a store as the inftop of that revision made it."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "history.db"
+        engine = create_engine(f"sqlite:///{path}")
+        migrate(engine, revision)
+        engine.dispose()
+        with other(path) as connection:
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute("PRAGMA journal_mode = WAL")
+        return path.read_bytes()
+
+
+def migrate(engine: Engine, revision: str) -> None:
+    """Make the tables in an empty database as the inftop of that revision made them."""
     config = Config()
     config.set_main_option("script_location", "probes.store:migrations")
-    path.touch()
-    engine = create_engine(f"sqlite:///{path}")
     with engine.begin() as connection:
         config.attributes["connection"] = connection
         command.upgrade(config, revision)
-    engine.dispose()
-    connection = sqlite3.connect(path, isolation_level=None)
-    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    connection.execute("PRAGMA journal_mode = WAL")
-    return connection

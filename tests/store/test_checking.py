@@ -123,10 +123,10 @@ def test_samples_that_are_in_no_rollup_yet_are_no_trouble(tmp_path):
     assert "in no rollup yet" in found.notes[0]
 
 
-def test_where_there_is_no_store_there_is_nothing_to_check(store):
+def test_where_there_is_no_store_there_is_nothing_to_check(nowhere):
     for ask_for in (check, contents, vacuum):
         with pytest.raises(StoreProblem, match="there is no history yet"):
-            ask_for(store)
+            ask_for(nowhere)
 
 
 def test_a_store_says_what_it_holds(filled):

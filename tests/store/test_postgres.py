@@ -86,25 +86,25 @@ def test_a_sink_whose_session_was_ended_opens_anew(database):
     sink.close()
 
 
-def test_a_database_of_another_program_is_foreign_and_left_alone(database):
-    with other(database) as connection:
+def test_a_database_of_another_program_is_foreign_and_left_alone(bare):
+    with other(bare) as connection:
         connection.execute("CREATE TABLE alembic_version (version_num text)")
         connection.execute("INSERT INTO alembic_version VALUES ('1975ea83b712')")
-    with StoreReader(database) as reader:
-        for use in (lambda: open_store(database), reader.count):
+    with StoreReader(bare) as reader:
+        for use in (lambda: open_store(bare), reader.count):
             with pytest.raises(StoreProblem) as caught:
                 use()
             assert caught.value.state == "foreign"
-    assert ask(database, "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'public'") == [(1,)]
+    assert ask(bare, "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'public'") == [(1,)]
 
 
-def test_tables_of_another_program_are_not_taken_for_ours(database):
-    with other(database) as connection:
+def test_tables_of_another_program_are_not_taken_for_ours(bare):
+    with other(bare) as connection:
         connection.execute("CREATE TABLE sample (dear text)")
     with pytest.raises(StoreProblem) as caught:
-        open_store(database)
+        open_store(bare)
     assert caught.value.state == "foreign"
-    assert ask(database, "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'public'") == [(1,)]
+    assert ask(bare, "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'public'") == [(1,)]
 
 
 def test_who_may_only_read_reads_and_does_not_write(database, watcher):

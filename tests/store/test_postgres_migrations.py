@@ -1,11 +1,8 @@
 """The schema on PostgreSQL: what the migrations make is what the tables say, from every version on."""
 
 import pytest
-from alembic import command
 from alembic.autogenerate import compare_metadata
-from alembic.config import Config
 from alembic.migration import MigrationContext
-from sqlalchemy import create_engine
 from sqlmodel import SQLModel
 
 from probes.rollup import TIERS
@@ -21,16 +18,9 @@ SCHEMA = "SELECT table_name, column_name FROM information_schema.columns WHERE t
 
 
 @pytest.fixture(params=REVISIONS[:-1])
-def old(database, request):
+def old(postgres, request):
     """A store of an older version that holds `OLD`."""
-    config = Config()
-    config.set_main_option("script_location", "probes.store:migrations")
-    with other(database) as theirs:
-        engine = create_engine("postgresql+psycopg://", creator=lambda: theirs)
-        with engine.begin() as connection:
-            config.attributes["connection"] = connection
-            command.upgrade(config, request.param)
-        engine.dispose()
+    database = postgres.store(request.param)
     with other(database) as theirs:
         theirs.execute(
             "INSERT INTO endpoint (vantage, name, provider, dialect, model)"
@@ -40,7 +30,8 @@ def old(database, request):
             "INSERT INTO sample (endpoint_id, started_at, outcome, ttft_ms, tokens_per_s, prompt_version, connection)"
             " VALUES (1, 10, 'ok', 1.5, 80.0, '0badcafe', 'warm')"
         )
-    return database
+    yield database
+    postgres.drop(database)
 
 
 def test_it_is_read_without_being_touched(old):
@@ -68,8 +59,8 @@ def test_the_upgrade_loses_nothing(old):
         assert list(reader.samples()) == [OLD]
 
 
-def test_the_tables_are_what_the_migrations_make(database):
-    engine = open_store(database)
+def test_the_tables_are_what_the_migrations_make(bare):
+    engine = open_store(bare)
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, SQLModel.metadata) == []

@@ -159,8 +159,8 @@ def test_an_older_store_is_rolled_up_first(tmp_path):
     assert ask(path, "SELECT * FROM unrolled") == []
 
 
-def test_an_empty_store_has_nothing_to_rebuild(store):
+def test_an_empty_store_has_nothing_to_rebuild(nowhere):
     with pytest.raises(StoreProblem, match="there is no history yet"):
-        rebuild(store)
-    open_store(store).dispose()
-    assert rebuild(store).rollups == 0
+        rebuild(nowhere)
+    open_store(nowhere).dispose()
+    assert rebuild(nowhere).rollups == 0

@@ -38,7 +38,7 @@ def reader(request, tmp_path_factory):
     if request.param == "sqlite":
         url = url_of(tmp_path_factory.mktemp("stretches") / "history.db")
     else:
-        url = request.getfixturevalue("postgres").fresh()
+        url = request.getfixturevalue("postgres").store()
     fill(url, SAMPLES)
     with closing(StoreReader(url)) as reader:
         yield reader
