@@ -28,7 +28,7 @@ from probes.wire import load_dialect
 from probes.wire.dialect import Event
 from tests.apart import Apart, simulating_apart
 from tests.samples import endpoint
-from tests.sockets import refuse_stamps
+from tests.sockets import refuse_stamps, ringed
 
 BLOCK_S = 0.2
 ATTEMPTS = 4
@@ -50,6 +50,7 @@ MODELS = {
     "steady": Behaviour(ttft_ms=Constant(20), tokens_per_s=Constant(250), output_tokens=Constant(250)),
 }
 CLOCKS = ["kernel", "user"] if sys.platform == "linux" else ["user"]
+"""Of an engine that must read itself: what a ring reads no loop spoils, which is the other half of the proof."""
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +61,10 @@ def apart() -> Iterator[Apart]:
 
 @pytest.fixture(params=CLOCKS)
 def clock(request, monkeypatch) -> str:
+    def missing(_: object) -> None:
+        raise OSError("no ring here")
+
+    monkeypatch.setattr(loop, "Ring", missing)
     if request.param == "user":
         refuse_stamps(monkeypatch)
     return str(request.param)
@@ -162,6 +167,49 @@ def test_a_blocked_engine_marks_the_samples_it_spoiled_and_no_others(apart, cloc
             assert samples["late"].loop_lag_ms >= 100, "it was under way while the loop was blocked, unharmed"
             return
     pytest.fail(f"marked though they had nothing in the block: {samples['early']}, {samples['late']}")
+
+
+@ringed
+def test_a_blocked_engine_spoils_nothing_that_a_ring_reads(apart, monkeypatch):
+    make = told_at(monkeypatch, OUTPUTS_BEFORE_THE_BLOCK)
+
+    async def main() -> tuple[dict[str, Sample], Block]:
+        return await blocked_engine(apart.url, make())
+
+    for _ in range(ATTEMPTS):
+        try:
+            samples, block = loop.run(main())
+        finally:
+            gc.unfreeze()
+        truth = {one.model: one for one in apart.records()[-3:]}
+        assert {one.outcome for one in samples.values()} == {Outcome.OK}
+        assert {one.clock for one in samples.values()} == {"kernel"}
+        assert len(block.outputs_in(truth["fast"])) > 5
+        blocked = samples["fast"]
+        assert blocked.loop_lag_ms is not None
+        assert blocked.loop_lag_ms >= 100
+        if all(one.trusted for one in samples.values()) and not blocked.shared_stamps:
+            return
+    pytest.fail(f"marked though the kernel read them: {samples}")
+
+
+@ringed
+def test_every_stamp_of_a_ring_is_right_whatever_blocks_the_loop(apart):
+    dice = random.Random(7)
+
+    async def surprise() -> None:
+        for _ in range(12):
+            await asyncio.sleep(dice.uniform(0.0, 0.06))
+            Block.now(dice.choice([0.001, 0.004, 0.015, 0.04]))
+
+    for _ in range(ATTEMPTS):
+        got = loop.run(probed(apart.url, "steady", surprise))
+        assert got.sample.outcome is Outcome.OK
+        outputs = apart.records()[-1].outputs
+        late = [seen.at - true.at_ns for seen, true in zip(got.marks.contents, outputs, strict=True)]
+        if got.sample.trusted and all(-DELIVERY_NS <= one <= DELIVERY_NS for one in late):
+            return
+    pytest.fail(f"late by {max(late) / 1e6} ms at most: {got.sample}")
 
 
 async def probed(url: str, name: str, surprise: Callable[[], object]) -> Probed:
