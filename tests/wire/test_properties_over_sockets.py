@@ -2,6 +2,7 @@
 
 import asyncio
 import ssl
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -9,7 +10,8 @@ from hypothesis import strategies as st
 from websockets.frames import Frame, Opcode
 from websockets.utils import accept_key
 
-from probes import loop, timing
+from probes import timing
+from probes.loop import EngineLoop
 from probes.preset import dialects, socket_dialects
 from probes.probe import Probed, Prober
 from probes.transports import transport_to
@@ -100,7 +102,8 @@ def test_a_stream_in_any_pieces_gives_the_same_sample(contexts, name, encrypted)
         body = a_body(data, name)
         response = (socket_messages if name in socket_dialects() else http_response)(data.draw, body)
         parts = [one for one in pieces(data.draw, response) if one]
-        got = loop.run(probed(name, parts, server if encrypted else None, client))
+        with asyncio.Runner(loop_factory=partial(EngineLoop, ringed=data.draw(st.booleans()))) as runner:
+            got = runner.run(probed(name, parts, server if encrypted else None, client))
 
         outputs, answer = told(read(name, body))
         tokens = timing.count(answer.usage, answer.chars)
