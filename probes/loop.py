@@ -8,6 +8,7 @@ import selectors
 import sys
 import time
 from collections.abc import Callable, Coroutine
+from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
 from probes.backlog import Backlog
@@ -107,6 +108,14 @@ class Ear(selectors.DefaultSelector):
         self._queue.close()
 
 
+class Reader(StrEnum):
+    """Who takes from a socket what has come."""
+
+    REAL_TIME = "the kernel, in real time"
+    KERNEL = "the kernel"
+    LOOP = "the engine's loop"
+
+
 class EngineLoop(asyncio.SelectorEventLoop):
     """asyncio's selector loop with an `Ear`; with a `Ring` that reads for it, where the system has one."""
 
@@ -119,6 +128,13 @@ class EngineLoop(asyncio.SelectorEventLoop):
         if ringed:
             with contextlib.suppress(OSError):
                 self.ring = Ring(self)
+
+    @property
+    def reader(self) -> Reader:
+        """Who reads sockets on it."""
+        if self.ring is None:
+            return Reader.LOOP
+        return Reader.REAL_TIME if self.ring.real_time else Reader.KERNEL
 
     def close(self) -> None:
         """As any loop's own."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from probes.columns import columns
 from probes.config import find_config, load
+from probes.loop import Reader
 from probes.selftest.certificate import Certificate, Measured
 from probes.selftest.errors import Spread, milliseconds
 from probes.selftest.run import Screen
@@ -40,8 +41,22 @@ def lines(found: Certificate) -> list[str]:
     held = [one.errors.bound_held for one in found.measured if one.errors.bound_held is not None]
     share = f"bound held for {100 * min(held):.2f} % of the events" if held else ""
     untrusted = sum(one.errors.untrusted for one in found.measured)
-    facts = [f"{found.clock} clock", redrawn, share, f"{untrusted} probes left out as untrusted" if untrusted else ""]
-    return [*table, "", ", ".join(one for one in facts if one), found.verdict]
+    reader = f"read by {found.reader}" if found.reader else ""
+    facts = [
+        f"{found.clock} clock",
+        reader,
+        redrawn,
+        share,
+        f"{untrusted} probes left out as untrusted" if untrusted else "",
+    ]
+    return [*table, "", ", ".join(one for one in facts if one), found.verdict, *_advice(found)]
+
+
+def _advice(found: Certificate) -> list[str]:
+    """What would make a machine of this kind more accurate, where that is known."""
+    if found.is_best or not found.system.startswith("Linux") or found.reader in (None, Reader.REAL_TIME):
+        return []
+    return ["docs/accuracy.md says how to have the kernel read in real time, which is more accurate on a busy machine"]
 
 
 def _cells(one: Measured) -> tuple[str, ...]:

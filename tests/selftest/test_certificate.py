@@ -7,6 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from probes.cli import app
+from probes.commands.selftest import lines
+from probes.loop import Reader
 from probes.selftest.certificate import Certificate, Measured
 from probes.selftest.errors import Errors, Spread
 from probes.store.certificates import keep, newest
@@ -64,6 +66,29 @@ def test_a_load_that_is_too_much_is_named_and_does_not_speak_for_the_others():
     assert found.can_measure
     assert found.verdict.endswith("at p99, kernel clock; too much for this machine: 20 × 500 tokens/s")
     assert found.ttft_p99_ms == 0.04
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        (replace(FOUND, reader=Reader.KERNEL), False),  # as good as it gets without
+        (replace(having(ttft_ms=Spread(0, 0, 0.5, 1)), reader=Reader.KERNEL), True),
+        (replace(having(ttft_ms=Spread(0, 0, 0.5, 1)), reader=Reader.LOOP), True),
+        (replace(having(ttft_ms=Spread(0, 0, 0.5, 1)), reader=Reader.REAL_TIME), False),
+        (replace(having(ttft_ms=Spread(0, 0, 0.5, 1)), reader=Reader.LOOP, system="Darwin 24"), False),
+        (having(ttft_ms=Spread(0, 0, 0.5, 1)), False),
+    ],
+)
+def test_who_could_be_more_accurate_is_told_how(found, told):
+    said = "\n".join(lines(found))
+    assert ("docs/accuracy.md" in said) is told
+    assert (f"read by {found.reader}" in said) is (found.reader is not None)
+
+
+def test_a_certificate_older_than_the_question_who_reads_is_a_certificate():
+    values = FOUND.to_json()
+    del values["reader"]
+    assert Certificate.from_json(json.dumps(values)) == FOUND
 
 
 def test_it_is_kept_in_the_history_and_the_newest_is_found(tmp_path):

@@ -88,8 +88,11 @@ def _accuracy(found: Certificate | None) -> Chapter:
         return Chapter("Accuracy of this machine", (Entry("selftest", "", how),))
     at = f"{moment(found.measured_at)} on {line(found.host)}, {line(found.system)}, inftop {line(found.version)}"
     redrawn = "with the dashboard redrawing" if found.screen else "without a dashboard"
+    reader = f", sockets read by {line(found.reader)}" if found.reader else ""
     loads = tuple(Entry(f"{one.load} tokens/s", "", one.errors.words) for one in found.measured)
-    return Chapter("Accuracy of this machine", (Entry("selftest", "", f"{found.verdict}. {at}, {redrawn}."), *loads))
+    return Chapter(
+        "Accuracy of this machine", (Entry("selftest", "", f"{found.verdict}. {at}, {redrawn}{reader}."), *loads)
+    )
 
 
 def _definitions() -> list[Chapter]:
