@@ -88,7 +88,9 @@ def _new() -> tuple[bytes, bytes]:
 def open_old(path: Path, revision: str) -> sqlite3.Connection:
     """A store as the inftop of that revision made it, open for its own plain SQL."""
     path.write_bytes(_old(revision))
-    return sqlite3.connect(path, isolation_level=None)
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA synchronous = OFF")
+    return connection
 
 
 @cache

@@ -9,6 +9,7 @@ import pytest
 
 from probes.exports.export import export
 from probes.outcome import Outcome
+from probes.store import postgres as sessions
 from probes.store.certificates import keep, newest
 from probes.store.database import open_store
 from probes.store.problem import StoreProblem
@@ -130,8 +131,9 @@ def test_a_writer_that_says_nothing_does_not_keep_others_waiting_for_ever(databa
     assert (told, patience) == ("15s", "5s")
 
 
-def test_two_writers_wait_for_each_other(database):
+def test_two_writers_wait_for_each_other(database, monkeypatch):
     fill(database, [sample(started_at=1)])
+    monkeypatch.setitem(sessions._SETTINGS, "lock_timeout", "50ms")
     with psycopg.connect(database) as connection:
         connection.execute("SELECT pg_advisory_xact_lock(1768842868, 0)")  # as if it were writing
         sink = Sink(database)
@@ -167,6 +169,17 @@ def test_an_export_is_the_same_from_either_database(database, tmp_path, format_)
     assert said[0] == said[1]
 
 
+@pytest.fixture(scope="module")
+def large(postgres):
+    """The URL of a store that is large enough for an index to be worth it."""
+    url = postgres.store()
+    fill(url, [sample(started_at=at, endpoint=f"e{at // 20 % 5}") for at in range(0, 100_000, 20)])
+    with other(url) as connection:
+        connection.execute("ANALYZE")
+    yield url
+    postgres.drop(url)
+
+
 @pytest.mark.parametrize(
     ("question", "index"),
     [
@@ -176,17 +189,15 @@ def test_an_export_is_the_same_from_either_database(database, tmp_path, format_)
         (lambda reader: reader.spent(99_900), "sample_by_time"),
     ],
 )
-def test_the_quick_questions_go_by_index(reader, database, monkeypatch, question, index):
-    fill(database, [sample(started_at=at, endpoint=f"e{at // 20 % 5}") for at in range(0, 100_000, 20)])
-    ask_ = reader._source.few
-    asked = []
-    for name in ("rows", "few"):
-        real = getattr(reader._source, name)
-        note = lambda sql, values, real=real: asked.append((sql, values)) or real(sql, values)  # noqa: E731
-        monkeypatch.setattr(reader._source, name, note)
-    with other(database) as connection:
-        connection.execute("ANALYZE")
-    question(reader)
-    sql, values = asked[0]
-    plan = [row[0] for row in ask_(f"EXPLAIN {sql}", values)]
+def test_the_quick_questions_go_by_index(large, monkeypatch, question, index):
+    with StoreReader(large) as reader:
+        ask_ = reader._source.few
+        asked = []
+        for name in ("rows", "few"):
+            real = getattr(reader._source, name)
+            note = lambda sql, values, real=real: asked.append((sql, values)) or real(sql, values)  # noqa: E731
+            monkeypatch.setattr(reader._source, name, note)
+        question(reader)
+        sql, values = asked[0]
+        plan = [row[0] for row in ask_(f"EXPLAIN {sql}", values)]
     assert any(index in step for step in plan), "\n".join(plan)

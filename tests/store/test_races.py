@@ -17,7 +17,7 @@ from probes.race.moment import Moment
 from probes.race.race import Race
 from probes.race.recording import Recording, decode
 from probes.race.wish import RaceWish
-from probes.store import races
+from probes.store import postgres, races
 from probes.store.database import open_store
 from probes.store.place import BUSY_TIMEOUT_S
 from probes.store.problem import StoreProblem
@@ -131,6 +131,7 @@ def test_a_writer_that_is_soon_done_is_waited_for(url, locked):
 
 def test_a_store_that_stays_locked_is_a_problem(url, locked, monkeypatch):
     monkeypatch.setattr(races, "PATIENCE_MS", 10)
+    monkeypatch.setitem(postgres._SETTINGS, "lock_timeout", "10ms")
     with pytest.raises(StoreProblem) as caught:
         keep(url, race())
     assert caught.value.state == "locked"

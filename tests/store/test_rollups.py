@@ -46,13 +46,13 @@ def expected(store, samples=SAMPLES):
     return rolled((ids[one.endpoint], one) for one in samples)
 
 
-@pytest.mark.parametrize("batch", [1, 7, 400])
-def test_the_store_holds_the_rollup_of_its_samples_however_they_came(store, batch):
-    sink = Sink(store)
-    for first in range(0, len(SAMPLES), batch):
-        sink.write([Entry(one, None) for one in SAMPLES[first : first + batch]], None)
+@pytest.mark.parametrize(("count", "batch"), [(80, 1), (400, 7), (400, 400)])
+def test_the_store_holds_the_rollup_of_its_samples_however_they_came(store, count, batch):
+    samples, sink = SAMPLES[:count], Sink(store)
+    for first in range(0, count, batch):
+        sink.write([Entry(one, None) for one in samples[first : first + batch]], None)
     sink.close()
-    assert stored(store) == expected(store)
+    assert stored(store) == expected(store, samples)
     assert {tier for (tier,) in ask(store, "SELECT DISTINCT tier FROM rollup")} == set(TIERS)
 
 
