@@ -129,13 +129,6 @@ class EngineLoop(asyncio.SelectorEventLoop):
             with contextlib.suppress(OSError):
                 self.ring = Ring(self)
 
-    @property
-    def reader(self) -> Reader:
-        """Who reads sockets on it."""
-        if self.ring is None:
-            return Reader.LOOP
-        return Reader.REAL_TIME if self.ring.real_time else Reader.KERNEL
-
     def close(self) -> None:
         """As any loop's own."""
         if self.ring is not None and not self.is_closed():
@@ -152,6 +145,13 @@ def ear(loop: asyncio.AbstractEventLoop) -> Ear | None:
 def backlog(loop: asyncio.AbstractEventLoop) -> Backlog:
     """The backlog of a loop; one for whoever asks where it is not an `EngineLoop`."""
     return loop.backlog if isinstance(loop, EngineLoop) else Backlog(loop)
+
+
+def reader(loop: asyncio.AbstractEventLoop) -> Reader:
+    """Who reads sockets on a loop."""
+    if not isinstance(loop, EngineLoop) or loop.ring is None:
+        return Reader.LOOP
+    return Reader.REAL_TIME if loop.ring.real_time else Reader.KERNEL
 
 
 async def let_others_read() -> None:

@@ -20,7 +20,7 @@ import pytest
 from probes import ring as ring_module
 from probes import urgency, uring
 from probes.intake import SelectedIntake, intake
-from probes.loop import EngineLoop, Reader
+from probes.loop import EngineLoop, Reader, reader
 from probes.marks import Stamp
 from probes.receive_clock import CLOSE_NS, STEP_NS, stamped
 from probes.ring import FEW, Ring, RingIntake
@@ -520,16 +520,16 @@ def test_where_there_is_no_ring_the_loop_is_one_without(monkeypatch):
     monkeypatch.setattr(Uring, "__init__", missing)
     loop = EngineLoop()
     assert loop.ring is None
-    assert loop.reader is Reader.LOOP
+    assert reader(loop) is Reader.LOOP
     loop.close()
     loop.close()
 
 
-@pytest.mark.parametrize(("granted", "reader"), [(True, Reader.REAL_TIME), (False, Reader.KERNEL)])
-def test_a_loop_says_who_reads(monkeypatch, granted, reader):
+@pytest.mark.parametrize(("granted", "who"), [(True, Reader.REAL_TIME), (False, Reader.KERNEL)])
+def test_a_loop_says_who_reads(monkeypatch, granted, who):
     monkeypatch.setattr(ring_module, "claim", lambda: granted)
     loop = EngineLoop()
-    assert loop.reader is reader
+    assert reader(loop) is who
     loop.close()
 
 

@@ -25,7 +25,6 @@ class Measured:
 class Certificate:
     """The outcome of one selftest. ``measured_at`` is ms since the epoch; ``screen``: a dashboard was being redrawn.
 
-    ``reader`` is who read the sockets, in words; None in a certificate older than the question.
     ``cpu_steal_percent`` is what the hypervisor took meanwhile, of all processors; None where the system does not say.
     """
 
@@ -37,12 +36,16 @@ class Certificate:
     quick: bool
     measured: tuple[Measured, ...]
     cpu_steal_percent: float | None = None
-    reader: str | None = None
 
     @property
     def clock(self) -> str:
         """``kernel`` or ``user``: whose stamps the times are."""
         return "kernel" if all(one.errors.kernel for one in self.measured) else "user"
+
+    @property
+    def reader(self) -> str | None:
+        """Who read the sockets, in words; None where that is not known."""
+        return next((one.errors.reader for one in self.measured if one.errors.reader), None)
 
     @property
     def bearable(self) -> tuple[Measured, ...]:
@@ -114,7 +117,7 @@ class Certificate:
 
     def to_json(self) -> dict[str, Any]:
         """The certificate as JSON-ready values, with what follows from them."""
-        drawn = {"clock": self.clock, "can_measure": self.can_measure, "verdict": self.verdict}
+        drawn = {"clock": self.clock, "reader": self.reader, "can_measure": self.can_measure, "verdict": self.verdict}
         return {**asdict(self), **drawn, "ttft_p99_ms": self.ttft_p99_ms, "speed_p99_percent": self.speed_p99_percent}
 
     @classmethod
@@ -123,7 +126,7 @@ class Certificate:
         values = json.loads(text)
         names = ("measured_at", "host", "system", "version", "screen", "quick", "cpu_steal_percent")
         measured = tuple(Measured(one["load"], _errors(one["errors"])) for one in values["measured"])
-        return cls(**{name: values[name] for name in names}, measured=measured, reader=values.get("reader"))
+        return cls(**{name: values[name] for name in names}, measured=measured)
 
 
 def _errors(values: Mapping[str, Any]) -> Errors:

@@ -33,6 +33,7 @@ def compare(sightings: Sequence[Sighting], truths: Iterable[Truth]) -> Errors:
         ),
         cpu_us_per_event=cpu_us_per_event(good) if len(good) > 1 else None,
         bound_held=held / bounded if bounded else None,
+        reader=next((one.reader for one in good), None),
         kernel=bool(good) and all(one.clock == "kernel" for one in good),
     )
 

@@ -30,8 +30,10 @@ async def _measure(stage: Stage) -> list[Sighting]:
     over_tls = {one.name for one in endpoints if one.base_url.startswith("https:")}
     seen: list[Sighting] = []
 
+    reader = loop.reader(asyncio.get_running_loop()).value
+
     def see(probed: Probed) -> None:
-        seen.append(Sighting.of(probed, tls=probed.sample.endpoint in over_tls))
+        seen.append(Sighting.of(probed, tls=probed.sample.endpoint in over_tls, reader=reader))
 
     plan = Plan(endpoints, Budget(None, None), stage.store_url, simulated=True)
     stop = asyncio.Event()

@@ -40,7 +40,8 @@ class Errors:
     by (it can not be after the server has read the request). ``gap_ms`` is of the time between two events,
     ``tokens_per_s_percent`` of each sample's own tokens/s. ``bound_held`` is the share of events whose error was within
     the bound that their stamps gave. ``failed`` counts the probes that were not ok, ``untrusted`` those that inftop
-    itself would not have trusted, which are left out of the errors, as they are of its percentiles.
+    itself would not have trusted, which are left out of the errors, as they are of its percentiles. ``reader`` is who
+    read the sockets, in words; None where it is not known.
     """
 
     probes: int
@@ -53,6 +54,7 @@ class Errors:
     cpu_us_per_event: float | None
     bound_held: float | None
     kernel: bool
+    reader: str | None = None
 
     @property
     def words(self) -> str:

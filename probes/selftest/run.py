@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Final
 
 from probes import __version__
-from probes.loop import EngineLoop
 from probes.selftest.certificate import Certificate, Measured
 from probes.selftest.comparison import compare
 from probes.selftest.errors import Errors
@@ -72,15 +71,8 @@ def selftest(
         screen=screen is not None,
         quick=quick,
         measured=tuple(measured),
-        reader=_reader(),
         cpu_steal_percent=None if taken is None or stolen is None else round((taken - stolen) / passed_ms * 100, 2),
     )
-
-
-def _reader() -> str:
-    """Who reads for an engine of this user on this machine."""
-    with contextlib.closing(EngineLoop()) as loop:
-        return loop.reader.value
 
 
 def _play(load: Load, screen: Screen | None, seconds: float) -> Errors:

@@ -12,7 +12,7 @@ from probes.probe import Probed
 class Sighting:
     """One probe's marks (monotonic ns) and the sample's own figures; ``at`` and ``doubt`` one for each output event.
 
-    ``cpu_s`` is the CPU time of the engine's process when the probe was over.
+    ``cpu_s`` is the CPU time of the engine's process when the probe was over, ``reader`` who read its sockets.
     """
 
     model: str
@@ -26,9 +26,10 @@ class Sighting:
     tokens_per_s: float | None
     trusted: bool | None
     cpu_s: float
+    reader: str | None = None
 
     @classmethod
-    def of(cls, probed: Probed, *, tls: bool) -> "Sighting":
+    def of(cls, probed: Probed, *, tls: bool, reader: str | None = None) -> "Sighting":
         """What a probe that has just ended saw."""
         sample, marks = probed.sample, probed.marks
         return cls(
@@ -43,6 +44,7 @@ class Sighting:
             tokens_per_s=sample.tokens_per_s,
             trusted=sample.trusted,
             cpu_s=time.process_time(),
+            reader=reader,
         )
 
     @classmethod

@@ -20,6 +20,7 @@ GOOD = Errors(
     tokens_per_s_percent=Spread(0.01, 0.02, 0.05, 0.08), cpu_us_per_event=35.0, bound_held=0.9999, kernel=True,
 )  # fmt: skip
 FOUND = Certificate(1_000, "here", "Linux", "0.1", screen=True, quick=False, measured=(Measured("2 × 2,000", GOOD),))
+WORSE = Spread(0.0, 0.1, 0.5, 1.0)
 
 
 def having(**errors: object) -> Certificate:
@@ -71,12 +72,12 @@ def test_a_load_that_is_too_much_is_named_and_does_not_speak_for_the_others():
 @pytest.mark.parametrize(
     ("found", "told"),
     [
-        (replace(FOUND, reader=Reader.KERNEL), False),  # as good as it gets without
-        (replace(having(ttft_ms=Spread(0, 0, 0.5, 1)), reader=Reader.KERNEL), True),
-        (replace(having(ttft_ms=Spread(0, 0, 0.5, 1)), reader=Reader.LOOP), True),
-        (replace(having(ttft_ms=Spread(0, 0, 0.5, 1)), reader=Reader.REAL_TIME), False),
-        (replace(having(ttft_ms=Spread(0, 0, 0.5, 1)), reader=Reader.LOOP, system="Darwin 24"), False),
-        (having(ttft_ms=Spread(0, 0, 0.5, 1)), False),
+        (having(reader=Reader.KERNEL), False),  # as good as it gets without
+        (having(ttft_ms=WORSE, reader=Reader.KERNEL), True),
+        (having(ttft_ms=WORSE, reader=Reader.LOOP), True),
+        (having(ttft_ms=WORSE, reader=Reader.REAL_TIME), False),
+        (replace(having(ttft_ms=WORSE, reader=Reader.LOOP), system="Darwin 24"), False),
+        (having(ttft_ms=WORSE), False),
     ],
 )
 def test_who_could_be_more_accurate_is_told_how(found, told):
@@ -87,7 +88,8 @@ def test_who_could_be_more_accurate_is_told_how(found, told):
 
 def test_a_certificate_older_than_the_question_who_reads_is_a_certificate():
     values = FOUND.to_json()
-    del values["reader"]
+    for measured in values["measured"]:
+        del measured["errors"]["reader"]
     assert Certificate.from_json(json.dumps(values)) == FOUND
 
 
