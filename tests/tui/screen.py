@@ -1,5 +1,6 @@
 """Screen: the dashboard on a scripted source, driven by a pilot and read as text."""
 
+import asyncio
 from contextlib import asynccontextmanager
 
 from tests.tui import fabric
@@ -9,26 +10,35 @@ from tui.lens import Lens
 from tui.period import LENGTHS, Period
 from tui.source import Replay
 
+TURNS = 200
+"""So many turns of the loop are taken before it is seen that somebody waits for a thread."""
+
 
 async def quiet(pilot):
     """Until nobody on the screen has anything left to do: no message, no layout, no painting.
 
-    The pilot's own pause waits in steps of 20 ms until the whole process has used next to no CPU.
+    The pilot's own pause waits in steps of 20 ms until the whole process has used next to no CPU; and its way to hear
+    that all have done their work, a message to each, is more work than what most keys ask for.
     """
-    app, still = pilot.app, False
+    app, turns = pilot.app, 0
     while True:
-        await pilot._wait_for_screen()
-        app.screen._on_timer_update()
-        was_still, still = (
-            still,
-            not any(
-                one.message_queue_size or one._next_callbacks
-                for one in (app, *app.screen.walk_children(with_self=True))
-            ),
-        )
-        still = still and not (app.screen._callbacks or app.screen._layout_required or app.screen._dirty_widgets)
-        if still and was_still:
+        screen = app.screen
+        if not all(resting(one) for one in (app, *screen.walk_children(with_self=True))):
+            turns += 1
+            if turns % TURNS:
+                await asyncio.sleep(0)
+            elif not await pilot._wait_for_screen():
+                return  # the app has failed, and says so at its end
+        elif screen._callbacks or screen._layout_required or screen._dirty_widgets or screen._repaint_required:
+            screen._on_timer_update()
+        else:
             return
+
+
+def resting(pump):
+    """Whether it waits for its next message, with none in hand."""
+    filled = pump._message_queue.ready_event
+    return pump._closed or bool(filled._waiters and not filled.is_set() and not pump._next_callbacks)
 
 
 class Clock:
