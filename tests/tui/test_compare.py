@@ -1,18 +1,11 @@
 """The compare screen through its keys and clicks, over a real store."""
 
-import pytest
-
-from tests.tui.comparing import CEREBRAS, FAST, GROQ, OPUS, ROUTER, SPARK, comparing, store
+from tests.tui.comparing import CEREBRAS, FAST, GROQ, OPUS, ROUTER, SPARK, comparing
 from tui.compare_keys import COMPARE_FOOTER, COMPARE_KEYS
 from tui.measure import CHARTED
 from tui.period import refresh_ms
 from tui.screens.compare import NOBODY, NOTHING
 from tui.screens.compare_choice import CompareChoice, items
-
-
-@pytest.fixture(scope="module")
-def url(tmp_path_factory):
-    return store(tmp_path_factory.mktemp("comparing"))
 
 
 async def test_it_opens_on_those_of_the_same_model_ranked(url):

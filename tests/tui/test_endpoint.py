@@ -13,7 +13,7 @@ from probes.store.reader import StoreReader
 from tests.samples import sample
 from tests.store.stores import fill, url_of
 from tests.tui.fabric import NOW
-from tests.tui.month import DAY, FIRST, HOUR, KEPT_SINCE, SECOND, THIRD, fill_month
+from tests.tui.month import DAY, FIRST, HOUR, KEPT_SINCE, SECOND, THIRD
 from tests.tui.portrayed import portrayed
 from tests.tui.screen import showing
 from tui.endpoint_keys import ENDPOINT_FOOTER, ENDPOINT_KEYS, SAMPLE_KEYS
@@ -24,13 +24,6 @@ from tui.screens.sample import SampleScreen
 LARGE = (160, 45)
 WEEK_AGO = (NOW - 7 * DAY) // HOUR * HOUR
 """Longer stretches begin with a full hour."""
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    path = tmp_path_factory.mktemp("month") / "history.db"
-    fill_month(path)
-    return path
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,20 @@
+"""What screens are opened over: stores that are only read, filled once for all of them."""
+
+import pytest
+
+from tests.tui import comparing
+from tests.tui.month import fill_month
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory):
+    """The path of the store of `tests.tui.month`."""
+    path = tmp_path_factory.mktemp("month") / "history.db"
+    fill_month(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def url(tmp_path_factory):
+    """The URL of the store of `tests.tui.comparing`."""
+    return comparing.store(tmp_path_factory.mktemp("comparing"))
