@@ -13,6 +13,9 @@ from probes.loop import EngineLoop
 STREAMS = {"test_stream.py", "test_connection.py", "test_websocket.py"}
 """What is a matter of how sockets are read runs on every kind of loop."""
 
+SIZE = {"COLUMNS", "LINES"}
+"""Whoever has these takes no notice of its terminal's own; in the workers of pytest-xdist they are set."""
+
 gc.set_threshold(20_000, 20, 20)  # whole screens are made and dropped: looking for rubbish took a sixth of their time
 
 
@@ -31,7 +34,7 @@ def homes(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def a_machine_of_its_own(monkeypatch, homes):
     for name in os.environ:
-        if name.endswith("_API_KEY") or name.startswith("INFTOP_"):
+        if name.endswith("_API_KEY") or name.startswith("INFTOP_") or name in SIZE:
             monkeypatch.delenv(name)
     home = next(homes)
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
