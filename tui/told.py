@@ -41,10 +41,12 @@ class Told:
 
     def join(self, readings: Iterable[Reading] = (), seen: Iterable[Seen] = (), moments: Iterable[Change] = ()) -> None:
         """Take in what was found before; changes among the remembered are found anew, those before them kept."""
-        known = {one.at for one in self.readings}
+        known = {one.at for one in self.readings} if readings else ()
         if new := [one for one in readings if one.at not in known]:
             self.readings = tuple(sorted((*self.readings, *new), key=attrgetter("at"))[-KEPT:])
             self._levels = None
+        if not seen and not moments:
+            return  # a live sample of an endpoint that does not say who serves: nearly all are
         before = {*self.changes, *moments}
         known = {one.at for one in self.seen}
         if heard := [one for one in seen if one.at not in known]:
