@@ -30,7 +30,7 @@ class Worker(Protocol):
 class Backlog:
     """Whose reads wait to be decoded, on one loop, so that all of them together never keep it from reading.
 
-    ``hear`` looks whether there is something to read now.
+    ``hear`` looks whether there is something that this loop must read now.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, hear: Callable[[], bool] = lambda: True) -> None:

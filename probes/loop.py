@@ -122,12 +122,12 @@ class EngineLoop(asyncio.SelectorEventLoop):
     def __init__(self, *, ringed: bool = True) -> None:
         self.ear = Ear()
         super().__init__(self.ear)
-        self.backlog = Backlog(self, self.ear.hear)
         self.ring: Ring | None = None
         self._stamped = stamped()
         if ringed:
             with contextlib.suppress(OSError):
                 self.ring = Ring(self)
+        self.backlog = Backlog(self, self.ear.hear if self.ring is None else lambda: False)
 
     def close(self) -> None:
         """As any loop's own."""

@@ -108,7 +108,8 @@ def _rebuild(engine: Engine, on_progress: Progress) -> Rebuilt:
                 if time.monotonic() > ends_at:
                     break
         on_progress(done, total)
-        time.sleep(TURN_S / 2)  # whoever waits for the store's lock asks again and again: let it find an open door
+        if done < total:
+            time.sleep(TURN_S / 2)  # whoever waits for the store's lock asks again and again: let it find an open door
     return Rebuilt(since, made)
 
 
