@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import pytest
 from textual.app import App
+from textual.events import Resize
+from textual.geometry import Size
 from textual.widgets import Static
 
 from probes.culprit import Verdict
@@ -11,6 +13,7 @@ from probes.frames import EndpointFacts, WatchStatus
 from probes.outcome import Outcome
 from probes.ratelimit import Bucket
 from tests.samples import sample
+from tests.tui.screen import showing
 from tui.format import clock
 from tui.limits import Level
 from tui.panels.detail import Detail, against, changes, due, failure, failures_text, figures, limits, title
@@ -233,3 +236,19 @@ def test_the_next_probe_is_counted_down_to():
     assert due(replace(VIEW, watch=WatchStatus(VIEW.name, running=True)), at) == "probing now"
     assert due(replace(VIEW, watch=WatchStatus(VIEW.name)), at) == ""
     assert "next in 27 s" in title(waiting, GOOD, 200, due(waiting, at), dark=True).plain
+
+
+async def test_a_resize_that_is_heard_late_changes_nothing():
+    async with showing(size=(80, 24)) as shown:
+        detail = shown.app.screen.query_one(Detail)
+        first = shown.lines
+        await shown.press("down")
+        second = shown.lines
+        detail.on_resize(Resize(Size(80, 40), Size(80, 40)))
+        await shown.press("up")
+        assert shown.lines != first
+        detail.on_resize(Resize(detail.size, detail.size))
+        await shown.settle()
+        assert shown.lines == first
+        await shown.press("down")
+        assert shown.lines == second

@@ -290,7 +290,8 @@ class Detail(Container):
         name = (view.name, view.slot, view.why, view.state, view.hit_by, view.facts) if view else None
         group = against(view) if view else []
         verdict = view.verdict if view else None
-        content = (name, group, sample, failures, answer, theme.name, size, verdict)
+        roomy = self.has_class("-wide") or self.has_class("-tall")  # a resize on the way is heard in the size after it
+        content = (name, group, sample, failures, answer, theme.name, size, roomy, verdict)
         if not size.width:
             return
         if (content, self._due) != self._titled:  # it counts down; the rest stays while there is nothing new
@@ -301,7 +302,6 @@ class Detail(Container):
                 else "no endpoint selected"
             )
             self._title.update(named)
-        roomy = self.has_class("-wide") or self.has_class("-tall")
         self._draw_lanes(view)
         self._draw_told(view, LIMIT_ROWS if roomy else 1)
         if content == self._drawn:
