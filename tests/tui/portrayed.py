@@ -59,9 +59,9 @@ def fleet(store):
 
 
 @asynccontextmanager
-async def portrayed(store, size=(80, 24), length="7 d"):
+async def portrayed(store, size=(80, 24), length="7 d", theme=None):
     """The first endpoint, opened with the dashboard's period of that length."""
-    async with showing(*fleet(store), size=size, lens=Lens(Period(LENGTHS[length]))) as shown:
+    async with showing(*fleet(store), size=size, lens=Lens(Period(LENGTHS[length])), theme=theme) as shown:
         opened = Portrayed(shown)
         await opened.press("enter")
         yield opened

@@ -13,6 +13,9 @@ from tui.source import Replay
 TURNS = 200
 """So many turns of the loop are taken before it is seen that somebody waits for a thread."""
 
+TO_DO = ("_callbacks", "_dirty_widgets", *(f"_{one}_required" for one in ("layout", "scroll", "repaint", "recompose")))
+"""What a screen has yet to do when it is next painted."""
+
 
 async def quiet(pilot):
     """Until nobody on the screen has anything left to do: no message, no layout, no painting.
@@ -23,16 +26,15 @@ async def quiet(pilot):
     app, turns = pilot.app, 0
     while True:
         screen = app.screen
-        if not all(resting(one) for one in (app, *screen.walk_children(with_self=True))):
-            turns += 1
-            if turns % TURNS:
-                await asyncio.sleep(0)
-            elif not await pilot._wait_for_screen():
-                return  # the app has failed, and says so at its end
-        elif screen._callbacks or screen._layout_required or screen._dirty_widgets or screen._repaint_required:
+        if all(resting(one) for one in (app, *screen.walk_children(with_self=True))):
+            if not any(getattr(screen, one) for one in TO_DO):
+                return
             screen._on_timer_update()
-        else:
-            return
+        turns += 1
+        if turns % TURNS:
+            await asyncio.sleep(0)
+        elif not await pilot._wait_for_screen():
+            return  # the app has failed, and says so at its end
 
 
 def resting(pump):

@@ -19,36 +19,34 @@ def utc(monkeypatch):
     time.tzset()
 
 
-async def look(compare, name, size):
-    await compare.shown.pilot.resize_terminal(*size)
-    await compare.settle()
+def look(compare, name, size):
     strips = [list(strip) for strip in compare.app.screen._compositor.render_strips()]
     check(f"compare-{name}-{size[0]}x{size[1]}", picture(strips))
 
 
-async def test_a_model(url):
-    async with comparing(url) as compare:
-        for theme in ("dark", "light"):
-            compare.app.theme = f"inftop-{theme}"
-            for size in ((80, 24), (160, 45)):
-                await look(compare, f"model-{theme}", size)
+@pytest.mark.parametrize("theme", ["inftop-dark", "inftop-light"])
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+async def test_a_model(url, size, theme):
+    async with comparing(url, size=size, theme=theme) as compare:
+        look(compare, f"model-{theme.removeprefix('inftop-')}", size)
 
 
-async def test_six_by_speed(url):
-    async with comparing(url, select=SPARK) as compare:
+@pytest.mark.parametrize("size", [(100, 30), (200, 50)])
+async def test_six_by_speed(url, size):
+    async with comparing(url, size=size, select=SPARK) as compare:
         await compare.press("m", "m", "m", "s", "s", "s")
-        for size in ((100, 30), (200, 50)):
-            await look(compare, "six", size)
+        look(compare, "six", size)
 
 
-async def test_the_past_by_place(url):
-    async with comparing(url, window="1 h", select=GROQ) as compare:
+@pytest.mark.parametrize("size", [(80, 24)])
+async def test_the_past_by_place(url, size):
+    async with comparing(url, size=size, window="1 h", select=GROQ) as compare:
         await compare.press("down", "v", "left_square_bracket", "left_square_bracket")
-        await look(compare, "places-past", (80, 24))
+        look(compare, "places-past", size)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (160, 45)])
 async def test_the_list(url, size):
     async with comparing(url, size=size) as compare:
         await compare.press("a", "down", "down", "down", "enter", *"o")
-        await look(compare, "list", size)
+        look(compare, "list", size)

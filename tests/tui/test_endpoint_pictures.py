@@ -25,12 +25,10 @@ def compared(shown, name, size):
     compare(f"endpoint-{name}-{size[0]}x{size[1]}", picture(strips))
 
 
-async def test_all_at_once(store):
-    async with portrayed(store, size=LARGE) as shown:
-        for theme in ("dark", "light"):
-            shown.app.theme = f"inftop-{theme}"
-            await shown.settle()
-            compared(shown, f"all-{theme}", LARGE)
+@pytest.mark.parametrize("theme", ["inftop-dark", "inftop-light"])
+async def test_all_at_once(store, theme):
+    async with portrayed(store, size=LARGE, theme=theme) as shown:
+        compared(shown, f"all-{theme.removeprefix('inftop-')}", LARGE)
 
 
 async def test_two_lanes_in_the_past(store):
@@ -53,10 +51,8 @@ async def test_the_week_with_its_numbers(store):
         compared(shown, "week", LARGE)
 
 
-async def test_one_sample(store):
-    async with portrayed(store, size=SMALL) as shown:
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+async def test_one_sample(store, size):
+    async with portrayed(store, size=size) as shown:
         await shown.press(*"6", "enter")
-        for size in (SMALL, LARGE):
-            await shown.shown.pilot.resize_terminal(*size)
-            await shown.settle()
-            compared(shown, "sample", size)
+        compared(shown, "sample", size)

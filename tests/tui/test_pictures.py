@@ -19,25 +19,18 @@ def utc(monkeypatch):
     time.tzset()
 
 
-SIZES = [(80, 24), (160, 45)]
-
-
-async def compared(shown, name):
-    """Compare what is on the screen in each size."""
-    for size in SIZES:
-        await shown.pilot.resize_terminal(*size)
+@pytest.mark.parametrize("theme", ["inftop-dark", "inftop-light"])
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+async def test_the_fleet(size, theme):
+    async with showing(fabric.hello(), fabric.frame(fabric.day(hours=7)), size=size, theme=theme) as shown:
         await shown.settle()
         strips = [list(strip) for strip in shown.app.screen._compositor.render_strips()]
-        compare(name.format(f"{size[0]}x{size[1]}"), picture(strips))
+    compare(f"fleet-{size[0]}x{size[1]}-{theme.removeprefix('inftop-')}", picture(strips))
 
 
-@pytest.mark.parametrize("theme", ["dark", "light"])
-async def test_the_fleet(theme):
-    async with showing(theme=f"inftop-{theme}") as shown:
-        await compared(shown, f"fleet-{{}}-{theme}")
-
-
-async def test_the_groups():
-    async with showing(*fabric.priced()) as shown:
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+async def test_the_groups(size):
+    async with showing(*fabric.priced(), size=size) as shown:
         await shown.press("g")
-        await compared(shown, "groups-{}")
+        strips = [list(strip) for strip in shown.app.screen._compositor.render_strips()]
+    compare(f"groups-{size[0]}x{size[1]}", picture(strips))

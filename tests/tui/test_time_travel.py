@@ -293,14 +293,11 @@ async def test_without_a_store_it_says_so():
         assert "not read: there is no store yet" in shown.lines[0]
 
 
+@pytest.mark.parametrize("size", [(160, 45), (100, 30), (80, 24)])
 @pytest.mark.parametrize("name", ["past", "30d"])
-async def test_pictures(history, name):
-    async with looking(history) as shown:
+async def test_pictures(history, size, name):
+    async with looking(history, size=size) as shown:
         await read(shown)
         await press(shown, "slash", *("2026-09-18 12:00" if name == "past" else "30d"), "enter")
-        for size in ((160, 45), (100, 30), (80, 24)):
-            await shown.pilot.resize_terminal(*size)
-            await shown.settle()
-            await read(shown)
-            strips = [list(strip) for strip in shown.app.screen._compositor.render_strips()]
-            compare(f"travel-{name}-{size[0]}x{size[1]}", picture(strips))
+        strips = [list(strip) for strip in shown.app.screen._compositor.render_strips()]
+    compare(f"travel-{name}-{size[0]}x{size[1]}", picture(strips))
