@@ -122,7 +122,8 @@ class Ring:
     def _rung(self) -> None:
         os.read(self._uring.bell, 8)
         before = self._newest_ns
-        thick = self.look() > 1 or self._newest_ns - before < THICK_NS
+        found = self.look()
+        thick = found > 1 or (found == 1 and self._newest_ns - before < THICK_NS)
         if thick and self._gathering is None and not self._haste:
             self._uring.mute(silent=True)
             self._gathering = self._loop.call_later(GATHER_S, self._gathered)
@@ -241,10 +242,11 @@ class RingIntake:
         What lies in the kernel together has its newest stamp, in however many reads it comes; so the end of a full
         read may be as old as its beginning.
         """
-        at, doubt, _, kernel = stamp
-        if not kernel or at < self._newest_ns:
+        doubt, kernel = stamp.doubt, stamp.kernel
+        at = max(stamp.at, self._newest_ns)  # a segment that overtook another can be read only after that
+        if not kernel:
             self._before_ns = self._newest_ns = at
-            return stamp._replace(end_doubt=doubt, kernel=False)
+            return stamp._replace(at=at)
         if at > self._newest_ns:
             self._before_ns, self._newest_ns = self._newest_ns, at
         if self._unread_since is not None:

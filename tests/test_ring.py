@@ -24,7 +24,7 @@ from probes.loop import EngineLoop, Reader, reader
 from probes.marks import Stamp
 from probes.receive_clock import CLOSE_NS, STEP_NS, stamped
 from probes.ring import FEW, Ring, RingIntake
-from probes.uring import ROOM, Uring
+from probes.uring import ROOM, Arrival, Uring
 from tests.sockets import pair, refuse_stamps, ringed
 
 pytestmark = ringed
@@ -174,6 +174,19 @@ def test_no_read_began_before_the_one_before_it_on_the_same_socket(run, monkeypa
             (first, _), (second, _) = heard
             assert second.doubt is not None
             assert second.at - second.doubt >= first.at
+
+    run(main)
+
+
+def test_a_segment_that_overtook_another_is_there_when_the_other_is(run):
+    async def main():
+        async with listening() as (taken, heard, far):
+            far.sendall(b"a")
+            await heard.until(1)
+            [(first, _)] = heard
+            taken.heard(Arrival(taken._tag, b"b", 1, 0, more=True), Stamp(first.at - 5_000, 0, 0, kernel=True))
+            second, _ = heard[1]
+            assert (second.at, second.kernel) == (first.at, True)
 
     run(main)
 
