@@ -151,14 +151,20 @@ async def test_an_unknown_certificate_is_a_tls_failure(tmp_path, monkeypatch):
 
 
 async def test_a_server_that_speaks_no_tls_is_a_tls_failure():
+    gone = asyncio.Event()
+
     async def plain(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
         writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+        gone.set()
 
     listening = await asyncio.start_server(plain, "127.0.0.1", 0)
     with pytest.raises(SetupError) as caught:
         await open_stream("127.0.0.1", listening.sockets[0].getsockname()[1], tls_context())
     assert caught.value.outcome is Outcome.TLS
+    await gone.wait()
     listening.close()
 
 
@@ -204,13 +210,17 @@ async def test_a_request_for_another_origin_is_refused():
 
 
 async def test_a_reader_behind_a_flood_leaves_it_in_the_kernel():
+    gone = asyncio.Event()
+
     async def flood(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
+        with suppress(ConnectionError):
             while True:
                 writer.write(b"x" * 65536)
                 await writer.drain()
-        except ConnectionError:
-            writer.close()
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+        gone.set()
 
     listening = await asyncio.start_server(flood, "127.0.0.1", 0)
     stream, _ = await open_stream("127.0.0.1", listening.sockets[0].getsockname()[1], None)
@@ -222,4 +232,5 @@ async def test_a_reader_behind_a_flood_leaves_it_in_the_kernel():
     _, data = await stream.read()
     assert set(data) == {ord("x")}
     stream.abort()
+    await gone.wait()
     listening.close()
