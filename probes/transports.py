@@ -2,6 +2,7 @@
 
 import ssl
 from collections.abc import Iterable
+from urllib.parse import urlsplit
 
 from probes.endpoint import Endpoint
 from probes.transport import Transport
@@ -9,7 +10,7 @@ from probes.transport import Transport
 
 def trust_for(base_urls: Iterable[str]) -> ssl.SSLContext | None:
     """Whom to trust at these addresses; None where nothing is encrypted: it takes tens of milliseconds."""
-    if not any(one.startswith(("https://", "wss://")) for one in base_urls):
+    if all(urlsplit(one).scheme in {"http", "ws"} for one in base_urls):
         return None
     from probes.connection import tls_context
 

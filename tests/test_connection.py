@@ -14,6 +14,7 @@ from probes.network import open_stream
 from probes.outcome import Outcome
 from probes.stream import UNREAD_LIMIT
 from probes.transport import SetupError
+from probes.transports import trust_for
 from probes.wire.dialect import WireRequest
 from tests.certificate import server_context
 from tests.sockets import ON_THE_WAY
@@ -234,3 +235,9 @@ async def test_a_reader_behind_a_flood_leaves_it_in_the_kernel():
     stream.abort()
     await gone.wait()
     listening.close()
+
+
+def test_only_plain_addresses_need_nobody_to_trust():
+    assert trust_for(["http://localhost:8080/v1", "ws://localhost"]) is None
+    for one in ("https://api.example/v1", "HTTPS://api.example/v1", "wss://api.example", "WSS://api.example"):
+        assert trust_for(["http://localhost", one]) is not None
