@@ -72,9 +72,9 @@ class Ring:
         """Hand it nothing more."""
         self._intakes.pop(tag, None)
 
-    def begin(self, tag: int, sock: socket.socket) -> None:
-        """Have a socket read for an intake."""
-        self._order(partial(self._receive, tag, os.dup(sock.fileno())))
+    def begin(self, tag: int, sock: socket.socket, nth: int) -> None:
+        """Have a socket read for an intake, its ``nth`` time."""
+        self._order(partial(self._receive, tag, os.dup(sock.fileno()), nth))
 
     def end(self, tag: int) -> None:
         """Have it read no more."""
@@ -153,7 +153,7 @@ class Ring:
                     return
                 order()
 
-    def _receive(self, tag: int, file: int) -> None:
+    def _receive(self, tag: int, file: int, nth: int) -> None:
         try:
             self._uring.receive(tag, file)
         except OSError as error:
@@ -161,7 +161,7 @@ class Ring:
         finally:
             os.close(file)
         if (intake := self._intakes.get(tag)) is not None:
-            intake.armed_ns = time.monotonic_ns()
+            intake.armed = nth, time.monotonic_ns()
 
     def _cancel(self, tag: int) -> None:
         with contextlib.suppress(OSError):  # it goes on reading, then, until the other side ends
@@ -175,18 +175,20 @@ class Ring:
 class RingIntake:
     """An `Intake` whose socket is read by a ring.
 
-    ``armed_ns`` is when the kernel had begun to read, at the latest; until then what comes may have to wait.
+    ``armed``: how often the kernel has been asked to read, and when it had begun to, at the latest. Until it has been
+    asked as often as it had to be, what comes may have to wait.
     """
 
     gathers: Final = True
 
     def __init__(self, sock: socket.socket, ring: Ring, arrive: Arrive) -> None:
         self.fault: OSError | None = None
-        self.armed_ns: int | None = None
+        self.armed = 0, 0
         self._sock = sock
         self._ring = ring
         self._arrive = arrive
         self._tag = ring.join(self)
+        self._asked = 0
         self._wanted = self._reading = False
         self._before_ns = self._newest_ns = time.monotonic_ns()
         self._unread_since: int | None = None
@@ -233,8 +235,9 @@ class RingIntake:
 
     def _begin(self) -> None:
         if not self._reading:
-            self._reading, self.armed_ns, self._unread_since = True, None, self._newest_ns
-            self._ring.begin(self._tag, self._sock)
+            self._reading, self._unread_since = True, self._newest_ns
+            self._asked += 1
+            self._ring.begin(self._tag, self._sock, self._asked)
 
     def _sure(self, stamp: Stamp, size: int) -> Stamp:
         """With what is known of this socket: what came in this read came after what had another stamp before it.
@@ -250,7 +253,8 @@ class RingIntake:
         if at > self._newest_ns:
             self._before_ns, self._newest_ns = self._newest_ns, at
         if self._unread_since is not None:
-            if self.armed_ns is None or at <= self.armed_ns:
+            asked, armed_ns = self.armed
+            if asked < self._asked or at <= armed_ns:
                 doubt = at - self._unread_since
             else:
                 self._unread_since = None
