@@ -3,7 +3,6 @@
 import asyncio
 import ssl
 from collections.abc import AsyncIterator, Callable
-from urllib.parse import urlsplit
 
 import httpx
 
@@ -12,6 +11,7 @@ from probes.loop import let_others_read
 from probes.marks import Setup, Stamp
 from probes.network import open_stream
 from probes.outcome import Outcome
+from probes.peer import peer_of
 from probes.stream import Stream
 from probes.transport import ExchangeError, Gate, Reply
 from probes.wire.dialect import WireRequest
@@ -87,14 +87,11 @@ class Body(httpx.AsyncByteStream):
 class Connection(httpx.AsyncBaseTransport):
     """One HTTP/1.1 connection to one origin, without a pool: a `probes.transport.Transport`.
 
-    No redirect is followed.
+    No redirect is followed. Raises ValueError for an encrypted address without ``tls``.
     """
 
     def __init__(self, base_url: str, tls: ssl.SSLContext | None) -> None:
-        parts = urlsplit(base_url)
-        self._host = parts.hostname or ""
-        self._port = parts.port or (443 if parts.scheme == "https" else 80)
-        self._tls = tls if parts.scheme == "https" else None
+        self._peer = peer_of(base_url, tls)
         self._origin = httpx.URL(base_url).copy_with(raw_path=b"/", query=None, fragment=None)
         self._stream: Stream | None = None
         self._parser: ResponseParser | None = None
@@ -119,7 +116,7 @@ class Connection(httpx.AsyncBaseTransport):
         if self.is_open:
             return None
         self.drop()
-        self._stream, setup = await open_stream(self._host, self._port, self._tls)
+        self._stream, setup = await open_stream(*self._peer)
         return setup
 
     async def send(self, wire: WireRequest, gate: Gate | None = None) -> Reply:

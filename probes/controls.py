@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final
-from urllib.parse import urlsplit
 
 from probes import timing
 from probes.control import EVERY_S, Control, ControlPlan, control_of, origin_of
 from probes.endpoint import Endpoint, Timeouts
 from probes.network import open_stream
 from probes.outcome import Outcome
+from probes.peer import peer_of
 from probes.sample import Sample
 from probes.transport import SetupError
 
@@ -26,11 +26,9 @@ async def check(origin: str, tls: ssl.SSLContext | None, timeout: float) -> Cont
     Never raises a failure. Not a byte is sent but those of the TLS handshake.
     """
     at = time.time_ns() // 1_000_000
-    parts = urlsplit(origin)
-    port = parts.port or (443 if parts.scheme == "https" else 80)
     try:
         async with asyncio.timeout(timeout):
-            stream, setup = await open_stream(parts.hostname or "", port, tls if parts.scheme == "https" else None)
+            stream, setup = await open_stream(*peer_of(origin, tls))
     except TimeoutError:
         return Control(origin, at, Outcome.TIMEOUT, f"connect: nothing within {timeout:g} s")
     except SetupError as error:

@@ -150,7 +150,7 @@ def regex(value: object) -> str:
 
 
 def base_url(value: object) -> str:
-    """An http, https, ws or wss address that request paths are appended to; without a slash at its end."""
+    """An http, https, ws or wss address that request paths are appended to: its scheme small, no slash at its end."""
     url = text(value)
     if plain(url) != url or any(one.isspace() for one in url):
         raise ValueError("must not hold blanks or control characters")
@@ -165,7 +165,7 @@ def base_url(value: object) -> str:
         raise ValueError(f"must be an http://, https://, ws:// or wss:// address, not {shown(url)}")
     if parts.query or parts.fragment:
         raise ValueError("must end with its path: no '?' and no '#'")
-    return url.rstrip("/")
+    return (parts.scheme + url[len(parts.scheme) :]).rstrip("/")
 
 
 def store_url(value: object) -> str:

@@ -2,15 +2,15 @@
 
 import ssl
 from collections.abc import Iterable
-from urllib.parse import urlsplit
 
 from probes.endpoint import Endpoint
+from probes.peer import is_encrypted
 from probes.transport import Transport
 
 
 def trust_for(base_urls: Iterable[str]) -> ssl.SSLContext | None:
     """Whom to trust at these addresses; None where nothing is encrypted: it takes tens of milliseconds."""
-    if all(urlsplit(one).scheme in {"http", "ws"} for one in base_urls):
+    if not any(is_encrypted(one) for one in base_urls):
         return None
     from probes.connection import tls_context
 

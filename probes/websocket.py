@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
-from urllib.parse import urlsplit
 
 from websockets.client import ClientProtocol
 from websockets.exceptions import InvalidStatus
@@ -23,6 +22,7 @@ from websockets.uri import parse_uri
 from probes.marks import Setup, Stamp
 from probes.network import open_stream
 from probes.outcome import Outcome
+from probes.peer import peer_of
 from probes.stream import Stream
 from probes.text import line
 from probes.transport import ExchangeError, Gate, Refused, Reply, SetupError
@@ -63,13 +63,13 @@ class Messages:
 
 
 class WebSocket:
-    """One WebSocket to one URL; a `probes.transport.Transport`. Opening it takes the headers of the request."""
+    """One WebSocket to one URL; a `probes.transport.Transport`. Opening it takes the headers of the request.
+
+    Raises ValueError for an encrypted address without ``tls``.
+    """
 
     def __init__(self, base_url: str, tls: ssl.SSLContext | None) -> None:
-        parts = urlsplit(base_url)
-        self._host = parts.hostname or ""
-        self._port = parts.port or (443 if parts.scheme == "wss" else 80)
-        self._tls = tls if parts.scheme == "wss" else None
+        self._peer = peer_of(base_url, tls)
         self._stream: Stream | None = None
         self._protocol: ClientProtocol | None = None
         self._pump: asyncio.Task[None] | None = None
@@ -97,7 +97,7 @@ class WebSocket:
         if self.is_open:
             return None
         self.drop()
-        self._stream, setup = await open_stream(self._host, self._port, self._tls)
+        self._stream, setup = await open_stream(*self._peer)
         self._protocol = ClientProtocol(parse_uri(wire.url), max_size=EVENT_LIMIT, logger=_SILENT)
         try:
             await self._upgrade(self._stream, self._protocol, wire)

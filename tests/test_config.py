@@ -454,6 +454,16 @@ def test_a_dialect_and_its_address_go_together(tmp_path, dialect, base_url, want
         load(path)
 
 
+def test_an_address_is_the_same_however_its_scheme_is_spelt(tmp_path):
+    path = tmp_path / "config.toml"
+    over_http, over_socket = (
+        f'[[endpoint]]\nname = "{dialect}"\nmodel = "m"\nkey = "none"\ndialect = "{dialect}"\nbase_url = "{url}"\n'
+        for dialect, url in (("openai_chat", "HTTPS://h/V1"), ("openai_responses_ws", "WSS://h/V1/"))
+    )
+    path.write_text(over_http + over_socket)
+    assert [one.base_url for one in load(path).endpoints] == ["https://h/V1", "wss://h/V1"]
+
+
 def test_controls_are_on_without_a_reference_and_as_the_file_says(write):
     assert load(write(ENDPOINT)).controls == ControlPlan(None, 60.0)
     table = '[control]\nreference = "https://Example.com/"\nevery = "5m"'

@@ -12,9 +12,10 @@ from probes import network
 from probes.connection import Connection, Reply, tls_context
 from probes.network import open_stream
 from probes.outcome import Outcome
+from probes.peer import peer_of
 from probes.stream import UNREAD_LIMIT
 from probes.transport import SetupError
-from probes.transports import trust_for
+from probes.transports import transport_to, trust_for
 from probes.wire.dialect import WireRequest
 from tests.certificate import server_context
 from tests.sockets import ON_THE_WAY
@@ -241,3 +242,18 @@ def test_only_plain_addresses_need_nobody_to_trust():
     assert trust_for(["http://localhost:8080/v1", "ws://localhost"]) is None
     for one in ("https://api.example/v1", "HTTPS://api.example/v1", "wss://api.example", "WSS://api.example"):
         assert trust_for(["http://localhost", one]) is not None
+
+
+@pytest.mark.parametrize("scheme", ["https", "HTTPS", "wss", "WSS"])
+def test_an_encrypted_address_is_never_opened_in_plain(scheme):
+    """Without trust there is no transport to it, and with trust it is used."""
+    url = f"{scheme}://api.example/v1"
+    with pytest.raises(ValueError, match="is encrypted, and no certificate is trusted"):
+        transport_to(url, None)
+    trust = tls_context()
+    assert peer_of(url, trust) == ("api.example", 443, trust)
+
+
+def test_a_plain_address_is_plain_though_there_is_trust():
+    assert peer_of("http://h:81", tls_context()) == ("h", 81, None)
+    assert peer_of("ws://h", tls_context()) == ("h", 80, None)
