@@ -457,7 +457,8 @@ def test_no_collector_is_no_end(caplog, monkeypatch):
     with Collector() as gone:
         pass
     with pushing(parse_collector(gone.url), tallied(sample()), every_s=3600):
-        pass
+        [thread] = [one for one in threading.enumerate() if one.name == "otlp"]
+    thread.join()  # the end does not wait for it longer than that
     assert len(caplog.records) == 1
 
 
