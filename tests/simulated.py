@@ -23,6 +23,11 @@ async def simulating(behaviour: Behaviour | None = None, **options: Any) -> Asyn
         yield simulator
 
 
+def has_speed(tokens_per_s: float | None, detail: str | None) -> bool:
+    """Whether a sample has a decode speed, or was made on a machine so busy that its output came all at once."""
+    return (tokens_per_s is None) == ("tokens/s withheld: output spans" in (detail or ""))
+
+
 def body(model: str = MODEL, **fields: Any) -> dict[str, Any]:
     """A streaming chat request."""
     return {"model": model, "stream": True, "messages": [{"role": "user", "content": "Say something."}], **fields}

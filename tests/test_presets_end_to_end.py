@@ -17,6 +17,7 @@ from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.limiter import Allowance
 from probes.simulator.server import Simulator
+from tests.simulated import has_speed
 
 KEY: Final = "sk-planted-key-0123456789"
 MODEL: Final = "test-model"
@@ -181,7 +182,7 @@ def test_a_probe_of_every_preset_succeeds(name: str, probed: Probed):
     assert (sample["input_tokens"], sample["output_tokens"]) == (truth.input_tokens, 100)
     assert sample["output_chars"] == sum(len(one.text) for one in truth.outputs)
     assert sample["chunks"] == len(truth.outputs)
-    assert sample["tokens_per_s"] is not None
+    assert has_speed(sample["tokens_per_s"], sample["outcome_detail"])
     assert sample["ttft_ms"] == sample["ttfa_ms"]
     assert KEY not in probed.printed
     # it went where the provider's requests go, with all that the preset adds
