@@ -16,7 +16,28 @@ STREAMS = {"test_stream.py", "test_connection.py", "test_websocket.py"}
 SIZE = {"COLUMNS", "LINES"}
 """Whoever has these takes no notice of its terminal's own; in the workers of pytest-xdist they are set."""
 
-gc.set_threshold(20_000, 20, 20)  # whole screens are made and dropped: looking for rubbish took a sixth of their time
+GLANCES = 20
+"""So many looks at 20,000 new objects each, and what they left is looked at closely."""
+
+gc.set_threshold(20_000, 1_000_000)  # the close look takes seconds on a busy machine, so it is taken between two tests
+
+
+def pytest_collection_finish():
+    _clear()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol():
+    try:
+        return (yield)
+    finally:
+        if gc.get_count()[1] > GLANCES:
+            _clear()
+
+
+def _clear():
+    gc.collect()
+    gc.freeze()  # what is left stays, and need not be looked at again
 
 
 def pytest_xdist_auto_num_workers(config):
