@@ -21,10 +21,10 @@ COMPARE_KEYS: Final = (
         "A longer window, up to a year."),
     Key("compare.window.back", "W", "W", "window(-1)", "Compare", "", "Shorter window",
         "A shorter window."),
-    Key("compare.step.back", "left_square_bracket", "[", "step(-1)", "Compare", "back", "Step back in time",
-        "Half a window back in time; what is shown then stands still, until Home."),
-    Key("compare.step.forth", "right_square_bracket", "]", "step(1)", "Compare", "forth", "Step forth in time",
-        "Half a window forth in time, up to the present."),
+    Key("compare.step.back", "left_square_bracket", "[", "step(-1)", "Compare", "earlier", "Half a window earlier",
+        "Half a window earlier; what is shown then stands still, until Home."),
+    Key("compare.step.forth", "right_square_bracket", "]", "step(1)", "Compare", "later", "Half a window later",
+        "Half a window later, up to the present."),
     Key("compare.jump", "slash", "/", "jump", "Compare", "jump", "Jump to a date or a span",
         "Type a date or time (2026-11-14, 2026-11-14 15:00), a span (two with .. between) or a length (36h, 45d)."),
     Key("compare.live", "home", "Home", "live", "Compare", "now", "Back to the present",
@@ -52,7 +52,7 @@ _BY_ID: Final = {key.id: key for key in COMPARE_KEYS}
 COMPARE_FOOTER: Final = tuple(
     _BY_ID[f"compare.{name}"]
     for name in (
-        "help", "back", "add", "measure", "rank", "window", "step.back", "step.forth", "jump", "live", "remove", "open",
+        "help", "back", "add", "measure", "rank", "window", "jump", "step.back", "step.forth", "live", "remove", "open",
         "vantage", "race", "export",
     )
 )  # fmt: skip

@@ -32,10 +32,10 @@ KEYS: Final = (
         "The next longer window of time."),
     Key("window.back", "T", "T", "window(-1)", "Look", "", "Shorter window",
         "The next shorter window of time."),
-    Key("step.back", "left_square_bracket", "[", "step(-1)", "Look", "back", "Step back in time",
-        "Half a window back in time; what is shown then stands still, until Home."),
-    Key("step.forth", "right_square_bracket", "]", "step(1)", "Look", "forth", "Step forth in time",
-        "Half a window forth in time, up to the present."),
+    Key("step.back", "left_square_bracket", "[", "step(-1)", "Look", "earlier", "Half a window earlier",
+        "Half a window earlier; what is shown then stands still, until Home."),
+    Key("step.forth", "right_square_bracket", "]", "step(1)", "Look", "later", "Half a window later",
+        "Half a window later, up to the present."),
     Key("view", "v", "v", "view", "Look", "view", "Fleet or panels",
         "Switch between the fleet and four large panels."),
     Key("scale", "y", "y", "scale", "Look", "scale", "One scale, or one each",
@@ -150,8 +150,8 @@ BY_ID: Final = {key.id: key for key in (*KEYS, *RACE_KEYS)}
 FOOTER: Final = tuple(
     BY_ID[name]
     for name in (
-        "help", "quit", "window.next", "step.back", "view", "sort", "filter", "endpoint", "race",
-        "compare", "step.forth", "probe", "pause", "freeze", "group", "export", "scale", "palette",
+        "help", "quit", "window.next", "view", "sort", "filter", "endpoint", "race",
+        "compare", "step.back", "step.forth", "probe", "pause", "freeze", "group", "export", "scale", "palette",
     )
 )  # fmt: skip
 """The order in which the footer drops keys that do not fit: the last goes first."""

@@ -58,7 +58,7 @@ class Period:
         return Span(end - self.length_ms, end)
 
     def stepped(self, step: int, now: int) -> "Period":
-        """Half its length back (-1) or forth (1); what reaches the present is live again."""
+        """Half its length earlier (-1) or later (1); what reaches the present is live again."""
         until = (now if self.until is None else self.until) + step * self.length_ms // 2
         return replace(self, until=until if until < now else None)
 

@@ -214,7 +214,7 @@ class CompareScreen(Screen[None]):
         self._go(self.period.resized(neighbour(tuple(LENGTHS.values()), self.period.length_ms, step), self._now()))
 
     def action_step(self, step: int) -> None:
-        """Back and forth in time."""
+        """Half a window earlier or later."""
         self._go(self.period.stepped(step, self._now()))
 
     def action_live(self) -> None:

@@ -185,7 +185,7 @@ class DashboardScreen(WishingScreen):
         self.post_message(WindowChosen())
 
     def action_step(self, step: int) -> None:
-        """Half a window back or forth in time."""
+        """Half a window earlier or later."""
         self._go(self.lens.period.stepped(step, self.still.at if self.still else self.now()))
 
     def action_home(self) -> None:

@@ -236,7 +236,7 @@ class EndpointScreen(Screen[None]):
         self._go(self.period.resized(length, self._now()))
 
     def action_step(self, step: int) -> None:
-        """Half a window back or forth."""
+        """Half a window earlier or later."""
         self._go(self.period.stepped(step, self._now()))
 
     def action_live(self) -> None:
