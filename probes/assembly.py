@@ -81,7 +81,7 @@ def assemble(
         **_server(answer),
         **_headroom(limits),
         **asdict(disturbance),
-        **_trust(marks),
+        **_trust(marks, disturbance.cpu_steal_ms),
         limited_by=limited_by(detail or "", limits) if verdict.outcome is Outcome.RATE_LIMITED else None,
     )
     return _plain(sample, key)
@@ -137,9 +137,9 @@ def _gaps(marks: Marks) -> dict[str, Any]:
     return {"gap_p50_ms": gaps.p50_ms, "gap_p95_ms": gaps.p95_ms, "gap_max_ms": gaps.max_ms}
 
 
-def _trust(marks: Marks) -> dict[str, Any]:
-    """How far the times can be off by our own doing."""
-    found = trust(marks)
+def _trust(marks: Marks, stolen_ms: float | None) -> dict[str, Any]:
+    """How far the times can be off by our own doing, and by what the hypervisor took."""
+    found = trust(marks, stolen_ms)
     return {"error_bound_ms": found.error_bound_ms, "shared_stamps": found.shared, "trusted": found.trusted}
 
 

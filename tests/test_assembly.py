@@ -19,9 +19,13 @@ def assembled(*events: Event, limits: RateLimits | None = None, first_event: int
     for number, event in enumerate((*events, End()), start=1):
         answer.take(event, number * 100 * MS, marks)
     marks.first_event = None if first_event is None else first_event * MS
+    return sample_of(answer, marks, Disturbance(), limits)
+
+
+def sample_of(answer: Answer, marks: Marks, disturbance: Disturbance, limits: RateLimits | None = None) -> Sample:
     return assemble(
         endpoint(), marks, answer,
-        vantage="local", started_at=0, status=200, kept=True, limits=limits, disturbance=Disturbance(), key=None,
+        vantage="local", started_at=0, status=200, kept=True, limits=limits, disturbance=disturbance, key=None,
     )  # fmt: skip
 
 
@@ -64,6 +68,16 @@ def test_time_in_a_servers_queue_is_told_and_is_not_the_servers_word():
 
 
 LIMITS = RateLimits((Bucket("requests", "day", None, 1000, 999, 86.4), Bucket("tokens", "minute", None, 6000, 0, 7.5)))
+
+
+def test_what_the_hypervisor_took_while_events_lay_together_is_in_the_bound():
+    answer, marks = Answer(), Marks(due=0, started=0, sent=0)
+    for at in (60, 60, 160):
+        answer.take(Output(Kind.ANSWER, "word "), at * MS, marks, doubt=0)
+    answer.take(End(), 160 * MS, marks)
+    quiet, robbed = (sample_of(answer, marks, Disturbance(cpu_steal_ms=stolen)) for stolen in (0.0, 40.0))
+    assert (quiet.error_bound_ms, quiet.trusted, quiet.shared_stamps) == (0.0, True, 1)
+    assert (robbed.error_bound_ms, robbed.trusted, robbed.ttft_ms) == (40.0, False, 60.0)
 
 
 def test_every_bucket_is_kept_and_the_tightest_has_columns_of_its_own():

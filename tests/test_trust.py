@@ -79,3 +79,40 @@ def test_a_short_answer_is_held_to_the_share_and_a_long_one_to_the_bound():
     assert trust(marks((100, 1), (150, 0))).trusted is True
     assert trust(marks((100, 1), (149, 0))).trusted is False
     assert trust(marks((100, 0), (200, 6), (10_000, 0))).trusted is False
+
+
+STALLED = marks((100, 0), (150, 0), (150, 0), (150, 0), (150, 0), (150, 0), (160, 0), (170, 0))
+"""An event every 10 ms; those of 110 to 150 ms lay together while nobody could read, and have the stamp of the last."""
+
+
+def test_events_that_share_a_stamp_may_have_come_while_the_processor_was_taken_away():
+    assert trust(STALLED) == Trust(0.0, 0.0, 4)
+    assert trust(STALLED, 0.0) == Trust(0.0, 0.0, 4)
+    assert trust(STALLED, 200.0) == Trust(50.0, 0.0, 4)
+
+
+def test_no_longer_than_it_was_taken_away():
+    assert trust(STALLED, 30.0).error_bound_ms == 30
+
+
+def test_the_first_events_may_have_come_since_the_request_was_sent_and_the_speed_is_in_doubt_with_them():
+    first = marks((100, 0), (100, 0), (100, 0), *((100 + each * 50, 0) for each in range(1, 8)), sent=20 * MS)
+    assert trust(first, 60.0) == Trust(60.0, round(60 / 350, 6), 2)
+    assert trust(first, 1_000.0).error_bound_ms == 80
+
+
+def test_what_comes_in_twos_and_threes_at_its_own_pace_stays_trusted():
+    """2,000 tokens/s whose server puts three events in a segment: three take 1.5 ms, in 200 ms stolen as well."""
+    steady = marks(*((100 + each // 3 * 1.5, 0) for each in range(900)))
+    assert trust(steady).shared == 600
+    found = trust(steady, 200.0)
+    assert found.trusted is True
+    assert found.error_bound_ms == pytest.approx(2 * 2 * 448.5 / 899, abs=0.001)
+
+
+def test_what_came_all_at_once_may_have_come_at_any_time():
+    assert trust(marks((100, 0), (100, 0)), 60.0).error_bound_ms == 60
+
+
+def test_a_stamp_that_is_nobody_elses_is_in_no_more_doubt_than_its_reader_says():
+    assert trust(marks((100, 0.1), (150, 0.2), (200, 0.1)), 1_000.0) == Trust(0.2, 0.002, 0)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from probes.probe import Probed
+from probes.trust import doubts
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Sighting:
             clock=sample.clock,
             sent=marks.sent,
             at=tuple(one.at for one in marks.contents),
-            doubt=tuple(one.doubt for one in marks.contents),
+            doubt=tuple(doubts(marks, sample.cpu_steal_ms) or [None] * len(marks.contents)),
             tokens_per_s=sample.tokens_per_s,
             trusted=sample.trusted,
             cpu_s=time.process_time(),
