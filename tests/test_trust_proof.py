@@ -29,6 +29,7 @@ from probes.wire.dialect import Event
 from tests.apart import Apart, simulating_apart
 from tests.samples import endpoint
 from tests.sockets import refuse_stamps, ringed
+from tests.tries import tries
 
 BLOCK_S = 0.2
 ATTEMPTS = 4
@@ -145,7 +146,7 @@ def test_a_blocked_engine_marks_the_samples_it_spoiled_and_no_others(apart, cloc
     async def main() -> tuple[dict[str, Sample], Block]:
         return await blocked_engine(apart.url, make())
 
-    for _ in range(ATTEMPTS):
+    for _ in tries(ATTEMPTS):
         try:
             samples, block = loop.run(main())
         finally:
@@ -154,7 +155,8 @@ def test_a_blocked_engine_marks_the_samples_it_spoiled_and_no_others(apart, cloc
         assert {one.outcome for one in samples.values()} == {Outcome.OK}
         assert {one.clock for one in samples.values()} == {clock}
         written = block.outputs_in(truth["fast"])
-        assert len(written) > 5
+        if len(written) <= 5 or any(block.outputs_in(truth[other]) for other in ("early", "late")):
+            continue  # it came at another time than it was meant to
         spoiled = samples["fast"]
         assert spoiled.trusted is False
         assert spoiled.error_bound_ms is not None
@@ -162,7 +164,6 @@ def test_a_blocked_engine_marks_the_samples_it_spoiled_and_no_others(apart, cloc
         assert spoiled.error_bound_ms * 1e6 >= written[-2] - written[0]
         assert spoiled.shared_stamps is not None
         assert spoiled.shared_stamps >= len(written) - 2
-        assert all(not block.outputs_in(truth[other]) for other in ("early", "late"))
         if samples["early"].trusted and samples["late"].trusted:
             assert samples["late"].loop_lag_ms >= 100, "it was under way while the loop was blocked, unharmed"
             return
@@ -176,7 +177,7 @@ def test_a_blocked_engine_spoils_nothing_that_a_ring_reads(apart, monkeypatch):
     async def main() -> tuple[dict[str, Sample], Block]:
         return await blocked_engine(apart.url, make())
 
-    for _ in range(ATTEMPTS):
+    for _ in tries(ATTEMPTS):
         try:
             samples, block = loop.run(main())
         finally:
@@ -184,7 +185,8 @@ def test_a_blocked_engine_spoils_nothing_that_a_ring_reads(apart, monkeypatch):
         truth = {one.model: one for one in apart.records()[-3:]}
         assert {one.outcome for one in samples.values()} == {Outcome.OK}
         assert {one.clock for one in samples.values()} == {"kernel"}
-        assert len(block.outputs_in(truth["fast"])) > 5
+        if len(block.outputs_in(truth["fast"])) <= 5:
+            continue  # it came when all was said
         blocked = samples["fast"]
         assert blocked.loop_lag_ms is not None
         assert blocked.loop_lag_ms >= 100
@@ -202,7 +204,7 @@ def test_every_stamp_of_a_ring_is_right_whatever_blocks_the_loop(apart):
             await asyncio.sleep(dice.uniform(0.0, 0.06))
             Block.now(dice.choice([0.001, 0.004, 0.015, 0.04]))
 
-    for _ in range(ATTEMPTS):
+    for _ in tries(ATTEMPTS):
         got = loop.run(probed(apart.url, "steady", surprise))
         assert got.sample.outcome is Outcome.OK
         outputs = apart.records()[-1].outputs
@@ -239,7 +241,7 @@ def test_one_late_event_is_marked_by_the_user_clock_and_right_by_the_kernels(apa
 
         return await probed(apart.url, "lone", surprise)
 
-    for _ in range(ATTEMPTS):
+    for _ in tries(ATTEMPTS):
         got = loop.run(main())
         record = apart.records()[-1]
         assert got.sample.outcome is Outcome.OK

@@ -29,6 +29,7 @@ from probes.transports import transport_to
 from probes.wire import load_dialect
 from tests.race.results import lane_result
 from tests.samples import endpoint, sample
+from tests.tries import tries
 
 FAST = Behaviour(output_tokens=Constant(120), tokens_per_s=Constant(1_500), ttft_ms=Constant(10))
 SLOW = Behaviour(output_tokens=Constant(120), tokens_per_s=Constant(300), ttft_ms=Constant(40))
@@ -70,7 +71,7 @@ def raced(behaviours: dict[str, Behaviour], wish: RaceWish = WISH, **options: An
 
 def undisturbed(behaviours: dict[str, Behaviour], wish: RaceWish) -> Race:
     """A race of which the machine bent nothing."""
-    for _ in range(ATTEMPTS):
+    for _ in tries(ATTEMPTS):
         race = raced(behaviours, wish)
         if all(one.sample.trusted for heat in race.heats for one in heat.lanes):
             return race
