@@ -1,4 +1,4 @@
-"""Trust: how far a sample's times can be off by the engine's own doing, and whether that is little enough; pure."""
+"""Trust: how far a sample's times can be off by the doing of engine and hypervisor, and is that little enough; pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
