@@ -35,15 +35,13 @@ class Comparing:
         self.shown, self.app, self.clock = shown, shown.app, shown.clock
 
     async def settle(self):
-        """Let everything be read and painted."""
-        await self._workers()
-        await quiet(self.shown.pilot)
-        await self._workers()
-        await quiet(self.shown.pilot)
-
-    async def _workers(self):
-        await quiet(self.shown.pilot)
-        await self.app.workers.wait_for_complete([one for one in self.app.workers if one.group != "source"])
+        """Until nothing is read and drawn any more: what is drawn may ask for more."""
+        while True:
+            await quiet(self.shown.pilot)
+            reading = [one for one in self.app.workers if one.group != "source" and not one.is_finished]
+            if not reading:
+                return
+            await self.app.workers.wait_for_complete(reading)
 
     async def press(self, *keys):
         for key in keys:

@@ -6,6 +6,7 @@ commit it.
 
 import os
 import string
+from difflib import unified_diff
 from pathlib import Path
 
 from rich.segment import Segment
@@ -38,4 +39,8 @@ def compare(name: str, drawn: str) -> None:
     if UPDATE:
         path.parent.mkdir(exist_ok=True)
         path.write_text(drawn, encoding="utf-8")
-    assert drawn.splitlines() == path.read_text(encoding="utf-8").splitlines()
+    difference = unified_diff(
+        path.read_text(encoding="utf-8").splitlines(), drawn.splitlines(), str(path.name), "drawn", lineterm=""
+    )
+    said = "\n".join(difference)
+    assert not said, said

@@ -70,7 +70,12 @@ def _style(one: Placed, name: str) -> str:
 
 
 class CompareTable(Grid):
-    """Draws the table; a click on a row posts `Clicked`, one on the title of a figure `RankChosen`."""
+    """Draws the table; a click on a row posts `Clicked`, one on the title of a figure `RankChosen`.
+
+    It is as high as it has rows, which whoever shows it sets, and they are few: it needs no scrollbar.
+    """
+
+    DEFAULT_CSS = "CompareTable { height: 2; overflow-y: hidden; }"
 
     class RankChosen(Message):
         """The title of a figure's column was clicked."""

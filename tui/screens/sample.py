@@ -39,7 +39,7 @@ class SampleScreen(Screen[None]):
         background: $background;
         #heading { background: $panel; padding: 0 1; }
         #keys { background: $panel; }
-        #sheet { height: 1fr; padding: 0 1; scrollbar-size-vertical: 1; }
+        #sheet { height: 1fr; padding: 0 1; scrollbar-gutter: stable; scrollbar-size-vertical: 1; }
         Waterfall { height: auto; max-height: 12; margin: 1 0; }
         #figures, #text, #facts { height: auto; margin: 0 0 1 0; }
     }

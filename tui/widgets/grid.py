@@ -172,6 +172,6 @@ class Grid(ScrollView, can_focus=False):
             first -= 1
         top, page = self.scroll_offset.y, self.size.height - 1
         if first < top:
-            self.scroll_to(y=first, animate=False)
+            self.scroll_to(y=first, animate=False, force=True)
         elif last >= top + page:
-            self.scroll_to(y=last - page + 1, animate=False)
+            self.scroll_to(y=last - page + 1, animate=False, force=True)
