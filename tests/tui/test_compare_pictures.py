@@ -7,6 +7,7 @@ import pytest
 from tests.tui.comparing import GROQ, SPARK, comparing
 from tests.tui.picture import compare as check
 from tests.tui.picture import picture
+from tests.tui.screen import at_once
 
 
 @pytest.fixture(autouse=True)
@@ -29,6 +30,12 @@ def look(compare, name, size):
 async def test_a_model(url, size, theme):
     async with comparing(url, size=size, theme=theme) as compare:
         look(compare, f"model-{theme.removeprefix('inftop-')}", size)
+
+
+async def test_a_model_read_before_the_first_layout(url, monkeypatch):
+    monkeypatch.setattr("asyncio.to_thread", at_once)
+    async with comparing(url, size=(80, 24), theme="inftop-dark") as compare:
+        look(compare, "model-dark", (80, 24))
 
 
 @pytest.mark.parametrize("size", [(100, 30), (200, 50)])

@@ -6,6 +6,7 @@ import pytest
 
 from tests.tui.picture import compare, picture
 from tests.tui.portrayed import portrayed
+from tests.tui.screen import at_once
 
 SMALL, MIDDLE, LARGE = (80, 24), (100, 30), (160, 45)
 
@@ -56,3 +57,10 @@ async def test_one_sample(store, size):
     async with portrayed(store, size=size) as shown:
         await shown.press(*"6", "enter")
         compared(shown, "sample", size)
+
+
+async def test_one_sample_read_before_the_first_layout(store, monkeypatch):
+    monkeypatch.setattr("asyncio.to_thread", at_once)
+    async with portrayed(store, size=SMALL) as shown:
+        await shown.press(*"6", "enter")
+        compared(shown, "sample", SMALL)
