@@ -38,7 +38,7 @@ def simulating_apart(models: Mapping[str, Behaviour]) -> Iterator[Apart]:
         yield Apart(ours.recv(), ours)
     finally:
         ours.close()
-        child.join(10)
+        child.join(60)
         if child.is_alive():
             child.kill()
             child.join()

@@ -135,7 +135,7 @@ async def connected(simulator: Simulator, tls: ssl.SSLContext | None = None) -> 
 
 async def until(condition: Callable[[], bool]) -> None:
     """Let the loop run until the condition holds; for what a simulator in the same loop has no event to tell."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not condition():
             await asyncio.sleep(0)
 

@@ -73,7 +73,7 @@ async def streaming() -> AsyncIterator[tuple[Stream, socket.socket]]:
 async def whole(stream: Stream, size: int) -> bytes:
     """So many bytes, in however many reads."""
     got = bytearray()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while len(got) < size:
             got += (await stream.read())[1]
     return bytes(got)

@@ -72,7 +72,7 @@ def read(text, parse=families):
 def get(address, path, **headers):
     request = urllib.request.Request(f"http://{address}{path}", headers=headers)
     try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return answer.status, answer.headers, answer.read()
     except urllib.error.HTTPError as answer:
         with answer:
@@ -393,7 +393,7 @@ class Collector:
 
     def wait(self, count):
         with self.came:
-            assert self.came.wait_for(lambda: len(self.requests) >= count, 20)
+            assert self.came.wait_for(lambda: len(self.requests) >= count, 60)
 
     @property
     def metrics(self):

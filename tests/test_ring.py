@@ -26,10 +26,13 @@ from probes.receive_clock import CLOSE_NS, STEP_NS, stamped
 from probes.ring import FEW, Ring, RingIntake
 from probes.uring import ROOM, Arrival, Uring
 from tests.sockets import pair, refuse_stamps, ringed
+from tests.tries import tries
 
 pytestmark = ringed
 FILES = Path("/proc/self/fd")
 HELD_S = 0.02
+ATTEMPTS = 10
+"""Tries at what a reading thread that is not run for as long would spoil."""
 
 
 def now() -> int:
@@ -57,12 +60,12 @@ class Heard(list[tuple[Stamp, bytes]]):
 
     async def until(self, size: int) -> None:
         """So many bytes have come; in how many reads is the machine's affair."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while len(self.data) < size:
                 await asyncio.sleep(0)
 
     async def end(self) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not self or self[-1][1]:
                 await asyncio.sleep(0)
 
@@ -99,7 +102,7 @@ def unseen() -> int:
 
 async def lying_there() -> None:
     """Until the ring has something that nobody has looked at."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not unseen():
             await asyncio.sleep(0)
 
@@ -132,15 +135,18 @@ def test_reads_that_come_while_the_loop_is_held_are_stamped_apart_and_hardly_in_
                 hold()
                 written.append((before, now()))
             await heard.until(4)
+            assert heard.data == b"0123"
+            if len(heard) < 4:
+                return False  # the reading thread was not run while two of them came
             for (stamp, _), (before, after) in zip(heard, written, strict=True):
                 assert stamp.kernel
                 assert before - CLOSE_NS <= stamp.at <= after
                 assert stamp.end_doubt == 0
                 assert stamp.doubt is not None
                 assert stamp.doubt <= ring()._queued_ns - queued_ns
-            assert heard.data == b"0123"
+            return True
 
-    run(main)
+    assert any(run(main) for _ in tries(ATTEMPTS)), "read together"
 
 
 def test_the_time_the_reading_thread_stood_in_line_is_in_doubt(run, monkeypatch):
@@ -238,7 +244,7 @@ def test_what_was_gathered_is_handed_over_and_gathering_ends_when_little_comes(r
             for part in parts.splitlines(keepends=True):
                 far.sendall(part)
             await heard.until(len(parts))
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 while ring()._gathering is not None:
                     await asyncio.sleep(0.001)
             far.sendall(b"!")
@@ -389,7 +395,7 @@ def test_a_ring_without_buffers_reads_on_when_it_has_some_and_doubts_what_lay_th
             assert stamp.doubt is not None
             assert stamp.at - stamp.doubt <= written
             before = stamp
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 while stamp.at - (stamp.doubt or 0) <= before.at:  # soon what comes is sure again
                     far.sendall(b"y")
                     await heard.until(len(heard.data) + 1)
@@ -456,7 +462,7 @@ def test_closing_ends_the_connection_though_the_kernel_reads_it(run, deaf):
             if deaf:
                 taken.deafen()
             taken.close()
-            far.settimeout(10)
+            far.settimeout(60)
             assert far.recv(1) == b""
             assert heard == []
 

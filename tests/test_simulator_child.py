@@ -30,7 +30,7 @@ def children(monkeypatch) -> list["subprocess.Popen[bytes]"]:
 
 async def models() -> Any:
     async with simulator_process() as url:
-        return await asyncio.to_thread(lambda: json.load(urlopen(f"{url}/models", timeout=10)))
+        return await asyncio.to_thread(lambda: json.load(urlopen(f"{url}/models", timeout=60)))
 
 
 def test_it_serves_an_engine_and_goes_with_it(children):

@@ -101,7 +101,7 @@ async def test_serves_until_told_to_stop():
     serving = asyncio.create_task(serve_demo(ready.set_result, until))
     url = await ready
     assert urlsplit(url).hostname == "127.0.0.1"
-    listed = await asyncio.to_thread(lambda: json.load(urlopen(f"{url}/models", timeout=10)))
+    listed = await asyncio.to_thread(lambda: json.load(urlopen(f"{url}/models", timeout=60)))
     assert {one["id"] for one in listed["data"]} == set(demo_models())
     until.set()
     await serving

@@ -206,7 +206,7 @@ async def test_a_client_may_ping_fragment_and_close():
 
 
 async def test_an_old_socket_is_told_so_and_closed():
-    async with asyncio.timeout(10), simulating(socket_life_s=0.01) as simulator, client_of(simulator) as socket:
+    async with asyncio.timeout(60), simulating(socket_life_s=0.01) as simulator, client_of(simulator) as socket:
         told = json.loads(await socket.recv())
         assert (told["status"], told["error"]["code"]) == (400, "websocket_connection_limit_reached")
         with pytest.raises(ConnectionClosed) as caught:
@@ -216,7 +216,7 @@ async def test_an_old_socket_is_told_so_and_closed():
 
 async def test_an_old_socket_is_let_finish_its_answer():
     slow = replace(SPOKEN, ttfb_ms=Constant(1), ttft_ms=Constant(30))
-    async with asyncio.timeout(10), simulating(slow, socket_life_s=0.05) as simulator, client_of(simulator) as socket:
+    async with asyncio.timeout(60), simulating(slow, socket_life_s=0.05) as simulator, client_of(simulator) as socket:
         await socket.send(json.dumps(ASK))
         await socket.send(json.dumps(ASK))
         *answers, farewell = [await rest(socket), await rest(socket)]

@@ -19,8 +19,12 @@ from probes.receive_clock import CLOSE_NS
 from probes.stream import UNREAD_LIMIT, Stream, words
 from probes.transport import ExchangeError
 from tests.sockets import ON_THE_WAY, on_linux, pair, refuse_stamps, streaming, whole
+from tests.tries import tries
 
 HELD_S = 0.02
+ATTEMPTS = 10
+"""Tries at what a reading thread that is not run for as long would spoil."""
+
 MUCH = bytes(range(256)) * (32 << 10)
 """8 MiB: more than any socket's buffers take at once."""
 
@@ -166,7 +170,7 @@ async def test_an_abort_wakes_who_waits_for_room():
         writing = await waiting_for_room(stream)
         stream.abort()
         with pytest.raises(ExchangeError) as caught:
-            await asyncio.wait_for(writing, 10)
+            await asyncio.wait_for(writing, 60)
         assert caught.value.outcome is Outcome.CUT
         assert stream.sent is None
 
@@ -176,7 +180,7 @@ async def test_a_peer_that_goes_ends_a_write_that_waits_for_room():
         writing = await waiting_for_room(stream)
         reset(far)
         with pytest.raises(ExchangeError) as caught:
-            await asyncio.wait_for(writing, 10)
+            await asyncio.wait_for(writing, 60)
         assert caught.value.outcome is Outcome.CUT
 
 
@@ -227,14 +231,19 @@ def held_reads(*writes: bytes, ringed: bool = False) -> tuple[list[tuple[Stamp, 
 
 @on_linux
 def test_what_came_while_the_loop_was_held_was_read_all_the_same():
-    reads, instants = held_reads(b"one", b"two", b"three", ringed=True)
-    assert [data for _, data in reads] == [b"one", b"two", b"three"]
-    for (stamp, _), (written, held) in zip(reads, instants, strict=True):
-        assert stamp.kernel
-        assert written - CLOSE_NS <= stamp.at <= held
-        assert stamp.end_doubt == 0
-        assert stamp.doubt is not None
-        assert stamp.doubt < HELD_S * 1e9, "the loop was held, and that was no delay"
+    for _ in tries(ATTEMPTS):
+        reads, instants = held_reads(b"one", b"two", b"three", ringed=True)
+        assert b"".join(data for _, data in reads) == b"onetwothree"
+        if len(reads) < 3:
+            continue  # the reading thread was not run while two of them came
+        for (stamp, _), (written, held) in zip(reads, instants, strict=True):
+            assert stamp.kernel
+            assert written - CLOSE_NS <= stamp.at <= held
+            assert stamp.end_doubt == 0
+            assert stamp.doubt is not None
+        if all(stamp.doubt < HELD_S * 1e9 for stamp, _ in reads):
+            return
+    pytest.fail(f"the loop was held, and that was no delay: {reads}")
 
 
 @on_linux

@@ -296,6 +296,6 @@ def test_what_can_not_be_run_is_refused_in_words(wrong: dict[str, Any]):
 
 async def until(reached: Callable[[], bool]) -> None:
     """Turns of the loop until something is so."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not reached():
             await asyncio.sleep(0.005)

@@ -58,7 +58,7 @@ def other(store: Path | str) -> Iterator[Any]:
 
 async def until(condition: Callable[[], bool]) -> None:
     """Wait for what another thread brings about."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not condition():
             await asyncio.sleep(0.005)
 

@@ -63,7 +63,7 @@ async def inftop(config, command, home):
 
 async def said(process, beginning) -> str:
     """The next line of standard error that begins so."""
-    async with asyncio.timeout(40):
+    async with asyncio.timeout(60):
         while line := (await process.stderr.readline()).decode():
             if line.startswith(beginning):
                 return line.strip()

@@ -215,7 +215,7 @@ async def test_the_loop_runs_on_while_the_store_hangs(store, monkeypatch):
 
     def hang(entries, beat):
         hung.set()
-        assert go_on.wait(20)
+        assert go_on.wait(60)
         return write(entries, beat)
 
     monkeypatch.setattr(writer._sink, "write", hang)
@@ -234,7 +234,7 @@ async def test_closing_leaves_what_cannot_be_written_in_time_and_says_so(path):
     writer = Writer(url_of(path), pragmas=dict(PRAGMAS, query_only=1))
     writer.put(sample(), None)
     await until(lambda: writer.status().state == "read_only")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await writer.close(0.3)
     assert (writer.status().state, writer.status().waiting, writer.status().stored) == ("read_only", 1, 0)
 

@@ -51,7 +51,7 @@ class Heard(list):
         self.changed.set()
 
     async def until(self, condition):
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not condition(self):
                 self.changed.clear()
                 await self.changed.wait()
@@ -76,7 +76,7 @@ async def test_what_is_stored_arrives_once_with_the_recorders_own_words(tmp_path
     sink.write([Entry(second, "another")], beat(json.dumps(status)))
     await heard.until(lambda all_: len(samples_of(all_)) == 2)
     await source.close()
-    await asyncio.wait_for(task, 10)
+    await asyncio.wait_for(task, 60)
     assert heard[0] == RecorderJoined("process 7 on host")
     assert samples_of(heard) == [first.started_at, second.started_at]
     last = heard[-1]
@@ -103,7 +103,7 @@ async def test_a_store_that_cannot_be_read_is_a_state_and_not_the_end(tmp_path, 
     task = asyncio.create_task(source.run(heard))
     await heard.until(lambda all_: len(all_) > 2)
     await source.close()
-    await asyncio.wait_for(task, 10)
+    await asyncio.wait_for(task, 60)
     assert heard[-1].engine.store.state == "foreign"
 
 

@@ -47,7 +47,7 @@ class Heard(list):
         self._changed.set()
 
     async def until(self, kind, count=1):
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while len(self.of(kind)) < count:
                 self._changed.clear()
                 await self._changed.wait()
@@ -65,7 +65,7 @@ async def running(child):
         yield heard
     finally:
         await child.close()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await task
 
 
@@ -128,7 +128,7 @@ async def test_it_stops_where_another_recorder_holds_the_store():
     held = encode(fabric.hello(holder="process 7 on host")).decode()
     child = engine(f"say({held!r})")
     heard = Heard()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await child.run(heard)
     assert child.held == heard.of(Hello)[0]
     assert child.held.holder == "process 7 on host"

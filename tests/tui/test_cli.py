@@ -148,7 +148,7 @@ def test_the_demo_runs_in_a_real_terminal_and_leaves_nothing_behind():
         engines = children.read_text().split() if children.exists() else []
         os.write(master, b"q")
         drain(master)
-        assert screen.wait(30) == 0
+        assert screen.wait(60) == 0
         assert not [pid for pid in engines if Path(f"/proc/{pid}").exists()]
     finally:
         screen.kill()

@@ -16,7 +16,7 @@ class Store:
     def read(self, url, question):
         self.asked.append(question)
         if gate := self.gates.get(question):
-            gate.wait(20)
+            gate.wait(60)
         if self.broken:
             raise StoreProblem("locked", "in other hands")
         return [f"{url} {question}"]
@@ -81,7 +81,7 @@ async def test_a_rough_answer_is_shown_until_the_fine_one_is_there():
 
     def read(url, question):
         yield "rough"
-        fine.wait(20)
+        fine.wait(60)
         yield "fine"
 
     lookback = Lookback(read)
@@ -101,7 +101,7 @@ async def test_the_rest_of_what_is_no_longer_wanted_is_not_read():
     def read(url, question):
         asked.append(f"rough {question}")
         yield f"rough {question}"
-        gate.wait(20)
+        gate.wait(60)
         asked.append(f"fine {question}")
         yield f"fine {question}"
 

@@ -57,7 +57,7 @@ class Heard(list):
         self.changed.set()
 
     async def until(self, condition):
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while not condition(self):
                 self.changed.clear()
                 await self.changed.wait()
@@ -79,7 +79,7 @@ async def looking(folder, *configured):
         yield onlooker, heard
     finally:
         await onlooker.close()
-        await asyncio.wait_for(task, 10)
+        await asyncio.wait_for(task, 60)
 
 
 @pytest.fixture(autouse=True)
@@ -222,7 +222,7 @@ async def test_the_screen_says_that_it_only_reads(tmp_path, monkeypatch):
     async with showing(source=onlooker, size=(160, 40), store_url=url_in(tmp_path)) as shown:
         with StoreReader(url_in(tmp_path)) as reader:
             shown.clock.ms = reader.recorder().beat_at + 300_000
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await shown.settle()
             while "120" not in shown.text:
                 await shown.settle()

@@ -41,7 +41,7 @@ async def test_our_own_engine_takes_over_when_the_recorder_has_ended():
     heard = []
     assert not live.send(Command("probe"))
     task = asyncio.create_task(live.run(heard.append))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while len(heard) < 5:
             await asyncio.sleep(0)
     assert attached_to == [held]
@@ -50,11 +50,11 @@ async def test_our_own_engine_takes_over_when_the_recorder_has_ended():
     assert engines[1].sent == [Command("probe", "a")]
     assert engines[0].sent == []
     await live.close()
-    await asyncio.wait_for(task, 10)
+    await asyncio.wait_for(task, 60)
     assert engines[1].closed
 
 
 async def test_closed_before_it_began_it_starts_nothing():
     live = Live(lambda: Engine([]), lambda hello: Replay([]))
     await live.close()
-    await asyncio.wait_for(live.run([].append), 10)
+    await asyncio.wait_for(live.run([].append), 60)
