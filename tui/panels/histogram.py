@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Final
 
 from probes.sketch import ACCURACY, Sketch
@@ -57,7 +58,7 @@ def histogram_rows(title: str, sketch: Sketch, shares: Sequence[float], width: i
     if found is None:
         count = sketch.count
         said = "no trusted ok sample" if not count else f"{count} sample{'' if count == 1 else 's'}: too few to draw"
-        return [head, ((said[:width], "hint"),)][:height]
+        return [head, *(((part, "hint"),) for part in wrap(said, max(width, 1)))][:height]
     marks = [(f"p{share * 100:g}", value) for share in shares if (value := sketch.quantile(share)) is not None]
     said = "  ".join(f"{name} {number(value)}" for name, value in marks)
     heads: list[Row] = [((title, "title"), (f"  {said}", "figure"))]
