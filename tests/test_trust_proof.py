@@ -32,7 +32,7 @@ from tests.sockets import refuse_stamps, ringed
 from tests.tries import tries
 
 BLOCK_S = 0.2
-ATTEMPTS = 4
+ATTEMPTS = 12
 """A busy machine may bend a sample too, and what it bent is marked as it should be: then it is tried again."""
 
 DELIVERY_NS = 2_000_000

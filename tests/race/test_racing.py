@@ -34,7 +34,7 @@ from tests.tries import tries
 FAST = Behaviour(output_tokens=Constant(120), tokens_per_s=Constant(1_500), ttft_ms=Constant(10))
 SLOW = Behaviour(output_tokens=Constant(120), tokens_per_s=Constant(300), ttft_ms=Constant(40))
 WISH = RaceWish(("a", "b"), "Tell a story.")
-ATTEMPTS = 5
+ATTEMPTS = 12
 """A busy machine may bend a heat, and what it bent is marked and not judged, as it should be: then it races again."""
 
 
