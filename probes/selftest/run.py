@@ -60,7 +60,10 @@ def selftest(
     measured = []
     for number, load in enumerate(loads, start=1):
         narrate(f"{number}/{len(loads)}  {load.name} tokens/s")
-        measured.append(Measured(load.name, _play(load, screen, QUICK_S if quick else FULL_S)))
+        try:
+            measured.append(Measured(load.name, _play(load, screen, QUICK_S if quick else FULL_S)))
+        except subprocess.TimeoutExpired as error:
+            raise RuntimeError(f"a process of the selftest did not end within {error.timeout:g} s") from error
     taken = steal_ms()
     passed_ms = (time.monotonic() - began) * 1000 * (os.cpu_count() or 1)
     return Certificate(

@@ -4,6 +4,7 @@ import contextlib
 import os
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -12,6 +13,11 @@ SIZE: Final = (160, 45)
 """Columns and rows."""
 
 ENDING_S: Final = 20.0
+QUIT: Final = "\x11"
+"""Ctrl+Q quits whatever view is open."""
+
+AGAIN_S: Final = 1.0
+"""How often it is asked to: until a program listens to its keys its terminal takes this one for itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +63,24 @@ def on_terminal(
     threading.Thread(target=_drain, args=(master, hear), name="terminal", daemon=True).start()
     try:
         yield (one := Terminal(program, master))
-        with contextlib.suppress(OSError):
-            one.press("\x11")  # Ctrl+Q quits whatever view is open
-        if program.wait(ENDING_S) != 0:
-            raise RuntimeError(f"the screen ended with status {program.returncode}")
+        if (status := _quit(one)) != 0:
+            raise RuntimeError(f"the screen ended with status {status}")
     finally:
         if program.poll() is None:
             program.kill()
             program.wait()
         os.close(master)
+
+
+def _quit(one: Terminal) -> int:
+    """The status a program ends with that is asked to."""
+    deadline = time.monotonic() + ENDING_S
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError):
+            one.press(QUIT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return one.process.wait(AGAIN_S)
+    raise RuntimeError(f"the screen did not end within {ENDING_S:g} s")
 
 
 def _drain(master: int, hear: Callable[[bytes], None]) -> None:
