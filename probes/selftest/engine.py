@@ -1,4 +1,7 @@
-"""Engine: the real engine on a selftest's stage, a process of its own; what it saw goes to a file at the end."""
+"""Engine: the real engine on a selftest's stage, a process of its own; what it saw goes to a file at the end.
+
+That the file is there says that the engine has begun.
+"""
 
 import asyncio
 import dataclasses
@@ -21,6 +24,7 @@ def measure(stage: Path) -> None:
     """Be the engine of a screen, as ``run`` is, and keep what was seen of every probe."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     told = Stage.read(stage)
+    Path(told.seen).touch()
     seen = loop.run(_measure(told))
     Path(told.seen).write_text("".join(json.dumps(dataclasses.asdict(one)) + "\n" for one in seen), encoding="utf-8")
 
