@@ -25,7 +25,7 @@ from probes.selftest.terminal import on_terminal
 from probes.selftest.truth import Truth
 from probes.surroundings import steal_ms
 
-QUICK_S: Final = 2.0
+QUICK_S: Final = 1.5
 FULL_S: Final = 25.0
 """How long each load is measured, from `WARM_UP_S` after its engine has begun."""
 
