@@ -54,12 +54,14 @@ def test_a_killed_recorder_loses_at_most_the_last_100_ms(tmp_path, nursery):
         assert stored == list(range(len(stored)))
         # a machine that stood still cannot keep time: allow what the recorder itself was late in putting
         still_ns = max((b.at_ns - a.at_ns for a, b in pairwise(said)), default=0)
-        still_ns += stood_still_ns() - stood_ns
+        stood_ns = stood_still_ns() - stood_ns
+        still_ns += stood_ns
         due = [one.number for one in said if one.state == "ok" and killed_ns - one.at_ns > PROMISE_NS + still_ns]
         judged += bool(due)
         if due and max(due) >= len(stored):
             late.append(f"kill {kill}: {len(stored)} stored, {max(due)} was due")
-    assert len(late) <= KILLS / 25, late  # not every stop of a machine is counted
+            assert stood_ns > PROMISE_NS / 10, late  # a machine that did not stand still is no excuse
+    assert len(late) <= KILLS / 25, late  # of what stood still, not every stop is counted
     if stood_still_ns() - began_ns > KILLS * PROMISE_NS / 4 and judged <= KILLS / 4:
         pytest.skip("this machine stood still too often to show how much is lost")
     assert judged > KILLS / 4  # else the kills came too early to show anything

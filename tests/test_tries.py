@@ -1,0 +1,35 @@
+"""Tries: only a machine that was held up in every try excuses a test."""
+
+import pytest
+
+from tests import tries as module
+from tests.tries import tries
+
+
+def steals(monkeypatch, *each_ms):
+    """What the hypervisor takes in each try, and nothing between two."""
+    said = [0.0]
+    for taken in each_ms:
+        said += [said[-1], said[-1] + taken]
+    following = iter(said[1:])
+    monkeypatch.setattr(module, "steal_ms", lambda: next(following))
+    monkeypatch.setattr(module, "throttled", lambda: 0)
+
+
+def test_a_test_is_skipped_where_every_try_was_held_up(monkeypatch):
+    steals(monkeypatch, 10.0, 10.0, 30.0)
+    with pytest.raises(pytest.skip.Exception, match="each of 3 tries: 50 ms stolen"):
+        list(tries(3))
+
+
+def test_a_quota_holds_a_try_up_too(monkeypatch):
+    halts = iter([0, 2, 2, 3])
+    monkeypatch.setattr(module, "steal_ms", lambda: None)
+    monkeypatch.setattr(module, "throttled", lambda: next(halts))
+    with pytest.raises(pytest.skip.Exception, match="3 halts"):
+        list(tries(2))
+
+
+def test_one_try_that_was_left_alone_is_no_excuse_however_much_was_stolen_in_the_others(monkeypatch):
+    steals(monkeypatch, 5_000.0, 0.0, 5_000.0)
+    assert list(tries(3)) == [0, 1, 2]
