@@ -10,7 +10,7 @@ from probes.cli import main
 from probes.sample import epoch_ms
 from probes.store.lock import RecorderLock
 from tests.samples import sample
-from tests.store.stores import ask, fill, other, url_of
+from tests.store.stores import ask, break_off_checkpoint, fill, other, url_of
 
 NOW = epoch_ms("2026-11-20T14:00:00Z")
 
@@ -65,6 +65,12 @@ def test_it_says_what_the_store_holds(run, filled):
 def test_a_sound_store_is_said_to_be(run, filled):
     assert run("check")[:2] == (0, "30 samples and 34 rollups were looked at\nall is well\n")
     assert json.loads(run("check", "--json")[1])["sound"] is True
+
+
+def test_a_store_whose_checkpoint_was_broken_off_is_sound(run, path):
+    break_off_checkpoint(path, [sample(started_at=NOW + number) for number in range(500)])
+    assert json.loads(run("--json")[1])["parts"][0]["rows"] == 500
+    assert run("check")[0] == 0
 
 
 def test_what_is_wrong_ends_with_1_and_is_made_right(run, filled):

@@ -108,9 +108,14 @@ def _application(path: Path) -> int:
 
     Were the file opened and closed here, POSIX would let go every lock that this process has on it, also those of its
     open connections: https://www.sqlite.org/howtocorrupt.html, section 2.2. Raises StoreProblem.
+
+    ``immutable`` leaves out the write-ahead log, and with it pages that page 1 may already count: while a checkpoint
+    runs, or after one was broken off. Only with ``writable_schema`` does SQLite read such a file (``lockBtree`` in its
+    btree.c); nothing is written all the same.
     """
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+            connection.execute("PRAGMA writable_schema = ON")
             return int(connection.execute("PRAGMA application_id").fetchone()[0])
     except sqlite3.DatabaseError as error:
         if error.sqlite_errorcode == sqlite3.SQLITE_NOTADB:

@@ -1,15 +1,15 @@
 """Snapshot: one moment of a store, for whoever reads much of it while others write."""
 
-import sqlite3
 from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any, Self
 
 from probes.store.database import translated
-from probes.store.place import BUSY_TIMEOUT_S, is_postgres, path_of, whose
+from probes.store.place import is_postgres, path_of, whose
 from probes.store.problem import StoreProblem
 from probes.store.schema import REVISIONS, revision_of
 from probes.store.source import FETCH
+from probes.store.sqlite import connect_read_only
 
 Row = tuple[Any, ...]
 
@@ -82,9 +82,7 @@ def _file(url: str) -> tuple[Any, str | None]:
     path = path_of(url)
     if whose(path) != "ours":
         raise StoreProblem("failed", "there is no history yet")
-    connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None
-    )
+    connection = connect_read_only(path)
     try:
         connection.execute("BEGIN")
         return connection, revision_of(connection)

@@ -1,6 +1,6 @@
 """SqliteSource: a reader's rows from an SQLite file, by the standard library alone.
 
-A file that is not there yet is an empty store. Nothing is ever written, and a file of another program is not opened.
+A file that is not there yet is an empty store. Nothing is ever stored, and a file of another program is not opened.
 """
 # ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
 
@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from probes.store.place import BUSY_TIMEOUT_S, whose
 from probes.store.problem import of_os, of_sqlite
@@ -70,9 +70,7 @@ class SqliteSource:
             if whose(self._path) != "ours":
                 return None
             self._file = (found.st_dev, found.st_ino)
-            self._connection = sqlite3.connect(
-                f"{self._path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_TIMEOUT_S, check_same_thread=False
-            )
+            self._connection = connect_read_only(self._path)
             revision = revision_of(self._connection)
             if revision is None:
                 self.close()
@@ -81,6 +79,37 @@ class SqliteSource:
                 nulls = ", ".join(f"NULL AS {name}" for name in lacking)
                 self._connection.execute(f"CREATE TEMP VIEW sample AS SELECT *, {nulls} FROM main.sample")
         return self._connection
+
+
+def connect_read_only(path: Path) -> sqlite3.Connection:
+    """A read-only connection in autocommit mode, for any one thread, to a file that is ours. Raises sqlite3.Error.
+
+    A transaction that its process left half-way in a rollback journal, as the first one of a store can be, is rolled
+    back first: only a connection that may write can do that.
+    """
+    try:
+        return _connect(path, "ro")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_READONLY_ROLLBACK:
+            raise
+    _connect(path, "rw").close()
+    return _connect(path, "ro")
+
+
+def _connect(path: Path, mode: Literal["ro", "rw"]) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}",
+        uri=True,
+        timeout=BUSY_TIMEOUT_S,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master").close()  # only now is the file opened
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 @contextmanager

@@ -63,6 +63,27 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.005)
 
 
+def break_off_checkpoint(path: Path, samples: Iterable[Sample]) -> None:
+    """A store at ``path`` as it is left by a kill or a full disk after the first page of a checkpoint was written.
+
+    Page 1 then counts pages that are in the write-ahead log alone.
+    """
+    with TemporaryDirectory() as folder:
+        whole = Path(folder) / "history.db"
+        fill(whole, [])
+        short = whole.read_bytes()
+        sink = Sink(url_of(whole), dict(FASTER, wal_autocheckpoint=0))
+        sink.write([Entry(one, None) for one in samples], None)
+        log = Path(f"{whole}-wal").read_bytes()
+        with other(whole) as connection:
+            connection.execute("PRAGMA wal_checkpoint")
+        (size,) = ask(whole, "PRAGMA page_size")[0]
+        path.write_bytes(whole.read_bytes()[:size] + short[size:])
+        Path(f"{path}-wal").write_bytes(log)
+        assert whole.stat().st_size > path.stat().st_size
+        sink.close()
+
+
 def make(path: Path) -> None:
     """An empty store where there is no file yet: a copy of one, with an identity of its own."""
     if path.exists():

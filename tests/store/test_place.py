@@ -4,12 +4,15 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+from shutil import copyfile
 
 import pytest
 
 from probes.store.database import open_database
 from probes.store.place import (
+    APPLICATION_ID,
     check_url,
     default_url,
     make_private_file,
@@ -20,6 +23,9 @@ from probes.store.place import (
 )
 from probes.store.problem import StoreProblem
 from probes.store.reader import StoreReader
+from probes.store.snapshot import Snapshot
+from tests.samples import sample
+from tests.store.stores import ask, break_off_checkpoint, fill, other
 
 
 @pytest.fixture
@@ -134,6 +140,28 @@ def test_a_database_of_another_program_is_foreign(tmp_path):
     assert caught.value.state == "foreign"
 
 
+def test_a_database_of_another_program_in_the_midst_of_a_checkpoint_is_left_as_it_is(tmp_path):
+    path = tmp_path / "history.db"
+    break_off_checkpoint(path, [sample(started_at=at) for at in range(500)])
+    with path.open("r+b") as file:
+        file.seek(68)
+        file.write(b"else")
+    before = {one.name: one.read_bytes() for one in tmp_path.iterdir()}
+    with pytest.raises(StoreProblem) as caught:
+        whose(path)
+    assert (caught.value.state, caught.value.detail) == ("foreign", "the file is a database of another program")
+    assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == before
+
+
+def test_whose_a_file_is_can_be_told_while_another_program_has_it_alone(tmp_path):
+    path = tmp_path / "history.db"
+    open_database(path).dispose()
+    with other(path) as connection:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("BEGIN EXCLUSIVE")
+        assert whose(path) == "ours"
+
+
 def test_a_pipe_is_foreign_and_not_waited_for(tmp_path):
     path = tmp_path / "history.db"
     os.mkfifo(path)
@@ -188,3 +216,46 @@ one.close()
             # the last connection to close takes the log away, unless this process's lock says that it is not the last
             subprocess.run([sys.executable, "-c", write, path, name], check=True)
             assert len(reader.endpoints()) == count
+
+
+@pytest.fixture
+def broken_off(tmp_path):
+    """A store of 500 samples whose last checkpoint was broken off."""
+    path = tmp_path / "history.db"
+    break_off_checkpoint(path, [sample(started_at=at) for at in range(500)])
+    return path
+
+
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside another"])
+def test_a_store_whose_checkpoint_was_broken_off_is_read_and_written(broken_off, beside):
+    """Its recorder may be dead, or at that checkpoint just now."""
+    url = f"sqlite:///{broken_off}"
+    with other(broken_off) if beside else nullcontext() as connection:
+        if connection:
+            connection.execute("SELECT count(*) FROM sample")
+        assert whose(broken_off) == "ours"
+        with StoreReader(url) as reader:
+            assert reader.count() == 500
+        with Snapshot(url) as store:
+            assert store.one("SELECT count(*) FROM sample") == (500,)
+    fill(broken_off, [sample(started_at=500)])
+    assert ask(broken_off, "PRAGMA integrity_check") == [("ok",)]
+    assert ask(broken_off, "SELECT count(*), max(started_at) FROM sample") == [(501, 500)]
+
+
+def test_a_store_whose_first_transaction_was_broken_off_is_empty_and_can_be_read(tmp_path):
+    """It is made before the file has a write-ahead log: its rollback journal says what is to be undone."""
+    half, path = tmp_path / "half.db", tmp_path / "history.db"
+    make_private_file(half)
+    with other(half) as connection:
+        connection.execute("PRAGMA synchronous = OFF")  # then the journal is valid without being synced
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute("PRAGMA cache_size = 1")
+        connection.execute("BEGIN")
+        connection.execute("CREATE TABLE filler (text)")
+        connection.executemany("INSERT INTO filler VALUES (?)", [["x" * 4000]] * 20)
+        for ending in ("", "-journal"):
+            copyfile(f"{half}{ending}", f"{path}{ending}")
+    with StoreReader(f"sqlite:///{path}") as reader:
+        assert reader.count() == 0
+    assert ask(path, "SELECT name FROM sqlite_master") == []
