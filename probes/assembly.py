@@ -10,7 +10,7 @@ from probes.endpoint import Endpoint
 from probes.hit import limited_by
 from probes.keys import Secret
 from probes.marks import Marks, Setup
-from probes.outcome import NEVER_SENT, Outcome
+from probes.outcome import INCONCLUSIVE, Outcome
 from probes.prompt import version
 from probes.ratelimit import Measure, RateLimits
 from probes.sample import Sample
@@ -87,10 +87,10 @@ def assemble(
     return _plain(sample, key)
 
 
-def never_sent(endpoint: Endpoint, outcome: Outcome, detail: str, *, vantage: str = "local") -> Sample:
-    """The sample, made now, of a probe that measured nothing (`NEVER_SENT`): it was not sent, or stopped by us."""
-    if outcome not in NEVER_SENT:
-        raise ValueError(f"{outcome} is the outcome of a probe that was sent")
+def unmeasured(endpoint: Endpoint, outcome: Outcome, detail: str, *, vantage: str = "local") -> Sample:
+    """The sample, made now, of a probe that says nothing about its endpoint (`INCONCLUSIVE`)."""
+    if outcome not in INCONCLUSIVE:
+        raise ValueError(f"{outcome} says something about the endpoint")
     return Sample(
         started_at=time.time_ns() // 1_000_000,
         vantage=vantage,

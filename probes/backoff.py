@@ -4,7 +4,7 @@ import random
 from dataclasses import dataclass
 from typing import Final
 
-from probes.outcome import LIMITED, NEVER_SENT, Outcome
+from probes.outcome import INCONCLUSIVE, LIMITED, Outcome
 from probes.sample import Sample
 
 BASE_S: Final = 30.0
@@ -27,7 +27,7 @@ class Backoff:
         A wait the provider asked for is kept to; else it is exponential with full jitter (a random part of the
         doubled ceiling, so that many recorders do not come back together), quota waiting far longer.
         """
-        if sample.outcome in NEVER_SENT:
+        if sample.outcome in INCONCLUSIVE:
             return self, None
         if sample.outcome not in LIMITED:
             return Backoff(), None

@@ -10,6 +10,7 @@
     ├─ the server         server_error
     ├─ the stream         stream_error · cut · protocol · empty
     ├─ the answer         refused · wrong_answer
+    ├─ inftop itself      own_fault               (stopped, suspended, out of descriptors or memory, a defect)
     └─ never sent         no_key · skipped        (budget, pause, back-off, still running)
 """
 
@@ -38,6 +39,7 @@ class Outcome(StrEnum):
     EMPTY = "empty"
     REFUSED = "refused"
     WRONG_ANSWER = "wrong_answer"
+    OWN_FAULT = "own_fault"
     NO_KEY = "no_key"
     SKIPPED = "skipped"
 
@@ -45,7 +47,10 @@ class Outcome(StrEnum):
 NEVER_SENT: Final = frozenset({Outcome.NO_KEY, Outcome.SKIPPED})
 """Nothing went over the wire: no timing, no cost, no part in any rate."""
 
-UNCOUNTED: Final = NEVER_SENT | {Outcome.RATE_LIMITED}
+INCONCLUSIVE: Final = NEVER_SENT | {Outcome.OWN_FAULT}
+"""Says nothing about the endpoint. What inftop itself spoilt may have been sent, and may have cost something."""
+
+UNCOUNTED: Final = INCONCLUSIVE | {Outcome.RATE_LIMITED}
 """Left out of the error rate, above and below the line (design §2)."""
 
 FAILED: Final = frozenset(Outcome) - UNCOUNTED - {Outcome.OK}

@@ -11,7 +11,7 @@ from http import HTTPStatus
 from typing import Final
 
 from probes.answer import Answer
-from probes.assembly import assemble, never_sent
+from probes.assembly import assemble, unmeasured
 from probes.deadline import Deadline
 from probes.endpoint import Endpoint, Lane, lane_of
 from probes.keys import Secret
@@ -156,7 +156,7 @@ class Prober:
             exchange.answer.trouble = _broken(error, exchange)
         except asyncio.CancelledError:
             transport.drop()
-            stopped = never_sent(
+            stopped = unmeasured(
                 self.endpoint, Outcome.SKIPPED, "the engine stopped during the probe", vantage=self._vantage
             )
             return Probed(stopped, "", exchange.marks)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
-from probes.assembly import never_sent
+from probes.assembly import unmeasured
 from probes.backoff import Backoff
 from probes.endpoint import Endpoint
 from probes.frames import WatchStatus
@@ -133,7 +133,7 @@ class Watch:
         return None
 
     def _skip(self, why: str) -> None:
-        sample = never_sent(self.endpoint, Outcome.SKIPPED, why, vantage=self._vantage)
+        sample = unmeasured(self.endpoint, Outcome.SKIPPED, why, vantage=self._vantage)
         self._deliver(sample, "")
         self._changed(self)
 
@@ -165,7 +165,7 @@ class Watch:
         if not self._no_key:
             self._no_key = True
             detail = no_key_detail(self.endpoint)
-            self._deliver(never_sent(self.endpoint, Outcome.NO_KEY, detail, vantage=self._vantage), "")
+            self._deliver(unmeasured(self.endpoint, Outcome.NO_KEY, detail, vantage=self._vantage), "")
 
     def _is_running(self) -> bool:
         return self._task is not None and not self._task.done()

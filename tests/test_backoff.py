@@ -2,6 +2,8 @@
 
 import random
 
+import pytest
+
 from probes.backoff import ASKED_CAP_S, BASE_S, CAP_S, QUOTA_BASE_S, Backoff
 from probes.outcome import Outcome
 from tests.samples import sample
@@ -54,5 +56,6 @@ def test_a_wait_that_comes_with_a_good_answer_is_a_mere_hint():
     assert Backoff().after(sample(retry_after_s=1.0), random.Random(1)) == (Backoff(0), None)  # Together sends them
 
 
-def test_a_skipped_probe_changes_nothing():
-    assert Backoff(5).after(sample(outcome=Outcome.SKIPPED), random.Random(1)) == (Backoff(5), None)
+@pytest.mark.parametrize("outcome", [Outcome.SKIPPED, Outcome.OWN_FAULT])
+def test_what_says_nothing_of_the_endpoint_changes_nothing(outcome):
+    assert Backoff(5).after(sample(outcome=outcome), random.Random(1)) == (Backoff(5), None)

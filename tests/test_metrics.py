@@ -92,6 +92,7 @@ def test_names_in_prometheus_follow_opentelemetrys_rules():
         "inftop_gap_max_seconds",
         "inftop_samples_total",
         "inftop_untrusted_samples_total",
+        "inftop_own_faults_total",
         "inftop_rate_limit_hits_total",
         "inftop_tokens_total",
         "inftop_cost_usd_total",
@@ -166,6 +167,7 @@ def test_histograms_hold_what_is_ok_and_trusted_and_nothing_else():
         sample(**good, trusted=False),
         sample(**good, outcome=Outcome.CUT),
         sample(outcome=Outcome.NO_KEY),
+        sample(outcome=Outcome.OWN_FAULT),
     )
     for name, value in (
         ("gen_ai.server.time_to_first_token", 0.02),
@@ -176,7 +178,13 @@ def test_histograms_hold_what_is_ok_and_trusted_and_nothing_else():
     ):
         heap = told(tallies, name)[()]
         assert (sum(heap.counts), heap.sum) == (2, pytest.approx(2 * value))
-    assert told(tallies, "inftop.samples") == {("ok", ""): 3, ("cut", "cut"): 1, ("no_key", ""): 1}
+    assert told(tallies, "inftop.samples") == {
+        ("ok", ""): 3,
+        ("cut", "cut"): 1,
+        ("no_key", ""): 1,
+        ("own_fault", ""): 1,
+    }
+    assert told(tallies, "inftop.own_faults") == {(): 1}
     assert told(tallies, "inftop.untrusted.samples") == {(): 1}
     assert told(tallies, "inftop.rate_limit.hits") == {}
 

@@ -35,8 +35,15 @@ def test_only_good_samples_made_on_the_endpoints_own_kind_of_connection_are_time
     assert ranks["both"].ttft_p50_ms == ranks["both"].ttft_p95_ms == 100.0
 
 
-def test_hits_and_probes_never_sent_are_no_part_of_the_error_rate():
-    outcomes = (Outcome.OK, Outcome.QUOTA, Outcome.RATE_LIMITED, Outcome.RATE_LIMITED, Outcome.NO_KEY)
+def test_hits_own_faults_and_probes_never_sent_are_no_part_of_the_error_rate():
+    outcomes = (
+        Outcome.OK,
+        Outcome.QUOTA,
+        Outcome.RATE_LIMITED,
+        Outcome.RATE_LIMITED,
+        Outcome.NO_KEY,
+        Outcome.OWN_FAULT,
+    )
     (one,) = ranking([(endpoint(), [sample(outcome=outcome) for outcome in outcomes])])
     assert (one.error_rate, one.hits) == (0.5, 2)
 

@@ -60,6 +60,7 @@ def test_many_samples_come_to_the_sum_of_each():
         ({"outcome": Outcome.TIMEOUT}, (0, 1, 0, 0, 0)),
         ({"outcome": Outcome.RATE_LIMITED}, (0, 0, 1, 0, 0)),
         ({"outcome": Outcome.SKIPPED}, (0, 0, 0, 1, 0)),
+        ({"outcome": Outcome.OWN_FAULT}, (0, 0, 0, 0, 0)),
         ({"trusted": False}, (1, 0, 0, 0, 1)),
     ],
 )

@@ -66,7 +66,7 @@ class Tally:
     def of_sums(cls, sums: Sums, drawn: Mapping[str, Sketch], *, timed: bool) -> "Tally":
         """What a store added up; only counted where it is not ``timed``, being of another kind of connection."""
         return cls(
-            sums.samples - sums.never_sent,
+            sums.ok + sums.failed + sums.rate_limited,
             sums.ok,
             sums.failed,
             sums.rate_limited,
@@ -82,7 +82,7 @@ class Tally:
         one = Rollup.of(samples)
         stall = one.extents.get("gap_max_ms")
         return cls(
-            sum(one.outcomes.values()) - one.never_sent,
+            one.ok + one.failed + one.hits,
             one.ok,
             one.failed,
             one.hits,

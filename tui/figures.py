@@ -7,7 +7,7 @@ from typing import Final
 
 from probes.endpoint import Lane, lane_of
 from probes.frames import EndpointFacts
-from probes.outcome import NEVER_SENT, Outcome
+from probes.outcome import INCONCLUSIVE, Outcome
 from probes.stats import known, median, quantile, rate
 from tui.history import OUTCOMES, History
 from tui.view import Figures, Grid, LaneFigures
@@ -24,7 +24,7 @@ def _kind(outcome: Outcome) -> int:
         return _OK
     if outcome is Outcome.RATE_LIMITED:
         return _HIT
-    if outcome in NEVER_SENT:
+    if outcome in INCONCLUSIVE:
         return _NOT_SENT
     return _FAILED
 

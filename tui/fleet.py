@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from probes.control import Control
 from probes.culprit import Lately, Verdict, judge, worst
 from probes.frames import EndpointFacts, EngineStatus, Frame, Hello, WatchStatus
-from probes.outcome import FAILED, NEVER_SENT, Outcome
+from probes.outcome import FAILED, INCONCLUSIVE, Outcome
 from probes.sample import Sample
 from probes.selftest.certificate import Certificate
 from tui.blame import lately, recent
@@ -76,7 +76,7 @@ class Watched:
             self.failures = deque(
                 sorted((*self.failures, sample), key=lambda one: one.started_at), maxlen=FAILURES_KEPT
             )
-        if sample.outcome in NEVER_SENT:
+        if sample.outcome in INCONCLUSIVE:
             return
         if self.last_sent is None or sample.started_at >= self.last_sent.started_at:
             self.last_sent = sample

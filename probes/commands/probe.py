@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from probes import loop
-from probes.assembly import never_sent
+from probes.assembly import unmeasured
 from probes.config import choose, find_config, in_group, load
 from probes.endpoint import Endpoint
 from probes.keyfinder import KeyFinder
@@ -64,7 +64,7 @@ async def _once(prober: Prober, keys: KeyFinder, *, ahead: bool) -> Sample:
     endpoint = prober.endpoint
     key = await keys.find(endpoint.keys) if endpoint.keys else None
     if endpoint.keys and key is None:
-        return never_sent(endpoint, Outcome.NO_KEY, no_key_detail(endpoint))
+        return unmeasured(endpoint, Outcome.NO_KEY, no_key_detail(endpoint))
     if ahead:
         await prober.prepare(key)
     return (await prober.probe(key)).sample

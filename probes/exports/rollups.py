@@ -17,7 +17,7 @@ SHARES: Final = (0.5, 0.95, 0.99)
 
 _WHOSE: Final = ("vantage", "endpoint", "provider", "dialect", "model", "connection")
 _COUNTS: Final = ("samples", "ok", "failed", "rate_limited", "never_sent", "untrusted")
-_KINDS: Final = tuple(one for one in Outcome if one not in (Outcome.OK, Outcome.RATE_LIMITED))
+_KINDS: Final = tuple(one for one in Outcome if one not in (Outcome.OK, Outcome.RATE_LIMITED, Outcome.OWN_FAULT))
 _SUMS: Final = ("cost_usd", "input_tokens", "output_tokens")
 _STATED: Final = (  # what a row of the store states, before the outcomes and the sketches
     *("rollup.start", "endpoint.vantage", "endpoint.name", "endpoint.provider", "endpoint.dialect", "endpoint.model"),
@@ -40,6 +40,7 @@ OF_ROLLUPS: Final = (
     *(Column(f"{name}_{end}", "float") for name in METRICS for end in ("min", "p50", "p95", "p99", "max")),
     Column("headroom_min", "float"),
     Column("headroom_max", "float"),
+    Column("outcome_own_fault", "int"),  # newer than the others: columns are added at the end
 )
 """The columns of a rollup: counts, a count for every outcome that has none among them, quantiles within 1 %."""
 
@@ -73,7 +74,7 @@ def _row(values: Sequence[Any]) -> Row:
         low, high = extents[2 * place : 2 * place + 2]
         quantiles = Sketch.decode(encoded).quantiles(*SHARES) if encoded is not None else (None,) * len(SHARES)
         row += [low, *(_between(low, one, high) for one in quantiles), high]
-    return (*row, *extents[-2:])
+    return (*row, *extents[-2:], outcomes.get(Outcome.OWN_FAULT, 0))
 
 
 def _between(low: float | None, value: float | None, high: float | None) -> float | None:

@@ -12,7 +12,7 @@ from typing import Final
 
 from probes.frames import EngineStatus
 from probes.metrics.metric import Metric, Reading
-from probes.outcome import NEVER_SENT, Outcome
+from probes.outcome import INCONCLUSIVE, Outcome
 from probes.sample import Sample
 
 COMMON: Final[dict[str, str]] = {
@@ -73,12 +73,17 @@ def _usage(sample: Sample) -> Iterator[Reading]:
 
 
 def _outcome(sample: Sample) -> Iterator[Reading]:
-    well = sample.outcome is Outcome.OK or sample.outcome in NEVER_SENT
+    well = sample.outcome is Outcome.OK or sample.outcome in INCONCLUSIVE
     yield (sample.outcome.value, "" if well else sample.outcome.value), 1
 
 
 def _untrusted(sample: Sample) -> Iterator[Reading]:
     if sample.trusted is False:
+        yield (), 1
+
+
+def _own_fault(sample: Sample) -> Iterator[Reading]:
+    if sample.outcome is Outcome.OWN_FAULT:
         yield (), 1
 
 
@@ -139,12 +144,16 @@ OF_SAMPLES: Final[tuple[Metric[Sample], ...]] = (
     ),
     Metric(
         "inftop.samples", "counter", "{sample}",
-        "Samples by outcome; error.type is there where the probe was sent and did not end ok.",
+        "Samples by outcome; error.type is there where the probe was sent and did not end ok, own_fault aside.",
         _outcome, ("inftop.outcome", "error.type"),
     ),
     Metric(
         "inftop.untrusted.samples", "counter", "{sample}",
         "Samples whose times the recorder itself may have bent; they are in no histogram.", _untrusted,
+    ),
+    Metric(
+        "inftop.own_faults", "counter", "{sample}",
+        "Samples that inftop itself spoilt: stopped, suspended, out of descriptors or memory, a defect.", _own_fault,
     ),
     Metric("inftop.rate_limit.hits", "counter", "{hit}", "Samples refused by a rate limit.", _limited),
     Metric(

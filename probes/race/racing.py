@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
-from probes.assembly import never_sent
+from probes.assembly import unmeasured
 from probes.config import choose
 from probes.endpoint import Endpoint
 from probes.keys import Secret
@@ -194,7 +194,7 @@ class Racing:
         endpoint = runner.endpoint
         key = await self._find_key(endpoint) if endpoint.keys else None
         if endpoint.keys and key is None:
-            sample = never_sent(endpoint, Outcome.NO_KEY, no_key_detail(endpoint))
+            sample = unmeasured(endpoint, Outcome.NO_KEY, no_key_detail(endpoint))
             runner.refuse(gun, LaneResult(endpoint.name, sample, Recording(), ""))
             return
         await runner.prepare(key)

@@ -4,14 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from probes.outcome import Outcome
-from probes.race.trouble import Trouble, right
+from probes.race.trouble import NOT_RUN, Trouble, right
 from probes.sample import Sample
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A lane: in how many heats it was sent, finished right, and had faults of its own; and which, the most first."""
+    """A lane: in how many heats it ran, finished right, and had faults of its own; and which, the most first."""
 
     lane: str
     heats: int
@@ -35,7 +34,7 @@ def standing(lane: str, samples: Sequence[Sample], found: Iterable[Iterable[Trou
     against = [{one.words for one in heat if one.counts and one.lane == lane} for heat in found]
     return Standing(
         lane,
-        heats=sum(one.outcome is not Outcome.SKIPPED for one in samples),
+        heats=sum(one.outcome not in NOT_RUN for one in samples),
         right=sum(right(one) for one in samples),
         faulty=sum(bool(words) for words in against),
         faults=tuple(Counter(one for words in against for one in sorted(words)).most_common()),

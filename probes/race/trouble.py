@@ -11,6 +11,9 @@ from probes.verdict import CAPPED
 _ANSWERED: Final = frozenset({Outcome.OK, Outcome.WRONG_ANSWER})
 _LONGEST: Final = 120
 
+NOT_RUN: Final = frozenset({Outcome.SKIPPED, Outcome.OWN_FAULT})
+"""What inftop did not start, or spoilt itself, is held against nobody."""
+
 
 class Trouble(NamedTuple):
     """One fault in one heat. ``counts``: it speaks against the lane itself, so that it may cost it the win."""
@@ -34,8 +37,7 @@ def troubles(heat: Mapping[str, Sample]) -> Iterator[Trouble]:
         if sample.outcome is not Outcome.OK:
             refused = sample.outcome is Outcome.RATE_LIMITED
             words = "limited" if refused else sample.outcome.replace("_", " ")
-            # what we did not start ourselves is nobody's fault
-            yield Trouble(lane, words, detail, sample.outcome is not Outcome.SKIPPED)
+            yield Trouble(lane, words, detail, sample.outcome not in NOT_RUN)
         elif not right(sample):
             yield Trouble(lane, "wrong answer", None, counts=True)
         if ended and _capped(sample) and sample.outcome in _ANSWERED:

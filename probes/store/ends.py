@@ -11,7 +11,7 @@ from probes.span import Span
 from probes.store.reader import JOINED, NOT_OK, StoreReader
 from probes.store.row import outcome_of, sample_of
 
-_SENT: Final = "outcome NOT IN ('no_key', 'skipped')"
+_SENT: Final = "outcome NOT IN ('no_key', 'skipped', 'own_fault')"
 _TOLD: Final = (
     f"{_SENT} AND outcome <> 'rate_limited' "
     "AND (outcome <> 'ok' OR (connection = asked.lane AND coalesce(CAST(trusted AS INTEGER), 1) = 1))"

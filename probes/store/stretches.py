@@ -64,7 +64,10 @@ class Slice(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """What a bar of the dashboard needs of a slice, in one row; ``sent`` counts samples that were sent."""
+    """What a bar of the dashboard needs of a slice, in one row.
+
+    ``sent`` counts the samples that say something about the endpoint (all but `probes.outcome.INCONCLUSIVE`).
+    """
 
     endpoint_id: int
     connection: str
@@ -148,7 +151,7 @@ def slices(
 def bars(reader: StoreReader, endpoint_ids: Collection[int], piece: Piece, start: int, length: int) -> Iterator[Bar]:
     """The same slices with less in each, in less than half the time; of a slice there may be several, to be added."""
     where, parameters = _within(piece, endpoint_ids)
-    place, sent = "endpoint_id, connection, (start - ?) / ? AS place", "samples - never_sent"
+    place, sent = "endpoint_id, connection, (start - ?) / ? AS place", "ok + failed + rate_limited"
     if length < GROUPED_FROM * LENGTH_MS[piece.tier]:  # the database sorts what it groups, for too few rows less
         sql = f"SELECT {place}, {sent}, {', '.join(Bar._fields[4:])} FROM rollup WHERE {where}"
     else:

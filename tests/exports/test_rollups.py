@@ -33,6 +33,7 @@ def reader(tmp_path):
             sample(started_at=NOON + 501, connection="warm", outcome=Outcome.RATE_LIMITED),
             sample(started_at=NOON + 502, connection="cold", ttft_ms=9.0, trusted=False, output_tokens=5),
             sample(started_at=NOON + 503, outcome=Outcome.SKIPPED),
+            sample(started_at=NOON + 504, outcome=Outcome.OWN_FAULT),
             sample(started_at=NOON + MINUTE, connection="warm", ttft_ms=50.0, endpoint="b", vantage="fra"),
         ],
     )
@@ -68,11 +69,12 @@ def test_there_is_a_row_for_each_endpoint_connection_and_bucket(reader):
     )
     assert [[int(row[name]) for name in counts] for row in rows] == [
         [1, 1, 0, 0, 0, 1, 0],
-        [1, 0, 0, 0, 1, 0, 0],
+        [2, 0, 0, 0, 1, 0, 0],
         [202, 200, 1, 1, 0, 0, 1],
         [1, 1, 0, 0, 0, 0, 0],
     ]
     assert [row["outcome_skipped"] for row in rows] == ["0", "1", "0", "0"]
+    assert [row["outcome_own_fault"] for row in rows] == ["0", "1", "0", "0"]
     assert [row["output_tokens"] for row in rows] == ["5", "0", "0", "0"]
 
 
@@ -113,5 +115,5 @@ def test_rollups_as_parquet_have_types(reader, tmp_path):
     assert export(reader, tmp_path / "out.parquet", format="parquet", rollup="hour") == 4
     read = pyarrow.parquet.read_table(tmp_path / "out.parquet")
     assert read.schema.field("start").type == pyarrow.timestamp("ms", "UTC")
-    assert read["samples"].to_pylist() == [1, 1, 202, 1]
+    assert read["samples"].to_pylist() == [1, 2, 202, 1]
     assert read["ttft_ms_p50"].to_pylist()[:2] == [None, None]

@@ -227,9 +227,10 @@ def test_a_time_that_is_not_trusted_makes_no_pair_and_is_nobodys_fault():
     assert verdict.faults == (Fault("A", "not trusted: this machine held the engine up", 5),)
 
 
-def test_a_race_stopped_midway_holds_its_last_heat_against_nobody():
-    skipped = finish(1, outcome=Outcome.SKIPPED, outcome_detail="stopped by hand", ttft_ms=None, e2e_ms=None)
+@pytest.mark.parametrize("outcome", [Outcome.SKIPPED, Outcome.OWN_FAULT])
+def test_a_race_stopped_midway_or_spoilt_by_us_holds_its_last_heat_against_nobody(outcome):
+    skipped = finish(1, outcome=outcome, outcome_detail="stopped by hand", ttft_ms=None, e2e_ms=None)
     race = [*heats({"A": [500.0, 510, 505], "B": [1000.0] * 3}), heat(4, A=skipped, B=skipped)]
     verdict = judge(race, AB)
     assert verdict.winner == "A"
-    assert Fault("A", "skipped: stopped by hand", 1) in verdict.faults
+    assert Fault("A", f"{outcome.replace('_', ' ')}: stopped by hand", 1) in verdict.faults

@@ -16,8 +16,8 @@ from tests.store.stores import fill
 
 BEGIN = 1_800_000_000_000 // LENGTH_MS["hour"] * LENGTH_MS["hour"]
 MINUTE = 60_000
-ENDS = ("ok", "cut", "ok", "ok", "rate_limited", "skipped", "ok")
-LANES = ("warm", None, "warm", "cold", None, None, "warm")
+ENDS = ("ok", "cut", "ok", "ok", "rate_limited", "skipped", "ok", "own_fault")
+LANES = ("warm", None, "warm", "cold", None, None, "warm", "warm")
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def until(place, lane="warm"):
 @pytest.mark.parametrize(
     ("asked", "place", "ttft"),
     [
-        (until(7), 2, 2.0),  # the last is not trusted, that before it not sent, that before it a hit, and one cold
+        (until(8), 2, 2.0),  # from the last: our own fault, not trusted, not sent, a hit, and one cold
         (until(7, "cold"), 3, 3.0),
         (until(2), 1, None),  # a failure tells of every lane
         (until(1), 0, 0.0),
@@ -63,7 +63,7 @@ def test_the_newest_values_are_those_of_the_lane(reader, ids, asked, place, ttft
 
 
 def test_the_newest_failures_are_what_was_sent_and_refused(reader, ids):
-    found = newest_failures(reader, {ids["a"]: until(7), ids["b"]: until(2)})
+    found = newest_failures(reader, {ids["a"]: until(8), ids["b"]: until(2)})
     assert [found[ids[name]].outcome for name in "ab"] == [Outcome.RATE_LIMITED, Outcome.CUT]
     assert newest_failures(reader, {ids["a"]: until(1)}) == {}
     assert newest_failures(reader, {}) == {}
@@ -71,6 +71,7 @@ def test_the_newest_failures_are_what_was_sent_and_refused(reader, ids):
 
 def test_the_newest_samples_are_those_that_were_sent(reader, ids):
     span = Span(BEGIN, BEGIN + 6 * MINUTE)
+    assert newest_samples(reader, ids["a"], until(8).span, 1)[0].started_at == BEGIN + 6 * MINUTE
     assert [one.outcome.value for one in newest_samples(reader, ids["a"], span, 2)] == ["rate_limited", "ok"]
     failed = newest_samples(reader, ids["a"], span, 9, failed=True)
     assert [(one.endpoint, one.outcome.value) for one in failed] == [("a", "rate_limited"), ("a", "cut")]
@@ -78,7 +79,7 @@ def test_the_newest_samples_are_those_that_were_sent(reader, ids):
 
 @pytest.mark.parametrize("minutes", [2, 3])  # bars of short slices are buckets, those of long ones are added up
 def test_bars_are_slices_with_less_in_each(reader, ids, minutes):
-    piece = Piece("minute", BEGIN, BEGIN + 7 * MINUTE)
+    piece = Piece("minute", BEGIN, BEGIN + 8 * MINUTE)
     long = list(slices(reader, ids.values(), piece, BEGIN, minutes * MINUTE))
     short = defaultdict(list)
     for one in bars(reader, ids.values(), piece, BEGIN, minutes * MINUTE):
@@ -87,7 +88,7 @@ def test_bars_are_slices_with_less_in_each(reader, ids, minutes):
     assert (max(map(len, short.values())) == 1) == (minutes == 3)
     for whole in long:
         some, sums = short[whole[:3]], whole.sums
-        assert sum(one.sent for one in some) == sums.samples - sums.never_sent
+        assert sum(one.sent for one in some) == sums.ok + sums.failed + sums.rate_limited
         for name in ("ok", "failed", "rate_limited", "untrusted"):
             assert sum(getattr(one, name) for one in some) == getattr(sums, name)
         assert max(one.last_at for one in some) == sums.last_at

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from probes.outcome import Outcome
+from probes.outcome import INCONCLUSIVE, Outcome
 from probes.rollup import LENGTH_MS
 from probes.sketch import Sketch
 from probes.span import Span
@@ -16,7 +16,7 @@ from tui.contender import Contender
 BEGIN = 1_800_000_000_000 // LENGTH_MS["day"] * LENGTH_MS["day"]
 HOUR, MINUTE = LENGTH_MS["hour"], LENGTH_MS["minute"]
 RNG = random.Random(9)
-OUTCOMES = (Outcome.OK, Outcome.OK, Outcome.OK, Outcome.CUT, Outcome.RATE_LIMITED, Outcome.NO_KEY)
+OUTCOMES = (Outcome.OK, Outcome.OK, Outcome.OK, Outcome.CUT, Outcome.RATE_LIMITED, Outcome.NO_KEY, Outcome.OWN_FAULT)
 
 
 def made(at):
@@ -27,7 +27,7 @@ def made(at):
         model=RNG.choice(["old", "new"]),
         started_at=at,
         outcome=outcome,
-        connection=None if outcome is Outcome.NO_KEY else RNG.choice(["warm", "warm", "cold"]),
+        connection=None if outcome in INCONCLUSIVE else RNG.choice(["warm", "warm", "cold"]),
         ttft_ms=round(RNG.lognormvariate(5, 0.5), 3),
         tokens_per_s=round(RNG.gauss(500, 50), 3),
         gap_max_ms=float(RNG.randrange(5, 900)),
@@ -86,7 +86,7 @@ def test_tallies_are_those_of_the_samples(url, span):
         samples = of(own, found.span)
         good = timed(own, samples)
         whole = found.totals[own.slot]
-        assert whole.sent == sum(one.outcome is not Outcome.NO_KEY for one in samples)
+        assert whole.sent == sum(one.outcome not in INCONCLUSIVE for one in samples)
         assert whole.ok == sum(one.outcome is Outcome.OK for one in samples)
         assert whole.failed == sum(one.outcome is Outcome.CUT for one in samples)
         assert whole.hits == sum(one.outcome is Outcome.RATE_LIMITED for one in samples)
@@ -117,7 +117,7 @@ def test_a_short_span_is_exact_to_the_millisecond(url):
     span = Span(BEGIN + 29 * 24 * HOUR + 7, BEGIN + 29 * 24 * HOUR + 5 * MINUTE)
     found = read(url, CONTENDERS[:1], span, 100, None)
     assert found.span == span
-    assert found.totals[0].sent == sum(one.outcome is not Outcome.NO_KEY for one in of(CONTENDERS[0], span))
+    assert found.totals[0].sent == sum(one.outcome not in INCONCLUSIVE for one in of(CONTENDERS[0], span))
     assert found.length_ms < MINUTE
 
 

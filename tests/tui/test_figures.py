@@ -156,12 +156,13 @@ def test_every_failure_counts_as_one_and_has_no_time():
     assert shown.ttft_p50_ms is None
 
 
-def test_hits_and_probes_never_sent_are_left_out_of_the_error_rate():
+def test_hits_own_faults_and_probes_never_sent_are_left_out_of_the_error_rate():
     history = made(
         ok(50),
         ok(40, outcome=Outcome.RATE_LIMITED),
         ok(30, outcome=Outcome.SKIPPED),
         ok(20, outcome=Outcome.NO_KEY),
+        ok(15, outcome=Outcome.OWN_FAULT),
         ok(10, outcome=Outcome.TIMEOUT),
     )
     shown = drawn(history)

@@ -156,6 +156,13 @@ def test_a_probe_never_sent_has_no_parts():
     assert picture(skipped) == "not sent: skipped: paused"
 
 
+def test_a_probe_that_inftop_spoilt_is_no_failure():
+    assert (
+        ending(sample(outcome=Outcome.OWN_FAULT, outcome_detail="inftop was stopped"))
+        == "own fault: inftop was stopped"
+    )
+
+
 def test_whatever_is_reported_the_sums_match_and_nothing_is_negative():
     rng = random.Random(7)
 

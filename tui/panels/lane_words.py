@@ -2,7 +2,7 @@
 
 from typing import Final, Literal
 
-from probes.outcome import Outcome
+from probes.outcome import INCONCLUSIVE, Outcome
 from probes.text import line
 from tui.format import number
 from tui.race_board import LaneBoard
@@ -18,6 +18,7 @@ _WORDS: Final[dict[Outcome, str]] = {
     Outcome.RATE_LIMITED: "◷ limited",
     Outcome.QUOTA: "◷ quota used up",
     Outcome.OVERLOADED: "◷ overloaded",
+    Outcome.OWN_FAULT: "▲ own fault",
     Outcome.NO_KEY: "○ no key",
     Outcome.SKIPPED: "» not run",
     Outcome.WRONG_ANSWER: "✕ wrong answer",
@@ -49,7 +50,7 @@ def state(lane: LaneBoard) -> tuple[str, Ink]:
         return f"{_WORDS[Outcome.WRONG_ANSWER]} {seconds(lane.progress.at_ms)}", "error"
     limited = sample.outcome in (Outcome.RATE_LIMITED, Outcome.QUOTA, Outcome.OVERLOADED)
     words = _WORDS.get(sample.outcome, f"✕ {sample.outcome.value.replace('_', ' ')}")
-    return words, "warning" if limited else "dim" if sample.outcome in (Outcome.NO_KEY, Outcome.SKIPPED) else "error"
+    return words, "warning" if limited else "dim" if sample.outcome in INCONCLUSIVE else "error"
 
 
 def why(lane: LaneBoard) -> str | None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
-from probes.outcome import NEVER_SENT, Outcome
+from probes.outcome import INCONCLUSIVE, Outcome
 from tui.format import number, whole_percent
 from tui.portrait import Cut, Portrait
 from tui.widgets.axis import time_label, time_ticks
@@ -17,7 +17,7 @@ R = TypeVar("R")
 LETTERS: Final[dict[str, str]] = {
     "dns": "D", "connect": "C", "tls": "L", "timeout": "T", "auth": "A", "not_found": "N", "bad_request": "B",
     "rate_limited": "R", "quota": "Q", "overloaded": "O", "server_error": "S", "stream_error": "E", "cut": "X",
-    "protocol": "P", "empty": "M", "refused": "F", "wrong_answer": "W", "no_key": "K", "skipped": "Z",
+    "protocol": "P", "empty": "M", "refused": "F", "wrong_answer": "W", "own_fault": "I", "no_key": "K", "skipped": "Z",
 }  # fmt: skip
 """A letter for each outcome that is not ok: it tells rows apart without their colours."""
 
@@ -71,10 +71,10 @@ def squeezed(values: Sequence[T], columns: int, of: Callable[[Sequence[T]], R]) 
 
 
 def _rank(outcome: str) -> int:
-    """Failures, then rate-limit hits, then what was never sent."""
+    """Failures, then rate-limit hits, then what says nothing of the endpoint."""
     if outcome == Outcome.RATE_LIMITED:
         return 1
-    return 2 if outcome in NEVER_SENT else 0
+    return 2 if outcome in INCONCLUSIVE else 0
 
 
 def _outcome(outcome: str, counts: Sequence[int], watched: Sequence[int], columns: int) -> Row:

@@ -14,7 +14,7 @@ from textual.screen import Screen
 from probes.endpoint import lane_of
 from probes.exports.selection import Selection
 from probes.frames import EndpointFacts
-from probes.outcome import NEVER_SENT, Outcome
+from probes.outcome import INCONCLUSIVE, Outcome
 from probes.span import Span
 from probes.store.pages import Stored
 from probes.store.problem import StoreProblem
@@ -36,7 +36,7 @@ LEAST_REST_S: Final = 3.0
 MOST_REST_S: Final = 30.0
 REST_SHARE: Final = 10_000  # so often a window is read again while it passes, within these bounds
 
-NOT_OK: Final = tuple(one.value for one in Outcome if one is not Outcome.OK and one not in NEVER_SENT)
+NOT_OK: Final = tuple(one.value for one in Outcome if one is not Outcome.OK and one not in INCONCLUSIVE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from textual.geometry import Size
 from textual.strip import Strip
 from textual.widget import Widget
 
-from probes.outcome import NEVER_SENT, Outcome
+from probes.outcome import INCONCLUSIVE, NEVER_SENT, Outcome
 from probes.sample import Sample
 from probes.text import line
 from tui.format import number
@@ -53,12 +53,13 @@ def ending(sample: Sample, *, short: bool = False) -> str:
     name = sample.outcome.value.replace("_", " ")
     detail = (sample.outcome_detail or "").removeprefix(f"{name}: ")
     said = line(f"{name}: {detail}" if detail else name)
-    end = f"not sent: {said}" if sample.outcome in NEVER_SENT else f"✕ {said}"
+    mark = "not sent: " if sample.outcome in NEVER_SENT else "" if sample.outcome is Outcome.OWN_FAULT else "✕ "
+    end = f"{mark}{said}"
     return f"{claim} │ {end}" if claim else end
 
 
 def _end_ink(sample: Sample) -> Ink:
-    return "note" if sample.outcome in NEVER_SENT | {Outcome.OK} else "failed"
+    return "note" if sample.outcome in INCONCLUSIVE | {Outcome.OK} else "failed"
 
 
 def figure(segment: Segment) -> str:
