@@ -13,7 +13,7 @@ from probes.marks import Marks, Setup
 from probes.outcome import INCONCLUSIVE, Outcome
 from probes.prompt import version
 from probes.ratelimit import Measure, RateLimits
-from probes.sample import Sample
+from probes.sample import Sample, new_sample_id
 from probes.surroundings import Disturbance
 from probes.text import line
 from probes.trust import trust
@@ -69,7 +69,6 @@ def assemble(
         tokens_per_s=speed.tokens_per_s,
         e2e_tokens_per_s=timing.end_to_end_speed(marks, tokens),
         tpot_ms=round(1000 / speed.tokens_per_s, 4) if speed.tokens_per_s else None,
-        chunks=len(marks.contents) or None,
         retry_after_s=_retry_after(answer, limits),
         finish_reason=answer.finish,
         expect_ok=verdict.expect_ok,
@@ -83,6 +82,7 @@ def assemble(
         **asdict(disturbance),
         **_trust(marks, disturbance.cpu_steal_ms),
         limited_by=limited_by(detail or "", limits) if verdict.outcome is Outcome.RATE_LIMITED else None,
+        sample_id=new_sample_id(),
     )
     return _plain(sample, key)
 
@@ -100,6 +100,7 @@ def unmeasured(endpoint: Endpoint, outcome: Outcome, detail: str, *, vantage: st
         model=endpoint.model,
         outcome=outcome,
         outcome_detail=detail,
+        sample_id=new_sample_id(),
     )
 
 
@@ -132,9 +133,14 @@ def _connect_ms(setup: Setup) -> float | None:
 
 
 def _gaps(marks: Marks) -> dict[str, Any]:
-    """The time between content events."""
+    """How many content events there were, and the time between them."""
     gaps = timing.gaps(marks.contents)
-    return {"gap_p50_ms": gaps.p50_ms, "gap_p95_ms": gaps.p95_ms, "gap_max_ms": gaps.max_ms}
+    return {
+        "chunks": len(marks.contents) or None,
+        "gap_p50_ms": gaps.p50_ms,
+        "gap_p95_ms": gaps.p95_ms,
+        "gap_max_ms": gaps.max_ms,
+    }
 
 
 def _trust(marks: Marks, stolen_ms: float | None) -> dict[str, Any]:

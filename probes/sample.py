@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
+from secrets import token_hex
 from typing import Any, Final, Literal
 
 from probes.outcome import Outcome
@@ -82,6 +83,8 @@ class Sample:
     shared_stamps: int | None = None
     trusted: bool | None = None
     round_trip_ms: float | None = None
+    sample_id: str | None = None
+    """Which sample this is, from `new_sample_id`, wherever it goes; None of those that are older than this column."""
 
     def to_json(self) -> dict[str, Any]:
         """The sample as JSON-ready values: ``started_at`` in ISO 8601 with milliseconds, every field present."""
@@ -100,6 +103,11 @@ class Sample:
 
 
 COLUMNS: Final = tuple(one.name for one in fields(Sample))
+
+
+def new_sample_id() -> str:
+    """An id for a new sample: 64 random bits as 16 hex digits, so that no two machines draw the same."""
+    return token_hex(8)
 
 
 def iso(ms: int) -> str:

@@ -1,9 +1,11 @@
 """Assembly of a sample: what its detail says of an ok probe."""
 
+import re
+
 from probes.answer import Answer
-from probes.assembly import assemble
+from probes.assembly import assemble, unmeasured
 from probes.marks import Marks
-from probes.outcome import Outcome
+from probes.outcome import INCONCLUSIVE, Outcome
 from probes.ratelimit import Bucket, RateLimits
 from probes.sample import Sample
 from probes.surroundings import Disturbance
@@ -100,3 +102,14 @@ def test_served_over_the_limit_is_said_and_is_no_hit():
 
 def test_the_build_that_served_is_kept():
     assert assembled(Served(fingerprint="fp_1\x1b[31m"), Output(Kind.ANSWER, "a")).served_fingerprint == "fp_1"
+
+
+def test_every_sample_has_an_id_of_its_own_whether_it_was_sent_or_not():
+    def one_of_each():
+        yield assembled(Output(Kind.ANSWER, "hello"))
+        for outcome in INCONCLUSIVE:
+            yield unmeasured(endpoint(), outcome, "not now")
+
+    ids = [one.sample_id for _ in range(50) for one in one_of_each()]
+    assert all(re.fullmatch("[0-9a-f]{16}", one) for one in ids)
+    assert len(set(ids)) == len(ids)

@@ -50,7 +50,7 @@ SELECT {rollups.READ} FROM rollup JOIN sketch USING (tier, {_KEY})
 WHERE tier = ? AND start < ? {{after}} ORDER BY {_KEY}
 """
 _ANSWERS: Final = """
-SELECT endpoint_id, text, (SELECT started_at FROM sample WHERE id = sample_id) FROM answer {where}
+SELECT endpoint_id, text, (SELECT started_at FROM sample WHERE id = answer.sample_id) FROM answer {where}
 """
 _BEFORE: Final = "SELECT 1 FROM sample WHERE started_at < ? LIMIT 1"
 _LAST_OF_DAY: Final = (

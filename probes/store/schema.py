@@ -6,10 +6,11 @@ from typing import Final
 
 from probes.store.problem import StoreProblem
 
-REVISIONS: Final = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009")
+REVISIONS: Final = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")
 """Every version there was, oldest first: the revisions of `probes.store.migrations`."""
 
-_SINCE_0006: Final = ("round_trip_ms",)
+_SINCE_0010: Final = ("sample_id",)
+_SINCE_0006: Final = ("round_trip_ms", *_SINCE_0010)
 _SINCE_0004: Final = (
     *("gc_pause_ms", "clock_step_ms", "cpu_steal_ms", "error_bound_ms", "shared_stamps", "trusted"),
     *_SINCE_0006,
@@ -21,9 +22,10 @@ LACKING: Final[Mapping[str, tuple[str, ...]]] = {
     "0003": _SINCE_0004,
     "0004": _SINCE_0006,
     "0005": _SINCE_0006,
-    "0006": (),
-    "0007": (),
-    "0008": (),
+    "0006": _SINCE_0010,
+    "0007": _SINCE_0010,
+    "0008": _SINCE_0010,
+    "0009": _SINCE_0010,
 }
 """The columns of ``sample`` that a store of an older version has not: to its readers they are NULL."""
 

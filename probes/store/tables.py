@@ -103,6 +103,7 @@ class SampleRow(SQLModel, table=True):
     shared_stamps: int | None = None
     trusted: bool | None = None
     round_trip_ms: float | None = None
+    sample_id: str | None = None
 
 
 class AnswerRow(SQLModel, table=True):

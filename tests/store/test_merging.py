@@ -320,7 +320,7 @@ def test_the_newest_answers_come_over(store, make):
     merge(store, source)
     with StoreReader(store) as reader:
         assert reader.answers() == {"a": "ours", "b": "new", "c": "only"}
-    joined = ask(store, "SELECT started_at FROM answer JOIN sample ON sample.id = sample_id ORDER BY 1")
+    joined = ask(store, "SELECT started_at FROM answer JOIN sample ON sample.id = answer.sample_id ORDER BY 1")
     assert joined == [(NOW,), (NOW + 1,), (NOW + 2,)]
 
 
