@@ -7,8 +7,8 @@ gone.
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Final, Literal, get_args
 
 from probes.checked import checked
 from probes.control import Control, origin_of
@@ -20,19 +20,27 @@ from probes.sample import Sample
 
 FRAMES_PER_SECOND: Final = 20
 
-StoreState = Literal["ok", "opening", "locked", "full", "read_only", "foreign", "newer", "failed"]
-"""`foreign`: another program's file; `newer`: written by a newer inftop; `failed`: else, see the detail."""
+StoreState = Literal["ok", "opening", "locked", "full", "read_only", "foreign", "newer", "corrupt", "denied", "failed"]
+"""How a store is.
+
+`foreign`: another program's, or no database at all; `newer`: written by a newer inftop; `corrupt`: damaged; `denied`:
+no right, no password, no such database; `failed`: else, see the detail.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class StoreStatus:
-    """How the store is: ``waiting`` samples are in memory, ``dropped`` ones did not fit there."""
+    """How the store is: ``waiting`` samples are in memory or in the journal, ``dropped`` ones are lost.
+
+    ``waiting_since`` is when the present waiting began, in milliseconds since the epoch; None where nothing waits.
+    """
 
     state: StoreState = "opening"
     detail: str = ""
     stored: int = 0
     waiting: int = 0
     dropped: int = 0
+    waiting_since: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +201,13 @@ def _facts(record: Mapping[str, Any]) -> EndpointFacts:
 def engine_status(record: Mapping[str, Any]) -> EngineStatus:
     """The status of a record. Raises KeyError, TypeError, ValueError or AttributeError where it is none."""
     controls = tuple(_control(one) for one in record.get("controls", ()))
-    store = checked(StoreStatus(**record["store"]))
-    return checked(EngineStatus(**{**record, "store": store, "controls": controls}))
+    return checked(EngineStatus(**{**record, "store": _store_status(record["store"]), "controls": controls}))
+
+
+def _store_status(record: Mapping[str, Any]) -> StoreStatus:
+    """How the store is; what a newer inftop says of it that is not known here is left out, a new state is `failed`."""
+    known = checked(StoreStatus(**{one.name: record[one.name] for one in fields(StoreStatus) if one.name in record}))
+    return known if known.state in get_args(StoreState) else replace(known, state="failed")
 
 
 def _control(record: Mapping[str, Any]) -> Control:

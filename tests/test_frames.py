@@ -29,7 +29,11 @@ CONTROLS = (
 FRAME = Frame(
     at=1_800_000_000_000,
     engine=EngineStatus(
-        StoreStatus("full", "no space", 5, 6, 7), paused=True, loop_lag_ms=1, usd_cap=2.0, controls=CONTROLS
+        StoreStatus("full", "no space", 5, 6, 7, 1_800_000_000_000),
+        paused=True,
+        loop_lag_ms=1,
+        usd_cap=2.0,
+        controls=CONTROLS,
     ),
     watches=(WatchStatus("sim/model", next_due=5, blocked_why="429"),),
     samples=(sample(ttft_ms=182, outcome_detail="a\u2028b"), sample(outcome=Outcome.CUT)),
@@ -61,6 +65,19 @@ def test_facts_name_the_key_and_nothing_secret_of_an_endpoint():
 )
 def test_facts_tell_the_tier_that_is_asked_for(body, tier):
     assert EndpointFacts.of(endpoint(body=body)).tier == tier
+
+
+def test_a_store_of_a_newer_engine_is_read_as_far_as_it_is_known():
+    record = json.loads(encode(FRAME))
+    record["engine"]["store"] |= {"state": "on fire", "heat": 9}
+    store = decode(json.dumps(record).encode()).engine.store
+    assert store == StoreStatus("failed", "no space", 5, 6, 7, 1_800_000_000_000)
+
+
+def test_a_store_of_an_older_engine_is_read():
+    record = json.loads(encode(FRAME))
+    del record["engine"]["store"]["waiting_since"]
+    assert decode(json.dumps(record).encode()).engine.store == StoreStatus("full", "no space", 5, 6, 7)
 
 
 def test_what_an_engine_without_controls_says_is_still_read():

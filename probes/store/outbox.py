@@ -55,7 +55,7 @@ class Outbox:
         except StoreProblem as problem:
             if batch is not None:
                 self._journal.keep(entries, batch)
-            raise Kept(problem.state, problem.detail) from problem
+            raise Kept(problem.state, problem.detail, lasting=problem.lasting) from problem
 
     def tidy(self) -> bool:
         """As `Sink.tidy`."""
@@ -76,5 +76,5 @@ class Outbox:
             stored = self._sink.write(entries, beat, batch.mark)
             self._journal.done(batch)
         except StoreProblem as problem:
-            raise Kept(problem.state, problem.detail) from problem
+            raise Kept(problem.state, problem.detail, lasting=problem.lasting) from problem
         return stored

@@ -72,7 +72,10 @@ class Writer:
             "version": __version__,
             "started_at": _now_ms(),
         }
-        self._beat: dict[str, Any] | None = None
+        # the first word is there with the store: that it can be written to is known before there is a sample
+        self._beat: dict[str, Any] | None = {**self._recorder, "beat_at": _now_ms(), "status": "{}"}
+        self._opened: asyncio.Future[StoreProblem | None] = asyncio.get_running_loop().create_future()
+        self._since = time.monotonic() if self._outbox and self._outbox.waiting else None
         self._wake = asyncio.Event()
         self._closing = asyncio.Event()
         self._state: StoreState = "opening"
@@ -89,6 +92,8 @@ class Writer:
                 older.answer = None  # only the last is kept: waiting texts stay few, however long the store is away
             self._answered[sample.endpoint] = entry
         self._waiting.append(entry)
+        if self._since is None:
+            self._since = time.monotonic()
         self._bound()
         self._wake.set()
 
@@ -97,12 +102,19 @@ class Writer:
         self._beat = {**self._recorder, "beat_at": _now_ms(), "status": status_json}
         self._wake.set()
 
+    async def opened(self) -> StoreProblem | None:
+        """Wait until the store was tried to be opened and written to for the first time; what went wrong then."""
+        return await asyncio.shield(self._opened)
+
     def status(self) -> StoreStatus:
         """How the store is now."""
         waiting, dropped = len(self._waiting) + len(self._writing), self._dropped
         if self._outbox is not None:
             waiting, dropped = waiting + self._outbox.waiting, dropped + self._outbox.dropped
-        return StoreStatus(self._state, self._detail, self._stored, waiting, dropped)
+        since = None
+        if waiting and self._since is not None:
+            since = _now_ms() - int(1000 * (time.monotonic() - self._since))
+        return StoreStatus(self._state, self._detail, self._stored, waiting, dropped, since)
 
     async def close(self, timeout: float) -> None:  # noqa: ASYNC109 - what is late is not cancelled but left behind
         """Write what waits, for at most ``timeout`` seconds, and close the file. `status` then tells what was left."""
@@ -181,6 +193,7 @@ class Writer:
         self._take(min(BATCH, len(self._waiting)))
         if not self._waiting:
             self._wake.clear()
+        began, behind = time.monotonic(), bool(self._waiting)
         beat, self._beat = self._beat, None
         loop = asyncio.get_running_loop()
         try:
@@ -188,6 +201,7 @@ class Writer:
         except StoreProblem as problem:
             self._state, self._detail = problem.state, problem.detail
             self._beat = self._beat or beat
+            self._tell(problem)
             if isinstance(problem, Kept):
                 self._forget_written()
             else:
@@ -195,7 +209,15 @@ class Writer:
             return False
         self._state, self._detail = "ok", ""
         self._forget_written()
+        if not (behind or (self._outbox and self._outbox.waiting)):
+            self._since = began if self._waiting else None  # what waits now came meanwhile
+        self._tell(None)
         return True
+
+    def _tell(self, problem: StoreProblem | None) -> None:
+        """Say how the store was found, the first time."""
+        if not self._opened.done():
+            self._opened.set_result(problem)
 
     def _take(self, count: int) -> None:
         """Have the oldest of what waits be what is written now."""

@@ -23,6 +23,13 @@ FASTER = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"
 """Nobody will ever need what this cluster holds after a power cut."""
 
 
+ACCESS = """
+local all guarded scram-sha-256
+local all barred reject
+"""
+"""Roles of these names are asked for a password, or sent away; all others come in without."""
+
+
 class NoServer(Exception):  # noqa: N818 - a reason to skip
     """There are no programs to run PostgreSQL with."""
 
@@ -35,8 +42,8 @@ class Cluster:
         self._names = (f"history_{number}" for number in count(1))
         self._templates: dict[str, str] = {}
 
-    def url(self, database: str = "postgres") -> str:
-        return f"postgresql:///{database}?host={self.folder}&user=inftop"
+    def url(self, database: str = "postgres", user: str = "inftop") -> str:
+        return f"postgresql:///{database}?host={self.folder}&user={user}"
 
     def fresh(self, template: str = "template1") -> str:
         """The URL of a new database, as its template is: an empty one, or one of `Cluster.url`."""
@@ -92,6 +99,8 @@ def cluster() -> Iterator[Cluster]:
             assert done.returncode == 0, (folder / "said").read_text()
 
         run("initdb", "-U", "inftop", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+        access = folder / "data" / "pg_hba.conf"
+        access.write_text(ACCESS + access.read_text())
         settings = "".join(f" -c {name}={value}" for name, value in FASTER.items())
         run("pg_ctl", "-w", "-l", str(folder / "log"), "-o", f"-k {folder} -c listen_addresses={settings}", "start")
         try:

@@ -114,12 +114,12 @@ def test_a_store_that_another_program_holds_is_locked(path):
         holder.close()
 
 
-def test_a_store_with_torn_pages_is_failed(path):
+def test_a_store_with_torn_pages_is_corrupt(path):
     fill(path, [sample()])
     with path.open("r+b") as file:
         file.seek(100)
         file.write(os.urandom(8000))
-    assert problem_of(path) == "failed"
+    assert problem_of(path) == "corrupt"
 
 
 def test_a_folder_in_the_place_of_the_store_is_a_problem(path):

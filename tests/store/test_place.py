@@ -174,8 +174,8 @@ def test_a_path_through_a_file_is_a_problem_in_words(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(StoreProblem) as caught:
         whose(tmp_path / "file" / "history.db")
-    assert caught.value.state == "failed"
-    assert caught.value.detail == "Not a directory"
+    assert (caught.value.state, caught.value.lasting) == ("foreign", True)
+    assert caught.value.detail == "a part of the store's path is not a folder"
 
 
 @pytest.mark.parametrize("mask", [0o000, 0o777])

@@ -113,13 +113,13 @@ def test_who_may_only_read_reads_and_does_not_write(database, watcher):
     with StoreReader(watcher) as reader:
         with pytest.raises(StoreProblem) as caught:
             reader.count()
-        assert caught.value.state == "read_only"
+        assert caught.value.state == "denied"
         with other(database) as connection:
             connection.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO watcher")
         assert (reader.count(), reader.answers()) == (1, {"sim/model": "hello"})
     with pytest.raises(StoreProblem) as caught:
         Sink(watcher).write([Entry(sample(), None)], None)
-    assert caught.value.state == "read_only"
+    assert caught.value.state == "denied"
 
 
 def test_a_writer_that_says_nothing_does_not_keep_others_waiting_for_ever(database):

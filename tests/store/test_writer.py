@@ -185,13 +185,40 @@ async def test_a_store_whose_folder_was_deleted_is_made_anew(file_writer, path):
     assert file_writer.status().stored == 1
 
 
-async def test_a_store_in_a_place_that_cannot_be_is_failed_with_the_reason(path):
+async def test_a_store_in_a_place_that_cannot_be_is_foreign_with_the_reason(path):
     path.parent.write_text("a file, not a folder")
     writer = Writer(url_of(path))
     writer.put(sample(), None)
-    await until(lambda: writer.status().state == "failed")
+    await until(lambda: writer.status().state == "foreign")
     await writer.close(0)
-    assert writer.status().detail == "Not a directory"
+    assert writer.status().detail == "a part of the store's path is not a folder"
+
+
+async def test_how_the_store_was_found_is_told_before_there_is_a_sample(writer, path):
+    assert await writer.opened() is None
+    denied = Writer(url_of(path), pragmas=dict(PRAGMAS, query_only=1))
+    problem = await denied.opened()
+    assert (problem.state, problem.lasting) == ("read_only", True)
+    await denied.close(0)
+
+
+async def test_since_when_samples_wait_is_known_while_they_do(path):
+    file_writer = Writer(url_of(path))
+    await file_writer.opened()
+    assert file_writer.status().waiting_since is None
+    with other(path) as holder:
+        holder.execute("BEGIN EXCLUSIVE")
+        before = time.time_ns() // 1_000_000
+        file_writer.put(sample(started_at=1), None)
+        await until(lambda: file_writer.status().state == "locked")
+        since = file_writer.status().waiting_since
+        file_writer.put(sample(started_at=2), None)
+        assert before - 10 <= since <= time.time_ns() // 1_000_000 + 10
+        assert abs(file_writer.status().waiting_since - since) <= 10  # of the first, to the millisecond or so
+        holder.execute("ROLLBACK")
+        await until(lambda: not file_writer.status().waiting)
+    assert file_writer.status().waiting_since is None
+    await file_writer.close(10)
 
 
 async def test_the_oldest_are_dropped_and_counted_when_too_many_wait(path):

@@ -17,8 +17,10 @@ STORE_WORDS: Final[dict[StoreState, str]] = {
     "locked": "store locked by another process",
     "full": "disk full",
     "read_only": "store is read-only",
-    "foreign": "the store's file belongs to another program",
+    "foreign": "the store belongs to another program",
     "newer": "the store was written by a newer inftop",
+    "corrupt": "the store is damaged",
+    "denied": "the store refuses us",
     "failed": "store failed",
 }
 
