@@ -1,5 +1,6 @@
 """HTTP/1.1: the bytes of a request, and a parser of the bytes of a response; pure, around the parser of httptools."""
 
+from http import HTTPStatus
 from typing import Final
 
 import httptools
@@ -8,7 +9,11 @@ from probes.outcome import Outcome
 from probes.transport import ExchangeError
 
 HEAD_LIMIT: Final = 64 << 10
-"""Bytes of a response's head (interim responses included) before it is given up as hostile."""
+"""Bytes in a row with no body in them (a head and the interim responses before it, chunk sizes, trailers) before a
+response is given up as hostile."""
+
+LEAST_STATUS: Final = 100
+"""The smallest code that HTTP has (RFC 9110 §15)."""
 
 
 def request_bytes(method: str, target: bytes, headers: list[tuple[bytes, bytes]], body: bytes) -> bytes:
@@ -34,22 +39,24 @@ class ResponseParser:
         self.keep_alive = False
         self._parser = httptools.HttpResponseParser(self)
         self._body: list[bytes] = []
-        self._head_size = 0
+        self._bodiless = 0
 
     def feed(self, data: bytes) -> bytes:
         """The body bytes in the next bytes of the response. Raises ExchangeError where they are no HTTP."""
-        if self.status is None:
-            self._head_size += len(data)
+        self._bodiless += len(data)
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade as error:
             raise ExchangeError(Outcome.PROTOCOL, "the server switched protocols") from error
         except httptools.HttpParserError as error:
+            if isinstance(error.__context__, ExchangeError):  # raised by what httptools called
+                raise error.__context__ from None
             if not self.complete:
                 raise ExchangeError(Outcome.PROTOCOL, f"no HTTP: {error}") from error
             self.keep_alive = False  # bytes after the response: whole as it is, its connection is not to be trusted
-        if self.status is None and self._head_size > HEAD_LIMIT:
-            raise ExchangeError(Outcome.PROTOCOL, f"a response head of more than {HEAD_LIMIT >> 10} KiB")
+        if self._bodiless > HEAD_LIMIT and not self.complete:
+            part = "a response head" if self.status is None else "chunk sizes and trailers"
+            raise ExchangeError(Outcome.PROTOCOL, f"{part} of more than {HEAD_LIMIT >> 10} KiB")
         body = b"".join(self._body)
         self._body.clear()
         return body
@@ -67,21 +74,25 @@ class ResponseParser:
 
     def on_message_begin(self) -> None:
         """A response begins: the first, one after an interim one, or one nobody asked for."""
-        if not self.complete:
+        if self.status is None:
             self.headers = []
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """One header."""
-        if not self.complete:
+        """One header of the head; a trailer is let go."""
+        if self.status is None:
             self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         """The head is whole."""
-        if not self.complete and self._parser.get_status_code() >= 200:
-            self.status = self._parser.get_status_code()
+        code = self._parser.get_status_code()
+        if code < LEAST_STATUS and not self.complete:
+            raise ExchangeError(Outcome.PROTOCOL, f"HTTP status {code:03}")
+        if self.status is None and code >= HTTPStatus.OK:
+            self.status = code
 
     def on_body(self, body: bytes) -> None:
         """A piece of the body."""
+        self._bodiless = 0
         if self.status is not None and not self.complete:
             self._body.append(body)
 

@@ -97,6 +97,42 @@ def test_a_connection_that_is_not_kept_is_known(head: bytes):
     assert (body, parser.complete, parser.keep_alive) == (b"hi", True, False)
 
 
+@pytest.mark.parametrize("code", ["000", "099"])
+def test_a_status_that_http_does_not_have_is_a_protocol_error(code: str):
+    with pytest.raises(ExchangeError) as caught:
+        fed(f"HTTP/1.1 {code} Odd\r\nContent-Length: 0\r\n\r\n".encode())
+    assert (caught.value.outcome, caught.value.detail) == (Outcome.PROTOCOL, f"HTTP status {code}")
+
+
+ENDLESS = {
+    "trailers": (b"0\r\n", b"a: b\r\n" * 100),
+    "one trailer's name": (b"0\r\n", b"a" * 1000),
+    "one trailer's value": (b"0\r\na: ", b"b" * 1000),
+    "zeros of a chunk's size": (b"", b"0" * 1000),
+    "a chunk's extension": (b"5;a=", b"b" * 1000),
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_what_is_neither_head_nor_body_ends_at_the_limit_and_is_not_kept(name: str):
+    begun, more = ENDLESS[name]
+    parser, _ = fed(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n" + begun)
+    fed_bytes = 0
+    with pytest.raises(ExchangeError) as caught:
+        while fed_bytes < 10 * HEAD_LIMIT:
+            assert parser.feed(more) == b""
+            fed_bytes += len(more)
+    assert caught.value.outcome is Outcome.PROTOCOL
+    assert HEAD_LIMIT - 2 * len(more) <= fed_bytes <= HEAD_LIMIT
+    assert parser.headers == [(b"Transfer-Encoding", b"chunked")]
+
+
+def test_a_long_body_in_small_chunks_is_within_every_limit():
+    parser, _ = fed(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    for _ in range(10 * HEAD_LIMIT // 6):
+        assert parser.feed(b"1\r\nx\r\n") == b"x"
+
+
 def test_bytes_after_a_response_are_not_its_body_and_end_the_keeping():
     parser, body = fed(
         b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", b"HTTP/1.1 500 No\r\nContent-Length: 1\r\n\r\nx"
