@@ -80,7 +80,7 @@ def merge(
 ) -> None:
     """Join the histories of several machines in one store.
 
-    Samples that are there already are not counted twice. Run again, it brings what came later.
+    A sample that is there already, told by its sample_id, is not counted twice. Run again, it brings what came later.
     """
     from probes.commands.history import merge
 

@@ -132,6 +132,21 @@ def test_a_history_is_copied_and_joined_by_path_or_url(run, filled, tmp_path):
     assert ask(joined, "SELECT count(*) FROM sample") == [(31,)]
 
 
+def test_that_both_hold_samples_of_one_vantage_is_said_before_they_are_joined(run, filled, tmp_path):
+    ours, theirs = tmp_path / "ours.db", tmp_path / "theirs.db"
+    fill(ours, [sample(vantage="local"), sample(vantage="fra")])
+    fill(theirs, [sample(vantage="fra"), sample(vantage="nyc")])
+    code, out, err = run("merge", str(ours), str(filled), str(theirs), "--json")
+    assert code == 0
+    words = "if these are two machines, give each a [store] vantage"
+    assert err.splitlines()[-2:] == [
+        f"{url_of(filled)}: both hold samples of the vantage local: {words}",
+        f"{url_of(theirs)}: both hold samples of the vantage fra: {words}",
+    ]
+    assert [one["shared_vantages"] for one in json.loads(out)["sources"]] == [["local"], ["fra"]]
+    assert run("merge", str(ours), str(filled))[2] == ""
+
+
 def test_what_is_no_store_is_not_copied_and_nothing_is_made(run, tmp_path):
     code, out, err = run("copy", str(tmp_path / "none.db"), str(tmp_path / "new.db"))
     assert (code, out, err) == (3, "", "there is no history yet\n")

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import typer
 
@@ -15,8 +15,12 @@ from probes.sample import iso
 from probes.store import checking, copying, merging
 from probes.store import vacuum as shrinking
 from probes.store.contents import Contents, contents
+from probes.store.duplicates import shared_vantages
 from probes.store.place import default_url, shown
 from probes.store.rebuild import rebuild as make_again
+from probes.text import line
+
+APART: Final = "if these are two machines, give each a [store] vantage"
 
 
 def history(config: Path | None, *, as_json: bool) -> None:
@@ -67,12 +71,19 @@ def copy(source: str, target: str, *, as_json: bool) -> None:
 
 
 def merge(target: str, sources: Sequence[str], *, as_json: bool) -> None:
-    """Join the histories at these URLs to another's, one by one, and print what came. Raises StoreProblem."""
+    """Join the histories at these URLs to another's, one by one, and print what came. Raises StoreProblem.
+
+    That both hold samples of one vantage is said before they are joined, on stderr.
+    """
     records, lines = [], []
     for source in sources:
+        vantages = shared_vantages(target, source)
+        if vantages:
+            one = f"the vantage{'s' if len(vantages) > 1 else ''} {', '.join(map(line, vantages))}"
+            typer.echo(f"{shown(source)}: both hold samples of {one}: {APART}", err=True)
         with progress_bar("Merging") as on_progress:
             found = merging.merge(target, source, on_progress)
-        records.append({"source": shown(source), **asdict(found)})
+        records.append({"source": shown(source), "shared_vantages": vantages, **asdict(found)})
         lines.append(
             f"{shown(source)}: {found.samples:,} samples new, {found.known:,} known already, {found.rollups:,} rollups "
             f"of older ones, {found.races:,} races"

@@ -6,7 +6,6 @@ are gone are added as they are, once: the first time that the source is merged.
 # ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
 
 import json
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -20,6 +19,7 @@ from probes.store import rollups
 from probes.store.arrivals import BATCH, COPY, MERGE, arrived, note, own_name, sources
 from probes.store.canon import canonical
 from probes.store.database import PATIENT, open_store, translated
+from probes.store.duplicates import has_race, held, key_of
 from probes.store.problem import StoreProblem
 from probes.store.pruning import Mark, marks, remember
 from probes.store.reader import JOINED
@@ -28,7 +28,6 @@ from probes.store.retention import HELD, up
 from probes.store.row import row_of, sample_of
 from probes.store.sink import id_of
 from probes.store.snapshot import Snapshot
-from probes.store.source import placeholders
 from probes.store.statements import REPLACE_ANSWER, insert_rows, insert_samples, run
 from probes.store.tables import CERTIFICATE, HEAT, LANE, RACE
 
@@ -49,8 +48,12 @@ _ROLLUPS: Final = f"""
 SELECT {rollups.READ} FROM rollup JOIN sketch USING (tier, {_KEY})
 WHERE tier = ? AND start < ? {{after}} ORDER BY {_KEY}
 """
-_ANSWERS: Final = """
-SELECT endpoint_id, text, (SELECT started_at FROM sample WHERE id = answer.sample_id) FROM answer {where}
+_ANSWERS: Final = f"""
+SELECT answer.endpoint_id, text, {JOINED} FROM answer JOIN endpoint ON endpoint.id = answer.endpoint_id
+LEFT JOIN sample ON sample.id = answer.sample_id
+"""
+_ANSWERED: Final = """
+SELECT (SELECT started_at FROM sample WHERE id = answer.sample_id) FROM answer WHERE endpoint_id = ?
 """
 _BEFORE: Final = "SELECT 1 FROM sample WHERE started_at < ? LIMIT 1"
 _LAST_OF_DAY: Final = (
@@ -224,28 +227,32 @@ class _Merge:
         new = 0
         for race in list(_of(self._store, RACE, "id > ?", last)):
             with self._engine.begin() as connection:
-                if not _there(connection, RACE, race, ("started_at", "vantage", "wish")):
-                    self._race(connection, race)
+                heats = list(_of(self._store, HEAT, "race_id = ?", race["id"]))
+                nonces = [heat["nonce"] for heat in heats]
+                if not has_race(connection, race["started_at"], race["vantage"], race["wish"], nonces):
+                    self._race(connection, race, heats)
                     new += 1
                 note(connection, self._name, "race", [race["id"]])
         return new
 
-    def _race(self, connection: Connection, race: Mapping[str, Any]) -> None:
+    def _race(self, connection: Connection, race: Mapping[str, Any], heats: Iterable[Mapping[str, Any]]) -> None:
         race_id = _insert(connection, RACE, race)
-        for heat in list(_of(self._store, HEAT, "race_id = ?", race["id"])):
+        for heat in heats:
             heat_id = _insert(connection, HEAT, {**heat, "race_id": race_id})
             for lane in _of(self._store, LANE, "heat_id = ?", heat["id"]):
                 _insert(connection, LANE, {**lane, "heat_id": heat_id})
 
     def _answers(self, connection: Connection, ids: Mapping[int, int]) -> None:
         """Take the answers that are newer than those that are there."""
-        for number, text, at in list(self._store.rows(_ANSWERS.format(where=""))):
-            here = run(connection, _ANSWERS.format(where="WHERE endpoint_id = ?"), (ids[number],)).fetchone()
-            if here is not None and (at or 0) <= (here[2] or 0):
+        for number, text, *values in list(self._store.rows(_ANSWERS)):
+            endpoint_id, started_at, sample_id = ids[number], values[0], 0
+            here = run(connection, _ANSWERED, (endpoint_id,)).fetchone()
+            if here is not None and (started_at or 0) <= (here[0] or 0):
                 continue
-            place = "SELECT max(id) FROM sample WHERE endpoint_id = ? AND started_at = ?"
-            sample_id = run(connection, place, (ids[number], at or 0)).scalar() or 0
-            run(connection, REPLACE_ANSWER, {"endpoint_id": ids[number], "sample_id": sample_id, "text": text})
+            if started_at is not None:  # else the sample was pruned since
+                sample = sample_of(values)
+                sample_id = held(connection, [(endpoint_id, sample)]).get(key_of(endpoint_id, sample), 0)
+            run(connection, REPLACE_ANSWER, {"endpoint_id": endpoint_id, "sample_id": sample_id, "text": text})
 
     def _certificates(self, connection: Connection) -> None:
         for one in list(_of(self._store, CERTIFICATE, "id > ?", 0)):
@@ -284,22 +291,9 @@ def _settled(source: str) -> Snapshot:
 
 
 def _fresh(connection: Connection, pairs: Sequence[tuple[int, Sample]]) -> list[tuple[int, Sample]]:
-    """Those samples that the store does not hold: none of their endpoint, their instant and their outcome."""
-    instants = defaultdict[int, set[int]](set)
-    for endpoint_id, sample in pairs:
-        instants[endpoint_id].add(sample.started_at)
-    known: set[tuple[int, int, str]] = set()
-    for endpoint_id, wanted in instants.items():
-        instant = f"started_at IN ({placeholders(len(wanted))})"
-        sql = f"SELECT started_at, outcome FROM sample WHERE endpoint_id = ? AND {instant}"
-        known |= {(endpoint_id, at, outcome) for at, outcome in run(connection, sql, (endpoint_id, *wanted))}
-    fresh = []
-    for endpoint_id, sample in pairs:
-        key = (endpoint_id, sample.started_at, sample.outcome.value)
-        if key not in known:
-            known.add(key)
-            fresh.append((endpoint_id, sample))
-    return fresh
+    """Those samples that the store does not hold."""
+    known = held(connection, pairs)
+    return list({key: one for one in pairs if (key := key_of(*one)) not in known}.values())
 
 
 def _renamed(ids: Mapping[int, int], some: Iterable[tuple[Spot, Rollup]]) -> dict[Spot, Rollup]:

@@ -4,16 +4,18 @@ import math
 import random
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from probes.outcome import Outcome
 from probes.rollup import METRICS, rolled
-from probes.sample import epoch_ms
+from probes.sample import epoch_ms, new_sample_id
 from probes.store import merging
 from probes.store.checking import check
 from probes.store.copying import copy
 from probes.store.database import open_store
+from probes.store.duplicates import shared_vantages
 from probes.store.merging import Merged, merge
 from probes.store.problem import StoreProblem
 from probes.store.pruning import prune_some
@@ -100,6 +102,104 @@ def test_two_machines_histories_are_one(store, make):
     assert is_of(store, [*fra, *nyc])
     assert check(store).troubles == ()
     assert told[-1] == (120, 120)
+
+
+def test_two_machines_of_one_vantage_on_one_grid_lose_nothing(store, make):
+    """Their probes began in the same milliseconds and ended alike: only their ids, and their figures, differ."""
+    here, there = (
+        [
+            sample(
+                endpoint=f"e{number % 3}",
+                started_at=NOW + number // 3 * 1_000,
+                ttft_ms=ttft_ms,
+                sample_id=new_sample_id(),
+            )
+            for number in range(count)
+        ]
+        for count, ttft_ms in ((72, 200.0), (71, 499.0))
+    )
+    fill(store, here)
+    source = make("other.db", there)
+    found = merge(store, source)
+    assert (found.samples, found.known) == (71, 0)
+    assert is_of(store, [*here, *there])
+    assert ask(store, "SELECT count(*), sum(ttft_ms) FROM sample") == [(143, 72 * 200.0 + 71 * 499.0)]
+    assert merge(store, source) == Merged(0, 0, 0, 0, None)
+    back = merge(source, store)
+    assert (back.samples, back.known) == (72, 71)
+    assert is_of(source, [*here, *there])
+    again = merge(store, source)
+    assert (again.samples, again.known) == (0, 72)
+    assert is_of(store, [*here, *there])
+    assert check(store).troubles == ()
+
+
+def test_one_sample_that_comes_by_two_ways_counts_once(store, make):
+    nyc = [replace(one, sample_id=new_sample_id()) for one in series("nyc", 600)]
+    origin, way = make("origin.db", nyc), make("way.db", [])
+    merge(way, origin)
+    fill(way, [replace(nyc[-1], sample_id=new_sample_id())])
+    assert merge(store, origin).samples == 600
+    found = merge(store, way)
+    assert (found.samples, found.known) == (1, 600)
+    assert is_of(store, [*nyc, nyc[-1]])
+
+
+def test_samples_older_than_ids_are_the_same_where_all_their_figures_are(store, make):
+    ours = sample(started_at=NOW, ttft_ms=200.0, outcome_detail="as it was", trusted=True)
+    theirs = [
+        replace(ours, ttft_ms=499.0),
+        ours,
+        replace(ours, outcome_detail=None),
+        replace(ours, sample_id=new_sample_id()),
+        replace(ours, ttft_ms=200.0000000000001),  # as one was kept that had no twelve digits yet
+    ]
+    fill(store, [ours])
+    source = make("other.db", theirs[:4])
+    with other(source) as connection:
+        names = [row[1] for row in ask(source, "PRAGMA table_info(sample)") if row[1] not in ("id", "ttft_ms")]
+        columns = ", ".join(names)
+        connection.execute(
+            f"INSERT INTO sample ({columns}, ttft_ms) SELECT {columns}, 200.0000000000001 FROM sample WHERE id = 2"
+        )
+    found = merge(store, source)
+    assert (found.samples, found.known) == (3, 2)
+    rows = ask(store, "SELECT ttft_ms, outcome_detail, sample_id IS NULL FROM sample ORDER BY id")
+    assert [tuple(row) for row in rows] == [
+        (200.0, "as it was", True),
+        (499.0, "as it was", True),
+        (200.0, None, True),
+        (200.0, "as it was", False),
+    ]
+
+
+def test_an_answer_that_comes_over_belongs_to_its_own_sample(store, make):
+    ours, theirs, last = (sample(started_at=NOW, sample_id=new_sample_id()) for _ in range(3))
+    source = make("other.db", [(theirs, "theirs"), last])
+    fill(store, [ours])
+    merge(store, source)
+    joined = ask(store, "SELECT sample.sample_id, text FROM answer JOIN sample ON sample.id = answer.sample_id")
+    assert joined == [(theirs.sample_id, "theirs")]
+
+
+def test_races_of_two_machines_that_began_in_one_millisecond_are_two(store, make):
+    ours = race()
+    theirs = replace(ours, heats=tuple(replace(heat, nonce=f"{number:012x}") for number, heat in enumerate(ours.heats)))
+    keep(store, ours)
+    source = make("other.db", [sample()])
+    keep(source, theirs)
+    keep(source, ours)
+    assert merge(store, source).races == 1
+    assert ask(store, "SELECT nonce FROM heat ORDER BY id") == [(one.nonce,) for one in (*ours.heats, *theirs.heats)]
+
+
+def test_vantages_of_which_both_hold_samples_are_told_until_they_are_joined(store, make):
+    fill(store, [sample(vantage="fra"), sample(vantage="local"), sample(vantage="here")])
+    source = make("other.db", [sample(vantage="local"), sample(vantage="there"), sample(vantage="fra")])
+    assert shared_vantages(store, source) == shared_vantages(source, store) == ("fra", "local")
+    merge(store, source)
+    assert shared_vantages(store, source) == shared_vantages(source, store) == ()
+    assert shared_vantages(url_of(Path("/nowhere/at/all.db")), source) == ()
 
 
 def test_a_history_of_postgresql_is_joined_to_a_file(database, make):
