@@ -83,7 +83,15 @@ class RecorderLock:
 
     def _read_holder(self) -> Holder | None:
         try:
-            record = json.loads(self._holder.read_text(encoding="utf-8"))
-            return Holder(int(record["pid"]), line(str(record["host"]), 100), int(record["since"]))
-        except (OSError, ValueError, TypeError, KeyError):
+            return holder_of(self._holder.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
             return None
+
+
+def holder_of(text: str) -> Holder | None:
+    """Who that JSON names; None where it names nobody."""
+    try:
+        record = json.loads(text)
+        return Holder(int(record["pid"]), line(str(record["host"]), 100), int(record["since"]))
+    except (ValueError, TypeError, KeyError):
+        return None

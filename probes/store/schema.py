@@ -6,7 +6,7 @@ from typing import Final
 
 from probes.store.problem import StoreProblem
 
-REVISIONS: Final = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")
+REVISIONS: Final = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011")
 """Every version there was, oldest first: the revisions of `probes.store.migrations`."""
 
 _SINCE_0010: Final = ("sample_id",)
@@ -26,6 +26,7 @@ LACKING: Final[Mapping[str, tuple[str, ...]]] = {
     "0007": _SINCE_0010,
     "0008": _SINCE_0010,
     "0009": _SINCE_0010,
+    "0010": (),
 }
 """The columns of ``sample`` that a store of an older version has not: to its readers they are NULL."""
 

@@ -230,6 +230,23 @@ class RecorderRow(SQLModel, table=True):
     status: str = Field(sa_type=Text)
 
 
+class LeaseRow(SQLModel, table=True):
+    """A tenure: who could record what, under a token that only grows (`probes.store.lease.Tenure`).
+
+    The newest of a ``scope`` is who may record there now; it began when the one before ended. ``holder`` is JSON.
+    """
+
+    __tablename__ = "lease"
+
+    scope: str = Field(primary_key=True)
+    token: int = Field(primary_key=True, sa_type=BigInteger, sa_column_kwargs={"autoincrement": False})
+    run: str
+    holder: str
+    since: int = Field(sa_type=BigInteger)
+    until: int = Field(sa_type=BigInteger)
+    locked: bool
+
+
 class CertificateRow(SQLModel, table=True):
     """What one selftest found; ``measured_at`` is milliseconds since the epoch, ``text`` the certificate as JSON."""
 
@@ -305,6 +322,7 @@ PRUNED: Final = SQLModel.metadata.tables["pruned"]
 IDENTITY: Final = SQLModel.metadata.tables["identity"]
 ARRIVAL: Final = SQLModel.metadata.tables["arrival"]
 RECORDER: Final = SQLModel.metadata.tables["recorder"]
+LEASE: Final = SQLModel.metadata.tables["lease"]
 CERTIFICATE: Final = SQLModel.metadata.tables["certificate"]
 RACE: Final = SQLModel.metadata.tables["race"]
 HEAT: Final = SQLModel.metadata.tables["heat"]

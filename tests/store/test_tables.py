@@ -97,6 +97,7 @@ def test_an_upgrade_that_was_cut_short_is_made_whole(path):
         "sample",
         "endpoint",
         "recorder",
+        "lease",
         "certificate",
         "alembic_version",
     ):
