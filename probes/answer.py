@@ -27,6 +27,7 @@ class Answer:
     ended: bool = False
     keep_alives: int = 0
     chars: int = 0
+    reasoning_chars: int = 0
     kinds: set[Kind] = field(default_factory=set)
     _parts: list[str] = field(default_factory=list)
     _answered: int = 0
@@ -75,6 +76,8 @@ class Answer:
     def _keep(self, kind: Kind, text: str) -> None:
         self.chars += len(text)
         self.kinds.add(kind)
+        if kind is Kind.REASONING:
+            self.reasoning_chars += len(text)
         if kind is Kind.ANSWER:
             if self._answered < TEXT_LIMIT:
                 self._parts.append(text[: TEXT_LIMIT - self._answered])

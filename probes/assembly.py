@@ -11,6 +11,7 @@ from probes.hit import limited_by
 from probes.keys import Secret
 from probes.marks import Marks, Setup
 from probes.outcome import INCONCLUSIVE, Outcome
+from probes.plausible import Believed, believed
 from probes.prompt import version
 from probes.ratelimit import Measure, RateLimits
 from probes.sample import Sample, new_sample_id
@@ -39,11 +40,14 @@ def assemble(
     key: Secret | None,
 ) -> Sample:
     """One probe's sample. What a provider sent is made plain, and the key is taken out wherever it was echoed."""
+    told = believed(answer, endpoint)
+    answer = replace(answer, usage=told.usage, times=told.times)
     verdict = judge(answer, endpoint)
-    tokens = timing.count(answer.usage, answer.chars)
+    tokens = timing.count(told.usage, answer.chars, refused=told.count_refused)
     speed = timing.speed(marks.contents, tokens)
     withheld = f"tokens/s withheld: {speed.withheld}" if verdict.outcome is Outcome.OK and speed.withheld else None
-    detail = "; ".join(words for words in (verdict.detail, _queued(answer, marks), withheld) if words) or None
+    said = (verdict.detail, _queued(answer, marks), _refused(told), withheld)
+    detail = "; ".join(words for words in said if words) or None
     sample = Sample(
         started_at=started_at,
         vantage=vantage,
@@ -60,11 +64,6 @@ def assemble(
         ttft_ms=timing.ttft_ms(marks),
         ttfa_ms=timing.ttfa_ms(marks),
         e2e_ms=timing.e2e_ms(marks),
-        input_tokens=tokens.input,
-        cached_tokens=tokens.cached,
-        output_tokens=tokens.output,
-        reasoning_tokens=tokens.reasoning,
-        token_source=tokens.source,
         output_chars=answer.chars or None,
         tokens_per_s=speed.tokens_per_s,
         e2e_tokens_per_s=timing.end_to_end_speed(marks, tokens),
@@ -75,6 +74,7 @@ def assemble(
         cost_usd=_cost(endpoint, answer, tokens),
         clock=None if marks.kernel is None else "kernel" if marks.kernel else "user",
         prompt_version=version(endpoint),
+        **_tokens(tokens),
         **_setup(marks),
         **_gaps(marks),
         **_server(answer),
@@ -111,6 +111,22 @@ def _queued(answer: Answer, marks: Marks) -> str | None:
     waited_ms = timing.span_ms(marks.sent, marks.first_event)
     until = "no event" if waited_ms is None else f"{waited_ms:,.0f} ms to the first event"
     return f"queued: {answer.keep_alives} keep-alive{'s' if answer.keep_alives > 1 else ''}, {until}"
+
+
+def _refused(told: Believed) -> str | None:
+    """What of the provider's own figures was not taken."""
+    return f"the provider's figures cannot be true: {', '.join(told.refused)}" if told.refused else None
+
+
+def _tokens(tokens: timing.Tokens) -> dict[str, Any]:
+    """The token counts, and whose they are."""
+    return {
+        "input_tokens": tokens.input,
+        "cached_tokens": tokens.cached,
+        "output_tokens": tokens.output,
+        "reasoning_tokens": tokens.reasoning,
+        "token_source": tokens.source,
+    }
 
 
 def _setup(marks: Marks) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """Budget: what may be spent in a day (UTC), and what has been."""
 
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
+from probes.endpoint import Endpoint
 from probes.sample import Sample
 
 DAY_MS: Final = 86_400_000
@@ -14,6 +15,13 @@ class Budget:
 
     usd_per_day: float | None = 2.00
     tokens_per_day: int | None = 5_000_000
+
+
+class Spent(NamedTuple):
+    """US dollars, where priced, and input plus output tokens."""
+
+    usd: float
+    tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +38,17 @@ class Ledger:
         day = at_ms // DAY_MS
         return self if day == self.day else Ledger(self.budget, day)
 
-    def add(self, sample: Sample) -> "Ledger":
-        """With one sample's cost: input and output tokens, hidden reasoning among them, and its price."""
+    def add(self, sample: Sample, endpoint: Endpoint) -> "Ledger":
+        """With one sample's cost: input and output tokens, hidden reasoning among them, and its price.
+
+        Where the output tokens are an estimate they count as no fewer than the endpoint's cap (`uncounted`).
+        """
         then = self.on(sample.started_at)
-        tokens = (sample.input_tokens or 0) + (sample.output_tokens or 0)
-        return replace(then, usd=then.usd + (sample.cost_usd or 0.0), tokens=then.tokens + tokens)
+        usd, tokens = sample.cost_usd or 0.0, (sample.input_tokens or 0) + (sample.output_tokens or 0)
+        if sample.token_source == "estimate":  # noqa: S105  # no password
+            more = uncounted(endpoint, sample.output_tokens or 0)
+            usd, tokens = usd + more.usd, tokens + more.tokens
+        return replace(then, usd=then.usd + usd, tokens=then.tokens + tokens)
 
     @property
     def over(self) -> str | None:
@@ -45,6 +59,15 @@ class Ledger:
         if tokens is not None and self.tokens >= tokens:
             return f"the day's budget of {tokens:,} tokens is used (until 00:00 UTC)"
         return None
+
+
+def uncounted(endpoint: Endpoint, estimate: int) -> Spent:
+    """What an answer may have cost beyond its estimated output tokens: all up to the cap.
+
+    A provider without a count that can be believed is not thereby cheaper than one that counts.
+    """
+    tokens = max(0, endpoint.output_cap - estimate)
+    return Spent(tokens * endpoint.price.output / 1e6 if endpoint.price else 0.0, tokens)
 
 
 def midnight(at_ms: int) -> int:

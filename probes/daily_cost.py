@@ -27,10 +27,14 @@ class DailyCost:
 
 
 def daily_cost(endpoint: Endpoint) -> DailyCost:
-    """What an endpoint comes to in a day. Input tokens are estimated from the prompt's length."""
+    """What an endpoint comes to in a day."""
     probes = math.ceil(DAY_S / endpoint.interval)
-    prompt_tokens = math.ceil(len(endpoint.prompt) / CHARS_PER_TOKEN) + FRAME_TOKENS
-    sent, written = probes * prompt_tokens, probes * endpoint.max_output_tokens
+    sent, written = probes * prompt_tokens(endpoint), probes * endpoint.max_output_tokens
     price = endpoint.price
     usd = (sent * price.input + written * price.output) / 1_000_000 if price else None
     return DailyCost(probes, sent, written, usd)
+
+
+def prompt_tokens(endpoint: Endpoint) -> int:
+    """What a probe sends, in tokens, estimated from the prompt's length."""
+    return math.ceil(len(endpoint.prompt) / CHARS_PER_TOKEN) + FRAME_TOKENS

@@ -21,6 +21,10 @@ Policy = Literal["warm", "cold", "both"]
 POLICIES: Final[tuple[Policy, ...]] = get_args(Policy)
 
 
+_CAPS: Final = frozenset({"max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "num_predict"})
+"""How the dialects name the output cap in a body, or in an object of it."""
+
+
 def lane_of(policy: Policy) -> Lane:
     """The samples that stand for an endpoint where there is room for one figure: of ``both`` the warm ones."""
     return "warm" if policy == "both" else policy
@@ -94,6 +98,12 @@ class Endpoint:
     temperature: float | None = 0.0
     reasoning: Reasoning = DEFAULT_REASONING
     timeouts: Timeouts = field(default_factory=Timeouts)
+
+    @property
+    def output_cap(self) -> int:
+        """The output tokens its requests ask for at most: `max_output_tokens`, or what its body names, if more."""
+        named = [one for part in (self.body, *self.body.values()) if isinstance(part, Mapping) for one in part.items()]
+        return max(self.max_output_tokens, *(value for name, value in named if name in _CAPS and type(value) is int), 0)
 
     @property
     def origin(self) -> str:

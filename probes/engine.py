@@ -199,19 +199,20 @@ class Engine:
         """The key of an endpoint."""
         return await self._keys.find(endpoint.keys)
 
-    def spend(self, sample: Sample) -> None:
-        """Count what a sample cost."""
-        self._ledger = self._ledger.add(sample)
+    def spend(self, sample: Sample, endpoint: Endpoint) -> None:
+        """Count what a sample of an endpoint cost."""
+        self._ledger = self._ledger.add(sample, endpoint)
 
     def refusal(self) -> str | None:
         """Why nothing may be spent now; None while there is budget."""
         return self._ledger.on(time.time_ns() // 1_000_000).over
 
     def _deliver(self, sample: Sample, text: str) -> None:
-        self.spend(sample)
+        endpoint = self.watches[sample.endpoint].endpoint
+        self.spend(sample, endpoint)
         if sample.outcome is Outcome.AUTH:
-            self._keys.forget(self.watches[sample.endpoint].endpoint.keys)
-        self._controls.hear(sample, self.watches[sample.endpoint].endpoint, asyncio.get_running_loop().time())
+            self._keys.forget(endpoint.keys)
+        self._controls.hear(sample, endpoint, asyncio.get_running_loop().time())
         if self._store is not None:
             self._store.put(sample, text or None)
         for listener in self._listeners:

@@ -10,6 +10,9 @@ from typing import Final, Literal
 LONGEST_RESET_S: Final = 400 * 86400.0
 """A reset further away than a year and a bit is a misread or hostile header."""
 
+LARGEST_AMOUNT: Final = 1e15
+"""A limit, or what is left of it, above this is nonsense: no provider grants so much in any window."""
+
 Direction = Literal["input", "output"]
 Measure = Literal["requests", "tokens"]
 
@@ -229,7 +232,7 @@ def _amount(text: str) -> float | None:
         amount = float(text)
     except ValueError:
         return None
-    return amount if math.isfinite(amount) else None
+    return amount if math.isfinite(amount) and abs(amount) <= LARGEST_AMOUNT else None
 
 
 def _retry_after(headers: Mapping[str, str], now_epoch_s: float) -> float | None:

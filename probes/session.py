@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from probes import __version__
-from probes.budget import Budget, Ledger, midnight
+from probes.budget import Budget, Ledger, Spent, midnight, uncounted
 from probes.config import HERE, find_config, load
 from probes.control import USUAL, ControlPlan
 from probes.endpoint import Endpoint
@@ -104,9 +104,9 @@ async def open_engine(
     sys.setswitchinterval(SWITCH_S)
     async with _alone(plan, on_lost) if watching else contextlib.nullcontext():
         writer = Writer(plan.store_url, vantage=plan.vantage, retention=plan.retention) if watching else None
-        spent, recent = await asyncio.to_thread(_past, plan.store_url, plan.vantage)
+        spent, recent = await asyncio.to_thread(_past, plan)
         now = time.time_ns() // 1_000_000
-        ledger = Ledger(plan.budget, now // 86_400_000, usd=spent[0], tokens=spent[1])
+        ledger = Ledger(plan.budget, now // 86_400_000, spent.usd, spent.tokens)
         try:
             yield Engine(
                 plan.endpoints if watching else (),
@@ -162,11 +162,18 @@ async def _guard(check: Callable[[], None], on_lost: Callable[[StoreHeld], None]
             return
 
 
-def _past(store_url: str, vantage: str) -> tuple[tuple[float, int], Mapping[str, int]]:
+def _past(plan: Plan) -> tuple[Spent, Mapping[str, int]]:
     """What today has cost here so far, and when each endpoint was last sampled; nothing where the store is silent."""
+    endpoints = {one.name: one for one in plan.endpoints}
+    since = midnight(time.time_ns() // 1_000_000)
     try:
-        with contextlib.closing(StoreReader(store_url)) as reader:
-            spent = reader.spent(midnight(time.time_ns() // 1_000_000), vantage)
-            return (spent.usd, spent.tokens), {name: one.started_at for name, one in reader.latest(vantage).items()}
+        with contextlib.closing(StoreReader(plan.store_url)) as reader:
+            usd, tokens = reader.spent(since, plan.vantage)
+            for name, output_tokens, samples in reader.estimated(since, plan.vantage):
+                if name in endpoints:
+                    more = uncounted(endpoints[name], output_tokens)
+                    usd, tokens = usd + samples * more.usd, tokens + samples * more.tokens
+            recent = {name: one.started_at for name, one in reader.latest(plan.vantage).items()}
+            return Spent(usd, tokens), recent
     except StoreProblem:
-        return (0.0, 0), {}
+        return Spent(0.0, 0), {}

@@ -6,6 +6,7 @@ from operator import attrgetter, sub
 from typing import Final, Literal
 
 from probes.marks import Content, Marks
+from probes.plausible import FASTEST
 from probes.stats import quantile
 from probes.wire.dialect import Kind, Usage
 
@@ -21,13 +22,14 @@ CHARS_PER_TOKEN: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Token counts of one answer. ``output`` includes ``reasoning``."""
+    """Token counts of one answer. ``output`` includes ``reasoning``; ``refused``: the provider's cannot be true."""
 
     input: int | None = None
     cached: int | None = None
     output: int | None = None
     reasoning: int | None = None
     source: Literal["usage", "estimate"] | None = None
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +40,18 @@ class Speed:
     withheld: str | None = None
 
 
-def count(usage: Usage | None, output_chars: int) -> Tokens:
-    """The provider's own counts; else, where there was output, an estimate of it marked as one; else nothing."""
+def count(usage: Usage | None, output_chars: int, *, refused: bool = False) -> Tokens:
+    """The provider's own counts; else, where there was output, an estimate of it marked as one; else nothing.
+
+    ``refused``: the provider named a count that cannot be true (`probes.plausible`), so there is an estimate, be it 0.
+    """
     if usage is not None and usage.output is not None:
         return Tokens(usage.input, usage.cached, usage.output, usage.reasoning, "usage")
     partial = usage or Usage()
-    if not output_chars:
+    if not output_chars and not refused:
         return Tokens(partial.input, partial.cached)
-    return Tokens(partial.input, partial.cached, -(-output_chars // CHARS_PER_TOKEN), partial.reasoning, "estimate")
+    estimate = -(-output_chars // CHARS_PER_TOKEN)
+    return Tokens(partial.input, partial.cached, estimate, partial.reasoning, "estimate", refused)
 
 
 def span_ms(start: int | None, stop: int | None) -> float | None:
@@ -73,24 +79,25 @@ def speed(contents: list[Content], tokens: Tokens) -> Speed:
 
     n_first, the tokens of the first event, comes from its running usage, else from its share of the characters, and
     is at least 1. Reasoning that was counted but not streamed was decoded before the first visible event, so n is
-    then the visible tokens. Reasoning that was streamed as a summary (fewer characters than tokens) fits neither, and
-    drafts fit nothing: in each of them come all tokens so far, some of them noise.
+    then the visible tokens; a running count that leaves it out is none. Reasoning that was streamed as a summary (fewer
+    characters than tokens) fits neither, and drafts fit nothing: in each of them come all tokens so far, some of them
+    noise.
     """
     if any(map(attrgetter("draft"), contents)):
         return Speed(withheld="the whole answer came again and again, in drafts")
     if tokens.source != "usage" or tokens.output is None:
-        return Speed(withheld="the provider sent no token count")
+        why = "the provider's token count cannot be true" if tokens.refused else "the provider sent no token count"
+        return Speed(withheld=why)
     if len(contents) < FEWEST_EVENTS:
         return Speed(withheld=f"{len(contents)} content events, fewer than {FEWEST_EVENTS}")
     span = (contents[-1].at - contents[0].at) / 1e6
     if span < SHORTEST_SPAN_MS:
         return Speed(withheld=f"output spans {span:.1f} ms, under {SHORTEST_SPAN_MS:.0f} ms")
-    first = contents[0]
-    if first.tokens is not None:
+    first, reasoning = contents[0], tokens.reasoning or 0
+    reasoning_chars = sum(one.chars for one in contents if one.kind is Kind.REASONING) if reasoning else 0
+    if first.tokens is not None and (reasoning_chars or first.tokens >= reasoning):
         decoded = float(tokens.output - max(first.tokens, 1))
     else:
-        reasoning = tokens.reasoning or 0
-        reasoning_chars = sum(one.chars for one in contents if one.kind is Kind.REASONING) if reasoning else 0
         if 0 < reasoning_chars < reasoning:
             return Speed(withheld="the reasoning was streamed as a summary of what was counted")
         visible = tokens.output if reasoning_chars else tokens.output - reasoning
@@ -98,15 +105,18 @@ def speed(contents: list[Content], tokens: Tokens) -> Speed:
         decoded = visible - max(1.0, visible * first.chars / chars)
     if decoded <= 0:
         return Speed(withheld=f"{tokens.output} output tokens, too few")
+    if decoded / span * 1000 > FASTEST:
+        return Speed(withheld=f"{decoded / span * 1000:,.0f} tokens/s cannot be true")
     return Speed(tokens_per_s=round(decoded / span * 1000, 3))
 
 
 def end_to_end_speed(marks: Marks, tokens: Tokens) -> float | None:
-    """Output tokens / E2E, tokens per second; None without a count of the provider's."""
+    """Output tokens / E2E, tokens per second; None without a count of the provider's, or where it cannot be true."""
     whole = e2e_ms(marks)
     if tokens.source != "usage" or not tokens.output or not whole or whole <= 0:
         return None
-    return round(tokens.output / whole * 1000, 3)
+    found = round(tokens.output / whole * 1000, 3)
+    return found if found <= FASTEST else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ import re
 
 from probes.answer import Answer
 from probes.assembly import assemble, unmeasured
+from probes.endpoint import Endpoint
 from probes.marks import Marks
 from probes.outcome import INCONCLUSIVE, Outcome
 from probes.ratelimit import Bucket, RateLimits
@@ -24,9 +25,16 @@ def assembled(*events: Event, limits: RateLimits | None = None, first_event: int
     return sample_of(answer, marks, Disturbance(), limits)
 
 
-def sample_of(answer: Answer, marks: Marks, disturbance: Disturbance, limits: RateLimits | None = None) -> Sample:
+def sample_of(
+    answer: Answer,
+    marks: Marks,
+    disturbance: Disturbance | None = None,
+    limits: RateLimits | None = None,
+    one: Endpoint | None = None,
+) -> Sample:
+    disturbance = disturbance or Disturbance()
     return assemble(
-        endpoint(), marks, answer,
+        one or endpoint(), marks, answer,
         vantage="local", started_at=0, status=200, kept=True, limits=limits, disturbance=disturbance, key=None,
     )  # fmt: skip
 

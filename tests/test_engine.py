@@ -10,7 +10,7 @@ import sqlite3
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -244,6 +244,21 @@ async def test_a_spent_budget_skips_and_is_remembered_over_a_restart(tmp_path, s
                 assert one.engine.status.over_budget
             answered.append(len(simulator.records))
     assert answered[0] == answered[1] <= 3
+
+
+async def test_a_liar_costs_the_others_nothing_and_itself_its_cap_over_a_restart_too(tmp_path, shared_process):
+    lies = replace(QUICK, usage_extra={"completion_tokens": 10**9, "total_tokens": 10**9, "cost": 1e308})
+    async with simulating(lies) as simulator:
+        path = configuration(tmp_path, simulator, interval="1h", extra="max_output_tokens = 64")
+        spent = []
+        for _ in range(2):
+            async with watching(path) as one:
+                if not spent:
+                    sample = await one.sample(was_probed)
+                    assert (sample.outcome, sample.token_source, sample.tokens_per_s) == (Outcome.OK, "estimate", None)
+                    assert "1,000,000,000 output tokens" in sample.outcome_detail
+                spent.append((one.engine.status.tokens_today, one.engine.status.usd_today, one.engine.refusal()))
+    assert spent == [(sample.input_tokens + 64, 0.0, None)] * 2
 
 
 async def test_a_restart_does_not_probe_early(tmp_path, shared_process):

@@ -377,3 +377,8 @@ def test_a_provider_may_count_over_windows_its_headers_do_not_name():
     assert [one.words for one in told.buckets] == ["requests per day", "tokens per minute"]
     named = RateLimits((Bucket("requests", "minute"), Bucket("tokens")))
     assert named.over({"requests": "day"}).buckets == (Bucket("requests", "minute"), Bucket("tokens"))
+
+
+def test_an_absurd_amount_is_not_known():
+    said = {"x-ratelimit-limit-tokens": "1e308", "x-ratelimit-remaining-tokens": "5", "retry-after": "1e300"}
+    assert rate_limits(said, 0.0) == RateLimits((Bucket("tokens", remaining=5.0),))

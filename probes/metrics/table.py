@@ -158,7 +158,7 @@ OF_SAMPLES: Final[tuple[Metric[Sample], ...]] = (
     Metric("inftop.rate_limit.hits", "counter", "{hit}", "Samples refused by a rate limit.", _limited),
     Metric(
         "inftop.tokens", "counter", "{token}",
-        "Tokens of all samples, estimates included, as the budget counts them.", _tokens, ("gen_ai.token.type",),
+        "Tokens of all samples, estimates included.", _tokens, ("gen_ai.token.type",),
     ),
     Metric("inftop.cost.usd", "counter", "{USD}", "US dollars spent, where the endpoint is priced.", _cost),
     Metric(

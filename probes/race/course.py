@@ -31,8 +31,8 @@ class Stable(Protocol):
     def refusal(self) -> str | None:
         """Why nothing may be spent now; None while there is budget."""
 
-    def spend(self, sample: Sample) -> None:
-        """Count what a sample cost."""
+    def spend(self, sample: Sample, endpoint: Endpoint) -> None:
+        """Count what a sample of an endpoint cost."""
 
     def hold(self, racing: Collection[str]) -> None:
         """Have nobody else probe the endpoints of these names, until none is named."""

@@ -35,8 +35,8 @@ FRAME_S: Final = 0.05
 class Racing:
     """One race. ``probers`` are its lanes, made from `lanes`; each keeps its connection from heat to heat.
 
-    ``find_key`` finds a lane's key, ``refusal`` says why nothing may be spent now, ``spent`` is told every sample,
-    ``changed`` at most 20 times a second that there is `news`.
+    ``find_key`` finds a lane's key, ``refusal`` says why nothing may be spent now, ``spent`` is told every sample
+    and its endpoint, ``changed`` at most 20 times a second that there is `news`.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Racing:
         *,
         find_key: Callable[[Endpoint], Awaitable[Secret | None]],
         refusal: Callable[[], str | None] = lambda: None,
-        spent: Callable[[Sample], None] = lambda _: None,
+        spent: Callable[[Sample, Endpoint], None] = lambda _sample, _endpoint: None,
         changed: Callable[[], None] = lambda: None,
         chars_per_token: Mapping[str, float] | None = None,
         between_s: float = BETWEEN_S,
@@ -199,7 +199,7 @@ class Racing:
             return
         await runner.prepare(key)
         result = await runner.run(key, prompt, gun)
-        self._spent(result.sample)
+        self._spent(result.sample, endpoint)
 
     async def _rest(self) -> None:
         self._task = asyncio.create_task(asyncio.sleep(self._between_s))

@@ -6,6 +6,7 @@ from typing import Final
 from probes.endpoint import Endpoint
 from probes.keys import Secret
 from probes.outcome import Outcome
+from probes.plausible import running
 from probes.probe import Cue, Probed, Prober
 from probes.race.gun import Gun
 from probes.race.heat import LaneResult
@@ -38,6 +39,7 @@ class Runner:
         self._moments: list[Moment] = []
         self._told = 0
         self._heard = ""
+        self._chars = 0
 
     async def prepare(self, key: Secret | None) -> None:
         """Have its connection open before the heat, unless it opens a new one each time."""
@@ -54,7 +56,9 @@ class Runner:
 
         def hear(output: Output, at: int) -> None:
             text = plain(output.text) if key is None else self._without(key, plain(output.text))
-            moment = Moment(at - (gun.fired_at or at), output.kind, text, output.tokens, output.draft)
+            self._chars += len(output.text)
+            tokens = running(output.tokens, self._chars, self.endpoint)
+            moment = Moment(at - (gun.fired_at or at), output.kind, text, tokens, output.draft)
             self._moments.append(moment)
             self._track.add(moment)
 

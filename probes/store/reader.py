@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, NamedTuple, Self
 
+from probes.budget import Spent
 from probes.outcome import Outcome
 from probes.sample import COLUMNS, Sample
 from probes.store.place import is_postgres
@@ -52,11 +53,12 @@ class Served(NamedTuple):
     fingerprint: str | None
 
 
-class Spent(NamedTuple):
-    """What samples cost: US dollars where priced, and input plus output tokens."""
+class Estimated(NamedTuple):
+    """How many samples of an endpoint have this many output tokens as an estimate, not as the provider's count."""
 
-    usd: float
-    tokens: int
+    endpoint: str
+    output_tokens: int
+    samples: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +240,12 @@ class StoreReader:
             sql += " AND endpoint_id IN (SELECT id FROM endpoint WHERE vantage = ?)"
         rows = self.few(sql, [since_ms] if vantage is None else [since_ms, vantage])
         return Spent(*rows[0]) if rows else Spent(0.0, 0)
+
+    def estimated(self, since_ms: int, vantage: str) -> list[Estimated]:
+        """The samples that started from ``since_ms`` on in a place, of which no count could be taken."""
+        own = "FROM sample JOIN endpoint ON endpoint.id = endpoint_id WHERE started_at >= ? AND vantage = ?"
+        sql = f"SELECT name, output_tokens, count(*) {own} AND token_source = 'estimate' GROUP BY name, output_tokens"
+        return [Estimated(*row) for row in self.few(sql, [since_ms, vantage])]
 
     def recorder(self, vantage: str | None = None) -> Recorder | None:
         """Who showed itself last as the writer of this store, anywhere or at one place.

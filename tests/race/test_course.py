@@ -44,7 +44,7 @@ class Stable:
     def refusal(self) -> str | None:
         return None
 
-    def spend(self, one: Sample) -> None:
+    def spend(self, one: Sample, _: Endpoint) -> None:
         self.spent.append(one)
 
     def hold(self, racing: Collection[str]) -> None:

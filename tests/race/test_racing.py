@@ -181,6 +181,18 @@ def test_fast_but_wrong_does_not_win():
     assert [one.place for one in race.heats[0].lanes] == [None, 1]
 
 
+def test_a_running_count_that_cannot_be_true_is_not_recorded_and_costs_nobody_anything():
+    lies = replace(FAST, usage="every_chunk", usage_extra={"completion_tokens": 10**9, "cost": 1e308})
+    spent = []
+    wish = replace(WISH, budget_usd=0.01)
+    race = raced({"a": lies, "b": replace(FAST, usage="every_chunk")}, wish, spent=lambda *one: spent.append(one))
+    liar, honest = race.heats[0].lanes
+    assert {one.tokens for one in liar.recording.moments} == {None}
+    assert honest.recording.moments[-1].tokens == honest.sample.output_tokens == 120
+    assert (liar.sample.cost_usd, liar.sample.token_source, len(race.heats)) == (None, "estimate", wish.heats)
+    assert {one.max_output_tokens for _, one in spent} == {wish.max_output_tokens}
+
+
 def test_an_echoed_key_is_nowhere():
     key = Secret("sk-planted-key-0123456789")
 

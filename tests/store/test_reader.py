@@ -187,6 +187,17 @@ def test_spending_counts_what_is_known(reader, store):
     assert reader.spent(40) == Spent(0.0, 0)
 
 
+def test_estimates_are_counted_by_endpoint_and_place(reader, store):
+    fill(store, [
+        sample(started_at=5, output_tokens=7, token_source="estimate"),
+        *[sample(started_at=at, output_tokens=7, token_source="estimate") for at in (10, 20)],
+        sample(started_at=20, output_tokens=7, token_source="usage"),
+        sample(started_at=20, vantage="fra", output_tokens=9, token_source="estimate"),
+    ])  # fmt: skip
+    assert reader.estimated(10, "local") == [("sim/model", 7, 2)]
+    assert reader.estimated(10, "fra") == [("sim/model", 9, 1)]
+
+
 async def test_the_recorder_shows_itself(reader, store):
     writer = Writer(store, vantage="fra")
     writer.beat('{"state": "old"}')

@@ -81,7 +81,7 @@ async def probed(name: str, parts: list[bytes], server: ssl.SSLContext | None, c
     listening = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=server)
     scheme = ("ws" if over_socket else "http") + ("" if server is None else "s")
     url = f"{scheme}://localhost:{listening.sockets[0].getsockname()[1]}/v1"
-    one = endpoint(dialect=name, base_url=url)
+    one = endpoint(dialect=name, base_url=url, max_output_tokens=1000)  # as the recordings were asked for
     prober = Prober(one, load_dialect(name), transport_to(url, client))
     try:
         return await prober.probe(None)
