@@ -96,10 +96,14 @@ def record(
         str | None,
         typer.Option(metavar="URL", help="Push them to an OpenTelemetry collector, like http://localhost:4318."),
     ] = None,
+    need_store: Annotated[
+        bool, typer.Option("--need-store", help="Stop where the store is away, instead of keeping samples for it.")
+    ] = False,
 ) -> None:
     """Record without a screen: one line per sample, a table at the end.
 
-    Any number of screens can attach to what it records. Exit code 3 where another recorder has the store.
+    Any number of screens can attach to what it records. Exit code 3 where another recorder has the store, where it will
+    not take samples, and where any was not stored in the end.
     """
     from probes.commands.record import record
     from probes.metrics.publishing import Publishing
@@ -108,7 +112,7 @@ def record(
         outlets = Publishing.of(metrics, otlp)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    record(ctx.obj, demo=demo, seconds=_seconds(lasting), outlets=outlets)
+    record(ctx.obj, demo=demo, seconds=_seconds(lasting), outlets=outlets, need_store=need_store)
 
 
 @app.command()

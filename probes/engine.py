@@ -21,6 +21,7 @@ from probes.outcome import Outcome
 from probes.probe import Probed, Prober
 from probes.sample import Sample
 from probes.scheduler import Scheduler
+from probes.store.problem import StoreProblem
 from probes.surroundings import Surroundings
 from probes.transports import second_to, transport_to
 from probes.watch import Watch
@@ -49,6 +50,9 @@ class Store(Protocol):
 
     def status(self) -> StoreStatus:
         """How the store is."""
+
+    async def opened(self) -> StoreProblem | None:
+        """Wait until the store was tried for the first time; what went wrong then."""
 
 
 class Keys(Protocol):
@@ -140,6 +144,10 @@ class Engine:
             over_budget=ledger.over,
             controls=self._controls.newest,
         )
+
+    async def store_opened(self) -> StoreProblem | None:
+        """Wait until the store was tried for the first time; what went wrong then, None where nothing."""
+        return await self._store.opened() if self._store else None
 
     def obey(self, command: Command) -> None:
         """Do what a screen wishes; an endpoint that is not watched is nothing to do."""

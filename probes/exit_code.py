@@ -9,7 +9,7 @@ class ExitCode(IntEnum):
     OK = 0
     NOT_OK = 1  # not all is well: a probe was not ok, there is no such key, a result could not be written
     USAGE = 2  # a wrong configuration or command line; nothing was done
-    STORE = 3  # the store cannot be used: held by another recorder, not ours, not readable
+    STORE = 3  # the store cannot be used, or samples were not stored
     KEYRING = 4  # no keyring that answers
     INTERRUPTED = 130  # Ctrl+C
 

@@ -20,6 +20,9 @@ from probes.sample import Sample
 
 FRAMES_PER_SECOND: Final = 20
 
+WAITED_LONG_S: Final = 30.0
+"""Samples that have waited for longer are more than a passing trouble: whoever watches the recorder is to know."""
+
 StoreState = Literal["ok", "opening", "locked", "full", "read_only", "foreign", "newer", "corrupt", "denied", "failed"]
 """How a store is.
 
@@ -41,6 +44,10 @@ class StoreStatus:
     waiting: int = 0
     dropped: int = 0
     waiting_since: int | None = None
+
+    def waited_s(self, now_ms: int) -> float:
+        """For how many seconds samples have waited, at that time; 0 where none does."""
+        return 0.0 if self.waiting_since is None else max(0, now_ms - self.waiting_since) / 1000
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,7 +122,7 @@ def test_the_units_command_line_is_ours(called):
     assert program == "/opt/inftop/bin/inftop"
     assert config == Path("/etc/inftop/config.toml")
     assert wished == {
-        "demo": False, "seconds": None, "outlets": Publishing(Address("127.0.0.1", 9464)),
+        "demo": False, "seconds": None, "outlets": Publishing(Address("127.0.0.1", 9464)), "need_store": False,
     }  # fmt: skip
 
 

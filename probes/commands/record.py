@@ -4,83 +4,155 @@ import asyncio
 import contextlib
 import logging
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO
 
 from probes import loop
+from probes.commands.store_report import StoreReport, unstored
+from probes.engine import Engine
+from probes.frames import WAITED_LONG_S
 from probes.lines import Tally, closing_table, sample_line
 from probes.metrics.publishing import Publishing
 from probes.sample import Sample
 from probes.session import Plan, open_engine, open_plan
 from probes.signals import stop_on_signals
 from probes.store.lock import StoreHeld
-from probes.store.place import is_postgres, shown
+from probes.store.place import is_postgres, journal_folder, shown
+from probes.store.problem import StoreProblem
 
 STAND_BY_S: Final = 2.0
 """How often one who stands by asks whether the vantage is free."""
 
+LOOK_S: Final = 1.0
+"""How often it is looked how the store is."""
 
-def record(config: Path | None, *, demo: bool, seconds: float | None, outlets: Publishing) -> None:
+
+def record(
+    config: Path | None, *, demo: bool, seconds: float | None, outlets: Publishing, need_store: bool = False
+) -> None:
     """Record until stopped, or for so long, and publish metrics where they are wished.
 
-    While another recorder has the vantage of a store that places share, stand by and take over when it ends. Raises
-    ConfigError, StoreHeld where another recorder has a store of this machine, OSError where another has the address.
+    While another recorder has the vantage of a store that places share, stand by and take over when it ends. While the
+    store cannot be used samples wait, which is said; where it is needed, that is the end.
+
+    Raises ConfigError, StoreHeld where another recorder has a store of this machine, OSError where another has the
+    address, and StoreProblem: before anything is probed where the store will not take samples, or is needed and cannot;
+    later where samples have waited for `WAITED_LONG_S` for one that is needed, and where any is not stored in the end.
     """
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    loop.run(_record(config, demo=demo, seconds=seconds, outlets=outlets))
+    loop.run(_record(config, demo=demo, seconds=seconds, outlets=outlets, need_store=need_store))
 
 
-async def _record(config: Path | None, *, demo: bool, seconds: float | None, outlets: Publishing) -> None:
+async def _record(
+    config: Path | None, *, demo: bool, seconds: float | None, outlets: Publishing, need_store: bool = False
+) -> None:
     stop = asyncio.Event()
+    note = _printer(sys.stderr)
     with stop_on_signals(stop):
         async with open_plan(config, demo=demo) as plan:
             told = ""
             while not stop.is_set():
                 try:
-                    await _record_alone(plan, stop, seconds, outlets)
+                    await _record_alone(plan, stop, seconds, outlets, note, need_store=need_store)
                     break
                 except StoreHeld as held:
                     if not is_postgres(plan.store_url):
                         raise
                     if (news := f"standing by for {plan.vantage}: {held}") != told:
                         told = news
-                        _note(news)
+                        note(news)
                     with contextlib.suppress(TimeoutError):
                         await asyncio.wait_for(stop.wait(), STAND_BY_S)
 
 
-async def _record_alone(plan: Plan, stop: asyncio.Event, seconds: float | None, outlets: Publishing) -> None:
-    """Record until stopped, which ``seconds`` do too; raises StoreHeld where another recorder does, or comes to."""
-    taken: list[StoreHeld] = []
+async def _record_alone(
+    plan: Plan,
+    stop: asyncio.Event,
+    seconds: float | None,
+    outlets: Publishing,
+    note: Callable[[str], None],
+    *,
+    need_store: bool,
+) -> None:
+    """Record until stopped, which ``seconds`` do too.
+
+    Raises StoreHeld where another recorder does, or comes to; StoreProblem as `record` says.
+    """
+    reasons: list[StoreHeld | StoreProblem] = []
     ended = asyncio.Event()
 
-    def give_way(held: StoreHeld) -> None:
-        taken.append(held)
+    def end(reason: StoreHeld | StoreProblem) -> None:
+        reasons.append(reason)
         ended.set()
 
-    async with open_engine(plan, on_lost=give_way) as engine, outlets.open(engine):
-        watched = list(engine.watches)
-        _note(f"recording {len(watched)} endpoints into {shown(plan.store_url)}")
-        tallies = {name: Tally() for name in watched}
-        say = _printer()
-        width = max(map(len, watched), default=8)
-
-        def take(sample: Sample, _: str) -> None:
-            tallies[sample.endpoint].add(sample)
-            say(sample_line(sample, width))
-
-        engine.listen(take)
-        if seconds is not None:
-            asyncio.get_running_loop().call_later(seconds, stop.set)
-        stopping = asyncio.create_task(_pass_on(stop, ended))
-        await engine.run(ended)
+    stopping = asyncio.create_task(_pass_on(stop, ended))
+    try:
+        async with open_engine(plan, on_lost=end) as engine, outlets.open(engine):
+            if not await _store_is_usable(engine, ended, need_store=need_store):
+                return
+            note(f"recording {len(engine.watches)} endpoints into {shown(plan.store_url)}")
+            if seconds is not None:
+                asyncio.get_running_loop().call_later(seconds, stop.set)
+            looking = asyncio.create_task(_report(engine, note, end if need_store else None))
+            await _print_samples(engine, ended)
+            looking.cancel()
+    finally:
         stopping.cancel()
-        say("")
-        for line in closing_table(tallies):
-            say(line)
-    if taken:
-        raise taken[0]
+    left = unstored(engine.status.store, journal_folder(plan.store_url, plan.vantage))
+    if reasons:
+        if left:
+            note(left)
+        raise reasons[0]
+    if left:
+        raise StoreProblem("failed", left)
+
+
+async def _store_is_usable(engine: Engine, ended: asyncio.Event, *, need_store: bool) -> bool:
+    """Wait until the store was tried; False where that is no longer wished.
+
+    Raises StoreProblem where it will not take samples, or cannot though it is needed.
+    """
+    opening, ending = asyncio.create_task(engine.store_opened()), asyncio.create_task(ended.wait())
+    await asyncio.wait({opening, ending}, return_when=asyncio.FIRST_COMPLETED)
+    ending.cancel()
+    if not opening.done():
+        opening.cancel()
+        return False
+    if (problem := opening.result()) is not None and (problem.lasting or need_store):
+        raise problem
+    return True
+
+
+async def _report(engine: Engine, note: Callable[[str], None], end: Callable[[StoreProblem], None] | None) -> None:
+    """Say how the store is whenever there is something to say; ``end`` it all where samples have waited too long."""
+    report = StoreReport()
+    while True:
+        store, now_ms = engine.status.store, time.time_ns() // 1_000_000
+        if words := report.hear(store, now_ms, time.monotonic()):
+            note(words)
+        if end is not None and store.waited_s(now_ms) > WAITED_LONG_S:
+            end(StoreProblem("failed", f"samples have waited for {WAITED_LONG_S:.0f} s, and the store is needed"))
+            return
+        await asyncio.sleep(LOOK_S)
+
+
+async def _print_samples(engine: Engine, ended: asyncio.Event) -> None:
+    """Run the engine until the end and print what it samples."""
+    tallies = {name: Tally() for name in engine.watches}
+    say = _printer(sys.stdout)
+    width = max(map(len, engine.watches), default=8)
+
+    def take(sample: Sample, _: str) -> None:
+        tallies[sample.endpoint].add(sample)
+        say(sample_line(sample, width))
+
+    engine.listen(take)
+    await engine.run(ended)
+    say("")
+    for line in closing_table(tallies):
+        say(line)
 
 
 async def _pass_on(one: asyncio.Event, other: asyncio.Event) -> None:
@@ -88,19 +160,15 @@ async def _pass_on(one: asyncio.Event, other: asyncio.Event) -> None:
     other.set()
 
 
-def _note(words: str) -> None:
-    print(words, file=sys.stderr, flush=True)  # noqa: T201
-
-
-def _printer() -> Callable[[str], None]:
-    """Prints lines until standard output goes away; the recording goes on without it."""
+def _printer(stream: TextIO) -> Callable[[str], None]:
+    """Prints lines until the stream goes away; the recording goes on without it."""
     gone = False
 
     def say(line: str) -> None:
         nonlocal gone
         if not gone:
             try:
-                print(line, flush=True)  # noqa: T201
+                print(line, file=stream, flush=True)
             except (OSError, ValueError):
                 gone = True
 

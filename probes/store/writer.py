@@ -117,7 +117,10 @@ class Writer:
         return StoreStatus(self._state, self._detail, self._stored, waiting, dropped, since)
 
     async def close(self, timeout: float) -> None:  # noqa: ASYNC109 - what is late is not cancelled but left behind
-        """Write what waits, for at most ``timeout`` seconds, and close the file. `status` then tells what was left."""
+        """Write what waits, for at most ``timeout`` seconds, and close the file.
+
+        `status` then tells what still waits on disk, and counts what was left in memory as dropped.
+        """
         self._closing.set()
         self._wake.set()
         deadline = time.monotonic() + timeout
@@ -132,6 +135,11 @@ class Writer:
         closed = asyncio.get_running_loop().run_in_executor(self._thread, self._sink.close)
         await asyncio.wait({closed}, timeout=max(RETRY_MIN_S, deadline - time.monotonic()))
         self._thread.shutdown(wait=False)
+        self._dropped += len(self._waiting)
+        self._waiting.clear()
+        if self._outbox is None:  # else the thread, which may hang, puts on disk what it cannot store
+            self._dropped += len(self._writing)
+            self._writing = []
 
     async def _run(self) -> None:
         """Commit whenever something waits; after a problem try again, later each time."""

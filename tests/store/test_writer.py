@@ -170,8 +170,8 @@ async def test_a_newer_store_is_said_to_be_one(store):
     writer = Writer(store)
     writer.put(sample(started_at=2), None)
     await until(lambda: writer.status().state == "newer")
-    await writer.close(0)
     assert writer.status().waiting == 1
+    await writer.close(0)
     assert starts(store) == [1]
 
 
@@ -263,7 +263,7 @@ async def test_closing_leaves_what_cannot_be_written_in_time_and_says_so(path):
     await until(lambda: writer.status().state == "read_only")
     async with asyncio.timeout(60):
         await writer.close(0.3)
-    assert (writer.status().state, writer.status().waiting, writer.status().stored) == ("read_only", 1, 0)
+    assert (writer.status().state, writer.status().waiting, writer.status().dropped) == ("read_only", 0, 1)
 
 
 async def test_a_beat_replaces_the_one_before(writer, store):
