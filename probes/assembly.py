@@ -1,10 +1,12 @@
 """Assembly: from the marks and the answer of one probe to its sample."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any, Final
 
 from probes import timing
+from probes.absences import Absence
 from probes.answer import Answer
 from probes.endpoint import Endpoint
 from probes.hit import limited_by
@@ -37,9 +39,13 @@ def assemble(
     kept: bool,
     limits: RateLimits | None,
     disturbance: Disturbance,
+    absences: Sequence[Absence] = (),
     key: Secret | None,
 ) -> Sample:
-    """One probe's sample. What a provider sent is made plain, and the key is taken out wherever it was echoed."""
+    """One probe's sample. What a provider sent is made plain, and the key is taken out wherever it was echoed.
+
+    ``absences`` are those within the probe: times that one of them may have bent are not trusted.
+    """
     told = believed(answer, endpoint)
     answer = replace(answer, usage=told.usage, times=told.times)
     verdict = judge(answer, endpoint)
@@ -59,11 +65,6 @@ def assemble(
         outcome_detail=detail,
         http_status=status,
         connection="warm" if kept else "cold",
-        due_lag_ms=timing.span_ms(marks.due, marks.started),
-        ttfb_ms=timing.span_ms(marks.sent, marks.headers),
-        ttft_ms=timing.ttft_ms(marks),
-        ttfa_ms=timing.ttfa_ms(marks),
-        e2e_ms=timing.e2e_ms(marks),
         output_chars=answer.chars or None,
         tokens_per_s=speed.tokens_per_s,
         e2e_tokens_per_s=timing.end_to_end_speed(marks, tokens),
@@ -74,25 +75,31 @@ def assemble(
         cost_usd=_cost(endpoint, answer, tokens),
         clock=None if marks.kernel is None else "kernel" if marks.kernel else "user",
         prompt_version=version(endpoint),
+        **_spans(marks),
         **_tokens(tokens),
         **_setup(marks),
         **_gaps(marks),
         **_server(answer),
         **_headroom(limits),
         **asdict(disturbance),
-        **_trust(marks, disturbance.cpu_steal_ms),
+        **_trust(marks, disturbance.cpu_steal_ms, _bent_ms(marks, answer, absences)),
         limited_by=limited_by(detail or "", limits) if verdict.outcome is Outcome.RATE_LIMITED else None,
         sample_id=new_sample_id(),
     )
     return _plain(sample, key)
 
 
-def unmeasured(endpoint: Endpoint, outcome: Outcome, detail: str, *, vantage: str = "local") -> Sample:
-    """The sample, made now, of a probe that says nothing about its endpoint (`INCONCLUSIVE`)."""
+def unmeasured(
+    endpoint: Endpoint, outcome: Outcome, detail: str, *, vantage: str = "local", started_at: int | None = None
+) -> Sample:
+    """The sample of a probe that says nothing about its endpoint (`INCONCLUSIVE`).
+
+    It began at ``started_at`` (ms since the epoch), or now.
+    """
     if outcome not in INCONCLUSIVE:
         raise ValueError(f"{outcome} says something about the endpoint")
     return Sample(
-        started_at=time.time_ns() // 1_000_000,
+        started_at=time.time_ns() // 1_000_000 if started_at is None else started_at,
         vantage=vantage,
         endpoint=endpoint.name,
         provider=endpoint.provider,
@@ -129,6 +136,17 @@ def _tokens(tokens: timing.Tokens) -> dict[str, Any]:
     }
 
 
+def _spans(marks: Marks) -> dict[str, Any]:
+    """From one mark to another."""
+    return {
+        "due_lag_ms": timing.span_ms(marks.due, marks.started),
+        "ttfb_ms": timing.span_ms(marks.sent, marks.headers),
+        "ttft_ms": timing.ttft_ms(marks),
+        "ttfa_ms": timing.ttfa_ms(marks),
+        "e2e_ms": timing.e2e_ms(marks),
+    }
+
+
 def _setup(marks: Marks) -> dict[str, Any]:
     """What opening the connection took, nothing of it where it was open; and the round trip, of an open one too."""
     setup, link = marks.setup, marks.link
@@ -159,9 +177,21 @@ def _gaps(marks: Marks) -> dict[str, Any]:
     }
 
 
-def _trust(marks: Marks, stolen_ms: float | None) -> dict[str, Any]:
+def _bent_ms(marks: Marks, answer: Answer, absences: Sequence[Absence]) -> float:
+    """The longest absence that may have bent a time: any of a failed probe, of a good one those before its last output.
+
+    The kernel stamps what comes meanwhile, but a server that is not read from must wait.
+    """
+    good = answer.trouble is None and marks.contents
+    bending = (one.lasted for one in absences if not good or one.since < marks.contents[-1].at)
+    return max(bending, default=0) / 1e6
+
+
+def _trust(marks: Marks, stolen_ms: float | None, bent_ms: float) -> dict[str, Any]:
     """How far the times can be off by our own doing, and by what the hypervisor took."""
     found = trust(marks, stolen_ms)
+    if bent_ms:
+        found = replace(found, error_bound_ms=round(max(bent_ms, found.error_bound_ms or 0.0), 4))
     return {"error_bound_ms": found.error_bound_ms, "shared_stamps": found.shared, "trusted": found.trusted}
 
 

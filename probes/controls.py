@@ -3,15 +3,17 @@
 import asyncio
 import ssl
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
 from probes import timing
+from probes.absences import Absence
 from probes.control import EVERY_S, Control, ControlPlan, control_of, origin_of
 from probes.endpoint import Endpoint, Timeouts
 from probes.network import open_stream
 from probes.outcome import Outcome
+from probes.own_fault import lacking
 from probes.peer import peer_of
 from probes.sample import Sample
 from probes.transport import SetupError
@@ -20,10 +22,11 @@ LOOK_AGAIN_S: Final = 1.0
 """How soon it is looked again whether a control is wanted, while none is."""
 
 
-async def check(origin: str, tls: ssl.SSLContext | None, timeout: float) -> Control:  # noqa: ASYNC109  # one limit for all of it
+async def check(origin: str, tls: ssl.SSLContext | None, timeout: float) -> Control | None:  # noqa: ASYNC109  # one limit for all of it
     """One control of an origin, within ``timeout`` seconds: a connection, given up as soon as it is open.
 
-    Never raises a failure. Not a byte is sent but those of the TLS handshake.
+    Never raises a failure; None where inftop itself lacked what it takes. Not a byte is sent but those of the TLS
+    handshake.
     """
     at = time.time_ns() // 1_000_000
     try:
@@ -32,9 +35,9 @@ async def check(origin: str, tls: ssl.SSLContext | None, timeout: float) -> Cont
     except TimeoutError:
         return Control(origin, at, Outcome.TIMEOUT, f"connect: nothing within {timeout:g} s")
     except SetupError as error:
-        return Control(origin, at, error.outcome, error.detail)
+        return None if error.outcome is Outcome.OWN_FAULT else Control(origin, at, error.outcome, error.detail)
     except (OSError, ValueError) as error:
-        return Control(origin, at, Outcome.CONNECT, type(error).__name__)
+        return None if lacking(error) else Control(origin, at, Outcome.CONNECT, type(error).__name__)
     stream.abort()
     return Control(
         origin,
@@ -59,6 +62,7 @@ class Controls:
         plan: ControlPlan,
         tls: ssl.SSLContext | None,
         wanted: Callable[[Endpoint], bool],
+        absences: Callable[[int], Sequence[Absence]] = lambda _: (),
     ) -> None:
         self._users: dict[str, list[Endpoint]] = {}
         for one in endpoints:
@@ -66,6 +70,7 @@ class Controls:
         self._plan = plan
         self._tls = tls
         self._wanted = wanted
+        self._absences = absences
         self._newest: dict[str, Control] = {}
         self._due: dict[str, float] = {}
 
@@ -104,7 +109,10 @@ class Controls:
             if (origin := self.next(loop.time())) is None:
                 await asyncio.sleep(LOOK_AGAIN_S)
             else:
-                self._keep(await check(origin, self._tls, self._patience(origin)), loop.time())
+                began = time.monotonic_ns()
+                found = await check(origin, self._tls, self._patience(origin))
+                if found is not None and (found.ok or not self._absences(began)):
+                    self._keep(found, loop.time())
 
     def _keep(self, control: Control, now: float) -> None:
         self._newest[control.origin] = replace(control, reference=control.origin == self._plan.reference)

@@ -27,9 +27,9 @@ class Deadline:
             "total": timeouts.total,
         }
         self._loop = asyncio.get_running_loop()
-        self._last = self._loop.time() + timeouts.total
+        self._began = self._entered = self._loop.time()
+        self._last = self._began + timeouts.total
         self._timeout = asyncio.timeout_at(self._last)
-        self._entered = self._loop.time()
         self.phase: Phase = "total"
 
     def enter(self, phase: Phase) -> None:
@@ -41,6 +41,12 @@ class Deadline:
         at = now + limit
         self.phase = phase if at < self._last else "total"
         self._timeout.reschedule(min(at, self._last))
+
+    @property
+    def now(self) -> tuple[int, int]:
+        """When the phase that counts began, and when it is to end; monotonic ns."""
+        ends = self._timeout.when() or self._last
+        return round((self._began if self.phase == "total" else self._entered) * 1e9), round(ends * 1e9)
 
     @property
     def words(self) -> str:

@@ -9,10 +9,9 @@ import ssl
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict
-from typing import Final, Protocol
+from typing import Final, ParamSpec, Protocol
 
 from probes.budget import Ledger
-from probes.clock import SteadyClock
 from probes.connection import tls_context
 from probes.control import USUAL, ControlPlan
 from probes.controls import Controls
@@ -40,8 +39,7 @@ GRACE_S: Final = 1.0
 
 LAG_WINDOW_NS: Final = 10_000_000_000
 
-NOTICE_S: Final = 600.0
-"""How long the engine's status tells of a clock that was set."""
+Told = ParamSpec("Told")
 
 log = logging.getLogger(__name__)
 
@@ -93,15 +91,12 @@ class Engine:
         on_probe: Callable[[Probed], None] = lambda _: None,
         tls: ssl.SSLContext | None = None,
         controls: ControlPlan = USUAL,
-        clock: SteadyClock | None = None,
     ) -> None:
         self._ledger = ledger
         self._store = store
         self._keys = keys
         self._recent = recent or {}
         self._paused = False
-        self._clock = clock or SteadyClock()
-        self._notice: tuple[float, str] | None = None
         self._surroundings = Surroundings()
         self._listeners: list[Callable[[Sample, str], None]] = []
         self._vantage = vantage
@@ -114,16 +109,15 @@ class Engine:
                 find_key=self.find_key,
                 refusal=self.refusal,
                 deliver=self._deliver,
-                changed=on_change,
-                probed=on_probe,
+                changed=_safely(on_change),
+                probed=_safely(on_probe),
                 rng=random.Random(),  # noqa: S311  # jitter, not secrecy
-                clock=self._clock,
             )
             for endpoint in endpoints
             if endpoint.enabled
         }
         watched = [one.endpoint for one in self.watches.values()]
-        self._controls = Controls(watched, controls, self._tls, self._is_watching)
+        self._controls = Controls(watched, controls, self._tls, self._is_watching, self._surroundings.absences)
 
     def prober(self, endpoint: Endpoint) -> Prober:
         """A prober with this engine's trust and clock."""
@@ -154,7 +148,6 @@ class Engine:
             tokens_cap=ledger.budget.tokens_per_day,
             over_budget=ledger.over,
             controls=self._controls.newest,
-            notice=self._noticed(),
         )
 
     async def store_opened(self) -> StoreProblem | None:
@@ -182,7 +175,7 @@ class Engine:
         gc.collect()
         gc.freeze()  # what start-up has made stays: walking it again and again would hold up the clock
         self._surroundings.start()
-        scheduler = Scheduler(list(self.watches.values()), self._first_round(), self._clock, self._note)
+        scheduler = Scheduler(list(self.watches.values()), self._first_round())
         scheduler.start()
         beats = asyncio.create_task(self._beat())
         controls = asyncio.create_task(self._controls.run())
@@ -195,7 +188,7 @@ class Engine:
 
     def _first_round(self) -> Mapping[str, float]:
         """When to begin (seconds since the epoch): at once, one after another, but for those sampled just now."""
-        now = self._clock.now()
+        now = time.time()
         stale = [
             one.endpoint
             for name, one in self.watches.items()
@@ -203,16 +196,6 @@ class Engine:
         ]
         steps = ((one, min(FIRST_ROUND_STEP_S, one.interval / len(stale))) for one in stale)
         return {one.name: now + index * step for index, (one, step) in enumerate(steps)}
-
-    def _note(self, words: str) -> None:
-        """Say once, in the log, what was done to the schedule, and for a while in the status."""
-        log.warning(words)
-        self._notice = self._clock.elapsed(), words
-
-    def _noticed(self) -> str | None:
-        if self._notice is None or self._clock.elapsed() - self._notice[0] > NOTICE_S:
-            return None
-        return self._notice[1]
 
     async def _beat(self) -> None:
         while self._store is not None:
@@ -238,12 +221,29 @@ class Engine:
         return self._ledger.on(time.time_ns() // 1_000_000).over
 
     def _deliver(self, sample: Sample, text: str) -> None:
+        """Give a sample to the store, then to all who are told; a defect of one keeps it from no other."""
+        for take in (self._keep, self._count, *self._listeners):
+            _safely(take)(sample, text)
+
+    def _keep(self, sample: Sample, text: str) -> None:
+        if self._store is not None:
+            self._store.put(sample, text or None)
+
+    def _count(self, sample: Sample, _: str) -> None:
         endpoint = self.watches[sample.endpoint].endpoint
         self.spend(sample, endpoint)
         if sample.outcome is Outcome.AUTH:
             self._keys.forget(endpoint.keys)
         self._controls.hear(sample, endpoint, asyncio.get_running_loop().time())
-        if self._store is not None:
-            self._store.put(sample, text or None)
-        for listener in self._listeners:
-            listener(sample, text)
+
+
+def _safely(tell: Callable[Told, None]) -> Callable[Told, None]:
+    """One that is told of samples and changes, whose defects are logged and stop nobody else."""
+
+    def told(*args: Told.args, **kwargs: Told.kwargs) -> None:
+        try:
+            tell(*args, **kwargs)
+        except Exception:
+            log.exception("a listener failed")
+
+    return told

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections import deque
+from collections.abc import Callable
 from typing import Final
 
 BEAT_S: Final = 0.02
@@ -10,9 +11,10 @@ KEPT_S: Final = 120.0
 
 
 class LoopLag:
-    """A heartbeat on the running loop that remembers how late each beat came."""
+    """A heartbeat on the running loop that remembers how late each beat came; ``each`` is called at every beat."""
 
-    def __init__(self) -> None:
+    def __init__(self, each: Callable[[], None] = lambda: None) -> None:
+        self._each = each
         self._late: deque[tuple[int, float]] = deque(maxlen=round(KEPT_S / BEAT_S))
         self._due_ns = 0
         self._timer: asyncio.TimerHandle | None = None
@@ -45,4 +47,5 @@ class LoopLag:
     def _beat(self) -> None:
         now = time.monotonic_ns()
         self._late.append((now, (now - self._due_ns) / 1e6))
+        self._each()
         self.start()

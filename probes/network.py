@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from probes.marks import Setup
 from probes.outcome import Outcome
+from probes.own_fault import lacking
 from probes.stream import Stream, words
 from probes.transport import ExchangeError, SetupError
 
@@ -32,16 +33,19 @@ async def open_stream(host: str, port: int, tls: ssl.SSLContext | None) -> tuple
         address = str(sock.getpeername()[0])
     except OSError as error:
         sock.close()
-        raise SetupError(Outcome.CONNECT, words(error)) from error
+        raise _failure(Outcome.CONNECT, error) from error
     stream = Stream(sock)
     if tls is None:
         return stream, Setup(started, connected, resolved, address=address)
     try:
         await stream.secure(tls, host)
-    except (OSError, ExchangeError) as error:
+    except ExchangeError as error:
         stream.abort()
-        detail = error.detail if isinstance(error, ExchangeError) else words(error)
-        raise SetupError(Outcome.TLS, detail) from error
+        ours = error.outcome is Outcome.OWN_FAULT
+        raise SetupError(error.outcome if ours else Outcome.TLS, error.detail) from error
+    except OSError as error:
+        stream.abort()
+        raise _failure(Outcome.TLS, error) from error
     except BaseException:
         stream.abort()
         raise
@@ -53,7 +57,7 @@ async def _resolve(host: str, port: int) -> list[Address]:
     try:
         found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise SetupError(Outcome.DNS, f"{host}: {words(error)}") from error
+        raise _failure(Outcome.DNS, error, f"{host}: ") from error
     addresses: list[Address] = [(family, address) for family, _, _, _, address in found]
     if not addresses:
         raise SetupError(Outcome.DNS, f"{host}: no address")
@@ -82,7 +86,14 @@ async def _connect(addresses: list[Address]) -> socket.socket:
                 errors.append(error)
     finally:
         await _abandon(tries)
-    raise SetupError(Outcome.CONNECT, words(errors[0])) from errors[0]
+    telling = next((one for one in errors if lacking(one) is None), errors[0])
+    raise _failure(Outcome.CONNECT, telling) from telling
+
+
+def _failure(outcome: Outcome, error: BaseException, where: str = "") -> SetupError:
+    """What it failed by; an own fault where this machine lacked something."""
+    ours = lacking(error)
+    return SetupError(Outcome.OWN_FAULT, ours) if ours else SetupError(outcome, f"{where}{words(error)}")
 
 
 async def _abandon(tries: set[asyncio.Task[socket.socket]]) -> None:

@@ -5,11 +5,12 @@ import contextlib
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
+from probes.absences import Absence
 from probes.answer import Answer
 from probes.assembly import assemble, unmeasured
 from probes.deadline import Deadline
@@ -18,10 +19,11 @@ from probes.keys import Secret
 from probes.loop import let_others_read
 from probes.marks import Marks, Setup, Stamp
 from probes.outcome import Outcome
+from probes.own_fault import blamed, defect
 from probes.prompt import unique
 from probes.ratelimit import RateLimits, rate_limits
 from probes.sample import Sample
-from probes.surroundings import Disturbance, Surroundings
+from probes.surroundings import Beginning, Disturbance, Surroundings
 from probes.transport import ExchangeError, Gate, Refused, Reply, SetupError, Transport
 from probes.wire.dialect import Dialect, Event, Output, Queued, Trouble, WireRequest
 
@@ -133,15 +135,31 @@ class Prober:
     async def probe(self, key: Secret | None, due: int | None = None, cue: Cue | None = None) -> Probed:
         """Probe once, now. ``due`` is when it should have begun (monotonic ns; None: now). Never raises a failure.
 
-        A cancelled probe ends in a sample too: `skipped`, since what it would have measured is not known.
+        A cancelled probe ends in a sample too: `skipped`, since what it would have measured is not known. So does one
+        that meets a defect of ours, anywhere: `own_fault`.
         """
         before = self._surroundings.begin()
         started, wall = time.monotonic_ns(), time.time_ns() // 1_000_000
+        marks = Marks(due=started if due is None else due, started=started)
+        try:
+            return await self._measured(marks, before, wall, key, cue)
+        except asyncio.CancelledError:
+            outcome, detail = Outcome.SKIPPED, "the engine stopped during the probe"
+        except Exception as error:  # one bad sample, not the end of the engine, nor no sample
+            log.exception("probing %s", self.endpoint.name)
+            outcome, detail = Outcome.OWN_FAULT, defect(error)
+        self.close()
+        sample = unmeasured(self.endpoint, outcome, detail, vantage=self._vantage, started_at=wall)
+        return Probed(sample, "", marks)
+
+    async def _measured(
+        self, marks: Marks, before: Beginning, wall: int, key: Secret | None, cue: Cue | None
+    ) -> Probed:
         lane = self._lanes[0]
         self._lanes.rotate(-1)
         transport = self._transports[lane]
         kept = lane == "warm" and transport.is_open
-        exchange = Exchange(lane, Marks(due=started if due is None else due, started=started), Answer(), kept)
+        exchange = Exchange(lane, marks, Answer(), kept)
         exchange.hear = cue.hear if cue else None
         deadline = Deadline(self.endpoint.timeouts)
         try:
@@ -154,20 +172,26 @@ class Prober:
             exchange.answer.trouble = Trouble(error.outcome, error.detail)
         except ExchangeError as error:
             exchange.answer.trouble = _broken(error, exchange)
-        except asyncio.CancelledError:
-            transport.drop()
-            stopped = unmeasured(
-                self.endpoint, Outcome.SKIPPED, "the engine stopped during the probe", vantage=self._vantage
-            )
-            return Probed(stopped, "", exchange.marks)
-        except Exception as error:  # a defect of ours is one bad sample, not the end of the engine
+        except Exception as error:  # what was measured until then stays in the sample, and what it cost
             log.exception("probing %s", self.endpoint.name)
-            exchange.answer.trouble = Trouble(Outcome.PROTOCOL, f"inftop failed: {type(error).__name__}")
+            exchange.answer.trouble = Trouble(Outcome.OWN_FAULT, defect(error))
+        absences = self._surroundings.absences(marks.started)
+        if exchange.answer.trouble is not None:
+            exchange.answer.trouble = blamed(
+                exchange.answer.trouble, absences, deadline.now, self.endpoint.timeouts.stall
+            )
         if exchange.answer.trouble is not None or lane == "cold":
             transport.drop()
-        return self._probed(exchange, wall, key, self._surroundings.since(before))
+        return self._probed(exchange, wall, key, self._surroundings.since(before), absences)
 
-    def _probed(self, exchange: Exchange, wall: int, key: Secret | None, disturbance: Disturbance) -> Probed:
+    def _probed(
+        self,
+        exchange: Exchange,
+        wall: int,
+        key: Secret | None,
+        disturbance: Disturbance,
+        absences: Sequence[Absence],
+    ) -> Probed:
         sample = assemble(
             self.endpoint,
             exchange.marks,
@@ -178,6 +202,7 @@ class Prober:
             kept=exchange.kept,
             limits=exchange.limits,
             disturbance=disturbance,
+            absences=absences,
             key=key,
         )
         text = exchange.answer.text

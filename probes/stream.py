@@ -16,6 +16,7 @@ from probes.intake import intake
 from probes.loop import backlog
 from probes.marks import Stamp
 from probes.outcome import Outcome
+from probes.own_fault import lacking
 from probes.text import line
 from probes.tls import Tls
 from probes.transport import ExchangeError
@@ -90,7 +91,7 @@ class Stream:
                 self._unfold()
                 continue
             if self._error is not None:
-                raise ExchangeError(Outcome.CUT, words(self._error))
+                raise broken(self._error) from self._error
             if self.eof:
                 return Stamp(time.monotonic_ns()), b""
             self._news.clear()
@@ -119,7 +120,7 @@ class Stream:
         finally:
             self._taker = None
         if self._error is not None and not taker.satisfied:
-            raise ExchangeError(Outcome.CUT, words(self._error))
+            raise broken(self._error) from self._error
 
     def work(self) -> bool:
         """Hand one read that is held to whoever takes them; whether there is another, and who takes it."""
@@ -149,7 +150,7 @@ class Stream:
         try:
             self.sent = await self._send(data if self._tls is None else self._tls.encrypt(data))
         except (OSError, ssl.SSLError) as error:
-            raise ExchangeError(Outcome.CUT, words(error)) from error
+            raise broken(error) from error
 
     async def secure(self, context: ssl.SSLContext, host: str) -> None:
         """Shake hands. Raises OSError and ssl.SSLError (an OSError), and ConnectionAbortedError at an early end."""
@@ -262,6 +263,12 @@ class Stream:
         finally:
             if self._open:
                 self._loop.remove_writer(self._sock)
+
+
+def broken(error: Exception) -> ExchangeError:
+    """What a connection that was open ended by; an own fault where this machine lacked something."""
+    ours = lacking(error)
+    return ExchangeError(Outcome.OWN_FAULT, ours) if ours else ExchangeError(Outcome.CUT, words(error))
 
 
 def words(error: BaseException) -> str:

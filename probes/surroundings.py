@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from probes.absences import Absence, Absences
 from probes.looplag import LoopLag
 from probes.receive_clock import STEP_NS, wall_minus_monotonic
 
@@ -48,13 +49,15 @@ class Surroundings:
     """Watches the running loop and the garbage collector between `start` and `stop`; before and after it knows less."""
 
     def __init__(self) -> None:
-        self._lag = LoopLag()
+        self._lag = LoopLag(self._live)
+        self._absences: Absences | None = None
         self._pauses: deque[tuple[int, int]] = deque(maxlen=PAUSES_KEPT)
         self._pausing_since = 0
         self._watching = False
 
     def start(self) -> None:
         """Begin to watch, on the running loop."""
+        self._absences = Absences()
         self._lag.start()
         gc.callbacks.append(self._collecting)
         self._watching = True
@@ -62,6 +65,9 @@ class Surroundings:
     def stop(self) -> None:
         """Watch no more."""
         self._lag.stop()
+        if self._absences is not None:
+            self._absences.close()
+            self._absences = None
         gc.callbacks.remove(self._collecting)
         self._watching = False
 
@@ -72,6 +78,11 @@ class Surroundings:
     def lag_ms(self, since_ns: int) -> float | None:
         """The worst lateness of the loop since an instant."""
         return self._lag.since(since_ns)
+
+    def absences(self, since_ns: int) -> tuple[Absence, ...]:
+        """When this process did not run since an instant, or its machine slept; oldest first."""
+        self._live()  # what has just ended may not have met a heartbeat yet
+        return self._absences.since(since_ns) if self._absences is not None else ()
 
     def since(self, beginning: Beginning) -> Disturbance:
         """What has happened since."""
@@ -85,6 +96,10 @@ class Surroundings:
             clock_step_ms=round(step / 1e6, 3) if abs(step) > STEP_NS else 0.0,
             cpu_steal_ms=max(0.0, steal - beginning.steal_ms) if known else None,  # type: ignore[operator]
         )
+
+    def _live(self) -> None:
+        if self._absences is not None:
+            self._absences.beat()
 
     def _collecting(self, phase: str, _: dict[str, Any]) -> None:
         now = time.monotonic_ns()

@@ -13,7 +13,7 @@ Gate = Callable[[], Awaitable[None]]
 
 
 class SetupError(Exception):
-    """A connection that could not be opened; ``outcome`` is dns, connect, tls or protocol."""
+    """A connection that could not be opened; ``outcome`` is dns, connect, tls, protocol or own_fault."""
 
     def __init__(self, outcome: Outcome, detail: str) -> None:
         super().__init__(detail)
@@ -22,7 +22,7 @@ class SetupError(Exception):
 
 
 class ExchangeError(Exception):
-    """A request and response that broke on an open connection; ``outcome`` is cut or protocol."""
+    """A request and response that broke on an open connection; ``outcome`` is cut, protocol or own_fault."""
 
     def __init__(self, outcome: Outcome, detail: str) -> None:
         super().__init__(detail)

@@ -1,24 +1,29 @@
 """Watch: one endpoint under watch: what to do when it is due, and how it stands."""
 
 import asyncio
+import contextlib
+import logging
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 
 from probes.assembly import unmeasured
 from probes.backoff import Backoff
-from probes.clock import SteadyClock
 from probes.endpoint import Endpoint
 from probes.frames import WatchStatus
 from probes.keys import Secret
 from probes.loop import let_others_read
-from probes.outcome import Outcome
+from probes.outcome import INCONCLUSIVE, Outcome
+from probes.own_fault import defect
 from probes.probe import Probed, Prober
 from probes.sample import Sample
 
 Deliver = Callable[[Sample, str], None]
 FindKey = Callable[[Endpoint], Awaitable[Secret | None]]
+
+log = logging.getLogger(__name__)
 
 
 class Watch:
@@ -26,7 +31,7 @@ class Watch:
 
     The exception is an endpoint without a key: one `no_key` sample says so, and it is looked for again at every due
     time. ``deliver`` takes each sample and the answer's text; ``refusal`` says why nothing may be spent now, or None;
-    ``changed`` is told whenever `status` has changed, ``probed`` all that a probe brought.
+    ``changed`` is told whenever `status` has changed, ``probed`` all that a probe brought. None of the three may raise.
     """
 
     def __init__(
@@ -41,7 +46,6 @@ class Watch:
         changed: Callable[["Watch"], None],
         probed: Callable[[Probed], None] = lambda _: None,
         rng: random.Random,
-        clock: SteadyClock | None = None,
     ) -> None:
         self.endpoint = endpoint
         self._prober = prober
@@ -52,27 +56,27 @@ class Watch:
         self._changed = changed
         self._probed = probed
         self._rng = rng
-        self._clock = clock or SteadyClock()
         self._backoff = Backoff()
-        self._blocked_until: float | None = None  # on the clock that nobody can set
+        self._blocked_until: float | None = None
         self._blocked_why: str | None = None
         self._paused = False
         self._held: str | None = None
         self._no_key = False
         self._next_due: float | None = None
-        self._task: asyncio.Task[None] | None = None
+        self._task: asyncio.Task[Probed | None] | None = None
 
     @property
     def status(self) -> WatchStatus:
         """How it stands now."""
+        blocked = self._blocked_until if self._is_blocked() else None
         return WatchStatus(
             endpoint=self.endpoint.name,
             next_due=_ms(self._next_due),
             running=self._is_running(),
             paused=self._paused,
             no_key=self._no_key,
-            blocked_until=_ms(self._free_at()),
-            blocked_why=self._blocked_why if self._is_blocked() else None,
+            blocked_until=_ms(blocked),
+            blocked_why=self._blocked_why if blocked else None,
         )
 
     def expect(self, due: float) -> None:
@@ -91,15 +95,18 @@ class Watch:
 
     def due(self, at: float) -> None:
         """The endpoint was due at ``at`` (seconds since the epoch): start a probe, or say why not."""
-        if (why := self._obstacle()) is not None:
-            self._skip(why)
-        else:
-            late_s = max(0.0, self._clock.now() - at)
-            self._start(time.monotonic_ns() - round(late_s * 1e9))
+        with self._sampled():
+            if (why := self._obstacle()) is not None:
+                self._skip(why)
+            else:
+                late_ns = max(0, time.time_ns() - round(at * 1e9))
+                self._start(time.monotonic_ns() - late_ns)
 
     def probe_now(self) -> None:
         """A person asks: pause and back-off do not hold, the budget does."""
-        if not self._is_running():
+        with self._sampled():
+            if self._is_running():
+                return
             if (why := self._refusal()) is not None:
                 self._skip(why)
             else:
@@ -129,8 +136,8 @@ class Watch:
             return self._held
         if (why := self._refusal()) is not None:
             return why
-        if (free_at := self._free_at()) is not None:
-            until = datetime.fromtimestamp(free_at, UTC)
+        if self._is_blocked() and self._blocked_until is not None:
+            until = datetime.fromtimestamp(self._blocked_until, UTC)
             return f"{self._blocked_why}: backing off until {until:%H:%M:%S} UTC"
         return None
 
@@ -139,28 +146,55 @@ class Watch:
         self._deliver(sample, "")
         self._changed(self)
 
+    @contextlib.contextmanager
+    def _sampled(self) -> Iterator[None]:
+        """A defect that keeps a due probe from being started, or skipped, is its sample."""
+        try:
+            yield
+        except Exception as error:
+            log.exception("starting a probe of %s", self.endpoint.name)
+            self._deliver(unmeasured(self.endpoint, Outcome.OWN_FAULT, defect(error), vantage=self._vantage), "")
+
     def _start(self, due: int | None) -> None:
         self._task = asyncio.create_task(self._run(due))
-        self._task.add_done_callback(lambda _: self._changed(self))
+        self._task.add_done_callback(partial(self._over, time.time_ns() // 1_000_000))
         self._changed(self)
 
-    async def _run(self, due: int | None) -> None:
+    async def _run(self, due: int | None) -> Probed | None:
+        """What a probe brought; None where there is no key for it."""
         key = await self._find_key(self.endpoint) if self.endpoint.keys else None
         if self.endpoint.keys and key is None:
-            self._lack_key()
-            return
+            return None
         self._no_key = False
         probed = await self._prober.probe(key, due)
-        try:
+        with contextlib.suppress(asyncio.CancelledError):  # it ends now in any case, and has been measured
             await let_others_read()
-        finally:  # whatever happens meanwhile, the sample is delivered
-            self._take(probed)
+        return probed
 
-    def _take(self, probed: Probed) -> None:
-        self._backoff, wait = self._backoff.after(probed.sample, self._rng)
-        self._blocked_until = self._clock.elapsed() + wait if wait else None
-        self._blocked_why = probed.sample.outcome.value.replace("_", " ") if wait else None
+    def _over(self, started_at: int, task: "asyncio.Task[Probed | None]") -> None:
+        """Deliver the one sample of a probe begun at ``started_at`` (ms since the epoch), whatever became of it."""
+        try:
+            if not task.cancelled() and task.exception() is None:
+                self._take(task.result())
+                return
+            outcome, detail = Outcome.SKIPPED, "the engine stopped during the probe"
+            if not task.cancelled() and (error := task.exception()) is not None:
+                log.error("probing %s", self.endpoint.name, exc_info=error)
+                outcome, detail = Outcome.OWN_FAULT, defect(error)
+            spoilt = unmeasured(self.endpoint, outcome, detail, vantage=self._vantage, started_at=started_at)
+            self._deliver(spoilt, "")
+        finally:
+            self._changed(self)
+
+    def _take(self, probed: Probed | None) -> None:
+        if probed is None:
+            self._lack_key()
+            return
         self._deliver(probed.sample, probed.text)
+        if probed.sample.outcome not in INCONCLUSIVE:
+            self._backoff, wait = self._backoff.after(probed.sample, self._rng)
+            self._blocked_until = time.time() + wait if wait else None
+            self._blocked_why = probed.sample.outcome.value.replace("_", " ") if wait else None
         self._probed(probed)
 
     def _lack_key(self) -> None:
@@ -173,11 +207,7 @@ class Watch:
         return self._task is not None and not self._task.done()
 
     def _is_blocked(self) -> bool:
-        return self._blocked_until is not None and self._clock.elapsed() < self._blocked_until
-
-    def _free_at(self) -> float | None:
-        """When the back-off ends (seconds since the epoch); None where there is none."""
-        return self._clock.at(self._blocked_until) if self._blocked_until is not None and self._is_blocked() else None
+        return self._blocked_until is not None and time.time() < self._blocked_until
 
 
 def no_key_detail(endpoint: Endpoint) -> str:

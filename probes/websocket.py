@@ -102,7 +102,8 @@ class WebSocket:
         try:
             await self._upgrade(self._stream, self._protocol, wire)
         except ExchangeError as error:
-            raise SetupError(Outcome.CONNECT, f"upgrade: {error.detail}") from error
+            ours = error.outcome is Outcome.OWN_FAULT
+            raise SetupError(error.outcome if ours else Outcome.CONNECT, f"upgrade: {error.detail}") from error
         self._opened_ns = time.monotonic_ns()
         self._arrived = Arrived(UNREAD_MESSAGES)
         self._pump = asyncio.create_task(_receive(self._stream, self._protocol, self._arrived))

@@ -399,7 +399,7 @@ async def test_a_defect_of_our_own_is_one_bad_sample():
 
     one = Prober(endpoint(), Broken(), transport_to("http://127.0.0.1:1/v1", None))  # type: ignore[arg-type]
     sample = (await one.probe(None)).sample
-    assert sample.outcome is Outcome.PROTOCOL
+    assert sample.outcome is Outcome.OWN_FAULT
     assert sample.outcome_detail == "inftop failed: ZeroDivisionError"
 
 

@@ -1,0 +1,118 @@
+"""Absences: when this process did not run, because it was stopped or its machine slept, told from its own clocks."""
+
+import sys
+import time
+from collections import deque
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from probes.run_queue import RunQueue
+
+LEAST_NS: Final = 250_000_000
+"""A shorter absence is not told from the scheduler's ordinary lateness."""
+
+VOIDING_NS: Final = 1_000_000_000
+"""What is missed of a deadline makes it void only from here on."""
+
+STOOD: Final = 0.9
+"""The share of a beat's lateness in which this process neither ran nor waited for a processor, from which it was
+stopped. Below it the engine was overloaded, which excuses nothing."""
+
+CLOSE_NS: Final = 1_000_000
+"""Two readings of a clock further apart had something come between them."""
+
+KEPT: Final = 256
+
+
+class Absence(NamedTuple):
+    """From the last sign of life before to the first after (monotonic ns), and how long it lasted (ns).
+
+    A sleep lasts longer than that: the monotonic clock stands meanwhile.
+    """
+
+    since: int
+    until: int
+    lasted: int
+    slept: bool = False
+
+
+class Absences:
+    """Notes absences, where `beat` is called often by the thread that was watched since this was made.
+
+    SIGSTOP, a debugger and a frozen container stop the process: the monotonic clock goes on, and neither its CPU clock
+    nor its time on the run queue does. A machine that sleeps stops the monotonic clock: another clock counts on
+    (`asleep_ns`). A thread that waits for a disk looks the same as a stopped one, and is as absent.
+    """
+
+    def __init__(self) -> None:
+        self._noted: deque[Absence] = deque(maxlen=KEPT)
+        self._run_queue = RunQueue()
+        self._asleep_ns = asleep_ns()
+        self._cpu_ns, self._waited_ns = self._busy()
+        self._at = time.monotonic_ns()
+
+    def beat(self) -> None:
+        """Give a sign of life."""
+        before, cpu, waited, asleep = self._at, self._cpu_ns, self._waited_ns, self._asleep_ns
+        self._cpu_ns, self._waited_ns = self._busy()
+        self._asleep_ns = asleep_ns()
+        self._at = now = time.monotonic_ns()
+        passed = now - before
+        stood = passed - (self._cpu_ns - cpu) - (self._waited_ns - waited)
+        slept = 0 if asleep is None or self._asleep_ns is None else self._asleep_ns - asleep
+        if slept >= LEAST_NS:
+            self._noted.append(Absence(before, now, slept + passed, slept=True))
+        elif stood >= max(LEAST_NS, STOOD * passed):
+            self._noted.append(Absence(before, now, stood))
+
+    def since(self, instant: int) -> tuple[Absence, ...]:
+        """Those that ended after an instant (monotonic ns), oldest first."""
+        return tuple(one for one in self._noted if one.until > instant)
+
+    def close(self) -> None:
+        """Note no more."""
+        self._run_queue.close()
+
+    def _busy(self) -> tuple[int, int]:
+        """What this process has run and its thread waited for a processor; ns."""
+        return time.process_time_ns(), self._run_queue.waited_ns()
+
+
+def excuses(absences: Sequence[Absence], deadline: int) -> bool:
+    """Whether absences, oldest first, void a deadline (monotonic ns).
+
+    They do where from the beginning of one of them on as much was missed as was left then, and a second at least.
+    """
+    missed = 0
+    for one in reversed(absences):
+        missed += one.lasted
+        if one.since < deadline and missed >= max(VOIDING_NS, deadline - one.since):
+            return True
+    return False
+
+
+def words(absences: Sequence[Absence]) -> str:
+    """What happened, for a person: ``inftop was stopped for 20.1 s``."""
+    lasted = sum(one.lasted for one in absences) / 1e9
+    who = "this machine slept" if any(one.slept for one in absences) else "inftop was stopped"
+    return f"{who} for {lasted:,.1f} s"
+
+
+def asleep_ns() -> int | None:
+    """How long this machine has slept since it started; None where no clock says so.
+
+    Linux: CLOCK_BOOTTIME counts on while it sleeps and CLOCK_MONOTONIC does not (clock_gettime(2)). macOS: so do
+    CLOCK_MONOTONIC_RAW (mach_continuous_time) and CLOCK_UPTIME_RAW (mach_absolute_time; clock_gettime(3)).
+    """
+    if sys.platform == "linux":
+        on, standing = time.CLOCK_BOOTTIME, time.CLOCK_MONOTONIC
+    elif sys.platform == "darwin":
+        on, standing = time.CLOCK_MONOTONIC_RAW, time.CLOCK_UPTIME_RAW
+    else:
+        return None
+    while True:
+        before = time.clock_gettime_ns(standing)
+        counted = time.clock_gettime_ns(on)
+        after = time.clock_gettime_ns(standing)
+        if after - before < CLOSE_NS:
+            return counted - after

@@ -1,0 +1,77 @@
+"""OwnFault: what went wrong in this process or on this machine, and not at the endpoint or on the way to it; words."""
+
+import errno
+import os
+import socket
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from probes.absences import Absence, excuses, words
+from probes.outcome import Outcome
+from probes.wire.dialect import Trouble
+
+_LACKING: Final = {
+    errno.EMFILE: "out of file descriptors",
+    errno.ENFILE: "this machine is out of file descriptors",
+    errno.ENOMEM: "out of memory",
+    errno.ENOBUFS: "this machine is out of network buffers",
+    errno.EADDRNOTAVAIL: "no local address or port is left",
+}
+"""What errno says that this machine lacks (errno(3), connect(2), socket(2))."""
+
+_RESOLVER_DESCRIPTORS: Final = 4
+"""As many descriptors the resolver may need at once: a file, a socket for each family, one to ask for addresses."""
+
+_LEFT_ALONE: Final = frozenset({Outcome.DNS, Outcome.CONNECT, Outcome.TLS, Outcome.CUT, Outcome.STREAM_ERROR})
+"""How a probe ends that the other side, or the network, gave up while nobody here answered."""
+
+
+def lacking(error: BaseException | None) -> str | None:
+    """What this process or machine lacked; None where the error may be the endpoint's or the network's."""
+    if isinstance(error, MemoryError):
+        return "out of memory"
+    if isinstance(error, socket.gaierror):  # its numbers are not those of errno
+        if error.errno == socket.EAI_MEMORY:
+            return "out of memory"
+        return "out of file descriptors" if _lacks_descriptors() else None
+    return _LACKING.get(error.errno or 0) if isinstance(error, OSError) else None
+
+
+def defect(error: BaseException) -> str:
+    """In words: what a probe that met an exception of ours ended by."""
+    return lacking(error) or f"inftop failed: {type(error).__name__}"
+
+
+def blamed(trouble: Trouble, absences: Sequence[Absence], deadline: tuple[int, int], patience_s: float) -> Trouble:
+    """The trouble, or our own fault where it came of ``absences``, all those within the probe.
+
+    A deadline, given as the beginning of its phase and when it was to end (monotonic ns), is void where what was missed
+    is at least what was left of it (`probes.absences.excuses`). A server that gives up waits, so far as anyone knows,
+    as long as we would (``patience_s``): what it ended after a shorter absence stays its own doing.
+    """
+    began, ends = deadline
+    if trouble.outcome is Outcome.TIMEOUT:
+        ours = excuses([one for one in absences if one.until > began], ends)
+    else:
+        missed = sum(one.lasted for one in absences)
+        ours = trouble.outcome in _LEFT_ALONE and missed >= max(patience_s, 1.0) * 1e9
+    if not ours:
+        return trouble
+    detail = f"{words(absences)} during the probe ({trouble.outcome.value.replace('_', ' ')}: {trouble.detail})"
+    return replace(trouble, outcome=Outcome.OWN_FAULT, detail=detail)
+
+
+def _lacks_descriptors() -> bool:
+    """Whether a resolver that has just failed lacked descriptors: it does not say so itself (getaddrinfo(3))."""
+    held: list[int] = []
+    try:
+        for _ in range(_RESOLVER_DESCRIPTORS):
+            held.append(os.open(os.devnull, os.O_RDONLY))  # noqa: PERF401  # what is held must be known where one fails
+    except OSError as error:
+        return error.errno in (errno.EMFILE, errno.ENFILE)
+    else:
+        return False
+    finally:
+        for one in held:
+            os.close(one)
