@@ -12,6 +12,7 @@ from dataclasses import asdict
 from typing import Final, ParamSpec, Protocol
 
 from probes.budget import Ledger
+from probes.clock import SteadyClock
 from probes.connection import tls_context
 from probes.control import USUAL, ControlPlan
 from probes.controls import Controls
@@ -38,6 +39,9 @@ GRACE_S: Final = 1.0
 """How long a running probe may go on when the engine is asked to stop."""
 
 LAG_WINDOW_NS: Final = 10_000_000_000
+
+NOTICE_S: Final = 600.0
+"""How long the engine's status tells of a clock that was set."""
 
 Told = ParamSpec("Told")
 
@@ -91,12 +95,15 @@ class Engine:
         on_probe: Callable[[Probed], None] = lambda _: None,
         tls: ssl.SSLContext | None = None,
         controls: ControlPlan = USUAL,
+        clock: SteadyClock | None = None,
     ) -> None:
         self._ledger = ledger
         self._store = store
         self._keys = keys
         self._recent = recent or {}
         self._paused = False
+        self._clock = clock or SteadyClock()
+        self._notice: tuple[float, str] | None = None
         self._surroundings = Surroundings()
         self._listeners: list[Callable[[Sample, str], None]] = []
         self._vantage = vantage
@@ -112,6 +119,7 @@ class Engine:
                 changed=_safely(on_change),
                 probed=_safely(on_probe),
                 rng=random.Random(),  # noqa: S311  # jitter, not secrecy
+                clock=self._clock,
             )
             for endpoint in endpoints
             if endpoint.enabled
@@ -148,6 +156,7 @@ class Engine:
             tokens_cap=ledger.budget.tokens_per_day,
             over_budget=ledger.over,
             controls=self._controls.newest,
+            notice=self._noticed(),
         )
 
     async def store_opened(self) -> StoreProblem | None:
@@ -175,7 +184,7 @@ class Engine:
         gc.collect()
         gc.freeze()  # what start-up has made stays: walking it again and again would hold up the clock
         self._surroundings.start()
-        scheduler = Scheduler(list(self.watches.values()), self._first_round())
+        scheduler = Scheduler(list(self.watches.values()), self._first_round(), self._clock, self._note)
         scheduler.start()
         beats = asyncio.create_task(self._beat())
         controls = asyncio.create_task(self._controls.run())
@@ -188,7 +197,7 @@ class Engine:
 
     def _first_round(self) -> Mapping[str, float]:
         """When to begin (seconds since the epoch): at once, one after another, but for those sampled just now."""
-        now = time.time()
+        now = self._clock.now()
         stale = [
             one.endpoint
             for name, one in self.watches.items()
@@ -196,6 +205,16 @@ class Engine:
         ]
         steps = ((one, min(FIRST_ROUND_STEP_S, one.interval / len(stale))) for one in stale)
         return {one.name: now + index * step for index, (one, step) in enumerate(steps)}
+
+    def _note(self, words: str) -> None:
+        """Say once, in the log, what was done to the schedule, and for a while in the status."""
+        log.warning(words)
+        self._notice = self._clock.elapsed(), words
+
+    def _noticed(self) -> str | None:
+        if self._notice is None or self._clock.elapsed() - self._notice[0] > NOTICE_S:
+            return None
+        return self._notice[1]
 
     async def _beat(self) -> None:
         while self._store is not None:

@@ -55,7 +55,7 @@ class EngineStatus:
     """The engine at one instant; ``usd_today`` and ``tokens_today`` count since 00:00 UTC, all endpoints.
 
     ``loop_lag_ms`` is the worst lateness of the engine's own heartbeat over the last ten seconds.
-    ``controls`` holds the newest one of every origin.
+    ``controls`` holds the newest one of every origin; ``notice`` is what a person is to know of the schedule.
     """
 
     store: StoreStatus
@@ -67,6 +67,7 @@ class EngineStatus:
     tokens_cap: int | None = None
     over_budget: str | None = None
     controls: tuple[Control, ...] = ()
+    notice: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from apscheduler.triggers.base import BaseTrigger
@@ -63,7 +63,7 @@ class CadenceTrigger(BaseTrigger):  # type: ignore[misc]  # APScheduler 3 has no
     """A cadence as APScheduler's trigger; ``fired`` is the due time that fired last, ``upcoming`` the next.
 
     With ``first`` (seconds since the epoch) the first tick comes then, off the grid, and the grid takes over from the
-    first due time at least half an interval later.
+    first due time at least half an interval later. So it does after a tick that was moved.
     """
 
     def __init__(self, cadence: Cadence, first: float | None = None) -> None:
@@ -86,3 +86,16 @@ class CadenceTrigger(BaseTrigger):  # type: ignore[misc]  # APScheduler 3 has no
             due = self.cadence.next_after(after)
         self.upcoming = datetime.fromtimestamp(due, UTC)
         return self.upcoming
+
+    def move(self, by: float) -> None:
+        """The clock was set by so much (s, signed): what is due next is due at the same moment, then on the grid."""
+        if self.upcoming is not None:
+            self._first = self.upcoming.timestamp() + by
+            self.upcoming = datetime.fromtimestamp(self._first, UTC)
+        if self.fired is not None:
+            self.fired += timedelta(seconds=by)
+
+    def pass_over(self, now: float) -> None:
+        """Where what is due next was due before now, it is the first due time after."""
+        if self.upcoming is not None and self.upcoming.timestamp() < now:
+            self.upcoming = datetime.fromtimestamp(self.cadence.next_after(now), UTC)

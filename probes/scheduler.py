@@ -1,42 +1,64 @@
-"""Scheduler: APScheduler on the engine's loop, ticking every watch on its cadence."""
+"""Scheduler: APScheduler on the engine's loop, ticking every watch on its cadence, however the wall clock is set."""
 
 import asyncio
-import time
-from collections.abc import Mapping
-from datetime import UTC
-from typing import Final
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from sys import maxsize
+from typing import Any, Final
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
+from probes.clock import SteadyClock
 from probes.schedule import CadenceTrigger, spread
 from probes.watch import Watch
 
 AHEAD_S: Final = 2.0
 """How long before a due time a warm connection is looked after; at most a quarter of the interval."""
 
+LOOK_S: Final = 1.0
+"""How often, at least, the wall clock is followed."""
+
 
 class Scheduler:
     """Ticks watches. A late tick still fires, with its own due time; missed ones are not caught up.
 
-    ``first`` holds, by endpoint, when to begin (seconds since the epoch) where that is sooner than the grid.
+    ``first`` holds, by endpoint, when to begin (seconds since the epoch) where that is sooner than the grid. Where the
+    wall clock was set, what is due next stays due at the same moment, and the grid takes over at least half an interval
+    later. What came due while the machine slept is passed over. ``said`` is told of either, in words.
     """
 
-    def __init__(self, watches: list[Watch], first: Mapping[str, float]) -> None:
-        self._apscheduler = AsyncIOScheduler(
-            timezone=UTC, job_defaults={"coalesce": True, "misfire_grace_time": None, "max_instances": 1}
+    def __init__(
+        self,
+        watches: list[Watch],
+        first: Mapping[str, float],
+        clock: SteadyClock,
+        said: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._clock = clock
+        self._said = said
+        self._apscheduler = _SteadyScheduler(
+            self._now,
+            self._follow,
+            timezone=UTC,
+            job_defaults={"coalesce": True, "misfire_grace_time": None, "max_instances": maxsize},  # a watch sees to it
         )
         cadences = spread([(watch.endpoint.name, watch.endpoint.interval) for watch in watches])
-        for watch, cadence in zip(watches, cadences, strict=True):
-            trigger = CadenceTrigger(cadence, first.get(watch.endpoint.name))
-            self._apscheduler.add_job(self._tick, trigger, args=(watch, trigger), id=watch.endpoint.name)
+        self._triggers = {
+            watch.endpoint.name: CadenceTrigger(cadence, first.get(watch.endpoint.name))
+            for watch, cadence in zip(watches, cadences, strict=True)
+        }
+        self._watches = {watch.endpoint.name: watch for watch in watches}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
         """Begin ticking on the running loop."""
+        now = self._now()
+        for name, trigger in self._triggers.items():
+            due = trigger.get_next_fire_time(None, now)
+            self._apscheduler.add_job(self._tick, trigger, args=(name,), id=name, next_run_time=due)
+            self._expect(name)
         self._apscheduler.start()
-        for job in self._apscheduler.get_jobs():
-            self._expect(*job.args)
 
     async def stop(self) -> None:
         """Tick no more."""
@@ -49,22 +71,68 @@ class Scheduler:
         if self._tasks:
             await asyncio.wait(self._tasks)
 
-    async def _tick(self, watch: Watch, trigger: CadenceTrigger) -> None:
-        if trigger.fired is not None:
-            watch.due(trigger.fired.timestamp())
-        self._expect(watch, trigger)
+    async def _tick(self, name: str) -> None:
+        fired = self._triggers[name].fired
+        if fired is not None:
+            self._watches[name].due(fired.timestamp())
+        self._expect(name)
 
-    def _expect(self, watch: Watch, trigger: CadenceTrigger) -> None:
-        if trigger.upcoming is None:
+    def _follow(self) -> None:
+        """Follow the wall clock, and re-align the schedule where it was set or the machine slept."""
+        change = self._clock.follow()
+        if not change.set_by and not change.slept:
             return
-        due = trigger.upcoming.timestamp()
+        now = self._clock.now()
+        for name, trigger in self._triggers.items():
+            trigger.move(change.set_by)
+            if change.slept:
+                trigger.pass_over(now)
+            self._apscheduler.modify_job(name, next_run_time=trigger.upcoming)
+            self._expect(name)
+        if (words := change.words(now)) is not None:
+            self._said(words)
+
+    def _expect(self, name: str) -> None:
+        """Tell when it is due next, and see to its connection shortly before."""
+        watch, upcoming = self._watches[name], self._triggers[name].upcoming
+        if upcoming is None:
+            return
+        due = upcoming.timestamp()
         watch.expect(due)
-        ahead = due - time.time() - min(AHEAD_S, watch.endpoint.interval / 4)
+        if (timer := self._timers.pop(name, None)) is not None:
+            timer.cancel()
+        ahead = due - self._clock.now() - min(AHEAD_S, watch.endpoint.interval / 4)
         if ahead > 0:
-            loop = asyncio.get_running_loop()
-            self._timers[watch.endpoint.name] = loop.call_later(ahead, self._prepare, watch)
+            self._timers[name] = asyncio.get_running_loop().call_later(ahead, self._prepare, watch)
 
     def _prepare(self, watch: Watch) -> None:
         task = asyncio.create_task(watch.prepare())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+    def _now(self) -> datetime:
+        return datetime.fromtimestamp(self._clock.now(), UTC)
+
+
+class _SteadyScheduler(AsyncIOScheduler):  # type: ignore[misc]  # APScheduler 3 has no types
+    """APScheduler with a clock that is given: its own is ``datetime.now``, and set back by an hour it stops for one."""
+
+    def __init__(self, now: Callable[[], datetime], before: Callable[[], None], **options: Any) -> None:
+        super().__init__(**options)
+        self._steady_now = now
+        self._before = before
+
+    def _process_jobs(self) -> float:
+        """Submit the jobs that are due; the seconds until the next look, at most `LOOK_S`.
+
+        What ``BaseScheduler._process_jobs`` (3.11) does for jobs in memory that are coalesced and never misfire.
+        """
+        self._before()
+        now, store = self._steady_now(), self._lookup_jobstore("default")
+        for job in store.get_due_jobs(now):
+            due = job.next_run_time
+            self._lookup_executor(job.executor).submit_job(job, [due])
+            job._modify(next_run_time=job.trigger.get_next_fire_time(due, now))
+            store.update_job(job)
+        upcoming = store.get_next_run_time()
+        return LOOK_S if upcoming is None else min(LOOK_S, max(0.0, (upcoming - self._steady_now()).total_seconds()))

@@ -11,6 +11,7 @@ from functools import partial
 
 from probes.assembly import unmeasured
 from probes.backoff import Backoff
+from probes.clock import SteadyClock
 from probes.endpoint import Endpoint
 from probes.frames import WatchStatus
 from probes.keys import Secret
@@ -46,6 +47,7 @@ class Watch:
         changed: Callable[["Watch"], None],
         probed: Callable[[Probed], None] = lambda _: None,
         rng: random.Random,
+        clock: SteadyClock | None = None,
     ) -> None:
         self.endpoint = endpoint
         self._prober = prober
@@ -56,8 +58,9 @@ class Watch:
         self._changed = changed
         self._probed = probed
         self._rng = rng
+        self._clock = clock or SteadyClock()
         self._backoff = Backoff()
-        self._blocked_until: float | None = None
+        self._blocked_until: float | None = None  # on the clock that nobody can set
         self._blocked_why: str | None = None
         self._paused = False
         self._held: str | None = None
@@ -68,15 +71,14 @@ class Watch:
     @property
     def status(self) -> WatchStatus:
         """How it stands now."""
-        blocked = self._blocked_until if self._is_blocked() else None
         return WatchStatus(
             endpoint=self.endpoint.name,
             next_due=_ms(self._next_due),
             running=self._is_running(),
             paused=self._paused,
             no_key=self._no_key,
-            blocked_until=_ms(blocked),
-            blocked_why=self._blocked_why if blocked else None,
+            blocked_until=_ms(self._free_at()),
+            blocked_why=self._blocked_why if self._is_blocked() else None,
         )
 
     def expect(self, due: float) -> None:
@@ -99,8 +101,8 @@ class Watch:
             if (why := self._obstacle()) is not None:
                 self._skip(why)
             else:
-                late_ns = max(0, time.time_ns() - round(at * 1e9))
-                self._start(time.monotonic_ns() - late_ns)
+                late_s = max(0.0, self._clock.now() - at)
+                self._start(time.monotonic_ns() - round(late_s * 1e9))
 
     def probe_now(self) -> None:
         """A person asks: pause and back-off do not hold, the budget does."""
@@ -136,8 +138,8 @@ class Watch:
             return self._held
         if (why := self._refusal()) is not None:
             return why
-        if self._is_blocked() and self._blocked_until is not None:
-            until = datetime.fromtimestamp(self._blocked_until, UTC)
+        if (free_at := self._free_at()) is not None:
+            until = datetime.fromtimestamp(free_at, UTC)
             return f"{self._blocked_why}: backing off until {until:%H:%M:%S} UTC"
         return None
 
@@ -193,7 +195,7 @@ class Watch:
         self._deliver(probed.sample, probed.text)
         if probed.sample.outcome not in INCONCLUSIVE:
             self._backoff, wait = self._backoff.after(probed.sample, self._rng)
-            self._blocked_until = time.time() + wait if wait else None
+            self._blocked_until = self._clock.elapsed() + wait if wait else None
             self._blocked_why = probed.sample.outcome.value.replace("_", " ") if wait else None
         self._probed(probed)
 
@@ -207,7 +209,11 @@ class Watch:
         return self._task is not None and not self._task.done()
 
     def _is_blocked(self) -> bool:
-        return self._blocked_until is not None and time.time() < self._blocked_until
+        return self._blocked_until is not None and self._clock.elapsed() < self._blocked_until
+
+    def _free_at(self) -> float | None:
+        """When the back-off ends (seconds since the epoch); None where there is none."""
+        return self._clock.at(self._blocked_until) if self._blocked_until is not None and self._is_blocked() else None
 
 
 def no_key_detail(endpoint: Endpoint) -> str:

@@ -342,6 +342,26 @@ def test_the_health_of_the_engine_and_what_else_is_there():
         get(address, "/")
 
 
+def test_a_store_that_is_away_makes_it_unready_and_not_unhealthy():
+    now = time.time_ns() // 1_000_000
+    with scraped() as (tallies, address):
+        assert get(address, "/readyz")[::2] == (503, b"the engine is silent\n")
+        for store in (
+            StoreStatus("ok", stored=9, waiting=1, waiting_since=now),
+            StoreStatus("locked", "in other hands", waiting=3, waiting_since=now - 20_000),
+            StoreStatus("locked", "in other hands"),
+        ):
+            tallies.hear(EngineStatus(store))
+            assert get(address, "/readyz")[::2] == (200, b"ok\n")
+        tallies.hear(EngineStatus(StoreStatus("full", "no space left", 9, 1_312, 0, now - 3_600_000)))
+        code, headers, body = get(address, "/readyz")
+        assert (code, headers["Content-Type"]) == (503, "text/plain; charset=utf-8")
+        assert body.startswith(b"samples have waited for the store for 3,60")
+        assert body.endswith(b" s, 1,312 of them: no space left\n")
+        assert get(address, "/healthz")[0] == 200
+        assert b"/readyz" in get(address, "/")[2]
+
+
 def test_a_client_that_says_nothing_holds_up_nobody(capfd):
     with (
         scraped() as (_, address),

@@ -83,3 +83,14 @@ def test_a_scheduler_that_wakes_at_the_very_microsecond_is_given_a_later_time(in
         later = trigger.get_next_fire_time(due, due)
         assert later > due
         due = later
+
+
+def test_what_was_due_and_what_is_due_next_move_with_the_clock():
+    trigger = CadenceTrigger(Cadence("a", 60.0))
+    fired = trigger.get_next_fire_time(None, datetime.fromtimestamp(START, UTC))
+    upcoming = trigger.get_next_fire_time(fired, fired)
+    trigger.move(-10_800.0)
+    assert trigger.fired == fired - timedelta(hours=3)
+    assert trigger.upcoming == upcoming - timedelta(hours=3)
+    moved = trigger.upcoming
+    assert 30 <= (trigger.get_next_fire_time(moved, moved) - moved).total_seconds() <= 92

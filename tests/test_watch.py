@@ -5,6 +5,9 @@ import random
 import time
 from dataclasses import dataclass, field
 
+import pytest
+
+from probes.clock import Reading, SteadyClock
 from probes.endpoint import Endpoint
 from probes.keys import Secret
 from probes.marks import Marks
@@ -43,7 +46,7 @@ class ScriptedProber:
 class Bench:
     """A watch with everything round it scripted."""
 
-    def __init__(self, *samples: Sample, watched: Endpoint | None = None) -> None:
+    def __init__(self, *samples: Sample, watched: Endpoint | None = None, clock: SteadyClock | None = None) -> None:
         self.prober = ScriptedProber(list(samples))
         self.got: list[Sample] = []
         self.key: Secret | None = None
@@ -58,6 +61,7 @@ class Bench:
             deliver=lambda one, _: self.got.append(one),
             changed=self.changed,
             rng=random.Random(1),
+            clock=clock,
         )
 
     async def find_key(self, _: Endpoint) -> Secret | None:
@@ -138,6 +142,39 @@ async def test_a_rate_limit_is_backed_off_from_until_it_says():
     bench.watch.probe_now()
     await bench.settle()
     assert bench.watch.status.blocked_until is None
+
+
+@pytest.mark.parametrize("step_s", [-10_800, 10_800, 100_000])
+async def test_a_clock_that_is_set_neither_lengthens_nor_ends_a_back_off(step_s: int):
+    wall, elapsed = 1_800_000_000 * 10**9, 0
+    clock = SteadyClock(lambda: Reading(wall, elapsed, elapsed))
+    bench = Bench(sample(outcome=Outcome.RATE_LIMITED, retry_after_s=86_400.0), sample(), clock=clock)
+    bench.watch.due(clock.now())
+    await bench.settle()
+    assert bench.watch.status.blocked_until == 1_800_086_400_000
+    wall += step_s * 10**9
+    clock.follow()
+    assert bench.watch.status.blocked_until == 1_800_086_400_000 + step_s * 1000, "said in the new time"
+    elapsed = 86_399 * 10**9
+    bench.watch.due(clock.now())
+    assert bench.got[-1].outcome is Outcome.SKIPPED
+    elapsed += 2 * 10**9
+    bench.watch.due(clock.now())
+    await bench.settle()
+    assert bench.got[-1].outcome is Outcome.OK
+
+
+async def test_a_step_is_in_no_due_lag():
+    wall, elapsed = 1_800_000_000 * 10**9, 0
+    clock = SteadyClock(lambda: Reading(wall, elapsed, elapsed))
+    bench = Bench(sample(), clock=clock)
+    due = clock.now()
+    wall += 10_800 * 10**9  # and nobody has looked since
+    before = time.monotonic_ns()
+    bench.watch.due(due)
+    await bench.settle()
+    assert bench.prober.asked[0] is not None
+    assert bench.prober.asked[0] >= before
 
 
 async def test_no_key_is_said_once_and_looked_for_again():

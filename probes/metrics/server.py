@@ -2,6 +2,7 @@
 
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from socketserver import TCPServer, ThreadingMixIn
@@ -16,6 +17,14 @@ from probes.metrics.tallies import Tallies
 
 PATIENCE_S: Final = 5.0
 """How long a client may take to say what it wants, or to read it."""
+
+UNAVAILABLE: Final = "503 Service Unavailable"
+SILENT: Final = "the engine is silent"
+INDEX: Final = """\
+inftop
+/metrics  for Prometheus
+/healthz  200 while the engine turns: what restarts it asks here
+/readyz   200 while samples are stored, 503 and the reason once they have waited for 30 s"""
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
@@ -48,9 +57,12 @@ def _application(tallies: Tallies) -> Application:
             with turn:
                 return metrics(environ, start)  # type: ignore[no-any-return]
         if path == "/healthz":
-            status, text = ("200 OK", "ok") if tallies.alive else ("503 Service Unavailable", "the engine is silent")
+            status, text = ("200 OK", "ok") if tallies.alive else (UNAVAILABLE, SILENT)
+        elif path == "/readyz":
+            why = tallies.unready(time.time_ns() // 1_000_000) if tallies.alive else SILENT
+            status, text = ("200 OK", "ok") if why is None else (UNAVAILABLE, why)
         elif path == "/":
-            status, text = "200 OK", "inftop: /metrics for Prometheus, /healthz for a watchdog"
+            status, text = "200 OK", INDEX
         else:
             status, text = "404 Not Found", "not found"
         start(status, [("Content-Type", "text/plain; charset=utf-8")])

@@ -175,7 +175,7 @@ OF_SAMPLES: Final[tuple[Metric[Sample], ...]] = (
 OF_ENGINE: Final[tuple[Metric[EngineStatus], ...]] = (
     Metric("inftop.engine.lag", "gauge", "s", "Worst lateness of the engine's loop in ten seconds.", _lag),
     Metric(
-        "inftop.store.ok", "gauge", "", "1 while samples are stored, 0 while they wait in memory.",
+        "inftop.store.ok", "gauge", "", "1 while samples are stored, 0 while they wait.",
         lambda engine: [((), float(engine.store.state == "ok"))],
     ),
     Metric(
@@ -183,11 +183,11 @@ OF_ENGINE: Final[tuple[Metric[EngineStatus], ...]] = (
         lambda engine: [((), engine.store.stored)],
     ),
     Metric(
-        "inftop.store.waiting", "gauge", "{sample}", "Samples in memory, not stored yet.",
+        "inftop.store.waiting", "gauge", "{sample}", "Samples not stored yet, in memory or in the journal on disk.",
         lambda engine: [((), engine.store.waiting)],
     ),
     Metric(
-        "inftop.store.dropped", "counter", "{sample}", "Samples that did not fit into memory and are lost.",
+        "inftop.store.dropped", "counter", "{sample}", "Samples that did not fit where they waited and are lost.",
         lambda engine: [((), engine.store.dropped)],
     ),
 )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from probes.endpoint import Endpoint
-from probes.frames import EngineStatus
+from probes.frames import WAITED_LONG_S, EngineStatus
 from probes.metrics.metric import Metric
 from probes.metrics.table import COMMON, OF_ENGINE, OF_SAMPLES
 from probes.preset import presets
@@ -75,6 +75,14 @@ class Tallies:
     def alive(self) -> bool:
         """Whether the engine has given its word lately."""
         return self._heard is not None and time.monotonic() - self._heard[0] < ALIVE_S
+
+    def unready(self, now_ms: int) -> str | None:
+        """Why samples have waited for the store for more than `WAITED_LONG_S`, at that time; None where none has."""
+        store = self._heard[1].store if self._heard else None
+        if store is None or (waited_s := store.waited_s(now_ms)) <= WAITED_LONG_S:
+            return None
+        why = f": {store.detail}" if store.detail else ""
+        return f"samples have waited for the store for {waited_s:,.0f} s, {store.waiting:,} of them{why}"
 
     def families(self) -> list[Family]:
         """Every metric of the table, in its order, also those without content yet."""

@@ -250,6 +250,13 @@ async def test_a_store_in_trouble_is_said_and_probes_go_on(messages, status, wor
             assert "3 waiting in memory" in shown.text
 
 
+async def test_a_clock_that_was_set_is_said(messages):
+    words = "the clock was set back 3 h 0 min at 14:02 UTC: schedule re-aligned"
+    engine = EngineStatus(StoreStatus("ok"), notice=words)
+    async with showing(messages[0], Frame(NOW, engine, ()), size=(160, 40)) as shown:
+        assert words in shown.text
+
+
 FOUND = Certificate(
     NOW - 7_200_000, "here", "Linux", "0.1", screen=True, quick=False,
     measured=(Measured("2 × 2,000", Errors(

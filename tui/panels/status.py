@@ -36,7 +36,7 @@ class StatusLine(OneLine):
         engine = board.engine
         left = _trouble(board.link)
         if engine is not None:
-            left += [*_store(engine.store), *_budget(engine)]
+            left += [*_notice(engine), *_store(engine.store), *_budget(engine)]
         elif not left:
             left = [Part(Content.styled("no word from the engine yet", "$text-muted"))]
         left = [*_blame(board), *left]
@@ -84,6 +84,11 @@ def _trouble(link: Link) -> list[Part]:
     if link.bad_lines:
         parts.append(Part(Content.styled(f"{number(link.bad_lines)} unreadable lines", "$warning"), 2))
     return parts
+
+
+def _notice(engine: EngineStatus) -> list[Part]:
+    """That the machine's clock was set, while that is news."""
+    return [] if engine.notice is None else [Part(Content.styled(line(engine.notice, 120), "$warning"), 1)]
 
 
 def _store(store: StoreStatus) -> list[Part]:

@@ -1,0 +1,115 @@
+"""Clock: the time of day for a schedule: it goes on steadily when the wall clock is set, until told to follow."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+FOLLOWED_NS: Final = 1_000_000
+"""A wall clock that differs by less was read unluckily, not set."""
+
+SAID_S: Final = 0.5
+"""A smaller step is followed without a word: it moves no probe by what anybody would see."""
+
+SLEPT_S: Final = 1.0
+"""A shorter sleep of the machine delays a probe, and skips none."""
+
+_CLOSE_NS: Final = 10_000
+_ASLEEP_TOO: Final = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC", None))
+"""Linux's ``CLOCK_MONOTONIC`` stands still while the machine sleeps and ``CLOCK_BOOTTIME`` does not
+(clock_gettime(2)); on macOS ``CLOCK_MONOTONIC`` goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Three clocks at one instant, ns.
+
+    ``wall`` since the epoch, which may be set; ``elapsed`` goes on while the machine sleeps; ``awake`` does not, as the
+    timers of a loop.
+    """
+
+    wall: int
+    elapsed: int
+    awake: int
+
+
+def read_clocks() -> Reading:
+    """The machine's clocks, read as close together as can be."""
+    for _ in range(3):
+        before, wall, after = elapsed_ns(), time.time_ns(), elapsed_ns()
+        if after - before < _CLOSE_NS:
+            break
+    return Reading(wall, (before + after) // 2, time.monotonic_ns())
+
+
+def elapsed_ns() -> int:
+    """Nanoseconds from some instant, in which the machine's sleep counts; nobody can set this clock."""
+    return time.monotonic_ns() if _ASLEEP_TOO is None else time.clock_gettime_ns(_ASLEEP_TOO)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What `SteadyClock.follow` found since it was last called, s.
+
+    ``set_by`` is how far the wall clock was set (signed, 0.0 where it was not), ``slept`` how long the machine slept.
+    """
+
+    set_by: float = 0.0
+    slept: float = 0.0
+
+    def words(self, now: float) -> str | None:
+        """What a person is to know of it, ``now`` (s since the epoch) being when it was found; None for trifles."""
+        at = datetime.fromtimestamp(now, UTC)
+        if abs(self.set_by) >= SAID_S:
+            way = "back" if self.set_by < 0 else "forward"
+            return f"the clock was set {way} {_lasting(abs(self.set_by))} at {at:%H:%M} UTC: schedule re-aligned"
+        if self.slept >= SLEPT_S:
+            return f"the machine slept {_lasting(self.slept)} until {at:%H:%M} UTC: schedule re-aligned"
+        return None
+
+
+class SteadyClock:
+    """Seconds since the epoch as the wall clock had them when it was last followed, and what has passed since.
+
+    ``read`` gives the machine's clocks.
+    """
+
+    def __init__(self, read: Callable[[], Reading] = read_clocks) -> None:
+        self._read = read
+        self._seen = read()
+        self._ahead_ns = self._seen.wall - self._seen.elapsed
+
+    def now(self) -> float:
+        """Seconds since the epoch; jumps in `follow` alone."""
+        return self.at(self.elapsed())
+
+    def elapsed(self) -> float:
+        """Seconds from some instant, the machine's sleep among them; never jumps."""
+        return self._read().elapsed / 1e9
+
+    def at(self, elapsed: float) -> float:
+        """What `now` says when `elapsed` says so much, unless the wall clock is set meanwhile."""
+        return elapsed + self._ahead_ns / 1e9
+
+    def follow(self) -> Change:
+        """Take the wall clock's time; what has happened to it, and to the machine, since the last time."""
+        before, self._seen = self._seen, self._read()
+        slept = (self._seen.elapsed - before.elapsed) - (self._seen.awake - before.awake)
+        ahead = self._seen.wall - self._seen.elapsed
+        step = ahead - self._ahead_ns
+        if abs(step) < FOLLOWED_NS:
+            step = 0
+        self._ahead_ns += step
+        return Change(step / 1e9, slept / 1e9 if slept >= SLEPT_S * 1e9 else 0.0)
+
+
+def _lasting(seconds: float) -> str:
+    """``3 h 0 min``, ``5 min 3 s``, ``30 s``, ``2 d 1 h``: the largest unit, and the one below it."""
+    whole = max(1, round(seconds))
+    days, hours, minutes = whole // 86_400, whole // 3600 % 24, whole // 60 % 60
+    if days:
+        return f"{days} d {hours} h"
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {whole % 60} s" if minutes else f"{whole} s"
