@@ -104,8 +104,10 @@ def of_postgres(error: BaseException, sqlstate: str | None) -> StoreProblem:
         for beginning, (state, lasting) in _OF_POSTGRES_CLASSES.items():
             if sqlstate.startswith(beginning):
                 return StoreProblem(state, line(text.partition("\n")[0]), lasting=lasting)
-    words = text.partition("\n")[0].removeprefix("connection failed: ")
-    return StoreProblem("failed", line(words or type(error).__name__))
+    words = text.partition("\n")[0].removeprefix("connection failed: ").removeprefix("connection is bad: ")
+    return StoreProblem(
+        "failed", line(words.replace("connection to server", "the database", 1) or type(error).__name__)
+    )
 
 
 _SPOKEN: Final = re.compile(r": \w+:  (.+)")

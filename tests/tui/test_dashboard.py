@@ -17,6 +17,7 @@ from tui.history import Past
 from tui.keys import FOOTER, KEYS
 from tui.lens import Lens
 from tui.messages import LineRejected, RecorderJoined, SourceLost
+from tui.panels.status import StatusLine
 from tui.source import Replay
 
 CEREBRAS, GROQ = HABITS[0].name, HABITS[1].name
@@ -236,10 +237,12 @@ async def test_a_silent_engine_is_said(messages):
     ("status", "words"),
     [
         (StoreStatus("full", "no space left", 10, 3), "disk full: no space left"),
-        (StoreStatus("locked", "", 10, 3), "store locked by another process"),
-        (StoreStatus("foreign", "", 0, 3), "belongs to another program"),
-        (StoreStatus("newer", "", 0, 3), "written by a newer inftop"),
-        (StoreStatus("ok", "", 10, 3, 4), "4 dropped"),
+        (StoreStatus("locked", "", 10, 3), "store locked"),
+        (StoreStatus("foreign", "not a file", 0, 3), "store not ours: not a file"),
+        (StoreStatus("newer", "", 0, 3), "store too new"),
+        (StoreStatus("corrupt", "the database's file is damaged", 0, 3), "store damaged: the database's file"),
+        (StoreStatus("denied", 'role "x" does not exist', 0, 3), 'store denied: role "x" does not exist'),
+        (StoreStatus("ok", "", 10, 3, 4), "4 lost"),
     ],
 )
 async def test_a_store_in_trouble_is_said_and_probes_go_on(messages, status, words):
@@ -247,7 +250,7 @@ async def test_a_store_in_trouble_is_said_and_probes_go_on(messages, status, wor
         assert words in shown.text
         if status.state != "ok":
             assert "◐ probing, not stored" in shown.lines[0]
-            assert "3 waiting in memory" in shown.text
+            assert "3 waiting" in shown.text
 
 
 async def test_a_clock_that_was_set_is_said(messages):
@@ -255,6 +258,21 @@ async def test_a_clock_that_was_set_is_said(messages):
     engine = EngineStatus(StoreStatus("ok"), notice=words)
     async with showing(messages[0], Frame(NOW, engine, ()), size=(160, 40)) as shown:
         assert words in shown.text
+
+
+REASONS = [
+    StoreStatus("full", "no space left for the store", 10, 312, waiting_since=NOW),
+    StoreStatus("newer", "the store was written by a newer inftop: update this one", 0, 312, waiting_since=NOW),
+    StoreStatus("denied", 'password authentication failed for user "guarded"', 0, 312, waiting_since=NOW),
+]
+
+
+@pytest.mark.parametrize("status", REASONS)
+async def test_why_nothing_is_stored_is_said_in_red_on_80_columns(messages, status):
+    async with showing(messages[0], Frame(NOW, EngineStatus(status), ()), size=(80, 24)) as shown:
+        assert status.detail in shown.text
+        assert "◐ probing, not stored" in shown.lines[0]
+        assert {"$error"} <= set(str(shown.app.screen.query_one(StatusLine).render().spans[0].style).split())
 
 
 FOUND = Certificate(

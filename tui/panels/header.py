@@ -95,8 +95,10 @@ def engine_words(board: Dashboard, now: int) -> Content:
         return Content.assemble(("◇", "$warning"), f" no recorder{ago} · read only")
     if board.engine is not None and board.engine.paused:
         return Content.assemble(("■", color("muted")), " all paused")
+    if board.engine is not None and board.engine.store.state == "opening":
+        return Content.assemble(("◐", "$warning"), " probing, not stored yet")
     if board.engine is not None and board.engine.store.state != "ok":
-        return Content.assemble(("◐", "$warning"), " probing, not stored")
+        return Content.styled("◐ probing, not stored", "bold $error")
     return Content.assemble(("●", "$success"), " recording")
 
 

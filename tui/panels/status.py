@@ -14,15 +14,16 @@ from tui.widgets.one_line import OneLine, Part
 STORE_WORDS: Final[dict[StoreState, str]] = {
     "ok": "store ok",
     "opening": "opening the store",
-    "locked": "store locked by another process",
+    "locked": "store locked",
     "full": "disk full",
-    "read_only": "store is read-only",
-    "foreign": "the store belongs to another program",
-    "newer": "the store was written by a newer inftop",
-    "corrupt": "the store is damaged",
-    "denied": "the store refuses us",
+    "read_only": "store read-only",
+    "foreign": "store not ours",
+    "newer": "store too new",
+    "corrupt": "store damaged",
+    "denied": "store denied",
     "failed": "store failed",
 }
+"""Few, so that the reason stands beside them on 80 columns."""
 
 ON_THE_WAY: Final = 50
 """Samples that a working store may have before it: they are committed within 100 ms, and are no news."""
@@ -95,13 +96,13 @@ def _store(store: StoreStatus) -> list[Part]:
     words = STORE_WORDS[store.state]
     if store.detail and store.state != "ok":
         words = f"{words}: {line(store.detail, 120)}"
-    style = "$text-muted" if store.state in ("ok", "opening") else "bold $warning"
+    style = "$text-muted" if store.state in ("ok", "opening") else "bold $error"
     parts = [Part(Content.styled(words, style), 0)]
-    parts.append(Part(Content(f"{number(store.stored)} samples"), 1))
+    parts.append(Part(Content(f"{number(store.stored)} samples"), 1 if store.state == "ok" else 2))
     if store.waiting > ON_THE_WAY or (store.waiting and store.state != "ok"):
-        parts.append(Part(Content.styled(f"{number(store.waiting)} waiting in memory", "$warning"), 1))
+        parts.append(Part(Content.styled(f"{number(store.waiting)} waiting", "$warning"), 1))
     if store.dropped:
-        parts.append(Part(Content.styled(f"{number(store.dropped)} dropped", "bold $error"), 1))
+        parts.append(Part(Content.styled(f"{number(store.dropped)} lost", "bold $error"), 1))
     return parts
 
 

@@ -41,11 +41,16 @@ class OneLine(Widget):
 
 
 def fitted(left: Sequence[Part], right: Sequence[Part], width: int) -> Content:
-    """The line: left parts at the left, right parts at the right end, two blanks between any two."""
+    """The line: left parts at the left, right parts at the right end, two blanks between any two.
+
+    One that is left alone and is still too long ends in an ellipsis.
+    """
     kept = [*((part, False) for part in left), *((part, True) for part in right)]
     while sum(part.content.cell_length + len(SPACE) for part, _ in kept) - len(SPACE) > width and len(kept) > 1:
         worst = max(range(len(kept)), key=lambda number: (kept[number][0].rank, number))
         del kept[worst]
+    if len(kept) == 1 and kept[0][0].content.cell_length > width:
+        return kept[0][0].content.truncate(width, ellipsis=True)
     at_left = Content(SPACE).join([part.content for part, is_right in kept if not is_right])
     at_right = Content(SPACE).join([part.content for part, is_right in kept if is_right])
     blank = max(0, width - at_left.cell_length - at_right.cell_length)
