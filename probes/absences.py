@@ -1,11 +1,11 @@
 """Absences: when this process did not run, because it was stopped or its machine slept, told from its own clocks."""
 
-import sys
 import time
 from collections import deque
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from probes.clock import asleep_ns
 from probes.run_queue import RunQueue
 
 LEAST_NS: Final = 250_000_000
@@ -17,9 +17,6 @@ VOIDING_NS: Final = 1_000_000_000
 STOOD: Final = 0.9
 """The share of a beat's lateness in which this process neither ran nor waited for a processor, from which it was
 stopped. Below it the engine was overloaded, which excuses nothing."""
-
-CLOSE_NS: Final = 1_000_000
-"""Two readings of a clock further apart had something come between them."""
 
 KEPT: Final = 256
 
@@ -96,23 +93,3 @@ def words(absences: Sequence[Absence]) -> str:
     lasted = sum(one.lasted for one in absences) / 1e9
     who = "this machine slept" if any(one.slept for one in absences) else "inftop was stopped"
     return f"{who} for {lasted:,.1f} s"
-
-
-def asleep_ns() -> int | None:
-    """How long this machine has slept since it started; None where no clock says so.
-
-    Linux: CLOCK_BOOTTIME counts on while it sleeps and CLOCK_MONOTONIC does not (clock_gettime(2)). macOS: so do
-    CLOCK_MONOTONIC_RAW (mach_continuous_time) and CLOCK_UPTIME_RAW (mach_absolute_time; clock_gettime(3)).
-    """
-    if sys.platform == "linux":
-        on, standing = time.CLOCK_BOOTTIME, time.CLOCK_MONOTONIC
-    elif sys.platform == "darwin":
-        on, standing = time.CLOCK_MONOTONIC_RAW, time.CLOCK_UPTIME_RAW
-    else:
-        return None
-    while True:
-        before = time.clock_gettime_ns(standing)
-        counted = time.clock_gettime_ns(on)
-        after = time.clock_gettime_ns(standing)
-        if after - before < CLOSE_NS:
-            return counted - after

@@ -16,9 +16,16 @@ SLEPT_S: Final = 1.0
 """A shorter sleep of the machine delays a probe, and skips none."""
 
 _CLOSE_NS: Final = 10_000
-_ASLEEP_TOO: Final = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC", None))
-"""Linux's ``CLOCK_MONOTONIC`` stands still while the machine sleeps and ``CLOCK_BOOTTIME`` does not
-(clock_gettime(2)); on macOS ``CLOCK_MONOTONIC`` goes on."""
+"""Two readings of a clock further apart had something come between them."""
+
+_COUNTING: Final[int | None] = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC_RAW", None))
+_STANDING: Final[int | None] = getattr(time, "CLOCK_UPTIME_RAW", getattr(time, "CLOCK_MONOTONIC", None))
+"""The clock that counts on while the machine sleeps and the one that stands: on Linux CLOCK_BOOTTIME, CLOCK_MONOTONIC
+(clock_gettime(2)), on macOS CLOCK_MONOTONIC_RAW (mach_continuous_time) and CLOCK_UPTIME_RAW (mach_absolute_time;
+clock_gettime(3)). None on Windows."""
+
+_TRIES: Final = 3
+"""On a machine so busy that something comes between every two readings, the last ones have to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +43,7 @@ class Reading:
 
 def read_clocks() -> Reading:
     """The machine's clocks, read as close together as can be."""
-    for _ in range(3):
+    for _ in range(_TRIES):
         before, wall, after = elapsed_ns(), time.time_ns(), elapsed_ns()
         if after - before < _CLOSE_NS:
             break
@@ -45,7 +52,18 @@ def read_clocks() -> Reading:
 
 def elapsed_ns() -> int:
     """Nanoseconds from some instant, in which the machine's sleep counts; nobody can set this clock."""
-    return time.monotonic_ns() if _ASLEEP_TOO is None else time.clock_gettime_ns(_ASLEEP_TOO)
+    return time.monotonic_ns() if _COUNTING is None else time.clock_gettime_ns(_COUNTING)
+
+
+def asleep_ns() -> int | None:
+    """How long this machine has slept, but for a constant; None where no clock says so."""
+    if _COUNTING is None or _STANDING is None:
+        return None
+    for _ in range(_TRIES):
+        before, counted, after = map(time.clock_gettime_ns, (_STANDING, _COUNTING, _STANDING))
+        if after - before < _CLOSE_NS:
+            break
+    return counted - (before + after) // 2
 
 
 @dataclass(frozen=True, slots=True)
