@@ -36,6 +36,7 @@ class StoreStatus:
     """How the store is: ``waiting`` samples are in memory or in the journal, ``dropped`` ones are lost.
 
     ``waiting_since`` is when the present waiting began, in milliseconds since the epoch; None where nothing waits.
+    ``notice`` is what should be known of the store even where it is ok now: that the one before it is gone.
     """
 
     state: StoreState = "opening"
@@ -44,6 +45,7 @@ class StoreStatus:
     waiting: int = 0
     dropped: int = 0
     waiting_since: int | None = None
+    notice: str = ""
 
     def waited_s(self, now_ms: int) -> float:
         """For how many seconds samples have waited, at that time; 0 where none does."""

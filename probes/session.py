@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from probes import __version__
-from probes.budget import Budget, Ledger, Spent, midnight, uncounted
+from probes.budget import DAY_MS, Budget, Ledger, Spent, midnight, uncounted
 from probes.config import HERE, find_config, load
 from probes.control import USUAL, ControlPlan
 from probes.endpoint import Endpoint
@@ -21,8 +21,9 @@ from probes.frames import EndpointFacts, Hello
 from probes.keyfinder import KeyFinder
 from probes.probe import Probed
 from probes.simulator.child import simulator_process
+from probes.store.journal_folder import journal_folder, samples_for
 from probes.store.lock import RecorderLock, StoreHeld
-from probes.store.place import default_url, is_postgres, journal_folder, path_of
+from probes.store.place import default_url, is_postgres, path_of
 from probes.store.problem import StoreProblem
 from probes.store.reader import StoreReader
 from probes.store.retention import FOREVER, Retention
@@ -50,6 +51,13 @@ class Plan:
     controls: ControlPlan = USUAL
     retention: Retention = FOREVER
     vantage: str = HERE
+
+    @property
+    def journal(self) -> Path:
+        """Where samples wait for the store: those of a simulation beside it, for they go when it does."""
+        if self.simulated and not is_postgres(self.store_url):
+            return path_of(self.store_url).with_name("journal")
+        return journal_folder(self.store_url, self.vantage)
 
     def hello(self, pid: int, holder: str | None = None) -> Hello:
         """The engine's first words to a screen."""
@@ -103,10 +111,8 @@ async def open_engine(
     # the store's thread may hold the interpreter this long while data waits to be stamped; the default is 5 ms
     sys.setswitchinterval(SWITCH_S)
     async with _alone(plan, on_lost) if watching else contextlib.nullcontext():
-        writer = Writer(plan.store_url, vantage=plan.vantage, retention=plan.retention) if watching else None
-        spent, recent = await asyncio.to_thread(_past, plan)
-        now = time.time_ns() // 1_000_000
-        ledger = Ledger(plan.budget, now // 86_400_000, spent.usd, spent.tokens)
+        ledger, recent = await asyncio.to_thread(_past, plan)
+        writer = _writer(plan) if watching else None
         try:
             yield Engine(
                 plan.endpoints if watching else (),
@@ -125,11 +131,15 @@ async def open_engine(
                 await writer.close(DRAIN_S)
 
 
+def _writer(plan: Plan) -> Writer:
+    return Writer(plan.store_url, vantage=plan.vantage, retention=plan.retention, journal=plan.journal)
+
+
 @contextlib.asynccontextmanager
 async def _alone(plan: Plan, on_lost: Callable[[StoreHeld], None]) -> AsyncIterator[None]:
     """Be the only recorder. Where no lock can be made the writer will say what is wrong."""
     far = is_postgres(plan.store_url)
-    beside = journal_folder(plan.store_url, plan.vantage) / "recorder" if far else path_of(plan.store_url)
+    beside = plan.journal / "recorder" if far else path_of(plan.store_url)
     with contextlib.ExitStack() as held:
         with contextlib.suppress(StoreProblem):
             held.enter_context(RecorderLock(beside))  # on this machine, even while the database is away
@@ -162,18 +172,27 @@ async def _guard(check: Callable[[], None], on_lost: Callable[[StoreHeld], None]
             return
 
 
-def _past(plan: Plan) -> tuple[Spent, Mapping[str, int]]:
-    """What today has cost here so far, and when each endpoint was last sampled; nothing where the store is silent."""
+def _past(plan: Plan) -> tuple[Ledger, Mapping[str, int]]:
+    """What today has cost here so far, and when each endpoint was last sampled.
+
+    Samples that still wait for the store count too; of a store that is silent nothing is known.
+    """
+    now = time.time_ns() // 1_000_000
+    since = midnight(now)
     endpoints = {one.name: one for one in plan.endpoints}
-    since = midnight(time.time_ns() // 1_000_000)
-    try:
-        with contextlib.closing(StoreReader(plan.store_url)) as reader:
-            usd, tokens = reader.spent(since, plan.vantage)
-            for name, output_tokens, samples in reader.estimated(since, plan.vantage):
-                if name in endpoints:
-                    more = uncounted(endpoints[name], output_tokens)
-                    usd, tokens = usd + samples * more.usd, tokens + samples * more.tokens
-            recent = {name: one.started_at for name, one in reader.latest(plan.vantage).items()}
-            return Spent(usd, tokens), recent
-    except StoreProblem:
-        return Spent(0.0, 0), {}
+    spent, recent = Spent(0.0, 0), {}
+    with contextlib.suppress(StoreProblem), contextlib.closing(StoreReader(plan.store_url)) as reader:
+        usd, tokens = reader.spent(since, plan.vantage)
+        for name, output_tokens, samples in reader.estimated(since, plan.vantage):
+            if name in endpoints:
+                more = uncounted(endpoints[name], output_tokens)
+                usd, tokens = usd + samples * more.usd, tokens + samples * more.tokens
+        spent = Spent(usd, tokens)
+        recent = {name: one.started_at for name, one in reader.latest(plan.vantage).items()}
+    ledger = Ledger(plan.budget, now // DAY_MS, spent.usd, spent.tokens)
+    for sample in samples_for(plan.store_url, plan.vantage):
+        if endpoint := endpoints.get(sample.endpoint):
+            recent[sample.endpoint] = max(sample.started_at, recent.get(sample.endpoint, 0))
+            if since <= sample.started_at < since + DAY_MS:
+                ledger = ledger.add(sample, endpoint)
+    return ledger, recent

@@ -1,68 +1,65 @@
-"""Journal: samples that wait on disk for a database that cannot be reached, oldest first, bounded."""
+"""Journal: files of samples that wait on this machine's disk for their store, each stored once."""
 
 import json
 import os
 import re
 import time
-from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_hex
-from threading import Lock
 from typing import Final
 
-from probes.sample import Sample
+from filelock import FileLock, Timeout
+
 from probes.store.place import make_private_file, make_private_folder
-from probes.store.problem import of_os
+from probes.store.problem import StoreProblem, of_os
 from probes.store.sink import Entry, Mark
 
-CAPACITY: Final = 200_000
-"""Samples on disk at most, 100 MB or so: 100 endpoints for 33 hours, once a minute each. Then the oldest go."""
-
 BATCH: Final = 2_000
-"""Samples in one file at most: it is delivered in one transaction."""
+"""Samples in one batch at most: it is stored in one transaction, which takes well under 100 ms."""
 
 _NAME: Final = re.compile(r"\d{13}-([0-9a-f]{16})-(\d{9})\.jsonl")
 
+_README: Final = "store.txt"
 
-@dataclass(slots=True)
+
+@dataclass(eq=False, slots=True)
 class Batch:
-    """Entries to be stored together, once; ``path`` is their file, whether it is there yet or not."""
+    """Samples that are stored together, once: ``on_disk`` of them in the file at ``path``, then those ``in_memory``.
+
+    ``since`` is when it began, in seconds of the monotonic clock; nothing is added to one that is ``sealed``.
+    """
 
     mark: Mark
     path: Path
-    samples: int = 0
+    since: float = field(default_factory=time.monotonic)
+    in_memory: list[Entry] = field(default_factory=list)
+    on_disk: int = 0
+    has_file: bool = False
+    sealed: bool = False
+
+    def __len__(self) -> int:
+        return self.on_disk + len(self.in_memory)
 
 
 class Journal:
-    """Files of samples in a private ``folder``, each a batch with a mark of its own, that outlive their process.
+    """A private ``folder`` with a file for each batch, one line for each sample, that outlives its process.
 
-    One process at a time uses a folder. ``waiting`` counts the samples that are there, ``dropped`` those that did not
-    fit or could not be read back. Methods raise StoreProblem where the disk does not do its part.
+    One process at a time uses it; ``about`` is put beside the batches for whoever finds the folder. Batches that an
+    older inftop left in the folder ``former`` are taken over. Nothing is made before there is something to keep.
+    Methods raise StoreProblem where the disk does not do its part, or another process uses the folder.
     """
 
-    def __init__(self, folder: Path, capacity: int = CAPACITY) -> None:
+    def __init__(self, folder: Path, about: str = "", former: Path | None = None) -> None:
         self._folder = folder
-        self._capacity = capacity
+        self._about = about
+        self._former = former
+        self._lock = FileLock(folder / "journal.lock", timeout=0, mode=0o600, thread_local=False)
         self._run = token_hex(8)
         self._since = time.time_ns() // 1_000_000
         self._number = 0
-        self._open: Batch | None = None
-        self._batches: deque[Batch] = deque(_found(folder))
-        self._lock = Lock()
-        self.dropped = 0
-
-    @property
-    def name(self) -> str:
-        """The name of all marks that this process makes."""
-        return self._run
-
-    @property
-    def waiting(self) -> int:
-        """How many samples wait."""
-        return sum(one.samples for one in list(self._batches))  # a copy: another thread may be at it
 
     def new(self) -> Batch:
         """A batch that is not on disk yet; it comes after all that were made before."""
@@ -70,76 +67,99 @@ class Journal:
         name = f"{self._since:013d}-{self._run}-{self._number:09d}.jsonl"  # sorted by process, then by number
         return Batch(Mark(self._run, self._number), self._folder / name)
 
-    def keep(self, entries: Sequence[Entry], batch: Batch | None = None) -> None:
-        """Put entries on disk: as that batch where one is named, else beside those that were kept last."""
-        with self._lock, _problems():  # at the end of a process two threads may have something to keep
-            self._keep(entries, batch)
-
-    def _keep(self, entries: Sequence[Entry], batch: Batch | None) -> None:
-        last, self._open = self._open, None
-        goes_on = batch is None
-        if batch is None:
-            batch = last if last and last.samples < BATCH else self.new()
-        text = "".join(f"{json.dumps({'sample': one.sample.to_json(), 'answer': one.answer})}\n" for one in entries)
-        make_private_folder(self._folder)
-        make_private_file(batch.path)
-        _append(batch.path, text)
-        if goes_on:  # only now: one that failed may be overtaken by a later mark
-            self._open = batch
-        if not batch.samples:
-            self._batches.append(batch)
-        batch.samples += len(entries)
-        while len(self._batches) > 1 and self.waiting > self._capacity:
-            self.dropped += self._batches[0].samples
-            self.done(self._batches[0])
-
-    def first(self) -> tuple[Batch, list[Entry]] | None:
-        """The oldest batch, to which nothing is added any more; None where nothing waits."""
-        if not self._batches:
-            return None
-        batch = self._batches[0]
-        if batch is self._open:
-            self._open = None
+    def found(self) -> list[Batch]:
+        """The batches that earlier processes left, oldest first; they are this process's from now on."""
         with _problems():
-            lines = batch.path.read_bytes().splitlines()
-        entries = []
-        for one in lines:
-            with suppress(ValueError, TypeError, KeyError):  # torn by a power cut
-                record = json.loads(one)
-                entries.append(Entry(Sample.from_json(record["sample"]), record["answer"]))
-        self.dropped += batch.samples - len(entries)
-        batch.samples = len(entries)
-        return batch, entries
+            if self._former is not None and batches_in(self._former):
+                self._hold()
+                self._take_over(self._former)
+            if self._folder.is_dir():
+                self._hold()
+            batches = batches_in(self._folder)
+            for batch in batches:
+                batch.on_disk = lines_in(batch.path)
+            return batches
 
-    def done(self, batch: Batch) -> None:
-        """Forget a batch: it is stored."""
+    def append(self, batch: Batch, entries: Sequence[Entry]) -> None:
+        """Put entries at the end of a batch's file: all of them or none."""
+        text = "".join(f"{json.dumps(one.to_json())}\n" for one in entries)
+        with _problems():
+            self._hold()
+            make_private_file(batch.path)
+            batch.has_file = True
+            size = batch.path.stat().st_size
+            try:
+                with batch.path.open("a", encoding="utf-8") as file:
+                    file.write(text)
+            except OSError:
+                os.truncate(batch.path, size)
+                raise
+
+    def read(self, batch: Batch) -> list[Entry]:
+        """The entries of a batch's file; without lines that were torn by a power cut, none where the file is gone."""
+        with _problems():
+            return entries_of(batch.path)
+
+    def remove(self, batch: Batch) -> None:
+        """Remove a batch's file."""
         with _problems():
             batch.path.unlink(missing_ok=True)
-        if batch is self._open:
-            self._open = None
-        self._batches.remove(batch)
+
+    def close(self) -> None:
+        """Let other processes use the folder."""
+        self._lock.release()
+
+    def _hold(self) -> None:
+        """Have the folder for this process alone."""
+        if self._lock.is_locked:
+            return
+        if not self._folder.is_absolute():  # no home is known: it would come to lie wherever we were started
+            raise StoreProblem("failed", "this user has no data folder")
+        make_private_folder(self._folder)
+        try:
+            self._lock.acquire()
+        except Timeout:
+            raise StoreProblem("locked", f"another process uses {self._folder}") from None
+        readme = self._folder / _README
+        if not readme.exists():
+            make_private_file(readme)
+            readme.write_text(self._about, encoding="utf-8")
+
+    def _take_over(self, former: Path) -> None:
+        """Move the batches of a folder here, unless a process uses it."""
+        with suppress(Timeout), FileLock(former / "recorder.lock", timeout=0, mode=0o600):
+            for batch in batches_in(former):
+                batch.path.replace(self._folder / batch.path.name)
 
 
-def _append(path: Path, text: str) -> None:
-    """Put text at the end of a file; all of it or nothing, for whoever failed will come again with the same."""
-    size = path.stat().st_size
-    try:
-        with path.open("a", encoding="utf-8") as file:
-            file.write(text)
-    except OSError:
-        os.truncate(path, size)
-        raise
-
-
-def _found(folder: Path) -> list[Batch]:
-    """The batches that earlier processes left, oldest first; none where the folder cannot be read."""
+def batches_in(folder: Path) -> list[Batch]:
+    """The batches on disk, oldest first, not yet counted; none where there is no such folder. Raises OSError."""
     try:
         names = {path: name for path in sorted(folder.iterdir()) if (name := _NAME.fullmatch(path.name))}
-        return [
-            Batch(Mark(name[1], int(name[2])), path, path.read_bytes().count(b"\n")) for path, name in names.items()
-        ]
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
+    return [Batch(Mark(name[1], int(name[2])), path, has_file=True, sealed=True) for path, name in names.items()]
+
+
+def lines_in(path: Path) -> int:
+    """How many entries a batch's file has, none where it is gone. Raises OSError."""
+    try:
+        return path.read_bytes().count(b"\n")
+    except FileNotFoundError:
+        return 0
+
+
+def entries_of(path: Path) -> list[Entry]:
+    """The entries of a batch's file that can be read back, none where the file is gone. Raises OSError."""
+    try:
+        lines = path.read_bytes().splitlines()
+    except FileNotFoundError:
+        return []
+    entries = []
+    for one in lines:
+        with suppress(ValueError, TypeError, KeyError, AttributeError):
+            entries.append(Entry.from_json(json.loads(one)))
+    return entries
 
 
 @contextmanager

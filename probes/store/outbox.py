@@ -1,80 +1,200 @@
-"""Outbox: a sink for a database at another machine: what it does not take waits on disk, and arrives once."""
+"""Outbox: samples on their way to a store, in a line: in memory, on disk where that takes too long, stored once."""
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any
+from threading import Lock
+from typing import Any, Final
 
-from probes.store.journal import Journal
+from probes.store.journal import BATCH, Batch, Journal
 from probes.store.problem import StoreProblem
 from probes.store.sink import Entry, Sink
 
+IN_MEMORY: Final = 50_000
+"""Samples in memory at most, where they can wait nowhere else; then the oldest are dropped, and counted."""
 
-class Kept(StoreProblem):
-    """The database took nothing, but the entries are safe on disk."""
+ON_DISK: Final = 200_000
+"""Samples on disk at most, 100 MB or so: 100 endpoints for 33 hours, once a minute each. Then the oldest go."""
 
 
 class Outbox:
-    """A `Sink` with a `Journal` before it; one thread uses it.
+    """A line of batches before a `Sink`, oldest first, each in memory, or in the `Journal` once `secure` put it there.
 
-    Every batch goes with a mark, so one that was stored just as the connection broke is not stored again. A process
-    that is killed in the first `probes.store.postgres.DEAD_AFTER_S` of an outage loses what came in them.
+    `put` and the figures wait for no disk and no store; `send`, `tidy` and `close` are for one thread, `secure` is for
+    another. A batch goes with a mark of its own from its first try to its last, from memory or from disk, so one that
+    was stored just as the connection broke, or the process was killed, is not stored again.
     """
 
-    def __init__(self, sink: Sink, journal: Journal) -> None:
+    def __init__(self, sink: Sink, journal: Journal, in_memory: int = IN_MEMORY, on_disk: int = ON_DISK) -> None:
         self._sink = sink
         self._journal = journal
-        self._marked = False
+        self._in_memory = in_memory
+        self._on_disk = on_disk
+        self._line: deque[Batch] = deque()
+        self._busy: list[Batch] = []  # batches that are being stored, or put on disk: their samples stay where they are
+        self._texts: dict[str, Entry] = {}
+        self._known = False
+        self._sent: set[str] = set()
+        self._lock = Lock()  # of the line and what it has in memory; not held while a disk or a store is waited for
+        self._files = Lock()  # of the journal; whoever takes both takes this one first
+        self.dropped = 0
 
     @property
     def waiting(self) -> int:
-        """How many samples wait on disk."""
-        return self._journal.waiting
+        """How many samples are not stored yet."""
+        with self._lock:
+            return sum(map(len, self._line))
 
     @property
-    def dropped(self) -> int:
-        """How many samples did not fit there."""
-        return self._journal.dropped
+    def in_memory(self) -> int:
+        """How many of them would be lost with this process."""
+        with self._lock:
+            return _in_memory(self._line)
 
-    def keep(self, entries: Sequence[Entry]) -> None:
-        """Put entries on disk, to be stored later. Raises StoreProblem."""
-        self._journal.keep(entries)
+    @property
+    def on_disk(self) -> int:
+        """How many of them would not."""
+        with self._lock:
+            return sum(one.on_disk for one in self._line)
 
-    def write(self, entries: Sequence[Entry], beat: dict[str, Any] | None) -> int:
-        """As `Sink.write`; where something waits, the entries get in line and the oldest of the line are stored.
+    @property
+    def since(self) -> float | None:
+        """Since when the oldest of them waits, in seconds of the monotonic clock; None where none does."""
+        with self._lock:
+            return self._line[0].since if self._line else None
 
-        Raises Kept where the entries are on disk now, StoreProblem where they are nowhere.
-        """
-        if self._journal.waiting:
-            if entries:
-                self.keep(entries)
-            return self._deliver(beat)
-        batch = self._journal.new() if entries else None
-        self._marked |= batch is not None
+    def put(self, entry: Entry) -> None:
+        """Have an entry stored after those that were put before."""
+        if entry.answer is not None:
+            if older := self._texts.get(entry.sample.endpoint):
+                older.answer = None  # only the last is kept: waiting texts stay few, however long the store is away
+            self._texts[entry.sample.endpoint] = entry
+        with self._lock:
+            if not self._line or self._line[-1].sealed or len(self._line[-1]) >= BATCH:
+                self._line.append(self._journal.new())
+            self._line[-1].in_memory.append(entry)
+            self._drop_from_memory()
+
+    def send(self, beat: dict[str, Any] | None) -> int:
+        """Store the oldest batch, and the recorder's beat; the rest as `Sink.write`. What is not stored waits on."""
+        with suppress(StoreProblem), self._files:  # where those cannot be had now they wait a little longer
+            self._find()
+        batch = self._first()
+        if batch is None:
+            return self._sink.write((), beat)
         try:
-            return self._sink.write(entries, beat, None if batch is None else batch.mark)
-        except StoreProblem as problem:
-            if batch is not None:
-                self._journal.keep(entries, batch)
-            raise Kept(problem.state, problem.detail, lasting=problem.lasting) from problem
+            stored = self._sink.write(self._entries(batch), beat, batch.mark)
+            self._settle(batch)
+        finally:
+            self._let_go(batch)
+        return stored
+
+    def secure(self) -> None:
+        """Put on disk what is in memory alone. Raises StoreProblem where that cannot be; it stays in memory then."""
+        with self._files:
+            self._find()
+            with self._lock:
+                batches = [one for one in self._line if one.in_memory]
+            for batch in batches:
+                with self._lock:
+                    self._busy.append(batch)
+                    entries = list(batch.in_memory)
+                try:
+                    self._journal.append(batch, entries)
+                    with self._lock:
+                        del batch.in_memory[: len(entries)]
+                        batch.on_disk += len(entries)
+                finally:
+                    self._let_go(batch)
+            self._drop_from_disk()
 
     def tidy(self) -> bool:
         """As `Sink.tidy`."""
         return self._sink.tidy()
 
     def close(self) -> None:
-        """As `Sink.close`; what waits stays on disk."""
-        if not self.waiting and self._marked:
-            with suppress(StoreProblem):  # a line too many in a small table
-                self._sink.forget(self._journal.name)
+        """As `Sink.close`; what is on disk waits for the next process."""
+        still_to_come = {one.mark.name for one in self._line}
+        with suppress(StoreProblem):  # lines too many in a small table
+            for name in self._sent - still_to_come:
+                self._sink.forget(name)
         self._sink.close()
+        self._journal.close()
 
-    def _deliver(self, beat: dict[str, Any] | None) -> int:
-        try:
-            if (waiting := self._journal.first()) is None:
-                return self._sink.write((), beat)
-            batch, entries = waiting
-            stored = self._sink.write(entries, beat, batch.mark)
-            self._journal.done(batch)
-        except StoreProblem as problem:
-            raise Kept(problem.state, problem.detail, lasting=problem.lasting) from problem
-        return stored
+    def give_up(self) -> None:
+        """Count what is in memory as dropped: its process ends."""
+        with self._lock:
+            for batch in self._line:
+                self.dropped += len(batch.in_memory)
+                batch.in_memory.clear()
+
+    def _find(self) -> None:
+        """Get in line before all others what earlier processes left on disk, once."""
+        if not self._known:
+            found = self._journal.found()
+            self._known = True
+            with self._lock:
+                self._line.extendleft(reversed(found))
+
+    def _first(self) -> Batch | None:
+        """The oldest batch, to which nothing is added any more: it will be known by its mark."""
+        with self._lock:
+            if not self._line:
+                return None
+            batch = self._line[0]
+            batch.sealed = True
+            self._busy.append(batch)
+            return batch
+
+    def _entries(self, batch: Batch) -> list[Entry]:
+        """All entries of a batch; those that can no longer be read from disk are dropped, and counted."""
+        with self._files:
+            found = self._journal.read(batch) if batch.on_disk else []
+            with self._lock:
+                self.dropped += batch.on_disk - len(found)
+                batch.on_disk = len(found)
+                return found + batch.in_memory
+
+    def _settle(self, batch: Batch) -> None:
+        """Forget a batch that is stored."""
+        with self._files:
+            if batch.has_file:
+                self._journal.remove(batch)
+            with self._lock:
+                self._line.remove(batch)
+        self._sent.add(batch.mark.name)
+
+    def _let_go(self, batch: Batch) -> None:
+        with self._lock:
+            self._busy.remove(batch)
+
+    def _drop_from_memory(self) -> None:
+        """Drop the oldest samples in memory beyond what it may hold; the lock is held."""
+        excess = _in_memory(self._line) - self._in_memory
+        for batch in list(self._line) if excess > 0 else ():
+            if batch not in self._busy:
+                gone = min(excess, len(batch.in_memory))
+                del batch.in_memory[:gone]
+                self.dropped += gone
+                excess -= gone
+                if not batch:
+                    self._line.remove(batch)
+
+    def _drop_from_disk(self) -> None:
+        """Drop the oldest batches on disk beyond what it may hold, but not the last; the files are held."""
+        with self._lock:
+            held = [one for one in self._line if one.on_disk]
+            excess = sum(one.on_disk for one in held) - self._on_disk
+            gone = []
+            for batch in held[:-1]:
+                if excess > 0 and batch not in self._busy:
+                    gone.append(batch)
+                    excess -= batch.on_disk
+                    self.dropped += len(batch)
+                    self._line.remove(batch)
+        for batch in gone:
+            self._journal.remove(batch)
+
+
+def _in_memory(line: Iterable[Batch]) -> int:
+    return sum(len(one.in_memory) for one in line)

@@ -1,7 +1,6 @@
 """Place: where a store is, from its URL, and whether the file there is one of ours, by its header alone."""
 
 import errno
-import hashlib
 import os
 import sqlite3
 import stat
@@ -26,12 +25,6 @@ _POSTGRES: Final = ("postgresql", "postgres", "postgresql+psycopg")
 def default_url() -> str:
     """The URL of ``history.db`` in the user data folder."""
     return f"sqlite:///{platformdirs.user_data_path('inftop', appauthor=False) / 'history.db'}"
-
-
-def journal_folder(url: str, vantage: str) -> Path:
-    """Where samples of a place wait for a store at another machine: a folder of the user's data, for both alone."""
-    name = hashlib.sha256(f"{shown(url)}\n{vantage}".encode()).hexdigest()[:16]
-    return platformdirs.user_data_path("inftop", appauthor=False) / "journal" / name
 
 
 def is_postgres(url: str) -> bool:

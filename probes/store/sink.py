@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,8 +12,10 @@ from sqlalchemy import Connection, Engine, insert, select
 from probes.rollup import rolled
 from probes.sample import Sample
 from probes.store import rollups
+from probes.store.arrivals import own_name
 from probes.store.database import PRAGMAS, open_store, translated
 from probes.store.place import is_postgres, path_of
+from probes.store.problem import StoreProblem
 from probes.store.reader import RECORDED
 from probes.store.retention import FOREVER, Retention
 from probes.store.row import EndpointKey, endpoint_of, row_of
@@ -29,6 +32,15 @@ class Entry:
     sample: Sample
     answer: str | None
 
+    def to_json(self) -> dict[str, Any]:
+        """The entry as a record for `from_json`."""
+        return {"sample": self.sample.to_json(), "answer": self.answer}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> "Entry":
+        """The entry of a record, whose unknown keys are ignored. Raises KeyError, TypeError or ValueError."""
+        return cls(Sample.from_json(record["sample"]), record["answer"])
+
 
 class Mark(NamedTuple):
     """What tells a batch from every other: who numbers it, and its number, which only grows."""
@@ -40,7 +52,8 @@ class Mark(NamedTuple):
 class Sink:
     """A store that opens itself when first written to, and again after a problem or when its file was replaced.
 
-    ``pragmas`` are for SQLite. Raises ValueError for a URL that names no store.
+    ``pragmas`` are for SQLite. ``notice`` says it where the store is another one than was opened first. Raises
+    ValueError for a URL that names no store.
     """
 
     def __init__(self, url: str, pragmas: Mapping[str, str | int] = PRAGMAS, kept: Retention = FOREVER) -> None:
@@ -49,9 +62,13 @@ class Sink:
         self._pragmas = pragmas
         self._kept = kept
         self._engine: Engine | None = None
+        self._log_path = None if self._path is None else self._path.with_name(f"{self._path.name}-wal")
         self._file: tuple[int, int] | None = None
+        self._log: tuple[int, int] | None = None
+        self._name = ""
         self._endpoints: dict[EndpointKey, int] = {}
         self._stored = 0
+        self.notice = ""
 
     def write(self, entries: Sequence[Entry], beat: dict[str, Any] | None, mark: Mark | None = None) -> int:
         """Store the entries and the recorder's beat, all or nothing; how many samples the store then counts.
@@ -69,6 +86,8 @@ class Sink:
                         found = self._store_entries(connection, entries)
                         if beat is not None:
                             run(connection, REPLACE_RECORDER, beat)
+                    if self._file != _identity(self._path):
+                        raise StoreProblem("failed", "the store's file was taken away while it was written to")
                     self._endpoints |= found  # only now: one that was rolled back has no id
                     self._stored += len(entries)
         except BaseException:
@@ -100,13 +119,24 @@ class Sink:
         """The open store; anew where the file was deleted or replaced, for the old one would swallow every sample."""
         if self._engine is not None and self._file != _identity(self._path):
             self.close()
+            self._remove_log()
         if self._engine is None:
             self._endpoints = {}
             self._engine = open_store(self._url, self._pragmas)
-            self._file = _identity(self._path)
+            file, self._log = _identity(self._path), _identity(self._log_path)
             with self._engine.begin() as connection:
                 self._stored = int(run(connection, RECORDED).scalar_one())
+                name = own_name(connection)
+            if self._name and (self._file, self._name) != (file, name):
+                begun = "another store was found" if self._stored else "a new store was begun"
+                self.notice = f"{begun} at {datetime.now().astimezone():%H:%M}; the old one is gone"
+            self._file, self._name = file, name
         return self._engine
+
+    def _remove_log(self) -> None:
+        """Remove what a file that was replaced has left of its write-ahead log: SQLite would run it on the new one."""
+        if self._log_path is not None and self._log is not None and self._log == _identity(self._log_path):
+            self._log_path.unlink()
 
     def _store_entries(self, connection: Connection, entries: Sequence[Entry]) -> dict[EndpointKey, int]:
         """Store samples and answers; the ids of their endpoints, which are stored too where they are new."""

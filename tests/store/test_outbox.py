@@ -1,4 +1,4 @@
-"""A database that goes away: samples wait on disk, survive their process, and arrive once."""
+"""A store that goes away: samples wait on disk, survive their process, and arrive once."""
 
 import asyncio
 import json
@@ -7,19 +7,20 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Event
 
 import psycopg
 import pytest
 
-from probes.store.journal import BATCH, Journal
-from probes.store.outbox import Kept, Outbox
-from probes.store.place import journal_folder
+from probes.store.journal import BATCH, Journal, batches_in, entries_of
+from probes.store.journal_folder import journal_folder, open_journal, waiting_for
+from probes.store.outbox import Outbox
 from probes.store.problem import StoreProblem
 from probes.store.sink import Entry, Sink
 from probes.store.writer import Writer
 from tests.samples import sample
 from tests.store.proxy import Proxy
-from tests.store.stores import ask, until
+from tests.store.stores import ask, until, url_of
 
 PUT = """
 import asyncio, sys
@@ -32,7 +33,7 @@ async def put(url, first, last):
         await asyncio.sleep(0.01)
     for at in range(first, last):
         writer.put(sample(started_at=at), f"answer {at}")
-    while writer._waiting or writer._writing:
+    while writer._outbox.in_memory:
         await asyncio.sleep(0.01)
     print(writer.status().state, writer.status().waiting, flush=True)
     await asyncio.Event().wait()
@@ -58,8 +59,23 @@ def journal(tmp_path):
     return Journal(tmp_path / "journal")
 
 
-def entries(*starts):
-    return [Entry(sample(started_at=at), None) for at in starts]
+@pytest.fixture
+def outbox(journal, tmp_path):
+    return Outbox(Sink(url_of(tmp_path / "history.db")), journal)
+
+
+def put(outbox, *starts):
+    for at in starts:
+        outbox.put(Entry(sample(started_at=at), None))
+
+
+def read(folder):
+    """When the samples on disk started."""
+    return [one.sample.started_at for batch in batches_in(folder) for one in entries_of(batch.path)]
+
+
+def refuse(*_):
+    raise StoreProblem("locked", "another program holds the store locked")
 
 
 def starts(store):
@@ -73,7 +89,7 @@ async def test_samples_of_an_outage_arrive_once_and_in_order(database, proxy, th
     await proxy.cut()
     for at in (2, 3, 4):
         writer.put(sample(started_at=at), f"answer {at}")
-        await until(lambda: not writer._waiting and not writer._writing)
+        await until(lambda: not writer._outbox.in_memory)
     status = writer.status()
     assert (status.state, status.waiting, status.dropped) == ("failed", 3, 0)
     assert "secret" not in status.detail
@@ -111,12 +127,11 @@ async def test_a_writer_that_is_closed_in_an_outage_leaves_everything_on_disk(pr
     for at in range(3):
         writer.put(sample(started_at=at), None)
     await writer.close(10)
-    assert Journal(journal_folder(through, "local")).waiting == 3
-    assert Journal(journal_folder(through, "elsewhere")).waiting == 0
+    assert waiting_for(through, "local") == [(str(journal_folder(through, "local")), 3)]
 
 
-def test_a_batch_that_was_stored_as_the_connection_broke_is_not_stored_again(database, journal, monkeypatch):
-    sink = Sink(database)
+def test_a_batch_that_was_stored_as_the_connection_broke_is_not_stored_again(store, journal, monkeypatch):
+    sink = Sink(store)
     outbox = Outbox(sink, journal)
     write = sink.write
 
@@ -125,23 +140,91 @@ def test_a_batch_that_was_stored_as_the_connection_broke_is_not_stored_again(dat
         raise StoreProblem("failed", "the connection is lost")
 
     monkeypatch.setattr(sink, "write", stored_but_not_told)
-    with pytest.raises(Kept, match="is lost"):
-        outbox.write(entries(1, 2), None)
+    put(outbox, 1, 2)
+    with pytest.raises(StoreProblem, match="is lost"):
+        outbox.send(None)
     assert outbox.waiting == 2
     monkeypatch.undo()
-    outbox.write(entries(3), None)
-    assert outbox.write([], None) == 3
+    put(outbox, 3)
+    assert (outbox.send(None), outbox.send(None)) == (2, 3)
     outbox.close()
     assert outbox.waiting == 0
-    assert starts(database) == [1, 2, 3]
+    assert starts(store) == [1, 2, 3]
+    assert ask(store, "SELECT * FROM arrival") == []
 
 
-def test_a_disk_that_takes_nothing_leaves_the_samples_to_their_owner(tmp_path):
+def test_what_was_stored_before_its_process_was_killed_is_not_stored_again(store, tmp_path, monkeypatch):
+    """It was put on disk while its commit took long, and the file was still there at the end."""
+    killed = Outbox(Sink(store), Journal(tmp_path / "journal"))
+    put(killed, 1, 2)
+    killed.secure()
+    monkeypatch.setattr(killed._journal, "remove", lambda batch: None)
+    assert killed.send(None) == 2
+    killed._sink.close()  # as the kernel does
+    killed._journal.close()
+    later = Outbox(Sink(store), Journal(tmp_path / "journal"))
+    put(later, 3)
+    later.send(None)
+    later.send(None)
+    later.close()
+    assert starts(store) == [1, 2, 3]
+    assert ask(store, "SELECT count(*) FROM arrival WHERE what = 'batch'") == [(0,)]
+
+
+def test_what_is_stored_at_last_while_it_is_put_on_disk_is_on_disk_no_more(store, journal, tmp_path, monkeypatch):
+    sink = Sink(store)
+    outbox = Outbox(sink, journal)
+    hung, go_on, write = Event(), Event(), sink.write
+
+    def hang(*words):
+        hung.set()
+        assert go_on.wait(60)
+        return write(*words)
+
+    monkeypatch.setattr(sink, "write", hang)
+    put(outbox, 1)
+    with ThreadPoolExecutor(1) as thread:
+        sent = thread.submit(outbox.send, None)
+        assert hung.wait(60)
+        put(outbox, 2)
+        outbox.secure()
+        assert (outbox.in_memory, outbox.on_disk) == (0, 2)
+        assert len(list((tmp_path / "journal").glob("*.jsonl"))) == 2
+        go_on.set()
+        assert sent.result() == 1
+        assert thread.submit(outbox.send, None).result() == 2
+        thread.submit(outbox.close).result()
+    assert list((tmp_path / "journal").glob("*.jsonl")) == []
+    assert starts(store) == [1, 2]
+
+
+def test_a_disk_that_takes_nothing_leaves_the_samples_in_memory(tmp_path):
     (tmp_path / "journal").write_text("a file, not a folder")
-    outbox = Outbox(Sink("postgresql://127.0.0.1:1/nowhere"), Journal(tmp_path / "journal" / "deeper"))
-    with pytest.raises(StoreProblem) as caught:
-        outbox.write(entries(1), None)
-    assert not isinstance(caught.value, Kept)
+    outbox = Outbox(Sink(url_of(tmp_path / "history.db")), Journal(tmp_path / "journal" / "deeper"))
+    put(outbox, 1)
+    with pytest.raises(StoreProblem):
+        outbox.secure()
+    assert (outbox.waiting, outbox.in_memory) == (1, 1)
+    assert outbox.send(None) == 1
+    outbox.close()
+
+
+def test_a_folder_that_another_process_uses_is_left_to_it(store, tmp_path):
+    first = Outbox(Sink(store), Journal(tmp_path / "journal"))
+    put(first, 1)
+    first.secure()
+    second = Outbox(Sink(store), Journal(tmp_path / "journal"))
+    put(second, 2)
+    with pytest.raises(StoreProblem, match="another process uses"):
+        second.secure()
+    assert (second.send(None), second.waiting) == (1, 0)
+    first.send(None)
+    put(first, 3)
+    first.secure()
+    first.close()
+    second.send(None)
+    second.close()
+    assert starts(store) == [2, 1, 3]  # the folder is free, and what waits in it is found
 
 
 @pytest.fixture
@@ -161,98 +244,157 @@ def short_of_room():
     return short_of_room
 
 
-def test_what_was_half_written_on_a_full_disk_is_not_there_twice(journal, tmp_path, short_of_room):
-    journal.keep(entries(1))
-    (path,) = (tmp_path / "journal").iterdir()
+def test_what_was_half_written_on_a_full_disk_is_not_there_twice(outbox, tmp_path, short_of_room):
+    put(outbox, 1)
+    outbox.secure()
+    (path,) = (tmp_path / "journal").glob("*.jsonl")
+    put(outbox, *range(2, 12))
     with short_of_room(5 * path.stat().st_size), pytest.raises(StoreProblem):
-        journal.keep(entries(*range(2, 12)))
-    assert journal.waiting == 1
-    journal.keep(entries(*range(2, 12)))
-    later = Journal(tmp_path / "journal")
-    found = []
-    while waiting := later.first():
-        found += [one.sample.started_at for one in waiting[1]]
-        later.done(waiting[0])
-    assert (found, later.dropped) == (list(range(1, 12)), 0)
+        outbox.secure()
+    assert (outbox.on_disk, outbox.in_memory) == (1, 10)
+    outbox.secure()
+    outbox.close()
+    assert read(tmp_path / "journal") == list(range(1, 12))
 
 
-def test_no_batch_that_failed_on_a_full_disk_is_used_after_a_later_one(journal, short_of_room):
-    """The later one's mark would tell that it came before."""
-    with short_of_room(10), pytest.raises(StoreProblem):
-        journal.keep(entries(1))
-    later = journal.new()
-    journal.keep(entries(2))
-    assert journal.first()[0].mark > later.mark
+def test_what_was_put_on_disk_in_parts_is_stored_in_order_and_once(store, journal, short_of_room):
+    outbox = Outbox(Sink(store), journal)
+    put(outbox, 1, 2)
+    outbox.secure()
+    put(outbox, 3)
+    assert (outbox.on_disk, outbox.in_memory) == (2, 1)
+    assert outbox.send(None) == 3
+    outbox.close()
+    assert starts(store) == [1, 2, 3]
 
 
-def test_what_waits_can_be_counted_while_another_thread_is_at_it(tmp_path):
-    journal = Journal(tmp_path / "journal")
+def test_what_waits_can_be_counted_while_other_threads_are_at_it(tmp_path):
+    outbox = Outbox(Sink(url_of(tmp_path / "history.db")), Journal(tmp_path / "journal"))
     usual = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
 
-    def come_and_go():
-        for at in range(200):
-            journal.keep(entries(at), journal.new())
-        while waiting := journal.first():
-            journal.done(waiting[0])
+    def send():
+        while outbox.waiting or len(counts) < 300:
+            outbox.send(None)
+        outbox.close()
 
+    def secure():
+        while outbox.in_memory or len(counts) < 300:
+            outbox.secure()
+
+    counts = []
     try:
-        with ThreadPoolExecutor(1) as pool:
-            busy = pool.submit(come_and_go)
-            counts = []
-            while not busy.done():
-                counts.append(journal.waiting)
-            busy.result()
+        with ThreadPoolExecutor(2) as pool:
+            secured, sent = pool.submit(secure), pool.submit(send)
+            for at in range(300):
+                put(outbox, at)
+                counts.append(outbox.waiting)
+            secured.result()
+            sent.result()
     finally:
         sys.setswitchinterval(usual)
-    assert max(counts) <= 200
-    assert journal.waiting == 0
+    assert max(counts) <= 300
+    assert (outbox.waiting, outbox.dropped) == (0, 0)
+    assert starts(tmp_path / "history.db") == list(range(300))
 
 
-def test_what_is_kept_is_read_back_in_order_by_the_next_process(journal, tmp_path):
-    kept = [Entry(sample(started_at=at, ttft_ms=at / 8, served_model="二"), f"answer {at}") for at in range(3)]
-    journal.keep(kept[:2])
-    journal.keep(kept[2:])
+def test_what_is_on_disk_is_read_back_in_order_by_the_next_process(outbox, tmp_path):
+    samples = [sample(started_at=at, endpoint=f"e{at}", ttft_ms=at / 8, served_model="二") for at in range(3)]
+    kept = [Entry(one, f"answer of {one.endpoint}") for one in samples]
+    for one in kept[:2]:
+        outbox.put(one)
+        outbox.secure()
+    outbox.put(kept[2])
+    outbox.secure()
+    outbox.close()
     later = Journal(tmp_path / "journal")
-    assert later.waiting == 3
-    batch, read = later.first()
-    assert read == kept
-    later.done(batch)
-    assert (later.waiting, later.first()) == (0, None)
-    assert list((tmp_path / "journal").iterdir()) == []
+    (batch,) = later.found()
+    assert (len(batch), later.read(batch)) == (3, kept)
+    later.remove(batch)
+    later.close()
+    assert list((tmp_path / "journal").glob("*.jsonl")) == []
 
 
-def test_nothing_is_added_to_a_batch_that_is_on_its_way(journal):
-    journal.keep(entries(1))
-    batch, _ = journal.first()
-    journal.keep(entries(2))
-    assert [one.sample.started_at for one in journal.first()[1]] == [1]
-    journal.done(batch)
-    assert [one.sample.started_at for one in journal.first()[1]] == [2]
+def test_a_line_of_an_older_inftop_is_read(outbox, tmp_path):
+    put(outbox, 1)
+    outbox.secure()
+    outbox.close()
+    (path,) = (tmp_path / "journal").glob("*.jsonl")
+    record = json.loads(path.read_text())
+    del record["sample"]["sample_id"]
+    path.write_text(f"{json.dumps(record)}\n")
+    assert read(tmp_path / "journal") == [1]
 
 
-def test_batches_are_bounded_and_the_oldest_are_dropped_and_counted(tmp_path):
-    journal = Journal(tmp_path, capacity=2 * BATCH)
+def test_nothing_is_added_to_a_batch_that_is_on_its_way(store, journal, monkeypatch):
+    sink = Sink(store)
+    outbox = Outbox(sink, journal)
+    put(outbox, 1)
+    monkeypatch.setattr(sink, "write", refuse)
+    with pytest.raises(StoreProblem):
+        outbox.send(None)
+    put(outbox, 2)  # were it in the first batch, whose mark may be there already, it would be lost
+    monkeypatch.undo()
+    assert (outbox.send(None), outbox.send(None)) == (1, 2)
+    outbox.close()
+
+
+def test_batches_on_disk_are_bounded_and_the_oldest_are_dropped_and_counted(tmp_path):
+    outbox = Outbox(Sink(url_of(tmp_path / "history.db")), Journal(tmp_path / "journal"), on_disk=2 * BATCH)
     for first in range(0, 3 * BATCH, BATCH):
-        journal.keep(entries(*range(first, first + BATCH)))
-    assert (journal.waiting, journal.dropped) == (2 * BATCH, BATCH)
-    assert journal.first()[1][0].sample.started_at == BATCH
-    assert len(list(tmp_path.iterdir())) == 2
+        put(outbox, *range(first, first + BATCH))
+        outbox.secure()
+    assert (outbox.waiting, outbox.dropped) == (2 * BATCH, BATCH)
+    outbox.close()
+    assert read(tmp_path / "journal")[0] == BATCH
+    assert len(list((tmp_path / "journal").glob("*.jsonl"))) == 2
 
 
-def test_a_torn_line_is_dropped_and_counted(journal, tmp_path):
-    journal.keep(entries(1, 2))
-    (path,) = (tmp_path / "journal").iterdir()
+def test_samples_in_memory_are_bounded_but_not_those_that_are_on_their_way(store, journal, monkeypatch):
+    sink = Sink(store)
+    outbox = Outbox(sink, journal, in_memory=2)
+    write = sink.write
+
+    def more_come_meanwhile(*words):
+        monkeypatch.undo()
+        put(outbox, 3, 4, 5)
+        return write(*words)
+
+    put(outbox, 1, 2)
+    monkeypatch.setattr(sink, "write", more_come_meanwhile)
+    assert outbox.send(None) == 2
+    assert (outbox.waiting, outbox.dropped) == (0, 3)
+    put(outbox, 6, 7, 8)
+    assert (outbox.send(None), outbox.dropped, starts(store)) == (4, 4, [1, 2, 7, 8])
+    outbox.close()
+
+
+def test_a_torn_line_and_a_file_that_is_gone_are_dropped_and_counted(store, tmp_path):
+    left = Outbox(Sink(store), Journal(tmp_path / "journal"))
+    put(left, *range(BATCH), BATCH, BATCH + 1)
+    left.secure()
+    left.close()
+    _, path = sorted((tmp_path / "journal").glob("*.jsonl"))
     path.write_bytes(path.read_bytes()[:-20] + b"\n")
-    later = Journal(tmp_path / "journal")
-    assert [one.sample.started_at for one in later.first()[1]] == [1]
-    assert (later.waiting, later.dropped) == (1, 1)
+    outbox = Outbox(Sink(store), Journal(tmp_path / "journal"))
+    outbox._find()
+    min((tmp_path / "journal").glob("*.jsonl")).unlink()
+    outbox.send(None)
+    outbox.send(None)
+    assert (outbox.waiting, outbox.dropped, starts(store)) == (0, BATCH + 1, [BATCH])
+    outbox.close()
 
 
-def test_the_journal_is_for_its_owner_alone(journal, tmp_path):
-    journal.keep(entries(1))
+def test_the_journal_is_for_its_owner_alone_and_says_whose_it_is(tmp_path):
     folder = tmp_path / "journal"
+    outbox = Outbox(
+        Sink(url_of(tmp_path / "history.db")), open_journal("postgresql://me:secret@host/base", "fra", folder)
+    )
+    put(outbox, 1)
+    outbox.secure()
+    outbox.close()
     assert folder.stat().st_mode & 0o777 == 0o700
     assert {one.stat().st_mode & 0o777 for one in folder.iterdir()} == {0o600}
-    (path,) = folder.iterdir()
+    (path,) = folder.glob("*.jsonl")
     assert json.loads(path.read_text())["sample"]["endpoint"] == "sim/model"
+    assert "postgresql://me@host/base\nthat were recorded at fra" in (folder / "store.txt").read_text()

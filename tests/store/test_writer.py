@@ -1,6 +1,7 @@
 """The writer through good and bad times: nothing raises, nothing blocks, nothing is lost that need not be."""
 
 import asyncio
+import re
 import shutil
 import sqlite3
 import threading
@@ -9,9 +10,11 @@ import time
 import pytest
 
 from probes.store.database import PRAGMAS
+from probes.store.journal import BATCH
+from probes.store.journal_folder import journal_folder, samples_for, waiting_for
 from probes.store.reader import StoreReader
 from probes.store.retention import Retention
-from probes.store.writer import BATCH, Writer
+from probes.store.writer import Writer
 from tests.samples import sample
 from tests.store.stores import ask, fill, other, until, url_of
 
@@ -175,14 +178,113 @@ async def test_a_newer_store_is_said_to_be_one(store):
     assert starts(store) == [1]
 
 
-async def test_a_store_whose_folder_was_deleted_is_made_anew(file_writer, path):
+async def test_a_store_whose_folder_was_deleted_is_made_anew_and_it_is_said(file_writer, path):
     file_writer.put(sample(started_at=1), None)
     await until(lambda: file_writer.status().stored == 1)
+    assert file_writer.status().notice == ""
     shutil.rmtree(path.parent)
     file_writer.put(sample(started_at=2), None)
     await until(lambda: not file_writer.status().waiting)
     assert starts(path) == [2]
-    assert file_writer.status().stored == 1
+    status = file_writer.status()
+    assert (status.state, status.stored) == ("ok", 1)
+    assert re.fullmatch(r"a new store was begun at \d\d:\d\d; the old one is gone", status.notice)
+
+
+async def test_a_store_that_was_replaced_stays_whole_and_it_is_said(file_writer, path, tmp_path):
+    """The log of the old one still lies beside it, and is not the new one's."""
+    fill(tmp_path / "new.db", [sample(started_at=at) for at in range(1_000, 1_300)])
+    for at in range(300):
+        file_writer.put(sample(started_at=at), None)
+    await until(lambda: file_writer.status().stored == 300)
+    (tmp_path / "new.db").replace(path)
+    file_writer.put(sample(started_at=1_300), None)
+    await until(lambda: not file_writer.status().waiting)
+    assert file_writer.status().notice.startswith("another store was found at ")
+    assert starts(path) == list(range(1_000, 1_301))
+    assert ask(path, "PRAGMA integrity_check") == [("ok",)]
+
+
+async def test_a_store_that_is_deleted_while_it_is_written_to_loses_nothing(path, monkeypatch):
+    writer = Writer(url_of(path))
+    await writer.opened()
+    store_entries = writer._sink._store_entries
+
+    def delete_too(*words):
+        monkeypatch.undo()
+        path.unlink()
+        return store_entries(*words)
+
+    monkeypatch.setattr(writer._sink, "_store_entries", delete_too)
+    writer.put(sample(started_at=1), None)
+    await until(lambda: not writer.status().waiting)
+    await writer.close(10)
+    assert starts(path) == [1]
+
+
+async def test_what_a_locked_store_does_not_take_is_on_disk_and_found_by_the_next(path):
+    writer = Writer(url_of(path))
+    await writer.opened()
+    with other(path) as holder:
+        holder.execute("BEGIN EXCLUSIVE")
+        for at in range(3):
+            writer.put(sample(started_at=at), None)
+        await writer.close(10)
+        assert (writer.status().state, writer.status().waiting) == ("locked", 3)
+    ((folder, count),) = waiting_for(url_of(path), "local")
+    assert (folder, count) == (str(journal_folder(url_of(path), "local")), 3)
+    later = Writer(url_of(path))
+    later.put(sample(started_at=3), None)
+    await until(lambda: later.status().stored == 4)
+    await later.close(10)
+    assert starts(path) == [0, 1, 2, 3]
+    assert waiting_for(url_of(path), "local") == []
+
+
+async def test_a_store_that_takes_samples_needs_no_journal(file_writer, path, monkeypatch):
+    monkeypatch.setattr("probes.store.writer.HELD_S", 60.0)  # a crowded machine may be slow
+    await file_writer.opened()
+    for at in range(50):
+        file_writer.put(sample(started_at=at), None)
+        await until(lambda: not file_writer.status().waiting)
+    assert not journal_folder(url_of(path), "local").exists()
+
+
+async def test_what_waits_in_memory_alone_is_said_and_stored_when_it_can_be(path, tmp_path):
+    (tmp_path / "file").touch()
+    writer = Writer(url_of(path), journal=tmp_path / "file" / "journal")
+    await writer.opened()
+    with other(path) as holder:
+        holder.execute("BEGIN EXCLUSIVE")
+        writer.put(sample(started_at=1), None)
+        await until(lambda: "memory alone" in writer.status().detail)
+        assert (writer.status().state, writer.status().waiting) == ("locked", 1)
+    await until(lambda: not writer.status().waiting)
+    assert (writer.status().state, writer.status().detail) == ("ok", "")
+    await writer.close(10)
+    assert starts(path) == [1]
+
+
+async def test_what_comes_while_the_store_hangs_is_on_disk(store, monkeypatch):
+    writer = Writer(store)
+    await writer.opened()
+    hung, go_on, write = threading.Event(), threading.Event(), writer._sink.write
+
+    def hang(*words):
+        hung.set()
+        assert go_on.wait(60)
+        return write(*words)
+
+    monkeypatch.setattr(writer._sink, "write", hang)
+    writer.put(sample(started_at=1), None)
+    await until(hung.is_set)
+    writer.put(sample(started_at=2), None)
+    await until(lambda: [one.started_at for one in samples_for(store, "local")] == [1, 2])
+    go_on.set()
+    await until(lambda: not writer.status().waiting)
+    await writer.close(10)
+    assert starts(store) == [1, 2]
+    assert waiting_for(store, "local") == []
 
 
 async def test_a_store_in_a_place_that_cannot_be_is_foreign_with_the_reason(path):
@@ -240,10 +342,10 @@ async def test_the_loop_runs_on_while_the_store_hangs(store, monkeypatch):
     hung, go_on = threading.Event(), threading.Event()
     write = writer._sink.write
 
-    def hang(entries, beat):
+    def hang(*words):
         hung.set()
         assert go_on.wait(60)
-        return write(entries, beat)
+        return write(*words)
 
     monkeypatch.setattr(writer._sink, "write", hang)
     writer.put(sample(started_at=1), None)
