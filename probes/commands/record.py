@@ -19,7 +19,7 @@ from probes.sample import Sample
 from probes.session import Plan, open_engine, open_plan
 from probes.signals import stop_on_signals
 from probes.store.lock import StoreHeld
-from probes.store.place import is_postgres, journal_folder, shown
+from probes.store.place import is_postgres, shown
 from probes.store.problem import StoreProblem
 
 STAND_BY_S: Final = 2.0
@@ -100,7 +100,7 @@ async def _record_alone(
             looking.cancel()
     finally:
         stopping.cancel()
-    left = unstored(engine.status.store, journal_folder(plan.store_url, plan.vantage))
+    left = unstored(engine.status.store, plan.journal)
     if reasons:
         if left:
             note(left)

@@ -1,11 +1,13 @@
 """Outbox: samples on their way to a store, in a line: in memory, on disk where that takes too long, stored once."""
 
+import time
 from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
 from threading import Lock
 from typing import Any, Final
 
+from probes.frames import StoreState, StoreStatus
 from probes.store.journal import BATCH, Batch, Journal
 from probes.store.problem import StoreProblem
 from probes.store.sink import Entry, Sink
@@ -37,7 +39,25 @@ class Outbox:
         self._sent: set[str] = set()
         self._lock = Lock()  # of the line and what it has in memory; not held while a disk or a store is waited for
         self._files = Lock()  # of the journal; whoever takes both takes this one first
+        self._state: StoreState = "opening"
+        self._detail = ""
+        self._no_journal = ""
+        self._stored = 0
         self.dropped = 0
+
+    def status(self) -> StoreStatus:
+        """How the store is, by the last word from it, and what waits for it."""
+        with self._lock:
+            waited = time.monotonic() - self._line[0].since if self._line else None
+            return StoreStatus(
+                self._state,
+                self._detail + (self._no_journal if self._detail else ""),
+                self._stored,
+                sum(map(len, self._line)),
+                self.dropped,
+                None if waited is None else time.time_ns() // 1_000_000 - int(1000 * waited),
+                self._sink.notice,
+            )
 
     @property
     def waiting(self) -> int:
@@ -57,12 +77,6 @@ class Outbox:
         with self._lock:
             return sum(one.on_disk for one in self._line)
 
-    @property
-    def since(self) -> float | None:
-        """Since when the oldest of them waits, in seconds of the monotonic clock; None where none does."""
-        with self._lock:
-            return self._line[0].since if self._line else None
-
     def put(self, entry: Entry) -> None:
         """Have an entry stored after those that were put before."""
         if entry.answer is not None:
@@ -80,33 +94,34 @@ class Outbox:
         with suppress(StoreProblem), self._files:  # where those cannot be had now they wait a little longer
             self._find()
         batch = self._first()
-        if batch is None:
-            return self._sink.write((), beat)
         try:
-            stored = self._sink.write(self._entries(batch), beat, batch.mark)
-            self._settle(batch)
+            entries, mark = ([], None) if batch is None else (self._entries(batch), batch.mark)
+            stored = self._sink.write(entries, beat, mark)
+            self._settle(batch, stored)
+        except StoreProblem as problem:
+            with self._lock:
+                self._state, self._detail = problem.state, problem.detail
+            raise
         finally:
-            self._let_go(batch)
+            if batch is not None:
+                with self._lock:
+                    self._busy.remove(batch)
         return stored
 
     def secure(self) -> None:
         """Put on disk what is in memory alone. Raises StoreProblem where that cannot be; it stays in memory then."""
-        with self._files:
-            self._find()
-            with self._lock:
-                batches = [one for one in self._line if one.in_memory]
-            for batch in batches:
+        try:
+            with self._files:
+                self._find()
                 with self._lock:
-                    self._busy.append(batch)
-                    entries = list(batch.in_memory)
-                try:
-                    self._journal.append(batch, entries)
-                    with self._lock:
-                        del batch.in_memory[: len(entries)]
-                        batch.on_disk += len(entries)
-                finally:
-                    self._let_go(batch)
-            self._drop_from_disk()
+                    batches = [one for one in self._line if one.in_memory]
+                for batch in batches:
+                    self._append(batch)
+                self._drop_from_disk()
+            self._no_journal = ""
+        except StoreProblem as problem:
+            self._no_journal = f"; what comes waits in memory alone: {problem.detail}"
+            raise
 
     def tidy(self) -> bool:
         """As `Sink.tidy`."""
@@ -155,18 +170,30 @@ class Outbox:
                 batch.on_disk = len(found)
                 return found + batch.in_memory
 
-    def _settle(self, batch: Batch) -> None:
-        """Forget a batch that is stored."""
+    def _settle(self, batch: Batch | None, stored: int) -> None:
+        """The store took that batch: forget it."""
         with self._files:
-            if batch.has_file:
+            if batch is not None and batch.has_file:
                 self._journal.remove(batch)
             with self._lock:
-                self._line.remove(batch)
-        self._sent.add(batch.mark.name)
+                self._state, self._detail, self._stored = "ok", "", stored
+                if batch is not None:
+                    self._line.remove(batch)
+                    self._sent.add(batch.mark.name)
 
-    def _let_go(self, batch: Batch) -> None:
+    def _append(self, batch: Batch) -> None:
+        """Put on disk what of a batch is in memory."""
         with self._lock:
-            self._busy.remove(batch)
+            self._busy.append(batch)
+            entries = list(batch.in_memory)
+        try:
+            self._journal.append(batch, entries)
+            with self._lock:
+                del batch.in_memory[: len(entries)]
+                batch.on_disk += len(entries)
+        finally:
+            with self._lock:
+                self._busy.remove(batch)
 
     def _drop_from_memory(self) -> None:
         """Drop the oldest samples in memory beyond what it may hold; the lock is held."""

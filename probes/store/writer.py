@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from probes import __version__
-from probes.frames import StoreState, StoreStatus
+from probes.frames import StoreStatus
 from probes.sample import Sample
 from probes.store.database import PRAGMAS
 from probes.store.journal import BATCH
@@ -64,11 +64,9 @@ class Writer:
         retention: Retention = FOREVER,
         journal: Path | None = None,
     ) -> None:
-        self._sink = Sink(url, pragmas, retention)
-        self._outbox = Outbox(self._sink, open_journal(url, vantage, journal), capacity)
+        self._outbox = Outbox(Sink(url, pragmas, retention), open_journal(url, vantage, journal), capacity)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
         self._journal_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
-        self._no_journal = ""
         self._no_journal_until = 0.0
         self._recorder = {
             "vantage": vantage,
@@ -82,9 +80,6 @@ class Writer:
         self._opened: asyncio.Future[StoreProblem | None] = asyncio.get_running_loop().create_future()
         self._wake = asyncio.Event()
         self._closing = asyncio.Event()
-        self._state: StoreState = "opening"
-        self._detail = ""
-        self._stored = 0
         self._task = asyncio.get_running_loop().create_task(self._run(), name="store writer")
 
     def put(self, sample: Sample, answer: str | None) -> None:
@@ -103,17 +98,7 @@ class Writer:
 
     def status(self) -> StoreStatus:
         """How the store is now."""
-        outbox = self._outbox
-        since = outbox.since
-        return StoreStatus(
-            self._state,
-            self._detail + (self._no_journal if self._detail else ""),
-            self._stored,
-            outbox.waiting,
-            outbox.dropped,
-            None if since is None else _now_ms() - int(1000 * (time.monotonic() - since)),
-            self._sink.notice,
-        )
+        return self._outbox.status()
 
     async def close(self, timeout: float) -> None:  # noqa: ASYNC109 - what is late is not cancelled but left behind
         """Write what waits, for at most ``timeout`` seconds, and close the file.
@@ -175,11 +160,9 @@ class Writer:
             return False
         try:
             await asyncio.get_running_loop().run_in_executor(self._journal_thread, self._outbox.secure)
-        except StoreProblem as problem:
-            self._no_journal = f"; what comes waits in memory alone: {problem.detail}"
+        except StoreProblem:
             self._no_journal_until = time.monotonic() + JOURNAL_RETRY_S
             return False
-        self._no_journal = ""
         return True
 
     async def _in_thread(self, work: Callable[..., Result], *args: Any, within: float = HELD_S) -> Result:
@@ -211,13 +194,11 @@ class Writer:
         beat, self._beat = self._beat, None
         many = 0 if self._outbox.on_disk else min(BATCH, self._outbox.in_memory)
         try:
-            self._stored = await self._in_thread(self._outbox.send, beat, within=HELD_S + many * PER_SAMPLE_S)
+            await self._in_thread(self._outbox.send, beat, within=HELD_S + many * PER_SAMPLE_S)
         except StoreProblem as problem:
-            self._state, self._detail = problem.state, problem.detail
             self._beat = self._beat or beat
             self._tell(problem)
             return False
-        self._state, self._detail = "ok", ""
         self._tell(None)
         return True
 

@@ -208,14 +208,14 @@ async def test_a_store_that_was_replaced_stays_whole_and_it_is_said(file_writer,
 async def test_a_store_that_is_deleted_while_it_is_written_to_loses_nothing(path, monkeypatch):
     writer = Writer(url_of(path))
     await writer.opened()
-    store_entries = writer._sink._store_entries
+    store_entries = writer._outbox._sink._store_entries
 
     def delete_too(*words):
         monkeypatch.undo()
         path.unlink()
         return store_entries(*words)
 
-    monkeypatch.setattr(writer._sink, "_store_entries", delete_too)
+    monkeypatch.setattr(writer._outbox._sink, "_store_entries", delete_too)
     writer.put(sample(started_at=1), None)
     await until(lambda: not writer.status().waiting)
     await writer.close(10)
@@ -268,14 +268,14 @@ async def test_what_waits_in_memory_alone_is_said_and_stored_when_it_can_be(path
 async def test_what_comes_while_the_store_hangs_is_on_disk(store, monkeypatch):
     writer = Writer(store)
     await writer.opened()
-    hung, go_on, write = threading.Event(), threading.Event(), writer._sink.write
+    hung, go_on, write = threading.Event(), threading.Event(), writer._outbox._sink.write
 
     def hang(*words):
         hung.set()
         assert go_on.wait(60)
         return write(*words)
 
-    monkeypatch.setattr(writer._sink, "write", hang)
+    monkeypatch.setattr(writer._outbox._sink, "write", hang)
     writer.put(sample(started_at=1), None)
     await until(hung.is_set)
     writer.put(sample(started_at=2), None)
@@ -340,14 +340,14 @@ async def test_the_loop_runs_on_while_the_store_hangs(store, monkeypatch):
     writer = Writer(store)
     await until(lambda: writer.status().state == "ok")
     hung, go_on = threading.Event(), threading.Event()
-    write = writer._sink.write
+    write = writer._outbox._sink.write
 
     def hang(*words):
         hung.set()
         assert go_on.wait(60)
         return write(*words)
 
-    monkeypatch.setattr(writer._sink, "write", hang)
+    monkeypatch.setattr(writer._outbox._sink, "write", hang)
     writer.put(sample(started_at=1), None)
     await until(hung.is_set)
     writer.put(sample(started_at=2), None)
@@ -359,8 +359,9 @@ async def test_the_loop_runs_on_while_the_store_hangs(store, monkeypatch):
     assert starts(store) == [1, 2]
 
 
-async def test_closing_leaves_what_cannot_be_written_in_time_and_says_so(path):
-    writer = Writer(url_of(path), pragmas=dict(PRAGMAS, query_only=1))
+async def test_closing_leaves_what_can_wait_nowhere_and_says_so(path, tmp_path):
+    (tmp_path / "file").touch()
+    writer = Writer(url_of(path), pragmas=dict(PRAGMAS, query_only=1), journal=tmp_path / "file" / "journal")
     writer.put(sample(), None)
     await until(lambda: writer.status().state == "read_only")
     async with asyncio.timeout(60):
