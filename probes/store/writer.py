@@ -124,16 +124,17 @@ class Writer:
         """Commit whenever something waits; after a problem try again, later each time."""
         retry_s = RETRY_MIN_S
         while True:
+            closing = self._closing.is_set()
             if await self._commit():
                 retry_s = RETRY_MIN_S
-                if self._closing.is_set() and not self._outbox.waiting:
+                if closing and not self._outbox.waiting:
                     return
                 if self._outbox.on_disk:
                     await self._secure()  # what came meanwhile gets in line there
                 await asyncio.sleep(SPACING_S)
                 if not self._outbox.waiting:
                     await self._idle()
-            elif self._closing.is_set():
+            elif closing:
                 self._no_journal_until = 0.0
                 if await self._secure():
                     return
