@@ -90,8 +90,9 @@ async def _record_alone(
     stopping = asyncio.create_task(_pass_on(stop, ended))
     try:
         async with open_engine(plan, on_lost=end) as engine, outlets.open(engine):
-            if not await _store_is_usable(engine, ended, need_store=need_store):
-                return
+            problem = await _problem_at_first(engine, ended)
+            if problem is not None and (problem.lasting or need_store):
+                raise StoreProblem(problem.state, f"{shown(plan.store_url)} takes no samples: {problem.detail}")
             note(f"recording {len(engine.watches)} endpoints into {shown(plan.store_url)}")
             if seconds is not None:
                 asyncio.get_running_loop().call_later(seconds, stop.set)
@@ -109,20 +110,15 @@ async def _record_alone(
         raise StoreProblem("failed", left)
 
 
-async def _store_is_usable(engine: Engine, ended: asyncio.Event, *, need_store: bool) -> bool:
-    """Wait until the store was tried; False where that is no longer wished.
-
-    Raises StoreProblem where it will not take samples, or cannot though it is needed.
-    """
+async def _problem_at_first(engine: Engine, ended: asyncio.Event) -> StoreProblem | None:
+    """Wait until the store was tried, or until the end; what is wrong with it, None where nothing is known to be."""
     opening, ending = asyncio.create_task(engine.store_opened()), asyncio.create_task(ended.wait())
     await asyncio.wait({opening, ending}, return_when=asyncio.FIRST_COMPLETED)
     ending.cancel()
-    if not opening.done():
-        opening.cancel()
-        return False
-    if (problem := opening.result()) is not None and (problem.lasting or need_store):
-        raise problem
-    return True
+    if opening.done():
+        return opening.result()
+    opening.cancel()
+    return None
 
 
 async def _report(engine: Engine, note: Callable[[str], None], end: Callable[[StoreProblem], None] | None) -> None:
