@@ -255,5 +255,6 @@ def _plain(sample: Sample, key: Secret | None) -> Sample:
     for name in texts:
         text = getattr(sample, name)
         if text is not None:
-            clean[name] = line(key.hide(text) if key else text) or None
+            shown = line(text)  # first: what is taken out of a text may have stood between parts of the key
+            clean[name] = (key.hide(shown) if key else shown) or None
     return replace(sample, **clean)

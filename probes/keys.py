@@ -5,46 +5,41 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from probes.redaction import PREFIX, Redaction
+
 SERVICE: Final = "inftop"
 """The service name of inftop's entries in the keyring."""
 
 KEY_ADVICE: Final = "keys go into the environment or the keyring (inftop keys set NAME), never into a file"
 
-_PREFIXES: Final = re.compile(
-    r"\s*(Bearer |sk-|sk_|rk-|csk-|gsk_|xai-|hf_|r8_|fw_|tgp_|pplx-|nvapi-|AIza|ghp_)[\w.~+/=-]{8}", re.ASCII
-)
+_PREFIXES: Final = re.compile(rf"\s*(?:Bearer |{PREFIX.pattern})[\w.~+/=-]{{8}}", re.ASCII)
 _RANDOM: Final = re.compile(r"[\w~+/=-]{20,}", re.ASCII)
-_TELLING: Final = 4
-"""Characters of a key's beginning that already tell something."""
-
 _LENGTH_LIMIT: Final = 8192
 
 
 class Secret:
     """A key that shows itself only when asked: repr, str, format and pickling never do."""
 
-    __slots__ = ("_value",)
+    __slots__ = ("_found", "_value")
 
     def __init__(self, value: str) -> None:
         self._value = value
+        self._found: Redaction | None = None
 
     def reveal(self) -> str:
         """The key itself: for the request header that carries it, and nothing else."""
         return self._value
 
-    def hide(self, text: str) -> str:
-        """``text`` with every appearance of the key replaced; providers echo keys in error messages.
+    @property
+    def redaction(self) -> Redaction:
+        """What finds the key, and parts of it, in texts; made when first asked."""
+        if self._found is None:
+            self._found = Redaction(self._value)
+        return self._found
 
-        A beginning of the key where the text was cut short, at its end or before an ellipsis, is replaced too.
-        """
-        if len(self._value) < _TELLING or self._value[:_TELLING] not in text:
-            return text.replace(self._value, "[key]") if self._value else text
-        text = text.replace(self._value, "[key]")
-        for length in range(len(self._value) - 1, _TELLING - 1, -1):
-            begun = self._value[:length]
-            text = text.replace(f"{begun}…", "[key]…")
-            text = f"{text.removesuffix(begun)}[key]" if text.endswith(begun) else text
-        return text
+    def hide(self, text: str) -> str:
+        """``text`` without the key and without any part of it, however spelt: providers echo keys in what they say."""
+        return self.redaction.hide(text)
 
     def __repr__(self) -> str:
         return "Secret(…)"

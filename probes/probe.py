@@ -33,6 +33,9 @@ BODY_LIMIT: Final = 64 << 20
 ERROR_BODY_LIMIT: Final = 64 << 10
 """Bytes of an error response that are looked at."""
 
+LONG: Final = 16 << 10
+"""Characters of an answer that are looked through at once."""
+
 GOODBYE_S: Final = 0.5
 """After the terminal marker, how long the rest of the body may take before a kept connection is let go."""
 
@@ -182,11 +185,14 @@ class Prober:
             )
         if exchange.answer.trouble is not None or lane == "cold":
             transport.drop()
-        return self._probed(exchange, wall, key, self._surroundings.since(before), absences)
+        disturbance = self._surroundings.since(before)
+        text = await _without(key, exchange.answer.text)
+        return self._probed(exchange, text, wall, key, disturbance, absences)
 
     def _probed(
         self,
         exchange: Exchange,
+        text: str,
         wall: int,
         key: Secret | None,
         disturbance: Disturbance,
@@ -205,8 +211,7 @@ class Prober:
             absences=absences,
             key=key,
         )
-        text = exchange.answer.text
-        return Probed(sample, key.hide(text) if key else text, exchange.marks)
+        return Probed(sample, text, exchange.marks)
 
     async def _exchange(self, exchange: Exchange, key: Secret | None, deadline: Deadline, cue: Cue | None) -> None:
         deadline.enter("connect")
@@ -292,6 +297,13 @@ def _broken(error: ExchangeError, exchange: Exchange) -> Trouble:
     if error.outcome is Outcome.CUT and exchange.kept and exchange.status is None:
         return Trouble(Outcome.CUT, "the server closed the kept connection as the request went out")
     return Trouble(error.outcome, error.detail)
+
+
+async def _without(key: Secret | None, text: str) -> str:
+    """An answer without its key; a long one is looked through elsewhere, for that takes tens of milliseconds."""
+    if key is None:
+        return text
+    return key.hide(text) if len(text) <= LONG else await asyncio.to_thread(key.hide, text)
 
 
 async def _first_bytes(reply: Reply, limit: int) -> bytes:

@@ -1,11 +1,13 @@
 """A planted key, sent to a provider that echoes it wherever it can, is found in nothing inftop leaves behind."""
 
 import asyncio
+import base64
 import os
 import stat
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -15,6 +17,8 @@ from probes.simulator.distribution import Constant
 from probes.simulator.server import Simulator
 
 KEY = "planted-Zq7hVx2LrT9wKe4Nb8"
+MASKED = f"…{KEY[-14:]} or {KEY[:14]}*** or {KEY[:10]}...{KEY[-4:]}"
+SPELT = f"{KEY[::-1]} {base64.b64encode(f'key:{KEY}'.encode()).decode()} {''.join(f'%{ord(one):02X}' for one in KEY)}"
 NAMES = {
     "says": Behaviour(text=f"Your key is {KEY}.", output_tokens=Constant(30)),
     "refuses": Behaviour(key="another"),
@@ -23,14 +27,37 @@ NAMES = {
     "pages": Behaviour(fault=fault.Reply(403, f"<html><title>Key {KEY} is blocked</title></html>")),
     "heads": Behaviour(fault=fault.Reply(500, {"error": KEY}, {"x-request-id": KEY, "location": KEY})),
     "breaks": Behaviour(fault=fault.Intrusion(1, f"data: {{{KEY}\n\n".encode())),
+    "masks": Behaviour(
+        fault=fault.Reply(401, {"error": {"message": f"Incorrect API key: {MASKED}", "code": KEY[9:19]}})
+    ),
+    "spells": Behaviour(
+        fault=fault.Reply(400, {"message": SPELT, "type": KEY[::-1][:12]}, {"x-request-id": KEY[12:20]})
+    ),
+    "points": Behaviour(fault=fault.Reply(302, "", {"location": f"https://{KEY[8:15]}.example/{quote(KEY[::-1])}"})),
+    "tells": Behaviour(text=f"{MASKED}. {SPELT}. {KEY[9:15]} and {KEY[20:]}", output_tokens=Constant(300)),
+    "hangs up": Behaviour(fault=fault.Cut(2, code=1011, reason=f"{KEY[:18]}… {KEY[11:17]}")),
     "lies": Behaviour(fault=fault.Garbage(f"{KEY} is no status line\r\n\r\n".encode())),
 }
 
 
+PARTS = [text[start : start + 6] for text in (KEY[8:], KEY[::-1][:18]) for start in range(len(text) - 5)]
+PARTS += [base64.b64encode(b"x" * before + KEY[8:].encode()).decode()[4:12] for before in range(3)]
+"""Of the key only what is no word: six characters of it, forward and backward, and some in base64."""
+
+
+def shows(said: bytes) -> list[str]:
+    """The parts of the key in what is left behind."""
+    return [part for part in (*PARTS, KEY) if part.encode() in said]
+
+
 def configuration(folder: Path, url: str) -> Path:
     endpoints = "".join(
-        f'[[endpoint]]\nname = "{name}"\nmodel = "{name}"\nbase_url = "{url}"\n'
-        'dialect = "openai_chat"\nkey = "PLANTED_API_KEY"\n'
+        f'[[endpoint]]\nname = "{name}"\nmodel = "{name}"\nkey = "PLANTED_API_KEY"\n'
+        + (
+            f'base_url = "{url.replace("http", "ws", 1)}"\ndialect = "openai_responses_ws"\n'
+            if name == "hangs up"
+            else f'base_url = "{url}"\ndialect = "openai_chat"\n'
+        )
         for name in NAMES
     )
     path = folder / "config.toml"
@@ -59,14 +86,14 @@ async def folder(tmp_path):
     async with Simulator(NAMES) as simulator:
         configuration(tmp_path, simulator.url)
         said = await output(tmp_path, "record", "--for", "2s")
-        assert KEY.encode() not in said
+        assert not shows(said)
         assert all(name.encode() in said for name in NAMES)
         assert {record.headers.get("authorization") for record in simulator.records} == {f"Bearer {KEY}"}
         yield tmp_path
 
 
 async def test_a_key_is_found_in_nothing_that_is_left_behind_and_all_of_it_is_its_owners_alone(folder):
-    lanes = ("says", "names", "fails", "breaks")
+    lanes = ("says", "tells", "fails", "breaks")
     with_key_sent = await asyncio.gather(
         output(folder, "probe", "--json"),
         output(folder, "run"),
@@ -77,13 +104,12 @@ async def test_a_key_is_found_in_nothing_that_is_left_behind_and_all_of_it_is_it
     assert all(said.strip() for said in read[:-1])
     assert (len(read), (folder / "out.csv").stat().st_size > 0) == (9, True)
     for said in (*with_key_sent, *read):
-        assert KEY.encode() not in said
-        assert KEY[:8].encode() not in said, "not even a part of it"
+        assert not shows(said), "not even a part of it"
     assert b"ZeroDivisionError" in with_key_sent[2]
     assert b"Your" in read[1], "the answer that gives it away was kept"
     for path in folder.rglob("*"):
         if path.is_file():
-            assert KEY[:8].encode() not in path.read_bytes(), path.name
+            assert not shows(path.read_bytes()), path.name
     created = [path for path in folder.iterdir() if path.name != "config.toml"]
     assert {path.name for path in created} >= {"history.db", "out.csv"}
     for path in created:

@@ -1,7 +1,6 @@
 """Runner: one lane on its way through one heat."""
 
 import time
-from typing import Final
 
 from probes.endpoint import Endpoint
 from probes.keys import Secret
@@ -14,10 +13,9 @@ from probes.race.moment import Moment
 from probes.race.news import LaneNews, LaneState, pieces
 from probes.race.progress import Track
 from probes.race.recording import Recording
+from probes.redaction import REPLACEMENT
 from probes.text import plain
-from probes.wire.dialect import Output
-
-HIDDEN: Final = "[key]"
+from probes.wire.dialect import Kind, Output
 
 
 class Runner:
@@ -38,7 +36,7 @@ class Runner:
         self._track = Track(0, chars_per_token)
         self._moments: list[Moment] = []
         self._told = 0
-        self._heard = ""
+        self._heard: dict[Kind, str] = {}
         self._chars = 0
 
     async def prepare(self, key: Secret | None) -> None:
@@ -55,7 +53,9 @@ class Runner:
             self._state = "running"
 
         def hear(output: Output, at: int) -> None:
-            text = plain(output.text) if key is None else self._without(key, plain(output.text))
+            text = plain(output.text)
+            if key is not None:
+                text = self._without(key, text, output.kind, draft=output.draft)
             self._chars += len(output.text)
             tokens = running(output.tokens, self._chars, self.endpoint)
             moment = Moment(at - (gun.fired_at or at), output.kind, text, tokens, output.draft)
@@ -76,14 +76,29 @@ class Runner:
         self.result = result
         self._state = "finished"
 
-    def _without(self, key: Secret, text: str) -> str:
-        """A piece of text; `HIDDEN` in its place while the text so far ends with a beginning of the key, or all of it.
+    def _without(self, key: Secret, text: str, kind: Kind, *, draft: bool) -> str:
+        """A piece of text with `REPLACEMENT` for what of it belongs to a part of the key; an echo has it cut anywhere.
 
-        An answer that echoes the key has it cut anywhere, and what was told can not be taken back.
+        What was taken for harmless until then is taken back, where it was not told yet, and out of the recording.
         """
-        heard = self._heard + text
-        self._heard = heard[-len(key.reveal()) :]
-        return text if key.hide(heard) == heard else HIDDEN
+        before = "" if draft else self._heard.get(kind, "")
+        found = key.redaction.spans_after(before, text)
+        self._heard[kind] = (before + text)[-key.redaction.reach :]
+        shown, place = "", 0
+        for start, stop in found:
+            self._take_back(kind, -start)
+            shown, place = f"{shown}{text[place : max(start, 0)]}{REPLACEMENT}", stop
+        return shown + text[place:]
+
+    def _take_back(self, kind: Kind, chars: int) -> None:
+        """Cut the last characters of this kind, if more than none, but none of what was hidden already."""
+        for place in range(len(self._moments) - 1, -1, -1):
+            one = self._moments[place]
+            if chars <= 0 or one.draft or one.text.endswith(REPLACEMENT):
+                return
+            if one.kind is kind:
+                self._moments[place] = one._replace(text=one.text[:-chars])
+                chars -= len(one.text)
 
     @property
     def sent(self) -> int | None:

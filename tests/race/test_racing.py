@@ -1,6 +1,7 @@
 """Races of the simulator over real sockets: one gun, honest places, and lanes that fail in every way."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -18,8 +19,8 @@ from probes.race.news import RaceNews
 from probes.race.race import Race
 from probes.race.racing import Racing, lanes, placed, rotated, skew_ms
 from probes.race.recording import Recording
-from probes.race.runner import HIDDEN
 from probes.race.wish import RaceWish, WrongWish
+from probes.redaction import REPLACEMENT
 from probes.simulator import fault
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
@@ -204,8 +205,46 @@ def test_an_echoed_key_is_nowhere():
     assert key.reveal() not in repr(race)
     told = "".join(one.text for one in race.heats[0].lanes[0].recording.moments)
     assert key.reveal()[:8] not in told, "not even a part of it"
-    assert HIDDEN in told
+    assert REPLACEMENT in told
     assert "did you not?" in told, "what comes after it is told again"
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 200])
+def test_of_a_random_key_no_part_is_recorded_however_it_is_cut(size: int):
+    key = Secret("sk-proj-Zq7hVx2LrT9wKe4Nb8Gm3Pd6Sf1Yj5")
+
+    async def find(_: Endpoint) -> Secret | None:
+        return key
+
+    secret = key.reveal().removeprefix("sk-proj-")
+    said = f"It is {secret[::-1]}, so {'.'.join([secret[:4], secret[4:20]])} or …{secret[-5:]}; is it not? "
+    cut = [said[start : start + size] for start in range(0, len(said), size)]
+    events = [{"choices": [{"index": 0, "delta": {"content": one}}]} for one in cut]
+    echo = "".join(f"data: {json.dumps(one)}\n\n" for one in events)
+    parrot, keyed = replace(FAST, fault=fault.Intrusion(3, echo.encode())), {"keys": ("K",)}
+    news = []
+
+    async def run() -> Race:
+        options = {
+            "find_key": find,
+            "endpoints": {"a": keyed, "b": keyed},
+            "changed": lambda: news.append(racing.news()),
+        }
+        async with track({"a": parrot, "b": FAST}, replace(WISH, heats=1), **options) as (racing, _):
+            return await racing.run()
+
+    race = loop.run(run())
+    lane = race.heats[0].lanes[0]
+    pieces = [piece.text for one in news for each in one.lanes if each.name == "a" for piece in each.pieces]
+    recorded = "".join(one.text for one in lane.recording.moments)
+    for text in (recorded, lane.text, "".join(pieces), repr(race)):
+        for spelt in (secret, secret[::-1]):
+            assert not [spelt[at : at + 6] for at in range(len(spelt) - 5) if spelt[at : at + 6] in text]
+    for text in (recorded, lane.text):
+        assert f"It is {secret[-1]}" not in text, "what was harmless until more came is taken back"
+        assert f"…{secret[-5:]}" not in text
+        assert f"{secret[:4]}." not in text
+        assert "is it not?" in text, "what is no key is kept"
 
 
 def test_a_race_stopped_midway_keeps_the_heats_that_were_whole():
