@@ -68,7 +68,7 @@ def believed(answer: Answer, endpoint: Endpoint) -> Believed:
     if (most := _most_input(endpoint)) < max(usage.input or 0, usage.cached or 0):
         refused.append(f"{max(usage.input or 0, usage.cached or 0):,} input tokens where at most {most:,} were sent")
         usage = replace(usage, input=None, cached=None)
-    if usage.input is not None and (usage.cached or 0) > usage.input:
+    if usage.input is not None and usage.cached is not None and usage.cached > usage.input:
         refused.append(f"{usage.cached:,} of {usage.input:,} input tokens cached")
         usage = replace(usage, cached=None)
     if usage.cost_usd is not None and usage.cost_usd > most_usd(usage, answer.chars, endpoint):
@@ -101,7 +101,7 @@ def _wrong_output(usage: Usage, answer: Answer, endpoint: Endpoint) -> str | Non
     if output - reasoning > max(endpoint.output_cap, chars) + SLACK_TOKENS:
         return f"{output:,} output tokens for {answer.chars:,} characters and a cap of {endpoint.output_cap:,}"
     if output + min(usage.input or 0, _most_input(endpoint)) > MOST_TOKENS:
-        return f"{output:,} output tokens after {usage.input:,} of input"
+        return f"{output:,} output tokens after {usage.input or 0:,} of input"
     return None
 
 

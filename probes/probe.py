@@ -120,6 +120,7 @@ class Prober:
             self._transports["cold"] = second
         self._lanes = deque(self._transports)  # the next probe's first
         self._link: Setup | None = None
+        self._opening = asyncio.Lock()
         self._vantage = vantage
         self._surroundings = surroundings or Surroundings()
 
@@ -260,7 +261,8 @@ class Prober:
 
     async def _open(self, lane: Lane, request: WireRequest) -> Setup | None:
         """Open a connection unless it is open. How the warm one was opened is kept for as long as it serves."""
-        setup = await self._transports[lane].open(request)
+        async with self._opening:  # what is still being prepared when the probe is due is waited for, not doubled
+            setup = await self._transports[lane].open(request)
         if setup is not None and lane == "warm":
             self._link = setup
         return setup
