@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from probes.absences import Absence, Absences, asleep_ns, excuses
+from probes.absences import Absence, Absences, excuses
 from probes.answer import Answer
 from probes.assembly import assemble
+from probes.clock import asleep_ns
 from probes.endpoint import Timeouts
 from probes.marks import Content, Marks
 from probes.outcome import Outcome
@@ -270,6 +271,7 @@ async def test_a_recorder_that_was_stopped_blames_itself_and_later_the_server_ag
 
 FILL = """
 import asyncio, json, os, resource, sys
+from probes.clock import asleep_ns
 from probes.endpoint import Timeouts
 from probes.probe import Prober
 from probes.transports import transport_to
