@@ -4,7 +4,6 @@ import asyncio
 import ctypes
 import gc
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -295,7 +294,9 @@ async def test_a_locked_store_that_is_free_again_is_said_and_all_is_well(recorde
 
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
-async def test_stopped_while_the_store_is_locked_it_says_how_many_did_not_arrive(recorder, tmp_path, stop):
+async def test_stopped_while_the_store_is_locked_it_says_what_waits_and_the_next_one_delivers_it(
+    recorder, tmp_path, stop
+):
     path = tmp_path / "history.db"
     fill(path, [sample(endpoint="before")])
     with locked(path):
@@ -306,16 +307,22 @@ async def test_stopped_while_the_store_is_locked_it_says_how_many_did_not_arrive
             code, out, err = await one.end()
     assert code == 3
     assert "tokens/s p50" in out
-    assert "another program holds the store locked: " in err
-    numbers = err[err.rindex("locked: ") :]
-    assert "lost" in numbers
-    assert "wait" in numbers
+    waiting = 3 + lines(out)
+    assert f"another program holds the store locked: {waiting} samples still wait in {tmp_path / 'home'}" in err
+    assert "are delivered by the next recorder; none is lost" in err
+    assert journals(tmp_path) == waiting
+    async with recorder(url_of(path), "--for", "1s") as two:
+        code, out, err = await two.end()
+    assert (code, len(err.splitlines())) == (0, 1)
+    assert ask(path, "SELECT count(*) FROM sample") == [(1 + waiting + lines(out),)]
 
 
-async def test_a_full_disk_is_said_at_once_and_ends_with_3(recorder, tmp_path):
+@pytest.mark.parametrize("room", ["for the journal", "nowhere"])
+async def test_a_full_disk_is_said_at_once_and_at_the_end_with_what_waits_or_is_lost(recorder, tmp_path, room):
+    resource = pytest.importorskip("resource")
     path = tmp_path / "history.db"
     fill(path, [sample(endpoint="before")])
-    limit = path.stat().st_size + 4096
+    limit = path.stat().st_size if room == "for the journal" else 0
 
     def no_room():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -323,9 +330,16 @@ async def test_a_full_disk_is_said_at_once_and_ends_with_3(recorder, tmp_path):
 
     async with recorder(url_of(path), "--for", "3s", preexec_fn=no_room) as one:
         await one.said("the store takes no samples: ")
-        code, _, err = await one.end()
+        code, out, err = await one.end()
     assert code == 3
-    assert "lost" in err
+    count = lines(out)
+    if room == "for the journal":  # the first of them still find room in the store's log
+        waiting = count + 1 - ask(path, "SELECT count(*) FROM sample")[0][0]
+        assert waiting == journals(tmp_path) > 0
+        assert f"{waiting} samples still wait in {tmp_path / 'home'}" in err
+        assert "none is lost" in err
+    else:
+        assert f"no sample still waits; {count} are lost" in err
 
 
 @pytest.mark.parametrize("case", ["away", "locked"])
