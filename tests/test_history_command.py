@@ -8,7 +8,10 @@ import pytest
 
 from probes.cli import main
 from probes.sample import epoch_ms
+from probes.store.journal_folder import journal_folder, open_journal
 from probes.store.lock import RecorderLock
+from probes.store.outbox import Outbox
+from probes.store.sink import Entry, Sink
 from tests.samples import sample
 from tests.store.stores import ask, break_off_checkpoint, fill, other, url_of
 
@@ -60,6 +63,32 @@ def test_it_says_what_the_store_holds(run, filled):
     record = json.loads(run("--json")[1])
     assert (record["store"], record["parts"][0]["rows"]) == (url_of(filled), 30)
     assert record["bytes"] >= filled.stat().st_size
+
+
+@pytest.fixture
+def waiting(path):
+    """The folder in which three samples wait for the store."""
+    outbox = Outbox(Sink(url_of(path)), open_journal(url_of(path), "local"))
+    for number in range(3):
+        outbox.put(Entry(sample(started_at=NOW + number), None))
+    outbox.secure()
+    outbox.close()
+    return str(journal_folder(url_of(path), "local"))
+
+
+def test_it_says_how_much_waits_and_where(run, filled, waiting):
+    code, out, _ = run()
+    assert (code, out.splitlines()[0]) == (0, f"waiting    3 samples in {waiting}")
+    record = json.loads(run("--json")[1])
+    assert (record["waiting"], record["parts"][0]["rows"]) == ([{"folder": waiting, "samples": 3}], 30)
+
+
+def test_it_says_what_waits_for_a_store_that_cannot_be_read(run, path, waiting):
+    assert run() == (3, f"waiting    3 samples in {waiting}\n", "there is no history yet\n")
+    path.write_text("dear diary")
+    code, out, _ = run("--json")
+    record = json.loads(out)
+    assert (code, record["waiting"], record["problem"]["state"]) == (3, [{"folder": waiting, "samples": 3}], "foreign")
 
 
 def test_a_sound_store_is_said_to_be(run, filled):

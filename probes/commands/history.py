@@ -16,7 +16,9 @@ from probes.store import checking, copying, merging
 from probes.store import vacuum as shrinking
 from probes.store.contents import Contents, contents
 from probes.store.duplicates import shared_vantages
+from probes.store.journal_folder import waiting_for
 from probes.store.place import default_url, shown
+from probes.store.problem import StoreProblem
 from probes.store.rebuild import rebuild as make_again
 from probes.text import line
 
@@ -24,12 +26,22 @@ APART: Final = "if these are two machines, give each a [store] vantage"
 
 
 def history(config: Path | None, *, as_json: bool) -> None:
-    """Print what the store holds. Raises ConfigError and StoreProblem."""
+    """Print what the store holds, and what waits for it on this machine, which is printed even where it cannot be read.
+
+    Raises ConfigError and StoreProblem.
+    """
     read = load(find_config(config))
     url = _url(read)
-    found = contents(url)
-    record = {"store": shown(url), "retention_s": asdict(read.retention), **asdict(found)}
-    _say(record, as_json, _lines(read, found))
+    waiting = waiting_for(url, read.vantage)
+    record: dict[str, Any] = {"store": shown(url), "waiting": [one._asdict() for one in waiting]}
+    lines = [f"waiting    {one.samples:,} samples in {one.folder}" for one in waiting]
+    try:
+        found = contents(url)
+    except StoreProblem as problem:
+        if waiting:
+            _say({**record, "problem": {"state": problem.state, "detail": problem.detail}}, as_json, lines)
+        raise
+    _say({**record, "retention_s": asdict(read.retention), **asdict(found)}, as_json, [*lines, *_lines(read, found)])
 
 
 def rebuild(config: Path | None, *, as_json: bool) -> None:

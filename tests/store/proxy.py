@@ -13,6 +13,8 @@ class Proxy:
         self._port = 0
         self._server: asyncio.Server | None = None
         self._pipes: set[asyncio.Task] = set()
+        self.silent = False
+        """Whether new connections are taken and hear nothing."""
 
     def url(self, database: str) -> str:
         return f"postgresql://inftop:secret@127.0.0.1:{self._port}/{database}"
@@ -42,6 +44,12 @@ class Proxy:
         task = asyncio.current_task()
         assert task is not None
         self._pipes.add(task)
+        if self.silent:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                self._pipes.discard(task)
+                writer.transport.abort()
         there, back = await asyncio.open_unix_connection(str(self._socket))
         try:
             async with asyncio.TaskGroup() as both:

@@ -13,14 +13,14 @@ import psycopg
 import pytest
 
 from probes.store.journal import BATCH, Journal, batches_in, entries_of
-from probes.store.journal_folder import journal_folder, open_journal, waiting_for
+from probes.store.journal_folder import journal_folder, open_journal, samples_for, waiting_for
 from probes.store.outbox import Outbox
 from probes.store.problem import StoreProblem
 from probes.store.sink import Entry, Sink
 from probes.store.writer import Writer
 from tests.samples import sample
 from tests.store.proxy import Proxy
-from tests.store.stores import ask, until, url_of
+from tests.store.stores import ask, other, until, url_of
 
 PUT = """
 import asyncio, sys
@@ -39,6 +39,32 @@ async def put(url, first, last):
     await asyncio.Event().wait()
 
 asyncio.run(put(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
+"""
+
+PUT_AT_ONCE = PUT.replace('while writer.status().state == "opening"', "while False")
+
+FULL = """
+import asyncio, resource, sys
+from probes.store.writer import Writer
+from tests.samples import sample
+
+async def fill(url):
+    writer = Writer(url)
+    await writer.opened()
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, usual[1]))  # no file can grow: the store's disk and ours are full
+    for at in range(20):
+        writer.put(sample(started_at=at), None)
+    while "memory alone" not in writer.status().detail:
+        await asyncio.sleep(0.01)
+    print(writer.status().waiting, writer.status().dropped, flush=True)
+    resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+    while writer.status().waiting:
+        await asyncio.sleep(0.01)
+    await writer.close(10)
+    print(writer.status().state, writer.status().dropped, flush=True)
+
+asyncio.run(fill(sys.argv[1]))
 """
 
 
@@ -119,6 +145,46 @@ async def test_samples_survive_the_process_that_took_them(database, proxy, throu
     await writer.close(10)
     assert starts(database) == list(range(21))
     assert not list(journal_folder(through, "local").glob("*.jsonl"))
+
+
+async def test_samples_survive_a_process_whose_database_fell_silent(proxy, through):
+    """It takes seconds until such a connection counts as dead; the samples are on disk long before."""
+    proxy.silent = True
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", PUT_AT_ONCE, through, "0", "10", stdout=subprocess.PIPE
+    )
+    assert (await child.stdout.readline()).split() == [b"opening", b"10"]
+    child.send_signal(signal.SIGKILL)
+    await child.wait()
+    assert [one.started_at for one in samples_for(through, "local")] == list(range(10))
+
+
+async def test_who_has_the_right_to_write_delivers_what_another_had_to_keep(database):
+    with other(database) as connection:
+        connection.execute("CREATE ROLE watcher LOGIN")
+    try:
+        denied = Writer(database.replace("user=inftop", "user=watcher"))
+        denied.put(sample(started_at=1), None)
+        await until(lambda: denied.status().state == "denied")
+        await denied.close(10)
+        assert (denied.status().waiting, denied.status().dropped) == (1, 0)
+        assert [one.samples for one in waiting_for(database, "local")] == [1]
+        writer = Writer(database)
+        await until(lambda: writer.status().stored == 1)
+        await writer.close(10)
+    finally:
+        with other(database) as connection:
+            connection.execute("DROP OWNED BY watcher; DROP ROLE watcher")
+    assert starts(database) == [1]
+    assert waiting_for(database, "local") == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limits for files there")
+def test_where_every_disk_is_full_samples_wait_in_memory_and_are_stored_when_there_is_room(tmp_path):
+    url = url_of(tmp_path / "history.db")
+    done = subprocess.run([sys.executable, "-c", FULL, url], stdout=subprocess.PIPE, timeout=120, check=True)
+    assert done.stdout.split() == [b"20", b"0", b"ok", b"0"]
+    assert starts(url) == list(range(20))
 
 
 async def test_a_writer_that_is_closed_in_an_outage_leaves_everything_on_disk(proxy, through):
