@@ -32,8 +32,8 @@ from probes.wire import load_dialect
 FIRST_ROUND_STEP_S: Final = 0.2
 """Between the starts of the first round, so that endpoints do not measure each other."""
 
-BEAT_S: Final = 5.0
-"""How often the engine's state is written to the store, for screens that attach to it."""
+BEAT_S: Final = 3.0
+"""How often the engine's state is written to the store, which renews its lease there and tells screens that attach."""
 
 GRACE_S: Final = 1.0
 """How long a running probe may go on when the engine is asked to stop."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import ssl
 import sys
 import tempfile
@@ -22,10 +23,12 @@ from probes.keyfinder import KeyFinder
 from probes.probe import Probed
 from probes.simulator.child import simulator_process
 from probes.store.journal_folder import journal_folder, samples_for
-from probes.store.lock import RecorderLock, StoreHeld
+from probes.store.lease import TTL_S, Claim, Heartbeat
+from probes.store.lock import StoreHeld
 from probes.store.place import default_url, is_postgres, path_of
 from probes.store.problem import StoreProblem
 from probes.store.reader import StoreReader
+from probes.store.recorder_lease import RecorderLease
 from probes.store.retention import FOREVER, Retention
 from probes.store.writer import Writer
 from probes.watch import Watch
@@ -34,10 +37,15 @@ DRAIN_S: Final = 5.0
 """How long the store may take, at the end, to write what is still in memory."""
 
 GUARD_S: Final = 3.0
-"""How often a recorder makes sure that it is still the only one of its vantage."""
+"""How often a recorder takes the locks again that it lost, or could not have yet."""
+
+LOOK_S: Final = 2.0
+"""How often it is looked whether a recorder that may have stopped is still there."""
 
 SWITCH_S: Final = 0.0001
 """How long one thread of an engine may keep another waiting for the interpreter."""
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,19 +108,23 @@ async def open_engine(
     tls: ssl.SSLContext | None = None,
     watching: bool = True,
     on_lost: Callable[[StoreHeld], None] = lambda _: None,
+    stop: asyncio.Event | None = None,
+    heartbeat: Heartbeat | None = None,
 ) -> AsyncIterator[Engine]:
     """An engine on a plan, holding its store; what it still holds is written at the end.
 
     One that is not ``watching`` probes nothing by itself and leaves the store to others: it is there for races.
-    Raises StoreHeld where another recorder has the store, or the vantage in a store that many places share; there
-    ``on_lost`` is told of one that took it over while we could not reach the store. Any other trouble with the store
-    is a state of the engine, not the end of it: probes go on and samples wait.
+    Raises StoreHeld where another recorder has the store, or the vantage in a store that many places share; where one
+    may have stopped that takes a while to know, less with what ``heartbeat`` saw of it before, unless ``stop`` is set.
+    ``on_lost`` is told of one that took over from us while we were stopped or could not reach the store. Any other
+    trouble with the store is a state of the engine, not the end of it: probes go on and samples wait.
     """
     # the store's thread may hold the interpreter this long while data waits to be stamped; the default is 5 ms
     sys.setswitchinterval(SWITCH_S)
-    async with _alone(plan, on_lost) if watching else contextlib.nullcontext():
+    alone = _alone(plan, stop or asyncio.Event(), heartbeat or Heartbeat())
+    async with alone if watching else contextlib.nullcontext() as claim:
         ledger, recent = await asyncio.to_thread(_past, plan)
-        writer = _writer(plan) if watching else None
+        writer = _writer(plan, claim, on_lost) if watching else None
         try:
             yield Engine(
                 plan.endpoints if watching else (),
@@ -131,45 +143,44 @@ async def open_engine(
                 await writer.close(DRAIN_S)
 
 
-def _writer(plan: Plan) -> Writer:
-    return Writer(plan.store_url, vantage=plan.vantage, retention=plan.retention, journal=plan.journal)
+def _writer(plan: Plan, claim: Claim | None, on_lost: Callable[[StoreHeld], None]) -> Writer:
+    return Writer(
+        plan.store_url,
+        vantage=plan.vantage,
+        retention=plan.retention,
+        journal=plan.journal,
+        claim=claim,
+        on_lost=on_lost,
+    )
 
 
 @contextlib.asynccontextmanager
-async def _alone(plan: Plan, on_lost: Callable[[StoreHeld], None]) -> AsyncIterator[None]:
-    """Be the only recorder. Where no lock can be made the writer will say what is wrong."""
-    far = is_postgres(plan.store_url)
-    beside = plan.journal / "recorder" if far else path_of(plan.store_url)
-    with contextlib.ExitStack() as held:
-        with contextlib.suppress(StoreProblem):
-            held.enter_context(RecorderLock(beside))  # on this machine, even while the database is away
-        if not far:
-            yield
-            return
-        from probes.store.vantage_lock import VantageLock  # its driver is an extra
-
-        lock = VantageLock(plan.store_url, plan.vantage)
-        held.callback(lock.close)
-        with contextlib.suppress(StoreProblem):
-            await asyncio.to_thread(lock.check)
-        guard = asyncio.create_task(_guard(lock.check, on_lost), name="vantage guard")
-        try:
-            yield
-        finally:
+async def _alone(plan: Plan, stop: asyncio.Event, heartbeat: Heartbeat) -> AsyncIterator[Claim]:
+    """Be the only recorder. Waits while it is not known whether another is alive; raises StoreHeld where one is."""
+    beside = plan.journal / "recorder" if is_postgres(plan.store_url) else path_of(plan.store_url)
+    lease = RecorderLease(plan.store_url, plan.vantage, beside, heartbeat)
+    guard, told = None, False
+    try:
+        while not await asyncio.to_thread(lease.take):
+            if not told:
+                told = True
+                log.warning("who has the store is silent: waiting for %.0f s until it is sure that it stopped", TTL_S)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), LOOK_S)
+                raise StoreHeld(None)
+        guard = asyncio.create_task(_guard(lease), name="recorder's locks")
+        yield lease.claim
+    finally:
+        if guard is not None:
             guard.cancel()
+        lease.close()
 
 
-async def _guard(check: Callable[[], None], on_lost: Callable[[StoreHeld], None]) -> None:
-    """Hold a vantage's lock through outages of its database, until another has it."""
+async def _guard(lease: RecorderLease) -> None:
+    """Take the locks again that were lost, and those that a stopped recorder had when we took over from it."""
     while True:
         await asyncio.sleep(GUARD_S)
-        try:
-            await asyncio.to_thread(check)
-        except StoreProblem:  # nobody else can take it now where we cannot be heard
-            continue
-        except StoreHeld as held:
-            on_lost(held)
-            return
+        await asyncio.to_thread(lease.take_locks)
 
 
 def _past(plan: Plan) -> tuple[Ledger, Mapping[str, int]]:

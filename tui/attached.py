@@ -19,7 +19,7 @@ from tui.source import Deliver
 
 POLL_S: Final = 0.5
 GONE_AFTER_MS: Final = 12_000
-"""A recorder shows itself in the store every five seconds; so long without is its end."""
+"""A recorder shows itself in the store every three seconds; so long without is its end."""
 
 BATCH: Final = 2_000
 FIRST_LOOK_MS: Final = 120_000

@@ -18,6 +18,7 @@ from probes.metrics.publishing import Publishing
 from probes.sample import Sample
 from probes.session import Plan, open_engine, open_plan
 from probes.signals import stop_on_signals
+from probes.store.lease import Heartbeat
 from probes.store.lock import StoreHeld
 from probes.store.place import is_postgres, shown
 from probes.store.problem import StoreProblem
@@ -52,10 +53,10 @@ async def _record(
     note = _printer(sys.stderr)
     with stop_on_signals(stop):
         async with open_plan(config, demo=demo) as plan:
-            told = ""
+            told, heartbeat = "", Heartbeat()
             while not stop.is_set():
                 try:
-                    await _record_alone(plan, stop, seconds, outlets, note, need_store=need_store)
+                    await _record_alone(plan, stop, heartbeat, seconds, outlets, note, need_store=need_store)
                     break
                 except StoreHeld as held:
                     if not is_postgres(plan.store_url):
@@ -70,6 +71,7 @@ async def _record(
 async def _record_alone(
     plan: Plan,
     stop: asyncio.Event,
+    heartbeat: Heartbeat,
     seconds: float | None,
     outlets: Publishing,
     note: Callable[[str], None],
@@ -89,9 +91,10 @@ async def _record_alone(
 
     stopping = asyncio.create_task(_pass_on(stop, ended))
     try:
-        async with open_engine(plan, on_lost=end) as engine, outlets.open(engine):
+        opening = open_engine(plan, on_lost=end, stop=stop, heartbeat=heartbeat)
+        async with opening as engine, outlets.open(engine):
             problem = await _problem_at_first(engine, ended)
-            if problem is not None and (problem.lasting or need_store):
+            if problem is not None and not reasons and (problem.lasting or need_store):
                 raise StoreProblem(problem.state, f"{shown(plan.store_url)} takes no samples: {problem.detail}")
             note(f"recording {len(engine.watches)} endpoints into {shown(plan.store_url)}")
             if seconds is not None:

@@ -62,12 +62,8 @@ async def serve(
         async def keep(race: Race) -> int | None:
             return await asyncio.to_thread(_keep, plan.store_url, race)
 
-        def act(command: Command | RaceCommand) -> None:
-            if isinstance(command, RaceCommand):
-                courses[0].obey(command)
-            else:
-                engines[0].obey(command)
-
+        commands = _Commands()
+        read_commands(os.fdopen(0, "rb", buffering=0, closefd=False), commands.take, stop.set)
         try:
             async with open_engine(
                 plan,
@@ -76,6 +72,7 @@ async def serve(
                 tls=tls,
                 watching=watching,
                 on_lost=lambda _: stop.set(),  # whoever started us starts another, which finds who has it
+                stop=stop,
             ) as engine:
                 engines.append(engine)
                 course = Course(
@@ -92,13 +89,38 @@ async def serve(
                 feed.hello(plan.hello(os.getpid()))
                 for watch in engine.watches.values():
                     feed.watch(watch.status)
-                read_commands(os.fdopen(0, "rb", buffering=0, closefd=False), act, stop.set)
+                commands.serve(engine, course)
                 await engine.run(stop)
                 await course.close()
         except StoreHeld as held:
             feed.hello(plan.hello(os.getpid(), holder=str(held.holder or "another recorder")))
         finally:
             feed.close()
+
+
+class _Commands:
+    """Passes commands on; those that come while the store is not ours yet wait for the engine."""
+
+    def __init__(self) -> None:
+        self._early: list[Command | RaceCommand] = []
+        self._served: tuple[Engine, Course] | None = None
+
+    def take(self, command: Command | RaceCommand) -> None:
+        """Pass a command to the engine, or to its races."""
+        if self._served is None:
+            self._early.append(command)
+            return
+        engine, course = self._served
+        if isinstance(command, RaceCommand):
+            course.obey(command)
+        else:
+            engine.obey(command)
+
+    def serve(self, engine: Engine, course: Course) -> None:
+        """Pass all of them to these from now on."""
+        self._served = engine, course
+        for command in self._early:
+            self.take(command)
 
 
 def _keep(url: str, race: Race) -> int | None:

@@ -9,6 +9,7 @@ from typing import Final
 from sqlalchemy import Connection, Engine, StaticPool, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
+from probes.store.lock import StoreHeld
 from probes.store.place import (
     APPLICATION_ID,
     BUSY_TIMEOUT_S,
@@ -78,10 +79,10 @@ def open_database(path: Path, pragmas: Mapping[str, str | int] = PRAGMAS) -> Eng
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Raise StoreProblem in place of whatever goes wrong inside."""
+    """Raise StoreProblem in place of whatever goes wrong inside; StoreHeld is nothing wrong."""
     try:
         yield
-    except StoreProblem:
+    except (StoreProblem, StoreHeld):
         raise
     except sqlite3.Error as error:
         raise of_sqlite(error) from error

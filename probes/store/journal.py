@@ -47,17 +47,18 @@ class Batch:
 class Journal:
     """A private ``folder`` with a file for each batch, one line for each sample, that outlives its process.
 
-    One process at a time uses it; ``about`` is put beside the batches for whoever finds the folder. Batches that an
-    older inftop left in the folder ``former`` are taken over. Nothing is made before there is something to keep.
-    Methods raise StoreProblem where the disk does not do its part, or another process uses the folder.
+    One process at a time uses it, and marks its batches with the name of its ``run``; ``about`` is put beside them for
+    whoever finds the folder. Batches that an older inftop left in the folder ``former`` are taken over. Nothing is made
+    before there is something to keep. Methods raise StoreProblem where the disk does not do its part, or another
+    process uses the folder.
     """
 
-    def __init__(self, folder: Path, about: str = "", former: Path | None = None) -> None:
+    def __init__(self, folder: Path, about: str = "", former: Path | None = None, run: str | None = None) -> None:
         self._folder = folder
         self._about = about
         self._former = former
         self._lock = FileLock(folder / "journal.lock", timeout=0, mode=0o600, thread_local=False)
-        self._run = token_hex(8)
+        self._run = run or token_hex(8)
         self._since = time.time_ns() // 1_000_000
         self._number = 0
 

@@ -33,10 +33,10 @@ def journal_folder(url: str, vantage: str) -> Path:
     return _journals() / f"{_digest(store_key(url))}-{_digest(vantage)}"
 
 
-def open_journal(url: str, vantage: str, folder: Path | None = None) -> Journal:
+def open_journal(url: str, vantage: str, folder: Path | None = None, run: str | None = None) -> Journal:
     """The journal of a store, in its usual folder unless another is named."""
     about = f"Samples wait here for the store {shown(url)}\nthat were recorded at {vantage}\n"
-    return Journal(folder or journal_folder(url, vantage), about, _former_folder(url, vantage))
+    return Journal(folder or journal_folder(url, vantage), about, _former_folder(url, vantage), run)
 
 
 def store_key(url: str) -> str:

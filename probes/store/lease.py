@@ -81,6 +81,11 @@ class Lease:
     def __init__(self, claim: Claim) -> None:
         self._claim = claim
 
+    @property
+    def run(self) -> str:
+        """The name of all that its recorder measures."""
+        return self._claim.run
+
     def hold(self, connection: Connection, *, renew: bool) -> StoreHeld | None:
         """Take the lease where it was never ours and may be; renew it where it is ours and that is wished.
 

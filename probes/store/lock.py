@@ -29,6 +29,11 @@ class Holder:
         return f"process {self.pid} on {self.host}, since {iso(self.since)}"
 
 
+def this_process() -> Holder:
+    """Who holds what is taken now."""
+    return Holder(os.getpid(), socket.gethostname(), time.time_ns() // 1_000_000)
+
+
 class StoreHeld(Exception):  # noqa: N818 - a state of affairs, not a fault
     """Another recorder has the store; ``holder`` None where it has not said yet who it is."""
 
@@ -38,18 +43,30 @@ class StoreHeld(Exception):  # noqa: N818 - a state of affairs, not a fault
 
 
 class RecorderLock:
-    """The right to record into the store at ``path``, as a context manager; taken at once or not at all.
+    """The lock of the store at ``path``, as a context manager; taken at once or not at all.
 
     Entering raises StoreHeld where another recorder has it, StoreProblem where the lock cannot be made. Two small
     files stand beside the store, for their owner alone: the lock, and who holds it.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, holder: Holder | None = None) -> None:
         self._path = path
         self._lock = FileLock(f"{path}.lock", timeout=0, mode=0o600, thread_local=False)
         self._holder = path.with_name(f"{path.name}.holder")
+        self._me = holder or this_process()
+        self._closed = False
 
     def __enter__(self) -> Self:
+        self.check()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def check(self) -> None:
+        """Take the lock where it is not ours yet. Raises as entering does."""
+        if self._lock.is_locked:
+            return
         try:
             make_private_folder(self._path.parent)
             self._lock.acquire()
@@ -58,24 +75,30 @@ class RecorderLock:
         except OSError as error:
             raise of_os(error) from error
         self._name_holder()
-        return self
+        if self._closed:
+            self._let_go()
 
-    def __exit__(self, *_: object) -> None:
-        with suppress(OSError):  # a name left behind says nothing once the lock is free
-            self._holder.unlink()
-        self._lock.release()
+    def close(self) -> None:
+        """Let the lock go for good; also while another thread is at `check`."""
+        self._closed = True
+        self._let_go()
+
+    def _let_go(self) -> None:
+        if self._lock.is_locked:
+            with suppress(OSError):  # a name left behind says nothing once the lock is free
+                self._holder.unlink()
+            self._lock.release()
 
     def _name_holder(self) -> None:
         """Say who holds the lock, in one step: whoever reads meanwhile never sees half a name.
 
         A full disk may leave it unsaid: the lock holds all the same, but the name of an older holder must go.
         """
-        me = Holder(os.getpid(), socket.gethostname(), time.time_ns() // 1_000_000)
         new = self._holder.with_name(f"{self._holder.name}.new")  # ours alone while we have the lock
         try:
             new.unlink(missing_ok=True)
             make_private_file(new)
-            new.write_text(json.dumps(asdict(me)), encoding="utf-8")
+            new.write_text(json.dumps(asdict(self._me)), encoding="utf-8")
             new.replace(self._holder)
         except OSError:
             with suppress(OSError):

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from probes.frames import StoreState, StoreStatus
 from probes.store.journal import BATCH, Batch, Journal
+from probes.store.lock import StoreHeld
 from probes.store.problem import StoreProblem
 from probes.store.sink import Entry, Sink
 
@@ -58,6 +59,11 @@ class Outbox:
                 None if waited is None else time.time_ns() // 1_000_000 - int(1000 * waited),
                 self._sink.notice,
             )
+
+    @property
+    def lost(self) -> StoreHeld | None:
+        """Who has the store in our place; None where nobody."""
+        return self._sink.lost
 
     @property
     def waiting(self) -> int:

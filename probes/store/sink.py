@@ -1,9 +1,11 @@
 """Sink: the synchronous half of the writer: one open store, one transaction for each batch. One thread uses it."""
 
+import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +16,8 @@ from probes.sample import Sample
 from probes.store import rollups
 from probes.store.arrivals import own_name
 from probes.store.database import PRAGMAS, open_store, translated
+from probes.store.lease import Lease
+from probes.store.lock import StoreHeld
 from probes.store.place import is_postgres, path_of
 from probes.store.problem import StoreProblem
 from probes.store.reader import RECORDED
@@ -23,6 +27,8 @@ from probes.store.statements import ARRIVE, FORGET, REPLACE_ANSWER, REPLACE_RECO
 from probes.store.tables import ENDPOINT
 from probes.store.upkeep import tidy
 from probes.text import plain
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -52,15 +58,23 @@ class Mark(NamedTuple):
 class Sink:
     """A store that opens itself when first written to, and again after a problem or when its file was replaced.
 
-    ``pragmas`` are for SQLite. ``notice`` says it where the store is another one than was opened first. Raises
-    ValueError for a URL that names no store.
+    ``pragmas`` are for SQLite. ``notice`` says it where the store is another one than was opened first. With a
+    ``lease`` only what was measured under one is stored, and ``lost`` says who has it now where it was taken over.
+    Raises ValueError for a URL that names no store.
     """
 
-    def __init__(self, url: str, pragmas: Mapping[str, str | int] = PRAGMAS, kept: Retention = FOREVER) -> None:
+    def __init__(
+        self,
+        url: str,
+        pragmas: Mapping[str, str | int] = PRAGMAS,
+        kept: Retention = FOREVER,
+        lease: Lease | None = None,
+    ) -> None:
         self._url = url
         self._path = None if is_postgres(url) else path_of(url)
         self._pragmas = pragmas
         self._kept = kept
+        self._lease = lease
         self._engine: Engine | None = None
         self._log_path = None if self._path is None else self._path.with_name(f"{self._path.name}-wal")
         self._file: tuple[int, int] | None = None
@@ -69,20 +83,24 @@ class Sink:
         self._endpoints: dict[EndpointKey, int] = {}
         self._stored = 0
         self.notice = ""
+        self.lost: StoreHeld | None = None
 
     def write(self, entries: Sequence[Entry], beat: dict[str, Any] | None, mark: Mark | None = None) -> int:
         """Store the entries and the recorder's beat, all or nothing; how many samples the store then counts.
 
         Without both, only open the store. Entries whose ``mark`` is not above the last one of its name are there
-        already, and are not stored again. Raises StoreProblem.
+        already, and are not stored again. The beat renews the lease. Raises StoreProblem.
         """
         try:
             with translated():
                 engine = self._open()
                 if entries or beat is not None:
                     with engine.begin() as connection:
+                        if not self._hold(connection, renew=beat is not None):
+                            beat = None
                         if mark is not None and not run(connection, ARRIVE, mark._asdict()).rowcount:
                             entries = ()
+                        entries = self._counted(connection, entries, mark)
                         found = self._store_entries(connection, entries)
                         if beat is not None:
                             run(connection, REPLACE_RECORDER, beat)
@@ -90,6 +108,9 @@ class Sink:
                         raise StoreProblem("failed", "the store's file was taken away while it was written to")
                     self._endpoints |= found  # only now: one that was rolled back has no id
                     self._stored += len(entries)
+        except StoreHeld as held:
+            self.close()
+            raise StoreProblem("locked", str(held)) from held
         except BaseException:
             self.close()
             raise
@@ -137,6 +158,25 @@ class Sink:
         """Remove what a file that was replaced has left of its write-ahead log: SQLite would run it on the new one."""
         if self._log_path is not None and self._log is not None and self._log == _identity(self._log_path):
             self._log_path.unlink()
+
+    def _hold(self, connection: Connection, *, renew: bool) -> bool:
+        """Whether the lease is ours. Raises StoreHeld where it never was: then nothing is to be stored."""
+        try:
+            self.lost = None if self._lease is None else self._lease.hold(connection, renew=renew)
+        except StoreHeld as held:
+            self.lost = held
+            raise
+        return self.lost is None
+
+    def _counted(self, connection: Connection, entries: Sequence[Entry], mark: Mark | None) -> Sequence[Entry]:
+        """The entries that were measured by who had the lease then."""
+        if self._lease is None or mark is None or (mark.name == self._lease.run and self.lost is None):
+            return entries
+        began = [one.sample.started_at for one in entries]
+        counted = self._lease.counted(connection, mark.name, began)
+        if late := counted.count(False):
+            log.warning("%d samples are left out: another recorder had the store when they were measured", late)
+        return list(compress(entries, counted))
 
     def _store_entries(self, connection: Connection, entries: Sequence[Entry]) -> dict[EndpointKey, int]:
         """Store samples and answers; the ids of their endpoints, which are stored too where they are new."""

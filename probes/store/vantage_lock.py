@@ -5,15 +5,12 @@ last word where its machine or the network between goes away.
 """
 
 import hashlib
-import os
-import socket
-import time
 from contextlib import suppress
 from typing import Any, Final, Self
 
 import psycopg
 
-from probes.store.lock import Holder, StoreHeld
+from probes.store.lock import Holder, StoreHeld, this_process
 from probes.store.postgres import NAMESPACE, connect, problems
 from probes.text import line
 
@@ -33,10 +30,10 @@ class VantageLock:
     Entering raises StoreHeld where another recorder has it, StoreProblem where the server cannot be asked.
     """
 
-    def __init__(self, url: str, vantage: str) -> None:
+    def __init__(self, url: str, vantage: str, holder: Holder | None = None) -> None:
         self._url = url
         self._key = key_of(vantage)
-        self._since = time.time_ns() // 1_000_000
+        self._me = _name_of(holder or this_process())
         self._session: psycopg.Connection[tuple[Any, ...]] | None = None
         self._closed = False
 
@@ -59,8 +56,7 @@ class VantageLock:
                 self._session.execute("SELECT 1")
                 return
             self._end_session()
-        me = _name_of(Holder(os.getpid(), socket.gethostname(), self._since))
-        session = connect(self._url, application_name=me)
+        session = connect(self._url, application_name=self._me)
         try:
             with problems():
                 row = session.execute("SELECT pg_try_advisory_lock(%s, %s)", (NAMESPACE, self._key)).fetchone()

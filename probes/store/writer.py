@@ -16,6 +16,8 @@ from probes.sample import Sample
 from probes.store.database import PRAGMAS
 from probes.store.journal import BATCH
 from probes.store.journal_folder import open_journal
+from probes.store.lease import Claim, Lease
+from probes.store.lock import StoreHeld
 from probes.store.outbox import IN_MEMORY, Outbox
 from probes.store.problem import StoreProblem
 from probes.store.retention import FOREVER, Retention
@@ -51,7 +53,8 @@ class Writer:
     A problem of the store is a state to be shown, never an exception: samples wait, on disk in the folder ``journal``
     (the usual one for None) or, where that cannot be written either, in memory, where ``capacity`` is the most. A store
     that was deleted is made anew, which is said. ``vantage`` names the place that records; what is past its
-    ``retention`` is pruned. Raises ValueError for a URL that is no store's.
+    ``retention`` is pruned. With a ``claim`` the store's lease is held, and ``on_lost`` is told, once, of another
+    recorder that has it. Raises ValueError for a URL that is no store's.
     """
 
     def __init__(
@@ -63,8 +66,14 @@ class Writer:
         capacity: int = IN_MEMORY,
         retention: Retention = FOREVER,
         journal: Path | None = None,
+        claim: Claim | None = None,
+        on_lost: Callable[[StoreHeld], None] = lambda _: None,
     ) -> None:
-        self._outbox = Outbox(Sink(url, pragmas, retention), open_journal(url, vantage, journal), capacity)
+        lease, run = (None, None) if claim is None else (Lease(claim), claim.run)
+        sink = Sink(url, pragmas, retention, lease)
+        self._outbox = Outbox(sink, open_journal(url, vantage, journal, run), capacity)
+        self._on_lost = on_lost
+        self._lost = False
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
         self._journal_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
         self._no_journal_until = 0.0
@@ -199,9 +208,17 @@ class Writer:
         except StoreProblem as problem:
             self._beat = self._beat or beat
             self._tell(problem)
+            self._tell_lost()
             return False
         self._tell(None)
+        self._tell_lost()
         return True
+
+    def _tell_lost(self) -> None:
+        """Say that another recorder has the store, once."""
+        if (held := self._outbox.lost) is not None and not self._lost:
+            self._lost = True
+            self._on_lost(held)
 
     def _tell(self, problem: StoreProblem | None) -> None:
         """Say how the store was found, the first time."""

@@ -12,7 +12,9 @@ import pytest
 from probes.frames import Hello, decode
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
-from probes.store.lock import StoreHeld
+from probes.store.database import open_store
+from probes.store.lease import Claim, Lease
+from probes.store.lock import StoreHeld, this_process
 from probes.store.sink import Entry, Sink
 from probes.store.vantage_lock import VantageLock
 from tests.samples import sample
@@ -117,6 +119,10 @@ async def test_a_recorder_whose_vantage_was_taken_stands_by_and_records_again_wh
                     connection.execute(f"{locks} AND objid <> 0")
                 with suppress(StoreHeld):
                     taken = held.enter_context(VantageLock(database, "fra"))
+            engine = open_store(database)
+            with engine.begin() as connection:
+                Lease(Claim("vantage/fra", "another run", this_process(), locked=True)).hold(connection, renew=True)
+            engine.dispose()
             await said(recorder, "standing by for fra")
             stored = there(database)
         await said(recorder, "recording")
