@@ -44,6 +44,14 @@ def test_another_trouble_is_said_at_once():
     )
 
 
+def test_that_the_old_store_is_gone_is_said_once():
+    report = StoreReport()
+    gone = "a new store was begun at 14:02; the old one is gone"
+    assert report.hear(StoreStatus("ok", notice=gone), AT, 0.0) == gone
+    assert report.hear(StoreStatus("ok", notice=gone), AT, 1.0) is None
+    assert "no space left" in report.hear(StoreStatus("full", "no space left", notice=gone), AT, 2.0)
+
+
 @pytest.mark.parametrize(
     ("store", "words"),
     [

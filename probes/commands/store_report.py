@@ -19,12 +19,16 @@ class StoreReport:
         self._trouble: StoreState | None = None
         self._said_at = 0.0
         self._waiting = 0
+        self._notice = ""
 
     def hear(self, store: StoreStatus, now_ms: int, now: float) -> str | None:
         """The words for a store that is so at ``now_ms`` since the epoch, ``now`` on a monotonic clock in seconds.
 
-        A trouble is said at once and every `REPEAT_S`, its end when what waited is stored.
+        A trouble is said at once and every `REPEAT_S`, its end when what waited is stored, a notice once.
         """
+        if store.notice != self._notice:
+            self._notice = store.notice
+            return store.notice
         if store.state == "ok":
             if self._trouble is None or store.waited_s(now_ms) > SETTLED_S:
                 return None

@@ -16,6 +16,7 @@ from filelock import FileLock, Timeout
 from probes.store.place import make_private_file, make_private_folder
 from probes.store.problem import StoreProblem, of_os
 from probes.store.sink import Entry, Mark
+from probes.text import line
 
 BATCH: Final = 2_000
 """Samples in one batch at most: it is stored in one transaction, which takes well under 100 ms."""
@@ -169,4 +170,4 @@ def _problems() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise of_os(error) from error
+        raise StoreProblem(of_os(error).state, line(error.strerror or str(error))) from error

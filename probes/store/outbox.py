@@ -126,7 +126,7 @@ class Outbox:
                 self._drop_from_disk()
             self._no_journal = ""
         except StoreProblem as problem:
-            self._no_journal = f"; what comes waits in memory alone: {problem.detail}"
+            self._no_journal = f"; samples wait in memory alone, for the journal: {problem.detail}"
             raise
 
     def tidy(self) -> bool:

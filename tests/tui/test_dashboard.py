@@ -243,6 +243,7 @@ async def test_a_silent_engine_is_said(messages):
         (StoreStatus("corrupt", "the database's file is damaged", 0, 3), "store damaged: the database's file"),
         (StoreStatus("denied", 'role "x" does not exist', 0, 3), 'store denied: role "x" does not exist'),
         (StoreStatus("ok", "", 10, 3, 4), "4 lost"),
+        (StoreStatus("ok", "", 10, notice="a new store was begun at 14:02"), "a new store was begun at 14:02"),
     ],
 )
 async def test_a_store_in_trouble_is_said_and_probes_go_on(messages, status, words):

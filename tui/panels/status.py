@@ -98,6 +98,8 @@ def _store(store: StoreStatus) -> list[Part]:
         words = f"{words}: {line(store.detail, 120)}"
     style = "$text-muted" if store.state in ("ok", "opening") else "bold $error"
     parts = [Part(Content.styled(words, style), 0)]
+    if store.notice:
+        parts.append(Part(Content.styled(line(store.notice, 120), "bold $warning"), 1))
     parts.append(Part(Content(f"{number(store.stored)} samples"), 1 if store.state == "ok" else 2))
     if store.waiting > ON_THE_WAY or (store.waiting and store.state != "ok"):
         parts.append(Part(Content.styled(f"{number(store.waiting)} waiting", "$warning"), 1))
