@@ -223,7 +223,7 @@ def newer_database(server):
         (wrong_password, 'password authentication failed for user "guarded"'),
         (lambda server: server.url("nobody_made_it"), 'database "nobody_made_it" does not exist'),
         (lambda server: server.url(user="nobody"), 'role "nobody" does not exist'),
-        (no_rights, "permission denied for table recorder"),
+        (no_rights, "permission denied for table "),
         (foreign_tables, "tables of another program"),
         (newer_database, "written by a newer inftop"),
     ],
@@ -291,6 +291,17 @@ async def test_a_locked_store_that_is_free_again_is_said_and_all_is_well(recorde
             code, out, err = await one.end()
     assert (code, "lost" in err) == (0, False)
     assert ask(path, "SELECT count(*) FROM sample") == [(1 + 5 + lines(out),)]
+
+
+async def test_a_store_that_was_deleted_is_said_to_be_gone(recorder, tmp_path):
+    path = tmp_path / "history.db"
+    async with recorder(url_of(path)) as one:
+        await one.printed(3)
+        for name in ("history.db", "history.db-wal", "history.db-shm"):
+            (tmp_path / name).unlink(missing_ok=True)
+        assert (await one.said("a new store was begun at ")).endswith("; the old one is gone")
+        one.process.send_signal(signal.SIGTERM)
+        assert (await one.end())[0] == 0
 
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
