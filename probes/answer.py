@@ -4,15 +4,11 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Final, TypeVar
 
 from probes.marks import Content, Marks
-from probes.outcome import Outcome
 from probes.text import plain
 from probes.wire.dialect import End, Event, Finish, Kind, Output, Queued, Served, ServerTimes, Trouble, Usage
 
 TEXT_LIMIT: Final = 256 * 1024
 """Characters of answer kept; what comes after is counted and let go."""
-
-EVENTS_LIMIT: Final = 200_000
-"""Content events of one answer, far above any real one: a flood must not fill the memory."""
 
 
 @dataclass(slots=True)
@@ -52,8 +48,6 @@ class Answer:
                 if draft:
                     self._forget()
                 self._keep(kind, text)
-                if len(marks.contents) >= EVENTS_LIMIT:
-                    self.trouble = Trouble(Outcome.PROTOCOL, f"more than {EVENTS_LIMIT:,} events in one answer")
                 return True
             case Usage():
                 self.usage = _newer(self.usage or Usage(), event)

@@ -23,13 +23,14 @@ class Worker(Protocol):
     """Who has reads that wait."""
 
     def work(self) -> bool:
-        """Decode one of them; whether there are more."""
+        """Decode a small piece of one of them; whether there is more."""
         ...
 
 
 class Backlog:
     """Whose reads wait to be decoded, on one loop, so that all of them together never keep it from reading.
 
+    They take turns, a piece each: one that is flooded delays the others by no more than its own pieces.
     ``hear`` looks whether there is something that this loop must read now.
     """
 
@@ -58,8 +59,9 @@ class Backlog:
         now = time.monotonic_ns()
         look, leave = now + PIECE_NS, now + TURN_NS
         while self._waiting:
-            if not self._waiting[0].work():
-                self._waiting.popleft()
+            worker = self._waiting.popleft()
+            if worker.work():
+                self._waiting.append(worker)
             now = time.monotonic_ns()
             if now > look:
                 if now > leave or self._hear():

@@ -2,7 +2,6 @@
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Callable
 
 import httpx
 
@@ -12,7 +11,8 @@ from probes.marks import Setup, Stamp
 from probes.network import open_stream
 from probes.outcome import Outcome
 from probes.peer import peer_of
-from probes.stream import Stream
+from probes.read_budget import ReadBudget
+from probes.stream import Stream, Take
 from probes.transport import ExchangeError, Gate, Reply
 from probes.wire.dialect import WireRequest
 
@@ -23,7 +23,7 @@ def tls_context() -> ssl.SSLContext:
 
 
 class Body(httpx.AsyncByteStream):
-    """A response's body; `read` keeps what httpx would lose: when each piece reached the process.
+    """A response's body; `each` keeps what httpx would lose: when each piece reached the process.
 
     ``head`` is when the head had come, and with it ``first``.
     """
@@ -40,26 +40,10 @@ class Body(httpx.AsyncByteStream):
         """Whether all of it has been read."""
         return self._parser.complete and not self._first
 
-    async def read(self) -> tuple[Stamp, bytes]:
-        """When a read of the socket came, and its bytes of the body; empty at the end.
-
-        Raises ExchangeError.
-        """
-        if self._first:
-            first, self._first = self._first, b""
-            return self._at, first
-        while not self._parser.complete:
-            self._at, data = await self._stream.read()
-            if not data:
-                self._parser.close()
-            elif body := self._parser.feed(data):
-                return self._at, body
-        return self._at, b""
-
-    async def each(self, take: Callable[[Stamp, bytes], bool]) -> None:
+    async def each(self, take: Take) -> None:
         """Hand over the bytes of every read while ``take`` wants more; until it does not, or at the end.
 
-        Raises ExchangeError, and what ``take`` raises.
+        Raises ExchangeError, ReadBudgetSpent, and what ``take`` raises.
         """
         if self._first:
             first, self._first = self._first, b""
@@ -78,10 +62,6 @@ class Body(httpx.AsyncByteStream):
         await self._stream.each(parse)
         if not satisfied and not self._parser.complete:
             self._parser.close()
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        while data := (await self.read())[1]:
-            yield data
 
 
 class Connection(httpx.AsyncBaseTransport):
@@ -109,20 +89,21 @@ class Connection(httpx.AsyncBaseTransport):
         """When the socket took the last byte of the newest request."""
         return self._stream.sent if self._stream else None
 
-    async def open(self, wire: WireRequest) -> Setup | None:  # noqa: ARG002  # HTTP opens without a word
-        """Open it unless it is open; what that took, or None where a kept connection serves. Raises SetupError."""
+    async def open(self, wire: WireRequest, budget: ReadBudget) -> Setup | None:  # noqa: ARG002  # opens without a word
+        """See `Transport`."""
         for _ in range(2):  # two turns of the loop: a close that has already arrived is then known
             await asyncio.sleep(0)
-        if self.is_open:
+        if self._stream is not None and self.is_open:
+            self._stream.budget = budget
             return None
         self.drop()
-        self._stream, setup = await open_stream(*self._peer)
+        self._stream, setup = await open_stream(*self._peer, budget)
         return setup
 
     async def send(self, wire: WireRequest, gate: Gate | None = None) -> Reply:
         """Send a request on the open connection once the ``gate`` lets it through; only the reply's head is read.
 
-        Raises ExchangeError, and ValueError for a request that must not be sent.
+        Raises ExchangeError and ReadBudgetSpent, and ValueError for a request that must not be sent.
         """
         request = self._client.build_request(
             wire.method,
@@ -145,7 +126,7 @@ class Connection(httpx.AsyncBaseTransport):
         url = request.url
         if (url.scheme, url.host, url.port) != (self._origin.scheme, self._origin.host, self._origin.port):
             raise ValueError("the request is for another origin")
-        parser = self._parser = ResponseParser()
+        parser = self._parser = ResponseParser(self._stream.budget)
         data = request_bytes(request.method, url.raw_path, request.headers.raw, await request.aread())
         await request.extensions["gate"]()
         if self._stream is None:

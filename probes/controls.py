@@ -15,6 +15,7 @@ from probes.network import open_stream
 from probes.outcome import Outcome
 from probes.own_fault import lacking
 from probes.peer import peer_of
+from probes.read_budget import ReadBudget, ReadBudgetSpent
 from probes.sample import Sample
 from probes.transport import SetupError
 
@@ -31,11 +32,13 @@ async def check(origin: str, tls: ssl.SSLContext | None, timeout: float) -> Cont
     at = time.time_ns() // 1_000_000
     try:
         async with asyncio.timeout(timeout):
-            stream, setup = await open_stream(*peer_of(origin, tls))
+            stream, setup = await open_stream(*peer_of(origin, tls), ReadBudget.of_idle())
     except TimeoutError:
         return Control(origin, at, Outcome.TIMEOUT, f"connect: nothing within {timeout:g} s")
     except SetupError as error:
         return None if error.outcome is Outcome.OWN_FAULT else Control(origin, at, error.outcome, error.detail)
+    except ReadBudgetSpent as error:
+        return Control(origin, at, Outcome.PROTOCOL, str(error))
     except (OSError, ValueError) as error:
         return None if lacking(error) else Control(origin, at, Outcome.CONNECT, type(error).__name__)
     stream.abort()

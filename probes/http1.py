@@ -6,6 +6,7 @@ from typing import Final
 import httptools
 
 from probes.outcome import Outcome
+from probes.read_budget import ReadBudget
 from probes.transport import ExchangeError
 
 HEAD_LIMIT: Final = 64 << 10
@@ -29,20 +30,27 @@ def request_bytes(method: str, target: bytes, headers: list[tuple[bytes, bytes]]
 class ResponseParser:
     """One response: feed it bytes, get the body's bytes; interim (1xx) responses are passed over.
 
+    Headers, trailers and chunks count against the ``budget``.
     ``keep_alive`` is known when ``complete``. A body without a length ends with the connection: see `close`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, budget: ReadBudget) -> None:
         self.status: int | None = None
         self.headers: list[tuple[bytes, bytes]] = []
         self.complete = False
         self.keep_alive = False
         self._parser = httptools.HttpResponseParser(self)
+        self._budget = budget
         self._body: list[bytes] = []
+        self._headers = 0
         self._bodiless = 0
 
     def feed(self, data: bytes) -> bytes:
-        """The body bytes in the next bytes of the response. Raises ExchangeError where they are no HTTP."""
+        """The body bytes in the next bytes of the response.
+
+        Raises ExchangeError where they are no HTTP, and ReadBudgetSpent.
+        """
+        self._headers = 0
         self._bodiless += len(data)
         try:
             self._parser.feed_data(data)
@@ -57,6 +65,7 @@ class ResponseParser:
         if self._bodiless > HEAD_LIMIT and not self.complete:
             part = "a response head" if self.status is None else "chunk sizes and trailers"
             raise ExchangeError(Outcome.PROTOCOL, f"{part} of more than {HEAD_LIMIT >> 10} KiB")
+        self._budget.spend(self._headers + len(self._body))
         body = b"".join(self._body)
         self._body.clear()
         return body
@@ -74,11 +83,13 @@ class ResponseParser:
 
     def on_message_begin(self) -> None:
         """A response begins: the first, one after an interim one, or one nobody asked for."""
+        self._headers += 1
         if self.status is None:
             self.headers = []
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """One header of the head; a trailer is let go."""
+        self._headers += 1
         if self.status is None:
             self.headers.append((name, value))
 

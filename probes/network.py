@@ -11,6 +11,7 @@ from typing import Any, Final
 from probes.marks import Setup
 from probes.outcome import Outcome
 from probes.own_fault import lacking
+from probes.read_budget import ReadBudget
 from probes.stream import Stream, words
 from probes.transport import ExchangeError, SetupError
 
@@ -20,8 +21,8 @@ HEAD_START_S: Final = 0.25
 Address = tuple[socket.AddressFamily, tuple[Any, ...]]
 
 
-async def open_stream(host: str, port: int, tls: ssl.SSLContext | None) -> tuple[Stream, Setup]:
-    """A connected stream and what opening it took. Raises SetupError."""
+async def open_stream(host: str, port: int, tls: ssl.SSLContext | None, budget: ReadBudget) -> tuple[Stream, Setup]:
+    """A connected stream and what opening it took. Raises SetupError and ReadBudgetSpent."""
     started = time.monotonic_ns()
     literal = _is_address(host)
     addresses = await _resolve(host, port)
@@ -34,7 +35,7 @@ async def open_stream(host: str, port: int, tls: ssl.SSLContext | None) -> tuple
     except OSError as error:
         sock.close()
         raise _failure(Outcome.CONNECT, error) from error
-    stream = Stream(sock)
+    stream = Stream(sock, budget)
     if tls is None:
         return stream, Setup(started, connected, resolved, address=address)
     try:

@@ -22,13 +22,11 @@ from probes.outcome import Outcome
 from probes.own_fault import blamed, defect
 from probes.prompt import unique
 from probes.ratelimit import RateLimits, rate_limits
+from probes.read_budget import ReadBudget, ReadBudgetSpent
 from probes.sample import Sample
 from probes.surroundings import Beginning, Disturbance, Surroundings
 from probes.transport import ExchangeError, Gate, Refused, Reply, SetupError, Transport
 from probes.wire.dialect import Dialect, Event, Output, Queued, Trouble, WireRequest
-
-BODY_LIMIT: Final = 64 << 20
-"""Bytes of one response read before it is given up as hostile."""
 
 ERROR_BODY_LIMIT: Final = 64 << 10
 """Bytes of an error response that are looked at."""
@@ -44,11 +42,15 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Probed:
-    """What one probe brought: the sample, the answer's plain text, and the marks the numbers were made of."""
+    """What one probe brought: the sample, the answer's plain text, and the marks the numbers were made of.
+
+    ``flooded``: the server sent more than the answer's `ReadBudget`.
+    """
 
     sample: Sample
     text: str
     marks: Marks
+    flooded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +67,20 @@ class Cue:
 
 @dataclass(slots=True)
 class Exchange:
-    """One request and its response while they happen; ``kept``: on a connection that was open before."""
+    """One request and its response while they happen; ``kept``: on a connection that was open before.
+
+    What decoding the response takes counts against ``budget``.
+    """
 
     lane: Lane
     marks: Marks
     answer: Answer
     kept: bool
+    budget: ReadBudget
     hear: Callable[[Output, int], None] | None = None
     status: int | None = None
     limits: RateLimits | None = None
+    flooded: bool = False
 
     def take(self, events: Iterable[Event], stamp: Stamp, *, whole: bool) -> bool:
         """Take in what one read completed; whether there was output in it, that is progress.
@@ -81,6 +88,7 @@ class Exchange:
         ``whole``: the read ended with the last of the events, and not with the beginning of another.
         """
         marks, answer, held = self.marks, self.answer, list(events)
+        self.budget.spend(len(held))
         marks.read(stamp)
         progress, left = False, len(held)
         for event in held:
@@ -127,9 +135,9 @@ class Prober:
     async def prepare(self, key: Secret | None = None) -> None:
         """Re-open a warm connection that has died, ahead of a warm probe; a failure is left for the probe to meet."""
         if self._lanes[0] == "warm":
-            with contextlib.suppress(SetupError, Refused, TimeoutError):
+            with contextlib.suppress(SetupError, Refused, TimeoutError, ReadBudgetSpent):
                 async with asyncio.timeout(self.endpoint.timeouts.connect):
-                    await self._open("warm", self._dialect.request(self.endpoint, "", key))
+                    await self._open("warm", self._dialect.request(self.endpoint, "", key), ReadBudget.of_idle())
 
     def close(self) -> None:
         """Close what is open."""
@@ -163,7 +171,8 @@ class Prober:
         self._lanes.rotate(-1)
         transport = self._transports[lane]
         kept = lane == "warm" and transport.is_open
-        exchange = Exchange(lane, marks, Answer(), kept)
+        budget = ReadBudget.of_answer(self.endpoint.max_output_tokens)
+        exchange = Exchange(lane, marks, Answer(), kept, budget)
         exchange.hear = cue.hear if cue else None
         deadline = Deadline(self.endpoint.timeouts)
         try:
@@ -176,6 +185,9 @@ class Prober:
             exchange.answer.trouble = Trouble(error.outcome, error.detail)
         except ExchangeError as error:
             exchange.answer.trouble = _broken(error, exchange)
+        except ReadBudgetSpent as error:
+            exchange.flooded = True
+            exchange.answer.trouble = Trouble(Outcome.PROTOCOL, str(error))
         except Exception as error:  # what was measured until then stays in the sample, and what it cost
             log.exception("probing %s", self.endpoint.name)
             exchange.answer.trouble = Trouble(Outcome.OWN_FAULT, defect(error))
@@ -184,8 +196,8 @@ class Prober:
             exchange.answer.trouble = blamed(
                 exchange.answer.trouble, absences, deadline.now, self.endpoint.timeouts.stall
             )
-        if exchange.answer.trouble is not None or lane == "cold":
-            transport.drop()
+        if exchange.answer.trouble is not None or lane == "cold" or not transport.is_open:
+            transport.drop()  # at once: what may still come over it is of no use to anybody
         disturbance = self._surroundings.since(before)
         text = await _without(key, exchange.answer.text)
         return self._probed(exchange, text, wall, key, disturbance, absences)
@@ -212,7 +224,7 @@ class Prober:
             absences=absences,
             key=key,
         )
-        return Probed(sample, text, exchange.marks)
+        return Probed(sample, text, exchange.marks, exchange.flooded)
 
     async def _exchange(self, exchange: Exchange, key: Secret | None, deadline: Deadline, cue: Cue | None) -> None:
         deadline.enter("connect")
@@ -222,7 +234,7 @@ class Prober:
         request = self._dialect.request(self.endpoint, cue.prompt if cue else unique(self.endpoint.prompt), key)
         await let_others_read()
         try:
-            exchange.marks.setup = await self._open(exchange.lane, request)
+            exchange.marks.setup = await self._open(exchange.lane, request, exchange.budget)
         except Refused as no:
             exchange.status, exchange.limits = no.status, self._limits(no.headers)
             exchange.answer.trouble = self._dialect.trouble(no.status, no.headers, no.body)
@@ -259,10 +271,10 @@ class Prober:
         if exchange.answer.trouble is not None and exchange.answer.trouble.headers:
             exchange.limits = self._limits(exchange.answer.trouble.headers)
 
-    async def _open(self, lane: Lane, request: WireRequest) -> Setup | None:
+    async def _open(self, lane: Lane, request: WireRequest, budget: ReadBudget) -> Setup | None:
         """Open a connection unless it is open. How the warm one was opened is kept for as long as it serves."""
         async with self._opening:  # what is still being prepared when the probe is due is waited for, not doubled
-            setup = await self._transports[lane].open(request)
+            setup = await self._transports[lane].open(request, budget)
         if setup is not None and lane == "warm":
             self._link = setup
         return setup
@@ -272,15 +284,11 @@ class Prober:
 
     async def _read_stream(self, exchange: Exchange, reply: Reply, deadline: Deadline) -> None:
         reader, answer = self._dialect.reader(), exchange.answer
-        size = 0
 
         def take(stamp: Stamp, data: bytes) -> bool:
-            nonlocal size
-            size += len(data)
+            exchange.budget.spend(max(data.count(b"\n"), data.count(b"\r")))  # lines, however they end
             if exchange.take(reader.feed(data), stamp, whole=data.endswith((b"\n", b"\r"))):
                 deadline.enter("stall")
-            if size > BODY_LIMIT and not answer.is_over:
-                answer.trouble = Trouble(Outcome.PROTOCOL, f"a response of more than {BODY_LIMIT >> 20} MiB")
             return not answer.is_over
 
         await reply.body.each(take)
@@ -291,8 +299,8 @@ class Prober:
             # the terminal chunk follows the marker; reading it is what lets a warm connection be kept
             with contextlib.suppress(TimeoutError, ExchangeError):
                 async with asyncio.timeout(GOODBYE_S):
-                    while not reply.body.complete:
-                        await reply.body.read()
+                    if not reply.body.complete:
+                        await reply.body.each(lambda *_: True)
 
 
 def _broken(error: ExchangeError, exchange: Exchange) -> Trouble:
@@ -310,6 +318,10 @@ async def _without(key: Secret | None, text: str) -> str:
 
 async def _first_bytes(reply: Reply, limit: int) -> bytes:
     body = bytearray()
-    while len(body) < limit and (data := (await reply.body.read())[1]):
-        body += data
+
+    def take(_: Stamp, data: bytes) -> bool:
+        body.extend(data)
+        return len(body) < limit
+
+    await reply.body.each(take)
     return bytes(body[:limit])

@@ -88,20 +88,21 @@ class Ring:
             self._gathered()
 
     def look(self) -> int:
-        """Hand over all that has come; how much that was."""
+        """Hand over what has come, but never so much that others would wait for long; how much that was."""
         found = self._uring.arrivals()
         if found:
             before, now = self._looked_ns, time.monotonic_ns()
             stepped = self._clock.stepped(now)
-            queued_ns, self._queued_ns = self._queued_ns, self._queue.waited_ns()
-            waited = self._queued_ns - queued_ns
+            queued_ns = self._queue.waited_ns()
+            waited = queued_ns - self._queued_ns
             for one in found:
                 at = now if one.wall_ns is None or stepped else self._clock.monotonic(one.wall_ns)
                 kernel = one.wall_ns is not None and not stepped and at <= now
                 at, doubt = (at, waited) if kernel else (now, now - before)
                 self._newest_ns = max(self._newest_ns, at)
                 self._arrived.append((one, Stamp(at, doubt, 0 if kernel else doubt, kernel)))
-            self._looked_ns = now
+            if not self._uring.waiting:  # what is left may have come since the look before this one
+                self._looked_ns, self._queued_ns = now, queued_ns
         while self._arrived:
             arrival, stamp = self._arrived.popleft()
             if (intake := self._intakes.get(arrival.tag)) is not None:
@@ -124,17 +125,23 @@ class Ring:
         before = self._newest_ns
         found = self.look()
         thick = found > 1 or (found == 1 and self._newest_ns - before < THICK_NS)
-        if thick and self._gathering is None and not self._haste:
+        if self._gathering is not None:
+            return
+        if self._uring.waiting:
+            self._gathering = self._loop.call_later(0, self._gathered)
+        elif thick and not self._haste:
             self._uring.mute(silent=True)
             self._gathering = self._loop.call_later(GATHER_S, self._gathered)
 
     def _gathered(self) -> None:
         self._gathering = None
         if self.look() > FEW and not self._haste:
-            self._gathering = self._loop.call_later(GATHER_S, self._gathered)
-        else:
-            self._uring.mute(silent=False)
-            self.look()
+            self._gathering = self._loop.call_later(0 if self._uring.waiting else GATHER_S, self._gathered)
+            return
+        self._uring.mute(silent=False)
+        self.look()
+        if self._uring.waiting:
+            self._gathering = self._loop.call_later(0, self._gathered)
 
     def _order(self, order: Callable[[], None] | None) -> None:
         self._orders.append(order)

@@ -17,25 +17,40 @@ from probes.loop import backlog
 from probes.marks import Stamp
 from probes.outcome import Outcome
 from probes.own_fault import lacking
+from probes.read_budget import ReadBudget, ReadBudgetSpent
 from probes.text import line
 from probes.tls import Tls
 from probes.transport import ExchangeError
 
-UNREAD_LIMIT: Final = 1 << 20
-"""Bytes received but not yet read, past which the socket is left alone: a flood stays in the kernel."""
+PIECE: Final = 1 << 10
+"""Bytes of a read that are decoded in one go: a thousand newlines, some hundred empty frames, a few tokens. What comes
+out of a TLS record, which can only be decrypted whole, is decoded in such pieces too."""
+
+READ_COST: Final = 256
+"""Bytes that keeping a read takes, whatever is in it: its stamp and its place."""
+
+QUIET_PIECES: Final = 16
+"""So many may hold nothing but what TLS has to say for itself (tickets, a new key)."""
+
+UNREAD_LIMIT: Final = 2 << 20
+"""Bytes received but not yet read, `READ_COST` included, past which the socket is left alone until half of them are
+read: a flood stays in the kernel."""
 
 SEND_NS: Final = 50_000
 """What a system call that sends takes at most. One that took longer was interrupted, as a rule by whoever was woken
 by what it had sent; a stamp after that would be late."""
+
+Take = Callable[[Stamp, bytes], bool]
+"""Is given what one read brought, or a piece of it; whether it wants more."""
 
 
 @dataclass(slots=True)
 class Taker:
     """Who is given every read; ``done`` when it is ``satisfied`` or nothing more can come."""
 
-    take: Callable[[Stamp, bytes], bool]
+    take: Take
     done: "asyncio.Future[None]"
-    patient: bool
+    patient: bool = False
     satisfied: bool = False
 
     def give(self, stamp: Stamp, data: bytes) -> None:
@@ -54,9 +69,11 @@ class Stream:
     """A connected, non-blocking socket, read as soon as it has something; decoding happens later, off the clock.
 
     TLS, where it is wanted, begins with `secure` and runs over memory, so that its data is stamped like any other.
+    What is read counts against ``budget``, which is to be set anew for every answer. ``eof``: nothing more will come.
     """
 
-    def __init__(self, sock: socket.socket) -> None:
+    def __init__(self, sock: socket.socket, budget: ReadBudget) -> None:
+        self.budget = budget
         self.eof = False
         self.sent: Stamp | None = None
         self.unread = 0
@@ -65,57 +82,61 @@ class Stream:
         self._tls: Tls | None = None
         self._loop = asyncio.get_running_loop()
         self._backlog = backlog(self._loop)
-        self._held: deque[tuple[Stamp, bytes]] = deque()
+        self._held: deque[tuple[Stamp, bytes]] = deque()  # as they came, in pieces
+        self._received: deque[tuple[Stamp, bytes]] = deque()  # decrypted, in pieces
         self._enlisted = False
-        self._received: deque[tuple[Stamp, bytes]] = deque()
+        self._deaf = False
         self._error: Exception | None = None
         self._news = asyncio.Event()
         self._taker: Taker | None = None
         self._writable = asyncio.Event()
         self._open = True
-        self._over = False
-        self._listen()
+        self._intake.listen()
 
     @property
     def is_quiet(self) -> bool:
         """Whether nothing has come that was not read: not data, not an end."""
         self._intake.look()
-        while self._held:
+        for _ in range(min(len(self._held), QUIET_PIECES)):
             self._unfold()
-        return not self.eof and not self._received
+        return not (self.eof or self._held or self._received)
 
     async def read(self) -> tuple[Stamp, bytes]:
-        """What one read of the socket brought, and when; empty at the end. Raises ExchangeError."""
+        """What one read of the socket brought, or a piece of it, and when; empty at the end.
+
+        Others on the loop have their turn first. Raises ExchangeError and ReadBudgetSpent.
+        """
+        if self._held or self._received:
+            await asyncio.sleep(0)
         while not self._received:
             if self._held:
                 self._unfold()
-                continue
-            if self._error is not None:
+                await asyncio.sleep(0)
+            elif self._error is not None:
                 raise broken(self._error) from self._error
-            if self.eof:
+            elif self.eof:
                 return Stamp(time.monotonic_ns()), b""
-            self._news.clear()
-            self._intake.hasten(1)
-            try:
-                await self._news.wait()
-            finally:
-                self._intake.hasten(-1)
-        return self._next()
+            else:
+                self._news.clear()
+                self._intake.hasten(1)
+                try:
+                    await self._news.wait()
+                finally:
+                    self._intake.hasten(-1)
+        return self._next(self._received)
 
-    async def each(self, take: Callable[[Stamp, bytes], bool], *, patient: bool = False) -> None:
+    async def each(self, take: Take, *, patient: bool = False) -> None:
         """Hand every read over soon after it was made, while ``take`` wants more; until it does not, or at the end.
 
         Reads that come thick, and all where the taker is ``patient``, are only stamped when they come, and handed over
-        together some milliseconds later: see `Backlog`. Raises ExchangeError, and what ``take`` raises.
+        together some milliseconds later, a piece at a time and in turn with those of others: see `Backlog`. Raises
+        ExchangeError, ReadBudgetSpent, and what ``take`` raises.
         """
         self._taker = taker = Taker(take, self._loop.create_future(), patient)
         try:
-            while self._received and not taker.satisfied:
-                taker.give(*self._next())
-            if self._held:
+            if self._held or self._received:
                 self._enlist(soon=True)
-            elif self.eof and not taker.done.done():
-                taker.done.set_result(None)
+            self._settle()
             await taker.done
         finally:
             self._taker = None
@@ -123,26 +144,24 @@ class Stream:
             raise broken(self._error) from self._error
 
     def work(self) -> bool:
-        """Hand one read that is held to whoever takes them; whether there is another, and who takes it."""
-        if self._is_taken and self._held:
+        """Hand one piece to whoever takes them; whether there is another, and who takes it."""
+        taker, self._enlisted = self._taker, False
+        if taker is None or taker.done.done():
+            return False
+        if self._received:
+            taker.give(*self._next(self._received))
+        elif self._held:
             self._unfold()
-        self._enlisted = self._is_taken and bool(self._held)
+        if self._held or self._received:
+            self._enlisted = not taker.done.done()
+        else:
+            self._settle()
         return self._enlisted
-
-    @property
-    def _is_taken(self) -> bool:
-        return self._taker is not None and not self._taker.done.done()
 
     def _enlist(self, *, soon: bool) -> None:
         if not self._enlisted:
             self._enlisted = True
             self._backlog.add(self, soon=soon)
-
-    def _next(self) -> tuple[Stamp, bytes]:
-        stamp, data = self._received.popleft()
-        self.unread -= len(data)
-        self._listen()
-        return stamp, data
 
     async def write(self, data: bytes) -> None:
         """Hand everything to the socket; ``sent`` is then when it took the last byte. Raises ExchangeError."""
@@ -153,7 +172,10 @@ class Stream:
             raise broken(error) from error
 
     async def secure(self, context: ssl.SSLContext, host: str) -> None:
-        """Shake hands. Raises OSError and ssl.SSLError (an OSError), and ConnectionAbortedError at an early end."""
+        """Shake hands.
+
+        Raises OSError, of which ssl.SSLError is one and ConnectionAbortedError at an early end, and ReadBudgetSpent.
+        """
         tls = Tls(context, host)
         stamp, data = Stamp(time.monotonic_ns()), b""
         while not tls.shake(data):
@@ -163,10 +185,7 @@ class Stream:
                 raise ConnectionAbortedError("the connection closed during the handshake")
         await self._send(tls.outgoing())
         self._tls = tls
-        early, self._received = self._received, deque()  # what came right behind the server's last message
-        self.unread = 0
-        for at, cipher in [(stamp, b""), *early]:
-            self._take(at, cipher)
+        self._take(stamp, b"")  # what came right behind the server's last message
 
     def abort(self) -> None:
         """Close at once; nothing here waits for a server that does not answer."""
@@ -174,40 +193,64 @@ class Stream:
             self._open = False
             self._loop.remove_writer(self._sock)
             self._intake.close()
-            self._held.clear()
+            self._forget()
+            self._received.clear()
             self._end(None)
             self._writable.set()
 
-    def _listen(self) -> None:
-        if self._open and not self._over and self.unread <= UNREAD_LIMIT:
-            self._intake.listen()
-
     def _arrived(self, stamp: Stamp, data: bytes) -> None:
         """Keep one read until it is its turn."""
-        self._over = not data
-        self._held.append((stamp, data))
-        self.unread += len(data)
+        if not data:
+            self._end(self._intake.fault)
+            return
+        self._keep(self._held, stamp, data)
         taker = self._taker
         if taker is None:
-            self._unfold()
+            self._news.set()
         elif not self._enlisted:
             thin = self._backlog.is_thin(stamp.at) and not taker.patient
-            if thin and stamp.kernel:
-                self.work()
-            else:
+            if not (thin and stamp.kernel):
                 self._enlist(soon=thin or self._intake.gathers)
-        if self.unread > UNREAD_LIMIT:
+            elif self.work():
+                self._backlog.add(self, soon=True)
+        if self.unread > UNREAD_LIMIT and not self._deaf:
+            self._deaf = True
             self._intake.deafen()
 
+    def _keep(self, queue: deque[tuple[Stamp, bytes]], stamp: Stamp, data: bytes) -> None:
+        """Put a read at the end of a queue, in pieces; only the last of them ends as the read does."""
+        if (size := len(data)) > PIECE:
+            early = stamp._replace(end_doubt=stamp.doubt)
+            while len(data) > PIECE:
+                queue.append((early, data[:PIECE]))
+                data = data[PIECE:]
+        queue.append((stamp, data))
+        self.unread += size + READ_COST * -(-size // PIECE)
+
+    def _next(self, queue: deque[tuple[Stamp, bytes]]) -> tuple[Stamp, bytes]:
+        """The oldest of the pieces in a queue; when enough of them are gone the socket is read again."""
+        stamp, data = queue.popleft()
+        self.unread -= len(data) + READ_COST
+        if self._deaf and self.unread <= UNREAD_LIMIT // 2 and not self.eof:
+            self._deaf = False
+            self._intake.listen()
+        return stamp, data
+
+    def _forget(self) -> None:
+        """Let go of what is held: it is not wanted any more."""
+        while self._held:
+            self.unread -= len(self._held.pop()[1]) + READ_COST
+
     def _unfold(self) -> None:
-        """Decrypt the oldest read that is held, and hand it over or keep it until it is asked for."""
-        stamp, data = self._held.popleft()
-        self.unread -= len(data)
-        if data:
-            self._take(stamp, data)
-            self._listen()
+        """Decrypt the oldest piece that is held, and hand it over or keep it until it is asked for."""
+        stamp, data = self._next(self._held)
+        try:
+            self.budget.spend(1, len(data))
+        except ReadBudgetSpent as error:
+            self._forget()
+            self._end(error)
         else:
-            self._end(self._intake.fault)
+            self._take(stamp, data)
 
     def _take(self, stamp: Stamp, data: bytes) -> None:
         """Hand over what came, decrypted where it was encrypted, or keep it until it is asked for."""
@@ -215,30 +258,36 @@ class Stream:
             try:
                 data = self._tls.decrypt(data)
             except ssl.SSLError as error:
+                self._forget()
                 self._end(error)
                 return
             if not self._tls.is_between_records:  # the read ended with the beginning of another record
                 stamp = stamp._replace(end_doubt=stamp.doubt)
-        if data:
-            taker = self._taker
-            if taker is not None and not taker.done.done():
+        taker = self._taker
+        if taker is not None and len(data) <= PIECE and not taker.done.done():
+            if data:
                 taker.give(stamp, data)
-            else:
-                self._received.append((stamp, data))
-                self.unread += len(data)
-                self._news.set()
+        elif data:
+            self._keep(self._received, stamp, data)
+            self._news.set()
         if self._tls is not None and self._tls.ended:
+            self._forget()
             self._end(None)
 
     def _end(self, error: Exception | None) -> None:
-        """Nothing more will come; who waits for it learns why."""
+        """Nothing more will come; who waits for it learns why, after all that has come."""
         if self._open:
             self._intake.deafen()
-        self._over = self.eof = True
+        self.eof = True
         self._error = self._error or error
         self._news.set()
-        if self._taker is not None and not self._taker.done.done():
-            self._taker.done.set_result(None)
+        self._settle()
+
+    def _settle(self) -> None:
+        """Tell the taker, if there is one, that it has been given all there is."""
+        taker = self._taker
+        if self.eof and not (self._held or self._received) and taker is not None and not taker.done.done():
+            taker.done.set_result(None)
 
     async def _send(self, data: bytes) -> Stamp:
         """Hand everything to the socket: when it took the last byte. Raises OSError."""
@@ -265,8 +314,10 @@ class Stream:
                 self._loop.remove_writer(self._sock)
 
 
-def broken(error: Exception) -> ExchangeError:
+def broken(error: Exception) -> Exception:
     """What a connection that was open ended by; an own fault where this machine lacked something."""
+    if isinstance(error, ReadBudgetSpent):
+        return error
     ours = lacking(error)
     return ExchangeError(Outcome.OWN_FAULT, ours) if ours else ExchangeError(Outcome.CUT, words(error))
 

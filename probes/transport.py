@@ -6,6 +6,7 @@ from typing import Protocol
 
 from probes.marks import Setup, Stamp
 from probes.outcome import Outcome
+from probes.read_budget import ReadBudget
 from probes.wire.dialect import WireRequest
 
 Gate = Callable[[], Awaitable[None]]
@@ -41,14 +42,7 @@ class Body(Protocol):
     async def each(self, take: Callable[[Stamp, bytes], bool]) -> None:
         """Hand over what every read completed, as soon as it has come, while ``take`` wants more; else until the end.
 
-        Raises ExchangeError, and what ``take`` raises.
-        """
-        ...
-
-    async def read(self) -> tuple[Stamp, bytes]:
-        """When a read of the socket came, and the bytes it completed; empty at the end.
-
-        Raises ExchangeError.
+        Raises ExchangeError, ReadBudgetSpent, and what ``take`` raises.
         """
         ...
 
@@ -90,17 +84,18 @@ class Transport(Protocol):
         """When the socket took the last byte of the newest request."""
         ...
 
-    async def open(self, wire: WireRequest) -> Setup | None:
+    async def open(self, wire: WireRequest, budget: ReadBudget) -> Setup | None:
         """Open it unless it is open; what that took, or None where a kept connection serves.
 
-        ``wire`` says with which headers, where opening takes any. Raises SetupError and Refused.
+        ``wire`` says with which headers, where opening takes any. All that is read from now on counts against
+        ``budget``, until the next opening. Raises SetupError, Refused and ReadBudgetSpent.
         """
         ...
 
     async def send(self, wire: WireRequest, gate: Gate | None = None) -> Reply:
         """Send a request on the open connection, once the ``gate`` lets it through.
 
-        Raises ExchangeError, and ValueError for what must not be sent.
+        Raises ExchangeError and ReadBudgetSpent, and ValueError for what must not be sent.
         """
         ...
 

@@ -14,7 +14,6 @@ import socket
 import struct
 import sys
 import threading
-from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from probes.syscall import syscall
@@ -26,6 +25,12 @@ BUFFERS: Final = 4_096
 """A power of 2. When all are full the kernel keeps the data, and ends what reads with ENOBUFS."""
 
 _SUBMISSIONS: Final = 64
+MOST: Final = 256
+"""Arrivals that are taken at once: a quarter of a megabyte."""
+
+_WRAP: Final = 0xFFFFFFFF
+"""Of what is counted in 32 bits."""
+
 _COMPLETIONS: Final = 2 * BUFFERS
 """More than there are buffers, so that no completion of theirs is ever without a place."""
 
@@ -109,12 +114,17 @@ class Uring:
         """Read it no more; its last arrival says so. Raises OSError."""
         self._submit(_ENTRY.pack(_CANCEL, 0, 0, -1, 0, tag, 0, 0, 0, 0, 0))
 
+    @property
+    def waiting(self) -> int:
+        """How many arrivals there are to be taken."""
+        return (self._words[self._completions_end] - self._seen) & _WRAP
+
     def arrivals(self) -> list[Arrival]:
-        """What has come since the last time, in its order."""
-        end = self._words[self._completions_end]
-        if end == self._seen:
+        """What has come since the last time, in its order: `MOST` of it, and the others the next time."""
+        if not (count := min(self.waiting, MOST)):
             return []
-        found = [self._arrival(place) for place in _between(self._seen, end)]
+        end = (self._seen + count) & _WRAP
+        found = [self._arrival(place) for place in range(self._seen, self._seen + count)]
         self._seen = end
         self._shared_tail[0] = self._given
         self._words[self._completions_begin] = end
@@ -188,12 +198,12 @@ class Uring:
         place = self._submitted & self._submission_mask
         self._entries[place * _ENTRY.size : (place + 1) * _ENTRY.size] = entry
         self._words[self._order + place] = place
-        self._submitted = (self._submitted + 1) & 0xFFFFFFFF
+        self._submitted = (self._submitted + 1) & _WRAP
         self._words[self._submissions_end] = self._submitted
         try:
             syscall(_ENTER, self._file, 1, 0, 0, 0, 0)
         except OSError:  # not taken: the place is free again
-            self._submitted = (self._submitted - 1) & 0xFFFFFFFF
+            self._submitted = (self._submitted - 1) & _WRAP
             self._words[self._submissions_end] = self._submitted
             raise
 
@@ -207,11 +217,6 @@ class Uring:
         if [(one.data, one.more) for one in self.arrivals()] != [(b"?", True), (b"", False)]:
             raise OSError(errno.EOPNOTSUPP, "the kernel does not read on its own")
         os.eventfd_read(self.bell)
-
-
-def _between(begin: int, end: int) -> Iterator[int]:
-    """The places from one count to another, which wrap."""
-    return iter(range(begin, begin + ((end - begin) & 0xFFFFFFFF)))
 
 
 def _address(memory: mmap.mmap) -> int:

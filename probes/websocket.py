@@ -5,10 +5,11 @@ go, and a close is known at once. The socket is renewed before the server's limi
 """
 
 import asyncio
+import contextlib
 import logging
 import ssl
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -23,7 +24,8 @@ from probes.marks import Setup, Stamp
 from probes.network import open_stream
 from probes.outcome import Outcome
 from probes.peer import peer_of
-from probes.stream import Stream
+from probes.read_budget import ReadBudget
+from probes.stream import Stream, Take, Taker
 from probes.text import line
 from probes.transport import ExchangeError, Gate, Refused, Reply, SetupError
 from probes.wire.dialect import EVENT_LIMIT, WireRequest
@@ -35,31 +37,113 @@ _SILENT: Final = logging.getLogger(f"{__name__}.wire")
 _SILENT.setLevel(logging.CRITICAL + 1)  # the library logs headers, and one of them is the key
 
 
-Arrived = asyncio.Queue[tuple[Stamp, bytes] | ExchangeError]
+UPGRADE_LIMIT: Final = 128 << 10
+"""Bytes of the answer to an upgrade, with what may come right behind it."""
 
-UNREAD_MESSAGES: Final = 64
-"""Messages taken in and not yet read, past which the socket is left alone."""
+UNSENT_LIMIT: Final = 64 << 10
+"""Bytes of answers to pings that the other side does not take, before it is given up as hostile."""
+
+CLOSE_S: Final = 0.5
+"""How long the answer to a close may take to be written."""
 
 
-class Messages:
-    """The messages that answer one request; a request may follow after any of them."""
+class Incoming:
+    """What comes over one open socket: pings are answered, messages go to whoever waits for them.
+
+    While nobody does, a message is let go, and what comes counts against a budget of its own.
+    """
 
     complete = True
 
-    def __init__(self, arrived: Arrived) -> None:
-        self._arrived = arrived
+    def __init__(self, stream: Stream, protocol: ClientProtocol) -> None:
+        self.end: Exception | None = None
+        self._stream = stream
+        self._protocol = protocol
+        self._message = bytearray()
+        self._early: list[tuple[Stamp, bytes]] | None = None
+        self._taker: Taker | None = None
+        self._unsent = bytearray()
+        self._writing = asyncio.Lock()
+        self._answering: asyncio.Task[None] | None = None
 
-    async def read(self) -> tuple[Stamp, bytes]:
-        """When the read that completed a message came, and the message, a line feed after it. Raises ExchangeError."""
-        one = await self._arrived.get()
-        if isinstance(one, ExchangeError):
-            raise one
-        return one
+    async def listen(self) -> None:
+        """Take in what comes for as long as the socket lives, asked for or not; then say why it ended, and close it."""
+        try:
+            await self._stream.each(self._hear)
+            self._protocol.receive_eof()
+            self.end = _end(self._protocol)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(CLOSE_S):
+                    await self._flush()
+        except Exception as error:  # whatever it is, it is for whoever asks next
+            self.end = error
+        self._stream.abort()
+        if self._taker is not None and not self._taker.done.done():
+            self._taker.done.set_exception(self.end)
 
-    async def each(self, take: Callable[[Stamp, bytes], bool]) -> None:
-        """Hand over every message while ``take`` wants more. Raises ExchangeError, and what ``take`` raises."""
-        while take(*await self.read()):
-            pass
+    async def ask(self, message: bytes) -> Stamp | None:
+        """Send a message, which all that comes from now on answers; when it was sent. Raises ExchangeError."""
+        self._early = []
+        self._protocol.send_text(message)
+        data = b"".join(self._protocol.data_to_send())
+        async with self._writing:
+            await self._stream.write(data)
+            return self._stream.sent
+
+    async def each(self, take: Take) -> None:
+        """Hand over every message, a line feed after it, while ``take`` wants more; a request may follow after any.
+
+        Raises ExchangeError, ReadBudgetSpent, and what ``take`` raises.
+        """
+        self._taker = taker = Taker(take, asyncio.get_running_loop().create_future())
+        early, self._early = self._early or [], None
+        try:
+            for stamp, message in early:
+                if not taker.done.done():
+                    taker.give(stamp, message)
+            if self.end is not None and not taker.done.done():
+                raise self.end
+            await taker.done
+        finally:
+            self._taker = None
+            self._stream.budget = ReadBudget.of_idle()
+
+    def _hear(self, stamp: Stamp, data: bytes) -> bool:
+        """Take in a piece of a read; whether the socket is still open."""
+        self._protocol.receive_data(data)
+        frames = [one for one in self._protocol.events_received() if isinstance(one, Frame)]
+        self._stream.budget.spend(len(frames))
+        for frame in frames:
+            if frame.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
+                self._message += frame.data
+                if frame.fin:
+                    last = frame is frames[-1]
+                    self._give(stamp if last else stamp._replace(end_doubt=stamp.doubt), bytes(self._message) + b"\n")
+                    self._message.clear()
+        self._answer()
+        return self._protocol.state is State.OPEN
+
+    def _give(self, stamp: Stamp, message: bytes) -> None:
+        if self._taker is not None and not self._taker.done.done():
+            self._taker.give(stamp, message)
+        elif self._early is not None:
+            self._early.append((stamp, message))
+
+    def _answer(self) -> None:
+        """Have the answers to pings written. Raises ExchangeError where too many of them wait to be."""
+        self._unsent += b"".join(self._protocol.data_to_send())  # an empty piece asks for the end, which `drop` is for
+        if len(self._unsent) > UNSENT_LIMIT:
+            raise ExchangeError(Outcome.PROTOCOL, "the server does not read the answers to its pings")
+        if self._unsent and (self._answering is None or self._answering.done()):
+            self._answering = asyncio.create_task(self._flush())
+
+    async def _flush(self) -> None:
+        with contextlib.suppress(ExchangeError):  # who listens learns of it
+            async with self._writing:
+                while self._unsent:
+                    data = bytes(self._unsent)
+                    self._unsent.clear()
+                    await self._stream.write(data)
 
 
 class WebSocket:
@@ -72,8 +156,8 @@ class WebSocket:
         self._peer = peer_of(base_url, tls)
         self._stream: Stream | None = None
         self._protocol: ClientProtocol | None = None
-        self._pump: asyncio.Task[None] | None = None
-        self._arrived = Arrived(UNREAD_MESSAGES)
+        self._incoming: Incoming | None = None
+        self._listening: asyncio.Task[None] | None = None
         self._headers: Mapping[str, str] = {}
         self._opened_ns = 0
         self._sent: Stamp | None = None
@@ -81,7 +165,7 @@ class WebSocket:
     @property
     def is_open(self) -> bool:
         """Whether it is open and young enough for another request."""
-        if self._pump is None or self._pump.done() or self._protocol is None:
+        if self._incoming is None or self._incoming.end is not None or self._protocol is None:
             return False
         return self._protocol.state is State.OPEN and time.monotonic_ns() - self._opened_ns < RENEW_AFTER_NS
 
@@ -90,14 +174,15 @@ class WebSocket:
         """When the socket took the last byte of the newest frame."""
         return self._sent
 
-    async def open(self, wire: WireRequest) -> Setup | None:
-        """Open and upgrade it unless it is open; what that took. Raises SetupError and Refused."""
+    async def open(self, wire: WireRequest, budget: ReadBudget) -> Setup | None:
+        """See `Transport`; it is upgraded, too."""
         for _ in range(2):  # two turns of the loop: a close that has already arrived is then known
             await asyncio.sleep(0)
-        if self.is_open:
+        if self._stream is not None and self.is_open:
+            self._stream.budget = budget
             return None
         self.drop()
-        self._stream, setup = await open_stream(*self._peer)
+        self._stream, setup = await open_stream(*self._peer, budget)
         self._protocol = ClientProtocol(parse_uri(wire.url), max_size=EVENT_LIMIT, logger=_SILENT)
         try:
             await self._upgrade(self._stream, self._protocol, wire)
@@ -105,33 +190,30 @@ class WebSocket:
             ours = error.outcome is Outcome.OWN_FAULT
             raise SetupError(error.outcome if ours else Outcome.CONNECT, f"upgrade: {error.detail}") from error
         self._opened_ns = time.monotonic_ns()
-        self._arrived = Arrived(UNREAD_MESSAGES)
-        self._pump = asyncio.create_task(_receive(self._stream, self._protocol, self._arrived))
+        self._incoming = Incoming(self._stream, self._protocol)
+        self._listening = asyncio.create_task(self._incoming.listen())
         return replace(setup, upgraded=self._opened_ns)
 
     async def send(self, wire: WireRequest, gate: Gate | None = None) -> Reply:
         """Send the request as one text frame. The headers are those of the upgrade, once. Raises ExchangeError."""
         if gate is not None:
             await gate()
-        if self._stream is None or self._protocol is None:
+        if self._incoming is None:
             raise ExchangeError(Outcome.CUT, "no socket is open")
-        while not self._arrived.empty():  # said while nothing was asked; an end is kept, for it is still true
-            if isinstance(one := self._arrived.get_nowait(), ExchangeError):
-                raise one
+        if self._incoming.end is not None:
+            raise self._incoming.end
         self._sent = None
-        self._protocol.send_text(wire.body)
-        await _flush(self._stream, self._protocol)
-        self._sent = self._stream.sent
+        self._sent = await self._incoming.ask(wire.body)
         headers, self._headers = self._headers, {}
-        return Reply(101, headers, Messages(self._arrived), None)
+        return Reply(101, headers, self._incoming, None)
 
     def drop(self) -> None:
         """Close the socket at once, if one is open."""
-        if self._pump is not None:
-            self._pump.cancel()
+        if self._listening is not None:
+            self._listening.cancel()
         if self._stream is not None:
             self._stream.abort()
-        self._stream = self._protocol = self._pump = None
+        self._stream = self._protocol = self._incoming = self._listening = None
 
     async def _upgrade(self, stream: Stream, protocol: ClientProtocol, wire: WireRequest) -> None:
         request = protocol.connect()
@@ -141,9 +223,17 @@ class WebSocket:
             if name.lower() not in request.headers:
                 request.headers[name] = value
         protocol.send_request(request)
-        await _flush(stream, protocol)
+        await stream.write(b"".join(protocol.data_to_send()))
+        size = 0
         while protocol.state is State.CONNECTING and protocol.handshake_exc is None:
-            await _take(stream, protocol)
+            _, data = await stream.read()
+            size += len(data)
+            if size > UPGRADE_LIMIT:
+                raise ExchangeError(Outcome.PROTOCOL, f"an answer of more than {UPGRADE_LIMIT >> 10} KiB")
+            if data:
+                protocol.receive_data(data)
+            else:
+                protocol.receive_eof()
         answers = [one for one in protocol.events_received() if isinstance(one, Response)]
         headers = {name.lower(): value for one in answers for name, value in one.headers.raw_items()}
         if isinstance(protocol.handshake_exc, InvalidStatus):
@@ -151,43 +241,9 @@ class WebSocket:
             raise Refused(refused.status_code, headers, bytes(refused.body or b""))
         if protocol.handshake_exc is not None:
             raise ExchangeError(Outcome.PROTOCOL, line(str(protocol.handshake_exc)))
+        if answers_to_pings := b"".join(protocol.data_to_send()):  # that came right behind
+            await stream.write(answers_to_pings)
         self._headers = headers
-
-
-async def _receive(stream: Stream, protocol: ClientProtocol, arrived: Arrived) -> None:
-    """Take in what comes for as long as the socket lives, asked for or not; then say why it ended."""
-    message = bytearray()
-    try:
-        while protocol.state is State.OPEN:
-            at = await _take(stream, protocol)
-            frames = [one for one in protocol.events_received() if isinstance(one, Frame)]
-            for frame in frames:
-                if frame.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
-                    message += frame.data
-                    if frame.fin:
-                        last = frame is frames[-1]
-                        await arrived.put((at if last else at._replace(end_doubt=at.doubt), bytes(message) + b"\n"))
-                        message.clear()
-        await arrived.put(_end(protocol))
-    except ExchangeError as error:
-        await arrived.put(error)
-
-
-async def _take(stream: Stream, protocol: ClientProtocol) -> Stamp:
-    """One read of the socket into the protocol, and what the protocol answers to it; when the read came."""
-    at, data = await stream.read()
-    if data:
-        protocol.receive_data(data)
-    else:
-        protocol.receive_eof()
-    await _flush(stream, protocol)
-    return at
-
-
-async def _flush(stream: Stream, protocol: ClientProtocol) -> None:
-    for data in protocol.data_to_send():
-        if data:  # an empty piece asks for the end of the connection, which `drop` is for
-            await stream.write(data)
 
 
 def _end(protocol: ClientProtocol) -> ExchangeError:

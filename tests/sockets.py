@@ -12,7 +12,10 @@ import pytest
 
 from probes import receive_clock
 from probes.intake import READ_SIZE
-from probes.stream import Stream
+from probes.marks import Stamp
+from probes.read_budget import ReadBudget
+from probes.stream import READ_COST, Stream
+from probes.transport import Body
 from probes.uring import BUFFERS, SIZE, Uring
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux stamps the segments of TCP")
@@ -28,8 +31,9 @@ def _has_ring() -> bool:
 
 ringed = pytest.mark.skipif(not _has_ring(), reason="no io_uring on this system, or not for us")
 
-ON_THE_WAY = BUFFERS * SIZE + READ_SIZE
-"""The most that still comes in when a flood is to be left in the kernel."""
+ON_THE_WAY = 2 * BUFFERS * (SIZE + READ_COST) + READ_SIZE
+"""The most that still comes in when a flood is to be left in the kernel: what the buffers hold, and hold once more
+until the kernel has been told."""
 
 
 def pair() -> tuple[socket.socket, socket.socket]:
@@ -58,12 +62,29 @@ def kernel_stamps(near: socket.socket, far: socket.socket) -> None:
         _, said, _, _ = near.recvmsg(1, 64)
 
 
+def plenty() -> ReadBudget:
+    """A budget that no test reaches by chance."""
+    return ReadBudget.of_answer(1_000_000)
+
+
+async def first_of(body: Body) -> bytes:
+    """The next piece of a body; empty at its end. Raises what reading it raises."""
+    got: list[bytes] = []
+
+    def take(_: Stamp, data: bytes) -> bool:
+        got.append(data)
+        return False
+
+    await body.each(take)
+    return b"".join(got)
+
+
 @asynccontextmanager
 async def streaming() -> AsyncIterator[tuple[Stream, socket.socket]]:
     """A stream and the blocking socket at its other end."""
     near, far = pair()
     with far:
-        stream = Stream(near)
+        stream = Stream(near, plenty())
         try:
             yield stream, far
         finally:

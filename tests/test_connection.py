@@ -18,7 +18,7 @@ from probes.transport import SetupError
 from probes.transports import transport_to, trust_for
 from probes.wire.dialect import WireRequest
 from tests.certificate import server_context
-from tests.sockets import ON_THE_WAY
+from tests.sockets import ON_THE_WAY, first_of, plenty
 
 ASKED = WireRequest("", {}, b"")
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
@@ -79,14 +79,14 @@ async def connection_to(url: str, tls: ssl.SSLContext | None = None) -> AsyncIte
 async def ask(connection: Connection, url: str) -> Reply:
     """A reply, its body read to the end."""
     reply = await connection.send(WireRequest(url + "/x", {"Accept-Encoding": "identity"}, b"{}"))
-    assert (await reply.body.read())[1] == b"hello"
-    assert (await reply.body.read())[1] == b""
+    assert await first_of(reply.body) == b"hello"
+    assert await first_of(reply.body) == b""
     return reply
 
 
 async def test_a_first_request_pays_the_set_up_and_a_second_does_not():
     async with serving() as server, connection_to(server.url) as connection:
-        setup = await connection.open(ASKED)
+        setup = await connection.open(ASKED, plenty())
         assert setup is not None
         assert setup.started <= setup.connected
         assert setup.resolved is None, "an address literal is not resolved"
@@ -94,14 +94,14 @@ async def test_a_first_request_pays_the_set_up_and_a_second_does_not():
         reply = await ask(connection, server.url)
         assert connection.sent is not None
         assert setup.connected <= connection.sent.at <= reply.head.at
-        assert await connection.open(ASKED) is None
+        assert await connection.open(ASKED, plenty()) is None
         await ask(connection, server.url)
         assert server.accepted == 1
 
 
 async def test_a_name_is_resolved_and_its_time_known():
     async with serving() as server:
-        stream, setup = await open_stream("localhost", server.port, None)
+        stream, setup = await open_stream("localhost", server.port, None, plenty())
         assert setup.resolved is not None
         assert setup.started <= setup.resolved <= setup.connected
         assert setup.address == "127.0.0.1"
@@ -110,21 +110,21 @@ async def test_a_name_is_resolved_and_its_time_known():
 
 async def test_a_connection_the_server_closed_is_opened_again():
     async with serving() as server, connection_to(server.url) as connection:
-        await connection.open(ASKED)
+        await connection.open(ASKED, plenty())
         await ask(connection, server.url)
         await server.hang_up()
         while connection.is_open:
             await asyncio.sleep(0)
-        assert await connection.open(ASKED) is not None
+        assert await connection.open(ASKED, plenty()) is not None
         await ask(connection, server.url)
         assert server.accepted == 2
 
 
 async def test_an_unused_connection_counts_as_open():
     async with serving() as server, connection_to(server.url) as connection:
-        await connection.open(ASKED)
+        await connection.open(ASKED, plenty())
         assert connection.is_open
-        assert await connection.open(ASKED) is None
+        assert await connection.open(ASKED, plenty()) is None
         assert server.accepted == 1
 
 
@@ -135,7 +135,7 @@ async def test_tls_is_timed_apart(tmp_path, monkeypatch):
         serving(context) as server,
         connection_to(f"https://localhost:{server.port}", tls_context()) as connection,
     ):
-        setup = await connection.open(ASKED)
+        setup = await connection.open(ASKED, plenty())
         assert setup is not None
         assert setup.secured is not None
         assert setup.secured > setup.connected
@@ -147,7 +147,7 @@ async def test_an_unknown_certificate_is_a_tls_failure(tmp_path, monkeypatch):
     context, _ = server_context(tmp_path)
     async with serving(context) as server:
         with pytest.raises(SetupError) as caught:
-            await open_stream("localhost", server.port, tls_context())
+            await open_stream("localhost", server.port, tls_context(), plenty())
         assert caught.value.outcome is Outcome.TLS
         assert "certificate" in caught.value.detail
 
@@ -164,7 +164,7 @@ async def test_a_server_that_speaks_no_tls_is_a_tls_failure():
 
     listening = await asyncio.start_server(plain, "127.0.0.1", 0)
     with pytest.raises(SetupError) as caught:
-        await open_stream("127.0.0.1", listening.sockets[0].getsockname()[1], tls_context())
+        await open_stream("127.0.0.1", listening.sockets[0].getsockname()[1], tls_context(), plenty())
     assert caught.value.outcome is Outcome.TLS
     await gone.wait()
     listening.close()
@@ -172,7 +172,7 @@ async def test_a_server_that_speaks_no_tls_is_a_tls_failure():
 
 async def test_an_unknown_host_is_a_dns_failure():
     with pytest.raises(SetupError) as caught:
-        await open_stream("no-such-host.invalid", 80, None)
+        await open_stream("no-such-host.invalid", 80, None, plenty())
     assert caught.value.outcome is Outcome.DNS
 
 
@@ -181,7 +181,7 @@ async def test_a_closed_port_is_a_connect_failure():
         sock.bind(("127.0.0.1", 0))
         port = sock.getsockname()[1]
     with pytest.raises(SetupError) as caught:
-        await open_stream("127.0.0.1", port, None)
+        await open_stream("127.0.0.1", port, None, plenty())
     assert caught.value.outcome is Outcome.CONNECT
     assert caught.value.detail == "Connection refused"
 
@@ -206,7 +206,7 @@ async def test_a_dead_address_costs_one_head_start_and_not_the_connection(monkey
 
 async def test_a_request_for_another_origin_is_refused():
     async with serving() as server, connection_to(server.url) as connection:
-        await connection.open(ASKED)
+        await connection.open(ASKED, plenty())
         with pytest.raises(ValueError, match="another origin"):
             await ask(connection, f"http://elsewhere.invalid:{server.port}")
 
@@ -225,7 +225,7 @@ async def test_a_reader_behind_a_flood_leaves_it_in_the_kernel():
         gone.set()
 
     listening = await asyncio.start_server(flood, "127.0.0.1", 0)
-    stream, _ = await open_stream("127.0.0.1", listening.sockets[0].getsockname()[1], None)
+    stream, _ = await open_stream("127.0.0.1", listening.sockets[0].getsockname()[1], None, plenty())
     while stream.unread <= UNREAD_LIMIT:
         await asyncio.sleep(0)
     for _ in range(1000):

@@ -7,6 +7,7 @@ import pytest
 from probes.http1 import HEAD_LIMIT, ResponseParser, request_bytes
 from probes.outcome import Outcome
 from probes.transport import ExchangeError
+from tests.sockets import plenty
 
 CHUNKED = (
     b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
@@ -16,7 +17,7 @@ CHUNKED = (
 
 
 def fed(*pieces: bytes) -> tuple[ResponseParser, bytes]:
-    parser = ResponseParser()
+    parser = ResponseParser(plenty())
     return parser, b"".join(parser.feed(piece) for piece in pieces)
 
 

@@ -18,7 +18,7 @@ from probes.outcome import Outcome
 from probes.receive_clock import CLOSE_NS
 from probes.stream import UNREAD_LIMIT, Stream, words
 from probes.transport import ExchangeError
-from tests.sockets import ON_THE_WAY, on_linux, pair, refuse_stamps, streaming, whole
+from tests.sockets import ON_THE_WAY, on_linux, pair, plenty, refuse_stamps, streaming, whole
 from tests.tries import tries
 
 HELD_S = 0.02
@@ -185,7 +185,7 @@ async def test_a_peer_that_goes_ends_a_write_that_waits_for_room():
 
 
 async def test_a_flood_is_left_in_the_kernel_and_none_of_it_is_lost():
-    flood = MUCH
+    flood = 4 * MUCH
     async with streaming() as (stream, far):
         writer = threading.Thread(target=far.sendall, args=(flood,))
         writer.start()
@@ -326,7 +326,7 @@ def test_an_error_is_one_plain_line(error, said):
 async def test_a_stream_without_stamps_is_a_stream(monkeypatch):
     refuse_stamps(monkeypatch)
     near, far = pair()
-    stream = Stream(near)
+    stream = Stream(near, plenty())
     with far:
         before = now()
         far.sendall(b"x")

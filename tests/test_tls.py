@@ -19,7 +19,7 @@ from probes.receive_clock import CLOSE_NS
 from probes.stream import Stream
 from probes.transport import ExchangeError, SetupError
 from tests.certificate import server_context
-from tests.sockets import on_linux, pair, whole
+from tests.sockets import on_linux, pair, plenty, whole
 
 LARGE = bytes(range(256)) * (12 << 10)
 """3 MiB."""
@@ -79,7 +79,7 @@ async def secured(
     context, authority = server_context(folder)
     context.maximum_version = version
     near, far = pair()
-    stream, peer = Stream(near), Peer(context, far)
+    stream, peer = Stream(near, plenty()), Peer(context, far)
 
     def serve() -> None:
         flight = peer.shake()
@@ -169,7 +169,7 @@ async def test_a_certificate_for_another_name_fails_the_set_up(tmp_path):
     listening = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0, ssl=context)
     port = listening.sockets[0].getsockname()[1]
     with pytest.raises(SetupError) as caught:
-        await open_stream("127.0.0.1", port, ssl.create_default_context(cafile=str(authority)))
+        await open_stream("127.0.0.1", port, ssl.create_default_context(cafile=str(authority)), plenty())
     assert caught.value.outcome is Outcome.TLS
     assert "certificate" in caught.value.detail
     listening.close()
@@ -184,7 +184,7 @@ async def test_a_server_that_goes_during_the_handshake_fails_the_set_up(tmp_path
 
     listening = await asyncio.start_server(leave, "127.0.0.1", 0)
     with pytest.raises(SetupError) as caught:
-        await open_stream("127.0.0.1", listening.sockets[0].getsockname()[1], ssl.create_default_context())
+        await open_stream("127.0.0.1", listening.sockets[0].getsockname()[1], ssl.create_default_context(), plenty())
     assert caught.value.outcome is Outcome.TLS
     assert "closed during the handshake" in caught.value.detail
     listening.close()

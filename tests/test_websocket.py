@@ -16,6 +16,7 @@ from probes.transport import ExchangeError, Refused, SetupError
 from probes.websocket import WebSocket
 from probes.wire.dialect import WireRequest
 from tests.certificate import server_context
+from tests.sockets import first_of, plenty
 
 Handler = Callable[[ServerConnection], Awaitable[None]]
 
@@ -42,7 +43,9 @@ async def socket_to(handler: Handler = echo, **options: object) -> AsyncIterator
 
 async def said(one: WebSocket, wire: WireRequest) -> bytes:
     reply = await one.send(wire)
-    stamp, message = await reply.body.read()
+    got = []
+    await reply.body.each(lambda stamp, message: bool(got.append((stamp, message))))
+    [(stamp, message)] = got
     assert one.sent is not None
     assert one.sent.at <= stamp.at
     return message
@@ -56,12 +59,12 @@ async def test_a_socket_is_upgraded_once_and_kept():
         await echo(connection)
 
     async with socket_to(handler) as (one, wire, _):
-        setup = await one.open(wire)
+        setup = await one.open(wire, plenty())
         assert setup is not None
         assert setup.upgraded is not None
         assert setup.connected <= setup.upgraded
         assert await said(one, wire) == b'you said {"a":1}\n'
-        assert await one.open(wire) is None
+        assert await one.open(wire, plenty()) is None
         assert await said(one, wire) == b'you said {"a":1}\n'
     assert len(seen) == 1
     assert seen[0].path == "/v1/responses"
@@ -75,7 +78,7 @@ async def test_the_headers_of_the_upgrade_are_the_first_replys():
         response.headers["x-ratelimit-remaining-requests"] = "7"
 
     async with socket_to(process_response=limits) as (one, wire, _):
-        await one.open(wire)
+        await one.open(wire, plenty())
         assert (await one.send(wire)).headers["x-ratelimit-remaining-requests"] == "7"
         assert (await one.send(wire)).headers == {}
 
@@ -88,7 +91,7 @@ async def test_a_refused_upgrade_is_an_http_answer():
 
     async with socket_to(process_request=refuse) as (one, wire, _):
         with pytest.raises(Refused) as caught:
-            await one.open(wire)
+            await one.open(wire, plenty())
         assert caught.value.status == 429
         assert caught.value.headers["retry-after"] == "7"
         assert b"slow down" in caught.value.body
@@ -104,7 +107,7 @@ async def test_a_server_that_speaks_no_websocket_fails_the_set_up():
     url = f"ws://127.0.0.1:{listening.sockets[0].getsockname()[1]}/"
     one = WebSocket(url, None)
     with pytest.raises(SetupError) as caught:
-        await one.open(WireRequest(url, {}, b""))
+        await one.open(WireRequest(url, {}, b""), plenty())
     assert caught.value.outcome is Outcome.CONNECT
     one.drop()
     listening.close()
@@ -120,7 +123,7 @@ async def test_what_comes_while_nothing_is_asked_is_let_go_and_pings_are_answere
         await echo(connection)
 
     async with socket_to(handler) as (one, wire, _):
-        await one.open(wire)
+        await one.open(wire, plenty())
         await answered.wait()
         assert one.is_open
         assert await said(one, wire) == b'you said {"a":1}\n'
@@ -140,11 +143,11 @@ async def test_an_idle_close_is_known_and_the_next_opening_is_a_new_socket():
             await echo(connection)
 
     async with socket_to(handler) as (one, wire, _):
-        await one.open(wire)
+        await one.open(wire, plenty())
         closing.set()
         while one.is_open:
             await asyncio.sleep(0)
-        assert await one.open(wire) is not None
+        assert await one.open(wire, plenty()) is not None
         assert await said(one, wire) == b'you said {"a":1}\n'
 
 
@@ -159,11 +162,11 @@ async def test_a_close_in_the_midst_of_an_answer_is_a_cut_that_says_its_code(cod
             await connection.close(code, "too busy")
 
     async with socket_to(handler) as (one, wire, _):
-        await one.open(wire)
+        await one.open(wire, plenty())
         reply = await one.send(wire)
-        assert (await reply.body.read())[1] == b"begun\n"
+        assert await first_of(reply.body) == b"begun\n"
         with pytest.raises(ExchangeError) as caught:
-            await reply.body.read()
+            await first_of(reply.body)
     assert caught.value.outcome is Outcome.CUT
     assert words in caught.value.detail or "reset" in caught.value.detail.lower()
 
@@ -174,19 +177,19 @@ async def test_a_message_beyond_the_limit_is_a_protocol_error():
         await connection.send("x" * (2 << 20))
 
     async with socket_to(handler) as (one, wire, _):
-        await one.open(wire)
+        await one.open(wire, plenty())
         reply = await one.send(wire)
         with pytest.raises(ExchangeError) as caught:
-            await reply.body.read()
+            await first_of(reply.body)
     assert caught.value.outcome is Outcome.PROTOCOL
 
 
 async def test_an_old_socket_is_renewed_ahead_of_the_servers_limit(monkeypatch):
     async with socket_to() as (one, wire, _):
-        await one.open(wire)
-        assert await one.open(wire) is None
+        await one.open(wire, plenty())
+        assert await one.open(wire, plenty()) is None
         monkeypatch.setattr(websocket, "RENEW_AFTER_NS", 0)
-        assert await one.open(wire) is not None
+        assert await one.open(wire, plenty()) is not None
 
 
 async def test_a_message_in_fragments_is_one_message():
@@ -195,7 +198,7 @@ async def test_a_message_in_fragments_is_one_message():
         await connection.send(["{", '"type":', '"x"}'])
 
     async with socket_to(handler) as (one, wire, _):
-        await one.open(wire)
+        await one.open(wire, plenty())
         assert await said(one, wire) == b'{"type":"x"}\n'
 
 
@@ -206,7 +209,7 @@ async def test_tls_and_upgrade_are_timed_apart(tmp_path, monkeypatch):
         url = f"wss://localhost:{port_of(server)}/v1"
         one = WebSocket(url, tls_context())
         wire = WireRequest(url, {}, b"hello")
-        setup = await one.open(wire)
+        setup = await one.open(wire, plenty())
         assert setup is not None
         assert setup.secured is not None
         assert setup.upgraded is not None
@@ -218,4 +221,4 @@ async def test_tls_and_upgrade_are_timed_apart(tmp_path, monkeypatch):
 async def test_a_header_with_a_line_end_is_refused():
     async with socket_to() as (one, wire, _):
         with pytest.raises(ValueError, match="line end"):
-            await one.open(WireRequest(wire.url, {"authorization": "k\r\nHost: other"}, b""))
+            await one.open(WireRequest(wire.url, {"authorization": "k\r\nHost: other"}, b""), plenty())

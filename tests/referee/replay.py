@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import h11
 
 from probes.http1 import ResponseParser, request_bytes
+from probes.read_budget import ReadBudget
 from probes.wire.dialect import WireRequest
 
 
@@ -25,7 +26,7 @@ async def record(request: WireRequest) -> bytes:
     headers = [(name.encode(), value.encode()) for name, value in named.items()]
     reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
     writer.write(request_bytes(request.method, target.encode(), headers, request.body))
-    raw, parser = bytearray(), ResponseParser()
+    raw, parser = bytearray(), ResponseParser(ReadBudget.of_answer(100_000))
     while not parser.complete:
         data = await reader.read(1 << 16)
         raw += data

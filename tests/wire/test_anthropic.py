@@ -19,7 +19,7 @@ from probes.transports import transport_to
 from probes.verdict import judge
 from probes.wire import load_dialect
 from probes.wire.anthropic import Wire
-from probes.wire.dialect import End, Finish, Kind, Output, Served, Trouble, Usage
+from probes.wire.dialect import EVENT_LIMIT, End, Finish, Kind, Output, Served, Trouble, Usage
 from tests.simulated import MODEL, simulating
 
 ANSWER, REASONING = Kind.ANSWER, Kind.REASONING
@@ -303,7 +303,7 @@ def test_what_served_is_told_once():
         (b"data: {nope\n\n", Outcome.PROTOCOL, "not JSON: {nope"),
         (b"data: 3\n\n", Outcome.PROTOCOL, "not an object: 3"),
         (b"data: " + b"[" * 90_000 + b"\n\n", Outcome.PROTOCOL, "not JSON: [["),
-        (b"data: " + b" " * (1 << 20) + b"\n\n", Outcome.PROTOCOL, "an event of more than 1,048,576 bytes"),
+        (b"data: " + b" " * EVENT_LIMIT + b"\n\n", Outcome.PROTOCOL, "an event of more than 262,144 bytes"),
         (b"<html><title>Log in</title></html>", Outcome.PROTOCOL, "not an event stream: Log in"),
         (json.dumps(error("overloaded_error", "Overloaded")).encode(), Outcome.OVERLOADED, "Overloaded"),
     ],

@@ -144,7 +144,7 @@ def test_any_cut_of_the_bytes_gives_the_same_events(name):
         (b"[1]\n", Outcome.PROTOCOL, "not an object: [1]"),
         (b'[{"error": "x"}]\n', Outcome.STREAM_ERROR, "x"),
         (b"[" * 90_000 + b"\n", Outcome.PROTOCOL, "not JSON: " + "[" * 200),
-        (b" " * ((1 << 20) + 1), Outcome.PROTOCOL, "a line of more than 1,048,576 bytes"),
+        (b" " * (262_144 + 1), Outcome.PROTOCOL, "a line of more than 262,144 bytes"),
     ],
 )
 def test_streams_that_end_in_trouble(body, outcome, detail):

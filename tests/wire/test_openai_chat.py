@@ -7,7 +7,7 @@ import tracemalloc
 import pytest
 
 from probes.outcome import Outcome
-from probes.wire.dialect import End, Finish, Kind, Output, Queued, Served, ServerTimes, Trouble, Usage
+from probes.wire.dialect import EVENT_LIMIT, End, Finish, Kind, Output, Queued, Served, ServerTimes, Trouble, Usage
 from probes.wire.openai_chat import Wire
 from tests.wire import streams
 from tests.wire.streams import chunk, records
@@ -238,7 +238,7 @@ def test_counts_include_the_reasoning_and_nothing_absurd(usage, expected):
         (b"data: " + b"[" * 90_000 + b"\n\n", Outcome.PROTOCOL, "not JSON: " + "[" * 200),
         (b"data: " + b"9" * 5000 + b"\n\n", Outcome.PROTOCOL, "not JSON: " + "9" * 200),
         (b"data: 3\n\n", Outcome.PROTOCOL, "not an object: 3"),
-        (b"data: " + b" " * (1 << 20) + b"\n\n", Outcome.PROTOCOL, "an event of more than 1,048,576 bytes"),
+        (b"data: " + b" " * EVENT_LIMIT + b"\n\n", Outcome.PROTOCOL, "an event of more than 262,144 bytes"),
         (b"", Outcome.CUT, "the stream ended before its first record"),
         (b": keep-alive\n\n", Outcome.CUT, "the stream ended before its first record"),
         (records(chunk({"content": "x"}), end=""), Outcome.CUT, "the stream ended without a finish reason or [DONE]"),

@@ -12,7 +12,7 @@ from probes.marks import Marks
 from probes.outcome import Outcome
 from probes.timing import count, speed
 from probes.verdict import judge
-from probes.wire.dialect import End, Finish, Kind, Output, Served, ServerTimes, Trouble, Usage
+from probes.wire.dialect import EVENT_LIMIT, End, Finish, Kind, Output, Served, ServerTimes, Trouble, Usage
 from probes.wire.openai_responses import Wire
 from tests.samples import endpoint
 from tests.wire import responses_streams as streams
@@ -211,7 +211,7 @@ def test_hidden_reasoning_is_counted_but_not_taken_for_visible_speed():
         (b'{"object": "response", "output": []}', Outcome.PROTOCOL, "a whole JSON answer instead of a stream"),
         (b"data: {nope\n\n", Outcome.PROTOCOL, "not JSON: {nope"),
         (b"data: 3\n\n", Outcome.PROTOCOL, "not an object: 3"),
-        (b"data: " + b" " * (1 << 20) + b"\n\n", Outcome.PROTOCOL, "an event of more than 1,048,576 bytes"),
+        (b"data: " + b" " * EVENT_LIMIT + b"\n\n", Outcome.PROTOCOL, "an event of more than 262,144 bytes"),
         (b"", Outcome.CUT, "the stream ended before its first record"),
         (sse(*BEGUN, delta("output_text", "x")), Outcome.CUT, "the stream ended without a terminal event"),
         (sse(*BEGUN, end="data: [DONE]\n\n"), Outcome.CUT, "[DONE] without a terminal event"),

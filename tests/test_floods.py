@@ -1,0 +1,191 @@
+"""Floods from a server that never ends what it says: each ends, takes little memory, and starves nobody beside it."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import partial
+from itertools import pairwise
+
+import pytest
+
+from probes import backlog
+from probes.endpoint import Timeouts
+from probes.loop import EngineLoop
+from probes.outcome import Outcome
+from probes.probe import Probed, Prober
+from probes.simulator.behaviour import Behaviour
+from probes.simulator.distribution import Constant
+from probes.stream import PIECE
+from probes.transports import transport_to
+from probes.wire import load_dialect
+from tests.apart import simulating_apart
+from tests.floods import FLOODS, dialect_of, flooding, url_of
+from tests.samples import endpoint
+from tests.sockets import streaming
+
+PATIENT = Timeouts(connect=60, first_token=60, stall=60, total=60)
+"""On a machine so busy that anything may take a minute, still nothing but the budget ends a flood."""
+
+LIMITED = {
+    "a line without an end": "an event of more than 262,144 bytes",
+    "trailers": "chunk sizes and trailers of more than 64 KiB",
+    "one trailer": "chunk sizes and trailers of more than 64 KiB",
+    "a chunk's extension": "chunk sizes and trailers of more than 64 KiB",
+    "interim responses": "a response head of more than 64 KiB",
+    "headers": "a response head of more than 64 KiB",
+    "fragments": "exceeds limit of 262144 bytes",
+    "an upgrade's headers": "upgrade: ",
+}
+"""What is ended by the limit of a buffer, before its budget is spent."""
+
+MEMORY = 32 << 20
+"""Bytes by which all floods together may raise the most that the process ever had."""
+
+HEALTHY = 4
+ROUNDS = 3
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    with flooding() as number:
+        yield number
+
+
+def prober_of(port: int, name: str, timeouts: Timeouts = PATIENT) -> Prober:
+    flooded = endpoint(base_url=url_of(port, name), dialect=dialect_of(name), timeouts=timeouts)
+    return Prober(flooded, load_dialect(flooded.dialect), transport_to(flooded.base_url, None))
+
+
+async def probed(port: int, name: str, timeouts: Timeouts = PATIENT) -> Probed:
+    prober = prober_of(port, name, timeouts)
+    try:
+        return await prober.probe(None)
+    finally:
+        prober.close()
+
+
+@pytest.mark.parametrize("ringed", [True, False], ids=["ring", "selector"])
+@pytest.mark.parametrize("name", FLOODS)
+def test_a_flood_ends_in_protocol_and_says_how_much_it_was(port, name, ringed):
+    with asyncio.Runner(loop_factory=partial(EngineLoop, ringed=ringed)) as runner:
+        brought = runner.run(probed(port, name))
+    sample = brought.sample
+    if name == "trailers after the end":
+        assert sample.outcome is Outcome.OK, "the answer was whole"
+        return
+    assert sample.outcome is (Outcome.CONNECT if name == "an upgrade's headers" else Outcome.PROTOCOL), sample
+    assert brought.flooded is (name not in LIMITED)
+    assert LIMITED.get(name, "a flood: over ") in (sample.outcome_detail or "")
+
+
+async def grown(port: int) -> int:
+    """By how many bytes every flood together raised the most memory that this process ever had."""
+    import resource
+
+    await probed(port, "headers")  # what is imported on the way is not a flood's
+    await probed(port, "an upgrade's headers")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for name in FLOODS:
+        await probed(port, name)
+    unit = 1 if sys.platform == "darwin" else 1024
+    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * unit
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nobody says there how much memory a process had")
+def test_no_flood_fills_the_memory(port):
+    script = "import sys; from probes import loop; from tests.test_floods import grown; "
+    script += "print(loop.run(grown(int(sys.argv[1]))))"
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(port)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    assert int(done.stdout) < MEMORY
+
+
+STARVING = ["newlines", "comments", "tiny events", "words", "small chunks", "trailers", "interim responses"]
+STARVING += ["empty frames", "pings", "empty messages"]
+
+
+@pytest.fixture(scope="module")
+def healthy() -> Iterator[str]:
+    with simulating_apart({"model": Behaviour(output_tokens=Constant(40), tokens_per_s=Constant(400))}) as simulator:
+        yield simulator.url
+
+
+@pytest.mark.parametrize("name", STARVING)
+def test_others_are_answered_beside_a_flood(port, healthy, name):
+    async def ask(number: int) -> list[Outcome]:
+        one = endpoint(name=f"healthy/{number}", base_url=healthy, timeouts=Timeouts(20, 20, 8, 30))
+        prober = Prober(one, load_dialect(one.dialect), transport_to(healthy, None))
+        outcomes = [(await prober.probe(None)).sample.outcome for _ in range(ROUNDS)]
+        prober.close()
+        return outcomes
+
+    async def both() -> list[list[Outcome]]:
+        over = asyncio.Event()
+
+        async def flood() -> None:
+            prober = prober_of(port, name)
+            while not over.is_set():
+                await prober.probe(None)
+            prober.close()
+
+        flooded = asyncio.create_task(flood())
+        outcomes = await asyncio.gather(*map(ask, range(HEALTHY)))
+        over.set()
+        await flooded
+        return outcomes
+
+    with asyncio.Runner(loop_factory=EngineLoop) as runner:
+        assert runner.run(both()) == [[Outcome.OK] * ROUNDS] * HEALTHY
+
+
+@pytest.mark.parametrize("name", ["newlines", "words", "empty frames", "pings"])
+def test_others_have_their_turn_after_every_piece_of_a_flood(port, name, monkeypatch):
+    """Where no time is left for a second piece in a turn, the loop turns at least as often as pieces are decoded."""
+    monkeypatch.setattr(backlog, "TURN_NS", 0)
+    monkeypatch.setattr(backlog, "PIECE_NS", 0)
+
+    async def main() -> tuple[int, float]:
+        turns, over = 0, asyncio.Event()
+
+        async def turn() -> None:
+            nonlocal turns
+            while not over.is_set():
+                turns += 1
+                await asyncio.sleep(0)
+
+        turning = asyncio.create_task(turn())
+        sample = (await probed(port, name)).sample
+        over.set()
+        await turning
+        assert sample.outcome is Outcome.PROTOCOL
+        return turns, 24_096 / PIECE
+
+    with asyncio.Runner(loop_factory=EngineLoop) as runner:
+        turns, fewest = runner.run(main())
+    assert turns > fewest
+
+
+async def test_a_large_read_is_handed_over_in_pieces_and_only_the_last_ends_as_it_did():
+    async with streaming() as (stream, far):
+        stamps = []
+        size = 0
+
+        def take(stamp, data):
+            nonlocal size
+            assert len(data) <= PIECE
+            stamps.append(stamp)
+            size += len(data)
+            return size < 100_000
+
+        far.sendall(b"x" * 100_000)
+        await stream.each(take)
+    assert size == 100_000
+    for stamp, following in pairwise(stamps):
+        if stamp.at == following.at:  # of one read
+            assert stamp.end_doubt == stamp.doubt
