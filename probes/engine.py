@@ -35,7 +35,7 @@ FIRST_ROUND_STEP_S: Final = 0.2
 BEAT_S: Final = 3.0
 """How often the engine's state is written to the store, which renews its lease there and tells screens that attach."""
 
-GRACE_S: Final = 1.0
+GRACE_S: Final = 0.5
 """How long a running probe may go on when the engine is asked to stop."""
 
 LAG_WINDOW_NS: Final = 10_000_000_000

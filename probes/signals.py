@@ -1,16 +1,31 @@
-"""Signals: a stop event set by SIGINT and SIGTERM."""
+"""Signals: those by which a system or a person asks a process to end, and a stop event that they set."""
 
 import asyncio
 import contextlib
 import signal
 from collections.abc import Iterator
+from typing import Final
+
+ENDING: Final = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name)
+)
+"""SIGHUP: the terminal has gone; SIGQUIT is Ctrl+\\."""
+
+
+def ending_signals() -> list[signal.Signals]:
+    """Those of `ENDING` to be obeyed.
+
+    A SIGHUP or SIGQUIT that whoever started us ignores (nohup, a shell's background job) stays ignored.
+    """
+    always = (signal.SIGINT, signal.SIGTERM)
+    return [one for one in ENDING if one in always or signal.getsignal(one) is not signal.SIG_IGN]
 
 
 @contextlib.contextmanager
 def stop_on_signals(stop: asyncio.Event) -> Iterator[None]:
-    """Set ``stop`` on the first SIGINT or SIGTERM; the system's own handling returns after it, for impatience."""
+    """Set ``stop`` on the first signal to end; the system's own handling returns after it, for impatience."""
     loop = asyncio.get_running_loop()
-    wanted = (signal.SIGINT, signal.SIGTERM)
+    wanted = ending_signals()
 
     def set_once() -> None:
         stop.set()

@@ -40,6 +40,7 @@ OF_PROBES = {
     "probes.selftest.certificate",
     "probes.share_interval",
     "probes.shift",
+    "probes.signals",
     "probes.stats",
     "probes.store.stretches",
     "probes.store.ends",

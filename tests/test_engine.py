@@ -194,11 +194,12 @@ async def test_a_second_recorder_says_who_holds_the_store_and_the_first_goes_on(
             await until(lambda: len(simulator.records) > before)
 
 
-async def test_a_recorder_stops_cleanly_and_keeps_what_it_holds(tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
+async def test_a_recorder_stops_cleanly_and_keeps_what_it_holds(number, tmp_path):
     async with simulating(QUICK) as simulator:
         async with child("--config", str(configuration(tmp_path, simulator)), "record") as one:
             lines = [(await one.process.stdout.readline()).decode() for _ in range(3)]
-            one.process.send_signal(signal.SIGINT)
+            one.process.send_signal(number)
             rest, _ = await one.process.communicate()
             assert one.process.returncode == 0
         assert all("sim/one" in line for line in lines)
@@ -206,6 +207,24 @@ async def test_a_recorder_stops_cleanly_and_keeps_what_it_holds(tmp_path):
         table = rest.decode()
         assert "tokens/s p50" in table
         assert len(stored(tmp_path)) >= 3
+
+
+async def test_a_recorder_under_nohup_goes_on_when_its_terminal_goes(tmp_path):
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        async with (
+            simulating(QUICK) as simulator,
+            child("--config", str(configuration(tmp_path, simulator)), "record") as one,
+        ):
+            await one.process.stdout.readline()
+            one.process.send_signal(signal.SIGHUP)
+            for _ in range(3):
+                assert await one.process.stdout.readline()
+            one.process.send_signal(signal.SIGTERM)
+            await one.process.communicate()
+            assert one.process.returncode == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 async def test_a_recorder_outlives_whoever_read_its_lines(tmp_path):

@@ -1,25 +1,29 @@
 """InftopApp: the screen's program; it joins a source, the store's past and the dashboard, and ends them in order."""
 
 import asyncio
+import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from textual import on
+from rich.traceback import Traceback
+from textual import constants, on
 from textual.app import App, SystemCommand
+from textual.driver import Driver
 from textual.screen import Screen
 
 from probes.frames import EndpointFacts, Hello
 from probes.race.news import RaceCommand, RaceNews
 from probes.race.prompts import NamedPrompt
 from probes.race.wish import RaceWish
+from probes.text import line
 from tui.compare_keys import COMPARE_KEYS
 from tui.endpoint_keys import ENDPOINT_KEYS
 from tui.fleet import Fleet
 from tui.history import SPAN_MS
 from tui.keys import KEYS, RACE_KEYS
 from tui.lens import Lens
-from tui.messages import LineRejected, Message
+from tui.messages import LineRejected, Message, SourceLost
 from tui.period import Period
 from tui.screens.asking import CompareAsked, EndpointAsked, ExportAsked, RaceAsked, WindowChosen
 from tui.screens.dashboard import TICK_S, DashboardScreen
@@ -80,6 +84,18 @@ class InftopApp(App[None]):
             self.register_theme(one)
         self.theme = theme if theme in self.available_themes else DARK.name
 
+    def get_driver_class(self) -> type[Driver]:
+        """Textual's own, but for terminals of POSIX."""
+        if os.name != "posix" or constants.DRIVER is not None:
+            return super().get_driver_class()
+        from tui.terminal import TerminalDriver
+
+        return TerminalDriver
+
+    def _fatal_error(self) -> None:
+        """Show a defect that ends the screen. Textual's own way prints the values of variables, keys among them."""
+        self.panic(Traceback())
+
     def get_default_screen(self) -> Screen[None]:
         """The dashboard is the first screen and stays the lowest."""
         return self._dashboard
@@ -92,7 +108,15 @@ class InftopApp(App[None]):
             self.set_timer(self._lasting_s, self.action_quit)
 
     def _begin(self) -> None:
-        self.run_worker(self._source.run(self._take), group="source", exit_on_error=False)
+        self.run_worker(self._listen(), group="source", exit_on_error=False)
+
+    async def _listen(self) -> None:
+        """Take what the source delivers; a defect of ours that ends it is said."""
+        try:
+            await self._source.run(self._take)
+        except Exception as error:
+            self._take(SourceLost(line(f"the screen's own defect: {error!r}", 200)))
+            raise
 
     def _take(self, message: Message) -> None:
         """News of a race goes where it is drawn; all else waits for the tick."""
@@ -256,6 +280,11 @@ class InftopApp(App[None]):
                     run = partial(self.run_action, key.action, default_namespace=screen)
                     yield SystemCommand(f"{key.title}  ({key.shown})", key.help, run)
         yield SystemCommand("Theme", "Choose another theme.", self.action_change_theme)
+
+    def leave(self, within_s: float) -> None:
+        """End as by `q`, but within so many seconds: an engine that has not ended then is killed."""
+        asyncio.get_running_loop().call_later(within_s, self.exit)
+        self.call_later(self.action_quit)
 
     async def action_quit(self) -> None:
         """Leave; an engine of our own finishes what it holds first."""

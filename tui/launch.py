@@ -1,5 +1,6 @@
 """Launch: the command that is our engine, and the dashboard started on it."""
 
+import asyncio
 import gc
 import os
 import sys
@@ -155,7 +156,14 @@ def _show(
         race=race,
     )
     gc.freeze()  # what start-up has made stays: walking it again and again would hold up keys and reading
-    app.run()
+    if os.name == "posix":
+        from tui.terminal import show  # the terminals of other systems are otherwise
+
+        asyncio.run(show(app))
+    else:
+        app.run()
+    if app.return_code:
+        raise SystemExit(app.return_code)
 
 
 def _engine(words: Sequence[str]) -> HeldSource:

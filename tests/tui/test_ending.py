@@ -1,0 +1,136 @@
+"""How a screen ends: by a key, by signals, with its terminal gone or stuck, by defects; the terminal is given back."""
+
+import os
+import signal
+import sys
+import termios
+
+import pytest
+
+from tests.tui.seat import children, seated
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are looked up in /proc")
+
+DRAWN = b"samples"
+"""The engine has said how it is."""
+
+
+FAULTS = {
+    "in the app": """
+from tui.screens.dashboard import DashboardScreen
+def draw(self, secret="not to be shown"):
+    raise RuntimeError("boom")
+DashboardScreen.draw = draw
+""",
+    "at its start": """
+from tui.app import InftopApp
+def mount(self):
+    raise RuntimeError("boom")
+InftopApp.on_mount = mount
+""",
+    "in the driver": """
+from textual.drivers.linux_driver import LinuxDriver
+count, usual = [], LinuxDriver.write
+def write(self, data, secret="not to be shown"):
+    count.append(1)
+    if len(count) == 40:
+        raise RuntimeError("boom")
+    usual(self, data)
+LinuxDriver.write = write
+""",
+    "in the thread that reads keys": """
+from textual.drivers.linux_driver import LinuxDriver
+def read(self):
+    raise RuntimeError("boom")
+LinuxDriver.run_input_thread = read
+""",
+}
+
+HANGS = """
+import time
+from tui.app import InftopApp
+count, usual = [], InftopApp.tick
+def tick(self):
+    count.append(1)
+    if len(count) > 20:
+        sys.__stderr__.write("<hangs>")
+        sys.__stderr__.flush()
+        time.sleep(3600)
+    usual(self)
+InftopApp.tick = tick
+"""
+
+
+@pytest.mark.parametrize("how", ["q", signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGINT])
+def test_a_screen_that_is_to_end_gives_the_terminal_back(how, tmp_path):
+    with seated("demo", folder=tmp_path) as seat:
+        seat.until(DRAWN)
+        assert "1049" in seat.left_on, "the alternate screen"
+        assert "1000" in seat.left_on, "the mouse"
+        assert not seat.is_as_found
+        if how == "q":
+            seat.press(how)
+        else:
+            seat.kill(how)
+        assert seat.ended() == 0
+        assert seat.left_on == []
+        assert seat.is_as_found
+        assert b"Traceback" not in seat.written
+
+
+@pytest.mark.parametrize("ignoring", [(), (signal.SIGHUP,)], ids=["SIGHUP", "nohup"])
+def test_a_screen_whose_window_is_closed_ends(ignoring, tmp_path):
+    with seated("demo", ignoring=ignoring, folder=tmp_path) as seat:
+        seat.until(DRAWN)
+        seat.hang_up()
+        assert seat.ended() == 0
+
+
+def test_a_screen_whose_terminal_takes_nothing_ends(tmp_path):
+    with seated("demo", folder=tmp_path) as seat:
+        seat.until(DRAWN)
+        termios.tcflow(seat.slave, termios.TCOOFF)
+        seat.kill(signal.SIGTERM)
+        seat.process.wait(60)
+        termios.tcflow(seat.slave, termios.TCOON)
+        assert seat.ended() == 0
+        assert seat.is_as_found
+
+
+def test_a_screen_that_hangs_ends_and_gives_the_terminal_back(tmp_path):
+    with seated("demo", code=HANGS, folder=tmp_path) as seat:
+        seat.until(DRAWN)
+        seat.until(b"<hangs>")
+        seat.kill(signal.SIGTERM)
+        assert seat.ended() == 0
+        assert seat.left_on == []
+        assert seat.is_as_found
+
+
+def test_a_screen_whose_engine_hangs_ends_and_so_does_the_engine(tmp_path):
+    with seated("demo", folder=tmp_path) as seat:
+        seat.until(DRAWN)
+        [engine] = children(seat.process.pid)
+        os.kill(engine, signal.SIGSTOP)
+        seat.kill(signal.SIGTERM)
+        assert seat.ended() == 0
+        assert seat.left_on == []
+        assert seat.is_as_found
+
+
+@pytest.mark.parametrize("where", FAULTS)
+def test_a_defect_gives_the_terminal_back_and_says_what_it_was(where, tmp_path):
+    with seated("demo", code=FAULTS[where], folder=tmp_path) as seat:
+        assert seat.ended() == 1
+        assert seat.left_on == []
+        assert seat.is_as_found
+        assert b"boom" in seat.written
+        assert b"not to be shown" not in seat.written, "the values of variables may be keys"
+
+
+def test_a_module_that_cannot_be_imported_is_said_on_the_screen(tmp_path):
+    with seated("demo", code="sys.modules['tui.child'] = None", folder=tmp_path) as seat:
+        seat.until(b"own defect")
+        seat.press("q")
+        assert seat.ended() == 0
+        assert seat.left_on == []

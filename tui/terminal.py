@@ -1,0 +1,125 @@
+"""Terminal: the terminal of the screen, given back as it was found however the screen ends (POSIX only)."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+import termios
+import threading
+from collections.abc import Callable
+from types import FrameType
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from rich.traceback import Traceback
+from textual.drivers.linux_driver import LinuxDriver
+
+from probes.signals import ending_signals
+
+if TYPE_CHECKING:
+    from tui.app import InftopApp
+
+ENDING_S: Final = 1.6
+"""What a screen that a signal ends gives its engine, which is killed after it."""
+
+LAST_S: Final = 2.0
+"""How long after a signal the terminal is given back by force, and the process ends."""
+
+STUCK_S: Final = 0.2
+"""A terminal that is stopped (Ctrl+S) takes nothing, and is not waited for longer."""
+
+RESTORE: Final = (
+    "\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l"  # no mouse
+    "\x1b[?2004l\x1b[?1004l\x1b[?2048l\x1b[?7h\x1b[<u"  # paste, focus, size, line wrap, keyboard
+    "\x1b[?1049l\x1b[?25h"  # the screen that was there before, and its cursor
+)
+"""What undoes all that Textual's driver asks of a terminal (xterm's ctlseqs)."""
+
+
+class TerminalDriver(LinuxDriver):
+    """Textual's driver, which outlives its terminal: once that has gone the screen ends as it does by `q`.
+
+    Textual's own hangs then: the thread that writes dies of it, and its queue fills.
+    """
+
+    def __init__(self, app: "InftopApp", **options: Any) -> None:
+        super().__init__(app, **options)
+        self._file = _Outlasting(sys.__stderr__, self._gone)  # type: ignore[arg-type, assignment]
+
+    def run_input_thread(self) -> None:
+        """As Textual's, but that a terminal which cannot be read is no defect, and that a defect ends with status 1."""
+        try:
+            super().run_input_thread()
+        except OSError:
+            self._gone()
+        except Exception as error:
+            told = Traceback.from_exception(type(error), error, error.__traceback__)
+            self._loop.call_soon_threadsafe(lambda: self._app.exit(return_code=1, message=told))
+
+    def _gone(self) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended: so has the screen
+            self._loop.call_soon_threadsafe(self._app.leave, ENDING_S)  # type: ignore[attr-defined]
+
+
+class _Outlasting:
+    """What the driver's thread writes to: it takes what its terminal does not, and tells ``gone`` the first time."""
+
+    def __init__(self, file: IO[str], gone: Callable[[], None]) -> None:
+        self.fileno = file.fileno
+        self._file = file
+        self._tell = gone
+        self._told = False
+
+    def write(self, text: str) -> None:
+        self._try(lambda: self._file.write(text))
+
+    def flush(self) -> None:
+        self._try(self._file.flush)
+
+    def _try(self, do: Callable[[], object]) -> None:
+        try:
+            do()
+        except Exception:
+            if not self._told:
+                self._told = True
+                self._tell()
+
+
+async def show(app: "InftopApp") -> None:
+    """Run the screen. A signal ends it as `q` does, within `LAST_S`, though its loop hang or its terminal be stuck."""
+    loop = asyncio.get_running_loop()
+    attributes = termios.tcgetattr(0)
+    asked = given_back = False
+
+    def end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - a handler's signature
+        nonlocal asked
+        if not asked:
+            asked = True
+            _timer(LAST_S, lambda: os._exit(0) if given_back else _by_force(attributes))
+            loop.call_soon_threadsafe(app.leave, ENDING_S)
+
+    before = {one: signal.signal(one, end) for one in ending_signals()}
+    try:
+        await app.run_async()
+    finally:
+        given_back = True
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
+def _by_force(attributes: list[Any]) -> None:
+    """Give the terminal back, from a thread, and end the process."""
+    _timer(STUCK_S, lambda: os._exit(0))
+    with contextlib.suppress(termios.error):
+        termios.tcflush(2, termios.TCOFLUSH)  # a terminal that nobody reads is full
+        termios.tcsetattr(0, termios.TCSANOW, attributes)
+    with contextlib.suppress(OSError):
+        os.write(2, RESTORE.encode())
+    os._exit(0)
+
+
+def _timer(seconds: float, do: Callable[[], None]) -> threading.Timer:
+    timer = threading.Timer(seconds, do)
+    timer.daemon = True
+    timer.start()
+    return timer
