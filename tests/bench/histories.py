@@ -51,6 +51,7 @@ def _made_up(rng: random.Random, endpoint: str, at_ms: int) -> Sample:
         "gc_pause_ms": 0.0,
         "clock_step_ms": round(rng.gauss(0, 0.002), 6),
         "cpu_steal_ms": 0.0,
+        "sample_id": f"{rng.getrandbits(64):016x}",
         **setup,
     }
     fate = rng.random()

@@ -55,6 +55,7 @@ FIXED: Final = {
     "gap_p95_ms": 2.4, "requests_limit": 1000, "requests_reset_s": 60, "served_model": "'made-up-model'",
     "request_id": "'req_0123456789abcdef'", "finish_reason": "'stop'", "cost_usd": 0.00016, "clock": "'kernel'",
     "loop_lag_ms": 0.1, "prompt_version": "'0badcafe'", "error_bound_ms": 0.02,
+    "sample_id": "lower(hex(randomblob(8)))",
 }  # fmt: skip
 INSERT: Final = (
     f"INSERT INTO sample ({', '.join((*COLUMNS, *FIXED))}) "
