@@ -13,7 +13,7 @@ from typing import Annotated, Final, Literal
 import typer
 
 from probes import __version__
-from probes.exit_code import ExitCode, exit_code_of
+from probes.exit_code import ExitCode, exit_code_of, words_of
 from probes.history_cli import history_app
 from probes.races_cli import races_app
 
@@ -325,5 +325,5 @@ def main() -> None:
         code = exit_code_of(error)
         if code is None:
             raise
-        print(error, file=sys.stderr)  # noqa: T201
+        print(words_of(error), file=sys.stderr)  # noqa: T201
         sys.exit(code)

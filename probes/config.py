@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-import platformdirs
-
 from probes import toml_value as check
 from probes.budget import Budget
 from probes.control import EVERY_S, USUAL, ControlPlan, origin_of
@@ -20,6 +18,7 @@ from probes.store import retention
 from probes.store.retention import Retention
 from probes.text import line
 from probes.toml_table import ConfigError, Problem, Table, parse
+from probes.user_folders import config_folder
 
 __all__ = ["Config", "ConfigError", "UnknownEndpoint", "UnknownGroup", "choose", "find_config", "in_group", "load"]
 
@@ -74,7 +73,8 @@ def find_config(explicit: Path | None) -> Path:
         return explicit
     if named := os.environ.get("INFTOP_CONFIG"):
         return Path(named)
-    places = (Path(FILE), platformdirs.user_config_path("inftop", appauthor=False) / FILE)
+    user = config_folder()
+    places = (Path(FILE), *([user / FILE] if user else []))
     return next((place for place in places if place.is_file()), _shipped())
 
 

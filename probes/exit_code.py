@@ -38,3 +38,10 @@ def exit_code_of(error: Exception) -> ExitCode | None:
         case OSError():  # a full disk, a file that may not be written: it names the file itself
             return ExitCode.NOT_OK
     return None
+
+
+def words_of(error: Exception) -> str:
+    """What is printed of such an error: its text; of the system's own without its number."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)

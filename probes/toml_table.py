@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
+from probes.small_file import read_small_text
 from probes.text import line
 from probes.toml_value import kind, nearest
 
@@ -43,13 +44,13 @@ class ConfigError(Exception):
 def parse(path: Path) -> dict[str, Any]:
     """The TOML of a file. Raises ConfigError where it cannot be read or is not TOML."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except UnicodeDecodeError as error:
-        what = f"not UTF-8 text (byte {error.start})"
+        return tomllib.loads(read_small_text(path))
     except tomllib.TOMLDecodeError as error:
         at = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", str(error))
         number = f"line {at[1]}: " if at and at[1] else ""
         what = f"{number}not TOML: {line(str(error).removesuffix(at[0] if at else ''))}"
+    except ValueError as error:
+        what = str(error)
     except OSError as error:
         what = f"cannot be read: {error.strerror or error}"
     raise ConfigError((Problem(str(path), "", what),))

@@ -2,21 +2,29 @@
 
 import sys
 
+from probes import entry
+
 
 def main() -> None:
-    """Run ``inftop``.
+    """Run ``inftop``, and leave with an exit code of `probes.exit_code`."""
+    entry.run(_main)
+
+
+def _main() -> None:
+    """The two bare commands, or the parser.
 
     ``inftop`` and ``inftop demo`` alone need no parser: importing it would take a sixth of the time to the first
-    picture. Where the configuration is wrong the parser's way says so.
+    picture. Where it cannot begin the parser's way says so.
     """
     words = sys.argv[1:]
     if words in ([], ["demo"]):
+        from probes.store.problem import StoreProblem
         from probes.toml_table import ConfigError
         from tui.launch import bare
 
         try:
             bare(demo=bool(words))
-        except ConfigError:
+        except (ConfigError, StoreProblem):
             pass
         else:
             return

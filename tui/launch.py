@@ -16,6 +16,7 @@ from probes.race.prompts import NamedPrompt
 from probes.race.wish import RaceWish
 from probes.store.place import check_url, default_url, is_postgres, path_of
 from probes.store.problem import StoreProblem
+from probes.user_folders import from_home
 from tui.lens import Lens, lens_on
 from tui.source import HeldSource, Live, Source
 
@@ -60,7 +61,7 @@ def show_attached(url: str, config: Path | None, lens: Lens, *, theme: str | Non
 
 def url_of(store: str) -> str:
     """The URL of a store that is named by its path or by a URL. Raises ValueError, which does not quote it."""
-    url = store if "://" in store else f"sqlite:///{Path(store).expanduser().absolute()}"
+    url = store if "://" in store else f"sqlite:///{from_home(Path(store)).absolute()}"
     check_url(url)
     return url
 

@@ -22,6 +22,7 @@ from probes.race.result import result
 from probes.race.wish import FEWEST_LANES, MOST_LANES, RaceWish, WrongWish
 from probes.session import open_engine, open_plan
 from probes.signals import stop_on_signals
+from probes.small_file import read_small_text
 from probes.store.problem import StoreProblem
 from probes.store.races import keep
 
@@ -92,7 +93,10 @@ def _prompt(asked: Asked, written: str, prompts: Sequence[NamedPrompt]) -> Named
     if sum((bool(written), asked.prompt_name is not None, asked.prompt_file is not None)) > 1:
         raise WrongWish("write a prompt, name one or give a file: only one of them")
     if asked.prompt_file is not None:
-        return NamedPrompt(asked.prompt_file.name, asked.prompt_file.read_text(encoding="utf-8"))
+        try:
+            return NamedPrompt(asked.prompt_file.name, read_small_text(asked.prompt_file))
+        except ValueError as error:
+            raise WrongWish(f"{asked.prompt_file}: {error}") from None
     if written:
         return NamedPrompt("", written)
     by_name = {one.name: one for one in prompts}

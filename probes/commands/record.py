@@ -168,7 +168,9 @@ def _printer(stream: TextIO) -> Callable[[str], None]:
         if not gone:
             try:
                 print(line, file=stream, flush=True)
-            except (OSError, ValueError):
+            except OSError as error:
                 gone = True
+                if stream is sys.stdout:
+                    print(f"no more lines ({error.strerror}): the recording goes on", file=sys.stderr)  # noqa: T201
 
     return say

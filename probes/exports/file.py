@@ -1,6 +1,8 @@
 """File: where an export goes: a file that appears whole or not at all, or a stream."""
 
 import os
+import stat
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,16 +14,28 @@ from typing import BinaryIO
 def opened(out: Path | BinaryIO) -> Iterator[BinaryIO]:
     """What writes bytes to ``out``. A file is written beside it, for its owner alone, and takes its place when whole.
 
-    A pipe or a device is written to, not replaced; a link stays a link. Raises OSError where it cannot be written.
+    A pipe, a device and what standard output is already (``/dev/stdout``) are written to, not replaced. A link stays a
+    link: the file it leads to is replaced. Raises OSError where it cannot be written.
     """
     if not isinstance(out, Path):
         yield out
-    elif out.exists() and not out.is_file():
+    elif (kind := _status(out)) is not None and not stat.S_ISREG(kind.st_mode):
         with out.open("wb") as file:
             yield file
+    elif kind is not None and os.path.samestat(kind, os.fstat(1)):
+        yield sys.stdout.buffer
+        sys.stdout.flush()
     else:
         with _replacing(out.resolve()) as file:
             yield file
+
+
+def _status(path: Path) -> os.stat_result | None:
+    """What the path leads to; None where there is nothing yet. Raises OSError, also for links in a circle."""
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None
 
 
 @contextmanager

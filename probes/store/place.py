@@ -12,6 +12,7 @@ from typing import Final, Literal
 import platformdirs
 
 from probes.store.problem import StoreProblem, of_os, of_sqlite
+from probes.user_folders import data_folder, from_home
 
 APPLICATION_ID: Final = 0x696E6674
 """``inft``: the mark of our files, in bytes 68 to 72 of an SQLite header (https://www.sqlite.org/fileformat2.html#application_id)."""
@@ -24,7 +25,7 @@ _POSTGRES: Final = ("postgresql", "postgres", "postgresql+psycopg")
 
 def default_url() -> str:
     """The URL of ``history.db`` in the user data folder."""
-    return f"sqlite:///{platformdirs.user_data_path('inftop', appauthor=False) / 'history.db'}"
+    return f"sqlite:///{data_folder() / 'history.db'}"
 
 
 def is_postgres(url: str) -> bool:
@@ -47,7 +48,7 @@ def check_url(url: str) -> None:
 
 def url_of(text: str) -> str:
     """The URL of a store that is named by its URL or by the path of its file. Raises ValueError as `check_url` does."""
-    url = text if "://" in text else f"sqlite:///{Path(text).expanduser()}"
+    url = text if "://" in text else f"sqlite:///{from_home(Path(text))}"
     check_url(url)
     return url
 
@@ -73,7 +74,7 @@ def path_of(url: str) -> Path:
         raise ValueError("a store's URL begins with sqlite:/// or postgresql://")
     if not rest.startswith("/") or rest in ("/", "/:memory:"):
         raise ValueError("a store is a file: sqlite:///path, or sqlite:////absolute/path")
-    return Path(rest[1:]).expanduser()
+    return from_home(Path(rest[1:]))
 
 
 def whose(path: Path) -> Literal["missing", "empty", "ours"]:

@@ -1,0 +1,22 @@
+"""Small files that people write, such as a configuration or a prompt, read whole; a device without an end is told."""
+
+from pathlib import Path
+from typing import Final
+
+MOST: Final = 1 << 20
+"""Bytes; nobody writes so much by hand."""
+
+
+def read_small_text(path: Path) -> str:
+    """The UTF-8 text of a file or a pipe, without a byte order mark.
+
+    Raises OSError where it cannot be read, and ValueError, which says why, where it is longer than `MOST` or not text.
+    """
+    with path.open("rb") as file:
+        raw = file.read(MOST + 1)
+    if len(raw) > MOST:
+        raise ValueError(f"longer than {MOST >> 20} MB")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not UTF-8 text (byte {error.start})") from None

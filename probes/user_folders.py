@@ -1,0 +1,34 @@
+"""User folders: where the user's configuration and data are; not every user has a home."""
+
+from pathlib import Path
+from typing import Final
+
+import platformdirs
+
+from probes.store.problem import StoreProblem
+
+_NAME: Final = "inftop"
+
+
+def config_folder() -> Path | None:
+    """The folder of the user's configuration; None where the user has no home and nothing names another place."""
+    try:
+        return platformdirs.user_config_path(_NAME, appauthor=False)
+    except RuntimeError:  # neither $HOME nor an entry in the password database
+        return None
+
+
+def data_folder() -> Path:
+    """The folder of the user's data. Raises StoreProblem where the user has no home."""
+    try:
+        return platformdirs.user_data_path(_NAME, appauthor=False)
+    except RuntimeError:
+        raise StoreProblem("failed", "no folder for the store: set HOME, or url in [store]", lasting=True) from None
+
+
+def from_home(path: Path) -> Path:
+    """The path with the home for its ``~``. Raises ValueError where that user has none."""
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        raise ValueError("a path begins with ~, and there is no home folder: set HOME") from None
