@@ -80,8 +80,8 @@ def test_without_a_home_what_needs_none_is_done(config, store, nobody):
         assert (done.returncode, done.stdout != b"") == (0, True), said(done)
 
 
-def test_without_a_home_what_needs_one_says_so(config, nobody):
-    config.write_text(config.read_text().partition("[control]")[2].join(["[control]", ""]))
+def test_without_a_home_what_needs_one_says_so(config, store, nobody):
+    config.write_text(config.read_text().removeprefix(f'[store]\nurl = "{url_of(store)}"\n'))
     for words in (["check"], ["history"], ["export"], ["record", "--for", "1s"]):
         done = run("--config", config, *words, **nobody)
         assert done.returncode == 3

@@ -6,7 +6,7 @@ A file that is not there yet is an empty store. Nothing is ever stored, and a fi
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -38,7 +38,8 @@ class SqliteSource:
                 while rows := cursor.fetchmany(FETCH):
                     yield rows
             finally:
-                cursor.close()
+                with suppress(sqlite3.ProgrammingError):  # closed with its connection, as where a reader went wrong
+                    cursor.close()
 
     def few(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
         """As `probes.store.source.Source` says."""
