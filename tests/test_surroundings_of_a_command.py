@@ -78,6 +78,9 @@ def test_without_a_home_what_needs_none_is_done(config, store, nobody):
     for words in (["check"], ["history"], ["export", "--since", "2020-01-01"]):
         done = run("--config", config, *words, **nobody)
         assert (done.returncode, done.stdout != b"") == (0, True), said(done)
+    done = run("--config", config, "record", "--for", "1s", **nobody)
+    assert (done.returncode, "recording 1 endpoints" in said(done)) == (0, True)
+    assert ask(store, "SELECT count(*) > 1 FROM sample") == [(1,)]
 
 
 def test_without_a_home_what_needs_one_says_so(config, store, nobody):

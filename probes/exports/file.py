@@ -15,11 +15,21 @@ def opened(out: Path | BinaryIO) -> Iterator[BinaryIO]:
     """What writes bytes to ``out``. A file is written beside it, for its owner alone, and takes its place when whole.
 
     A pipe, a device and what standard output is already (``/dev/stdout``) are written to, not replaced. A link stays a
-    link: the file it leads to is replaced. Raises OSError where it cannot be written.
+    link: the file it leads to is replaced. Raises OSError, which names the file, where it cannot be written.
     """
     if not isinstance(out, Path):
         yield out
-    elif (kind := _status(out)) is not None and not stat.S_ISREG(kind.st_mode):
+        return
+    try:
+        with _opened(out) as file:
+            yield file
+    except OSError as error:  # that of a write does not name it
+        raise OSError(error.errno, error.strerror, error.filename or str(out)) from error
+
+
+@contextmanager
+def _opened(out: Path) -> Iterator[BinaryIO]:
+    if (kind := _status(out)) is not None and not stat.S_ISREG(kind.st_mode):
         with out.open("wb") as file:
             yield file
     elif kind is not None and os.path.samestat(kind, os.fstat(1)):

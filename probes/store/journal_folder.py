@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, unquote
 
-import platformdirs
-
 from probes.checked import checked
 from probes.sample import Sample
 from probes.store.journal import Journal, batches_in, entries_of, lines_in
 from probes.store.place import is_postgres, path_of, shown
-from probes.store.problem import of_os
+from probes.store.problem import StoreProblem, of_os
+from probes.user_folders import data_folder
 
 _PORT: Final = "5432"
 
@@ -30,7 +29,7 @@ class Waiting(NamedTuple):
 
 def journal_folder(url: str, vantage: str) -> Path:
     """The folder for samples of a store that were recorded at ``vantage``, whoever recorded them."""
-    return _journals() / f"{_digest(store_key(url))}-{_digest(vantage)}"
+    return _journals(url) / f"{_digest(store_key(url))}-{_digest(vantage)}"
 
 
 def open_journal(url: str, vantage: str, folder: Path | None = None, run: str | None = None) -> Journal:
@@ -67,7 +66,7 @@ def store_key(url: str) -> str:
 def waiting_for(url: str, vantage: str) -> list[Waiting]:
     """How many samples wait on this machine for the store, from ``vantage`` and all others. Raises StoreProblem."""
     try:
-        folders = [*sorted(_journals().glob(f"{_digest(store_key(url))}-*")), _former_folder(url, vantage)]
+        folders = [*sorted(_journals(url).glob(f"{_digest(store_key(url))}-*")), _former_folder(url, vantage)]
         found = [Waiting(str(one), sum(lines_in(batch.path) for batch in batches_in(one))) for one in folders]
     except OSError as error:
         raise of_os(error) from error
@@ -84,13 +83,19 @@ def samples_for(url: str, vantage: str) -> Iterator[Sample]:
                         yield checked(entry.sample)
 
 
-def _journals() -> Path:
-    return platformdirs.user_data_path("inftop", appauthor=False) / "journal"
+def _journals(url: str) -> Path:
+    """Where all journals are: among the user's data; beside the store's file where the user has no home."""
+    try:
+        return data_folder() / "journal"
+    except StoreProblem:
+        if is_postgres(url):
+            raise
+        return path_of(url).parent / "journal"
 
 
 def _former_folder(url: str, vantage: str) -> Path:
     """The folder that an older inftop used for these: one for each spelling of the URL."""
-    return _journals() / _digest(f"{shown(url)}\n{vantage}")
+    return _journals(url) / _digest(f"{shown(url)}\n{vantage}")
 
 
 def _digest(text: str) -> str:

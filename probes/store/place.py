@@ -9,8 +9,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, Literal
 
-import platformdirs
-
 from probes.store.problem import StoreProblem, of_os, of_sqlite
 from probes.user_folders import data_folder, from_home
 
