@@ -16,6 +16,7 @@ from probes import __version__
 from probes.budget import DAY_MS, Budget, Ledger, Spent, midnight, uncounted
 from probes.config import HERE, find_config, load
 from probes.control import USUAL, ControlPlan
+from probes.descriptors import lack, raise_limit
 from probes.endpoint import Endpoint
 from probes.engine import Engine
 from probes.frames import EndpointFacts, Hello
@@ -121,6 +122,8 @@ async def open_engine(
     """
     # the store's thread may hold the interpreter this long while data waits to be stamped; the default is 5 ms
     sys.setswitchinterval(SWITCH_S)
+    if (why := lack(plan.endpoints, raise_limit())) is not None:
+        log.warning("%s", why)
     alone = _alone(plan, stop or asyncio.Event(), heartbeat or Heartbeat())
     async with alone if watching else contextlib.nullcontext() as claim:
         ledger, recent = await asyncio.to_thread(_past, plan)

@@ -203,6 +203,14 @@ async def test_a_defect_at_any_stage_is_one_sample_and_the_next_due_time_another
     assert all(one.started_at >= began for one in bench.got)
 
 
+async def test_a_probe_never_raises_whoever_asks_for_it(monkeypatch):
+    async with simulating(QUICK) as simulator:
+        bench = Bench(simulator.url)
+        broken(monkeypatch, "assemble", bench.prober)
+        sample = (await bench.prober.probe(None)).sample
+    assert (sample.outcome, sample.outcome_detail) == (Outcome.OWN_FAULT, "inftop failed: Defect")
+
+
 async def test_a_key_that_cannot_be_looked_for_and_a_budget_that_cannot_be_asked_are_samples_too():
     bench = Bench("http://127.0.0.1:1/v1", keys=("SIM_API_KEY",))
     bench.find_key = strike

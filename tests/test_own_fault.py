@@ -133,6 +133,21 @@ def test_a_thread_that_stands_was_away_and_one_that_works_was_not():
     assert worked == ()
 
 
+def test_a_thread_that_works_half_of_the_time_is_overloaded_and_not_away():
+    for _ in tries(5):
+        absences = Absences()
+        began, burnt = time.monotonic_ns(), time.process_time_ns() + round(0.4 * S)
+        while time.process_time_ns() < burnt:
+            pass
+        time.sleep(0.4)
+        absences.beat()
+        found = absences.since(began)
+        absences.close()
+        if not found:
+            break
+    assert found == ()
+
+
 def test_how_long_the_machine_slept_only_grows():
     first = asleep_ns()
     if first is None:

@@ -1,0 +1,51 @@
+"""Descriptors: how many files and sockets this process may have open, raised as far as it goes, and what is needed."""
+
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from probes.endpoint import Endpoint
+
+OWN: Final = 96
+"""What the engine needs beside its endpoints, with room to spare: loop, ring, store and journal, feed, metrics."""
+
+OPENING: Final = 3
+"""What an endpoint needs while it connects: a second address that is tried, and what resolves its name."""
+
+ENOUGH: Final = 10_240
+"""Tried where the hard limit is infinite and not taken: macOS takes no more (OPEN_MAX, setrlimit(2))."""
+
+
+def needed(endpoints: Sequence[Endpoint]) -> int:
+    """How many descriptors an engine on these endpoints may come to need at one time."""
+    return OWN + sum((2 if one.connection == "both" else 1) + OPENING for one in endpoints)
+
+
+def raise_limit() -> int | None:
+    """Let this process have as many descriptors as it may; how many, or None where there is no such limit."""
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    for wanted in (hard, ENOUGH):
+        if soft == resource.RLIM_INFINITY or 0 <= wanted <= soft:
+            break
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        except (OSError, ValueError):
+            continue
+        soft = wanted
+        break
+    return None if soft == resource.RLIM_INFINITY else soft
+
+
+def lack(endpoints: Sequence[Endpoint], limit: int | None) -> str | None:
+    """Why a limit may be too low for these endpoints, and what to do about it; None where it is not."""
+    if limit is None or needed(endpoints) <= limit:
+        return None
+    return (
+        f"{len(endpoints)} endpoint{'' if len(endpoints) == 1 else 's'} may need {needed(endpoints)} file descriptors "
+        f"and this process may have {limit}: "
+        "probes that find none free end in own_fault; raise the hard limit (ulimit -Hn, LimitNOFILE=)"
+    )
