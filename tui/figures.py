@@ -7,7 +7,7 @@ from typing import Final
 
 from probes.endpoint import Lane, lane_of
 from probes.frames import EndpointFacts
-from probes.outcome import INCONCLUSIVE, Outcome
+from probes.outcome import NEVER_SENT, Outcome
 from probes.stats import known, median, quantile, rate
 from tui.history import OUTCOMES, History
 from tui.view import Figures, Grid, LaneFigures
@@ -15,16 +15,18 @@ from tui.view import Figures, Grid, LaneFigures
 SLOW_MINIMUM: Final = 10
 """Samples a window must hold before an endpoint can be called slow."""
 
-_OK, _FAILED, _HIT, _NOT_SENT = range(4)
+_OK, _FAILED, _HIT, _NOT_SENT, _OWN = range(5)
 
 
 def _kind(outcome: Outcome) -> int:
-    """The four ways an outcome counts on the screen."""
+    """The five ways an outcome counts on the screen."""
     if outcome is Outcome.OK:
         return _OK
     if outcome is Outcome.RATE_LIMITED:
         return _HIT
-    if outcome in INCONCLUSIVE:
+    if outcome is Outcome.OWN_FAULT:
+        return _OWN
+    if outcome in NEVER_SENT:
         return _NOT_SENT
     return _FAILED
 
@@ -36,7 +38,7 @@ _KINDS: Final = bytes(_kind(outcome) for outcome in OUTCOMES)
 class Cell:
     """What has been found in one slice so far; ``last_*`` belong to its newest sample that tells of times or failure.
 
-    ``sent_at`` is when the newest one of all was sent.
+    ``sent_at`` is when the newest one of all was sent, ``spoilt_at`` when the newest began that inftop itself spoilt.
     """
 
     ttft_ms: float | None = None
@@ -45,7 +47,9 @@ class Cell:
     failed: int = 0
     hits: int = 0
     untrusted: int = 0
+    own_faults: int = 0
     sent_at: int | None = None
+    spoilt_at: int | None = None
     last_at: int | None = None
     last_failed: bool = False
     last_ttft_ms: float | None = None
@@ -80,9 +84,9 @@ def figures(history: History, facts: EndpointFacts, on: Grid, since: int, now: i
 
     A sample stands for its cadence: a slice without one takes over what the newest sample before it said, for at
     most one and a half intervals; of `both` for three, since every other probe is on the other lane and says nothing
-    of this one. So a window finer than the cadence reads as a line, and silence as a gap.
+    of this one. So a window finer than the cadence reads as a line, and silence as a gap; so does what inftop spoilt.
 
-    The error rate leaves out rate-limit hits and probes never sent, above and below the line. ``slow``: the
+    The error rate leaves out rate-limit hits, own faults and probes never sent, above and below the line. ``slow``: the
     median TTFT of the last three, less what their server spent on loading the model, is above twice the window's,
     or their median speed below half of it, with at least `SLOW_MINIMUM` samples.
     """
@@ -99,6 +103,10 @@ def figures(history: History, facts: EndpointFacts, on: Grid, since: int, now: i
             continue
         at = history.started_at[index]
         cell = cells[(at - start) // length]
+        if kind == _OWN:
+            cell.own_faults += 1
+            cell.spoilt_at = at
+            continue
         cell.sent_at = at
         if in_turn and kind == _OK and history.on(index) != lane and not failed_last:
             cell.finished += 1  # the other lane's turn: that it works is known already
@@ -176,7 +184,7 @@ def hold(cells: Sequence[Cell], on: Grid, facts: EndpointFacts) -> None:
     """Let every slice without a sent sample take over the newest one before it, as far as that reaches.
 
     That which tells of times and failure reaches twice as far where the lanes take turns, while samples of any kind
-    come (`figures`).
+    come (`figures`). None reaches beyond a probe that inftop itself spoilt.
     """
     reach_ms = round(facts.interval * 1500)
     lane_reach_ms = 2 * reach_ms if facts.connection == "both" else reach_ms
@@ -185,7 +193,7 @@ def hold(cells: Sequence[Cell], on: Grid, facts: EndpointFacts) -> None:
     for begin, cell in zip(count(on.start_ms, on.length_ms), cells, strict=False):
         if cell.sent_at is not None:
             sent_at = cell.sent_at
-        elif sent_at is not None and begin < sent_at + reach_ms:
+        elif cell.spoilt_at is None and sent_at is not None and begin < sent_at + reach_ms:
             cell.sent_at = sent_at
         if cell.last_at is not None:
             held = cell
@@ -197,6 +205,8 @@ def hold(cells: Sequence[Cell], on: Grid, facts: EndpointFacts) -> None:
                 cell.tokens_per_s = cell.last_tokens_per_s = held.last_tokens_per_s
             else:
                 held = None
+        if cell.spoilt_at is not None and cell.spoilt_at > (cell.sent_at or 0):
+            held = sent_at = None
 
 
 def _summary(
@@ -234,6 +244,7 @@ def sliced(cells: Sequence[Cell]) -> Figures:
         hits=tuple([cell.hits for cell in cells]),
         covered=tuple([cell.sent_at is not None for cell in cells]),
         untrusted=tuple([cell.untrusted for cell in cells]),
+        own_faults=tuple([cell.own_faults for cell in cells]),
         down=tuple([cell.last_failed and cell.ttft_ms is None for cell in cells]),
         finished_count=finished,
         failed_count=failed,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # the first picture needs no rollups
     from tui.stretch import Stretch
 
 FAILURES_KEPT: Final = 20
-UNPROBED: Final = frozenset({"paused", "no key", "budget", "waiting"})
+UNPROBED: Final = frozenset({"paused", "no key", "budget", "waiting", "spoilt"})
 """States in which the newest sample tells nothing of now."""
 
 SILENT_AFTER_MS: Final = 3_000
@@ -221,6 +221,7 @@ class Fleet:
             states=dict(Counter(view.state for view in views)),
             total=len(views),
             untrusted=sum(sum(view.figures.untrusted) for view in views),
+            own_faults=sum(sum(view.figures.own_faults) for view in views),
             certificate=self.certificate,
             selected=selected if selected in names else next(iter(names), None),
             verdict=worst({view.name: view.verdict for view in views if view.verdict and view.state == "failing"}),

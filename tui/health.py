@@ -22,9 +22,9 @@ def state(
     """The state, and a few words on why; ``last`` is the newest sample, ``last_sent`` the newest one sent.
 
     The first that applies: `paused` (by a person or the configuration), `no key`, `budget` (the day's cap is
-    reached), `limited` (backing off, or the last probe met a limiter or a quota), `failing` (the last probe
-    failed), `waiting` (no sample yet, or none for long), `slow` (see `tui.figures`), `skipped` (the last due probe
-    was not sent, and none since), `ok`.
+    reached), `limited` (backing off, or the last probe met a limiter or a quota), `spoilt` (the last probe was our
+    own fault), `failing` (the last probe failed), `waiting` (no sample yet, or none for long), `slow` (see
+    `tui.figures`), `skipped` (the last due probe was not sent, and none since), `ok`.
     """
     if not facts.enabled:
         return "paused", "enabled = false in the configuration"
@@ -36,6 +36,15 @@ def state(
         return "budget", line(engine.over_budget)
     if watch.blocked_until is not None and watch.blocked_until > now:
         return "limited", _limited(last_sent, watch.blocked_why or "backing off")
+    return _by_samples(facts, watch, figures, last, last_sent, now)
+
+
+def _by_samples(
+    facts: EndpointFacts, watch: WatchStatus, figures: Figures, last: Sample | None, last_sent: Sample | None, now: int
+) -> tuple[State, str]:
+    """As `state`, where nothing keeps the endpoint from being probed."""
+    if last is not None and last.outcome is Outcome.OWN_FAULT:
+        return "spoilt", _words(last)
     if last_sent is None:
         return "waiting", "first probe under way" if watch.running else "no sample yet"
     if last_sent.outcome in LIMITED:

@@ -24,6 +24,7 @@ LOOKS: Final[dict[State, Look]] = {
     "waiting": Look("◌", "muted"),
     "budget": Look("$", "warning"),
     "skipped": Look("»", "muted"),
+    "spoilt": Look("▲", "warning"),
 }
 
 # Okabe and Ito's colours, told apart by all common kinds of colour vision; moved in lightness to be readable as

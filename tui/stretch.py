@@ -155,8 +155,12 @@ def rolled_figures(facts: EndpointFacts, on: Grid, rows: Rows) -> Figures:
     lane = lane_of(facts.connection)
     cells = [Cell() for _ in range(on.count)]
     for one in rows.bars:
+        cell = cells[min(max(one.place, 0), on.count - 1)]
+        if one.own_faults:
+            cell.own_faults += one.own_faults
+            cell.spoilt_at = max(cell.spoilt_at or 0, one.last_at)
         if one.sent:
-            _fill(cells[min(max(one.place, 0), on.count - 1)], one, lane, in_turn=facts.connection == "both")
+            _fill(cell, one, lane, in_turn=facts.connection == "both")
     for cell in cells:
         cell.last_failed = cell.ttft_ms is None and cell.failed > 0
         cell.last_ttft_ms, cell.last_tokens_per_s = cell.ttft_ms, cell.tokens_per_s

@@ -14,9 +14,9 @@ from probes.selftest.certificate import Certificate
 from tui.limits import Level
 from tui.served import Change
 
-State = Literal["ok", "slow", "failing", "limited", "no key", "paused", "waiting", "budget", "skipped"]
+State = Literal["ok", "slow", "failing", "limited", "no key", "paused", "waiting", "budget", "skipped", "spoilt"]
 STATES: Final[tuple[State, ...]] = (
-    "failing", "limited", "slow", "budget", "no key", "skipped", "waiting", "paused", "ok",
+    "failing", "limited", "slow", "spoilt", "budget", "no key", "skipped", "waiting", "paused", "ok",
 )  # fmt: skip
 """Worst first: the order of "sort by state"."""
 
@@ -65,13 +65,14 @@ class LaneFigures:
 class Figures:
     """What the window of one endpoint holds: one entry per slice of the grid, and the window's figures.
 
-    ``ttft_ms`` (worst: highest) and ``tokens_per_s`` (worst: lowest) come of `ok` samples made with the
-    endpoint's own connection policy only (of `both` the warm ones): warm and cold are never mixed. They hold None for a
-    slice without one. ``lanes`` are the two of an endpoint of `both`, each by itself. ``finished`` counts samples of
-    the error rate, ``failed`` those among them that failed, ``hits`` rate-limit hits. ``covered``: the slice lies
-    within the reach of a sample (`tui.figures`); ``down``: it has no value because that sample failed. ``untrusted``
-    counts good samples that the engine itself had held up too long: they are in no figure. ``error_rate`` is a share
-    of 1. ``chars_per_s_p50`` and ``cost_mean_usd`` (of a probe) are computed for the group view alone.
+    ``ttft_ms`` (worst: highest) and ``tokens_per_s`` (worst: lowest) come of `ok` samples made with the endpoint's
+    own connection policy only (of `both` the warm ones): warm and cold are never mixed. They hold None for a slice
+    without one. ``lanes`` are the two of an endpoint of `both`, each by itself. ``finished`` counts samples of the
+    error rate, ``failed`` those among them that failed, ``hits`` rate-limit hits. ``covered``: the slice lies
+    within the reach of a sample (`tui.figures`); ``down``: it has no value because that sample failed.
+    ``untrusted`` counts good samples that the engine itself had held up too long, ``own_faults`` those that inftop
+    itself spoilt: they are in no figure. ``error_rate`` is a share of 1. ``chars_per_s_p50`` and ``cost_mean_usd``
+    (of a probe) are computed for the group view alone.
     """
 
     ttft_ms: tuple[float | None, ...] = ()
@@ -82,6 +83,7 @@ class Figures:
     covered: tuple[bool, ...] = ()
     down: tuple[bool, ...] = ()
     untrusted: tuple[int, ...] = ()
+    own_faults: tuple[int, ...] = ()
     ttft_last_ms: float | None = None
     ttft_p50_ms: float | None = None
     ttft_p95_ms: float | None = None
@@ -177,8 +179,9 @@ class Dashboard:
     end of the span that is shown; of the place ``vantage`` alone where that is not None.
 
     ``groups`` holds the heading to be drawn above an endpoint, by its name; empty where groups are not shown.
-    ``total`` counts the endpoints before the filter, ``states`` them by state, ``untrusted`` the window's samples that
-    are in no figure. ``certificate`` is the newest selftest's. ``verdict`` is the worst of those on failing endpoints.
+    ``total`` counts the endpoints before the filter, ``states`` them by state, ``untrusted`` and ``own_faults`` the
+    window's samples that are in no figure. ``certificate`` is the newest selftest's. ``verdict`` is the worst of
+    those on failing endpoints.
     """
 
     at: int
@@ -191,6 +194,7 @@ class Dashboard:
     states: dict[State, int] = field(default_factory=dict)
     total: int = 0
     untrusted: int = 0
+    own_faults: int = 0
     certificate: Certificate | None = None
     selected: str | None = None
     frozen_at: int | None = None

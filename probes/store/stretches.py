@@ -66,13 +66,15 @@ class Slice(NamedTuple):
 class Bar(NamedTuple):
     """What a bar of the dashboard needs of a slice, in one row.
 
-    ``sent`` counts the samples that say something about the endpoint (all but `probes.outcome.INCONCLUSIVE`).
+    ``sent`` counts the samples that say something about the endpoint (all but `probes.outcome.INCONCLUSIVE`),
+    ``own_faults`` those that inftop itself spoilt.
     """
 
     endpoint_id: int
     connection: str
     place: int
     sent: int
+    own_faults: int
     ok: int
     failed: int
     rate_limited: int
@@ -152,11 +154,12 @@ def bars(reader: StoreReader, endpoint_ids: Collection[int], piece: Piece, start
     """The same slices with less in each, in less than half the time; of a slice there may be several, to be added."""
     where, parameters = _within(piece, endpoint_ids)
     place, sent = "endpoint_id, connection, (start - ?) / ? AS place", "ok + failed + rate_limited"
+    ours = f"samples - never_sent - ({sent})"
     if length < GROUPED_FROM * LENGTH_MS[piece.tier]:  # the database sorts what it groups, for too few rows less
-        sql = f"SELECT {place}, {sent}, {', '.join(Bar._fields[4:])} FROM rollup WHERE {where}"
+        sql = f"SELECT {place}, {sent}, {ours}, {', '.join(Bar._fields[5:])} FROM rollup WHERE {where}"
     else:
-        columns = ", ".join(f"{_way(name)}({name})" for name in Bar._fields[4:])
-        sql = f"SELECT {place}, sum({sent}), {columns} FROM rollup WHERE {where} GROUP BY 1, 2, 3"
+        columns = ", ".join(f"{_way(name)}({name})" for name in Bar._fields[5:])
+        sql = f"SELECT {place}, sum({sent}), sum({ours}), {columns} FROM rollup WHERE {where} GROUP BY 1, 2, 3"
     for rows in reader.rows(sql, [start, length, *parameters]):
         yield from map(Bar._make, rows)
 

@@ -307,6 +307,19 @@ async def test_what_is_not_trusted_is_counted_at_the_foot_and_told_in_the_detail
         assert "not trusted: held up for 12 ms" in shown.text
 
 
+async def test_what_inftop_spoilt_is_counted_at_the_foot_and_no_failure(messages):
+    name = fabric.day()[-1].endpoint
+    why = "inftop was stopped for 20.1 s during the probe (timeout: stall: nothing within 10 s)"
+    spoilt = sample(started_at=NOW - 1, endpoint=name, outcome=Outcome.OWN_FAULT, outcome_detail=why)
+    async with showing(*messages, fabric.frame([spoilt]), size=(160, 45)) as shown:
+        assert "1 own fault ▲" in shown.text
+        assert "▲ spoilt" in shown.text
+        assert all(one.outcome is not Outcome.OWN_FAULT for one in shown.dashboard.fleet.endpoints[name].failures)
+    async with showing(*messages, fabric.frame([spoilt]), size=(80, 24)) as shown:
+        assert "1 own fault ▲" in shown.text
+        assert "▲ spoilt" in shown.text
+
+
 async def test_a_reached_budget_is_said(messages):
     over = fabric.engine(over_budget="$2.00 of $2.00 are spent", usd_today=2.0)
     async with showing(messages[0], fabric.frame([], engine=over, watches=()), size=(160, 40)) as shown:

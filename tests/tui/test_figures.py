@@ -253,6 +253,14 @@ def test_what_the_machine_itself_held_up_is_counted_and_in_no_figure():
     assert (shown.ttft_ms[newest], shown.down[newest], shown.covered[newest]) == (None, False, True)
 
 
+def test_what_inftop_spoilt_is_a_gap_until_the_next_sample_and_counted():
+    shown = drawn(made(ok(55), ok(45), ok(35, outcome=Outcome.OWN_FAULT), ok(12)), facts=replace(FACTS, interval=30.0))
+    assert shown.covered == (False, True, True, False, False, True, True)
+    assert shown.ttft_ms == (None, 100.0, 100.0, None, None, 100.0, 100.0)
+    assert (sum(shown.own_faults), shown.own_faults.index(1)) == (1, 3)
+    assert (shown.finished_count, shown.error_rate, any(shown.down)) == (3, 0.0, False)
+
+
 def test_a_trusted_value_is_drawn_where_a_slice_has_both():
     shown = drawn(made(ok(6), ok(5, trusted=False), ok(4, trusted=True)))
     assert (sum(shown.untrusted), shown.measured) == (1, 2)

@@ -92,5 +92,13 @@ def test_a_probe_not_sent_says_why_once_it_is_missed():
     assert word(last=skipped, now=NOW + 86_000) == ("skipped", "still running")
 
 
+def test_the_last_probe_was_inftops_own_fault():
+    spoilt = replace(GOOD, outcome=Outcome.OWN_FAULT, outcome_detail="out of file descriptors")
+    failed = replace(GOOD, started_at=NOW - 65_000, outcome=Outcome.CUT)
+    assert word(last=spoilt, sent=failed) == ("spoilt", "own fault: out of file descriptors")
+    assert word(last=spoilt, sent=None)[0] == "spoilt"
+    assert word(last=spoilt, sent=failed, watch=replace(WATCH, paused=True))[0] == "paused"
+
+
 def test_an_engine_that_has_not_spoken_changes_nothing():
     assert word(engine=None)[0] == "ok"

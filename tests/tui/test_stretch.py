@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from probes.outcome import Outcome
+from probes.outcome import INCONCLUSIVE, Outcome
 from probes.span import Span
 from tests.samples import sample
 from tests.store.stores import fill, url_of
@@ -29,7 +29,13 @@ SLICE = 5 * MINUTE
 def made_up(one, seed):
     """Six hours and a bit of a probe a minute, with every kind of end and half an hour without any."""
     dice, made = random.Random(seed), []
-    ends = [Outcome.OK] * 40 + [Outcome.SERVER_ERROR, Outcome.TIMEOUT, Outcome.RATE_LIMITED, Outcome.SKIPPED]
+    ends = [Outcome.OK] * 40 + [
+        Outcome.SERVER_ERROR,
+        Outcome.TIMEOUT,
+        Outcome.RATE_LIMITED,
+        Outcome.SKIPPED,
+        Outcome.OWN_FAULT,
+    ]
     for number in range(7 * 60):
         at = AT - 7 * HOUR + number * MINUTE + dice.randrange(MINUTE)
         if AT - 3 * HOUR <= at < AT - 3 * HOUR + 30 * MINUTE:
@@ -85,7 +91,7 @@ def test_they_agree_with_those_of_the_samples(url, one):
     rolled = stretch.figures[one.name]
     assert stretch.tier == "minute"
     assert QUESTION.grid.length_ms == SLICE
-    for name in ("finished", "failed", "hits", "untrusted", "covered"):
+    for name in ("finished", "failed", "hits", "untrusted", "own_faults", "covered"):
         assert getattr(rolled, name) == getattr(known, name), name
     for name in ("finished_count", "failed_count", "hit_count", "error_rate", "measured"):
         assert getattr(rolled, name) == getattr(known, name), name
@@ -168,7 +174,7 @@ def test_single_samples_of_a_span_are_its_newest_and_its_failures(url):
     own = [one for one in SAMPLES[WARM.name] if span.since <= one.started_at < span.until]
     found = read_recent(url, Single(WARM.name, span))
     assert found.sample.started_at == max(o.started_at for o in own if o.outcome is not Outcome.SKIPPED)
-    failed = [o.started_at for o in own if o.outcome not in (Outcome.OK, Outcome.SKIPPED)]
+    failed = [o.started_at for o in own if o.outcome not in INCONCLUSIVE | {Outcome.OK}]
     assert [one.started_at for one in found.failures] == sorted(failed, reverse=True)
     assert failed
     assert read_recent(url, Single("nobody", span)).sample is None

@@ -13,7 +13,7 @@ from tui.view import Dashboard, State
 from tui.widgets.one_line import OneLine, Part
 
 ORDER: Final[tuple[State, ...]] = (
-    "ok", "slow", "limited", "failing", "budget", "skipped", "waiting", "no key", "paused",
+    "ok", "slow", "limited", "failing", "spoilt", "budget", "skipped", "waiting", "no key", "paused",
 )  # fmt: skip
 """The order in which one says how many are well."""
 

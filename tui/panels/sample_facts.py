@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from probes.outcome import INCONCLUSIVE, Outcome
 from probes.sample import Sample
 from probes.text import line
 from tui.format import DASH, moment
@@ -35,7 +36,7 @@ def _value(value: str, width: int) -> tuple[str, str]:
 
 def title_row(sample: Sample, sample_id: int, width: int) -> Row:
     """Whose sample it is, when it was made and how it ended."""
-    bad = sample.outcome != "ok"
+    ink = "success" if sample.outcome is Outcome.OK else "warning" if sample.outcome in INCONCLUSIVE else "error"
     name = line(sample.endpoint)
     lane = sample.connection or "no connection"
     rest = f"  {moment(sample.started_at)}  {lane}  at {line(sample.vantage)}  #{sample_id}"
@@ -45,5 +46,5 @@ def title_row(sample: Sample, sample_id: int, width: int) -> Row:
     return (
         (name, "title"),
         (rest, "label"),
-        (f"  {outcome}{detail}"[: max(width - used + 2, 0)], "error" if bad else "success"),
+        (f"  {outcome}{detail}"[: max(width - used + 2, 0)], ink),
     )

@@ -159,7 +159,8 @@ def _row(one: Sample, width: int) -> Row:
     figures = f"{number(one.ttft_ms):>8} {number(one.tokens_per_s):>7} "
     if wide:
         figures += f"{number(one.e2e_ms):>8} {number(one.output_tokens):>7} {number(one.gap_max_ms):>8}  "
-    said = "not trusted: this machine held it up" if one.trusted is False else line(one.outcome_detail or "")
+    bent = one.trusted is False and one.outcome is Outcome.OK
+    said = "not trusted: this machine held it up" if bent else line(one.outcome_detail or "")
     where = f"{one.vantage}  " if wide else ""
     used = 2 + 16 + 15 + 5 + len(figures) + 2
     return (

@@ -8,6 +8,7 @@ from probes.frames import EngineStatus, StoreState, StoreStatus
 from probes.text import line
 from tui.blame import headline
 from tui.format import compact, number, since, usd
+from tui.palette import LOOKS
 from tui.view import Dashboard, Link
 from tui.widgets.one_line import OneLine, Part
 
@@ -40,8 +41,8 @@ class StatusLine(OneLine):
             left += [*_notice(engine), *_store(engine.store), *_budget(engine)]
         elif not left:
             left = [Part(Content.styled("no word from the engine yet", "$text-muted"))]
-        left = [*_blame(board), *left]
-        self.parts([*left, *_untrusted(board)], [*_accuracy(board, now), *([] if engine is None else _lag(engine))])
+        left = [*_blame(board), *_own_faults(board), *left, *_untrusted(board)]
+        self.parts(left, [*_accuracy(board, now), *([] if engine is None else _lag(engine))])
 
 
 def _blame(board: Dashboard) -> list[Part]:
@@ -51,6 +52,14 @@ def _blame(board: Dashboard) -> list[Part]:
         return []
     style = "bold $error" if found.scope == "my network" else "bold $warning" if found.scope else "$warning"
     return [Part(Content.styled(line(headline(found), 120), style), 0 if found.scope == "my network" else 1)]
+
+
+def _own_faults(board: Dashboard) -> list[Part]:
+    """The window's samples that inftop itself spoilt: they are held against nobody."""
+    if not board.own_faults:
+        return []
+    words = f"{number(board.own_faults)} own fault{'' if board.own_faults == 1 else 's'} {LOOKS['spoilt'].glyph}"
+    return [Part(Content.styled(words, "$warning"), 1)]
 
 
 def _untrusted(board: Dashboard) -> list[Part]:
