@@ -76,7 +76,6 @@ def figures(history: History, facts: EndpointFacts, on: Grid, since: int, now: i
     """The figures of one endpoint over a grid, counting samples that started from ``since`` up to ``now``.
 
     Characters/s and cost only where they are wanted (``fully``): a screen that does not show them need not wait.
-
     Times and speeds use only `ok` samples made with the endpoint's own connection policy, of `both` the warm ones: a
     cold sample of a warm endpoint (or the other way round) is never mixed in, nor is one that the engine itself held up
     (``trusted`` is false): those are only counted. ``*_last`` is the newest of them, unless a probe has failed since.
@@ -86,8 +85,8 @@ def figures(history: History, facts: EndpointFacts, on: Grid, since: int, now: i
     most one and a half intervals; of `both` for three, since every other probe is on the other lane and says nothing
     of this one. So a window finer than the cadence reads as a line, and silence as a gap; so does what inftop spoilt.
 
-    The error rate leaves out rate-limit hits, own faults and probes never sent, above and below the line. ``slow``: the
-    median TTFT of the last three, less what their server spent on loading the model, is above twice the window's,
+    The error rate leaves out rate-limit hits, own faults and probes never sent, above and below the line. ``slow``:
+    the median TTFT of the last three, less what their server spent on loading the model, is above twice the window's,
     or their median speed below half of it, with at least `SLOW_MINIMUM` samples.
     """
     cells = [Cell() for _ in range(on.count)]
@@ -98,14 +97,12 @@ def figures(history: History, facts: EndpointFacts, on: Grid, since: int, now: i
     in_turn = facts.connection == "both"
     start, length = on.start_ms, on.length_ms
     for index in history.span(max(start, since), now):
-        kind = _KINDS[history.outcome[index]]
-        if kind == _NOT_SENT:
+        if (kind := _KINDS[history.outcome[index]]) == _NOT_SENT:
             continue
         at = history.started_at[index]
         cell = cells[(at - start) // length]
         if kind == _OWN:
-            cell.own_faults += 1
-            cell.spoilt_at = at
+            cell.own_faults, cell.spoilt_at = cell.own_faults + 1, at
             continue
         cell.sent_at = at
         if in_turn and kind == _OK and history.on(index) != lane and not failed_last:
