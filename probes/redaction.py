@@ -12,7 +12,7 @@ one with fewer than `RANDOM` characters that are neither words nor counted up, o
 
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -118,20 +118,24 @@ class _Ends:
         for one in sorted(set(after), key=len, reverse=True):
             self._after.setdefault(one[:END].lower(), []).append(one)
 
-    def spans(self, text: str, folded: str) -> Iterator[Span]:
-        """Where there is one, in a text and the same in lower case."""
+    def spans(self, text: str, folded: str, edges: Collection[int]) -> Iterator[Span]:
+        """Where there is one, in a text and the same in lower case: a word by itself, or up to one of the ``edges``."""
         for start, stop in [*(one.span() for one in _MASK.finditer(text)), (len(text), len(text))]:
             exact = text[start:stop] == "."
             if exact and not self._dots:
                 continue
             for end in self._before.get(folded[max(0, start - END) : start], ()):
                 at = start - len(end)
-                if at >= 0 and _same(end, text[at:start], exact) and not text[max(0, at - 1) : at].isalnum():
+                if (
+                    at >= 0
+                    and _same(end, text[at:start], exact)
+                    and (at in edges or not text[max(0, at - 1) : at].isalnum())
+                ):
                     yield at, start
                     break
             for end in self._after.get(folded[stop : stop + END], ()):
                 at = stop + len(end)
-                if _same(end, text[stop:at], exact) and not text[at : at + 1].isalnum():
+                if _same(end, text[stop:at], exact) and (at in edges or not text[at : at + 1].isalnum()):
                     yield stop, at
                     break
 
@@ -179,7 +183,8 @@ class Redaction:
         """The places in a text as it is written; with the public prefix, where it stands before."""
         folded = _folded(text)
         found = [one for runs in self._runs for one in runs.spans(folded)]
-        found += self._ends.spans(text, folded)
+        edges = {edge for span in found for edge in span}
+        found += self._ends.spans(text, folded, edges)
         prefix = self._prefix.lower()
         return [(start - len(prefix) if folded.endswith(prefix, 0, start) else start, stop) for start, stop in found]
 

@@ -184,4 +184,5 @@ def test_letters_whose_lower_case_is_longer_move_nothing():
 def test_several_parts_are_all_replaced_and_what_is_between_stays():
     key = keys("Groq", 1)[0]
     assert Secret(key).hide(f"{key[10:20]} and {key[30:40]}") == f"{REPLACEMENT} and {REPLACEMENT}"
+    assert Secret(key).hide(f"{key[20:30]}{key[4:8]}*") == f"{REPLACEMENT}*"
     assert Secret(key).redaction.spans("") == []

@@ -12,6 +12,7 @@ from websockets.utils import accept_key
 
 from probes import timing
 from probes.loop import EngineLoop
+from probes.outcome import Outcome
 from probes.preset import dialects, socket_dialects
 from probes.probe import Probed, Prober
 from probes.transports import transport_to
@@ -128,5 +129,23 @@ def test_a_stream_in_any_pieces_gives_the_same_sample(contexts, name, encrypted)
         assert got.marks.sent is not None
         instants = [got.marks.sent, *(one.at for one in seen)]
         assert instants == sorted(instants)
+
+    holds()
+
+
+@pytest.mark.parametrize("name", ["openai_chat", *socket_dialects()])
+def test_a_server_that_sends_anything_is_to_blame_for_it(contexts, name):
+    _, client = contexts
+
+    @few
+    @given(data=st.data())
+    def holds(data) -> None:
+        sent = (socket_messages if name in socket_dialects() else http_response)(data.draw, a_body(data, name))
+        for _ in range(data.draw(st.integers(1, 4))):
+            start, length = data.draw(st.integers(0, len(sent))), data.draw(st.integers(0, 60))
+            sent = sent[:start] + data.draw(st.binary(max_size=12)) + sent[start + length :]
+        with asyncio.Runner(loop_factory=EngineLoop) as runner:
+            got = runner.run(probed(name, [one for one in pieces(data.draw, sent) if one], None, client))
+        assert got.sample.outcome not in {Outcome.OWN_FAULT, Outcome.SKIPPED, Outcome.TIMEOUT}, got.sample
 
     holds()
