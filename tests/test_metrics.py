@@ -5,6 +5,7 @@ import contextlib
 import gzip
 import logging
 import os
+import select
 import signal
 import socket
 import sys
@@ -373,6 +374,19 @@ def test_a_client_that_says_nothing_holds_up_nobody(capfd):
         assert rude.recv(100)
         assert get(address, "/")[0] == 200
     assert "Traceback" not in capfd.readouterr().err
+
+
+def test_a_client_that_says_a_byte_now_and_then_gets_no_longer(monkeypatch):
+    monkeypatch.setattr("probes.metrics.server.PATIENCE_S", 0.5)
+    said = 0
+    with scraped() as (_, address), socket.create_connection(address) as slow:
+        slow.sendall(b"GET /metrics HTTP/1.1\r\nX: ")
+        with contextlib.suppress(ConnectionError):  # it may be reset in the midst of a byte
+            while not select.select([slow], [], [], 0.05)[0] and said < 400:
+                slow.sendall(b"x")
+                said += 1
+            assert slow.recv(1) == b""
+    assert said < 400  # 20 s, and each of its bytes came within the time that a read may take
 
 
 def test_an_address_in_use_is_named():

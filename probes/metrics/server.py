@@ -1,5 +1,6 @@
 """Server: the HTTP server that Prometheus scrapes, in threads of its own."""
 
+import io
 import socket
 import threading
 import time
@@ -91,8 +92,29 @@ class _Server(ThreadingMixIn, WSGIServer):
         """A client that goes away in the middle is its own affair."""
 
 
+class _Reader(socket.SocketIO):
+    """Reads a socket until ``ends_at`` (monotonic, seconds): one who sends a byte now and then gets no longer."""
+
+    def __init__(self, connection: socket.socket, ends_at: float) -> None:
+        super().__init__(connection, "r")
+        self._connection, self._ends_at = connection, ends_at
+
+    def readinto(self, buffer: Any) -> int | None:
+        """As any socket's. Raises TimeoutError."""
+        left = self._ends_at - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._connection.settimeout(left)
+        return super().readinto(buffer)
+
+
 class _Handler(WSGIRequestHandler):
-    timeout = PATIENCE_S
+    timeout = PATIENCE_S  # for one read, and for all that is written of an answer
+
+    def setup(self) -> None:
+        """As any handler's, but for a reader that ends with the request's time."""
+        super().setup()
+        self.rfile = io.BufferedReader(_Reader(self.connection, time.monotonic() + PATIENCE_S))
 
     def log_message(self, *_: Any) -> None:
         """A scrape is no news."""
