@@ -139,8 +139,7 @@ class Watch:
         if (why := self._refusal()) is not None:
             return why
         if (free_at := self._free_at()) is not None:
-            until = datetime.fromtimestamp(free_at, UTC)
-            return f"{self._blocked_why}: backing off until {until:%H:%M:%S} UTC"
+            return f"{self._blocked_why}: backing off until {_named(free_at, time.time())}"
         return None
 
     def _skip(self, why: str) -> None:
@@ -219,6 +218,12 @@ class Watch:
 def no_key_detail(endpoint: Endpoint) -> str:
     """What is missing, and what to do about it."""
     return f"no key: set {' or '.join(endpoint.keys)}, or: inftop keys set {endpoint.keys[0]}"
+
+
+def _named(instant: float, now: float) -> str:
+    """An instant in UTC (seconds since the epoch); with its day, unless that is today's."""
+    at, today = (datetime.fromtimestamp(one, UTC) for one in (instant, now))
+    return f"{at:{'%H:%M:%S' if at.date() == today.date() else '%Y-%m-%d %H:%M:%S'}} UTC"
 
 
 def _ms(instant: float | None) -> int | None:

@@ -4,6 +4,7 @@ import asyncio
 import random
 import time
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 import pytest
 
@@ -142,6 +143,15 @@ async def test_a_rate_limit_is_backed_off_from_until_it_says():
     bench.watch.probe_now()
     await bench.settle()
     assert bench.watch.status.blocked_until is None
+
+
+async def test_a_back_off_that_ends_another_day_names_it():
+    bench = Bench(sample(outcome=Outcome.RATE_LIMITED, retry_after_s=86_400.0))
+    bench.watch.due(time.time())
+    await bench.settle()
+    bench.watch.due(time.time())
+    tomorrow = datetime.fromtimestamp((bench.watch.status.blocked_until or 0) / 1000, UTC)
+    assert f"backing off until {tomorrow:%Y-%m-%d} " in (bench.got[-1].outcome_detail or "")
 
 
 @pytest.mark.parametrize("step_s", [-10_800, 10_800, 100_000])
