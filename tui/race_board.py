@@ -20,7 +20,8 @@ SLICE_MS: Final = 250
 class LaneBoard:
     """One lane as it is drawn. ``speeds`` has a value per `SLICE_MS` since the gun, None where nothing was told.
 
-    ``place`` is its place at the finish; while others still run, that among those that have come in.
+    ``place`` is its place at the finish; while others still run, that among those that have come in. ``ended`` is why
+    the race is over without an end of this lane.
     """
 
     name: str
@@ -29,6 +30,7 @@ class LaneBoard:
     speeds: tuple[float | None, ...] = ()
     sample: Sample | None = None
     place: int | None = None
+    ended: str | None = None
 
     @property
     def is_well(self) -> bool:
@@ -99,7 +101,11 @@ class RaceBoard:
     def lane(self, name: str) -> LaneBoard:
         """One lane as it stands. Raises KeyError."""
         one = self._lanes[name]
-        return LaneBoard(name, one.state, one.progress, tuple(one.speeds), one.sample, one.place or self._place(name))
+        ended = None
+        if self.phase == "over" and one.sample is None:
+            ended = (self.last.stopped if self.last else None) or "the race is over"
+        place = one.place or self._place(name)
+        return LaneBoard(name, one.state, one.progress, tuple(one.speeds), one.sample, place, ended)
 
     def lanes(self) -> tuple[LaneBoard, ...]:
         """All of them, in the order of the wish."""

@@ -5,6 +5,7 @@ from probes.race.news import LaneNews, Piece, RaceNews
 from probes.race.progress import Progress
 from probes.race.wish import RaceWish
 from tests.samples import sample
+from tui.panels.lane_words import state, why
 from tui.race_board import Gap, RaceBoard
 
 WISH = RaceWish(("a", "b"), "Say something.", heats=2)
@@ -89,3 +90,13 @@ def test_a_new_heat_and_another_race_begin_empty_but_the_samples_of_a_race_stay(
     assert not board.tell(news(lane("a", 5, 0), heat=2))
     assert board.tell(news(lane("a", 0, 0), heat=2, started_at=2))
     assert board.samples == {}
+
+
+def test_a_lane_of_a_race_that_ended_before_it_says_so_and_why():
+    waiting = told(news(phase="over", stopped="the day's budget is spent")).lane("a")
+    assert (state(waiting), why(waiting)) == (("■ not run", "dim"), "the day's budget is spent")
+    board = told(news(lane("a", 100, 5), lane("b", 90, 4, sample=sample(endpoint="b"))))
+    assert (state(board.lane("a"))[0], why(board.lane("a"))) == ("▸ waiting", None)
+    board.tell(news(lane("a", 100, 5), lane("b", 90, 4, sample=sample(endpoint="b")), phase="over", stopped="by hand"))
+    assert (state(board.lane("a")), why(board.lane("a"))) == (("■ broken off", "dim"), "by hand")
+    assert (state(board.lane("b"))[0], why(board.lane("b"))) == ("⚑ 1st 0.090 s", None)

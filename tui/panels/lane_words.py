@@ -34,6 +34,8 @@ def state(lane: LaneBoard) -> tuple[str, Ink]:
     """Its state in a mark and a word or two."""
     sample = lane.sample
     if sample is None:
+        if lane.ended is not None:
+            return "■ broken off" if lane.state == "running" else "■ not run", "dim"
         if lane.state == "preparing":
             return "◌ connecting", "dim"
         if lane.state == "ready":
@@ -54,8 +56,10 @@ def state(lane: LaneBoard) -> tuple[str, Ink]:
 
 
 def why(lane: LaneBoard) -> str | None:
-    """Why it failed, in one line; None where it did not, or nobody said."""
+    """Why it failed, or did not run, in one line; None where it did neither, or nobody said."""
     sample = lane.sample
+    if lane.ended is not None:
+        return line(lane.ended)
     if sample is None or not lane.has_failed:
         return None
     if sample.outcome is Outcome.OK:
@@ -66,7 +70,7 @@ def why(lane: LaneBoard) -> str | None:
 def figures(lane: LaneBoard) -> list[tuple[str, str, Ink]]:
     """Label, value and ink of each figure; a time that still runs is counted along."""
     progress = lane.progress
-    running = lane.sample is None and lane.state == "running"
+    running = lane.sample is None and lane.ended is None and lane.state == "running"
     estimated = "≈" if progress.estimated and progress.tokens else ""
     stall = progress.stall_ms
     return [
