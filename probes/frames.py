@@ -74,7 +74,10 @@ class EngineStatus:
 
 @dataclass(frozen=True, slots=True)
 class WatchStatus:
-    """One endpoint's schedule at one instant; instants are milliseconds since the epoch."""
+    """One endpoint's schedule at one instant; instants are milliseconds since the epoch.
+
+    ``failing``: it is blocked for flooding us, which is a failure, and not by a limiter.
+    """
 
     endpoint: str
     next_due: int | None = None
@@ -83,6 +86,7 @@ class WatchStatus:
     no_key: bool = False
     blocked_until: int | None = None
     blocked_why: str | None = None
+    failing: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,14 @@
 """Marks: the instants of one probe, all on the monotonic clock, in nanoseconds."""
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from probes.receive_clock import CLOSE_NS
 from probes.wire.dialect import Kind
+
+SEND_NS: Final = 50_000
+"""What a system call that sends takes at most. One that took longer was interrupted, as a rule by whoever was woken
+by what it had sent; a stamp after that would be late."""
 
 
 class Stamp(NamedTuple):
@@ -69,6 +74,16 @@ class Marks:
     sent_doubt: int | None = None
     kernel: bool | None = None
     contents: list[Content] = field(default_factory=list)
+
+    def answered(self, at: int) -> bool:
+        """Note when the answer began, for the request was sent by then; false where that was before it was written."""
+        if self.sent is None:
+            return True
+        began = self.sent - min(self.sent_doubt or 0, SEND_NS)  # see `Stream.write`
+        if at < began - CLOSE_NS:
+            return False
+        self.sent = min(self.sent, at)
+        return True
 
     def read(self, stamp: Stamp) -> None:
         """Note whose stamp a read of the response carried."""

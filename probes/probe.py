@@ -95,6 +95,8 @@ class Exchange:
             left -= 1
             if marks.first_event is None and not isinstance(event, Queued):
                 marks.first_event = stamp.at
+                if not (marks.answered(stamp.at) or isinstance(event, Trouble)):
+                    answer.trouble = _too_early()
             doubt = stamp.doubt if left or not whole else stamp.end_doubt
             if answer.take(event, stamp.at, marks, doubt):
                 progress = True
@@ -254,14 +256,18 @@ class Prober:
         finally:
             sent = transport.sent
             exchange.marks.sent, exchange.marks.sent_doubt = (sent.at, sent.doubt) if sent else (None, None)
+        early = False
         if reply.head is not None:
             exchange.marks.read(reply.head)
             exchange.marks.headers = reply.head.at
+            early = not exchange.marks.answered(reply.head.at)
         exchange.status = reply.status
         exchange.limits = self._limits(reply.headers)
         if reply.status not in (HTTPStatus.OK, HTTPStatus.SWITCHING_PROTOCOLS):
             body = await _first_bytes(reply, ERROR_BODY_LIMIT)
             exchange.answer.trouble = self._dialect.trouble(reply.status, reply.headers, body)
+        elif early:
+            exchange.answer.trouble = _too_early()
         elif (coding := reply.headers.get("content-encoding", "identity").lower()) != "identity":
             exchange.answer.trouble = Trouble(Outcome.PROTOCOL, f"{coding} though identity was asked for")
         else:
@@ -301,6 +307,10 @@ class Prober:
                 async with asyncio.timeout(GOODBYE_S):
                     if not reply.body.complete:
                         await reply.body.each(lambda *_: True)
+
+
+def _too_early() -> Trouble:
+    return Trouble(Outcome.PROTOCOL, "an answer before the request")
 
 
 def _broken(error: ExchangeError, exchange: Exchange) -> Trouble:

@@ -14,7 +14,7 @@ from typing import Final
 
 from probes.intake import intake
 from probes.loop import backlog
-from probes.marks import Stamp
+from probes.marks import SEND_NS, Stamp
 from probes.outcome import Outcome
 from probes.own_fault import lacking
 from probes.read_budget import ReadBudget, ReadBudgetSpent
@@ -35,10 +35,6 @@ QUIET_PIECES: Final = 16
 UNREAD_LIMIT: Final = 2 << 20
 """Bytes received but not yet read, `READ_COST` included, past which the socket is left alone until half of them are
 read: a flood stays in the kernel."""
-
-SEND_NS: Final = 50_000
-"""What a system call that sends takes at most. One that took longer was interrupted, as a rule by whoever was woken
-by what it had sent; a stamp after that would be late."""
 
 Take = Callable[[Stamp, bytes], bool]
 """Is given what one read brought, or a piece of it; whether it wants more."""

@@ -79,6 +79,7 @@ class Watch:
             no_key=self._no_key,
             blocked_until=_ms(self._free_at()),
             blocked_why=self._blocked_why if self._is_blocked() else None,
+            failing=self._is_blocked() and bool(self._backoff.floods),
         )
 
     def expect(self, due: float) -> None:
@@ -193,7 +194,9 @@ class Watch:
             return
         self._deliver(probed.sample, probed.text)
         if probed.sample.outcome not in INCONCLUSIVE:
-            self._backoff, wait = self._backoff.after(probed.sample, self._rng)
+            self._backoff, wait = self._backoff.after(
+                probed.sample, self._rng, self.endpoint.interval, flooded=probed.flooded
+            )
             self._blocked_until = self._clock.elapsed() + wait if wait else None
             self._blocked_why = probed.sample.outcome.value.replace("_", " ") if wait else None
         self._probed(probed)

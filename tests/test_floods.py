@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from itertools import pairwise
 
@@ -12,15 +13,20 @@ import pytest
 from probes import backlog
 from probes.endpoint import Timeouts
 from probes.loop import EngineLoop
+from probes.marks import Marks
 from probes.outcome import Outcome
-from probes.probe import Probed, Prober
+from probes.probe import Cue, Probed, Prober
+from probes.read_budget import ReadBudget
+from probes.receive_clock import CLOSE_NS
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.stream import PIECE
 from probes.transports import transport_to
+from probes.websocket import WebSocket
 from probes.wire import load_dialect
+from probes.wire.dialect import WireRequest
 from tests.apart import simulating_apart
-from tests.floods import FLOODS, dialect_of, flooding, url_of
+from tests.floods import ANSWER, FLOODS, STREAM, dialect_of, flooding, url_of
 from tests.samples import endpoint
 from tests.sockets import streaming
 
@@ -189,3 +195,52 @@ async def test_a_large_read_is_handed_over_in_pieces_and_only_the_last_ends_as_i
     for stamp, following in pairwise(stamps):
         if stamp.at == following.at:  # of one read
             assert stamp.end_doubt == stamp.doubt
+
+
+async def test_an_answer_before_the_request_is_a_protocol_error():
+    """What was there before a byte of the request was written cannot be the answer to it."""
+    said, gone = asyncio.Event(), asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(STREAM + ANSWER)
+        said.set()
+        with suppress(ConnectionError):
+            await reader.read()
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+        gone.set()
+
+    async def gate() -> None:
+        await said.wait()
+
+    listening = await asyncio.start_server(serve, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+    hasty = endpoint(base_url=url, timeouts=PATIENT)
+    prober = Prober(hasty, load_dialect(hasty.dialect), transport_to(url, None))
+    sample = (await prober.probe(None, cue=Cue("x", gate, lambda *_: None))).sample
+    prober.close()
+    await gone.wait()
+    listening.close()
+    assert (sample.outcome, sample.outcome_detail) == (Outcome.PROTOCOL, "an answer before the request")
+
+
+def test_an_answer_that_began_while_the_request_was_written_ended_the_writing():
+    """The call that writes may return after the answer has come; and the clocks may differ by a little."""
+    marks = Marks(due=0, started=0, sent=1_000_000, sent_doubt=40_000)
+    assert not marks.answered(1_000_000 - 40_000 - CLOSE_NS - 1)
+    assert marks.sent == 1_000_000
+    assert marks.answered(980_000)
+    assert marks.sent == 980_000
+    assert marks.answered(2_000_000)
+    assert marks.sent == 980_000
+
+
+async def test_a_kept_socket_that_is_flooded_while_nothing_is_asked_is_closed(port):
+    wire = WireRequest(url_of(port, "pings while nothing is asked"), {}, b"{}")
+    one = WebSocket(wire.url, None)
+    await one.open(wire, ReadBudget.of_idle())
+    async with asyncio.timeout(60):
+        while one.is_open:
+            await asyncio.sleep(0)
+    one.drop()

@@ -24,6 +24,7 @@ class ScriptedProber:
     """Answers probes with the samples it was given; each waits for ``go``."""
 
     samples: list[Sample]
+    flooded: bool = False
     go: asyncio.Event = field(default_factory=asyncio.Event)
     asked: list[int | None] = field(default_factory=list)
     prepared: int = 0
@@ -35,7 +36,7 @@ class ScriptedProber:
             await self.go.wait()
         except asyncio.CancelledError:
             return Probed(sample(outcome=Outcome.SKIPPED, outcome_detail="stopped"), "", Marks(0, 0))
-        return Probed(self.samples.pop(0), "text", Marks(0, 0))
+        return Probed(self.samples.pop(0), "text", Marks(0, 0), self.flooded)
 
     async def prepare(self, key: Secret | None = None) -> None:
         self.prepared += 1
@@ -185,6 +186,29 @@ async def test_a_step_is_in_no_due_lag():
     await bench.settle()
     assert bench.prober.asked[0] is not None
     assert bench.prober.asked[0] >= before
+
+
+async def test_who_floods_us_is_left_alone_as_failing_until_a_good_sample():
+    bench = Bench(sample(outcome=Outcome.PROTOCOL), sample(outcome=Outcome.PROTOCOL), sample())
+    assert bench.watch.endpoint.interval == 60
+    waited = []
+    bench.prober.flooded = True
+    for _ in range(2):
+        bench.watch.probe_now()
+        await bench.settle()
+        status = bench.watch.status
+        assert status.blocked_until is not None
+        assert (status.failing, status.blocked_why) == (True, "protocol")
+        waited.append(status.blocked_until / 1000 - time.time())
+    assert waited == pytest.approx([90, 210], abs=20)
+    bench.watch.due(time.time())
+    assert bench.got[-1].outcome is Outcome.SKIPPED
+    assert "protocol: backing off until" in (bench.got[-1].outcome_detail or "")
+    bench.prober.flooded = False
+    bench.watch.probe_now()
+    await bench.settle()
+    assert bench.watch.status.blocked_until is None
+    assert not bench.watch.status.failing
 
 
 async def test_no_key_is_said_once_and_looked_for_again():

@@ -284,7 +284,7 @@ class Fleet:
 
 def reset_at(levels: Sequence[Level], watch: WatchStatus) -> int | None:
     """When the limiter lets us through: the end of the back-off, else when the tightest bucket is full again."""
-    if watch.blocked_until is not None:
+    if watch.blocked_until is not None and not watch.failing:
         return watch.blocked_until
     return levels[0].full_at if levels else None
 

@@ -23,8 +23,8 @@ def state(
 
     The first that applies: `paused` (by a person or the configuration), `no key`, `budget` (the day's cap is
     reached), `limited` (backing off, or the last probe met a limiter or a quota), `spoilt` (the last probe was our
-    own fault), `failing` (the last probe failed), `waiting` (no sample yet, or none for long), `slow` (see
-    `tui.figures`), `skipped` (the last due probe was not sent, and none since), `ok`.
+    own fault), `failing` (backed off for flooding us, or the last probe failed), `waiting` (no sample yet, or none for
+    long), `slow` (see `tui.figures`), `skipped` (the last due probe was not sent, and none since), `ok`.
     """
     if not facts.enabled:
         return "paused", "enabled = false in the configuration"
@@ -35,7 +35,7 @@ def state(
     if engine is not None and engine.over_budget:
         return "budget", line(engine.over_budget)
     if watch.blocked_until is not None and watch.blocked_until > now:
-        return "limited", _limited(last_sent, watch.blocked_why or "backing off")
+        return _blocked(watch, last_sent)
     return _by_samples(facts, watch, figures, last, last_sent, now)
 
 
@@ -59,6 +59,14 @@ def _by_samples(
     if late and last is not None and last.outcome is Outcome.SKIPPED:
         return "skipped", line(last.outcome_detail or "the last due probe was not sent")
     return "ok", ""
+
+
+def _blocked(watch: WatchStatus, last_sent: Sample | None) -> tuple[State, str]:
+    """The state of an endpoint that is left alone: for flooding us, or because a limiter refused."""
+    if watch.failing:
+        words = _words(last_sent) if last_sent is not None else watch.blocked_why
+        return "failing", line(f"backed off, failing: {words}")
+    return "limited", _limited(last_sent, watch.blocked_why or "backing off")
 
 
 def _limited(sample: Sample | None, why: str) -> str:

@@ -169,6 +169,7 @@ def test_a_selection_that_is_filtered_away_falls_to_the_first_shown():
 def test_the_reset_is_the_end_of_the_back_off_or_of_the_tightest_bucket():
     told = (Level(Bucket("requests"), full_at=NOW + 41_000), Level(Bucket("tokens"), full_at=NOW + 60_000))
     assert reset_at(told, WatchStatus("x", blocked_until=NOW + 5)) == NOW + 5
+    assert reset_at(told, WatchStatus("x", blocked_until=NOW + 5, failing=True)) == told[0].full_at, "no limiter's word"
     assert reset_at(told, WatchStatus("x")) == NOW + 41_000
     assert reset_at((), WatchStatus("x")) is None
 

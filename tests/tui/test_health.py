@@ -54,6 +54,17 @@ def test_backing_off_lasts_until_its_end():
     assert word(watch=watch, now=NOW + 10)[0] == "ok"
 
 
+def test_who_flooded_us_is_failing_for_as_long_as_it_is_left_alone_and_after():
+    flood = replace(GOOD, outcome=Outcome.PROTOCOL, outcome_detail="a flood: over 24,096 lines")
+    watch = replace(WATCH, blocked_until=NOW + 10, blocked_why="protocol", failing=True)
+    skipped = replace(GOOD, outcome=Outcome.SKIPPED)
+    said = ("failing", "backed off, failing: protocol: a flood: over 24,096 lines")
+    assert word(watch=watch, last=skipped, sent=flood) == said
+    assert word(watch=watch, last=skipped, sent=flood, now=NOW + 9) == said
+    assert word(watch=watch, last=skipped, sent=flood, now=NOW + 3_600_000)[0] == "failing"
+    assert word(watch=watch, sent=None) == ("failing", "backed off, failing: protocol")
+
+
 def test_the_bucket_that_refused_is_named_first():
     hit = replace(GOOD, outcome=Outcome.RATE_LIMITED, outcome_detail="slow down", limited_by="tokens per \x1b[1mminute")
     assert word(sent=hit) == ("limited", "tokens per minute: rate limited: slow down")
