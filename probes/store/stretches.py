@@ -53,6 +53,11 @@ class Sums(NamedTuple):
     headroom_min: float | None
     headroom_max: float | None
 
+    @property
+    def own_faults(self) -> int:
+        """Samples that inftop itself spoilt: those that are none of the other counts."""
+        return self.samples - self.never_sent - self.ok - self.failed - self.rate_limited
+
 
 class Slice(NamedTuple):
     """What one slice of a grid holds of one lane; slice ``place`` begins at the grid's start + place × its length."""

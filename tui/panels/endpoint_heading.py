@@ -57,6 +57,8 @@ def figure_rows(portrait: Portrait | None, lane: str, width: int, problem: str) 
     counts.append(f"{number(sums.rate_limited)} hit{'' if sums.rate_limited == 1 else 's'}")
     if sums.never_sent:
         counts.append(f"{number(sums.never_sent)} never sent")
+    if sums.own_faults:
+        counts.append(f"{number(sums.own_faults)} own fault{'' if sums.own_faults == 1 else 's'}")
     if sums.untrusted:
         counts.append(f"{number(sums.untrusted)} not trusted")
     if sums.cost_usd:
