@@ -79,7 +79,7 @@ def test_the_page_tells_every_metric_and_every_attribute():
 def test_queries_ask_for_metrics_that_exist():
     asked = set(re.findall(r"\b((?:gen_ai|inftop)_[a-z_]+)(?:[\[{]|\) >)", "\n".join(fenced("promql"))))
     told = {one.prometheus for one in (*OF_SAMPLES, *OF_ENGINE)}
-    assert len(asked) == 3
+    assert len(asked) == 4
     assert {name.removesuffix("_bucket") for name in asked} <= told
     labels = set(re.findall(r"by \(([a-z_]+)", PAGE)) | set(re.findall(r"{([a-z_]+)!~", PAGE))
     assert labels == {"inftop_endpoint", "inftop_outcome"}
