@@ -1,12 +1,13 @@
 """Scheduler: APScheduler on the engine's loop, ticking every watch on its cadence, however the wall clock is set."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from sys import maxsize
 from typing import Any, Final
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from apscheduler.schedulers.base import STATE_RUNNING
 
 from probes.clock import SteadyClock
 from probes.schedule import CadenceTrigger, spread
@@ -17,6 +18,8 @@ AHEAD_S: Final = 2.0
 
 LOOK_S: Final = 1.0
 """How often, at least, the wall clock is followed."""
+
+log = logging.getLogger(__name__)
 
 
 class Scheduler:
@@ -40,7 +43,7 @@ class Scheduler:
             self._now,
             self._follow,
             timezone=UTC,
-            job_defaults={"coalesce": True, "misfire_grace_time": None, "max_instances": maxsize},  # a watch sees to it
+            job_defaults={"coalesce": True, "misfire_grace_time": None},
         )
         cadences = spread([(watch.endpoint.name, watch.endpoint.interval) for watch in watches])
         self._triggers = {
@@ -63,6 +66,7 @@ class Scheduler:
     async def stop(self) -> None:
         """Tick no more."""
         if self._apscheduler.running:
+            self._apscheduler.pause()  # at once: to shut it down is put off until the loop's next turn
             self._apscheduler.shutdown(wait=False)
         for timer in self._timers.values():
             timer.cancel()
@@ -71,7 +75,7 @@ class Scheduler:
         if self._tasks:
             await asyncio.wait(self._tasks)
 
-    async def _tick(self, name: str) -> None:
+    def _tick(self, name: str) -> None:
         fired = self._triggers[name].fired
         if fired is not None:
             self._watches[name].due(fired.timestamp())
@@ -122,17 +126,23 @@ class _SteadyScheduler(AsyncIOScheduler):  # type: ignore[misc]  # APScheduler 3
         self._steady_now = now
         self._before = before
 
-    def _process_jobs(self) -> float:
-        """Submit the jobs that are due; the seconds until the next look, at most `LOOK_S`.
+    def _process_jobs(self) -> float | None:
+        """Run the jobs that are due; the seconds until the next look, at most `LOOK_S`, or None where it has stopped.
 
-        What ``BaseScheduler._process_jobs`` (3.11) does for jobs in memory that are coalesced and never misfire.
+        What ``BaseScheduler._process_jobs`` (3.11) does for jobs in memory that are coalesced and never misfire; they
+        only start something, so they are run here: a task for each would be cancelled by a stop that comes first, and
+        its due time lost. It is called once more after a stop where the loop has been busy.
         """
+        if self.state != STATE_RUNNING:
+            return None
         self._before()
         now, store = self._steady_now(), self._lookup_jobstore("default")
         for job in store.get_due_jobs(now):
-            due = job.next_run_time
-            self._lookup_executor(job.executor).submit_job(job, [due])
-            job._modify(next_run_time=job.trigger.get_next_fire_time(due, now))
+            job._modify(next_run_time=job.trigger.get_next_fire_time(job.next_run_time, now))
             store.update_job(job)
+            try:
+                job.func(*job.args)
+            except Exception:  # the others are due as well
+                log.exception("what is due of %s", job.id)
         upcoming = store.get_next_run_time()
         return LOOK_S if upcoming is None else min(LOOK_S, max(0.0, (upcoming - self._steady_now()).total_seconds()))

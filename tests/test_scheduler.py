@@ -185,6 +185,47 @@ def test_a_restart_beside_a_step_keeps_to_the_grid():
         assert is_on_grid(watch, place, len(day.watches), watch.due_times[-1])
 
 
+@pytest.mark.parametrize("busy", [1.0, 0.999, 5.0])
+def test_a_stop_under_overload_is_quiet_and_nothing_begins_after_it(busy: float, caplog: pytest.LogCaptureFixture):
+    loop = VirtualLoop()
+    machine = Machine(loop)
+    clock = SteadyClock(machine.read)
+    watches = [NotedWatch(endpoint(name=f"sim/{number}", interval=1.0), loop, clock) for number in range(30)]
+
+    async def work() -> None:
+        scheduler = Scheduler(watches, {}, clock)  # type: ignore[arg-type]
+        scheduler.start()
+        await asyncio.sleep(10)
+        stopping = asyncio.create_task(scheduler.stop())
+        loop.be_busy(busy)  # the stop and what is due come in one turn
+        await stopping
+        stopped = [list(one.due_times) for one in watches]
+        await asyncio.sleep(10)
+        assert [one.due_times for one in watches] == stopped, "nothing begins after the end"
+
+    run(loop, work())
+    assert [one.getMessage() for one in caplog.records] == []
+
+
+def test_a_watch_that_fails_keeps_no_other_from_its_turn():
+    def fail(_: float) -> None:
+        raise RuntimeError("boom")
+
+    loop = VirtualLoop()
+    clock = SteadyClock(Machine(loop).read)
+    watches = [NotedWatch(endpoint(name=f"sim/{number}", interval=10.0), loop, clock) for number in range(3)]
+    watches[0].due = fail  # type: ignore[method-assign]
+
+    async def work() -> None:
+        scheduler = Scheduler(watches, {}, clock)  # type: ignore[arg-type]
+        scheduler.start()
+        await asyncio.sleep(95)
+        await scheduler.stop()
+
+    run(loop, work())
+    assert [len(one.due_at) for one in watches[1:]] == [pytest.approx(9.5, abs=1)] * 2
+
+
 def test_an_engine_says_a_step_once_and_shows_it_for_a_while(caplog: pytest.LogCaptureFixture):
     loop = VirtualLoop()
     machine = Machine(loop)

@@ -35,6 +35,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         return self._skipping.now_s
 
+    def be_busy(self, seconds: float) -> None:
+        """Let time pass within a callback."""
+        self._skipping.now_s += seconds
+
 
 class Machine:
     """The clocks of a machine whose awake time is the loop's."""
