@@ -175,7 +175,7 @@ class Sink:
         began = [one.sample.started_at for one in entries]
         counted = self._lease.counted(connection, mark.name, began)
         if late := counted.count(False):
-            log.warning("%d samples are left out: another recorder had the store when they were measured", late)
+            log.warning("left out, for another recorder had the store when they were measured: %d", late)
         return list(compress(entries, counted))
 
     def _store_entries(self, connection: Connection, entries: Sequence[Entry]) -> dict[EndpointKey, int]:

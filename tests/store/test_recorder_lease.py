@@ -210,7 +210,7 @@ def test_a_sink_stores_what_was_measured_under_the_lease_and_nothing_else(store,
         first.write(late, BEAT, Mark("first", 1))
         assert str(first.lost) == str(StoreHeld(Holder(7, "second", 5)))
         assert began(store) == [since - 2000, since - 1000]
-        assert caplog.messages == ["2 samples are left out: another recorder had the store when they were measured"]
+        assert caplog.messages == ["left out, for another recorder had the store when they were measured: 2"]
         assert ask(path_of(store), "SELECT pid FROM recorder") == [(8,)]
         first.write(late, None, Mark("first", 1))
         assert len(began(store)) == 2
