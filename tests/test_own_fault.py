@@ -284,6 +284,24 @@ async def test_a_recorder_that_was_stopped_blames_itself_and_later_the_server_ag
     assert second.outcome is Outcome.TIMEOUT, second
 
 
+@posix
+async def test_one_probe_by_hand_that_was_stopped_blames_itself(tmp_path):
+    async with simulating(SLOW) as simulator:
+        config = configuration(tmp_path, simulator.url, interval="1m", first_token="1s")
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", "from tui.commands import app; app()"),
+            *("--config", str(config), "probe", "sim/one", "--json"),
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        await until(lambda: bool(simulator.records))
+        process.send_signal(signal.SIGSTOP)
+        await asyncio.sleep(2.5)  # the stop itself
+        process.send_signal(signal.SIGCONT)
+        out, errors = await process.communicate()
+    assert out, errors.decode()
+    assert json.loads(out)["outcome"] == "own_fault"
+
+
 FILL = """
 import asyncio, json, os, resource, sys
 from probes.clock import asleep_ns

@@ -16,6 +16,7 @@ from probes.outcome import Outcome
 from probes.probe import Prober
 from probes.ranking import ranking, ranking_table
 from probes.sample import Sample
+from probes.surroundings import Surroundings
 from probes.text import line
 from probes.transports import second_to, transport_to, trust_for
 from probes.watch import no_key_detail
@@ -47,9 +48,11 @@ async def _probe(endpoints: Sequence[Endpoint], count: int, *, ahead: bool, as_j
     tls, keys = trust_for(one.base_url for one in endpoints), KeyFinder()
     width = max((len(one.name) for one in endpoints), default=8)
     samples: dict[str, list[Sample]] = {one.name: [] for one in endpoints}
+    around = Surroundings()
+    around.start()
     for endpoint in endpoints:
         dialect, transport = load_dialect(endpoint.dialect), transport_to(endpoint.base_url, tls)
-        prober = Prober(endpoint, dialect, transport, second_to(endpoint, tls))
+        prober = Prober(endpoint, dialect, transport, second_to(endpoint, tls), surroundings=around)
         opened = ahead or endpoint.connection == "both"  # its first probe is to be a warm one
         for number in range(count):
             await asyncio.sleep(SETTLE_S if number else 0)
@@ -57,6 +60,7 @@ async def _probe(endpoints: Sequence[Endpoint], count: int, *, ahead: bool, as_j
             samples[endpoint.name].append(sample)
             print(json.dumps(sample.to_json()) if as_json else sample_line(sample, width), flush=True)  # noqa: T201
         prober.close()
+    around.stop()
     return samples
 
 
