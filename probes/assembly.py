@@ -49,7 +49,7 @@ def assemble(
     told = believed(answer, endpoint)
     answer = replace(answer, usage=told.usage, times=told.times)
     verdict = judge(answer, endpoint)
-    tokens = timing.count(told.usage, answer.chars, refused=told.count_refused)
+    tokens = timing.count(told.usage, told.chars, refused=told.count_refused)
     speed = timing.speed(marks.contents, tokens)
     withheld = f"tokens/s withheld: {speed.withheld}" if verdict.outcome is Outcome.OK and speed.withheld else None
     said = (verdict.detail, _queued(answer, marks), _refused(told), withheld)

@@ -5,7 +5,9 @@ tokens for twenty words. A figure beyond its bound is not taken; the sample says
 place. Bounds are wide enough for every honest provider known, so that nothing true is refused:
 
 - output − reasoning ≤ max(output cap, characters that came) + `SLACK_TOKENS`: a cap may be overstepped by a little, and
-  no ordinary text has more tokens than characters. Where no reasoning is told apart, its characters count too.
+  no ordinary text has more tokens than characters. Where no reasoning is told apart, its characters count too. Of these
+  characters no more than `OVERRUN_TOKENS` + `OVERRUN` × the cap: some servers heed no cap, but one that floods a probe
+  with text is not to spend the budget of all the others, by its count or by an estimate.
 - reasoning ≤ output and ≤ `MOST_REASONING`: some caps leave reasoning out, and models think up to such budgets.
 - input ≤ bytes of prompt and of the endpoint's own body fields + `MOST_FRAMING`: no token is less than a byte; around
   the prompt come templates, system prompts, and what a search tool brings.
@@ -27,6 +29,8 @@ from probes.endpoint import Endpoint
 from probes.wire.dialect import ServerTimes, Usage
 
 SLACK_TOKENS: Final = 64
+OVERRUN_TOKENS: Final = 20_000
+OVERRUN: Final = 16
 MOST_REASONING: Final = 200_000
 MOST_FRAMING: Final = 32_768
 MOST_TOKENS: Final = 1_000_000
@@ -45,11 +49,12 @@ FASTEST: Final = 100_000.0
 class Believed:
     """What is believed of a provider's figures. ``refused`` has each that is not, in words, with the raw figure.
 
-    ``count_refused``: the output count was among them.
+    ``count_refused``: the output count was among them. ``chars`` are the characters that an estimate is made of.
     """
 
     usage: Usage | None
     times: ServerTimes
+    chars: int
     refused: tuple[str, ...] = ()
     count_refused: bool = False
 
@@ -59,7 +64,7 @@ def believed(answer: Answer, endpoint: Endpoint) -> Believed:
     times, refused = _times(answer.times)
     told = answer.usage
     if told is None:
-        return Believed(None, times, tuple(refused))
+        return Believed(None, times, _chars(answer.chars, endpoint), tuple(refused))
     usage = told
     why = _wrong_output(usage, answer, endpoint)
     if why is not None:
@@ -74,19 +79,19 @@ def believed(answer: Answer, endpoint: Endpoint) -> Believed:
     if usage.cost_usd is not None and usage.cost_usd > most_usd(usage, answer.chars, endpoint):
         refused.append(f"a cost of {usage.cost_usd:,.6g} USD")
         usage = replace(usage, cost_usd=None)
-    return Believed(usage, times, tuple(refused), count_refused=why is not None)
+    return Believed(usage, times, _chars(answer.chars, endpoint), tuple(refused), count_refused=why is not None)
 
 
 def running(tokens: int | None, chars: int, endpoint: Endpoint) -> int | None:
     """A running output count after so many characters of output, reasoning included; None where it cannot be true."""
-    most = max(endpoint.output_cap, chars) + SLACK_TOKENS + MOST_REASONING
+    most = _most_output(chars, endpoint) + MOST_REASONING
     return tokens if tokens is not None and tokens <= most else None
 
 
 def most_usd(usage: Usage, chars: int, endpoint: Endpoint) -> float:
     """The most that an answer with these believed counts, and so many characters, can have cost."""
     sent = prompt_tokens(endpoint) if usage.input is None else usage.input
-    written = max(chars, endpoint.output_cap) if usage.output is None else usage.output
+    written = _most_output(chars, endpoint) if usage.output is None else usage.output
     if (price := endpoint.price) is not None:
         return PRICE_FACTOR * (sent * price.input + written * price.output) / 1e6
     return min(MOST_USD, REQUEST_USD + (sent + written) * DEAREST_USD)
@@ -98,11 +103,21 @@ def _wrong_output(usage: Usage, answer: Answer, endpoint: Endpoint) -> str | Non
     if reasoning > MOST_REASONING or (usage.output is not None and reasoning > output):
         return f"{reasoning:,} reasoning tokens of {output:,}"
     chars = answer.chars - (answer.reasoning_chars if reasoning else 0)
-    if output - reasoning > max(endpoint.output_cap, chars) + SLACK_TOKENS:
+    if output - reasoning > _most_output(chars, endpoint):
         return f"{output:,} output tokens for {answer.chars:,} characters and a cap of {endpoint.output_cap:,}"
     if output + min(usage.input or 0, _most_input(endpoint)) > MOST_TOKENS:
         return f"{output:,} output tokens after {usage.input or 0:,} of input"
     return None
+
+
+def _most_output(chars: int, endpoint: Endpoint) -> int:
+    """The most tokens that so many characters can be, reasoning left out."""
+    return max(endpoint.output_cap, _chars(chars, endpoint)) + SLACK_TOKENS
+
+
+def _chars(chars: int, endpoint: Endpoint) -> int:
+    """So many characters, but no more than a server writes that merely heeds no cap."""
+    return min(chars, OVERRUN_TOKENS + OVERRUN * endpoint.output_cap)
 
 
 def _most_input(endpoint: Endpoint) -> int:

@@ -173,7 +173,7 @@ class Prober:
         self._lanes.rotate(-1)
         transport = self._transports[lane]
         kept = lane == "warm" and transport.is_open
-        budget = ReadBudget.of_answer(self.endpoint.max_output_tokens)
+        budget = ReadBudget.of_answer(self.endpoint.output_cap)
         exchange = Exchange(lane, marks, Answer(), kept, budget)
         exchange.hear = cue.hear if cue else None
         deadline = Deadline(self.endpoint.timeouts)

@@ -14,7 +14,16 @@ from probes.budget import Budget, Ledger
 from probes.endpoint import Endpoint, Price
 from probes.marks import Marks
 from probes.outcome import Outcome
-from probes.plausible import FASTEST, MOST_FRAMING, MOST_REASONING, SLACK_TOKENS, believed, running
+from probes.plausible import (
+    FASTEST,
+    MOST_FRAMING,
+    MOST_REASONING,
+    OVERRUN,
+    OVERRUN_TOKENS,
+    SLACK_TOKENS,
+    believed,
+    running,
+)
 from probes.sample import Sample
 from probes.wire import load_dialect
 from probes.wire.dialect import Event, Kind, Output, ServerTimes, Usage
@@ -67,8 +76,8 @@ def test_what_honest_providers_say_is_believed(usage, fields):
         (Usage(output=900, reasoning=100), {"reasoning": "b" * 2000}, "900 output tokens"),
         (Usage(output=10**6, reasoning=MOST_REASONING + 1), {}, "200,001 reasoning tokens of 1,000,000"),
         (Usage(output=5, reasoning=9), {}, "9 reasoning tokens of 5"),
-        (Usage(output=990_000), {"answer": "a" * 990_000, "prompt": "p" * 20_000}, None),
-        (Usage(20_000, None, 990_000), {"answer": "a" * 990_000}, "990,000 output tokens after 20,000 of input"),
+        (Usage(output=990_000), {"max_output_tokens": 990_000, "prompt": "p" * 20_000}, None),
+        (Usage(20_000, None, 990_000), {"max_output_tokens": 990_000}, "990,000 output tokens after 20,000 of input"),
         (Usage(MOST_FRAMING + 14), {}, "32,782 input tokens where at most 32,781 were sent"),
         (Usage(5, 6), {}, "6 of 5 input tokens cached"),
         (Usage(None, 10**6), {}, "1,000,000 input tokens"),
@@ -100,7 +109,8 @@ def test_server_times_are_the_servers_word_but_can_be_drawn():
 
 def test_a_running_count_is_within_what_can_have_been_written():
     assert running(5, 20, endpoint()) == 5
-    assert running(300_000, 100_000, endpoint()) == 300_000
+    assert running(220_000, 100_000, endpoint()) == 220_000
+    assert running(300_000, 100_000, endpoint()) is None
     assert running(10**9, 20, endpoint()) is None
     assert running(None, 20, endpoint()) is None
 
@@ -130,6 +140,16 @@ def test_a_liar_gets_no_speed_and_pays_for_the_cap():
     )
     ledger = Ledger(Budget(), 0).add(sample, endpoint())
     assert (ledger.tokens, ledger.usd, ledger.over) == (12 + 256, 0.0, None)
+
+
+def test_a_flood_of_text_spends_no_more_than_a_server_that_heeds_no_cap():
+    flood = "a" * 9_000_000
+    assert refused(Usage(12, None, 30_000), answer=flood) == (
+        "30,000 output tokens for 9,000,000 characters and a cap of 256",
+    )
+    sample = sample_of(told(Output(Kind.ANSWER, flood)), Marks(due=0, started=0, sent=0), one=endpoint())
+    assert sample.output_chars == len(flood)
+    assert sample.output_tokens == (OVERRUN_TOKENS + OVERRUN * 256) // 4
 
 
 def test_a_false_cost_gives_way_to_the_configured_price():
