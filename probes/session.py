@@ -5,7 +5,6 @@ import contextlib
 import logging
 import ssl
 import sys
-import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
@@ -95,10 +94,9 @@ async def open_plan(config: Path | None, *, demo: bool) -> AsyncIterator[Plan]:
         return
     from probes.simulator.demo import demo_endpoints
 
-    with tempfile.TemporaryDirectory(prefix="inftop-demo-", ignore_cleanup_errors=True) as folder:
-        async with simulator_process() as url:
-            store_url = f"sqlite:///{Path(folder) / 'history.db'}"
-            yield Plan(demo_endpoints(url), Budget(None, None), store_url, simulated=True)
+    async with simulator_process() as simulated:
+        store_url = f"sqlite:///{simulated.folder / 'history.db'}"
+        yield Plan(demo_endpoints(simulated.url), Budget(None, None), store_url, simulated=True)
 
 
 @contextlib.asynccontextmanager

@@ -1,7 +1,8 @@
-"""``simulate``: the demo's simulator in a process of its own; its URL on standard output, gone with standard input."""
+"""``simulate``: the demo's simulator in a process of its own; says its URL and folder, and ends with standard input."""
 
 import asyncio
 import os
+import tempfile
 import threading
 
 from probes.signals import stop_on_signals
@@ -24,4 +25,10 @@ async def _simulate() -> None:
 
     with stop_on_signals(stop):
         threading.Thread(target=wait_for_parent, name="parent", daemon=True).start()
-        await serve_demo(lambda url: print(url, flush=True), stop)  # noqa: T201  # the parent reads it
+        with tempfile.TemporaryDirectory(prefix="inftop-demo-", ignore_cleanup_errors=True) as folder:
+            await serve_demo(lambda url: _say(f"{url} {folder}\n"), stop)
+
+
+def _say(words: str) -> None:
+    """Tell the parent, whatever is in a path."""
+    os.write(1, os.fsencode(words))
