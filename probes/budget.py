@@ -1,12 +1,16 @@
 """Budget: what may be spent in a day (UTC), and what has been."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from probes.endpoint import Endpoint
 from probes.sample import Sample
 
 DAY_MS: Final = 86_400_000
+
+DAYS_KEPT: Final = 7
+"""Days besides the one that is counted, of which it is known what they have cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +30,26 @@ class Spent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """What one UTC day has cost so far; unpriced endpoints count by tokens only."""
+    """What one UTC day has cost so far; unpriced endpoints count by tokens only.
+
+    ``others`` are the days before and after it that were counted: a clock that is set must not spend a day twice.
+    """
 
     budget: Budget
     day: int
     usd: float = 0.0
     tokens: int = 0
+    others: Mapping[int, Spent] = field(default_factory=dict)
 
     def on(self, at_ms: int) -> "Ledger":
         """The ledger at an instant (ms since the epoch): empty again when a new day has begun."""
         day = at_ms // DAY_MS
-        return self if day == self.day else Ledger(self.budget, day)
+        if day == self.day:
+            return self
+        days = {**self.others, self.day: Spent(self.usd, self.tokens)}
+        spent = days.pop(day, Spent(0.0, 0))
+        newest = dict(sorted(days.items())[-DAYS_KEPT:])
+        return Ledger(self.budget, day, spent.usd, spent.tokens, newest)
 
     def add(self, sample: Sample, endpoint: Endpoint) -> "Ledger":
         """With one sample's cost: input and output tokens, hidden reasoning among them, and its price.

@@ -41,6 +41,22 @@ def test_a_new_day_begins_at_midnight_utc():
     assert midnight(first) == first
 
 
+def test_a_clock_set_back_over_midnight_does_not_spend_a_day_twice():
+    first = epoch_ms("2026-11-21T00:00:00Z")
+    ledger = Ledger(Budget(tokens_per_day=10), TODAY).add(sample(started_at=NOON, output_tokens=10), endpoint())
+    ledger = ledger.add(sample(started_at=first + 1000, output_tokens=4), endpoint())
+    assert not ledger.on(first + 2000).over
+    assert ledger.on(first - 1000).over, "yesterday again, and its budget is spent"
+    assert ledger.on(first - 1000).on(first + 3000).tokens == 4
+
+
+def test_a_probe_over_midnight_counts_for_its_day_and_forgets_nothing_of_the_new_one():
+    first = epoch_ms("2026-11-21T00:00:00Z")
+    ledger = Ledger(Budget(), TODAY).add(sample(started_at=first, output_tokens=4), endpoint())
+    ledger = ledger.add(sample(started_at=first - 1, output_tokens=7), endpoint())
+    assert (ledger.on(first).tokens, ledger.on(first - 1).tokens) == (4, 7)
+
+
 def test_output_that_could_not_be_counted_counts_up_to_the_cap_and_one_that_was_counted_as_it_is():
     priced = endpoint(max_output_tokens=200, price=Price(1.0, 10.0))
     estimated = sample(started_at=NOON, input_tokens=50, output_tokens=20, token_source="estimate", cost_usd=0.00025)

@@ -11,7 +11,6 @@ from probes.checked import checked
 from probes.frames import Command, EngineStatus, Frame, Hello, StoreStatus, WatchStatus, engine_status
 from probes.race.news import RaceCommand
 from probes.sample import Sample
-from probes.store.place import is_postgres
 from probes.store.problem import StoreProblem
 from probes.store.reader import Recorder, StoreReader
 from tui.messages import RecorderJoined, SourceLost
@@ -86,7 +85,6 @@ class Attached:
     def __init__(self, hello: Hello) -> None:
         self._hello = hello
         self._store = Follower(hello.store_url, hello.vantage)
-        self._near = not is_postgres(hello.store_url)
         self._closing = asyncio.Event()
 
     async def run(self, deliver: Deliver) -> None:
@@ -98,9 +96,8 @@ class Attached:
                 look = await asyncio.to_thread(self._store.look)
                 if look.recorder is not None and look.recorder.beat_at != beat_at:
                     beat_at, heard_at = look.recorder.beat_at, time.monotonic()
-                silent = 1000 * (time.monotonic() - heard_at) > GONE_AFTER_MS
-                # the clock of another machine is not to be trusted
-                if look.recorder is not None and (not look.recorded if self._near else silent):
+                # by no clock that can be set, here or on another machine
+                if look.recorder is not None and 1000 * (time.monotonic() - heard_at) > GONE_AFTER_MS:
                     deliver(SourceLost("the recorder has ended", retry_at=_now()))
                     return
                 deliver(look.frame)

@@ -32,6 +32,9 @@ FAILURES_KEPT: Final = 20
 UNPROBED: Final = frozenset({"paused", "no key", "budget", "waiting", "spoilt"})
 """States in which the newest sample tells nothing of now."""
 
+AHEAD_MS: Final = 10_000
+"""A newest sample so far in the future is none: two machines' clocks may differ, but by less."""
+
 SILENT_AFTER_MS: Final = 3_000
 """An engine that lives sends a frame at least every second."""
 
@@ -62,8 +65,12 @@ class Watched:
     drawn: tuple[tuple[Grid, int, int, int, bool], Figures] | None = None
     since: tuple[int, Lately] | None = None
 
-    def take(self, sample: Sample) -> None:
+    def take(self, sample: Sample, now: int) -> None:
         """Take a live sample in; one that is already known (from the store) changes nothing."""
+        self.last, self.last_sent, self.hit = (
+            None if one is not None and one.started_at > now + AHEAD_MS else one  # the clock has been set back since
+            for one in (self.last, self.last_sent, self.hit)
+        )
         if self.history.add(sample):
             self.remember(sample)
         self.told.hear(sample)  # its point may have come from the store, without what it told
@@ -163,7 +170,7 @@ class Fleet:
                 watched.watch = watch
         for sample in frame.samples:
             if (watched := self.endpoints.get(sample.endpoint)) is not None:
-                watched.take(sample)
+                watched.take(sample, now)
         for name, answer in (frame.answers or {}).items():
             if (watched := self.endpoints.get(name)) is not None:
                 watched.answer = answer

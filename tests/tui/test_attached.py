@@ -87,12 +87,24 @@ async def test_what_is_stored_arrives_once_with_the_recorders_own_words(tmp_path
     assert [frame.answers["sim/model"] for frame in heard[1:] if frame.answers] == ["an answer", "another"]
 
 
-async def test_it_ends_when_the_recorder_no_longer_shows_itself(tmp_path, sink):
-    sink.write([], beat(ago_ms=60_000))
+async def test_it_ends_when_the_recorder_no_longer_shows_itself(tmp_path, sink, monkeypatch):
+    monkeypatch.setattr("tui.attached.GONE_AFTER_MS", 100)
+    sink.write([], beat())
     heard = Heard()
-    await asyncio.wait_for(attached(tmp_path).run(heard), 10)
+    await asyncio.wait_for(attached(tmp_path).run(heard), 60)
     assert isinstance(heard[-1], SourceLost)
     assert heard[-1].reason == "the recorder has ended"
+
+
+async def test_a_clock_that_was_set_forward_ends_no_recorder(tmp_path, sink, monkeypatch):
+    monkeypatch.setattr("tui.attached.POLL_S", 0.01)
+    sink.write([], beat(ago_ms=10_800_000))
+    source, heard = attached(tmp_path), Heard()
+    task = asyncio.create_task(source.run(heard))
+    await heard.until(lambda all_: len(all_) > 3 or task.done())
+    await source.close()
+    await asyncio.wait_for(task, 60)
+    assert not any(isinstance(one, SourceLost) for one in heard)
 
 
 async def test_a_store_that_cannot_be_read_is_a_state_and_not_the_end(tmp_path, monkeypatch):

@@ -39,6 +39,15 @@ def day():
     return fabric.day(hours=7)
 
 
+def test_after_the_clock_was_set_back_the_newest_sample_is_the_one_that_came_last():
+    made = fleet(fabric.hello(), fabric.frame([sample(endpoint=CEREBRAS, started_at=NOW)]))
+    back = NOW - 3 * HOUR
+    failed = sample(endpoint=CEREBRAS, started_at=back - 1000, outcome=Outcome.TIMEOUT)
+    made.apply(replace(fabric.frame([failed]), at=back), back)
+    assert next(one for one in board(made, back).endpoints if one.name == CEREBRAS).state == "failing"
+    assert made.recent(CEREBRAS).sample == failed
+
+
 def test_a_day_becomes_a_row_for_each_endpoint(day):
     shown = board(fleet(fabric.hello(), fabric.frame(day)))
     assert shown.total == len(HABITS)
