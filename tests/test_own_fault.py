@@ -304,7 +304,6 @@ async def test_one_probe_by_hand_that_was_stopped_blames_itself(tmp_path):
 
 FILL = """
 import asyncio, json, os, resource, sys
-from probes.clock import asleep_ns
 from probes.endpoint import Timeouts
 from probes.probe import Prober
 from probes.transports import transport_to
