@@ -23,7 +23,10 @@ def ending_signals() -> list[signal.Signals]:
 
 @contextlib.contextmanager
 def stop_on_signals(stop: asyncio.Event) -> Iterator[None]:
-    """Set ``stop`` on the first signal to end; the system's own handling returns after it, for impatience."""
+    """Set ``stop`` on the first signal to end; a second one, for impatience, ends the process at once.
+
+    As the system does it: Python's KeyboardInterrupt would break off every task in its midst, each with a traceback.
+    """
     loop = asyncio.get_running_loop()
     wanted = ending_signals()
 
@@ -31,6 +34,7 @@ def stop_on_signals(stop: asyncio.Event) -> Iterator[None]:
         stop.set()
         for one in wanted:
             loop.remove_signal_handler(one)
+            signal.signal(one, signal.SIG_DFL)
 
     try:
         for one in wanted:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -163,3 +164,32 @@ def test_an_export_into_the_file_that_standard_output_is_adds_to_it(config, stor
     assert run(*words, shell=f">> {log}").returncode == 0
     assert log.read_text() == "before\nendpoint\nsim/model\n"
     assert [one.name for one in tmp_path.iterdir() if one.name.startswith(".")] == []
+
+
+STOPPING = """
+import asyncio
+from probes import loop
+from probes.signals import stop_on_signals
+
+async def main():
+    stop = asyncio.Event()
+    with stop_on_signals(stop):
+        print("ready", flush=True)
+        await stop.wait()
+        print("stopping", flush=True)
+        await asyncio.Event().wait()  # as where there is too much to do
+
+loop.run(main())
+"""
+
+
+@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
+def test_a_second_signal_ends_what_takes_long_to_stop_without_a_traceback(second):
+    with subprocess.Popen([sys.executable, "-c", STOPPING], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        for said, sent in ((b"ready\n", signal.SIGINT), (b"stopping\n", second)):
+            assert process.stdout.readline() == said
+            process.send_signal(sent)
+        assert process.stderr.read() == b""
+    assert process.returncode == -second
