@@ -13,7 +13,7 @@ import pytest
 from probes import backlog
 from probes.endpoint import Timeouts
 from probes.loop import EngineLoop
-from probes.marks import Marks
+from probes.marks import Marks, Stamp
 from probes.outcome import Outcome
 from probes.probe import Cue, Probed, Prober
 from probes.read_budget import ReadBudget
@@ -177,22 +177,24 @@ def test_others_have_their_turn_after_every_piece_of_a_flood(port, name, monkeyp
     assert turns > fewest
 
 
-async def test_a_large_read_is_handed_over_in_pieces_and_only_the_last_ends_as_it_did():
-    async with streaming() as (stream, far):
-        stamps = []
-        size = 0
+def test_a_large_read_is_handed_over_in_pieces_and_only_the_last_ends_as_it_did():
+    async def main() -> list[tuple[Stamp, int]]:
+        async with streaming() as (stream, far):
+            pieces: list[tuple[Stamp, int]] = []
 
-        def take(stamp, data):
-            nonlocal size
-            assert len(data) <= PIECE
-            stamps.append(stamp)
-            size += len(data)
-            return size < 100_000
+            def take(stamp: Stamp, data: bytes) -> bool:
+                pieces.append((stamp, len(data)))
+                return sum(size for _, size in pieces) < 50_000
 
-        far.sendall(b"x" * 100_000)
-        await stream.each(take)
-    assert size == 100_000
-    for stamp, following in pairwise(stamps):
+            far.sendall(b"x" * 50_000)  # which waits to be read, and is read at once
+            await stream.each(take)
+            return pieces
+
+    with asyncio.Runner(loop_factory=partial(EngineLoop, ringed=False)) as runner:
+        pieces = runner.run(main())
+    assert sum(size for _, size in pieces) == 50_000
+    assert max(size for _, size in pieces) <= 1_024
+    for (stamp, _), (following, _) in pairwise(pieces):
         if stamp.at == following.at:  # of one read
             assert stamp.end_doubt == stamp.doubt
 
