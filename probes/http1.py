@@ -6,7 +6,7 @@ from typing import Final
 import httptools
 
 from probes.outcome import Outcome
-from probes.read_budget import ReadBudget
+from probes.read_budget import ReadBudget, ReadBudgetSpent
 from probes.transport import ExchangeError
 
 HEAD_LIMIT: Final = 64 << 10
@@ -64,7 +64,7 @@ class ResponseParser:
             self.keep_alive = False  # bytes after the response: whole as it is, its connection is not to be trusted
         if self._bodiless > HEAD_LIMIT and not self.complete:
             part = "a response head" if self.status is None else "chunk sizes and trailers"
-            raise ExchangeError(Outcome.PROTOCOL, f"{part} of more than {HEAD_LIMIT >> 10} KiB")
+            raise ReadBudgetSpent(f"a flood: {part} of more than {HEAD_LIMIT >> 10} KiB")
         self._budget.spend(self._headers + len(self._body))
         body = b"".join(self._body)
         self._body.clear()

@@ -24,7 +24,7 @@ from probes.marks import Setup, Stamp
 from probes.network import open_stream
 from probes.outcome import Outcome
 from probes.peer import peer_of
-from probes.read_budget import ReadBudget
+from probes.read_budget import ReadBudget, ReadBudgetSpent
 from probes.stream import Stream, Take, Taker
 from probes.text import line
 from probes.transport import ExchangeError, Gate, Refused, Reply, SetupError
@@ -133,7 +133,7 @@ class Incoming:
         """Have the answers to pings written. Raises ExchangeError where too many of them wait to be."""
         self._unsent += b"".join(self._protocol.data_to_send())  # an empty piece asks for the end, which `drop` is for
         if len(self._unsent) > UNSENT_LIMIT:
-            raise ExchangeError(Outcome.PROTOCOL, "the server does not read the answers to its pings")
+            raise ReadBudgetSpent("a flood: pings whose answers the server does not read")
         if self._unsent and (self._answering is None or self._answering.done()):
             self._answering = asyncio.create_task(self._flush())
 
@@ -229,7 +229,7 @@ class WebSocket:
             _, data = await stream.read()
             size += len(data)
             if size > UPGRADE_LIMIT:
-                raise ExchangeError(Outcome.PROTOCOL, f"an answer of more than {UPGRADE_LIMIT >> 10} KiB")
+                raise ReadBudgetSpent(f"a flood: an answer to the upgrade of more than {UPGRADE_LIMIT >> 10} KiB")
             if data:
                 protocol.receive_data(data)
             else:

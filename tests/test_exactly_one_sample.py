@@ -118,8 +118,8 @@ def test_of_whatever_was_seen_a_sample_is_made_that_every_store_takes(
 def test_a_count_beyond_all_bounds_without_one_of_the_input_is_refused_in_words():
     told = Answer(usage=Usage(output=1_100_000), chars=2_000_000, kinds={Kind.ANSWER}, ended=True)
     sample = assemble(
-        endpoint(), Marks(0, 0), told, vantage="here", started_at=0, status=200, kept=True, limits=None,
-        disturbance=Disturbance(), key=None,
+        endpoint(max_output_tokens=1_100_000), Marks(0, 0), told, vantage="here", started_at=0, status=200, kept=True,
+        limits=None, disturbance=Disturbance(), key=None,
     )  # fmt: skip
     assert "1,100,000 output tokens after 0 of input" in (sample.outcome_detail or "")
 
