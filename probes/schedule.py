@@ -6,7 +6,7 @@ minute ended 9 min 43 s late).
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -17,6 +17,9 @@ JITTER_SHARE: Final = 0.05
 """Of the interval, to either side; enough to keep off other people's round minutes."""
 
 JITTER_CAP_S: Final = 2.0
+
+MISSED: Final = 1_000
+"""Due times that are told of one by one after an engine did not come to them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,7 @@ class CadenceTrigger(BaseTrigger):  # type: ignore[misc]  # APScheduler 3 has no
         self._first = first
 
     def get_next_fire_time(self, previous_fire_time: datetime | None, now: datetime) -> datetime:
-        """The next due time after the last one and after now: ticks missed in a sleep are not caught up."""
+        """The next due time after the last one and after now: those that were `missed` are not caught up."""
         self.fired = previous_fire_time
         after = now.timestamp()
         if previous_fire_time is not None:
@@ -86,6 +89,18 @@ class CadenceTrigger(BaseTrigger):  # type: ignore[misc]  # APScheduler 3 has no
             due = self.cadence.next_after(after)
         self.upcoming = datetime.fromtimestamp(due, UTC)
         return self.upcoming
+
+    def missed(self) -> Iterator[float]:
+        """The due times after the one that fired last that were over when it did, the oldest `MISSED` of them."""
+        if self.fired is None or self.upcoming is None:
+            return
+        due, upcoming = self.fired.timestamp(), self.upcoming.timestamp()
+        if self._first is not None:
+            due = max(due, self._first + self.cadence.interval / 2)
+        for _ in range(MISSED):
+            if (due := self.cadence.next_after(due)) >= upcoming:
+                return
+            yield due
 
     def move(self, by: float) -> None:
         """The clock was set by so much (s, signed): what is due next is due at the same moment, then on the grid."""

@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 class Scheduler:
-    """Ticks watches. A late tick still fires, with its own due time; missed ones are not caught up.
+    """Ticks watches. A late tick still fires, with its own due time; those missed meanwhile are told of, not caught up.
 
     ``first`` holds, by endpoint, when to begin (seconds since the epoch) where that is sooner than the grid. Where the
     wall clock was set, what is due next stays due at the same moment, and the grid takes over at least half an interval
@@ -76,9 +76,11 @@ class Scheduler:
             await asyncio.wait(self._tasks)
 
     def _tick(self, name: str) -> None:
-        fired = self._triggers[name].fired
-        if fired is not None:
-            self._watches[name].due(fired.timestamp())
+        watch, trigger = self._watches[name], self._triggers[name]
+        if trigger.fired is not None:
+            watch.due(trigger.fired.timestamp())
+        for due in trigger.missed():
+            watch.missed(due)
         self._expect(name)
 
     def _follow(self) -> None:

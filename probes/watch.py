@@ -105,6 +105,11 @@ class Watch:
                 late_s = max(0.0, self._clock.now() - at)
                 self._start(time.monotonic_ns() - round(late_s * 1e9))
 
+    def missed(self, at: float) -> None:
+        """The endpoint was due at ``at`` (seconds since the epoch), and the engine was not there: busy, or stopped."""
+        with self._sampled():
+            self._skip("inftop did not come to it in time", started_at=round(at * 1000))
+
     def probe_now(self) -> None:
         """A person asks: pause and back-off do not hold, the budget does."""
         with self._sampled():
@@ -143,8 +148,8 @@ class Watch:
             return f"{self._blocked_why}: backing off until {_named(free_at, time.time())}"
         return None
 
-    def _skip(self, why: str) -> None:
-        sample = unmeasured(self.endpoint, Outcome.SKIPPED, why, vantage=self._vantage)
+    def _skip(self, why: str, started_at: int | None = None) -> None:
+        sample = unmeasured(self.endpoint, Outcome.SKIPPED, why, vantage=self._vantage, started_at=started_at)
         self._deliver(sample, "")
         self._changed(self)
 

@@ -35,6 +35,7 @@ class NotedWatch:
     due_times: list[float] = field(default_factory=list)
     late: list[float] = field(default_factory=list)
     expected: list[float] = field(default_factory=list)
+    missed_times: list[float] = field(default_factory=list)
 
     def due(self, at: float) -> None:
         self.due_at.append(self.loop.time())
@@ -43,6 +44,9 @@ class NotedWatch:
 
     def expect(self, due: float) -> None:
         self.expected.append(due)
+
+    def missed(self, at: float) -> None:
+        self.missed_times.append(at)
 
     async def prepare(self) -> None:
         pass
@@ -80,6 +84,10 @@ class Day:
             await scheduler.stop()
 
         run(loop, day())
+
+
+def busy(seconds: float) -> Callable[[Machine], None]:
+    return lambda machine: machine.be_busy(seconds)
 
 
 def set_by(seconds: float) -> Callable[[Machine], None]:
@@ -121,6 +129,20 @@ def test_after_a_step_the_schedule_is_on_the_new_clock_s_grid(step: float):
     for place, watch in enumerate(day.watches):
         assert is_on_grid(watch, place, len(day.watches), watch.due_times[-1])
         assert 0 < watch.expected[-1] - day.wall <= 1.1 * watch.endpoint.interval
+
+
+def test_a_due_time_that_a_busy_engine_did_not_come_to_is_told_of_once():
+    day = Day({125.0: busy(65.0), HOUR_S: asleep(600.0)}, intervals=(10.0, 60.0), hours=1.5)
+    for place, watch in enumerate(day.watches):
+        assert sorted(watch.missed_times) == watch.missed_times
+        told = sorted(watch.due_times + watch.missed_times)
+        cadence = Cadence(watch.endpoint.name, watch.endpoint.interval, watch.endpoint.interval * place / 2)
+        due, grid = told[1], []
+        while due < EPOCH_S + HOUR_S - 1.0:
+            grid.append(due)
+            due = cadence.next_after(due)
+        assert [one for one in told[1:] if one < EPOCH_S + HOUR_S - 1.0] == pytest.approx(grid, abs=0.001)
+    assert len(day.watches[0].missed_times) in (5, 6), "what a sleeping machine missed is passed over"
 
 
 def test_a_step_is_said_once_and_only_a_real_one():

@@ -56,6 +56,10 @@ class Machine:
         """Set the wall clock by so many seconds."""
         self.set_s += by
 
+    def be_busy(self, seconds: float) -> None:
+        """Let time pass within a callback of the loop."""
+        self._loop.be_busy(seconds)
+
     def sleep(self, seconds: float) -> None:
         """Close the lid, and open it again."""
         self.slept_s += seconds
