@@ -88,7 +88,8 @@ class Surroundings:
         """What has happened since."""
         steal = steal_ms()
         step = wall_minus_monotonic() - beginning.wall_offset_ns
-        longest = max((ns for end, ns in self._pauses if end >= beginning.at_ns), default=0)
+        pauses = list(self._pauses)  # a collection in the store's thread adds to it while it is gone through
+        longest = max((ns for end, ns in pauses if end >= beginning.at_ns), default=0)
         known = steal is not None and beginning.steal_ms is not None
         return Disturbance(
             loop_lag_ms=self._lag.since(beginning.at_ns),

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -62,6 +63,29 @@ def test_the_longest_of_several_pauses_is_told_and_short_ones_are_not_kept(monke
             around._collecting(phase, {})
     assert list(around._pauses) == [(3_000_000, 3_000_000), (19_000_000, 9_000_000)]
     assert around._pauses.maxlen == PAUSES_KEPT
+
+
+def test_a_collection_in_another_thread_disturbs_nobody_who_asks(monkeypatch):
+    monkeypatch.setattr(surroundings, "SHORTEST_PAUSE_NS", 0)
+    around = Surroundings()
+    beginning, enough = around.begin(), threading.Event()
+
+    def collect() -> None:
+        while not enough.is_set():
+            around._collecting("start", {})
+            around._collecting("stop", {})
+
+    thread = threading.Thread(target=collect)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    thread.start()
+    try:
+        for _ in range(2_000):
+            around.since(beginning)
+    finally:
+        enough.set()
+        thread.join()
+        sys.setswitchinterval(interval)
 
 
 async def test_starting_and_stopping_leave_the_collector_as_it_was():
