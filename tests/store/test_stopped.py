@@ -183,8 +183,7 @@ async def test_the_engine_of_a_screen_takes_over_from_a_stopped_recorder(config_
         await until(lambda: len(samples(store, "two")) >= 1)
 
 
-@pytest.mark.parametrize("command", ["record", "run"])
-async def test_one_who_waits_for_a_stopped_recorder_ends_when_it_is_asked_to(config_of, tmp_path, command):
+async def test_those_who_wait_for_a_stopped_recorder_end_when_they_are_asked_to(config_of, tmp_path):
     store = url_of(tmp_path / "history.db")
     async with AsyncExitStack() as held:
         first = await held.enter_async_context(inftop(config_of("one", store), "record", tmp_path / "home"))
@@ -194,12 +193,13 @@ async def test_one_who_waits_for_a_stopped_recorder_ends_when_it_is_asked_to(con
         await until(lambda: expired(store))
         with other(path_of(store)) as connection:
             connection.isolation_level = None
-            connection.execute("BEGIN IMMEDIATE")  # so that it waits for as long as this takes
-            second = await held.enter_async_context(inftop(config_of("two", store), command, tmp_path / "home"))
-            await said(second, "who has the store is silent")
-            if command == "run":
-                second.stdin.close()
-            else:
-                second.send_signal(signal.SIGTERM)
-            code, words = await ended(second)
-        assert (code, "Traceback" in words) == (3 if command == "record" else 0, False)
+            connection.execute("BEGIN IMMEDIATE")  # so that they wait for as long as this takes
+            recorder = await held.enter_async_context(inftop(config_of("two", store), "record", tmp_path / "home"))
+            engine = await held.enter_async_context(inftop(config_of("three", store), "run", tmp_path / "home"))
+            for one in (recorder, engine):
+                await said(one, "who has the store is silent")
+            recorder.send_signal(signal.SIGTERM)
+            engine.stdin.close()  # as its screen does when it ends
+            for one, expected in ((recorder, 3), (engine, 0)):
+                code, words = await ended(one)
+                assert (code, "Traceback" in words) == (expected, False)

@@ -33,7 +33,7 @@ from textual.drivers.linux_driver import LinuxDriver
 count, usual = [], LinuxDriver.write
 def write(self, data, secret="not to be shown"):
     count.append(1)
-    if len(count) == 40:
+    if len(count) == 20:
         raise RuntimeError("boom")
     usual(self, data)
 LinuxDriver.write = write
@@ -47,18 +47,19 @@ LinuxDriver.run_input_thread = read
 }
 
 HANGS = """
-import time
+import signal, time
 from tui.app import InftopApp
-count, usual = [], InftopApp.tick
+told, usual = [], InftopApp.tick
+signal.signal(signal.SIGUSR1, lambda *_: told.append(1))
 def tick(self):
-    count.append(1)
-    if len(count) > 20:
+    if told:
         sys.__stderr__.write("<hangs>")
         sys.__stderr__.flush()
         time.sleep(3600)
     usual(self)
 InftopApp.tick = tick
 """
+"""Once it is told to."""
 
 
 @pytest.mark.parametrize("how", ["q", signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGINT])
@@ -100,6 +101,7 @@ def test_a_screen_whose_terminal_takes_nothing_ends(tmp_path):
 def test_a_screen_that_hangs_ends_and_gives_the_terminal_back(tmp_path):
     with seated("demo", code=HANGS, folder=tmp_path) as seat:
         seat.until(DRAWN)
+        seat.kill(signal.SIGUSR1)
         seat.until(b"<hangs>")
         seat.kill(signal.SIGTERM)
         assert seat.ended() == 0
