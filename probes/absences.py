@@ -12,19 +12,21 @@ LEAST_NS: Final = 250_000_000
 """A shorter absence is not told from the scheduler's ordinary lateness."""
 
 VOIDING_NS: Final = 1_000_000_000
-"""What is missed of a deadline makes it void only from here on."""
+"""A deadline is void only if at least this much was missed of it."""
 
-STOOD: Final = 0.9
-"""The share of a beat's lateness in which this process neither ran nor waited for a processor, from which it was
-stopped. Below it the engine was overloaded, which excuses nothing."""
+STOPPED_SHARE: Final = 0.9
+"""A late heartbeat comes of a stop where this process neither ran nor waited for a processor for at least this share of
+the time since the last one. Below it the engine was overloaded, which excuses nothing."""
 
 KEPT: Final = 256
+"""Absences that are remembered, the newest."""
 
 
 class Absence(NamedTuple):
-    """From the last sign of life before to the first after (monotonic ns), and how long it lasted (ns).
+    """A time in which this process did not run.
 
-    A sleep lasts longer than that: the monotonic clock stands meanwhile.
+    ``since`` is the last heartbeat before it, ``until`` the first after it (monotonic ns), ``lasted`` its length (ns).
+    If the machine ``slept``, it lasted longer than from one to the other: the monotonic clock stood meanwhile.
     """
 
     since: int
@@ -34,7 +36,7 @@ class Absence(NamedTuple):
 
 
 class Absences:
-    """Notes absences, where `beat` is called often by the thread that was watched since this was made.
+    """Finds absences between the calls of `beat`, which the thread that made this object makes often.
 
     SIGSTOP, a debugger and a frozen container stop the process: the monotonic clock goes on, and neither its CPU clock
     nor its time on the run queue does. A machine that sleeps stops the monotonic clock: another clock counts on
@@ -49,7 +51,7 @@ class Absences:
         self._at = time.monotonic_ns()
 
     def beat(self) -> None:
-        """Give a sign of life."""
+        """Say that the thread runs now; an absence that has just ended is noted."""
         before, cpu, waited, asleep = self._at, self._cpu_ns, self._waited_ns, self._asleep_ns
         self._cpu_ns, self._waited_ns = self._busy()
         self._asleep_ns = asleep_ns()
@@ -59,11 +61,11 @@ class Absences:
         slept = 0 if asleep is None or self._asleep_ns is None else self._asleep_ns - asleep
         if slept >= LEAST_NS:
             self._noted.append(Absence(before, now, slept + passed, slept=True))
-        elif stood >= max(LEAST_NS, STOOD * passed):
+        elif stood >= max(LEAST_NS, STOPPED_SHARE * passed):
             self._noted.append(Absence(before, now, stood))
 
     def since(self, instant: int) -> tuple[Absence, ...]:
-        """Those that ended after an instant (monotonic ns), oldest first."""
+        """The absences that ended after an instant (monotonic ns), oldest first."""
         return tuple(one for one in self._noted if one.until > instant)
 
     def close(self) -> None:
@@ -76,9 +78,10 @@ class Absences:
 
 
 def excuses(absences: Sequence[Absence], deadline: int) -> bool:
-    """Whether absences, oldest first, void a deadline (monotonic ns).
+    """Whether absences, oldest first, make a deadline (monotonic ns) void.
 
-    They do where from the beginning of one of them on as much was missed as was left then, and a second at least.
+    They do if, counted from the beginning of any one of them, at least `VOIDING_NS` was missed in all, and at least
+    what was left until the deadline at that beginning.
     """
     missed = 0
     for one in reversed(absences):

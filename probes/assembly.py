@@ -178,7 +178,9 @@ def _gaps(marks: Marks) -> dict[str, Any]:
 
 
 def _bent_ms(marks: Marks, answer: Answer, absences: Sequence[Absence]) -> float:
-    """The longest absence that may have bent a time: any of a failed probe, of a good one those before its last output.
+    """The longest absence (ms) that may have bent a time of the sample; 0.0 for none.
+
+    Of a failed probe it is any absence, of a good one only those that began before its last output.
 
     The kernel stamps what comes meanwhile, but a server that is not read from must wait.
     """

@@ -49,6 +49,9 @@ class Backoff:
 
 
 def _stretched(interval: float, floods: int) -> float | None:
-    """What of a doubled interval is waited, to just before the due time at its end; None where it is as it was."""
+    """The seconds to wait so that the interval is doubled for each flood, up to `FLOOD_CAP_S`; None where it stays.
+
+    Half an ordinary interval is left out, so that the due time at the end of the doubled one is not missed.
+    """
     doubled = min(interval * 2.0 ** min(floods, 16), FLOOD_CAP_S)
     return doubled - interval / 2 if doubled > interval else None

@@ -1,4 +1,4 @@
-"""Clock: the time of day for a schedule: it goes on steadily when the wall clock is set, until told to follow."""
+"""Clock: a time of day for the schedule, which does not jump when the wall clock is set; how long the machine slept."""
 
 import time
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 FOLLOWED_NS: Final = 1_000_000
-"""A wall clock that differs by less was read unluckily, not set."""
+"""A smaller difference comes of reading two clocks one after the other: the wall clock was not set."""
 
 SAID_S: Final = 0.5
 """A smaller step is followed without a word: it moves no probe by what anybody would see."""
@@ -51,12 +51,12 @@ def read_clocks() -> Reading:
 
 
 def elapsed_ns() -> int:
-    """Nanoseconds from some instant, in which the machine's sleep counts; nobody can set this clock."""
+    """Nanoseconds since a fixed, unknown instant, the machine's sleep included; nobody can set this clock."""
     return time.monotonic_ns() if _COUNTING is None else time.clock_gettime_ns(_COUNTING)
 
 
 def asleep_ns() -> int | None:
-    """How long this machine has slept, but for a constant; None where no clock says so."""
+    """How long this machine has slept (ns), plus an unknown constant; None where no clock tells."""
     if _COUNTING is None or _STANDING is None:
         return None
     for _ in range(_TRIES):
@@ -88,9 +88,9 @@ class Change:
 
 
 class SteadyClock:
-    """Seconds since the epoch as the wall clock had them when it was last followed, and what has passed since.
+    """A time of day that does not jump: the wall clock's when it was last followed, plus the time elapsed since.
 
-    ``read`` gives the machine's clocks.
+    ``read`` reads the machine's clocks.
     """
 
     def __init__(self, read: Callable[[], Reading] = read_clocks) -> None:
@@ -99,19 +99,19 @@ class SteadyClock:
         self._ahead_ns = self._seen.wall - self._seen.elapsed
 
     def now(self) -> float:
-        """Seconds since the epoch; jumps in `follow` alone."""
+        """Seconds since the epoch; only `follow` makes it jump."""
         return self.at(self.elapsed())
 
     def elapsed(self) -> float:
-        """Seconds from some instant, the machine's sleep among them; never jumps."""
+        """Seconds since a fixed, unknown instant, the machine's sleep included; never jumps."""
         return self._read().elapsed / 1e9
 
     def at(self, elapsed: float) -> float:
-        """What `now` says when `elapsed` says so much, unless the wall clock is set meanwhile."""
+        """The time of day (s since the epoch) at an ``elapsed`` time, unless the wall clock is set until then."""
         return elapsed + self._ahead_ns / 1e9
 
     def follow(self) -> Change:
-        """Take the wall clock's time; what has happened to it, and to the machine, since the last time."""
+        """Take over the wall clock's time; what happened to it, and to the machine, since the last call."""
         before, self._seen = self._seen, self._read()
         slept = (self._seen.elapsed - before.elapsed) - (self._seen.awake - before.awake)
         ahead = self._seen.wall - self._seen.elapsed

@@ -43,7 +43,7 @@ class Deadline:
         self._timeout.reschedule(min(at, self._last))
 
     @property
-    def now(self) -> tuple[int, int]:
+    def phase_bounds(self) -> tuple[int, int]:
         """When the phase that counts began, and when it is to end; monotonic ns."""
         ends = self._timeout.when() or self._last
         return round((self._began if self.phase == "total" else self._entered) * 1e9), round(ends * 1e9)

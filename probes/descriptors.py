@@ -12,8 +12,8 @@ OWN: Final = 96
 OPENING: Final = 3
 """What an endpoint needs while it connects: a second address that is tried, and what resolves its name."""
 
-ENOUGH: Final = 10_240
-"""Tried where the hard limit is infinite and not taken: macOS takes no more (OPEN_MAX, setrlimit(2))."""
+MACOS_LIMIT: Final = 10_240
+"""Tried where the hard limit is infinite and is refused: macOS allows no more (OPEN_MAX, setrlimit(2))."""
 
 
 def needed(endpoints: Sequence[Endpoint]) -> int:
@@ -22,13 +22,13 @@ def needed(endpoints: Sequence[Endpoint]) -> int:
 
 
 def raise_limit() -> int | None:
-    """Let this process have as many descriptors as it may; how many, or None where there is no such limit."""
+    """Raise this process's soft limit of descriptors to the hard one; the limit then, None where there is none."""
     if sys.platform == "win32":
         return None
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    for wanted in (hard, ENOUGH):
+    for wanted in (hard, MACOS_LIMIT):
         if soft == resource.RLIM_INFINITY or 0 <= wanted <= soft:
             break
         try:

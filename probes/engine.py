@@ -43,7 +43,7 @@ LAG_WINDOW_NS: Final = 10_000_000_000
 NOTICE_S: Final = 600.0
 """How long the engine's status tells of a clock that was set."""
 
-Told = ParamSpec("Told")
+Args = ParamSpec("Args")
 
 log = logging.getLogger(__name__)
 
@@ -256,10 +256,10 @@ class Engine:
         self._controls.hear(sample, endpoint, asyncio.get_running_loop().time())
 
 
-def _safely(tell: Callable[Told, None]) -> Callable[Told, None]:
-    """One that is told of samples and changes, whose defects are logged and stop nobody else."""
+def _safely(tell: Callable[Args, None]) -> Callable[Args, None]:
+    """``tell``, but what it raises is logged: the defect of one listener keeps nothing from the others."""
 
-    def told(*args: Told.args, **kwargs: Told.kwargs) -> None:
+    def told(*args: Args.args, **kwargs: Args.kwargs) -> None:
         try:
             tell(*args, **kwargs)
         except Exception:

@@ -17,7 +17,7 @@ def run(command: Callable[[], None]) -> None:
     """Run a command with usable standard streams; Ctrl+C, as early as it may come, ends it without a traceback."""
     try:
         open_closed_streams()
-        write_what_can_be_written()
+        replace_unencodable()
         command()
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
@@ -37,7 +37,7 @@ def open_closed_streams() -> None:
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
-def write_what_can_be_written() -> None:
+def replace_unencodable() -> None:
     """Write ``?`` for a character that a stream's encoding lacks, in place of failing the whole line."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":

@@ -13,7 +13,7 @@ HEAD_LIMIT: Final = 64 << 10
 """Bytes in a row with no body in them (a head and the interim responses before it, chunk sizes, trailers) before a
 response is given up as hostile."""
 
-LEAST_STATUS: Final = 100
+MIN_STATUS: Final = 100
 """The smallest code that HTTP has (RFC 9110 §15)."""
 
 
@@ -96,7 +96,7 @@ class ResponseParser:
     def on_headers_complete(self) -> None:
         """The head is whole."""
         code = self._parser.get_status_code()
-        if code < LEAST_STATUS and not self.complete:
+        if code < MIN_STATUS and not self.complete:
             raise ExchangeError(Outcome.PROTOCOL, f"HTTP status {code:03}")
         if self.status is None and code >= HTTPStatus.OK:
             self.status = code

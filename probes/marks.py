@@ -76,7 +76,10 @@ class Marks:
     contents: list[Content] = field(default_factory=list)
 
     def answered(self, at: int) -> bool:
-        """Note when the answer began, for the request was sent by then; false where that was before it was written."""
+        """Take note that the answer began ``at`` (monotonic ns): `sent` was no later.
+
+        False where that was before the request was written, as only a wrong server answers.
+        """
         if self.sent is None:
             return True
         began = self.sent - min(self.sent_doubt or 0, SEND_NS)  # see `Stream.write`

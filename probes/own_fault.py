@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from probes.absences import Absence, excuses, words
+from probes.absences import VOIDING_NS, Absence, excuses, words
 from probes.outcome import Outcome
 from probes.wire.dialect import Trouble
 
@@ -21,10 +21,10 @@ _LACKING: Final = {
 """What errno says that this machine lacks (errno(3), connect(2), socket(2))."""
 
 _RESOLVER_DESCRIPTORS: Final = 4
-"""As many descriptors the resolver may need at once: a file, a socket for each family, one to ask for addresses."""
+"""Descriptors that the resolver may need at once: a file, a socket for each family, one to ask for addresses."""
 
 _LEFT_ALONE: Final = frozenset({Outcome.DNS, Outcome.CONNECT, Outcome.TLS, Outcome.CUT, Outcome.STREAM_ERROR})
-"""How a probe ends that the other side, or the network, gave up while nobody here answered."""
+"""How a probe ends where the server or the network gives up because nobody here answers."""
 
 
 def lacking(error: BaseException | None) -> str | None:
@@ -44,18 +44,19 @@ def defect(error: BaseException) -> str:
 
 
 def blamed(trouble: Trouble, absences: Sequence[Absence], deadline: tuple[int, int], patience_s: float) -> Trouble:
-    """The trouble, or our own fault where it came of ``absences``, all those within the probe.
+    """The trouble, or `own_fault` in its place where the ``absences`` within the probe caused it.
 
-    A deadline, given as the beginning of its phase and when it was to end (monotonic ns), is void where what was missed
-    is at least what was left of it (`probes.absences.excuses`). A server that gives up waits, so far as anyone knows,
-    as long as we would (``patience_s``): what it ended after a shorter absence stays its own doing.
+    A time-out is our own fault where they void the ``deadline``: when its phase began, and when it was to end
+    (monotonic ns); see `probes.absences.excuses`. What the other side gave up is our own fault where we were absent for
+    ``patience_s``, and for a second at least: how long a server waits is not known, so it is taken to wait as long as
+    we would.
     """
     began, ends = deadline
     if trouble.outcome is Outcome.TIMEOUT:
         ours = excuses([one for one in absences if one.until > began], ends)
     else:
         missed = sum(one.lasted for one in absences)
-        ours = trouble.outcome in _LEFT_ALONE and missed >= max(patience_s, 1.0) * 1e9
+        ours = trouble.outcome in _LEFT_ALONE and missed >= max(patience_s * 1e9, VOIDING_NS)
     if not ours:
         return trouble
     detail = f"{words(absences)} during the probe ({trouble.outcome.value.replace('_', ' ')}: {trouble.detail})"

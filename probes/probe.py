@@ -31,8 +31,8 @@ from probes.wire.dialect import Dialect, Event, Output, Queued, Trouble, WireReq
 ERROR_BODY_LIMIT: Final = 64 << 10
 """Bytes of an error response that are looked at."""
 
-LONG: Final = 16 << 10
-"""Characters of an answer that are looked through at once."""
+LONG_ANSWER: Final = 16 << 10
+"""Characters of an answer from which on it is searched for the key in another thread."""
 
 GOODBYE_S: Final = 0.5
 """After the terminal marker, how long the rest of the body may take before a kept connection is let go."""
@@ -196,7 +196,7 @@ class Prober:
         absences = self._surroundings.absences(marks.started)
         if exchange.answer.trouble is not None:
             exchange.answer.trouble = blamed(
-                exchange.answer.trouble, absences, deadline.now, self.endpoint.timeouts.stall
+                exchange.answer.trouble, absences, deadline.phase_bounds, self.endpoint.timeouts.stall
             )
         if exchange.answer.trouble is not None or lane == "cold" or not transport.is_open:
             transport.drop()  # at once: what may still come over it is of no use to anybody
@@ -320,10 +320,10 @@ def _broken(error: ExchangeError, exchange: Exchange) -> Trouble:
 
 
 async def _without(key: Secret | None, text: str) -> str:
-    """An answer without its key; a long one is looked through elsewhere, for that takes tens of milliseconds."""
+    """An answer without parts of the key; a long one is searched in a thread, for that takes tens of milliseconds."""
     if key is None:
         return text
-    return key.hide(text) if len(text) <= LONG else await asyncio.to_thread(key.hide, text)
+    return key.hide(text) if len(text) <= LONG_ANSWER else await asyncio.to_thread(key.hide, text)
 
 
 async def _first_bytes(reply: Reply, limit: int) -> bytes:

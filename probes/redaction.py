@@ -64,10 +64,11 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class _Runs:
-    """Finds runs of ``size`` or more characters of some strings, in any case.
+    """Finds runs of ``size`` or more characters of some strings, upper and lower case alike.
 
-    To look at every place of a long text would hold up whoever waits: of ``size`` characters some ``stem`` of them, two
-    thirds, begins at a multiple of ``stride``, so only those places are looked at.
+    ``telling`` are those that give something away, ``runs`` all of them: by these what was found is made longer. To
+    look at every place of a long text would take too long. Every run contains ``stem`` characters (two thirds of
+    ``size``) that begin at a multiple of ``stride``, so only those places are looked up, among ``stems``.
     """
 
     size: int
@@ -214,7 +215,7 @@ def _words(secret: str) -> str:
 
 
 def _ends(prefix: str, secret: str) -> list[str]:
-    """Those that reveal `END` characters, or any beyond the public prefix with it; longer ones are runs."""
+    """The ends of a key, of `END` to `RUN` - 1 characters, with and without its public prefix; longer are runs."""
     encoded, whole = (b64encode(one.encode()).decode().rstrip("=") for one in (secret, prefix + secret))
     short = [end for one in (secret, encoded) for n in range(END, RUN) for end in (one[:n], one[-n:])]
     short += [whole[-n:] for n in range(END, RUN)]
@@ -255,7 +256,7 @@ def _character(escape: re.Match[str]) -> str:
 
 
 def _origins(text: str, depth: int) -> list[int]:
-    """Where in ``text`` each character of it, unescaped so often, comes from; and where it ends."""
+    """For each character of ``text`` unescaped ``depth`` times, its place in ``text``; the last entry is the end."""
     origins, view = list(range(len(text) + 1)), text
     for _ in range(depth):
         known, place = [], 0

@@ -40,7 +40,7 @@ GUARD_S: Final = 3.0
 """How often a recorder takes the locks again that it lost, or could not have yet."""
 
 LOOK_S: Final = 2.0
-"""How often it is looked whether a recorder that may have stopped is still there."""
+"""How often a recorder that is silent is looked at again, s."""
 
 SWITCH_S: Final = 0.0001
 """How long one thread of an engine may keep another waiting for the interpreter."""
@@ -113,8 +113,9 @@ async def open_engine(
     """An engine on a plan, holding its store; what it still holds is written at the end.
 
     One that is not ``watching`` probes nothing by itself and leaves the store to others: it is there for races.
-    Raises StoreHeld where another recorder has the store, or the vantage in a store that many places share; where one
-    may have stopped that takes a while to know, less with what ``heartbeat`` saw of it before, unless ``stop`` is set.
+    Raises StoreHeld where another recorder has the store, or the vantage in a store that many places share. Whether one
+    that is silent has stopped takes up to `TTL_S` to know, less where ``heartbeat`` has watched it before; ``stop``
+    ends that wait.
     ``on_lost`` is told of one that took over from us while we were stopped or could not reach the store. Any other
     trouble with the store is a state of the engine, not the end of it: probes go on and samples wait.
     """

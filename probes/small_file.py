@@ -3,19 +3,20 @@
 from pathlib import Path
 from typing import Final
 
-MOST: Final = 1 << 20
-"""Bytes; nobody writes so much by hand."""
+SIZE_LIMIT: Final = 1 << 20
+"""Bytes: more than anybody writes by hand."""
 
 
 def read_small_text(path: Path) -> str:
     """The UTF-8 text of a file or a pipe, without a byte order mark.
 
-    Raises OSError where it cannot be read, and ValueError, which says why, where it is longer than `MOST` or not text.
+    Raises OSError where it cannot be read, and ValueError, which says why, where it is longer than `SIZE_LIMIT` or is
+    not text.
     """
     with path.open("rb") as file:
-        raw = file.read(MOST + 1)
-    if len(raw) > MOST:
-        raise ValueError(f"longer than {MOST >> 20} MB")
+        raw = file.read(SIZE_LIMIT + 1)
+    if len(raw) > SIZE_LIMIT:
+        raise ValueError(f"longer than {SIZE_LIMIT >> 20} MB")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

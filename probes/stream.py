@@ -140,7 +140,7 @@ class Stream:
             raise broken(self._error) from self._error
 
     def work(self) -> bool:
-        """Hand one piece to whoever takes them; whether there is another, and who takes it."""
+        """Decode one pending piece. True if more are pending and somebody takes them."""
         taker, self._enlisted = self._taker, False
         if taker is None or taker.done.done():
             return False

@@ -25,7 +25,7 @@ BUFFERS: Final = 4_096
 """A power of 2. When all are full the kernel keeps the data, and ends what reads with ENOBUFS."""
 
 _SUBMISSIONS: Final = 64
-MOST: Final = 256
+MAX_ARRIVALS: Final = 256
 """Arrivals that are taken at once: a quarter of a megabyte."""
 
 _WRAP: Final = 0xFFFFFFFF
@@ -120,8 +120,8 @@ class Uring:
         return (self._words[self._completions_end] - self._seen) & _WRAP
 
     def arrivals(self) -> list[Arrival]:
-        """What has come since the last time, in its order: `MOST` of it, and the others the next time."""
-        if not (count := min(self.waiting, MOST)):
+        """What has come since the last time, in its order: `MAX_ARRIVALS` of it, and the others the next time."""
+        if not (count := min(self.waiting, MAX_ARRIVALS)):
             return []
         end = (self._seen + count) & _WRAP
         found = [self._arrival(place) for place in range(self._seen, self._seen + count)]

@@ -14,7 +14,7 @@ import pytest
 
 from probes import uring
 from probes.receive_clock import CLOSE_NS, stamped
-from probes.uring import BUFFERS, MOST, ROOM, Arrival, Uring
+from probes.uring import BUFFERS, MAX_ARRIVALS, ROOM, Arrival, Uring
 from tests.sockets import kernel_stamps, pair, ringed
 
 pytestmark = ringed
@@ -45,7 +45,7 @@ def arrivals(ring: Uring, count: int) -> list[Arrival]:
         with suppress(BlockingIOError):  # it rang for all that is waiting at once
             os.eventfd_read(ring.bell)
         taken = ring.arrivals()
-        assert len(taken) <= MOST
+        assert len(taken) <= MAX_ARRIVALS
         found += taken
     return found
 

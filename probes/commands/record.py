@@ -27,7 +27,7 @@ STAND_BY_S: Final = 2.0
 """How often one who stands by asks whether the vantage is free."""
 
 LOOK_S: Final = 1.0
-"""How often it is looked how the store is."""
+"""How often the store's state is looked at, s."""
 
 
 def record(

@@ -12,6 +12,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 from prometheus_client import make_wsgi_app
 
+from probes.frames import WAITED_LONG_S
 from probes.metrics.address import Address
 from probes.metrics.prometheus import registry
 from probes.metrics.tallies import Tallies
@@ -21,11 +22,11 @@ PATIENCE_S: Final = 5.0
 
 UNAVAILABLE: Final = "503 Service Unavailable"
 SILENT: Final = "the engine is silent"
-INDEX: Final = """\
+INDEX: Final = f"""\
 inftop
 /metrics  for Prometheus
 /healthz  200 while the engine turns: what restarts it asks here
-/readyz   200 while samples are stored, 503 and the reason once they have waited for 30 s"""
+/readyz   200 while samples are stored, 503 and the reason once they have waited for {WAITED_LONG_S:.0f} s"""
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 

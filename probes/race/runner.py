@@ -77,9 +77,9 @@ class Runner:
         self._state = "finished"
 
     def _without(self, key: Secret, text: str, kind: Kind, *, draft: bool) -> str:
-        """A piece of text with `REPLACEMENT` for what of it belongs to a part of the key; an echo has it cut anywhere.
+        """A piece of text with `REPLACEMENT` for what belongs to a part of the key, which may be cut over many pieces.
 
-        What was taken for harmless until then is taken back, where it was not told yet, and out of the recording.
+        What earlier pieces held of that part is taken out of the recording, and so of what was not told yet.
         """
         before = "" if draft else self._heard.get(kind, "")
         found = key.redaction.spans_after(before, text)
@@ -91,7 +91,7 @@ class Runner:
         return shown + text[place:]
 
     def _take_back(self, kind: Kind, chars: int) -> None:
-        """Cut the last characters of this kind, if more than none, but none of what was hidden already."""
+        """Remove the last ``chars`` characters of this kind from the recording; what was replaced already stays."""
         for place in range(len(self._moments) - 1, -1, -1):
             one = self._moments[place]
             if chars <= 0 or one.draft or one.text.endswith(REPLACEMENT):

@@ -87,8 +87,8 @@ SELECT (SELECT coalesce(sum(samples), 0) FROM rollup WHERE tier = 'month')
 """How many samples a store counts, those that were pruned included; it reads a few rows, however many samples."""
 
 NOT_OK: Final = "outcome NOT IN ('ok', 'no_key', 'skipped') AND outcome <> 'own_fault'"
-"""The condition of samples that tell of an endpoint and did not end ok; its first half is word for word that of their
-index, which SQLite and PostgreSQL use only then."""
+"""The condition of samples that say something about an endpoint and did not end ok. Its first half is, to the letter,
+the condition of their partial index: else SQLite and PostgreSQL would not use it."""
 
 JOINED_FROM: Final = "sample LEFT JOIN endpoint ON endpoint.id = sample.endpoint_id"
 """LEFT fixes the order of the join for SQLite: samples lead, in the order of their index; none lacks its endpoint."""
