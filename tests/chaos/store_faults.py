@@ -1,0 +1,125 @@
+"""What can befall a store while it is recorded into: one row a fault, how it is made, and what is said of it."""
+
+import os
+import sqlite3
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.store.stores import other
+
+
+@dataclass(frozen=True)
+class StoreFault:
+    """One row: ``holding`` spoils the store for as long as its context lasts; ``says`` is what the recorder must say.
+
+    ``lasts`` is false where the fault is over at once (a file that was deleted): nothing has to wait then.
+    """
+
+    name: str
+    holding: Callable[[Path], AbstractContextManager[None]]
+    says: str
+    lasts: bool = True
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Another program holds the store locked."""
+    with other(path) as connection:
+        connection.execute("PRAGMA busy_timeout = 60000")
+        connection.execute("BEGIN IMMEDIATE")
+        yield
+        connection.execute("ROLLBACK")
+
+
+@contextmanager
+def full(path: Path) -> Iterator[None]:
+    """The store's disk is full: the folder must be a small file system, see `small_disk`."""
+    filler = path.parent / "filler"
+    with filler.open("wb", buffering=0) as file:
+        for size in (65_536, 4_096, 512, 1):
+            try:
+                while True:
+                    file.write(b"x" * size)
+            except OSError:
+                continue
+    yield
+    filler.unlink()
+
+
+@contextmanager
+def read_only(path: Path) -> Iterator[None]:
+    """The store's disk is mounted read-only for a while."""
+    _mount("-o", "remount,ro", str(path.parent))
+    yield
+    _mount("-o", "remount,rw", str(path.parent))
+
+
+@contextmanager
+def away(path: Path) -> Iterator[None]:
+    """The store's folder is moved away, and a file is in its place; then it is back as it was."""
+    aside = path.parent.with_name("aside")
+    path.parent.rename(aside)
+    path.parent.write_text("not a folder")
+    yield
+    path.parent.unlink()
+    aside.rename(path.parent)
+
+
+@contextmanager
+def deleted(path: Path) -> Iterator[None]:
+    """The store is deleted."""
+    for one in (path, *path.parent.glob(f"{path.name}-*")):
+        one.unlink()
+    yield
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[None]:
+    """The store is replaced by an empty file."""
+    new = path.with_name("new")
+    new.touch(mode=0o600)
+    for one in path.parent.glob(f"{path.name}-*"):
+        one.unlink()
+    new.replace(path)
+    yield
+
+
+PASSING = (
+    StoreFault("locked", locked, "locked"),
+    StoreFault("full", full, "no space left"),
+    StoreFault("away", away, "is not a folder"),
+    StoreFault("deleted", deleted, "a new store was begun", lasts=False),
+    StoreFault("replaced", replaced, "a new store was begun", lasts=False),
+)
+
+
+@contextmanager
+def small_disk(folder: Path) -> Iterator[Path]:
+    """A file system of 4 MiB at ``folder``; skips the test where this user may mount none."""
+    folder.mkdir(parents=True)
+    if os.name == "nt" or _mount("-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder), check=False):
+        pytest.skip("this user may mount no file system")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def _mount(*words: str, check: bool = True) -> int:
+    return subprocess.run(["mount", *words], check=check, stderr=subprocess.DEVNULL).returncode
+
+
+def stored(path: Path) -> list[tuple]:
+    """Endpoint, start and outcome of every sample in a store; none where there is no store."""
+    if not path.exists() or not path.stat().st_size:
+        return []
+    with sqlite3.connect(path) as connection:
+        try:
+            return connection.execute("SELECT endpoint, started_at, ttft_ms, outcome FROM samples").fetchall()
+        except sqlite3.OperationalError:
+            return []

@@ -1,0 +1,52 @@
+"""Two hundred endpoints a second: every due time is a sample or a counted skip, and nothing grows."""
+
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from probes.sample import epoch_ms
+from probes.schedule import spread
+from probes.simulator.behaviour import Behaviour
+from probes.simulator.distribution import Constant
+from tests.chaos.providers import MODEL, provider
+from tests.chaos.recorder import configuration, recording
+from tests.chaos.store_faults import stored
+
+SMALL = Behaviour(output_tokens=Constant(2), tokens_per_s=Constant(100_000))
+
+
+def resident_kib(pid: int) -> int:
+    """How much memory a process has."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.split("VmRSS:")[1].split()[0])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says in /proc how large a process is")
+def test_no_due_time_is_lost(tmp_path, everything):
+    endpoints, seconds = (200, 180) if everything else (60, 10)
+    path = tmp_path / "h.db"
+    with provider(SMALL) as simulator:
+        urls = {f"e{number:03}": (simulator.url, MODEL) for number in range(endpoints)}
+        config = configuration(tmp_path / "c.toml", f"sqlite:///{path}", urls, interval="1s")
+        with recording(config, tmp_path / "home", "--for", f"{seconds}s") as recorder:
+            recorder.until(lambda: recorder.printed() >= endpoints * seconds // 4)
+            early = resident_kib(recorder.process.pid)
+            recorder.until(lambda: recorder.printed() >= endpoints * seconds * 9 // 10)
+            late = resident_kib(recorder.process.pid)
+            assert recorder.ended() == 0, recorder.errors
+    found = defaultdict(list)
+    for endpoint, at, _, outcome in stored(path):
+        found[endpoint].append((epoch_ms(at) / 1000, outcome))
+    assert len(found) == endpoints
+    assert sum(map(len, found.values())) == recorder.printed()
+    for cadence in spread([(name, 1.0) for name in urls]):
+        samples = sorted(found[cadence.name])
+        assert {outcome for _, outcome in samples} <= {"ok", "skipped"}
+        # off the grid first, on it after half an interval; a sample is late by no more than to the next due time
+        due, last, dues = cadence.next_after(samples[0][0] + 0.5), samples[-1][0], 0
+        while due <= last:
+            due, dues = cadence.next_after(due), dues + 1
+        assert abs(len(samples) - 1 - dues) <= 1, f"{cadence.name}: {dues} due times, {len(samples) - 1} samples"
+    assert late - early < 16_384, f"{early} KiB, then {late} KiB"
