@@ -7,17 +7,15 @@ import signal
 import sys
 import termios
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from types import FrameType
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, Any, Final, Protocol, cast
 
 from rich.traceback import Traceback
+from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 
 from probes.signals import ending_signals
-
-if TYPE_CHECKING:
-    from tui.app import InftopApp
 
 ENDING_S: Final = 1.6
 """What a screen that a signal ends gives its engine, which is killed after it."""
@@ -36,15 +34,25 @@ RESTORE: Final = (
 """What undoes all that Textual's driver asks of a terminal (xterm's ctlseqs)."""
 
 
+class EndingApp(Protocol):
+    """A Textual app that can be told to end."""
+
+    def run_async(self) -> Coroutine[Any, Any, None]:
+        """Run until it ends."""
+
+    def leave(self, within_s: float) -> None:
+        """End in order, within so many seconds."""
+
+
 class TerminalDriver(LinuxDriver):
     """Textual's driver, which outlives its terminal: once that has gone the screen ends as it does by `q`.
 
     Textual's own hangs then: the thread that writes dies of it, and its queue fills.
     """
 
-    def __init__(self, app: "InftopApp", **options: Any) -> None:
+    def __init__(self, app: App[None], **options: Any) -> None:
         super().__init__(app, **options)
-        self._file = _Outlasting(sys.__stderr__, self._gone)  # type: ignore[arg-type, assignment]
+        self._file = _TolerantFile(sys.__stderr__, self._gone)  # type: ignore[arg-type, assignment]
 
     def run_input_thread(self) -> None:
         """As Textual's, but that a terminal which cannot be read is no defect, and that a defect ends with status 1."""
@@ -58,11 +66,11 @@ class TerminalDriver(LinuxDriver):
 
     def _gone(self) -> None:
         with contextlib.suppress(RuntimeError):  # the loop has ended: so has the screen
-            self._loop.call_soon_threadsafe(self._app.leave, ENDING_S)  # type: ignore[attr-defined]
+            self._loop.call_soon_threadsafe(cast("EndingApp", self._app).leave, ENDING_S)
 
 
-class _Outlasting:
-    """What the driver's thread writes to: it takes what its terminal does not, and tells ``gone`` the first time."""
+class _TolerantFile:
+    """What the driver's thread writes to: what its terminal does not take is dropped; ``gone`` is called, once."""
 
     def __init__(self, file: IO[str], gone: Callable[[], None]) -> None:
         self.fileno = file.fileno
@@ -85,7 +93,7 @@ class _Outlasting:
                 self._tell()
 
 
-async def show(app: "InftopApp") -> None:
+async def show(app: EndingApp) -> None:
     """Run the screen. A signal ends it as `q` does, within `LAST_S`, though its loop hang or its terminal be stuck."""
     loop = asyncio.get_running_loop()
     attributes = termios.tcgetattr(0)

@@ -24,6 +24,7 @@ BATCH: Final = 2_000
 _NAME: Final = re.compile(r"\d{13}-([0-9a-f]{16})-(\d{9})\.jsonl")
 
 _README: Final = "store.txt"
+"""Says for whom the samples in its folder wait."""
 
 
 @dataclass(eq=False, slots=True)

@@ -1,4 +1,4 @@
-"""Where samples of a store wait on this machine, and how many do."""
+"""Journal folder: where samples of a store wait on this machine, and how many do."""
 
 import hashlib
 import re

@@ -59,9 +59,9 @@ class Tenure:
 
 @dataclass(slots=True)
 class Claim:
-    """What a recorder's right to the lease of ``scope`` rests on; ``run`` tells it from all that ever recorded.
+    """A recorder's claim to the lease of ``scope``; ``run`` is a random name that no other recorder ever had.
 
-    ``locked``: it has the lock of the operating system now. ``over``: a tenure that it saw not renewed for `TTL_S`.
+    ``locked``: it has the lock of the operating system now. ``over``: the tenure that it saw not renewed for `TTL_S`.
     """
 
     scope: str
@@ -71,12 +71,12 @@ class Claim:
     over: Tenure | None = None
 
     def follows(self, newest: Tenure | None) -> bool:
-        """Whether it may begin the tenure after this one; None is no tenure yet."""
+        """Whether it may begin the tenure after the newest one; None: there was none yet."""
         return newest is None or (self.locked and newest.locked) or newest == self.over
 
 
 class Lease:
-    """A recorder's lease, inside the transactions of whoever stores its samples."""
+    """A recorder's lease, read and written within the transactions that store its samples."""
 
     def __init__(self, claim: Claim) -> None:
         self._claim = claim
@@ -87,9 +87,10 @@ class Lease:
         return self._claim.run
 
     def hold(self, connection: Connection, *, renew: bool) -> StoreHeld | None:
-        """Take the lease where it was never ours and may be; renew it where it is ours and that is wished.
+        """Take the lease if it was never ours and may be; renew it if it is ours and ``renew``.
 
-        None where it is ours now, else who has it; raises that where it was never ours: nothing is to be stored then.
+        Returns None if it is ours now, else who took it over from us: what we measured before may still be stored.
+        Raises StoreHeld if another has it and it was never ours: nothing may be stored then.
         """
         claim = self._claim
         newest = next(iter(_read(connection, _NEWEST, claim.scope)), None)
@@ -122,17 +123,17 @@ class Lease:
         run(connection, _PRUNE, (claim.scope, values["token"], now - KEPT_MS))
 
     def counted(self, connection: Connection, by: str, began: Sequence[int]) -> list[bool]:
-        """Of samples that the run ``by`` began to measure then, by this machine's clock: which of them count."""
+        """Whether each of the samples counts that the run ``by`` ``began`` then (ms since the epoch, our clock)."""
         tenures = _read(connection, _TENURES, self._claim.scope)
         ahead = _now(connection) - time.time_ns() // 1_000_000  # what the database's clock is before ours
         return [counts(tenures, by, one + ahead) for one in began]
 
 
 def counts(tenures: Iterable[Tenure], by: str, began: int) -> bool:
-    """Whether a sample counts that the run ``by`` began to measure then.
+    """Whether a sample counts that the run ``by`` ``began`` to measure then (ms since the epoch, database's clock).
 
-    What it began before the next tenure did, counts. A run that never had the lease, because it could not reach the
-    store, measured for nothing while another was seen alive.
+    It does if it began before the tenure that followed that run's. A run that could not reach the store never had a
+    tenure: of its samples those do not count that began while another run held the lease and renewed it.
     """
     ordered = sorted(tenures, key=lambda one: one.token)
     own = [one.token for one in ordered if one.run == by]
@@ -142,9 +143,9 @@ def counts(tenures: Iterable[Tenure], by: str, began: int) -> bool:
 
 
 class Heartbeat:
-    """Whether a tenure is being renewed, told by this process's own clock alone: a wall clock may be set at any time.
+    """Tells whether a tenure is still renewed, by this process's monotonic clock: a wall clock may be set at any time.
 
-    ``clock`` counts seconds and is never set.
+    ``clock`` gives seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -153,9 +154,9 @@ class Heartbeat:
         self._first = self._last = 0.0
 
     def stopped(self, tenure: Tenure | None) -> bool:
-        """Take what was just read, None where it could not be: whether it has been the same for `TTL_S`.
+        """Take the newest tenure as it was just read (None: it could not be); whether it was the same for `TTL_S`.
 
-        Whoever looks away for long, as one who was stopped too, begins again.
+        After more than half of `TTL_S` without a call the count begins anew: we may have been stopped ourselves.
         """
         now = self._clock()
         if tenure is None or tenure != self._seen or now - self._last > TTL_S / 2:
@@ -166,14 +167,14 @@ class Heartbeat:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The tenures of a scope, the newest first, as whoever wants to record finds them; ``now`` is the database's."""
+    """The tenures of a scope, newest first, as read by one who wants to record; ``now`` is the database's clock."""
 
     tenures: tuple[Tenure, ...]
     now: int
 
     @property
     def newest(self) -> Tenure | None:
-        """The tenure that nobody ended yet."""
+        """The tenure that no other has ended; None where there was none yet."""
         return self.tenures[0] if self.tenures else None
 
     @property
@@ -182,7 +183,7 @@ class Look:
         return self.newest is not None and self.now < self.newest.until <= self.now + ttl_ms()
 
     def knows(self, holder: Holder | None) -> bool:
-        """Whether that one ever had the lease. On a server a long name is cut short, its host's last."""
+        """Whether that one ever had the lease. Its host is not compared: a server cuts a long name short."""
         return holder is not None and any(
             one.holder is not None and (one.holder.pid, one.holder.since) == (holder.pid, holder.since)
             for one in self.tenures

@@ -1,4 +1,4 @@
-"""Outbox: samples on their way to a store, in a line: in memory, on disk where that takes too long, stored once."""
+"""Outbox: a queue of samples for a store: in memory, on disk where the store takes too long, each stored once."""
 
 import time
 from collections import deque
@@ -21,11 +21,11 @@ ON_DISK: Final = 200_000
 
 
 class Outbox:
-    """A line of batches before a `Sink`, oldest first, each in memory, or in the `Journal` once `secure` put it there.
+    """A queue of batches for a `Sink`, oldest first, each in memory, or in the `Journal` once `secure` put it there.
 
-    `put` and the figures wait for no disk and no store; `send`, `tidy` and `close` are for one thread, `secure` is for
-    another. A batch goes with a mark of its own from its first try to its last, from memory or from disk, so one that
-    was stored just as the connection broke, or the process was killed, is not stored again.
+    `put` and the figures never wait for a disk or a store; `send`, `tidy` and `close` are for one thread, `secure` is
+    for another. A batch keeps its mark from its first try to its last, in memory and on disk: one that was stored just
+    as the connection broke, or the process was killed, is not stored again.
     """
 
     def __init__(self, sink: Sink, journal: Journal, in_memory: int = IN_MEMORY, on_disk: int = ON_DISK) -> None:
@@ -73,13 +73,13 @@ class Outbox:
 
     @property
     def in_memory(self) -> int:
-        """How many of them would be lost with this process."""
+        """How many of them are in memory alone, and would be lost with this process."""
         with self._lock:
             return _in_memory(self._line)
 
     @property
     def on_disk(self) -> int:
-        """How many of them would not."""
+        """How many of them are in the journal."""
         with self._lock:
             return sum(one.on_disk for one in self._line)
 
@@ -96,7 +96,7 @@ class Outbox:
             self._drop_from_memory()
 
     def send(self, beat: dict[str, Any] | None) -> int:
-        """Store the oldest batch, and the recorder's beat; the rest as `Sink.write`. What is not stored waits on."""
+        """Store the oldest batch and the recorder's beat, as `Sink.write` does. What is not stored waits on."""
         with suppress(StoreProblem), self._files:  # where those cannot be had now they wait a little longer
             self._find()
         batch = self._first()
@@ -150,7 +150,7 @@ class Outbox:
                 batch.in_memory.clear()
 
     def _find(self) -> None:
-        """Get in line before all others what earlier processes left on disk, once."""
+        """Put what earlier processes left on disk before all others, once."""
         if not self._known:
             found = self._journal.found()
             self._known = True

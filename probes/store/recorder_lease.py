@@ -46,10 +46,10 @@ class RecorderLease:
             self._locks.append(VantageLock(url, vantage, me))
 
     def take(self) -> bool:
-        """Take what can be had; False where who has it may have stopped: look again soon, and it will be known.
+        """Whether we may record. False: who has the lease may have stopped; call again soon, until that is known.
 
-        Raises StoreHeld where another recorder is alive. Where the store cannot be asked the locks alone decide; of
-        those that cannot be made the writer will say what is wrong.
+        Raises StoreHeld where another recorder is alive. Where the store cannot be read the locks alone decide. A lock
+        that cannot be made keeps nobody from recording: the writer will say what is wrong.
         """
         held = self.take_locks()
         try:
@@ -69,7 +69,7 @@ class RecorderLease:
         return stopped and self._follow(found.newest)
 
     def take_locks(self) -> StoreHeld | None:
-        """Take the locks that are not ours yet; who has one of them, if anyone."""
+        """Take the locks that are not ours yet; returns who has the first one that is another's, if any."""
         held, mine = None, 0
         for lock in self._locks:
             with suppress(StoreProblem):
@@ -91,10 +91,10 @@ class RecorderLease:
             return look(source, self._url, self.claim.scope)
 
     def _follow(self, newest: Tenure | None) -> bool:
-        """Begin the next tenure at once, before anything is measured; False where the store does not take it now.
+        """Begin the next tenure at once, before anything is measured; False where the store cannot be written now.
 
-        Nobody could have renewed the lease then: whose it is gets the time to do so again. Raises StoreHeld where
-        another was there first.
+        Then its holder could not renew it either, and gets the whole time to do so again. Raises StoreHeld where
+        another recorder was first.
         """
         self.claim.over = newest
         try:
