@@ -145,7 +145,9 @@ class Connection(httpx.AsyncBaseTransport):
             parser.close()
             raise AssertionError("a parser without a response does not close")
         body = Body(self._stream, parser, first, at)
-        return httpx.Response(parser.status, headers=parser.headers, stream=body, extensions={"body": body})
+        # httpx would send a cookie with every later request, and keep all there ever were
+        headers = [(name, value) for name, value in parser.headers if name.lower() != b"set-cookie"]
+        return httpx.Response(parser.status, headers=headers, stream=body, extensions={"body": body})
 
     def drop(self) -> None:
         """Close the connection at once, if one is open."""

@@ -10,6 +10,9 @@ from typing import Final, Literal
 LONGEST_RESET_S: Final = 400 * 86400.0
 """A reset further away than a year and a bit is a misread or hostile header."""
 
+LONGEST_SCOPE: Final = 40
+"""Characters; a header may name any words as often as it likes, and all of them would be stored."""
+
 LARGEST_AMOUNT: Final = 1e15
 """A limit, or what is left of it, above this is nonsense: no provider grants so much in any window."""
 
@@ -51,7 +54,7 @@ _HINT: Final = re.compile(
 
 
 _KEPT: Final = re.compile(
-    r"(?:(?P<direction>input|output) )?(?P<kind>requests|tokens)(?:/(?P<scope>[a-z ]{1,40}))?"
+    rf"(?:(?P<direction>input|output) )?(?P<kind>requests|tokens)(?:/(?P<scope>[a-z ]{{1,{LONGEST_SCOPE}}}))?"
     r"=(?P<remaining>[^/@]+)/(?P<limit>[^/@]+)@(?P<reset>[^/@]+)"
 )
 
@@ -196,10 +199,13 @@ def _place(name: str) -> tuple[Measure, str | None, Direction | None, str] | Non
     measures = [_MEASURES[one] for one in rest if one in _MEASURES]
     if len(fields) != 1 or len(scopes) + len(directions) + len(measures) != len(rest):
         return None  # a word that means something else: x-ratelimit-over-limit, ratelimitbysize-query-cost
+    scope = " ".join(scopes)
+    if len(scope) > LONGEST_SCOPE:
+        return None
     usual: Measure = "tokens" if family[1] in {"tokenlimit", "ratelimitbysize"} else "requests"
     return (
         measures[0] if measures else usual,
-        " ".join(scopes) or None,
+        scope or None,
         directions[0] if directions else None,
         fields[0],
     )

@@ -44,7 +44,12 @@ _WORDS: Final = re.compile(
 )
 """The words that a key begins with, if it does; with all hexadecimal digits they might be none."""
 
-_INVISIBLE: Final = "\u00ad\u200b-\u200f\u2060-\u2064\ufeff"
+_INVISIBLE: Final = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""What Unicode calls default ignorable, and the marks of interlinear notes: nothing is drawn for them."""
+
 _ESCAPING: Final = re.compile(rf"[%&\\{_INVISIBLE}]")
 _ESCAPE: Final = re.compile(
     r"(?:%|\\x|\\u00)([0-9a-f]{2})|&#x0*([0-9a-f]{1,4});|&#0*([0-9]{1,4});|[" + _INVISIBLE + "]", re.IGNORECASE

@@ -21,7 +21,7 @@ from tests.certificate import server_context
 from tests.sockets import ON_THE_WAY, first_of, plenty
 
 ASKED = WireRequest("", {}, b"")
-HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nSet-Cookie: who=you\r\n\r\n"
 
 
 class Server:
@@ -29,6 +29,7 @@ class Server:
 
     def __init__(self) -> None:
         self.accepted = 0
+        self.asked: list[bytes] = []
         self.writers: list[asyncio.StreamWriter] = []
         self.port = 0
 
@@ -36,7 +37,8 @@ class Server:
         self.accepted += 1
         self.writers.append(writer)
         try:
-            while await reader.readuntil(b"\r\n\r\n"):
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                self.asked.append(head)
                 await reader.readexactly(2)
                 writer.write(HEAD + b"hello")
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -97,6 +99,15 @@ async def test_a_first_request_pays_the_set_up_and_a_second_does_not():
         assert await connection.open(ASKED, plenty()) is None
         await ask(connection, server.url)
         assert server.accepted == 1
+
+
+async def test_no_cookie_is_kept_for_the_next_request():
+    async with serving() as server, connection_to(server.url) as connection:
+        for _ in range(2):
+            await connection.open(ASKED, plenty())
+            await ask(connection, server.url)
+        assert len(server.asked) == 2
+        assert not any(b"cookie" in head.lower() for head in server.asked)
 
 
 async def test_a_name_is_resolved_and_its_time_known():

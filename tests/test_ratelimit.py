@@ -382,3 +382,10 @@ def test_a_provider_may_count_over_windows_its_headers_do_not_name():
 def test_an_absurd_amount_is_not_known():
     said = {"x-ratelimit-limit-tokens": "1e308", "x-ratelimit-remaining-tokens": "5", "retry-after": "1e300"}
     assert rate_limits(said, 0.0) == RateLimits((Bucket("tokens", remaining=5.0),))
+
+
+def test_a_bucket_is_named_in_so_few_words_that_it_can_be_read_back():
+    said = {f"x-ratelimit-limit-{'day-' * 10_000}requests": "5", "x-ratelimit-limit-tokens-minute-usage-based": "7"}
+    told = rate_limits(said, 0.0)
+    assert [one.scope for one in told.buckets] == ["minute usage based"]
+    assert tuple(parse_bucket(str(one)) for one in told.buckets) == told.buckets

@@ -2,6 +2,7 @@
 
 import base64
 import html
+import itertools
 import json
 import random
 import string
@@ -17,6 +18,7 @@ from probes.preset import dialects
 from probes.redaction import END, PREFIX, REPLACEMENT, RUN
 from probes.simulator.prose import spoken
 
+UNSEEN = "\u200b\u200d\u00ad\u034f\u061c\u180e\u2060\u3164\ufe0f\U000e0041"
 LETTERS = string.ascii_letters + string.digits
 HEX = "0123456789abcdef"
 SHAPES: dict[str, tuple[str, str, int]] = {
@@ -77,7 +79,7 @@ ECHOES: dict[str, Callable[[str], str]] = {
     "HTML": lambda key: "".join(f"&#{ord(one)};" for one in key),
     "HTML, in hex": lambda key: "".join(f"&#x{ord(one):x};" for one in key),
     "JSON": lambda key: "".join(f"\\u{ord(one):04x}" for one in key),
-    "with what nobody sees": lambda key: "\u200b".join(key),
+    "with what nobody sees": lambda key: "".join(map("".join, zip(key, itertools.cycle(UNSEEN), strict=False))),
     "in a URL": lambda key: f"https://example.com/?a=1&key={urllib.parse.quote(key, safe='')}&b=2",
 }
 
@@ -85,7 +87,9 @@ ECHOES: dict[str, Callable[[str], str]] = {
 def plainest(text: str) -> str:
     """What a person, or a program, makes of a text."""
     for _ in range(3):
-        text = html.unescape(urllib.parse.unquote(text)).replace("\u200b", "").replace("\\u00", "%")
+        text = (
+            html.unescape(urllib.parse.unquote(text)).translate(dict.fromkeys(map(ord, UNSEEN))).replace("\\u00", "%")
+        )
     return text.lower()
 
 
