@@ -138,7 +138,11 @@ class Journal:
 def batches_in(folder: Path) -> list[Batch]:
     """The batches on disk, oldest first, not yet counted; none where there is no such folder. Raises OSError."""
     try:
-        names = {path: name for path in sorted(folder.iterdir()) if (name := _NAME.fullmatch(path.name))}
+        names = {
+            path: name
+            for path in sorted(folder.iterdir())
+            if (name := _NAME.fullmatch(path.name)) and path.is_file()  # a pipe would be waited for
+        }
     except (FileNotFoundError, NotADirectoryError):
         return []
     return [Batch(Mark(name[1], int(name[2])), path, has_file=True, sealed=True) for path, name in names.items()]

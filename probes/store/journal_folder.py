@@ -1,6 +1,7 @@
 """Journal folder: where samples of a store wait on this machine, and how many do."""
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -8,7 +9,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, unquote
 
-from probes.checked import checked
 from probes.sample import Sample
 from probes.store.journal import Journal, batches_in, entries_of, lines_in
 from probes.store.place import is_postgres, path_of, shown
@@ -45,7 +45,7 @@ def store_key(url: str) -> str:
     out: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS.
     """
     if not is_postgres(url):
-        return str(path_of(url).resolve())
+        return os.path.realpath(path_of(url))
     rest = url.partition("://")[2]
     before, _, query = rest.partition("?")
     authority, _, path = before.partition("/")
@@ -79,8 +79,7 @@ def samples_for(url: str, vantage: str) -> Iterator[Sample]:
         with suppress(OSError):
             for batch in batches_in(folder):
                 for entry in entries_of(batch.path):
-                    with suppress(TypeError):
-                        yield checked(entry.sample)
+                    yield entry.sample
 
 
 def _journals(url: str) -> Path:

@@ -65,14 +65,16 @@ def shown(url: str) -> str:
 def path_of(url: str) -> Path:
     """The file of a ``sqlite:///`` URL; a relative path starts at the working directory, ``~`` is the home.
 
-    Raises ValueError for a URL that names no file.
+    A link is followed, whether its file is there yet or not: SQLite keeps its log beside the file itself, and locks of
+    ours that stood beside the link would not be seen from there. Raises ValueError for a URL that names no file.
     """
     scheme, separator, rest = url.partition("://")
     if scheme != "sqlite" or not separator:
         raise ValueError("a store's URL begins with sqlite:/// or postgresql://")
     if not rest.startswith("/") or rest in ("/", "/:memory:"):
         raise ValueError("a store is a file: sqlite:///path, or sqlite:////absolute/path")
-    return from_home(Path(rest[1:]))
+    path = from_home(Path(rest[1:]))
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 def whose(path: Path) -> Literal["missing", "empty", "ours"]:

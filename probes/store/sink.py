@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Engine, insert, select
 
+from probes.checked import checked
 from probes.rollup import rolled
 from probes.sample import Sample
 from probes.store import rollups
@@ -44,8 +45,11 @@ class Entry:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> "Entry":
-        """The entry of a record, whose unknown keys are ignored. Raises KeyError, TypeError or ValueError."""
-        return cls(Sample.from_json(record["sample"]), record["answer"])
+        """The entry of a record, whose unknown keys are ignored. Raises KeyError, TypeError or ValueError.
+
+        What it holds is of the right types: a value that no store takes would keep all that comes after it waiting.
+        """
+        return checked(cls(checked(Sample.from_json(record["sample"])), record["answer"]))
 
 
 class Mark(NamedTuple):

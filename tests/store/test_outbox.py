@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -449,6 +450,36 @@ def test_a_torn_line_and_a_file_that_is_gone_are_dropped_and_counted(store, tmp_
     outbox.send(None)
     assert (outbox.waiting, outbox.dropped, starts(store)) == (0, BATCH + 1, [BATCH])
     outbox.close()
+
+
+@pytest.mark.parametrize(("name", "value"), [("ttft_ms", "fast"), ("endpoint", None), ("sample_id", 5)])
+def test_a_line_that_no_store_takes_keeps_nothing_waiting(store, tmp_path, name, value):
+    left = Outbox(Sink(store), Journal(tmp_path / "journal"))
+    put(left, 1, 2)
+    left.secure()
+    left.close()
+    (path,) = (tmp_path / "journal").glob("*.jsonl")
+    first, second = path.read_text().splitlines()
+    record = json.loads(first)
+    record["sample"][name] = value
+    path.write_text(f"{json.dumps(record)}\n{second}\n")
+    outbox = Outbox(Sink(store), Journal(tmp_path / "journal"))
+    put(outbox, 3)
+    outbox.send(None)
+    outbox.send(None)
+    assert (outbox.waiting, outbox.dropped, starts(store)) == (0, 1, [2, 3])
+    outbox.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_what_is_no_file_is_no_batch(outbox, journal, store, tmp_path):
+    put(outbox, 1)
+    outbox.secure()
+    (path,) = (tmp_path / "journal").glob("*.jsonl")
+    journal.close()
+    path.with_name(path.name.replace("000000001", "000000002")).mkdir()
+    os.mkfifo(path.with_name(path.name.replace("000000001", "000000003")))
+    assert read(tmp_path / "journal") == [1]
 
 
 def test_the_journal_is_for_its_owner_alone_and_says_whose_it_is(tmp_path):

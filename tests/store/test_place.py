@@ -11,6 +11,8 @@ from shutil import copyfile
 import pytest
 
 from probes.store.database import open_database
+from probes.store.journal_folder import journal_folder
+from probes.store.lock import RecorderLock, StoreHeld
 from probes.store.place import (
     APPLICATION_ID,
     check_url,
@@ -34,6 +36,38 @@ def umask():
     before = os.umask(0o077)
     yield os.umask
     os.umask(before)
+
+
+@pytest.fixture
+def link(tmp_path):
+    """Make a link to a file; skips where this user may make none."""
+
+    def make(to):
+        made = tmp_path / "link.db"
+        try:
+            made.symlink_to(to)
+        except OSError as error:
+            pytest.skip(f"no links here: {error}")
+        return made
+
+    return make
+
+
+def test_a_store_behind_a_link_is_made_and_locked_where_it_is(tmp_path, link):
+    there = tmp_path / "there" / "history.db"
+    path = path_of(f"sqlite:///{link(there)}")
+    open_database(path).dispose()
+    assert whose(there) == "ours"
+    with RecorderLock(there), pytest.raises(StoreHeld), RecorderLock(path):
+        pass
+
+
+def test_a_loop_of_links_is_a_problem_in_words(tmp_path, link):
+    url = f"sqlite:///{link(tmp_path / 'link.db')}"
+    assert journal_folder(url, "local") != journal_folder(url, "other")
+    with pytest.raises(StoreProblem, match="loop of links") as raised:
+        whose(path_of(url))
+    assert raised.value.lasting
 
 
 def test_a_private_file_needs_no_call_that_windows_lacked(tmp_path, umask, monkeypatch):
