@@ -233,6 +233,10 @@ def test_the_next_probe_is_counted_down_to():
     at = 1_800_000_000_000
     waiting = replace(VIEW, watch=WatchStatus(VIEW.name, next_due=at + 27_000))
     assert due(waiting, at) == "next in 27 s"
+    limited = WatchStatus(VIEW.name, next_due=at + 27_000, blocked_until=at + 300_000, blocked_why="rate limited")
+    assert due(replace(VIEW, watch=limited), at) == "backed off: next in 5 m"
+    assert due(replace(VIEW, watch=replace(limited, failing=True)), at) == "backed off, failing: next in 5 m"
+    assert due(replace(VIEW, watch=replace(limited, blocked_until=at + 9_000)), at) == "next in 27 s"
     assert due(replace(VIEW, watch=WatchStatus(VIEW.name, running=True)), at) == "probing now"
     assert due(replace(VIEW, watch=WatchStatus(VIEW.name)), at) == ""
     assert "next in 27 s" in title(waiting, GOOD, 200, due(waiting, at), dark=True).plain

@@ -42,6 +42,17 @@ def test_every_row_and_the_head_are_as_wide_as_their_columns(board, width, tall)
     assert cell_len(head(parts, scales(board.endpoints))) == parts.width
 
 
+def test_an_endpoint_that_is_backed_off_for_flooding_says_so_under_its_state(board):
+    view = board.endpoints[0]
+    flooding = replace(view, state="failing", watch=replace(view.watch, blocked_until=NOW + 30_000, failing=True))
+    for width, words in ((160, "backed off"), (64, "waits")):
+        parts = columns(width, 21)
+        state, below = text(row(flooding, parts, scales([view]), board, tall=True))
+        assert "failing" in state
+        assert words in below
+        assert seen(flooding, parts, board) != seen(replace(flooding, watch=view.watch), parts, board)
+
+
 def test_nothing_moves_sideways_when_numbers_grow(board):
     parts = columns(160, 21)
     view = board.endpoints[0]

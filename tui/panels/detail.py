@@ -46,8 +46,11 @@ def due(view: EndpointView, at: int) -> str:
     """When the next probe is, seen from ``at`` (ms since the epoch); empty where none is planned."""
     if view.watch.running:
         return "probing now"
-    wait = until(view.watch.next_due, at)
-    return "" if wait == DASH else f"next in {wait}"
+    planned, blocked = view.watch.next_due, view.watch.blocked_until
+    if planned is None or blocked is None or blocked <= planned:
+        wait = until(planned, at)
+        return "" if wait == DASH else f"next in {wait}"
+    return f"backed off{', failing' if view.watch.failing else ''}: next in {until(blocked, at)}"
 
 
 def title(

@@ -108,9 +108,9 @@ def row(view: EndpointView, columns: Columns, scale: Scales, board: Dashboard, *
     lines.add(BAR, f"slot{view.slot % SLOTS}", below=BAR)
     title = _title(view, columns.name)
     lines.cells(title, below=_subtitle(view, columns.name, "".join(text for text, _ in title)))
-    age = "" if view.last_at is None else f"  {since(view.last_at, board.at)}"
-    age += " ago" if age and len(age) + 4 < columns.state else ""
-    lines.add(f"{look.glyph} {view.state}".ljust(columns.state), look.variable, below=age)
+    lines.add(
+        f"{look.glyph} {view.state}".ljust(columns.state), look.variable, below=_below_state(view, columns, board)
+    )
     lines.gap()
     if view.why and not any(view.figures.covered):
         # nothing to draw: what to do about it has the rest of the line
@@ -129,6 +129,14 @@ def row(view: EndpointView, columns: Columns, scale: Scales, board: Dashboard, *
     return lines.pieces
 
 
+def _below_state(view: EndpointView, columns: Columns, board: Dashboard) -> str:
+    """How old the newest sample is; of an endpoint that is backed off for flooding us, that it is."""
+    if view.watch.failing:
+        return "  backed off" if columns.state >= cell_len("  backed off") else "  waits"
+    age = "" if view.last_at is None else f"  {since(view.last_at, board.at)}"
+    return age + (" ago" if age and len(age) + 4 < columns.state else "")
+
+
 def seen(view: EndpointView, columns: Columns, board: Dashboard) -> tuple[object, ...]:
     """All that `row` draws of a view at this instant: while it is equal, the row looks the same."""
     return (
@@ -143,6 +151,7 @@ def seen(view: EndpointView, columns: Columns, board: Dashboard) -> tuple[object
         view.hit_by,
         view.other_tier,
         view.changes,
+        view.watch.failing,
         since(view.last_at, board.at),
         _relief(view, board.at),
         columns.due and (view.watch.running or until(view.watch.next_due, board.at)),
