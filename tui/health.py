@@ -4,6 +4,7 @@ from probes.frames import EndpointFacts, EngineStatus, WatchStatus
 from probes.outcome import FAILED, LIMITED, Outcome
 from probes.sample import Sample
 from probes.text import line
+from tui.format import until
 from tui.view import Figures, State
 
 STALE_INTERVALS = 3
@@ -78,3 +79,14 @@ def _words(sample: Sample) -> str:
     """A failure in words: its outcome, and the detail where there is one."""
     name = sample.outcome.value.replace("_", " ")
     return line(f"{name}: {sample.outcome_detail}" if sample.outcome_detail else name)
+
+
+def due(watch: WatchStatus, at: int) -> str:
+    """When the next probe is, seen from ``at`` (ms since the epoch); empty where none is planned."""
+    if watch.running:
+        return "probing now"
+    if watch.next_due is None:
+        return ""
+    if watch.blocked_until is not None and watch.blocked_until > max(watch.next_due, at):
+        return f"backed off{', failing' if watch.failing else ''}: next in {until(watch.blocked_until, at)}"
+    return f"next in {until(watch.next_due, at)}" if watch.next_due > at else ""

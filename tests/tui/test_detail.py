@@ -15,8 +15,9 @@ from probes.ratelimit import Bucket
 from tests.samples import sample
 from tests.tui.screen import showing
 from tui.format import clock
+from tui.health import due
 from tui.limits import Level
-from tui.panels.detail import Detail, against, changes, due, failure, failures_text, figures, limits, title
+from tui.panels.detail import Detail, against, changes, failure, failures_text, figures, limits, title
 from tui.served import Change
 from tui.view import EndpointView, Figures
 from tui.widgets.waterfall import Waterfall
@@ -232,14 +233,14 @@ async def test_it_follows_the_selection_and_survives_having_nothing():
 def test_the_next_probe_is_counted_down_to():
     at = 1_800_000_000_000
     waiting = replace(VIEW, watch=WatchStatus(VIEW.name, next_due=at + 27_000))
-    assert due(waiting, at) == "next in 27 s"
+    assert due(waiting.watch, at) == "next in 27 s"
     limited = WatchStatus(VIEW.name, next_due=at + 27_000, blocked_until=at + 300_000, blocked_why="rate limited")
-    assert due(replace(VIEW, watch=limited), at) == "backed off: next in 5 m"
-    assert due(replace(VIEW, watch=replace(limited, failing=True)), at) == "backed off, failing: next in 5 m"
-    assert due(replace(VIEW, watch=replace(limited, blocked_until=at + 9_000)), at) == "next in 27 s"
-    assert due(replace(VIEW, watch=WatchStatus(VIEW.name, running=True)), at) == "probing now"
-    assert due(replace(VIEW, watch=WatchStatus(VIEW.name)), at) == ""
-    assert "next in 27 s" in title(waiting, GOOD, 200, due(waiting, at), dark=True).plain
+    assert due(limited, at) == "backed off: next in 5 m"
+    assert due(replace(limited, failing=True), at) == "backed off, failing: next in 5 m"
+    assert due(replace(limited, blocked_until=at + 9_000), at) == "next in 27 s"
+    assert due(WatchStatus(VIEW.name, running=True), at) == "probing now"
+    assert due(WatchStatus(VIEW.name), at) == ""
+    assert "next in 27 s" in title(waiting, GOOD, 200, due(waiting.watch, at), dark=True).plain
 
 
 async def test_a_resize_that_is_heard_late_changes_nothing():

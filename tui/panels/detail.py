@@ -17,6 +17,7 @@ from probes.stats import chars_per_s
 from probes.text import line
 from tui.blame import reasons
 from tui.format import DASH, clock, number, stamp, times, until, usd
+from tui.health import due
 from tui.lanes import lanes_lines
 from tui.limits import Level
 from tui.palette import endpoint_color
@@ -40,17 +41,6 @@ LANES_FROM: Final = TALL + 2
 LIMIT_ROWS: Final = 2
 
 _BETWEEN: Final = "  ·  "
-
-
-def due(view: EndpointView, at: int) -> str:
-    """When the next probe is, seen from ``at`` (ms since the epoch); empty where none is planned."""
-    if view.watch.running:
-        return "probing now"
-    planned, blocked = view.watch.next_due, view.watch.blocked_until
-    if planned is None or blocked is None or blocked <= planned:
-        wait = until(planned, at)
-        return "" if wait == DASH else f"next in {wait}"
-    return f"backed off{', failing' if view.watch.failing else ''}: next in {until(blocked, at)}"
 
 
 def title(
@@ -279,7 +269,7 @@ class Detail(Container):
         """
         self._shown = (view, sample, tuple(failures), answer)
         self._at = at
-        self._due = due(view, at) if view and at is not None else ""
+        self._due = due(view.watch, at) if view and at is not None else ""
         self._draw()
 
     def on_resize(self, event: Resize) -> None:
