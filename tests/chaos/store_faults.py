@@ -52,14 +52,6 @@ def full(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def read_only(path: Path) -> Iterator[None]:
-    """The store's disk is mounted read-only for a while."""
-    _mount("-o", "remount,ro", str(path.parent))
-    yield
-    _mount("-o", "remount,rw", str(path.parent))
-
-
-@contextmanager
 def away(path: Path) -> Iterator[None]:
     """The store's folder is moved away, and a file is in its place; then it is back as it was."""
     aside = path.parent.with_name("aside")

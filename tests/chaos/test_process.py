@@ -1,7 +1,6 @@
 """What befalls the recorder's own process is nobody else's fault, and is said."""
 
 import os
-import resource
 import signal
 import sqlite3
 import subprocess
@@ -30,6 +29,8 @@ def outcomes(path: Path) -> dict[str, int]:
 
 def few_descriptors() -> None:
     """So few that some probes find none."""
+    import resource  # Windows has none
+
     resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24))
 
 

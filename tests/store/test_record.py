@@ -5,7 +5,6 @@ import ctypes
 import gc
 import os
 import signal
-import subprocess
 import sys
 from contextlib import asynccontextmanager, contextmanager, suppress
 
@@ -19,6 +18,7 @@ from probes.simulator.distribution import Constant
 from probes.store.problem import StoreProblem
 from tests.samples import sample
 from tests.simulated import MODEL, simulating
+from tests.store import processes
 from tests.store.proxy import Proxy
 from tests.store.stores import ask, fill, other, until, url_of
 
@@ -41,23 +41,17 @@ class Recorder:
 
     async def said(self, words):
         """The next line of standard error with these words."""
-        async with asyncio.timeout(60):
-            while line := (await self.process.stderr.readline()).decode():
-                if words in line:
-                    return line.strip()
-        raise AssertionError(f"it ended and never said {words!r}")
+        return await processes.said(self.process, words)
 
     async def printed(self, count):
         """Wait for so many lines of samples."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(processes.HUNG_S):
             for _ in range(count):
                 assert await self.process.stdout.readline()
 
     async def end(self):
         """Its exit code, and the rest of what it printed and said."""
-        async with asyncio.timeout(60):
-            out, err = await self.process.communicate()
-        return self.process.returncode, out.decode(), err.decode()
+        return await processes.ended(self.process)
 
 
 @pytest.fixture
@@ -81,21 +75,8 @@ def configured(tmp_path, simulator):
 def recorder(tmp_path, configured):
     @asynccontextmanager
     async def recorder(url, *words, **options):
-        path = configured(url)
-        env = {**os.environ, "XDG_DATA_HOME": str(tmp_path / "home"), "PGPASSFILE": str(tmp_path / "none")}
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "probes", "--config", str(path), "record", *words),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=env,
-            **options,
-        )
-        try:
+        async with processes.inftop(configured(url), "record", tmp_path / "home", *words, **options) as process:
             yield Recorder(process)
-        finally:
-            if process.returncode is None:
-                process.kill()
-            await process.communicate()
 
     return recorder
 

@@ -1,11 +1,9 @@
 """Recorders of one place that share a PostgreSQL store: one records, the other stands by and takes over."""
 
 import asyncio
-import os
 import signal
-import sys
 import time
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, ExitStack, suppress
 
 import pytest
 
@@ -19,6 +17,7 @@ from probes.store.sink import Entry, Sink
 from probes.store.vantage_lock import VantageLock
 from tests.samples import sample
 from tests.simulated import MODEL, simulating
+from tests.store.processes import inftop, said
 from tests.store.stores import ask, other, until
 from tests.tui import fabric
 from tui.attached import Attached
@@ -42,34 +41,6 @@ def config(database, simulator, tmp_path):
         f'model = "{MODEL}"\n'
     )
     return path
-
-
-@asynccontextmanager
-async def inftop(config, command, home):
-    """A process of inftop on a machine of its own, as far as its files go."""
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "probes", "--config", str(config), command),
-        stdin=pipe,
-        stdout=pipe,
-        stderr=pipe,
-        env={**os.environ, "XDG_DATA_HOME": str(home)},
-    )
-    try:
-        yield process
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.communicate()
-
-
-async def said(process, beginning) -> str:
-    """The next line of standard error that begins so."""
-    async with asyncio.timeout(60):
-        while line := (await process.stderr.readline()).decode():
-            if line.startswith(beginning):
-                return line.strip()
-    raise AssertionError(f"it ended and never said {beginning!r}")
 
 
 def starts(database):
