@@ -90,7 +90,10 @@ class Connection(httpx.AsyncBaseTransport):
         return self._stream.sent if self._stream else None
 
     async def open(self, wire: WireRequest, budget: ReadBudget) -> Setup | None:  # noqa: ARG002  # opens without a word
-        """See `Transport`."""
+        """Open it unless it is open; what that took, or None where a kept connection serves.
+
+        Raises SetupError and ReadBudgetSpent.
+        """
         for _ in range(2):  # two turns of the loop: a close that has already arrived is then known
             await asyncio.sleep(0)
         if self._stream is not None and self.is_open:

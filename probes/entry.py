@@ -6,8 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Final
 
-INTERRUPTED: Final = 130
-"""What a shell calls the end by Ctrl+C: 128 and the signal's number."""
+from probes.exit_code import ExitCode
 
 _STREAMS: Final = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
 """The names in `sys` of the file descriptors 0, 1 and 2, and how each is opened."""
@@ -20,7 +19,7 @@ def run(command: Callable[[], None]) -> None:
         replace_unencodable()
         command()
     except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
+        sys.exit(ExitCode.INTERRUPTED)
 
 
 def open_closed_streams() -> None:

@@ -19,7 +19,7 @@ JITTER_SHARE: Final = 0.05
 JITTER_CAP_S: Final = 2.0
 
 MISSED: Final = 1_000
-"""Due times that are told of one by one after an engine did not come to them."""
+"""Missed due times that are told of at once, at most: days of them, of a recorder that was stopped, are no news."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,7 +175,10 @@ class WebSocket:
         return self._sent
 
     async def open(self, wire: WireRequest, budget: ReadBudget) -> Setup | None:
-        """See `Transport`; it is upgraded, too."""
+        """Open and upgrade it unless it is open; what that took, or None where a kept socket serves.
+
+        Raises SetupError, Refused and ReadBudgetSpent.
+        """
         for _ in range(2):  # two turns of the loop: a close that has already arrived is then known
             await asyncio.sleep(0)
         if self._stream is not None and self.is_open:

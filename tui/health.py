@@ -43,7 +43,7 @@ def state(
 def _by_samples(
     facts: EndpointFacts, watch: WatchStatus, figures: Figures, last: Sample | None, last_sent: Sample | None, now: int
 ) -> tuple[State, str]:
-    """As `state`, where nothing keeps the endpoint from being probed."""
+    """The state by the newest samples, of an endpoint that nothing keeps from being probed, and why."""
     if last is not None and last.outcome is Outcome.OWN_FAULT:
         return "spoilt", _words(last)
     if last_sent is None:

@@ -55,7 +55,7 @@ class TerminalDriver(LinuxDriver):
         self._file = _TolerantFile(sys.__stderr__, self._gone)  # type: ignore[arg-type, assignment]
 
     def run_input_thread(self) -> None:
-        """As Textual's, but that a terminal which cannot be read is no defect, and that a defect ends with status 1."""
+        """Read keys. A terminal that cannot be read ends the screen in order; a defect ends it with status 1."""
         try:
             super().run_input_thread()
         except OSError:

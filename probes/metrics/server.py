@@ -101,7 +101,7 @@ class _Reader(socket.SocketIO):
         self._connection, self._ends_at = connection, ends_at
 
     def readinto(self, buffer: Any) -> int | None:
-        """As any socket's. Raises TimeoutError."""
+        """Read what has come into the buffer; how many bytes. Raises TimeoutError when the time is over."""
         left = self._ends_at - time.monotonic()
         if left <= 0:
             raise TimeoutError
@@ -113,7 +113,7 @@ class _Handler(WSGIRequestHandler):
     timeout = PATIENCE_S  # for one read, and for all that is written of an answer
 
     def setup(self) -> None:
-        """As any handler's, but for a reader that ends with the request's time."""
+        """Prepare to handle a request, whose reader ends when its time is over."""
         super().setup()
         self.rfile = io.BufferedReader(_Reader(self.connection, time.monotonic() + PATIENCE_S))
 

@@ -96,7 +96,10 @@ class Outbox:
             self._drop_from_memory()
 
     def send(self, beat: dict[str, Any] | None) -> int:
-        """Store the oldest batch and the recorder's beat, as `Sink.write` does. What is not stored waits on."""
+        """Store the oldest batch and the recorder's beat; how many samples the store then counts.
+
+        What is not stored waits on. Raises StoreProblem.
+        """
         with suppress(StoreProblem), self._files:  # where those cannot be had now they wait a little longer
             self._find()
         batch = self._first()
@@ -130,11 +133,11 @@ class Outbox:
             raise
 
     def tidy(self) -> bool:
-        """As `Sink.tidy`."""
+        """Do one small step of the store's upkeep; whether there is more to do at once. Raises StoreProblem."""
         return self._sink.tidy()
 
     def close(self) -> None:
-        """As `Sink.close`; what is on disk waits for the next process."""
+        """Close the store and the journal; what is on disk waits for the next process."""
         still_to_come = {one.mark.name for one in self._line}
         with suppress(StoreProblem):  # lines too many in a small table
             for name in self._sent - still_to_come:
