@@ -8,9 +8,11 @@ from functools import cache
 from pathlib import Path
 from secrets import token_hex
 from tempfile import TemporaryDirectory
+from threading import Event
 from typing import Any
 
 import psycopg
+import pytest
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import Engine, create_engine
@@ -61,6 +63,19 @@ async def until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(60):
         while not condition():
             await asyncio.sleep(0.005)
+
+
+def hanging(sink: Sink, monkeypatch: pytest.MonkeyPatch) -> tuple[Event, Event]:
+    """Have every write of a sink hang: the first event is set when one does, the second lets them go on."""
+    hung, go_on, write = Event(), Event(), sink.write
+
+    def hang(*words: Any) -> int:
+        hung.set()
+        assert go_on.wait(60)
+        return write(*words)
+
+    monkeypatch.setattr(sink, "write", hang)
+    return hung, go_on
 
 
 def break_off_checkpoint(path: Path, samples: Iterable[Sample]) -> None:

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from threading import Event
 
 import psycopg
 import pytest
@@ -21,7 +20,7 @@ from probes.store.sink import Entry, Sink
 from probes.store.writer import Writer
 from tests.samples import sample
 from tests.store.proxy import Proxy
-from tests.store.stores import ask, other, until, url_of
+from tests.store.stores import ask, hanging, other, until, url_of
 
 PUT = """
 import asyncio, sys
@@ -241,14 +240,7 @@ def test_what_was_stored_before_its_process_was_killed_is_not_stored_again(store
 def test_what_is_stored_at_last_while_it_is_put_on_disk_is_on_disk_no_more(store, journal, tmp_path, monkeypatch):
     sink = Sink(store)
     outbox = Outbox(sink, journal)
-    hung, go_on, write = Event(), Event(), sink.write
-
-    def hang(*words):
-        hung.set()
-        assert go_on.wait(60)
-        return write(*words)
-
-    monkeypatch.setattr(sink, "write", hang)
+    hung, go_on = hanging(sink, monkeypatch)
     put(outbox, 1)
     with ThreadPoolExecutor(1) as thread:
         sent = thread.submit(outbox.send, None)

@@ -4,7 +4,6 @@ import asyncio
 import re
 import shutil
 import sqlite3
-import threading
 import time
 
 import pytest
@@ -16,7 +15,7 @@ from probes.store.reader import StoreReader
 from probes.store.retention import Retention
 from probes.store.writer import Writer
 from tests.samples import sample
-from tests.store.stores import ask, fill, other, until, url_of
+from tests.store.stores import ask, fill, hanging, other, until, url_of
 
 
 @pytest.fixture
@@ -268,14 +267,7 @@ async def test_what_waits_in_memory_alone_is_said_and_stored_when_it_can_be(path
 async def test_what_comes_while_the_store_hangs_is_on_disk(store, monkeypatch):
     writer = Writer(store)
     await writer.opened()
-    hung, go_on, write = threading.Event(), threading.Event(), writer._outbox._sink.write
-
-    def hang(*words):
-        hung.set()
-        assert go_on.wait(60)
-        return write(*words)
-
-    monkeypatch.setattr(writer._outbox._sink, "write", hang)
+    hung, go_on = hanging(writer._outbox._sink, monkeypatch)
     writer.put(sample(started_at=1), None)
     await until(hung.is_set)
     writer.put(sample(started_at=2), None)
@@ -339,15 +331,7 @@ async def test_the_oldest_are_dropped_and_counted_when_too_many_wait(path):
 async def test_the_loop_runs_on_while_the_store_hangs(store, monkeypatch):
     writer = Writer(store)
     await until(lambda: writer.status().state == "ok")
-    hung, go_on = threading.Event(), threading.Event()
-    write = writer._outbox._sink.write
-
-    def hang(*words):
-        hung.set()
-        assert go_on.wait(60)
-        return write(*words)
-
-    monkeypatch.setattr(writer._outbox._sink, "write", hang)
+    hung, go_on = hanging(writer._outbox._sink, monkeypatch)
     writer.put(sample(started_at=1), None)
     await until(hung.is_set)
     writer.put(sample(started_at=2), None)
