@@ -56,7 +56,7 @@ class Journal:
     """
 
     def __init__(self, folder: Path, about: str = "", former: Path | None = None, run: str | None = None) -> None:
-        self._folder = folder
+        self.folder = folder
         self._about = about
         self._former = former
         self._lock = FileLock(folder / "journal.lock", timeout=0, mode=0o600, thread_local=False)
@@ -68,7 +68,7 @@ class Journal:
         """A batch that is not on disk yet; it comes after all that were made before."""
         self._number += 1
         name = f"{self._since:013d}-{self._run}-{self._number:09d}.jsonl"  # sorted by process, then by number
-        return Batch(Mark(self._run, self._number), self._folder / name)
+        return Batch(Mark(self._run, self._number), self.folder / name)
 
     def found(self) -> list[Batch]:
         """The batches that earlier processes left, oldest first; they are this process's from now on."""
@@ -76,9 +76,9 @@ class Journal:
             if self._former is not None and batches_in(self._former):
                 self._hold()
                 self._take_over(self._former)
-            if self._folder.is_dir():
+            if self.folder.is_dir():
                 self._hold()
-            batches = batches_in(self._folder)
+            batches = batches_in(self.folder)
             for batch in batches:
                 batch.on_disk = lines_in(batch.path)
             return batches
@@ -116,14 +116,14 @@ class Journal:
         """Have the folder for this process alone."""
         if self._lock.is_locked:
             return
-        if not self._folder.is_absolute():  # no home is known: it would come to lie wherever we were started
+        if not self.folder.is_absolute():  # no home is known: it would come to lie wherever we were started
             raise StoreProblem("failed", "this user has no data folder")
-        make_private_folder(self._folder)
+        make_private_folder(self.folder)
         try:
             self._lock.acquire()
         except Timeout:
-            raise StoreProblem("locked", f"another process uses {self._folder}") from None
-        readme = self._folder / _README
+            raise StoreProblem("locked", f"another process uses {self.folder}") from None
+        readme = self.folder / _README
         if not readme.exists():
             make_private_file(readme)
             readme.write_text(self._about, encoding="utf-8")
@@ -132,7 +132,7 @@ class Journal:
         """Move the batches of a folder here, unless a process uses it."""
         with suppress(Timeout), FileLock(former / "recorder.lock", timeout=0, mode=0o600):
             for batch in batches_in(former):
-                batch.path.replace(self._folder / batch.path.name)
+                batch.path.replace(self.folder / batch.path.name)
 
 
 def batches_in(folder: Path) -> list[Batch]:

@@ -1,5 +1,6 @@
 """Outbox: a queue of samples for a store: in memory, on disk where the store takes too long, each stored once."""
 
+import logging
 import time
 from collections import deque
 from collections.abc import Iterable
@@ -12,6 +13,8 @@ from probes.store.journal import BATCH, Batch, Journal
 from probes.store.lock import StoreHeld
 from probes.store.problem import StoreProblem
 from probes.store.sink import Entry, Sink
+
+log = logging.getLogger(__name__)
 
 IN_MEMORY: Final = 50_000
 """Samples in memory at most, where they can wait nowhere else; then the oldest are dropped, and counted."""
@@ -43,6 +46,7 @@ class Outbox:
         self._state: StoreState = "opening"
         self._detail = ""
         self._no_journal = ""
+        self._not_found = ""
         self._stored = 0
         self.dropped = 0
 
@@ -100,8 +104,7 @@ class Outbox:
 
         What is not stored waits on. Raises StoreProblem.
         """
-        with suppress(StoreProblem), self._files:  # where those cannot be had now they wait a little longer
-            self._find()
+        self._try_to_find()
         batch = self._first()
         try:
             entries, mark = ([], None) if batch is None else (self._entries(batch), batch.mark)
@@ -151,6 +154,16 @@ class Outbox:
             for batch in self._line:
                 self.dropped += len(batch.in_memory)
                 batch.in_memory.clear()
+
+    def _try_to_find(self) -> None:
+        """As `_find`; where the journal cannot be had, what may wait there waits on, which is said once."""
+        try:
+            with self._files:
+                self._find()
+        except StoreProblem as problem:
+            if problem.detail != self._not_found:
+                self._not_found = problem.detail
+                log.warning("what may wait in %s is not delivered now: %s", self._journal.folder, problem.detail)
 
     def _find(self) -> None:
         """Put what earlier processes left on disk before all others, once."""

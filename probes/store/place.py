@@ -8,6 +8,7 @@ from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, Literal
+from urllib.parse import unquote
 
 from probes.store.problem import StoreProblem, of_os, of_sqlite
 from probes.user_folders import data_folder, from_home
@@ -17,6 +18,9 @@ APPLICATION_ID: Final = 0x696E6674
 
 BUSY_TIMEOUT_S: Final = 0.25
 """How long to wait for another program's lock; longer would hide from the screen that the store is locked."""
+
+_SECRET: Final = ("password", "secret", "_key")
+"""How the names of libpq's parameters end that hold a secret: https://www.postgresql.org/docs/current/libpq-connect.html."""
 
 _POSTGRES: Final = ("postgresql", "postgres", "postgresql+psycopg")
 
@@ -58,7 +62,7 @@ def shown(url: str) -> str:
     scheme, _, rest = url.partition("://")
     user, at, place = rest.rpartition("@")
     where, mark, query = place.partition("?")
-    kept = "&".join(one for one in query.split("&") if not one.partition("=")[0].endswith("password"))
+    kept = "&".join(one for one in query.split("&") if not unquote(one.partition("=")[0]).lower().endswith(_SECRET))
     return f"{scheme}://{user.partition(':')[0]}{at}{where}{mark if kept else ''}{kept}"
 
 

@@ -54,7 +54,7 @@ def connect(url: str, **settings: str) -> psycopg.Connection[tuple[Any, ...]]:
     try:
         words: dict[str, Any] = {**_LIVELY, **conninfo_to_dict(url.replace("postgresql+psycopg:", "postgresql:", 1))}
     except psycopg.Error:  # its text may hold a part of the password
-        raise StoreProblem("failed", "the store's URL cannot be read as one of PostgreSQL") from None
+        raise StoreProblem("failed", "the store's URL cannot be read as one of PostgreSQL", lasting=True) from None
     with problems():
         connection = psycopg.connect(**words, autocommit=True)
         try:

@@ -268,7 +268,7 @@ def test_a_disk_that_takes_nothing_leaves_the_samples_in_memory(tmp_path):
     outbox.close()
 
 
-def test_a_folder_that_another_process_uses_is_left_to_it(store, tmp_path):
+def test_a_folder_that_another_process_uses_is_left_to_it(store, tmp_path, caplog):
     first = Outbox(Sink(store), Journal(tmp_path / "journal"))
     put(first, 1)
     first.secure()
@@ -277,6 +277,7 @@ def test_a_folder_that_another_process_uses_is_left_to_it(store, tmp_path):
     with pytest.raises(StoreProblem, match="another process uses"):
         second.secure()
     assert (second.send(None), second.waiting) == (1, 0)
+    assert f"{tmp_path / 'journal'} is not delivered now: another process uses" in caplog.text
     first.send(None)
     put(first, 3)
     first.secure()

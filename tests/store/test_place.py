@@ -126,6 +126,9 @@ def test_a_url_that_names_no_store_is_refused_without_being_quoted(url, why):
         ),
         ("postgresql:///base?user=me&password=secret", "postgresql:///base?user=me"),
         ("postgresql:///base?password=secret", "postgresql:///base"),
+        ("postgresql:///base?passw%6Frd=secret", "postgresql:///base"),
+        ("postgresql:///base?PASSWORD=secret&sslpassword=secret", "postgresql:///base"),
+        ("postgresql:///base?user=me&oauth_client_secret=secret&scram_client_key=secret", "postgresql:///base?user=me"),
         ("postgresql://me:se@c/r?et@host/base", "postgresql://me@host/base"),
     ],
 )

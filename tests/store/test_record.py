@@ -207,6 +207,7 @@ def newer_database(server):
         (no_rights, "permission denied for table "),
         (foreign_tables, "tables of another program"),
         (newer_database, "written by a newer inftop"),
+        (lambda server: server.url(user="inftop&no_such_word=1"), "cannot be read as one of PostgreSQL"),
     ],
 )
 async def test_a_database_that_will_not_take_us_ends_it_before_anything_is_probed(
