@@ -270,7 +270,7 @@ async def test_a_recorder_that_was_stopped_blames_itself_and_later_the_server_ag
         try:
             await until(lambda: len(simulator.records) == 1)
             process.send_signal(signal.SIGSTOP)
-            await asyncio.sleep(3)  # the stop itself
+            await asyncio.sleep(2)  # the stop itself
             process.send_signal(signal.SIGCONT)
             await until(lambda: len(simulator.records) == 3)
             process.stdin.close()
@@ -296,7 +296,7 @@ async def test_one_probe_by_hand_that_was_stopped_blames_itself(tmp_path):
         )  # fmt: skip
         await until(lambda: bool(simulator.records))
         process.send_signal(signal.SIGSTOP)
-        await asyncio.sleep(2.5)  # the stop itself
+        await asyncio.sleep(2)  # the stop itself
         process.send_signal(signal.SIGCONT)
         out, errors = await process.communicate()
     assert out, errors.decode()

@@ -7,7 +7,7 @@ import termios
 
 import pytest
 
-from tests.tui.seat import children, seated
+from tests.tui.terminal_session import children, terminal_session
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are looked up in /proc")
 
@@ -64,75 +64,75 @@ InftopApp.tick = tick
 
 @pytest.mark.parametrize("how", ["q", signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGINT])
 def test_a_screen_that_is_to_end_gives_the_terminal_back(how, tmp_path):
-    with seated("demo", folder=tmp_path) as seat:
-        seat.until(DRAWN)
-        assert "1049" in seat.left_on, "the alternate screen"
-        assert "1000" in seat.left_on, "the mouse"
-        assert not seat.is_as_found
+    with terminal_session("demo", folder=tmp_path) as session:
+        session.until(DRAWN)
+        assert "1049" in session.left_on, "the alternate screen"
+        assert "1000" in session.left_on, "the mouse"
+        assert not session.is_as_found
         if how == "q":
-            seat.press(how)
+            session.press(how)
         else:
-            seat.kill(how)
-        assert seat.ended() == 0
-        assert seat.left_on == []
-        assert seat.is_as_found
-        assert b"Traceback" not in seat.written
+            session.kill(how)
+        assert session.ended() == 0
+        assert session.left_on == []
+        assert session.is_as_found
+        assert b"Traceback" not in session.written
 
 
 @pytest.mark.parametrize("ignoring", [(), (signal.SIGHUP,)], ids=["SIGHUP", "nohup"])
 def test_a_screen_whose_window_is_closed_ends(ignoring, tmp_path):
-    with seated("demo", ignoring=ignoring, folder=tmp_path) as seat:
-        seat.until(DRAWN)
-        seat.hang_up()
-        assert seat.ended() == 0
+    with terminal_session("demo", ignoring=ignoring, folder=tmp_path) as session:
+        session.until(DRAWN)
+        session.hang_up()
+        assert session.ended() == 0
 
 
 def test_a_screen_whose_terminal_takes_nothing_ends(tmp_path):
-    with seated("demo", folder=tmp_path) as seat:
-        seat.until(DRAWN)
-        termios.tcflow(seat.slave, termios.TCOOFF)
-        seat.kill(signal.SIGTERM)
-        seat.process.wait(60)
-        termios.tcflow(seat.slave, termios.TCOON)
-        assert seat.ended() == 0
-        assert seat.is_as_found
+    with terminal_session("demo", folder=tmp_path) as session:
+        session.until(DRAWN)
+        termios.tcflow(session.slave, termios.TCOOFF)
+        session.kill(signal.SIGTERM)
+        session.process.wait(60)
+        termios.tcflow(session.slave, termios.TCOON)
+        assert session.ended() == 0
+        assert session.is_as_found
 
 
 def test_a_screen_that_hangs_ends_and_gives_the_terminal_back(tmp_path):
-    with seated("demo", code=HANGS, folder=tmp_path) as seat:
-        seat.until(DRAWN)
-        seat.kill(signal.SIGUSR1)
-        seat.until(b"<hangs>")
-        seat.kill(signal.SIGTERM)
-        assert seat.ended() == 0
-        assert seat.left_on == []
-        assert seat.is_as_found
+    with terminal_session("demo", code=HANGS, folder=tmp_path) as session:
+        session.until(DRAWN)
+        session.kill(signal.SIGUSR1)
+        session.until(b"<hangs>")
+        session.kill(signal.SIGTERM)
+        assert session.ended() == 0
+        assert session.left_on == []
+        assert session.is_as_found
 
 
 def test_a_screen_whose_engine_hangs_ends_and_so_does_the_engine(tmp_path):
-    with seated("demo", folder=tmp_path) as seat:
-        seat.until(DRAWN)
-        [engine] = children(seat.process.pid)
+    with terminal_session("demo", folder=tmp_path) as session:
+        session.until(DRAWN)
+        [engine] = children(session.process.pid)
         os.kill(engine, signal.SIGSTOP)
-        seat.kill(signal.SIGTERM)
-        assert seat.ended() == 0
-        assert seat.left_on == []
-        assert seat.is_as_found
+        session.kill(signal.SIGTERM)
+        assert session.ended() == 0
+        assert session.left_on == []
+        assert session.is_as_found
 
 
 @pytest.mark.parametrize("where", FAULTS)
 def test_a_defect_gives_the_terminal_back_and_says_what_it_was(where, tmp_path):
-    with seated("demo", code=FAULTS[where], folder=tmp_path) as seat:
-        assert seat.ended() == 1
-        assert seat.left_on == []
-        assert seat.is_as_found
-        assert b"boom" in seat.written
-        assert b"not to be shown" not in seat.written, "the values of variables may be keys"
+    with terminal_session("demo", code=FAULTS[where], folder=tmp_path) as session:
+        assert session.ended() == 1
+        assert session.left_on == []
+        assert session.is_as_found
+        assert b"boom" in session.written
+        assert b"not to be shown" not in session.written, "the values of variables may be keys"
 
 
 def test_a_module_that_cannot_be_imported_is_said_on_the_screen(tmp_path):
-    with seated("demo", code="sys.modules['tui.child'] = None", folder=tmp_path) as seat:
-        seat.until(b"own defect")
-        seat.press("q")
-        assert seat.ended() == 0
-        assert seat.left_on == []
+    with terminal_session("demo", code="sys.modules['tui.child'] = None", folder=tmp_path) as session:
+        session.until(b"own defect")
+        session.press("q")
+        assert session.ended() == 0
+        assert session.left_on == []

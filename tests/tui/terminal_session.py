@@ -1,4 +1,4 @@
-"""Seat: inftop on a pseudo-terminal that is its controlling one, and all that it writes there."""
+"""Terminal session: inftop on a pseudo-terminal that is its controlling one, and all that it writes there."""
 
 import contextlib
 import os
@@ -27,7 +27,7 @@ _SET_AT_HOME = {b"7": b"h", b"25": b"h"}
 
 
 @dataclass
-class Seat:
+class TerminalSession:
     """A running program and its terminal; ``written`` grows in a thread, ``descendants`` by `look`."""
 
     process: subprocess.Popen[bytes]
@@ -84,7 +84,9 @@ class Seat:
 
 
 @contextlib.contextmanager
-def seated(*words: str, code: str = "", ignoring: Sequence[int] = (), folder: Path) -> Iterator[Seat]:
+def terminal_session(
+    *words: str, code: str = "", ignoring: Sequence[int] = (), folder: Path
+) -> Iterator[TerminalSession]:
     """``inftop`` with these words, after a piece of Python, with these signals ignored."""
     import fcntl
     import pty
@@ -106,25 +108,25 @@ def seated(*words: str, code: str = "", ignoring: Sequence[int] = (), folder: Pa
     finally:
         for one, handler in before.items():
             signal.signal(one, handler)
-    seat = Seat(process, master, slave, termios.tcgetattr(slave))
-    reader = threading.Thread(target=_read, args=(seat, master), daemon=True)
+    session = TerminalSession(process, master, slave, termios.tcgetattr(slave))
+    reader = threading.Thread(target=_read, args=(session, master), daemon=True)
     reader.start()
     try:
-        yield seat
+        yield session
     finally:
-        for one in (process.pid, *seat.descendants):
+        for one in (process.pid, *session.descendants):
             if _lives(one):
                 os.kill(one, signal.SIGKILL)
         process.wait()
         os.close(slave)
-        if seat.master >= 0:
-            os.close(seat.master)
+        if session.master >= 0:
+            os.close(session.master)
 
 
-def _read(seat: Seat, master: int) -> None:
+def _read(session: TerminalSession, master: int) -> None:
     with contextlib.suppress(OSError):
         while piece := os.read(master, 1 << 16):
-            seat.written += piece
+            session.written += piece
 
 
 def _descendants(pid: int) -> set[int]:
