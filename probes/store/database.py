@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +22,7 @@ from probes.store.place import (
 from probes.store.problem import StoreProblem, of_os, of_postgres, of_sqlite
 from probes.store.schema import REVISIONS, revision_of
 from probes.store.spare import make_spare
+from probes.store.sqlite import connect_read_only
 from probes.text import line
 
 PRAGMAS: Final[Mapping[str, str | int]] = {
@@ -55,7 +56,9 @@ def open_database(path: Path, pragmas: Mapping[str, str | int] = PRAGMAS) -> Eng
     version a copy is left beside it.
     """
     with translated():
-        if whose(path) != "ours":
+        if whose(path) == "ours":
+            _check_log(path)
+        else:
             make_private_folder(path.parent)
             make_private_file(path)
         connection = _connect(path)
@@ -103,6 +106,19 @@ def _of_driver(cause: BaseException) -> StoreProblem:
 
 def _failed(error: BaseException) -> StoreProblem:
     return StoreProblem("failed", line(f"{type(error).__name__}: {error}"))
+
+
+def _check_log(path: Path) -> None:
+    """Raises StoreProblem where the write-ahead log beside our file would turn it into another program's.
+
+    A log that was left beside it, or copied there, is run by SQLite unasked, and a connection that may write puts what
+    comes of it into the file when it closes: https://www.sqlite.org/howtocorrupt.html, section 1.4.
+    """
+    pages, mark = 0, APPLICATION_ID
+    with suppress(sqlite3.Error), closing(connect_read_only(path)) as connection:  # else whoever writes will meet it
+        (pages,), (mark,) = (connection.execute(f"PRAGMA {one}").fetchone() for one in ("page_count", "application_id"))
+    if pages and mark != APPLICATION_ID:
+        raise StoreProblem("foreign", f"the file {path.name}-wal beside it is of another database")
 
 
 def _connect(path: Path) -> sqlite3.Connection:

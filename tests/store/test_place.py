@@ -190,6 +190,20 @@ def test_a_database_of_another_program_in_the_midst_of_a_checkpoint_is_left_as_i
     assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == before
 
 
+def test_a_log_of_another_database_beside_a_store_is_refused_and_the_store_left_as_it_is(tmp_path):
+    path, theirs = tmp_path / "history.db", tmp_path / "theirs.db"
+    fill(path, [sample(started_at=1)])
+    before = path.read_bytes()
+    with other(theirs) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("CREATE TABLE dear (value TEXT)")
+        copyfile(f"{theirs}-wal", f"{path}-wal")
+    with pytest.raises(StoreProblem, match="-wal beside it is of another database") as raised:
+        open_database(path)
+    assert raised.value.lasting
+    assert path.read_bytes() == before
+
+
 def test_whose_a_file_is_can_be_told_while_another_program_has_it_alone(tmp_path):
     path = tmp_path / "history.db"
     open_database(path).dispose()
