@@ -20,6 +20,10 @@ CLOSE_NS: Final = 10_000
 DRIFT_NS: Final = 2_000
 """By so much the clocks may drift apart before they are looked at closely again."""
 
+EARLY_NS: Final = 1_000_000_000
+"""A stamp so long before its socket was wrapped is not on this process's wall clock: that was set just now, or the
+kernel's is another one (libfaketime)."""
+
 _SO_TIMESTAMPNS: Final = 35
 """``SO_TIMESTAMPNS_OLD`` of asm-generic/socket.h, which every architecture Python supports uses; its stamp is a
 timespec of two longs."""
@@ -67,7 +71,7 @@ class ReceiveClock:
         self.kernel = _ask_for_stamps(sock)
         self._sock = sock
         self._stamps = StampClock()
-        self._newest_ns = 0
+        self._newest_ns = time.monotonic_ns() - EARLY_NS
 
     def receive(self, size: int) -> Received:
         """At most ``size`` bytes. Raises what ``recv`` does: BlockingIOError, OSError."""

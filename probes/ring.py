@@ -15,7 +15,7 @@ from functools import partial
 from typing import Final
 
 from probes.marks import Stamp
-from probes.receive_clock import StampClock
+from probes.receive_clock import EARLY_NS, StampClock
 from probes.run_queue import RunQueue
 from probes.urgency import claim
 from probes.uring import ROOM, Arrival, Uring
@@ -197,7 +197,7 @@ class RingIntake:
         self._tag = ring.join(self)
         self._asked = 0
         self._wanted = self._reading = False
-        self._before_ns = self._newest_ns = time.monotonic_ns()
+        self._born_ns = self._before_ns = self._newest_ns = time.monotonic_ns()
         self._unread_since: int | None = None
 
     def listen(self) -> None:
@@ -252,6 +252,8 @@ class RingIntake:
         What lies in the kernel together has its newest stamp, in however many reads it comes; so the end of a full
         read may be as old as its beginning.
         """
+        if stamp.kernel and stamp.at < self._born_ns - EARLY_NS:
+            stamp = Stamp(time.monotonic_ns())
         doubt, kernel = stamp.doubt, stamp.kernel
         at = max(stamp.at, self._newest_ns)  # a segment that overtook another can be read only after that
         if not kernel:

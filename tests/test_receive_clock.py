@@ -181,6 +181,20 @@ def test_a_clock_set_while_data_waited_makes_no_stamp_older_than_the_one_before(
 
 
 @on_linux
+def test_a_stamp_of_another_wall_clock_than_this_process_s_is_none(monkeypatch, ends):
+    """As under libfaketime: hours before the socket was there."""
+    near, far = ends
+    ahead = SimpleNamespace(monotonic_ns=time.monotonic_ns, time_ns=lambda: time.time_ns() + HOUR_NS)
+    monkeypatch.setattr(receive_clock, "time", ahead)
+    clock = ReceiveClock(near)
+    for _ in range(2):
+        before = now()
+        _, at, kernel = received(clock, near, far)
+        assert not kernel
+        assert before <= at <= now()
+
+
+@on_linux
 @pytest.mark.parametrize("slew", [STEP_NS // 2, -STEP_NS // 2])
 def test_a_clock_that_is_slewed_is_followed(monkeypatch, ends, slew):
     near, far = ends

@@ -13,12 +13,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from probes import receive_clock, urgency, uring
 from probes import ring as ring_module
-from probes import urgency, uring
 from probes.intake import SelectedIntake, intake
 from probes.loop import EngineLoop, Reader, reader
 from probes.marks import Stamp
@@ -122,6 +123,26 @@ async def listening() -> AsyncIterator[tuple[RingIntake, Heard, socket.socket]]:
             yield taken, heard, far
         finally:
             taken.close()
+
+
+def test_a_stamp_of_another_wall_clock_than_this_process_s_is_none(run, monkeypatch):
+    hour_ns = 3_600_000_000_000
+    ahead = SimpleNamespace(monotonic_ns=time.monotonic_ns, time_ns=lambda: time.time_ns() + hour_ns)
+
+    async def main():
+        monkeypatch.setattr(receive_clock, "time", ahead)
+        async with listening() as (_, heard, far):
+            far.sendall(b"x")
+            await heard.until(1)  # by now it is known how far that clock is ahead
+            before = now()
+            far.sendall(b"y")
+            await heard.until(2)
+        stamp, _ = heard[1]
+        assert not stamp.kernel
+        assert stamp.doubt is None
+        assert before <= stamp.at <= now()
+
+    run(main)
 
 
 def test_reads_that_come_while_the_loop_is_held_are_stamped_apart_and_hardly_in_doubt(run):

@@ -103,13 +103,14 @@ class Recorder:
 
 
 @contextmanager
-def recording(config: Path, home: Path, *words: str, prepare: Callable[[], None] | None = None) -> Iterator[Recorder]:
-    """A recorder until the block is left; ``prepare`` is called in its process before it begins."""
+def recording(config: Path, home: Path, *words: str, descriptors: int | None = None) -> Iterator[Recorder]:
+    """A recorder until the block is left, with so many file descriptors at most."""
     home.mkdir(parents=True, exist_ok=True)
+    limit = [] if descriptors is None else ["sh", "-c", f'ulimit -n {descriptors}; exec "$@"', "sh"]
     with subprocess.Popen(
-        [sys.executable, "-m", "probes", "--config", str(config), "record", *words],
+        [*limit, sys.executable, "-m", "probes", "--config", str(config), "record", *words],
         cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1,
-        errors="replace", env={**os.environ, "XDG_DATA_HOME": str(home)}, preexec_fn=prepare,
+        errors="replace", env={**os.environ, "XDG_DATA_HOME": str(home)},
     ) as process:  # fmt: skip
         recorder = Recorder(process)
         try:

@@ -18,6 +18,8 @@ SLOW = Behaviour(output_tokens=Constant(60), tokens_per_s=Constant(20), ttft_ms=
 """An answer of three and a half seconds."""
 
 NAMES = ("one", "two", "three", "four")
+FEW = 24
+"""Descriptors, so few that some probes find none."""
 
 
 def outcomes(path: Path) -> dict[str, int]:
@@ -25,13 +27,6 @@ def outcomes(path: Path) -> dict[str, int]:
     with sqlite3.connect(path) as connection:
         rows = connection.execute("SELECT outcome, count(*) FROM sample WHERE outcome <> 'skipped' GROUP BY outcome")
         return dict(rows.fetchall())
-
-
-def few_descriptors() -> None:
-    """So few that some probes find none."""
-    import resource  # Windows has none
-
-    resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no signals that stop a process")
@@ -61,7 +56,7 @@ def test_a_recorder_without_descriptors_blames_nobody(tmp_path):
     with provider(SLOW) as simulator:
         urls = {f"e{number}": (simulator.url, MODEL) for number in range(24)}
         config = configuration(tmp_path / "c.toml", f"sqlite:///{path}", urls, interval="2s")
-        with recording(config, tmp_path / "home", prepare=few_descriptors) as recorder:
+        with recording(config, tmp_path / "home", descriptors=FEW) as recorder:
             recorder.until(lambda: recorder.printed() >= 40)
             recorder.send(signal.SIGTERM)
             recorder.ended()
