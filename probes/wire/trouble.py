@@ -134,10 +134,11 @@ class Complaint:
     @property
     def _said(self) -> str:
         kind = next((one for one in self.words if not one.isdigit()), "")
-        if not self.sentence:
-            return line(kind) or "an error without words"
-        adds = kind and kind.lower() not in self.sentence.lower()
-        return line(f"{line(self.sentence, 250)} ({line(kind, 40)})" if adds else self.sentence)
+        sentence, kind = line(self.sentence), line(kind, 40)
+        if not sentence:
+            return kind or "an error without words"
+        adds = kind and kind.lower() not in sentence.lower()
+        return f"{line(sentence, 250)} ({kind})" if adds else sentence
 
 
 def trouble(status: int, headers: Mapping[str, str], body: bytes) -> Trouble:

@@ -290,6 +290,13 @@ def test_instead_of_a_stream(body, expected):
     assert trouble_instead(body) == expected
 
 
+@pytest.mark.parametrize("sentence", ["\x7f", "\u202e", "\x1b[2J", " \n "])
+def test_an_error_in_characters_that_nobody_sees_has_words_all_the_same(sentence):
+    assert trouble(500, {}, json.dumps({"error": sentence}).encode()).detail == "an error without words"
+    kind = {"error": {"message": sentence, "type": "server_error"}}
+    assert trouble(500, {}, json.dumps(kind).encode()).detail == "server_error"
+
+
 def test_details_are_one_plain_line():
     found = trouble(
         500, {}, json.dumps({"error": {"message": "\x1b[31mred\x1b[0m\r\nnext\u202e" + "x" * 999}}).encode()
