@@ -80,10 +80,10 @@ class Recorder:
         """Whether standard error has these words."""
         return any(words in line for _, line in list(self.err))
 
-    def until(self, condition: Callable[[], bool]) -> None:
-        """Wait until its lines make the condition true."""
+    def until(self, condition: Callable[[], bool], seconds: float = HUNG_S) -> None:
+        """Wait until its lines make the condition true, for so long at the most."""
         with self._said:
-            met = self._said.wait_for(lambda: condition() or self.process.poll() is not None, HUNG_S)
+            met = self._said.wait_for(lambda: condition() or self.process.poll() is not None, seconds)
         assert met, "nothing more came"
         assert condition(), f"it ended with {self.process.returncode}:\n{self.errors}"
 
@@ -91,7 +91,7 @@ class Recorder:
         self.process.send_signal(number)
 
     def ended(self) -> int:
-        """Wait for its end: the exit code."""
+        """Wait for its end, that was told to it: the exit code."""
         code = self.process.wait(HUNG_S)
         for one in self._readers:
             one.join(HUNG_S)

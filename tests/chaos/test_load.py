@@ -11,7 +11,7 @@ from probes.schedule import spread
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from tests.chaos.providers import MODEL, provider
-from tests.chaos.recorder import configuration, recording
+from tests.chaos.recorder import HUNG_S, configuration, recording
 from tests.chaos.store_faults import stored
 
 SMALL = Behaviour(output_tokens=Constant(2), tokens_per_s=Constant(100_000))
@@ -31,9 +31,9 @@ def test_no_due_time_is_lost(tmp_path, everything):
         urls = {f"e{number:03}": (simulator.url, MODEL) for number in range(endpoints)}
         config = configuration(tmp_path / "c.toml", f"sqlite:///{path}", urls, interval="1s")
         with recording(config, tmp_path / "home", "--for", f"{seconds}s") as recorder:
-            recorder.until(lambda: recorder.printed() >= endpoints * seconds // 4)
+            recorder.until(lambda: recorder.printed() >= endpoints * seconds // 4, HUNG_S + seconds)
             early = resident_kib(recorder.process.pid)
-            recorder.until(lambda: recorder.printed() >= endpoints * seconds * 9 // 10)
+            recorder.until(lambda: recorder.printed() >= endpoints * seconds * 9 // 10, HUNG_S + seconds)
             late = resident_kib(recorder.process.pid)
             assert recorder.ended() == 0, recorder.errors
     found = defaultdict(list)
