@@ -48,10 +48,11 @@ def configuration(path: Path, store: str, endpoints: Mapping[str, tuple[str, str
 
 
 class Recorder:
-    """The process, its lines with the instant (monotonic) each was read, and its exit code."""
+    """The process, its lines with the instant (monotonic) each was read, how many are samples, and its exit code."""
 
     def __init__(self, process: subprocess.Popen) -> None:
         self.process = process
+        self.samples = 0
         self.out: list[tuple[float, str]] = []
         self.err: list[tuple[float, str]] = []
         self._said = threading.Condition()
@@ -62,6 +63,7 @@ class Recorder:
             for line in pipe:
                 with self._said:
                     lines.append((time.monotonic(), line.rstrip("\n")))
+                    self.samples += bool(_SAMPLE.match(line))
                     self._said.notify_all()
             with self._said:
                 self._said.notify_all()

@@ -13,7 +13,6 @@ import pytest
 
 from tests.store.stores import other
 
-
 AT_FDCWD = -100
 RENAME_EXCHANGE = 2
 

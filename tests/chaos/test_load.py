@@ -31,16 +31,16 @@ def test_no_due_time_is_lost(tmp_path, everything):
         urls = {f"e{number:03}": (simulator.url, MODEL) for number in range(endpoints)}
         config = configuration(tmp_path / "c.toml", f"sqlite:///{path}", urls, interval="1s")
         with recording(config, tmp_path / "home", "--for", f"{seconds}s") as recorder:
-            recorder.until(lambda: recorder.printed() >= endpoints * seconds // 4, HUNG_S + seconds)
+            recorder.until(lambda: recorder.samples >= endpoints * seconds // 4, HUNG_S + seconds)
             early = resident_kib(recorder.process.pid)
-            recorder.until(lambda: recorder.printed() >= endpoints * seconds * 9 // 10, HUNG_S + seconds)
+            recorder.until(lambda: recorder.samples >= endpoints * seconds * 9 // 10, HUNG_S + seconds)
             late = resident_kib(recorder.process.pid)
             assert recorder.ended() == 0, recorder.errors
     found = defaultdict(list)
     for endpoint, at, _, outcome in stored(path):
         found[endpoint].append((epoch_ms(at) / 1000, outcome))
     assert len(found) == endpoints
-    assert sum(map(len, found.values())) == recorder.printed()
+    assert sum(map(len, found.values())) == recorder.samples
     for cadence in spread([(name, 1.0) for name in urls]):
         samples = sorted(found[cadence.name])
         assert {outcome for _, outcome in samples} <= {"ok", "skipped"}
