@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import signal
 from functools import partial
 from itertools import count
 
@@ -20,6 +21,18 @@ GLANCES = 20
 """So many looks at 20,000 new objects each, and what they left is looked at closely."""
 
 gc.set_threshold(20_000, 1_000_000)  # the close look takes seconds on a busy machine, so it is taken between two tests
+
+
+def pytest_configure():
+    """Whoever started the tests in the background, or under nohup, had them ignore what the tests send to others."""
+    for name, usual in (
+        ("SIGHUP", signal.SIG_DFL),
+        ("SIGQUIT", signal.SIG_DFL),
+        ("SIGINT", signal.default_int_handler),
+    ):
+        number = getattr(signal, name, None)  # Windows has but the last
+        if number is not None and signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, usual)
 
 
 def pytest_collection_finish():
