@@ -85,6 +85,13 @@ class Sample:
     round_trip_ms: float | None = None
     sample_id: str | None = None
     """Which sample this is, from `new_sample_id`, wherever it goes; None of those that are older than this column."""
+    reopened: bool | None = None
+    buffered: bool | None = None
+    speed_basis: Literal["output", "answer"] | None = None
+    setup_error_bound_ms: float | None = None
+    setup_trusted: bool | None = None
+    proxy_ms: float | None = None
+    provider_cost_usd: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The sample as JSON-ready values: ``started_at`` in ISO 8601 with milliseconds, every field present."""

@@ -6,10 +6,13 @@ from typing import Final
 
 from probes.store.problem import StoreProblem
 
-REVISIONS: Final = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011")
+REVISIONS: Final = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012")
 """Every version there was, oldest first: the revisions of `probes.store.migrations`."""
 
-_SINCE_0010: Final = ("sample_id",)
+_SINCE_0012: Final = (
+    *("reopened", "buffered", "speed_basis", "setup_error_bound_ms", "setup_trusted", "proxy_ms", "provider_cost_usd"),
+)
+_SINCE_0010: Final = ("sample_id", *_SINCE_0012)
 _SINCE_0006: Final = ("round_trip_ms", *_SINCE_0010)
 _SINCE_0004: Final = (
     *("gc_pause_ms", "clock_step_ms", "cpu_steal_ms", "error_bound_ms", "shared_stamps", "trusted"),
@@ -26,7 +29,8 @@ LACKING: Final[Mapping[str, tuple[str, ...]]] = {
     "0007": _SINCE_0010,
     "0008": _SINCE_0010,
     "0009": _SINCE_0010,
-    "0010": (),
+    "0010": _SINCE_0012,
+    "0011": _SINCE_0012,
 }
 """The columns of ``sample`` that a store of an older version has not: to its readers they are NULL."""
 

@@ -104,6 +104,13 @@ class SampleRow(SQLModel, table=True):
     trusted: bool | None = None
     round_trip_ms: float | None = None
     sample_id: str | None = None
+    reopened: bool | None = None
+    buffered: bool | None = None
+    speed_basis: str | None = None
+    setup_error_bound_ms: float | None = None
+    setup_trusted: bool | None = None
+    proxy_ms: float | None = None
+    provider_cost_usd: float | None = None
 
 
 class AnswerRow(SQLModel, table=True):
