@@ -5,7 +5,7 @@ import contextlib
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
@@ -15,9 +15,10 @@ from probes.answer import Answer
 from probes.assembly import assemble, unmeasured
 from probes.deadline import Deadline
 from probes.endpoint import Endpoint, Lane, lane_of
+from probes.exchange import ERROR_BODY_LIMIT, Exchange, first_bytes, too_early
 from probes.keys import Secret
 from probes.loop import let_others_read
-from probes.marks import Marks, Setup, Stamp
+from probes.marks import Marks, Setup
 from probes.outcome import Outcome
 from probes.own_fault import blamed, defect
 from probes.prompt import unique
@@ -25,17 +26,11 @@ from probes.ratelimit import RateLimits, rate_limits
 from probes.read_budget import ReadBudget, ReadBudgetSpent
 from probes.sample import Sample
 from probes.surroundings import Beginning, Disturbance, Surroundings
-from probes.transport import ExchangeError, Gate, Refused, Reply, SetupError, Transport
-from probes.wire.dialect import Dialect, Event, Output, Queued, Trouble, WireRequest
-
-ERROR_BODY_LIMIT: Final = 64 << 10
-"""Bytes of an error response that are looked at."""
+from probes.transport import ExchangeError, Gate, Refused, SetupError, Transport
+from probes.wire.dialect import Dialect, Output, Trouble, WireRequest
 
 LONG_ANSWER: Final = 16 << 10
 """Characters of an answer from which on it is searched for the key in another thread."""
-
-GOODBYE_S: Final = 0.5
-"""After the terminal marker, how long the rest of the body may take before a kept connection is let go."""
 
 log = logging.getLogger(__name__)
 
@@ -63,46 +58,6 @@ class Cue:
     prompt: str
     gate: Gate
     hear: Callable[[Output, int], None]
-
-
-@dataclass(slots=True)
-class Exchange:
-    """One request and its response while they happen; ``kept``: on a connection that was open before.
-
-    What decoding the response takes counts against ``budget``.
-    """
-
-    lane: Lane
-    marks: Marks
-    answer: Answer
-    kept: bool
-    budget: ReadBudget
-    hear: Callable[[Output, int], None] | None = None
-    status: int | None = None
-    limits: RateLimits | None = None
-    flooded: bool = False
-
-    def take(self, events: Iterable[Event], stamp: Stamp, *, whole: bool) -> bool:
-        """Take in what one read completed; whether there was output in it, that is progress.
-
-        ``whole``: the read ended with the last of the events, and not with the beginning of another.
-        """
-        marks, answer, held = self.marks, self.answer, list(events)
-        self.budget.spend(len(held))
-        marks.read(stamp)
-        progress, left = False, len(held)
-        for event in held:
-            left -= 1
-            if marks.first_event is None and not isinstance(event, Queued):
-                marks.first_event = stamp.at
-                if not (marks.answered(stamp.at) or isinstance(event, Trouble)):
-                    answer.trouble = _too_early()
-            doubt = stamp.doubt if left or not whole else stamp.end_doubt
-            if answer.take(event, stamp.at, marks, doubt):
-                progress = True
-                if self.hear is not None and isinstance(event, Output):
-                    self.hear(event, stamp.at)
-        return progress
 
 
 class Prober:
@@ -264,16 +219,16 @@ class Prober:
         exchange.status = reply.status
         exchange.limits = self._limits(reply.headers)
         if reply.status not in (HTTPStatus.OK, HTTPStatus.SWITCHING_PROTOCOLS):
-            body = await _first_bytes(reply, ERROR_BODY_LIMIT)
+            body = await first_bytes(reply, ERROR_BODY_LIMIT)
             exchange.answer.trouble = self._dialect.trouble(reply.status, reply.headers, body)
         elif early:
-            exchange.answer.trouble = _too_early()
+            exchange.answer.trouble = too_early()
         elif (coding := reply.headers.get("content-encoding", "identity").lower()) != "identity":
             exchange.answer.trouble = Trouble(Outcome.PROTOCOL, f"{coding} though identity was asked for")
         else:
             for event in self._dialect.response_events(reply.headers):
                 exchange.answer.take(event, exchange.marks.headers or 0, exchange.marks)
-            await self._read_stream(exchange, reply, deadline)
+            await exchange.read_stream(reply, self._dialect.reader(), deadline)
         if exchange.answer.trouble is not None and exchange.answer.trouble.headers:
             exchange.limits = self._limits(exchange.answer.trouble.headers)
 
@@ -288,30 +243,6 @@ class Prober:
     def _limits(self, headers: Mapping[str, str]) -> RateLimits:
         return rate_limits(headers, time.time()).over(self.endpoint.quirks.limit_windows)
 
-    async def _read_stream(self, exchange: Exchange, reply: Reply, deadline: Deadline) -> None:
-        reader, answer = self._dialect.reader(), exchange.answer
-
-        def take(stamp: Stamp, data: bytes) -> bool:
-            exchange.budget.spend(max(data.count(b"\n"), data.count(b"\r")))  # lines, however they end
-            if exchange.take(reader.feed(data), stamp, whole=data.endswith((b"\n", b"\r"))):
-                deadline.enter("stall")
-            return not answer.is_over
-
-        await reply.body.each(take)
-        if not answer.is_over:
-            end = Stamp(time.monotonic_ns(), kernel=bool(exchange.marks.kernel))  # nothing was read
-            exchange.take(reader.close(), end, whole=True)
-        if answer.ended:
-            # the terminal chunk follows the marker; reading it is what lets a warm connection be kept
-            with contextlib.suppress(TimeoutError, ExchangeError):
-                async with asyncio.timeout(GOODBYE_S):
-                    if not reply.body.complete:
-                        await reply.body.each(lambda *_: True)
-
-
-def _too_early() -> Trouble:
-    return Trouble(Outcome.PROTOCOL, "an answer before the request")
-
 
 def _broken(error: ExchangeError, exchange: Exchange) -> Trouble:
     if error.outcome is Outcome.CUT and exchange.kept and exchange.status is None:
@@ -324,14 +255,3 @@ async def _without(key: Secret | None, text: str) -> str:
     if key is None:
         return text
     return key.hide(text) if len(text) <= LONG_ANSWER else await asyncio.to_thread(key.hide, text)
-
-
-async def _first_bytes(reply: Reply, limit: int) -> bytes:
-    body = bytearray()
-
-    def take(_: Stamp, data: bytes) -> bool:
-        body.extend(data)
-        return len(body) < limit
-
-    await reply.body.each(take)
-    return bytes(body[:limit])

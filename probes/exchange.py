@@ -1,0 +1,102 @@
+"""Exchange: one request and its response while they happen."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from probes.answer import Answer
+from probes.deadline import Deadline
+from probes.endpoint import Lane
+from probes.marks import Marks, Stamp
+from probes.outcome import Outcome
+from probes.ratelimit import RateLimits
+from probes.read_budget import ReadBudget
+from probes.transport import ExchangeError, Reply
+from probes.wire.dialect import Event, Output, Queued, StreamReader, Trouble
+
+ERROR_BODY_LIMIT: Final = 64 << 10
+"""Bytes of an error response that are looked at."""
+
+GOODBYE_S: Final = 0.5
+"""After the terminal marker, how long the rest of the body may take before a kept connection is let go."""
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One request and its response while they happen; ``kept``: on a connection that was open before.
+
+    What decoding the response takes counts against ``budget``.
+    """
+
+    lane: Lane
+    marks: Marks
+    answer: Answer
+    kept: bool
+    budget: ReadBudget
+    hear: Callable[[Output, int], None] | None = None
+    status: int | None = None
+    limits: RateLimits | None = None
+    flooded: bool = False
+
+    def take(self, events: Iterable[Event], stamp: Stamp, *, whole: bool) -> bool:
+        """Take in what one read completed; whether there was output in it, that is progress.
+
+        ``whole``: the read ended with the last of the events, and not with the beginning of another.
+        """
+        marks, answer, held = self.marks, self.answer, list(events)
+        self.budget.spend(len(held))
+        marks.read(stamp)
+        progress, left = False, len(held)
+        for event in held:
+            left -= 1
+            if marks.first_event is None and not isinstance(event, Queued):
+                marks.first_event = stamp.at
+                if not (marks.answered(stamp.at) or isinstance(event, Trouble)):
+                    answer.trouble = too_early()
+            doubt = stamp.doubt if left or not whole else stamp.end_doubt
+            if answer.take(event, stamp.at, marks, doubt):
+                progress = True
+                if self.hear is not None and isinstance(event, Output):
+                    self.hear(event, stamp.at)
+        return progress
+
+    async def read_stream(self, reply: Reply, reader: StreamReader, deadline: Deadline) -> None:
+        """Read a 200's body to its terminal marker, or to its end. Raises ExchangeError and ReadBudgetSpent."""
+        answer = self.answer
+
+        def take(stamp: Stamp, data: bytes) -> bool:
+            self.budget.spend(max(data.count(b"\n"), data.count(b"\r")))  # lines, however they end
+            if self.take(reader.feed(data), stamp, whole=data.endswith((b"\n", b"\r"))):
+                deadline.enter("stall")
+            return not answer.is_over
+
+        await reply.body.each(take)
+        if not answer.is_over:
+            end = Stamp(time.monotonic_ns(), kernel=bool(self.marks.kernel))  # nothing was read
+            self.take(reader.close(), end, whole=True)
+        if answer.ended:
+            # the terminal chunk follows the marker; reading it is what lets a warm connection be kept
+            with contextlib.suppress(TimeoutError, ExchangeError):
+                async with asyncio.timeout(GOODBYE_S):
+                    if not reply.body.complete:
+                        await reply.body.each(lambda *_: True)
+
+
+def too_early() -> Trouble:
+    """That what should answer the request came before it was sent."""
+    return Trouble(Outcome.PROTOCOL, "an answer before the request")
+
+
+async def first_bytes(reply: Reply, limit: int) -> bytes:
+    """At most so many bytes of a body. Raises ExchangeError and ReadBudgetSpent."""
+    body = bytearray()
+
+    def take(_: Stamp, data: bytes) -> bool:
+        body.extend(data)
+        return len(body) < limit
+
+    await reply.body.each(take)
+    return bytes(body[:limit])
