@@ -7,7 +7,7 @@ import logging
 import random
 import ssl
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Final, ParamSpec, Protocol
 
@@ -79,7 +79,7 @@ class Engine:
 
     ``listeners`` are told of every sample with its answer's text; ``on_change`` of every watch whose status changed.
     ``on_probe`` of all that a probe brought, marks included. ``tls`` is whom to trust, None for whom the system trusts.
-    ``recent`` holds, by endpoint, when the newest stored sample began (ms): a restart does not probe again early.
+    ``recent`` holds, by endpoint, the newest samples of before, oldest first: a restart does not probe again early.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Engine:
         store: Store | None,
         keys: Keys,
         vantage: str = "local",
-        recent: Mapping[str, int] | None = None,
+        recent: Mapping[str, Sequence[Sample]] | None = None,
         on_change: Callable[[Watch], None] = lambda _: None,
         on_probe: Callable[[Probed], None] = lambda _: None,
         tls: ssl.SSLContext | None = None,
@@ -136,6 +136,7 @@ class Engine:
             second_to(endpoint, self._tls),
             vantage=self._vantage,
             surroundings=self._surroundings,
+            before=self._recent.get(endpoint.name, ()),
         )
 
     def listen(self, listener: Callable[[Sample, str], None]) -> None:
@@ -201,10 +202,14 @@ class Engine:
         stale = [
             one.endpoint
             for name, one in self.watches.items()
-            if now - self._recent.get(name, 0) / 1000 >= one.endpoint.interval
+            if now - self._began(name) / 1000 >= one.endpoint.interval
         ]
         steps = ((one, min(FIRST_ROUND_STEP_S, one.interval / len(stale))) for one in stale)
         return {one.name: now + index * step for index, (one, step) in enumerate(steps)}
+
+    def _began(self, name: str) -> int:
+        """When the newest of an endpoint's samples of before began, ms since the epoch; 0 where there is none."""
+        return max((one.started_at for one in self._recent.get(name, ())), default=0)
 
     def _note(self, words: str) -> None:
         """Say once, in the log, what was done to the schedule, and for a while in the status."""

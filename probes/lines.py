@@ -4,6 +4,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from probes.measured import measured
 from probes.outcome import FAILED, UNCOUNTED, Outcome
 from probes.sample import Sample
 from probes.stats import median
@@ -30,13 +31,12 @@ class Tally:
     tokens_per_s: deque[float] = field(default_factory=lambda: deque(maxlen=KEPT))
 
     def add(self, sample: Sample) -> None:
-        """Count one sample; times and speeds are those of good and trusted ones only."""
+        """Count one sample; times and speeds are those that are measured (`probes.measured`)."""
         self.outcomes[sample.outcome] += 1
-        if sample.outcome is Outcome.OK and sample.trusted is not False:
-            if sample.ttft_ms is not None:
-                self.ttft_ms.append(sample.ttft_ms)
-            if sample.tokens_per_s is not None:
-                self.tokens_per_s.append(sample.tokens_per_s)
+        if (ttft := measured(sample, "ttft_ms")) is not None:
+            self.ttft_ms.append(ttft)
+        if (speed := measured(sample, "tokens_per_s")) is not None:
+            self.tokens_per_s.append(speed)
 
     def row(self, name: str, width: int) -> str:
         """The endpoint's line of the closing table."""

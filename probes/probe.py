@@ -5,14 +5,15 @@ import contextlib
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Final
 
 from probes.absences import Absence
 from probes.answer import Answer
 from probes.assembly import assemble, unmeasured
+from probes.buffering import ANSWERS, DETAIL, is_buffered
 from probes.deadline import Deadline
 from probes.endpoint import Endpoint, Lane, lane_of
 from probes.exchange import ERROR_BODY_LIMIT, Exchange, first_bytes, too_early
@@ -65,7 +66,8 @@ class Prober:
 
     With a ``second`` every other probe is a cold one, made over that, so that the connection kept for the warm ones
     stays open; the first is a warm one. Without, all are as the endpoint says, and warm where it says `both`.
-    ``surroundings`` tell what else went on meanwhile. Close it with `close`.
+    ``surroundings`` tell what else went on meanwhile; ``before`` are the endpoint's newest samples, oldest first. Close
+    it with `close`.
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class Prober:
         *,
         vantage: str = "local",
         surroundings: Surroundings | None = None,
+        before: Iterable[Sample] = (),
     ) -> None:
         self.endpoint = endpoint
         self._dialect = dialect
@@ -88,6 +91,7 @@ class Prober:
         self._opening = asyncio.Lock()
         self._vantage = vantage
         self._surroundings = surroundings or Surroundings()
+        self._before = deque(before, maxlen=2 * ANSWERS)
 
     async def prepare(self, key: Secret | None = None) -> None:
         """Re-open a warm connection that has died, ahead of a warm probe; a failure is left for the probe to meet."""
@@ -181,7 +185,18 @@ class Prober:
             absences=absences,
             key=key,
         )
+        if not any(one.draft for one in exchange.marks.contents):
+            sample = self._buffered(sample)
         return Probed(sample, text, exchange.marks, exchange.flooded)
+
+    def _buffered(self, sample: Sample) -> Sample:
+        """The sample with its mark, by what the endpoint's answers before it were like."""
+        found = is_buffered(sample, self._before)
+        self._before.append(sample)
+        if not found:
+            return replace(sample, buffered=found)
+        said = (DETAIL, sample.outcome_detail)
+        return replace(sample, buffered=True, outcome_detail="; ".join(one for one in said if one))
 
     async def _exchange(self, exchange: Exchange, key: Secret | None, deadline: Deadline, cue: Cue | None) -> None:
         deadline.enter("connect")

@@ -7,6 +7,7 @@ from typing import Final
 
 from probes.columns import columns
 from probes.endpoint import Endpoint, lane_of
+from probes.measured import is_measured, measured
 from probes.outcome import FAILED, NEVER_SENT, UNCOUNTED, Outcome
 from probes.sample import Sample
 from probes.stats import chars_per_s, known, median, quantile, rate, ratio
@@ -18,8 +19,8 @@ DASH: Final = "–"
 class Rank:
     """One endpoint of a group by its samples. Units are in the names; None is not known.
 
-    Times and speeds use only `ok` samples that are trusted and were made with the endpoint's own connection policy; of
-    `both` the warm ones. A ratio is the endpoint's median over the best one's: 1 for the best, above it for slower
+    Times and speeds use only what is measured (`probes.measured`) with the endpoint's own connection policy; of `both`
+    the warm ones. A ratio is the endpoint's median over the best one's: 1 for the best, above it for slower
     first tokens, below it for slower decoding. ``error_rate`` is a share of 1; ``hits`` counts rate-limit hits.
     ``cost_usd`` is the mean of the probes whose cost is known.
     """
@@ -64,16 +65,15 @@ def ranking_table(ranks: Sequence[Rank]) -> list[str]:
 
 
 def _rank(endpoint: Endpoint, samples: Sequence[Sample]) -> Rank:
-    ok = (one for one in samples if one.outcome is Outcome.OK and one.trusted is not False)
-    good = [one for one in ok if one.connection == lane_of(endpoint.connection)]
-    ttfts = known(one.ttft_ms for one in good)
+    good = [one for one in samples if is_measured(one) and one.connection == lane_of(endpoint.connection)]
+    ttfts = known(measured(one, "ttft_ms") for one in good)
     finished = sum(one.outcome not in UNCOUNTED for one in samples)
     costs = known(one.cost_usd for one in samples if one.outcome not in NEVER_SENT)
     return Rank(
         endpoint=endpoint,
         ttft_p50_ms=quantile(ttfts, 0.5),
         ttft_p95_ms=quantile(ttfts, 0.95),
-        tokens_per_s_p50=median(one.tokens_per_s for one in good),
+        tokens_per_s_p50=median(measured(one, "tokens_per_s") for one in good),
         chars_per_s_p50=median(chars_per_s(one.output_chars, one.e2e_ms) for one in good),
         error_rate=rate(sum(one.outcome in FAILED for one in samples), finished),
         hits=sum(one.outcome is Outcome.RATE_LIMITED for one in samples),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final, Literal, NamedTuple
 
+from probes.measured import is_measured, measured
 from probes.outcome import FAILED, NEVER_SENT, Outcome
 from probes.sample import Sample
 from probes.sketch import Sketch
@@ -19,7 +20,7 @@ LENGTH_MS: Final[dict[Tier, int]] = {"minute": 60_000, "hour": 3_600_000, "day":
 """How long a bucket of a tier is; of a month the longest there is."""
 
 METRICS: Final = ("ttft_ms", "tokens_per_s", "ttfa_ms", "e2e_ms", "gap_max_ms")
-"""What is sketched, as `probes.sample.Sample` names it: of trusted `ok` samples, all others are only counted."""
+"""What is sketched, as `probes.sample.Sample` names it, where `probes.measured` says that it counts."""
 
 EXTENTS: Final = (*METRICS, "headroom")
 """What the least and the most are kept of: also of the headroom, the share of the tightest rate limit that is left."""
@@ -65,12 +66,13 @@ class Rollup:
     """Counts per outcome, and of the trusted `ok` samples the extent and the sketch of every metric of `METRICS`.
 
     The extent of ``headroom`` is of all samples that told it. ``untrusted`` counts `ok` samples that the engine itself
-    had held up; ``last_at`` is when the newest sample began, milliseconds since the epoch. Costs and tokens that are
-    not known count as nothing.
+    had held up, ``buffered`` others that something on the way held back; ``last_at`` is when the newest sample began,
+    milliseconds since the epoch. Costs and tokens that are not known count as nothing.
     """
 
     outcomes: Mapping[str, int] = field(default_factory=dict)
     untrusted: int = 0
+    buffered: int = 0
     last_at: int = 0
     cost_usd: float = 0.0
     input_tokens: int = 0
@@ -82,12 +84,13 @@ class Rollup:
     def of(cls, samples: Sequence[Sample]) -> "Rollup":
         """What samples come to, one at least."""
         ok = [one for one in samples if one.outcome is Outcome.OK]
-        good = [one for one in ok if one.trusted is not False]
-        columns = {name: _known(getattr(one, name) for one in good) for name in METRICS}
+        good = [one for one in ok if is_measured(one)]
+        columns = {name: _known(measured(one, name) for one in good) for name in METRICS}
         spread = columns | {"headroom": _known(map(_headroom, samples))}
         return cls(
             outcomes=Counter(one.outcome.value for one in samples),
             untrusted=len(ok) - len(good),
+            buffered=sum(bool(one.buffered) for one in good),
             last_at=max(one.started_at for one in samples),
             cost_usd=math.fsum(_known(one.cost_usd for one in samples)),
             input_tokens=sum(_counted(one.input_tokens) for one in samples),
@@ -100,6 +103,7 @@ class Rollup:
         return Rollup(
             outcomes=_counted_up(self.outcomes, other.outcomes),
             untrusted=self.untrusted + other.untrusted,
+            buffered=self.buffered + other.buffered,
             last_at=max(self.last_at, other.last_at),
             cost_usd=self.cost_usd + other.cost_usd,
             input_tokens=self.input_tokens + other.input_tokens,

@@ -6,13 +6,15 @@ import logging
 import ssl
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from probes import __version__
 from probes.budget import DAY_MS, Budget, Ledger, Spent, midnight, uncounted
+from probes.buffering import ANSWERS
 from probes.config import HERE, find_config, load
 from probes.control import USUAL, ControlPlan
 from probes.descriptors import lack, raise_limit
@@ -21,6 +23,7 @@ from probes.engine import Engine
 from probes.frames import EndpointFacts, Hello
 from probes.keyfinder import KeyFinder
 from probes.probe import Probed
+from probes.sample import Sample
 from probes.simulator.child import simulator_process
 from probes.store.journal_folder import journal_folder, samples_for
 from probes.store.lease import TTL_S, Claim, Heartbeat
@@ -185,15 +188,15 @@ async def _guard(lease: RecorderLease) -> None:
         await asyncio.to_thread(lease.take_locks)
 
 
-def _past(plan: Plan) -> tuple[Ledger, Mapping[str, int]]:
-    """What today has cost here so far, and when each endpoint was last sampled.
+def _past(plan: Plan) -> tuple[Ledger, Mapping[str, Sequence[Sample]]]:
+    """What today has cost here so far, and the newest samples of each endpoint, oldest first.
 
     Samples that still wait for the store count too; of a store that is silent nothing is known.
     """
     now = time.time_ns() // 1_000_000
     since = midnight(now)
     endpoints = {one.name: one for one in plan.endpoints}
-    spent, recent = Spent(0.0, 0), {}
+    spent, recent = Spent(0.0, 0), defaultdict[str, list[Sample]](list)
     with contextlib.suppress(StoreProblem), contextlib.closing(StoreReader(plan.store_url)) as reader:
         usd, tokens = reader.spent(since, plan.vantage)
         for name, output_tokens, samples in reader.estimated(since, plan.vantage):
@@ -201,11 +204,13 @@ def _past(plan: Plan) -> tuple[Ledger, Mapping[str, int]]:
                 more = uncounted(endpoints[name], output_tokens)
                 usd, tokens = usd + samples * more.usd, tokens + samples * more.tokens
         spent = Spent(usd, tokens)
-        recent = {name: one.started_at for name, one in reader.latest(plan.vantage).items()}
+        for sample in reader.last(ANSWERS):
+            if sample.vantage == plan.vantage:
+                recent[sample.endpoint].append(sample)
     ledger = Ledger(plan.budget, now // DAY_MS, spent.usd, spent.tokens)
     for sample in samples_for(plan.store_url, plan.vantage):
         if endpoint := endpoints.get(sample.endpoint):
-            recent[sample.endpoint] = max(sample.started_at, recent.get(sample.endpoint, 0))
+            recent[sample.endpoint].append(sample)
             if since <= sample.started_at < since + DAY_MS:
                 ledger = ledger.add(sample, endpoint)
     return ledger, recent

@@ -93,6 +93,7 @@ def test_names_in_prometheus_follow_opentelemetrys_rules():
         "inftop_gap_max_seconds",
         "inftop_samples_total",
         "inftop_untrusted_samples_total",
+        "inftop_buffered_samples_total",
         "inftop_own_faults_total",
         "inftop_rate_limit_hits_total",
         "inftop_tokens_total",

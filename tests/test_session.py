@@ -30,7 +30,7 @@ def test_what_waits_in_the_journal_counts_for_today_and_is_not_probed_again_earl
     outbox.close()
     ledger, recent = _past(plan)
     assert (ledger.usd, ledger.tokens) == (0.75, 40)
-    assert recent == {"a": today + 2}
+    assert [one.started_at for one in recent["a"]] == [today + 1, today - DAY_MS, today + 2]
 
 
 def test_of_a_store_that_cannot_be_read_only_what_waits_is_known(plan, tmp_path):

@@ -47,6 +47,7 @@ class Cell:
     failed: int = 0
     hits: int = 0
     untrusted: int = 0
+    buffered: int = 0
     own_faults: int = 0
     sent_at: int | None = None
     spoilt_at: int | None = None
@@ -108,13 +109,13 @@ def figures(history: History, facts: EndpointFacts, on: Grid, since: int, now: i
         if in_turn and kind == _OK and history.on(index) != lane and not failed_last:
             cell.finished += 1  # the other lane's turn: that it works is known already
             cell.untrusted += history.untrusted[index]
+            cell.buffered += history.buffered[index]
             continue
-        cell.last_at, cell.last_failed = at, kind == _FAILED
-        cell.last_ttft_ms = cell.last_tokens_per_s = None
+        cell.last_at, cell.last_failed, cell.last_ttft_ms, cell.last_tokens_per_s = at, kind == _FAILED, None, None
         if kind == _HIT:
             cell.hits += 1
             continue
-        cell.finished += 1
+        cell.finished, cell.buffered = cell.finished + 1, cell.buffered + history.buffered[index]
         failed_last = kind == _FAILED
         if failed_last:
             cell.failed += 1
@@ -241,6 +242,7 @@ def sliced(cells: Sequence[Cell]) -> Figures:
         hits=tuple([cell.hits for cell in cells]),
         covered=tuple([cell.sent_at is not None for cell in cells]),
         untrusted=tuple([cell.untrusted for cell in cells]),
+        buffered=sum([cell.buffered for cell in cells]),
         own_faults=tuple([cell.own_faults for cell in cells]),
         down=tuple([cell.last_failed and cell.ttft_ms is None for cell in cells]),
         finished_count=finished,

@@ -229,6 +229,7 @@ class Fleet:
             total=len(views),
             untrusted=sum(sum(view.figures.untrusted) for view in views),
             own_faults=sum(sum(view.figures.own_faults) for view in views),
+            buffered=sum(view.figures.buffered for view in views),
             certificate=self.certificate,
             selected=selected if selected in names else next(iter(names), None),
             verdict=worst({view.name: view.verdict for view in views if view.verdict and view.state == "failing"}),

@@ -30,13 +30,14 @@ _SLACK: Final = 256  # trimming shifts the arrays, so it is done only every so m
 class History:
     """Columns of equal length, ascending by ``started_at`` (ms since the epoch), without duplicates of it.
 
-    35 bytes a sample. ``version`` grows with every change, for caches. Read single values through `ttft_ms`,
-    `load_ms`, `tokens_per_s`, `chars_per_s`, `cost_usd` and `setup_ms`, which turn the sentinel into None.
+    36 bytes a sample. Of a ``buffered`` one TTFT and tokens/s are not known here, since they are in no figure.
+    ``version`` grows with every change, for caches. Read single values through `ttft_ms`, `load_ms`, `tokens_per_s`,
+    `chars_per_s`, `cost_usd` and `setup_ms`, which turn the sentinel into None.
     """
 
     __slots__ = (
         *("_chars", "_cost", "_load", "_setup", "_speed", "_ttft"),
-        *("connection", "outcome", "started_at", "untrusted", "version"),
+        *("buffered", "connection", "outcome", "started_at", "untrusted", "version"),
     )
 
     def __init__(self) -> None:
@@ -44,6 +45,7 @@ class History:
         self.outcome = array("B")
         self.connection = array("B")
         self.untrusted = array("B")
+        self.buffered = array("B")
         self._ttft = array("f")
         self._load = array("f")
         self._speed = array("f")
@@ -69,6 +71,7 @@ class History:
             one.cost_usd,
             one.trusted,
             setup_ms(one.dns_ms, one.connect_ms, one.tls_ms, one.upgrade_ms),
+            one.buffered,
         )
 
     def add_point(
@@ -83,16 +86,18 @@ class History:
         cost_usd: float | None,
         trusted: bool | None = None,
         setup_ms: float | None = None,
+        buffered: bool | None = None,
     ) -> bool:
-        """The same for the ten columns alone. In order it costs an append, out of order an insertion."""
+        """The same for the eleven columns alone. In order it costs an append, out of order an insertion."""
         values = (  # what is no number fails here, before any column has grown
             int(started_at),
             _CODES[outcome],
             _CONNECTION_CODES[connection],
             int(trusted is not None and not trusted),
-            _UNKNOWN if ttft_ms is None else float(ttft_ms),
+            int(bool(buffered) and trusted is not False),
+            _UNKNOWN if ttft_ms is None or buffered else float(ttft_ms),
             _UNKNOWN if load_ms is None else float(load_ms),
-            _UNKNOWN if tokens_per_s is None else float(tokens_per_s),
+            _UNKNOWN if tokens_per_s is None or buffered else float(tokens_per_s),
             _UNKNOWN if chars_per_s is None else float(chars_per_s),
             _UNKNOWN if cost_usd is None else float(cost_usd),
             _UNKNOWN if setup_ms is None else float(setup_ms),
@@ -123,12 +128,16 @@ class History:
             ttft, load, speed = other.ttft_ms(index), other.load_ms(index), other.tokens_per_s(index)
             chars, cost = other.chars_per_s(index), other.cost_usd(index)
             trusted, setup = False if other.untrusted[index] else None, other.setup_ms(index)
-            self.add_point(started_at, outcome, other.on(index), ttft, load, speed, chars, cost, trusted, setup)
+            buffered = bool(other.buffered[index])
+            self.add_point(
+                started_at, outcome, other.on(index), ttft, load, speed, chars, cost, trusted, setup, buffered
+            )
         if cut:
             self.started_at = other.started_at[:cut] + self.started_at
             self.outcome = other.outcome[:cut] + self.outcome
             self.connection = other.connection[:cut] + self.connection
             self.untrusted = other.untrusted[:cut] + self.untrusted
+            self.buffered = other.buffered[:cut] + self.buffered
             self._ttft = other._ttft[:cut] + self._ttft
             self._load = other._load[:cut] + self._load
             self._speed = other._speed[:cut] + self._speed
@@ -184,6 +193,7 @@ class History:
             self.outcome,
             self.connection,
             self.untrusted,
+            self.buffered,
             self._ttft,
             self._load,
             self._speed,

@@ -38,6 +38,7 @@ def read_points(
                     point.cost_usd,
                     point.trusted,
                     setup_ms(point.dns_ms, point.connect_ms, point.tls_ms, point.upgrade_ms),
+                    point.buffered,
                 )
             if number % 1000 == 0 and ended():
                 return Past({})

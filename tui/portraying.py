@@ -139,6 +139,7 @@ def sums_of(one: Rollup) -> Sums:
         one.hits,
         one.never_sent,
         one.untrusted,
+        one.buffered,
         one.last_at,
         one.cost_usd,
         one.input_tokens,

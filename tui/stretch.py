@@ -192,6 +192,7 @@ def _fill(cell: Cell, one: Bar, lane: Lane, *, in_turn: bool) -> None:
     cell.failed += one.failed
     cell.hits += one.rate_limited
     cell.untrusted += one.untrusted
+    cell.buffered += one.buffered
     cell.sent_at = max(cell.sent_at or 0, one.last_at)
     if one.connection == lane:
         high, low = one.ttft_ms_max, one.tokens_per_s_min

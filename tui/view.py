@@ -71,7 +71,8 @@ class Figures:
     error rate, ``failed`` those among them that failed, ``hits`` rate-limit hits. ``covered``: the slice lies
     within the reach of a sample (`tui.figures`); ``down``: it has no value because that sample failed.
     ``untrusted`` counts good samples that the engine itself had held up too long, ``own_faults`` those that inftop
-    itself spoilt: they are in no figure. ``error_rate`` is a share of 1. ``chars_per_s_p50`` and ``cost_mean_usd``
+    itself spoilt: they are in no figure; ``buffered`` good ones that something on the way held back, which are in no
+    figure of TTFT and tokens/s. ``error_rate`` is a share of 1. ``chars_per_s_p50`` and ``cost_mean_usd``
     (of a probe) are computed for the group view alone.
     """
 
@@ -84,6 +85,7 @@ class Figures:
     down: tuple[bool, ...] = ()
     untrusted: tuple[int, ...] = ()
     own_faults: tuple[int, ...] = ()
+    buffered: int = 0
     ttft_last_ms: float | None = None
     ttft_p50_ms: float | None = None
     ttft_p95_ms: float | None = None
@@ -179,9 +181,9 @@ class Dashboard:
     end of the span that is shown; of the place ``vantage`` alone where that is not None.
 
     ``groups`` holds the heading to be drawn above an endpoint, by its name; empty where groups are not shown.
-    ``total`` counts the endpoints before the filter, ``states`` them by state, ``untrusted`` and ``own_faults`` the
-    window's samples that are in no figure. ``certificate`` is the newest selftest's. ``verdict`` is the worst of
-    those on failing endpoints.
+    ``total`` counts the endpoints before the filter, ``states`` them by state, ``untrusted``, ``own_faults`` and
+    ``buffered`` the window's samples that are in no figure, or not in all. ``certificate`` is the newest selftest's.
+    ``verdict`` is the worst of those on failing endpoints.
     """
 
     at: int
@@ -195,6 +197,7 @@ class Dashboard:
     total: int = 0
     untrusted: int = 0
     own_faults: int = 0
+    buffered: int = 0
     certificate: Certificate | None = None
     selected: str | None = None
     frozen_at: int | None = None

@@ -24,7 +24,9 @@ _STATED: Final = (  # what a row of the store states, before the outcomes and th
     *("rollup.connection", *(f"rollup.{name}" for name in (*_COUNTS, *_SUMS))),
 )
 _EXTENTS: Final = tuple(f"rollup.{name}_{end}" for name in (*METRICS, "headroom") for end in ("min", "max"))
-_READ: Final = ", ".join((*_STATED, "rollup.outcomes", *_EXTENTS, *(f"sketch.{name}" for name in METRICS)))
+_READ: Final = ", ".join(
+    (*_STATED, "rollup.buffered", "rollup.outcomes", *_EXTENTS, *(f"sketch.{name}" for name in METRICS))
+)
 _FROM: Final = (
     "rollup JOIN sketch USING (tier, endpoint_id, connection, start) JOIN endpoint ON endpoint.id = rollup.endpoint_id"
 )
@@ -41,6 +43,7 @@ OF_ROLLUPS: Final = (
     Column("headroom_min", "float"),
     Column("headroom_max", "float"),
     Column("outcome_own_fault", "int"),  # newer than the others: columns are added at the end
+    Column("buffered", "int"),
 )
 """The columns of a rollup: counts, a count for every outcome that has none among them, quantiles within 1 %."""
 
@@ -67,6 +70,7 @@ def _row(values: Sequence[Any]) -> Row:
     rest = iter(values)
     stated = islice(rest, len(_STATED))
     row: list[Any] = [*stated]
+    buffered = next(rest)
     outcomes = json.loads(next(rest))
     row += [outcomes.get(one.value, 0) for one in _KINDS]
     extents = list(islice(rest, len(_EXTENTS)))
@@ -74,7 +78,7 @@ def _row(values: Sequence[Any]) -> Row:
         low, high = extents[2 * place : 2 * place + 2]
         quantiles = Sketch.decode(encoded).quantiles(*SHARES) if encoded is not None else (None,) * len(SHARES)
         row += [low, *(_between(low, one, high) for one in quantiles), high]
-    return (*row, *extents[-2:], outcomes.get(Outcome.OWN_FAULT, 0))
+    return (*row, *extents[-2:], outcomes.get(Outcome.OWN_FAULT, 0), buffered)
 
 
 def _between(low: float | None, value: float | None, high: float | None) -> float | None:

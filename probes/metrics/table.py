@@ -3,14 +3,14 @@
 Names, units and buckets that begin with ``gen_ai.`` are those of the OpenTelemetry semantic conventions for
 generative AI (github.com/open-telemetry/semantic-conventions-genai, docs/gen-ai/gen-ai-metrics.md), their buckets
 continued to what is met here; an ``inftop.`` name is ours, where they have none. Histograms hold only what the
-screens call measured: samples that ended ok and are trusted.
+screens call measured (`probes.measured`).
 """
 
 from collections.abc import Callable, Iterator
-from operator import attrgetter
 from typing import Final
 
 from probes.frames import EngineStatus
+from probes.measured import is_measured, measured
 from probes.metrics.metric import Metric, Reading
 from probes.outcome import INCONCLUSIVE, Outcome
 from probes.sample import Sample
@@ -46,16 +46,11 @@ _SPEED: Final = (
 _GAP: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0)
 
 
-def _measured(sample: Sample) -> bool:
-    return sample.outcome is Outcome.OK and sample.trusted is not False
-
-
 def _field(name: str, scale: float = 1.0) -> Callable[[Sample], list[Reading]]:
-    """A field of measured samples, times ``scale``."""
-    get = attrgetter(name)
+    """A field as far as it is measured, times ``scale``."""
 
     def read(sample: Sample) -> list[Reading]:
-        value = get(sample) if _measured(sample) else None
+        value = measured(sample, name)
         return [] if value is None else [((), value * scale)]
 
     return read
@@ -68,7 +63,7 @@ def _tokens(sample: Sample) -> Iterator[Reading]:
 
 
 def _usage(sample: Sample) -> Iterator[Reading]:
-    if _measured(sample) and sample.token_source == "usage":  # noqa: S105 - a word, not a secret
+    if is_measured(sample) and sample.token_source == "usage":  # noqa: S105 - a word, not a secret
         yield from _tokens(sample)
 
 
@@ -79,6 +74,11 @@ def _outcome(sample: Sample) -> Iterator[Reading]:
 
 def _untrusted(sample: Sample) -> Iterator[Reading]:
     if sample.trusted is False:
+        yield (), 1
+
+
+def _buffered(sample: Sample) -> Iterator[Reading]:
+    if sample.buffered:
         yield (), 1
 
 
@@ -150,6 +150,10 @@ OF_SAMPLES: Final[tuple[Metric[Sample], ...]] = (
     Metric(
         "inftop.untrusted.samples", "counter", "{sample}",
         "Samples whose times the recorder itself may have bent; they are in no histogram.", _untrusted,
+    ),
+    Metric(
+        "inftop.buffered.samples", "counter", "{sample}",
+        "Samples whose answer something on the way held back: in no histogram of TTFT, gaps and speeds.", _buffered,
     ),
     Metric(
         "inftop.own_faults", "counter", "{sample}",

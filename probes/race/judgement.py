@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import Final, Literal, get_args
 
+from probes.measured import is_measured, measured
 from probes.race.heat import Heat
 from probes.race.interval import CHANCE, FEWEST, interval, spent
 from probes.race.standing import Standing, counted, standing
@@ -139,7 +140,7 @@ def _ranks(rows: Sequence[_Row], standings: Mapping[str, Standing]) -> dict[str,
 
 def _pairs(rows: Sequence[_Row], lane: str, against: str) -> list[tuple[Sample, Sample]]:
     both = [(row[lane], row[against]) for row in rows if lane in row and against in row]
-    return [pair for pair in both if all(right(one) and one.trusted is not False for one in pair)]
+    return [pair for pair in both if all(right(one) and is_measured(one) for one in pair)]
 
 
 def _logs(pairs: Sequence[tuple[Sample, Sample]], metric: Metric) -> list[float]:
@@ -152,8 +153,7 @@ def _logs(pairs: Sequence[tuple[Sample, Sample]], metric: Metric) -> list[float]
 def _value(sample: Sample, metric: Metric) -> float | None:
     if metric == "chars_per_s":
         return chars_per_s(sample.output_chars, sample.e2e_ms)
-    value: float | None = getattr(sample, metric)
-    return value
+    return measured(sample, metric)
 
 
 def _duel(rows: Sequence[_Row], lane: str, against: str, every_heat: bool) -> Duel:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from probes.measured import measured
 from probes.race.heat import Heat
 from probes.race.trouble import right
 from probes.sample import Sample
@@ -43,7 +44,7 @@ def lane_cost(lane: str, samples: Sequence[Sample]) -> LaneCost:
     paid = [(one.cost_usd, one.output_tokens) for one in samples if one.cost_usd is not None and one.output_tokens]
     tokens = sum(count for _, count in paid)
     per_million = sum(usd for usd, _ in paid) / tokens * 1e6 if tokens else None
-    speed = median(one.tokens_per_s for one in samples if right(one) and one.trusted is not False)
+    speed = median(measured(one, "tokens_per_s") for one in samples if right(one))
     return LaneCost(lane, _sum(one.cost_usd for one in samples), per_million, ratio(speed, per_million))
 
 

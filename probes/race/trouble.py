@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
+from probes.buffering import DETAIL
 from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.text import line
@@ -45,6 +46,8 @@ def troubles(heat: Mapping[str, Sample]) -> Iterator[Trouble]:
             yield Trouble(lane, "stopped at the cap", None, counts=sample.expect_ok is not True)
         if sample.trusted is False and right(sample):
             yield Trouble(lane, "not trusted", "this machine held the engine up", counts=False)
+        if sample.buffered and right(sample):
+            yield Trouble(lane, "buffered", DETAIL, counts=False)
 
 
 def _capped(sample: Sample) -> bool:

@@ -24,7 +24,7 @@ SOME: Final = 20
 
 _STEPS: Final = 1_000_000
 _EVERY: Final = 2_000
-_COUNTS: Final = ("samples", "ok", "failed", "rate_limited", "never_sent", "untrusted")
+_COUNTS: Final = ("samples", "ok", "failed", "rate_limited", "never_sent", "untrusted", "buffered")
 _SUMS: Final = ", ".join(f"sum({name})" for name in _COUNTS)
 _OF_TIER: Final = f"SELECT endpoint_id, {_SUMS} FROM rollup WHERE tier = ? AND start >= ? GROUP BY endpoint_id"
 _OF_SAMPLES: Final = "SELECT endpoint_id, count(*) FROM sample WHERE started_at >= ? GROUP BY endpoint_id"
@@ -134,8 +134,16 @@ def _agrees(row: Row) -> bool:
     """Whether a rollup counts, in each of its parts, what it counts in the others."""
     try:
         _, one = rollup_of(row[len(_COUNTS) :])
-        counted = (sum(one.outcomes.values()), one.ok, one.failed, one.hits, one.never_sent, one.untrusted)
-        return counted == row[: len(_COUNTS)] and _fits(one)
+        counted = (
+            sum(one.outcomes.values()),
+            one.ok,
+            one.failed,
+            one.hits,
+            one.never_sent,
+            one.untrusted,
+            one.buffered,
+        )
+        return (*counted, one.untrusted, one.buffered) == row[: len(_COUNTS)] and _fits(one)
     except (ValueError, TypeError, KeyError, json.JSONDecodeError):
         return False
 

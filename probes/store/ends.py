@@ -18,6 +18,13 @@ _TOLD: Final = (
 )
 
 
+_UNLESS_BUFFERED: Final = ", ".join(
+    f"CASE WHEN coalesce(CAST(buffered AS INTEGER), 0) = 1 THEN NULL ELSE {name} END"
+    for name in ("ttft_ms", "tokens_per_s")
+)
+"""As `probes.measured` says."""
+
+
 class Asked(NamedTuple):
     """Where the newest of an endpoint's row is looked for, and the lane it is to tell of."""
 
@@ -56,7 +63,7 @@ def _newest(reader: StoreReader, asked: Mapping[int, Asked], condition: str) -> 
     )
     sql = (
         f"WITH asked(id, since, until, lane) AS (VALUES {', '.join(['(?, ?, ?, ?)'] * len(asked))}) "
-        "SELECT sample.endpoint_id, started_at, outcome, ttft_ms, tokens_per_s "
+        f"SELECT sample.endpoint_id, started_at, outcome, {_UNLESS_BUFFERED} "
         f"FROM (SELECT ({newest}) AS id FROM asked) AS newest CROSS JOIN sample WHERE sample.id = newest.id"
     )
     rows = reader.few(sql, [value for number, one in asked.items() for value in (number, *one.span, one.lane)])

@@ -16,7 +16,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from probes.store.problem import StoreProblem, of_postgres
 from probes.store.row import KINDS
-from probes.store.schema import LACKING, known
+from probes.store.schema import LACKING, WITHOUT_BUFFERED, known
 from probes.store.source import FETCH
 
 NAMESPACE: Final = 0x696E6674
@@ -171,6 +171,8 @@ class PostgresSource:
                 # over the table of that name, for this session alone: only a recorder brings a store up to date
                 nulls = ", ".join(f"NULL::{_TYPES[KINDS[name]]} AS {name}" for name in lacking)
                 self._connection.execute(f"CREATE TEMP VIEW sample AS SELECT *, {nulls} FROM sample".encode())
+            if self._revision in WITHOUT_BUFFERED:
+                self._connection.execute("CREATE TEMP VIEW rollup AS SELECT *, 0 AS buffered FROM rollup")
             self._connection.execute("SET default_transaction_read_only = on")
         return self._connection
 

@@ -36,6 +36,7 @@ class Point(NamedTuple):
     e2e_ms: float | None
     cost_usd: float | None
     trusted: bool | None
+    buffered: bool | None
     dns_ms: float | None
     connect_ms: float | None
     tls_ms: float | None

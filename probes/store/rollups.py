@@ -18,7 +18,7 @@ AT_ONCE: Final = 500
 """Rollups read by one statement: SQLite takes 32,766 parameters."""
 
 _KEY: Final = ", ".join(Spot._fields)
-_COUNTS: Final = ("outcomes", "untrusted", "last_at", "cost_usd", "input_tokens", "output_tokens")
+_COUNTS: Final = ("outcomes", "untrusted", "buffered", "last_at", "cost_usd", "input_tokens", "output_tokens")
 _EXTENTS: Final = tuple(f"{name}_{end}" for name in EXTENTS for end in ("min", "max"))
 READ: Final = ", ".join((*Spot._fields, *_COUNTS, *_EXTENTS, *(f"sketch.{name}" for name in METRICS)))
 _SAMPLES: Final = (
@@ -97,6 +97,7 @@ def _row_of(spot: Spot, one: Rollup) -> dict[str, Any]:
         "rate_limited": one.hits,
         "never_sent": one.never_sent,
         "untrusted": one.untrusted,
+        "buffered": one.buffered,
         "last_at": one.last_at,
         "cost_usd": one.cost_usd,
         "input_tokens": one.input_tokens,

@@ -6,7 +6,21 @@ from typing import Final
 
 from probes.store.problem import StoreProblem
 
-REVISIONS: Final = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012")
+REVISIONS: Final = (
+    "0001",
+    "0002",
+    "0003",
+    "0004",
+    "0005",
+    "0006",
+    "0007",
+    "0008",
+    "0009",
+    "0010",
+    "0011",
+    "0012",
+    "0013",
+)
 """Every version there was, oldest first: the revisions of `probes.store.migrations`."""
 
 _SINCE_0012: Final = (
@@ -31,8 +45,13 @@ LACKING: Final[Mapping[str, tuple[str, ...]]] = {
     "0009": _SINCE_0010,
     "0010": _SINCE_0012,
     "0011": _SINCE_0012,
+    "0012": (),
 }
 """The columns of ``sample`` that a store of an older version has not: to its readers they are NULL."""
+
+
+WITHOUT_BUFFERED: Final = frozenset({"0008", "0009", "0010", "0011", "0012"})
+"""The versions whose ``rollup`` has no count of buffered samples: to its readers it is 0."""
 
 
 def revision_of(connection: sqlite3.Connection) -> str | None:

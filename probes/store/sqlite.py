@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from probes.store.place import BUSY_TIMEOUT_S, whose
 from probes.store.problem import of_os, of_sqlite
-from probes.store.schema import LACKING, revision_of
+from probes.store.schema import LACKING, WITHOUT_BUFFERED, revision_of
 from probes.store.source import FETCH
 
 
@@ -75,11 +75,21 @@ class SqliteSource:
             revision = revision_of(self._connection)
             if revision is None:
                 self.close()
-            elif lacking := LACKING.get(revision):
-                # over the table of that name, for this connection alone: only a recorder brings a store up to date
-                nulls = ", ".join(f"NULL AS {name}" for name in lacking)
-                self._connection.execute(f"CREATE TEMP VIEW sample AS SELECT *, {nulls} FROM main.sample")
+            else:
+                _bring_up(self._connection, revision)
         return self._connection
+
+
+def _bring_up(connection: sqlite3.Connection, revision: str) -> None:
+    """Give the tables of an older store the columns of today, for this connection alone.
+
+    Views stand over the tables of their names: only a recorder brings a store itself up to date.
+    """
+    if lacking := LACKING.get(revision):
+        nulls = ", ".join(f"NULL AS {name}" for name in lacking)
+        connection.execute(f"CREATE TEMP VIEW sample AS SELECT *, {nulls} FROM main.sample")
+    if revision in WITHOUT_BUFFERED:
+        connection.execute("CREATE TEMP VIEW rollup AS SELECT *, 0 AS buffered FROM main.rollup")
 
 
 def connect_read_only(path: Path) -> sqlite3.Connection:

@@ -36,6 +36,7 @@ class Sums(NamedTuple):
     rate_limited: int
     never_sent: int
     untrusted: int
+    buffered: int
     last_at: int
     cost_usd: float
     input_tokens: int
@@ -84,6 +85,7 @@ class Bar(NamedTuple):
     failed: int
     rate_limited: int
     untrusted: int
+    buffered: int
     last_at: int
     cost_usd: float
     ttft_ms_max: float | None

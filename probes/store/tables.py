@@ -148,6 +148,7 @@ class RollupRow(_Spot, table=True):
     rate_limited: int
     never_sent: int
     untrusted: int
+    buffered: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     last_at: int = Field(sa_type=BigInteger)
     cost_usd: float
     input_tokens: int = Field(sa_type=BigInteger)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from probes.buffering import DETAIL
 from probes.frames import Command, EngineStatus, Frame, StoreStatus, WatchStatus
 from probes.outcome import Outcome
 from probes.selftest.certificate import Certificate, Measured
@@ -305,6 +306,17 @@ async def test_what_is_not_trusted_is_counted_at_the_foot_and_told_in_the_detail
         shown.dashboard.selected = name
         await shown.settle()
         assert "not trusted: held up for 12 ms" in shown.text
+
+
+async def test_what_something_on_the_way_holds_back_is_counted_at_the_foot_and_told_in_the_detail(messages):
+    name = fabric.day()[-1].endpoint
+    held = sample(started_at=NOW - 1, endpoint=name, buffered=True, outcome_detail=DETAIL, ttft_ms=880.0)
+    async with showing(*messages, fabric.frame([held]), size=(160, 40)) as shown:
+        assert "1 buffered" in shown.text
+        assert shown.dashboard.fleet.endpoints[name].history.ttft_ms(-1) is None
+        shown.dashboard.selected = name
+        await shown.settle()
+        assert "holds the answer back" in shown.text
 
 
 async def test_what_inftop_spoilt_is_counted_at_the_foot_and_no_failure(messages):

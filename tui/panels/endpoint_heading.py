@@ -61,6 +61,8 @@ def figure_rows(portrait: Portrait | None, lane: str, width: int, problem: str) 
         counts.append(f"{number(sums.own_faults)} own fault{'' if sums.own_faults == 1 else 's'}")
     if sums.untrusted:
         counts.append(f"{number(sums.untrusted)} not trusted")
+    if sums.buffered:
+        counts.append(f"{number(sums.buffered)} buffered")
     if sums.cost_usd:
         counts.append(usd(sums.cost_usd))
     counts.append(_source(portrait))

@@ -41,7 +41,7 @@ class StatusLine(OneLine):
             left += [*_notice(engine), *_store(engine.store), *_budget(engine)]
         elif not left:
             left = [Part(Content.styled("no word from the engine yet", "$text-muted"))]
-        left = [*_blame(board), *_own_faults(board), *left, *_untrusted(board)]
+        left = [*_blame(board), *_own_faults(board), *left, *_untrusted(board), *_buffered(board)]
         self.parts(left, [*_accuracy(board, now), *([] if engine is None else _lag(engine))])
 
 
@@ -67,6 +67,13 @@ def _untrusted(board: Dashboard) -> list[Part]:
     if not board.untrusted:
         return []
     return [Part(Content.styled(f"{number(board.untrusted)} untrusted ○", "$warning"), 3)]
+
+
+def _buffered(board: Dashboard) -> list[Part]:
+    """The window's samples whose TTFT and tokens/s are in no figure, since something on the way held them back."""
+    if not board.buffered:
+        return []
+    return [Part(Content.styled(f"{number(board.buffered)} buffered", "$warning"), 3)]
 
 
 def _accuracy(board: Dashboard, now: int) -> list[Part]:
