@@ -8,6 +8,7 @@ from typing import Any, Final
 from probes import timing
 from probes.absences import Absence
 from probes.answer import Answer
+from probes.daily_cost import prompt_tokens
 from probes.endpoint import Endpoint
 from probes.hit import limited_by
 from probes.keys import Secret
@@ -73,6 +74,7 @@ def assemble(
         finish_reason=answer.finish,
         expect_ok=verdict.expect_ok,
         cost_usd=_cost(endpoint, answer, tokens),
+        provider_cost_usd=answer.usage.cost_usd if answer.usage else None,
         clock=None if marks.kernel is None else "kernel" if marks.kernel else "user",
         prompt_version=version(endpoint),
         **_spans(marks),
@@ -239,13 +241,14 @@ def _headroom(limits: RateLimits | None) -> dict[str, Any]:
 
 
 def _cost(endpoint: Endpoint, answer: Answer, tokens: timing.Tokens) -> float | None:
-    """USD: the provider's own figure, else price × tokens (hidden reasoning is in them), else not known."""
-    if answer.usage and answer.usage.cost_usd is not None:
-        return answer.usage.cost_usd
+    """USD: price × tokens (hidden reasoning is in them) where a price is configured, else the provider's own figure.
+
+    That figure stands in for a count too; a prompt that was not counted is estimated.
+    """
     if endpoint.price is None or tokens.output is None:
-        return None
-    paid = (tokens.input or 0) * endpoint.price.input + tokens.output * endpoint.price.output
-    return round(paid / 1e6, 9)
+        return answer.usage.cost_usd if answer.usage else None
+    sent = prompt_tokens(endpoint) if tokens.input is None else tokens.input
+    return round((sent * endpoint.price.input + tokens.output * endpoint.price.output) / 1e6, 9)
 
 
 def _plain(sample: Sample, key: Secret | None) -> Sample:

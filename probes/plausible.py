@@ -12,8 +12,10 @@ place. Bounds are wide enough for every honest provider known, so that nothing t
 - input ≤ bytes of prompt and of the endpoint's own body fields + `MOST_FRAMING`: no token is less than a byte; around
   the prompt come templates, system prompts, and what a search tool brings.
 - cached ≤ input; input + output ≤ `MOST_TOKENS`, which no context window that is probed exceeds.
-- cost ≤ `PRICE_FACTOR` × the configured price of the tokens. Without a price ≤ `MOST_USD`, and ≤ `REQUEST_USD` +
-  tokens × `DEAREST_USD`: a request may have a fee, and no list price is higher.
+- 0 tokens for a prompt that was sent, for text that came or for reasoning that was streamed is a count left out
+  (LiteLLM's Gemini route, mocks), not a count.
+- its own cost ≤ `MOST_USD`, and ≤ `REQUEST_USD` + tokens × `DEAREST_USD`: a request may have a fee, and no list price
+  is higher. It may differ from the configured price, which `cost_usd` is made of where there is one: both are kept.
 - server times ≤ `LONGEST_MS`, server speed ≤ `FASTEST`: they are shown as the server's word, but must be drawable.
 
 Tokens per second above `FASTEST` are arithmetic on a false count or on a replay, whoever computed them.
@@ -34,7 +36,6 @@ OVERRUN: Final = 16
 MOST_REASONING: Final = 200_000
 MOST_FRAMING: Final = 32_768
 MOST_TOKENS: Final = 1_000_000
-PRICE_FACTOR: Final = 10
 MOST_USD: Final = 1.0
 REQUEST_USD: Final = 0.05
 DEAREST_USD: Final = 1_000 / 1e6
@@ -70,13 +71,18 @@ def believed(answer: Answer, endpoint: Endpoint) -> Believed:
     if why is not None:
         refused.append(why)
         usage = replace(usage, output=None, reasoning=None)
+    elif usage.reasoning == 0 and answer.reasoning_chars:
+        usage = replace(usage, reasoning=None)
+    if usage.input == 0:
+        refused.append("0 input tokens")
+        usage = replace(usage, input=None, cached=None)
     if (most := _most_input(endpoint)) < max(usage.input or 0, usage.cached or 0):
         refused.append(f"{max(usage.input or 0, usage.cached or 0):,} input tokens where at most {most:,} were sent")
         usage = replace(usage, input=None, cached=None)
     if usage.input is not None and usage.cached is not None and usage.cached > usage.input:
         refused.append(f"{usage.cached:,} of {usage.input:,} input tokens cached")
         usage = replace(usage, cached=None)
-    if usage.cost_usd is not None and usage.cost_usd > most_usd(usage, answer.chars, endpoint):
+    if usage.cost_usd is not None and usage.cost_usd > _most_usd(usage, answer.chars, endpoint):
         refused.append(f"a cost of {usage.cost_usd:,.6g} USD")
         usage = replace(usage, cost_usd=None)
     return Believed(usage, times, _chars(answer.chars, endpoint), tuple(refused), count_refused=why is not None)
@@ -88,18 +94,18 @@ def running(tokens: int | None, chars: int, endpoint: Endpoint) -> int | None:
     return tokens if tokens is not None and tokens <= most else None
 
 
-def most_usd(usage: Usage, chars: int, endpoint: Endpoint) -> float:
-    """The most that an answer with these believed counts, and so many characters, can have cost."""
+def _most_usd(usage: Usage, chars: int, endpoint: Endpoint) -> float:
+    """The most that an answer with these believed counts, and so many characters, can have cost, at any provider."""
     sent = prompt_tokens(endpoint) if usage.input is None else usage.input
     written = _most_output(chars, endpoint) if usage.output is None else usage.output
-    if (price := endpoint.price) is not None:
-        return PRICE_FACTOR * (sent * price.input + written * price.output) / 1e6
     return min(MOST_USD, REQUEST_USD + (sent + written) * DEAREST_USD)
 
 
 def _wrong_output(usage: Usage, answer: Answer, endpoint: Endpoint) -> str | None:
     """Why the output count, or the reasoning in it, cannot be true; None where it can."""
     output, reasoning = usage.output or 0, usage.reasoning or 0
+    if usage.output == 0 and answer.chars:
+        return f"0 output tokens for {answer.chars:,} characters"
     if reasoning > MOST_REASONING or (usage.output is not None and reasoning > output):
         return f"{reasoning:,} reasoning tokens of {output:,}"
     chars = answer.chars - (answer.reasoning_chars if reasoning else 0)

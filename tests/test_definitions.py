@@ -57,7 +57,7 @@ def test_columns_with_a_unit_in_their_name_have_it_in_their_definition():
 
 def test_the_numbers_in_the_text_are_those_of_the_code():
     bounds = (plausible.SLACK_TOKENS, plausible.MOST_REASONING, plausible.MOST_FRAMING, plausible.MOST_TOKENS)
-    for bound in (*bounds, plausible.PRICE_FACTOR, int(plausible.FASTEST), int(plausible.DEAREST_USD * 1e6)):
+    for bound in (*bounds, int(plausible.FASTEST), int(plausible.DEAREST_USD * 1e6)):
         assert f"{bound:,}" in word("what cannot be true").formula
     assert f"${plausible.REQUEST_USD:.2f}" in word("what cannot be true").formula
     assert f"{plausible.LONGEST_MS / 3.6e6:.0f} h" in word("what cannot be true").formula

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from probes.answer import Answer
 from probes.budget import Budget, Ledger
+from probes.daily_cost import prompt_tokens
 from probes.endpoint import Endpoint, Price
 from probes.marks import Marks
 from probes.outcome import Outcome
@@ -59,8 +60,10 @@ def refused(usage: Usage, answer: str = WORDS, reasoning: str = "", **fields: An
         (Usage(9000), {}),  # a system prompt of the provider's, a search
         (Usage(90_000), {"body": {"tools": ["t" * 60_000]}}),
         (Usage(12, None, 20, cost_usd=0.012), {}),  # a fee for the request
-        (Usage(12, None, 200, cost_usd=0.002), {"price": Price(0.1, 1.0)}),
-        (Usage(12, None, 200, cost_usd=0.0), {"price": Price(0.0, 0.0)}),
+        (Usage(12, None, 200, cost_usd=0.0021), {"price": Price(0.1, 1.0)}),  # another price list than ours
+        (Usage(12, None, 200, cost_usd=1e-9), {"price": Price(0.0, 0.0)}),
+        (Usage(12, 0, 200, cost_usd=0.0), {"price": Price(0.0, 0.0)}),
+        (Usage(12, None, 0), {"answer": ""}),  # nothing came, nothing was counted
         (Usage(), {}),
     ],
 )
@@ -84,8 +87,9 @@ def test_what_honest_providers_say_is_believed(usage, fields):
         (Usage(12, None, 20, cost_usd=1e308), {}, "a cost of 1e+308 USD"),
         (Usage(12, None, 20, cost_usd=0.5), {}, "a cost of 0.5 USD"),
         (Usage(30_000, None, 320, cost_usd=1.01), {}, "a cost of 1.01 USD"),
-        (Usage(12, None, 200, cost_usd=0.0021), {"price": Price(0.1, 1.0)}, "a cost of 0.0021 USD"),
-        (Usage(12, None, 200, cost_usd=1e-9), {"price": Price(0.0, 0.0)}, "a cost of 1e-09 USD"),
+        (Usage(12, None, 0), {}, "0 output tokens for 21 characters"),
+        (Usage(12, None, 0), {"answer": "", "reasoning": "hm"}, "0 output tokens for 2 characters"),
+        (Usage(0, 0, 20), {}, "0 input tokens"),
     ],
 )
 def test_what_cannot_be_true_is_refused_with_its_figure(usage, fields, words):
@@ -96,6 +100,15 @@ def test_what_cannot_be_true_is_refused_with_its_figure(usage, fields, words):
 def test_a_false_count_takes_its_reasoning_with_it_and_leaves_what_is_true():
     found = believed(told(Output(Kind.ANSWER, WORDS), Usage(12, 3, 10**9, 100, 0.001)), endpoint())
     assert (found.usage, found.count_refused) == (Usage(12, 3, None, None, 0.001), True)
+
+
+def test_what_is_0_beside_text_is_not_known():
+    found = believed(told(Output(Kind.REASONING, "Hm."), Output(Kind.ANSWER, WORDS), Usage(0, 0, 0, 0)), endpoint())
+    assert (found.usage, found.count_refused) == (Usage(), True)
+    split = believed(told(Output(Kind.REASONING, "Hm."), Usage(12, 0, 20, 0)), endpoint())
+    assert split.usage == Usage(12, 0, 20, None)
+    hidden = believed(told(Output(Kind.ANSWER, WORDS), Usage(12, 0, 20, 0)), endpoint())
+    assert hidden.usage == Usage(12, 0, 20, 0)
 
 
 def test_server_times_are_the_servers_word_but_can_be_drawn():
@@ -152,9 +165,28 @@ def test_a_flood_of_text_spends_no_more_than_a_server_that_heeds_no_cap():
     assert sample.output_tokens == (OVERRUN_TOKENS + OVERRUN * 256) // 4
 
 
-def test_a_false_cost_gives_way_to_the_configured_price():
-    sample = streamed({"prompt_tokens": 12, "completion_tokens": 20, "cost": 1e9}, endpoint(price=Price(1.0, 10.0)))
-    assert (sample.cost_usd, sample.token_source) == (0.000212, "usage")
+@pytest.mark.parametrize(
+    ("told", "price", "cost", "own"),
+    [
+        (0.5e-3, None, 0.5e-3, 0.5e-3),
+        (0.5e-3, Price(1.0, 10.0), 0.000212, 0.5e-3),
+        (None, Price(1.0, 10.0), 0.000212, None),
+        (1e9, Price(1.0, 10.0), 0.000212, None),
+        (0.0, Price(1.0, 10.0), 0.000212, 0.0),
+        (0.5e-3, Price(0.0, 0.0), 0.0, 0.5e-3),
+        (None, None, None, None),
+    ],
+)
+def test_the_configured_price_counts_and_the_providers_own_cost_is_kept_beside_it(told, price, cost, own):
+    sample = streamed({"prompt_tokens": 12, "completion_tokens": 20, "cost": told}, endpoint(price=price))
+    assert (sample.cost_usd, sample.provider_cost_usd, sample.token_source) == (cost, own, "usage")
+
+
+def test_what_was_not_counted_costs_what_it_is_estimated_at():
+    one = endpoint(price=Price(1.0, 10.0))
+    sample = streamed({"prompt_tokens": 0, "completion_tokens": 0}, one)
+    assert (sample.input_tokens, sample.output_tokens, sample.token_source) == (None, 25, "estimate")
+    assert sample.cost_usd == (prompt_tokens(one) * 1.0 + 25 * 10.0) / 1e6
 
 
 def test_a_running_count_without_the_hidden_reasoning_is_no_base_of_a_speed():

@@ -136,6 +136,7 @@ class MessageReader(SseReader):
             cached=self._input.get("cache_read_input_tokens"),
             output=count(usage.get("output_tokens")) if final else None,
             reasoning=count(details.get("thinking_tokens")),
+            cost_usd=number(usage.get("cost")),  # gateways: OpenRouter, LiteLLM
         )
         return [] if found == Usage() else [found]
 

@@ -44,7 +44,7 @@ class Usage:
     """Token counts as the provider reports them; cumulative, so a later one replaces an earlier one field by field.
 
     ``output`` includes ``reasoning`` (the dialect adds it in where a provider leaves it out); ``input`` includes
-    ``cached``. ``cost_usd`` only where the provider itself sends it.
+    ``cached``. ``cost_usd`` is what the provider itself says, where it does.
     """
 
     input: int | None = None

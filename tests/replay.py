@@ -1,0 +1,206 @@
+"""Replay: a server that sends given bytes over a real socket, a probe of it, and each dialect's records as bytes."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final, Literal
+
+from websockets.frames import Frame, Opcode
+from websockets.utils import accept_key
+
+from probes.preset import socket_dialects
+from probes.probe import Probed, Prober
+from probes.transports import transport_to
+from probes.wire import load_dialect
+from tests.samples import endpoint
+
+Ending = Literal["whole", "cut", "open"]
+"""What follows the last piece: the proper end of the response, the end of the connection in its midst, or nothing."""
+
+PACE_S: Final = 0.002
+"""Between two pieces, so that each is a read of its own as a rule; no test needs it to be."""
+
+
+async def replay(
+    dialect: str,
+    pieces: Sequence[bytes],
+    *,
+    status: int = 200,
+    headers: Mapping[str, str] = MappingProxyType({}),
+    ending: Ending = "whole",
+    **options: Any,
+) -> Probed:
+    """One probe of a server that answers with these pieces, each an HTTP chunk (or WebSocket message) of its own."""
+    over_socket = dialect in socket_dialects()
+    ended = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            request = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+            named = dict(one.split(": ", 1) for one in request.split("\r\n")[1:] if one)
+            named = {name.lower(): value for name, value in named.items()}
+            if over_socket:
+                writer.write(_switching(named["sec-websocket-key"], headers))
+                await reader.read(1 << 16)
+            else:
+                await reader.readexactly(int(named["content-length"]))
+                said = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+                writer.write(f"HTTP/1.1 {status} Said\r\n{said}Transfer-Encoding: chunked\r\n\r\n".encode())
+            for piece in pieces:
+                writer.write(_message(piece) if over_socket else b"%x\r\n%b\r\n" % (len(piece), piece))
+                await writer.drain()
+                await asyncio.sleep(PACE_S)
+            if ending == "open":
+                await reader.read(1)  # until the probe hangs up
+            elif ending == "whole" and not over_socket:
+                writer.write(b"0\r\n\r\n")
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass  # the probe had enough
+        finally:
+            writer.close()
+            ended.set()
+
+    listening = await asyncio.start_server(serve, "127.0.0.1", 0)
+    url = f"{'ws' if over_socket else 'http'}://127.0.0.1:{listening.sockets[0].getsockname()[1]}/v1"
+    prober = Prober(endpoint(dialect=dialect, base_url=url, **options), load_dialect(dialect), transport_to(url, None))
+    try:
+        return await prober.probe(None)
+    finally:
+        prober.close()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(20):
+                await ended.wait()
+        listening.close()
+
+
+def _switching(key: str, headers: Mapping[str, str]) -> bytes:
+    said = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    return (
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        f"Sec-WebSocket-Accept: {accept_key(key)}\r\n{said}\r\n"
+    ).encode()
+
+
+def _message(piece: bytes) -> bytes:
+    return Frame(Opcode.TEXT, piece.removesuffix(b"\n")).serialize(mask=False)
+
+
+def sse(record: object, name: str = "") -> bytes:
+    """A server-sent event."""
+    return (f"event: {name}\n" if name else "").encode() + f"data: {json.dumps(record)}\n\n".encode()
+
+
+def row(record: object) -> bytes:
+    """A line of NDJSON, or a message of a WebSocket."""
+    return f"{json.dumps(record)}\n".encode()
+
+
+class Chat:
+    """OpenAI chat completions."""
+
+    def said(self, text: str) -> bytes:
+        return sse({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}]})
+
+    def finished(self, reason: str = "stop") -> bytes:
+        return sse({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
+
+    def counted(self, prompt: int, output: int) -> bytes:
+        return sse({"choices": [], "usage": {"prompt_tokens": prompt, "completion_tokens": output}})
+
+    marker = b"data: [DONE]\n\n"
+    frame = staticmethod(lambda text: f"data: {text}\n\n".encode("utf-8", "surrogateescape"))
+
+
+class Responses:
+    """OpenAI Responses; whether its objects are server-sent events or messages is ``frame``'s."""
+
+    def __init__(self, frame: Any) -> None:
+        self.record = frame
+
+    def said(self, text: str) -> bytes:
+        return self.record({"type": "response.output_text.delta", "delta": text})
+
+    def finished(self, reason: str = "stop") -> bytes:
+        return self.record({"type": "response.output_text.done"})
+
+    def counted(self, prompt: int, output: int) -> bytes:
+        usage = {"input_tokens": prompt, "output_tokens": output}
+        return self.record({"type": "response.completed", "response": {"status": "completed", "usage": usage}})
+
+    marker = b""
+
+    def frame(self, text: str) -> bytes:
+        data = text.encode("utf-8", "surrogateescape")
+        return b"data: %b\n\n" % data if self.record is sse else data + b"\n"
+
+
+class Anthropic:
+    """Anthropic Messages."""
+
+    def said(self, text: str) -> bytes:
+        delta = {"type": "text_delta", "text": text}
+        return sse({"type": "content_block_delta", "index": 0, "delta": delta}, "content_block_delta")
+
+    def finished(self, reason: str = "end_turn") -> bytes:
+        return sse({"type": "content_block_stop", "index": 0}, "content_block_stop")
+
+    def counted(self, prompt: int, output: int) -> bytes:
+        usage = {"input_tokens": prompt, "output_tokens": output}
+        delta = {"stop_reason": "end_turn"}
+        return sse({"type": "message_delta", "delta": delta, "usage": usage}, "message_delta")
+
+    marker = b'event: message_stop\ndata: {"type": "message_stop"}\n\n'
+    frame = staticmethod(lambda text: f"data: {text}\n\n".encode("utf-8", "surrogateescape"))
+
+
+class Gemini:
+    """Gemini's generateContent."""
+
+    def said(self, text: str) -> bytes:
+        return sse({"candidates": [{"content": {"parts": [{"text": text}], "role": "model"}, "index": 0}]})
+
+    def finished(self, reason: str = "STOP") -> bytes:
+        return sse({"candidates": [{"finishReason": reason, "index": 0}]})
+
+    def counted(self, prompt: int, output: int) -> bytes:
+        return sse({"usageMetadata": {"promptTokenCount": prompt, "candidatesTokenCount": output}})
+
+    marker = b""
+    frame = staticmethod(lambda text: f"data: {text}\n\n".encode("utf-8", "surrogateescape"))
+
+
+class Ollama:
+    """Ollama's chat."""
+
+    def said(self, text: str) -> bytes:
+        return row({"model": "m", "message": {"role": "assistant", "content": text}, "done": False})
+
+    def finished(self, reason: str = "stop") -> bytes:
+        return b"\n"
+
+    def counted(self, prompt: int, output: int) -> bytes:
+        counts = {"prompt_eval_count": prompt, "eval_count": output}
+        return row({"model": "m", "message": {"content": ""}, "done": True, "done_reason": "stop", **counts})
+
+    marker = b""
+    frame = staticmethod(lambda text: f"{text}\n".encode("utf-8", "surrogateescape"))
+
+
+RECORDS: Final[Mapping[str, Any]] = {
+    "openai_chat": Chat(),
+    "openai_responses": Responses(sse),
+    "openai_responses_ws": Responses(row),
+    "anthropic": Anthropic(),
+    "gemini": Gemini(),
+    "ollama": Ollama(),
+}
+"""How each dialect says things."""
+
+
+def answer(dialect: str, *texts: str, counts: tuple[int, int] | None = (12, 20)) -> list[bytes]:
+    """A whole answer of these texts, an event each."""
+    records = RECORDS[dialect]
+    whole = [*map(records.said, texts), records.finished(), *([records.counted(*counts)] if counts else [])]
+    return [one for one in [*whole, records.marker] if one]
