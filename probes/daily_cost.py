@@ -36,5 +36,5 @@ def daily_cost(endpoint: Endpoint) -> DailyCost:
 
 
 def prompt_tokens(endpoint: Endpoint) -> int:
-    """What a probe sends, in tokens, estimated from the prompt's length."""
-    return math.ceil(len(endpoint.prompt) / CHARS_PER_TOKEN) + FRAME_TOKENS
+    """What a probe sends, in tokens, estimated from the length of all its messages."""
+    return math.ceil(len(endpoint.conversation.text) / CHARS_PER_TOKEN) + FRAME_TOKENS

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, get_args
 from urllib.parse import urlsplit
 
+from probes.conversation import Conversation, Message, user_says
+
 Reasoning = Literal["off", "low", "medium", "high", "default"]
 REASONING: Final[tuple[Reasoning, ...]] = ("off", "low", "medium", "high")
 """The levels of reasoning an endpoint may ask for, the least first."""
@@ -74,8 +76,9 @@ class Endpoint:
     """One row, one colour: everything needed to build a probe of it, except the key itself.
 
     ``keys`` are the names under which the key is looked up, best first; empty where the endpoint takes none.
-    ``body`` holds extra request fields, merged last; those that set ``reasoning`` are already in it. ``interval`` is
-    in seconds.
+    ``body`` holds extra request fields, merged last; those that set ``reasoning`` are already in it. ``path`` stands
+    in for the dialect's own path below ``base_url``; ``query`` is added to the URL of every request. ``interval`` is in
+    seconds. ``messages``, where there are any, are asked in place of the ``prompt``, both after ``system``.
     """
 
     name: str
@@ -98,6 +101,16 @@ class Endpoint:
     temperature: float | None = 0.0
     reasoning: Reasoning = DEFAULT_REASONING
     timeouts: Timeouts = field(default_factory=Timeouts)
+    path: str | None = None
+    query: Mapping[str, str] = field(default_factory=dict)
+    system: str | None = None
+    messages: tuple[Message, ...] = ()
+
+    @property
+    def conversation(self) -> Conversation:
+        """What its probes ask, as yet without a nonce."""
+        asked = self.messages or user_says(self.prompt).messages
+        return Conversation(asked if self.system is None else (Message("system", self.system), *asked))
 
     @property
     def output_cap(self) -> int:

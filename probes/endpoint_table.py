@@ -7,7 +7,9 @@ from functools import reduce
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
+from probes import request_table
 from probes import toml_value as check
+from probes.conversation import Message
 from probes.endpoint import (
     DEFAULT_REASONING,
     POLICIES,
@@ -20,7 +22,7 @@ from probes.endpoint import (
     Timeouts,
 )
 from probes.keys import KEY_ADVICE
-from probes.preset import Preset, dialects, presets, socket_dialects
+from probes.preset import Preset, dialects, paths, presets, socket_dialects
 from probes.toml_table import Table
 
 LEAST_INTERVAL_S: Final = 0.1
@@ -40,7 +42,7 @@ _REFUSED_HEADERS: Final = {
 }
 _OWNED: Final[Mapping[str, Any]] = {
     "model": "model",
-    "messages": "prompt",
+    "messages": "messages",
     "temperature": "temperature",
     "max_tokens": "max_output_tokens",
     "max_completion_tokens": "max_output_tokens",
@@ -58,6 +60,8 @@ class ProbeSettings:
     temperature: float | None = 0.0
     reasoning: Reasoning = DEFAULT_REASONING
     timeouts: Timeouts = field(default_factory=Timeouts)
+    system: str | None = None
+    messages: tuple[Message, ...] = ()
 
 
 def read_settings(table: Table, usual: ProbeSettings) -> ProbeSettings:
@@ -78,6 +82,8 @@ def read_settings(table: Table, usual: ProbeSettings) -> ProbeSettings:
         temperature=table.take("temperature", _temperature, usual.temperature),
         reasoning=table.take("reasoning", _level, usual.reasoning),
         timeouts=timeouts,
+        system=table.take("system", check.text, usual.system),
+        messages=request_table.read_messages(table, usual.messages),
     )
 
 
@@ -86,8 +92,9 @@ def read_endpoint(table: Table, usual: ProbeSettings) -> Endpoint:
     name = table.need("name", check.label) or ""
     model = table.need("model", check.label) or ""
     preset = _preset(table)
-    base_url = table.take("base_url", check.base_url, preset.base_url)
     dialect = table.take("dialect", check.one_of(dialects()), preset.dialect)
+    base_url = table.take("base_url", request_table.base_url(dialect, paths()), preset.base_url)
+    own_query = request_table.own_query(paths().get(dialect, ""))
     settings = read_settings(table, usual)
     reasoning = _reasoning(table, preset, dialect, settings.reasoning)
     headers, price = table.table("headers"), _price(table)
@@ -112,6 +119,10 @@ def read_endpoint(table: Table, usual: ProbeSettings) -> Endpoint:
         temperature=settings.temperature,
         reasoning=settings.reasoning,
         timeouts=settings.timeouts,
+        path=table.take("path", request_table.path, None),
+        query=request_table.read_query(table, own_query),
+        system=settings.system,
+        messages=settings.messages,
     )
     over_socket, dialect_over_socket = base_url.startswith("ws"), dialect in socket_dialects()
     if base_url and dialect and over_socket != dialect_over_socket:

@@ -127,7 +127,7 @@ def _chars(chars: int, endpoint: Endpoint) -> int:
 
 
 def _most_input(endpoint: Endpoint) -> int:
-    sent = len(endpoint.prompt.encode("utf-8", "replace"))
+    sent = len(endpoint.conversation.text.encode("utf-8", "replace"))
     own = len(json.dumps(endpoint.body, default=str)) if endpoint.body else 0
     return min(sent + own + MOST_FRAMING, MOST_TOKENS)
 

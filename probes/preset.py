@@ -13,6 +13,9 @@ from probes.endpoint import DEFAULT_REASONING, REASONING, Quirks, Reasoning
 from probes.ratelimit import WINDOWS
 from probes.toml_table import ConfigError, Problem, Table, parse
 
+CHAT_PATH: Final = "/chat/completions"
+"""What most dialects' look-alikes add to their base URL."""
+
 PATH: Final = Path(__file__).with_name("presets.toml")
 
 
@@ -22,10 +25,11 @@ class Preset:
 
     ``keys`` are the names its key is looked for under, best first; empty where it takes none. ``body`` holds the
     request fields every probe of it carries. ``reasoning`` is its reasoning switch: the request fields of every
-    level it can be set to. ``owned`` are request fields that inftop sets itself, by the name its dialect gives them:
-    each with the endpoint's option that sets it, or with a table of those below it. ``gen_ai_name`` is what
-    OpenTelemetry calls the provider (``gen_ai.provider.name``), None: as it is called here. What follows are words for
-    people; None where nothing is known.
+    level it can be set to. ``path`` is what its dialect adds to ``base_url``, with its query, and with ``{model}`` for
+    the model. ``owned`` are request fields that inftop sets itself, by the name its dialect gives them: each with the
+    endpoint's option that sets it, or with a table of those below it. ``gen_ai_name`` is what OpenTelemetry calls the
+    provider (``gen_ai.provider.name``), None: as it is called here. What follows are words for people; None where
+    nothing is known.
     """
 
     name: str
@@ -37,6 +41,7 @@ class Preset:
     body: Mapping[str, Any]
     reasoning: Mapping[Reasoning, Mapping[str, Any]]
     docs: str
+    path: str = CHAT_PATH
     owned: Mapping[str, Any] = field(default_factory=dict)
     gen_ai_name: str | None = None
     reasoning_note: str | None = None
@@ -69,6 +74,12 @@ def socket_dialects() -> frozenset[str]:
     return frozenset(one.dialect for one in presets().values() if one.base_url.startswith("ws"))
 
 
+@cache
+def paths() -> Mapping[str, str]:
+    """What every dialect adds to its base URLs: see `Preset.path`."""
+    return MappingProxyType({one.dialect: one.path for one in presets().values()})
+
+
 def read(path: Path) -> dict[str, Preset]:
     """The presets of a file. Raises ConfigError with all its problems."""
     problems: list[Problem] = []
@@ -93,6 +104,7 @@ def _preset(name: str, table: Table) -> Preset:
         body=body.each(check.json_value),
         reasoning=_reasoning(table.table("reasoning")),
         docs=table.need("docs", check.base_url) or "",
+        path=table.take("path", check.label, CHAT_PATH),
         gen_ai_name=table.take("gen_ai_name", check.label, None),
         owned=table.table("owned").each(check.json_value),
         reasoning_note=table.take("reasoning_note", check.text, None),

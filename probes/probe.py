@@ -22,7 +22,7 @@ from probes.loop import let_others_read
 from probes.marks import Marks, Setup
 from probes.outcome import Outcome
 from probes.own_fault import blamed, defect
-from probes.prompt import unique
+from probes.prompt import nonce
 from probes.ratelimit import RateLimits, rate_limits
 from probes.read_budget import ReadBudget, ReadBudgetSpent
 from probes.sample import Sample
@@ -51,12 +51,12 @@ class Probed:
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """What a race wants of a probe: this very prompt, not before the gate, and every output told with its instant.
+    """What a race wants of a probe: this very nonce, not before the gate, and every output told with its instant.
 
     ``hear`` is called off the clock with each output and when it came (monotonic ns).
     """
 
-    prompt: str
+    nonce: str
     gate: Gate
     hear: Callable[[Output, int], None]
 
@@ -98,7 +98,11 @@ class Prober:
         if self._lanes[0] == "warm":
             with contextlib.suppress(SetupError, Refused, TimeoutError, ReadBudgetSpent):
                 async with asyncio.timeout(self.endpoint.timeouts.connect):
-                    await self._open("warm", self._dialect.request(self.endpoint, "", key), ReadBudget.of_idle())
+                    await self._open(
+                        "warm",
+                        self._dialect.request(self.endpoint, self.endpoint.conversation, key),
+                        ReadBudget.of_idle(),
+                    )
 
     def close(self) -> None:
         """Close what is open."""
@@ -203,7 +207,8 @@ class Prober:
         transport = self._transports[exchange.lane]
         if exchange.lane == "cold":
             transport.drop()
-        request = self._dialect.request(self.endpoint, cue.prompt if cue else unique(self.endpoint.prompt), key)
+        asked = self.endpoint.conversation.with_nonce(cue.nonce if cue else nonce())
+        request = self._dialect.request(self.endpoint, asked, key)
         await let_others_read()
         try:
             exchange.marks.setup = await self._open(exchange.lane, request, exchange.budget)

@@ -11,7 +11,7 @@ import pytest
 import probes.wire
 from probes import preset
 from probes.commands.probe import probe
-from probes.preset import dialects, presets, socket_dialects
+from probes.preset import dialects, paths, presets, socket_dialects
 from tests.test_boundaries import ROOT, imports, modules, parsed
 
 FILE = '''"""Murmur: one word a line, said to whoever asks politely; made up."""
@@ -26,8 +26,8 @@ from probes.wire.trouble import trouble
 class Wire:
     name = "murmur"
 
-    def request(self, endpoint, prompt, key):
-        body = {"whisper": prompt, "words": endpoint.max_output_tokens, **endpoint.body}
+    def request(self, endpoint, asked, key):
+        body = {"whisper": asked.text, "words": endpoint.max_output_tokens, **endpoint.body}
         return WireRequest(endpoint.base_url + "/say", {"x-password": key.reveal()}, json.dumps(body).encode())
 
     def reader(self):
@@ -89,7 +89,7 @@ def known(monkeypatch, tmp_path):
     added.mkdir()
     (added / "murmur.py").write_text(FILE)
     monkeypatch.setattr(probes.wire, "__path__", [*probes.wire.__path__, str(added)])
-    caches = (presets, dialects, socket_dialects)
+    caches = (presets, dialects, socket_dialects, paths)
 
     def known(place: str) -> Path:
         path = tmp_path / "presets.toml"

@@ -219,8 +219,8 @@ def test_a_wrong_configuration_ends_with_2_and_every_problem(run, tmp_path):
         assert err.splitlines() == [
             f"{path}: endpoint[1] \"a\": missing key 'model'",
             f"{path}: endpoint[1] \"a\": unknown key 'modle'; did you mean 'model'? allowed: base_url, body, "
-            "connection, dialect, enabled, expect, group, headers, interval, key, max_output_tokens, model, name, "
-            "price, prompt, provider, reasoning, temperature, timeout",
+            "connection, dialect, enabled, expect, group, headers, interval, key, max_output_tokens, messages, "
+            "model, name, path, price, prompt, provider, query, reasoning, system, temperature, timeout",
             f"{path}: unknown key 'probes'; did you mean 'probe'? allowed: budget, control, endpoint, probe, race, "
             "store",
         ]

@@ -231,13 +231,13 @@ model = 3
         "endpoint[1] \"first\": missing key 'model'",
         f"endpoint[1] \"first\": provider: 'cerebas' is not known; did you mean 'cerebras'? known: {PROVIDERS}",
         "endpoint[1] \"first\": unknown key 'modle'; did you mean 'model'? allowed: base_url, body, connection, "
-        "dialect, enabled, expect, group, headers, interval, key, max_output_tokens, model, name, price, prompt, "
-        "provider, reasoning, temperature, timeout",
+        "dialect, enabled, expect, group, headers, interval, key, max_output_tokens, messages, model, name, "
+        "path, price, prompt, provider, query, reasoning, system, temperature, timeout",
         'endpoint[2] "second": model: must be text, not a whole number',
         f"endpoint[2] \"second\": missing key 'provider' (or else 'key'); providers: {PROVIDERS}",
-        "endpoint[2] \"second\": base_url: must be an http://, https://, ws:// or wss:// address, not 'ftp://host/v1'",
         "endpoint[2] \"second\": dialect: 'openai' is not known; did you mean 'openai_chat'? known: "
         f"{', '.join(dialects())}",
+        "endpoint[2] \"second\": base_url: must be an http://, https://, ws:// or wss:// address, not 'ftp://host/v1'",
         "unknown key 'modle'; allowed: budget, control, endpoint, probe, race, store",
     ]
 
@@ -246,7 +246,7 @@ model = 3
     ("line", "said"),
     [
         ('base_url = "https://user:pw@host/v1"', "must not hold a user or password"),
-        ('base_url = "https://host/v1?key=x"', "no '?' and no '#'"),
+        ('base_url = "https://host/v1#top"', "no '?' and no '#'"),
         ('base_url = "https://ho st/v1"', "blanks or control characters"),
         ('base_url = "https:///v1"', "ws:// or wss:// address"),
         ('base_url = "https://host:port/v1"', "is not an address"),

@@ -106,6 +106,13 @@ def _facts(row: Checked) -> list[str]:
     """Where an endpoint is, what it speaks, the name of its key, and what is asked for beside the usual."""
     endpoint = row.endpoint
     facts = [endpoint.base_url, endpoint.dialect, row.key or "no key"]
+    if endpoint.path is not None:
+        facts.append(f"path {endpoint.path}")
+    facts += [f"query {name}={value}" for name, value in endpoint.query.items()]
+    if endpoint.system is not None:
+        facts.append(f"system {line(repr(endpoint.system), 40)}")
+    if endpoint.messages:
+        facts.append(f"{len(endpoint.messages)} messages")
     if endpoint.reasoning != DEFAULT_REASONING:
         facts.append(f"reasoning {endpoint.reasoning}")
     return [*facts, *(f"{name} {value}" for name, value in _tiers(endpoint).items() if value)]
@@ -170,6 +177,10 @@ def _endpoint_record(row: Checked) -> dict[str, Any]:
         "model": endpoint.model,
         "dialect": endpoint.dialect,
         "url": endpoint.base_url,
+        "path": endpoint.path,
+        "query": dict(endpoint.query),
+        "system": endpoint.system,
+        "messages": [asdict(one) for one in endpoint.messages],
         "group": endpoint.group,
         "connection": endpoint.connection,
         "enabled": endpoint.enabled,

@@ -12,7 +12,7 @@ from probes.endpoint import Endpoint
 from probes.keys import Secret
 from probes.outcome import Outcome
 from probes.probe import Prober
-from probes.prompt import nonce, with_nonce
+from probes.prompt import nonce
 from probes.race.differences import differences
 from probes.race.gun import Gun
 from probes.race.heat import Heat, LaneResult
@@ -163,7 +163,7 @@ class Racing:
             Runner(one, lane, self._chars_per_token.get(one.endpoint.name)) for lane, one in enumerate(self._probers)
         ]
         started_at, word = time.time_ns() // 1_000_000, nonce()
-        runs = [asyncio.create_task(self._run(one, with_nonce(self.wish.prompt, word), gun)) for one in self._runners]
+        runs = [asyncio.create_task(self._run(one, word, gun)) for one in self._runners]
         self._task = asyncio.create_task(_all(runs))
         self._phase = "running"
         try:
@@ -190,7 +190,7 @@ class Racing:
         )
         self._conclude("between")
 
-    async def _run(self, runner: Runner, prompt: str, gun: Gun) -> None:
+    async def _run(self, runner: Runner, nonce: str, gun: Gun) -> None:
         endpoint = runner.endpoint
         key = await self._find_key(endpoint) if endpoint.keys else None
         if endpoint.keys and key is None:
@@ -198,7 +198,7 @@ class Racing:
             runner.refuse(gun, LaneResult(endpoint.name, sample, Recording(), ""))
             return
         await runner.prepare(key)
-        result = await runner.run(key, prompt, gun)
+        result = await runner.run(key, nonce, gun)
         self._spent(result.sample, endpoint)
 
     async def _rest(self) -> None:
@@ -240,11 +240,15 @@ class Racing:
 
 
 def lanes(wish: RaceWish, endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
-    """The endpoints of a wish, made to be asked the same. Raises UnknownEndpoint."""
+    """The endpoints of a wish, made to be asked the same; a system prompt stays its endpoint's own.
+
+    Raises UnknownEndpoint.
+    """
     return tuple(
         replace(
             one,
             prompt=wish.prompt,
+            messages=(),
             expect=wish.expect,
             max_output_tokens=wish.max_output_tokens,
             connection="cold" if wish.cold else "warm",

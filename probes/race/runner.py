@@ -43,8 +43,8 @@ class Runner:
         """Have its connection open before the heat, unless it opens a new one each time."""
         await self._prober.prepare(key)
 
-    async def run(self, key: Secret | None, prompt: str, gun: Gun) -> LaneResult:
-        """Wait for the gun and answer the prompt. Never raises a failure."""
+    async def run(self, key: Secret | None, nonce: str, gun: Gun) -> LaneResult:
+        """Wait for the gun and answer the prompt, this nonce in front of it. Never raises a failure."""
         self._gun = gun
 
         async def gate() -> None:
@@ -63,7 +63,7 @@ class Runner:
             self._track.add(moment)
 
         try:
-            probed = await self._prober.probe(key, cue=Cue(prompt, gate, hear))
+            probed = await self._prober.probe(key, cue=Cue(nonce, gate, hear))
         finally:
             gun.scratch(self._lane)
         self.result = self._result(probed, gun)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from probes.conversation import Conversation
 from probes.endpoint import Endpoint
 from probes.keys import Secret
 from probes.outcome import Outcome
@@ -41,17 +42,19 @@ class Wire:
 
     name = "anthropic"
 
-    def request(self, endpoint: Endpoint, prompt: str, key: Secret | None) -> WireRequest:
-        """The streaming request for one prompt; the endpoint's own headers and body fields win over ours.
+    def request(self, endpoint: Endpoint, asked: Conversation, key: Secret | None) -> WireRequest:
+        """The streaming request for one conversation; the endpoint's own headers and body fields win over ours.
 
         Raises TypeError where the endpoint's body holds what JSON cannot.
         """
         body: dict[str, Any] = {
             "model": endpoint.model,
             "max_tokens": endpoint.max_output_tokens,
-            "messages": [{"role": "user", "content": prompt}],
+            "messages": [{"role": one.role, "content": one.content} for one in asked.turns],
             "stream": True,
         }
+        if asked.system is not None:
+            body["system"] = asked.system
         if endpoint.quirks.temperature and endpoint.temperature is not None:
             body["temperature"] = endpoint.temperature
         headers = {"anthropic-version": VERSION}

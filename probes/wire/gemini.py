@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import quote
 
+from probes.conversation import Conversation
 from probes.endpoint import Endpoint
 from probes.keys import Secret
 from probes.outcome import Outcome
@@ -21,6 +22,9 @@ from probes.wire.trouble import is_error, trouble, trouble_inside, trouble_inste
 
 _TIER_HEADER: Final = "x-gemini-service-tier"
 """Which tier served (ai.google.dev, priority-inference): an overfull one answers as "standard"."""
+
+_ROLES: Final = {"user": "user", "assistant": "model"}
+"""How it calls who says a message."""
 
 _COUNTS: Final = (
     "promptTokenCount",
@@ -36,15 +40,18 @@ class Wire:
 
     name = "gemini"
 
-    def request(self, endpoint: Endpoint, prompt: str, key: Secret | None) -> WireRequest:
-        """The streaming request for one prompt; the endpoint's own headers and body fields win over ours.
+    def request(self, endpoint: Endpoint, asked: Conversation, key: Secret | None) -> WireRequest:
+        """The streaming request for one conversation; the endpoint's own headers and body fields win over ours.
 
         Raises TypeError where the endpoint's body holds what JSON cannot.
         """
         config: dict[str, Any] = {"maxOutputTokens": endpoint.max_output_tokens}
         if endpoint.quirks.temperature and endpoint.temperature is not None:
             config["temperature"] = endpoint.temperature
-        body = {"contents": [{"role": "user", "parts": [{"text": prompt}]}], "generationConfig": config}
+        contents = [{"role": _ROLES[one.role], "parts": [{"text": one.content}]} for one in asked.turns]
+        body: dict[str, Any] = {"contents": contents, "generationConfig": config}
+        if asked.system is not None:
+            body["systemInstruction"] = {"parts": [{"text": asked.system}]}
         model = endpoint.model if "/" in endpoint.model else f"models/{endpoint.model}"  # tunedModels/… as it is
         path = f"/{quote(model)}:streamGenerateContent?alt=sse"  # without alt=sse it streams one JSON array
         return json_request(endpoint, path, body, {} if key is None else {"x-goog-api-key": key.reveal()})

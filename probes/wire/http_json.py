@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
+from urllib.parse import quote, urlencode
 
 from probes import __version__
 from probes.endpoint import Endpoint
@@ -24,15 +25,26 @@ def json_request(
     headers: Mapping[str, str] = NO_HEADERS,
     accept: str = "text/event-stream",
 ) -> WireRequest:
-    """A POST of ``body`` to ``path`` below the endpoint's base URL; its own headers and body fields win over ours.
+    """A POST of ``body`` to the endpoint's `request_url`; its own headers and body fields win over ours.
 
+    ``path`` is the dialect's own, with its query where it has one.
     Header names are in lower case. Raises TypeError where the endpoint's body holds what JSON cannot.
     """
     sent = {"content-type": "application/json", "accept": accept, "user-agent": f"inftop/{__version__}", **headers}
     sent |= {name.lower(): value for name, value in endpoint.headers.items()}
     sent["accept-encoding"] = "identity"  # a compressor holds tokens back until its block is full
     data = json.dumps(merged(body, endpoint.body), separators=(",", ":")).encode()
-    return WireRequest(endpoint.base_url.rstrip("/") + path, sent, data)
+    return WireRequest(request_url(endpoint, path), sent, data)
+
+
+def request_url(endpoint: Endpoint, path: str) -> str:
+    """Where an endpoint's requests go: to the dialect's ``path``, or its own, with the queries of both."""
+    own, _, query = path.partition("?")
+    queries = [query] if query else []
+    if endpoint.query:
+        queries.append(urlencode(endpoint.query, quote_via=quote))
+    url = endpoint.base_url.rstrip("/") + (endpoint.path or own)
+    return f"{url}?{'&'.join(queries)}" if queries else url
 
 
 def bearer(key: Secret | None) -> dict[str, str]:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from probes.conversation import Conversation
 from probes.endpoint import Endpoint
 from probes.keys import Secret
 from probes.outcome import Outcome
@@ -23,8 +24,8 @@ class Wire:
 
     name = "ollama"
 
-    def request(self, endpoint: Endpoint, prompt: str, key: Secret | None) -> WireRequest:
-        """The streaming request for one prompt; the endpoint's own headers and body fields win over ours.
+    def request(self, endpoint: Endpoint, asked: Conversation, key: Secret | None) -> WireRequest:
+        """The streaming request for one conversation; the endpoint's own headers and body fields win over ours.
 
         ``think`` and ``keep_alive`` are for the endpoint's body. Raises TypeError where that holds what JSON cannot.
         """
@@ -33,7 +34,7 @@ class Wire:
             options["temperature"] = endpoint.temperature
         body = {
             "model": endpoint.model,
-            "messages": [{"role": "user", "content": prompt}],
+            "messages": asked.records(),
             "stream": True,
             "options": options,
         }

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from probes.conversation import Conversation
 from probes.endpoint import Endpoint
 from probes.keys import Secret
 from probes.outcome import Outcome
@@ -38,15 +39,15 @@ class Wire:
 
     name = "openai_chat"
 
-    def request(self, endpoint: Endpoint, prompt: str, key: Secret | None) -> WireRequest:
-        """The streaming request for one prompt; the endpoint's own headers and body fields win over ours.
+    def request(self, endpoint: Endpoint, asked: Conversation, key: Secret | None) -> WireRequest:
+        """The streaming request for one conversation; the endpoint's own headers and body fields win over ours.
 
         Raises TypeError where the endpoint's body holds what JSON cannot.
         """
         quirks = endpoint.quirks
         body: dict[str, Any] = {
             "model": endpoint.model,
-            "messages": [{"role": "user", "content": prompt}],
+            "messages": asked.records(),
             "stream": True,
             quirks.max_tokens_field: endpoint.max_output_tokens,
         }

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from probes.conversation import Conversation
 from probes.endpoint import Endpoint
 from probes.keys import Secret
 from probes.outcome import Outcome
@@ -19,12 +20,12 @@ class Wire:
 
     name = "openai_responses"
 
-    def request(self, endpoint: Endpoint, prompt: str, key: Secret | None) -> WireRequest:
-        """The streaming request for one prompt; the endpoint's own headers and body fields win over ours.
+    def request(self, endpoint: Endpoint, asked: Conversation, key: Secret | None) -> WireRequest:
+        """The streaming request for one conversation; the endpoint's own headers and body fields win over ours.
 
         Raises TypeError where the endpoint's body holds what JSON cannot.
         """
-        return json_request(endpoint, "/responses", {**request_body(endpoint, prompt), "stream": True}, bearer(key))
+        return json_request(endpoint, "/responses", {**request_body(endpoint, asked), "stream": True}, bearer(key))
 
     def reader(self) -> "ResponseReader":
         """A fresh decoder for one 200 response."""

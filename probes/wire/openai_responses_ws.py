@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from probes.conversation import Conversation
 from probes.endpoint import Endpoint
 from probes.keys import Secret
 from probes.outcome import Outcome
@@ -26,12 +27,12 @@ class Wire:
 
     name = "openai_responses_ws"
 
-    def request(self, endpoint: Endpoint, prompt: str, key: Secret | None) -> WireRequest:
+    def request(self, endpoint: Endpoint, asked: Conversation, key: Secret | None) -> WireRequest:
         """The upgrade's URL and headers, and ``response.create`` as the message: the HTTP body without ``stream``.
 
         The endpoint's own headers and body fields win. Raises TypeError where its body holds what JSON cannot.
         """
-        body = {"type": "response.create", **request_body(endpoint, prompt)}
+        body = {"type": "response.create", **request_body(endpoint, asked)}
         wire = json_request(endpoint, "/responses", body, bearer(key))
         return replace(wire, headers={name: value for name, value in wire.headers.items() if name not in _OF_A_BODY})
 

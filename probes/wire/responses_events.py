@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from probes.conversation import Conversation
 from probes.endpoint import Endpoint
 from probes.outcome import Outcome
 from probes.ratelimit import parse_reset
@@ -30,17 +31,21 @@ _DELTAS: Final[Mapping[str, Kind]] = {
 _TERMINAL: Final = frozenset({"response.completed", "response.incomplete", "response.failed"})
 
 
-def request_body(endpoint: Endpoint, prompt: str) -> dict[str, Any]:
-    """The fields of a request for one prompt that both transports send; the endpoint's own are not yet merged in.
+def request_body(endpoint: Endpoint, asked: Conversation) -> dict[str, Any]:
+    """The fields of a request for one conversation that both transports send; the endpoint's own are not yet merged in.
 
     ``max_output_tokens`` includes reasoning. Nothing is kept on the provider's side.
     """
+    first, *others = turns = asked.turns
+    alone = first.role == "user" and not others
     body: dict[str, Any] = {
         "model": endpoint.model,
-        "input": prompt,
+        "input": first.content if alone else [{"role": one.role, "content": one.content} for one in turns],
         "max_output_tokens": endpoint.max_output_tokens,
         "store": False,
     }
+    if asked.system is not None:
+        body["instructions"] = asked.system
     if endpoint.quirks.temperature and endpoint.temperature is not None:
         body["temperature"] = endpoint.temperature
     return body

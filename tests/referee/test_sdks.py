@@ -5,6 +5,7 @@ from importlib import import_module
 
 import pytest
 
+from probes.conversation import user_says
 from probes.outcome import Outcome
 from probes.preset import presets
 from probes.simulator import fault
@@ -60,7 +61,7 @@ async def answered(sdk, **changes):
         chat = presets()[sdk.preset].dialect == "openai_chat"  # which it speaks at one path, not at all look-alikes'
         root = simulator.url.removesuffix("/v1")
         endpoint = watched(sdk.preset, simulator.url if chat else below(root, sdk.preset), **sdk.body)
-        raw = await record(load_dialect(endpoint.dialect).request(endpoint, "Tell a story.", None))
+        raw = await record(load_dialect(endpoint.dialect).request(endpoint, user_says("Tell a story."), None))
         return raw, simulator.records[0]
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from probes import __version__
 from probes.answer import Answer
+from probes.conversation import user_says
 from probes.endpoint import Endpoint, Quirks
 from probes.keys import Secret
 from probes.marks import Marks
@@ -130,7 +131,7 @@ def endpoint(**more):
 
 
 def sent(**more):
-    return Wire().request(endpoint(**more), "nonce. Say hi.", Secret("sk-ant-planted"))
+    return Wire().request(endpoint(**more), user_says("nonce. Say hi."), Secret("sk-ant-planted"))
 
 
 def test_the_request():
@@ -151,7 +152,7 @@ def test_the_request():
         "stream": True,
     }
     assert "sk-ant-planted" not in repr(request)
-    assert "x-api-key" not in Wire().request(endpoint(), "hi", None).headers
+    assert "x-api-key" not in Wire().request(endpoint(), user_says("hi"), None).headers
 
 
 def test_what_an_endpoint_says_itself_is_sent():

@@ -7,6 +7,7 @@ import pytest
 
 from probes import __version__
 from probes.answer import Answer
+from probes.conversation import user_says
 from probes.endpoint import Endpoint, Quirks
 from probes.keys import Secret
 from probes.marks import Marks
@@ -111,7 +112,7 @@ def endpoint(**more):
 
 
 def sent(**more):
-    return Wire().request(endpoint(**more), "nonce. Say hi.", Secret("AIza-planted"))
+    return Wire().request(endpoint(**more), user_says("nonce. Say hi."), Secret("AIza-planted"))
 
 
 def test_the_request():
@@ -132,7 +133,7 @@ def test_the_request():
         "generationConfig": {"maxOutputTokens": 256, "temperature": 0.0, "thinkingConfig": {"thinkingBudget": 0}},
     }
     assert "AIza-planted" not in repr(request)
-    assert "x-goog-api-key" not in Wire().request(endpoint(), "hi", None).headers
+    assert "x-goog-api-key" not in Wire().request(endpoint(), user_says("hi"), None).headers
     assert "temperature" not in json.loads(sent(quirks=Quirks(temperature=False)).body)["generationConfig"]
 
 

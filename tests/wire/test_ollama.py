@@ -6,6 +6,7 @@ import random
 import pytest
 
 from probes.answer import Answer
+from probes.conversation import user_says
 from probes.endpoint import Quirks
 from probes.keys import Secret
 from probes.marks import Marks
@@ -38,7 +39,9 @@ def said(events):
 
 
 def requested(key=None, **fields):
-    request = Wire().request(endpoint(base_url="http://localhost:11434/", model="qwen3:4b", **fields), "Say hi.", key)
+    request = Wire().request(
+        endpoint(base_url="http://localhost:11434/", model="qwen3:4b", **fields), user_says("Say hi."), key
+    )
     return request, json.loads(request.body)
 
 

@@ -6,6 +6,7 @@ from types import MappingProxyType
 import pytest
 
 from probes import __version__
+from probes.conversation import user_says
 from probes.endpoint import Endpoint, Quirks
 from probes.keys import Secret
 from probes.outcome import Outcome
@@ -17,11 +18,11 @@ ENDPOINT = Endpoint("a", "b", "gpt-x", "openai_chat", "https://api.example.com/v
 
 
 def body_of(endpoint):
-    return json.loads(Wire().request(endpoint, "nonce. Say hi.", None).body)
+    return json.loads(Wire().request(endpoint, user_says("nonce. Say hi."), None).body)
 
 
 def test_the_request():
-    request = Wire().request(ENDPOINT, "nonce. Say hi.", Secret("sk-planted"))
+    request = Wire().request(ENDPOINT, user_says("nonce. Say hi."), Secret("sk-planted"))
     assert (request.method, request.url) == ("POST", "https://api.example.com/v1/chat/completions")
     assert request.headers == {
         "content-type": "application/json",
@@ -41,8 +42,8 @@ def test_the_request():
 
 
 def test_the_key_is_in_no_repr_and_in_no_request_without_one():
-    assert "sk-planted" not in repr(Wire().request(ENDPOINT, "hi", Secret("sk-planted")))
-    assert "authorization" not in Wire().request(ENDPOINT, "hi", None).headers
+    assert "sk-planted" not in repr(Wire().request(ENDPOINT, user_says("hi"), Secret("sk-planted")))
+    assert "authorization" not in Wire().request(ENDPOINT, user_says("hi"), None).headers
 
 
 def quirky(**more):
@@ -70,7 +71,7 @@ def test_the_endpoints_own_body_is_merged_last_and_deep():
 
 def test_the_endpoints_own_headers_win_but_never_ask_for_compression():
     own = {"Authorization": "Key abc", "Accept-Encoding": "gzip", "X-Title": "inftop"}
-    headers = Wire().request(quirky(headers=own), "hi", Secret("sk-planted")).headers
+    headers = Wire().request(quirky(headers=own), user_says("hi"), Secret("sk-planted")).headers
     assert headers["authorization"] == "Key abc"
     assert headers["accept-encoding"] == "identity"
     assert headers["x-title"] == "inftop"

@@ -6,6 +6,7 @@ import random
 import pytest
 
 from probes.answer import Answer
+from probes.conversation import user_says
 from probes.endpoint import Quirks
 from probes.keys import Secret
 from probes.marks import Marks
@@ -46,7 +47,7 @@ def judged(body):
 def requested(**fields):
     request = Wire().request(
         endpoint(base_url="https://api.example.com/v1/", model="gpt-x", **fields),
-        "nonce. Say hi.",
+        user_says("nonce. Say hi."),
         Secret("sk-planted"),
     )
     return request, json.loads(request.body)

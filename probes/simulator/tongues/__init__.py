@@ -8,13 +8,14 @@ from probes.simulator.tongues import anthropic, gemini, ollama, openai_chat, ope
 from probes.simulator.tongues.tongue import Tongue
 
 _PATHS: Final = (
-    (re.compile("/(?:.+/)?chat/completions"), openai_chat.TONGUE),
+    (re.compile("/(?:.+/)?(?:chat/completions|invocations)"), openai_chat.TONGUE),
     (re.compile("/(?:.+/)?responses"), openai_responses.TONGUE),
     (re.compile("/(?:.+/)?messages"), anthropic.TONGUE),
     (gemini.PATH, gemini.TONGUE),
     (re.compile("/api/chat"), ollama.TONGUE),
 )
-"""Below whatever a base URL ends with: ``/v1``, Groq's ``/openai/v1``, Fireworks' ``/inference/v1``, nothing."""
+"""Below whatever a base URL ends with: ``/v1``, Groq's ``/openai/v1``, Fireworks' ``/inference/v1``, nothing;
+``invocations`` are Databricks'."""
 
 _SOCKET_PATHS: Final = ((re.compile("/(?:.+/)?responses"), openai_responses_ws.TONGUE),)
 
