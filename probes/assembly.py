@@ -12,7 +12,7 @@ from probes.daily_cost import prompt_tokens
 from probes.endpoint import Endpoint
 from probes.hit import limited_by
 from probes.keys import Secret
-from probes.marks import Marks, Setup
+from probes.marks import Marks
 from probes.outcome import INCONCLUSIVE, Outcome
 from probes.plausible import Believed, believed
 from probes.prompt import version
@@ -20,7 +20,7 @@ from probes.ratelimit import Measure, RateLimits
 from probes.sample import Sample, new_sample_id
 from probes.surroundings import Disturbance
 from probes.text import line
-from probes.trust import trust
+from probes.trust import MOST_MS, setup_bound_ms, trust
 from probes.verdict import judge
 
 BUCKETS_KEPT: Final = 16
@@ -152,20 +152,19 @@ def _spans(marks: Marks) -> dict[str, Any]:
 def _setup(marks: Marks) -> dict[str, Any]:
     """What opening the connection took, nothing of it where it was open; and the round trip, of an open one too."""
     setup, link = marks.setup, marks.link
-    round_trip = {"round_trip_ms": _connect_ms(link) if link else None}
+    round_trip = {"round_trip_ms": timing.step_ms(link.connect) if link else None}
     if setup is None:
         return round_trip
+    bound = setup_bound_ms(setup)
     return round_trip | {
-        "dns_ms": timing.span_ms(setup.started, setup.resolved),
-        "connect_ms": _connect_ms(setup),
-        "tls_ms": timing.span_ms(setup.connected, setup.secured),
-        "upgrade_ms": timing.span_ms(setup.secured or setup.connected, setup.upgraded),
+        "dns_ms": timing.step_ms(setup.dns),
+        "connect_ms": timing.step_ms(setup.connect),
+        "proxy_ms": timing.step_ms(setup.proxy),
+        "tls_ms": timing.step_ms(setup.tls),
+        "upgrade_ms": timing.step_ms(setup.upgrade),
+        "setup_error_bound_ms": bound,
+        "setup_trusted": None if bound is None else bound <= MOST_MS,
     }
-
-
-def _connect_ms(setup: Setup) -> float | None:
-    """What TCP's handshake took: one round trip of the network, and little else."""
-    return timing.span_ms(setup.resolved or setup.started, setup.connected)
 
 
 def _gaps(marks: Marks) -> dict[str, Any]:

@@ -46,9 +46,9 @@ async def check(origin: str, tls: ssl.SSLContext | None, timeout: float) -> Cont
         origin,
         at,
         Outcome.OK,
-        dns_ms=timing.span_ms(setup.started, setup.resolved),
-        connect_ms=timing.span_ms(setup.resolved or setup.started, setup.connected),
-        tls_ms=timing.span_ms(setup.connected, setup.secured),
+        dns_ms=timing.step_ms(setup.dns),
+        connect_ms=timing.step_ms(setup.connect),
+        tls_ms=timing.step_ms(setup.tls),
     )
 
 

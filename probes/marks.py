@@ -23,19 +23,45 @@ class Stamp(NamedTuple):
     kernel: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """How one connection was opened.
+class Step(NamedTuple):
+    """One step of a connection's set-up, from ``start`` to ``stop`` (monotonic ns).
 
-    ``resolved`` is None for an address literal, ``secured`` without TLS, ``upgraded`` for all but WebSockets.
+    ``doubt`` is by how much (ns) its length can be wrong by our own doing; None is not known.
     """
 
-    started: int
-    connected: int
-    resolved: int | None = None
-    secured: int | None = None
-    upgraded: int | None = None
+    start: int
+    stop: int
+    doubt: int | None = None
+
+
+def exchanged(sent: Stamp, came: Stamp, late: int = 0) -> Step:
+    """The step that sending something began and the arrival of the other side's last word ended.
+
+    ``late`` is how long (ns) it stood still meanwhile since this side had to answer.
+    """
+    doubt = None if came.doubt is None else came.doubt + (sent.doubt or 0) + late
+    return Step(min(sent.at, came.at), came.at, doubt)
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """How one connection was opened, step by step; a step that was not taken is None.
+
+    ``dns`` is None for an address literal, ``proxy`` without one, ``tls`` without TLS, ``upgrade`` for all but
+    WebSockets. ``address`` is that of the other end.
+    """
+
+    connect: Step
+    dns: Step | None = None
+    proxy: Step | None = None
+    tls: Step | None = None
+    upgrade: Step | None = None
     address: str = ""
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps that were taken, in order."""
+        return tuple(one for one in (self.dns, self.connect, self.proxy, self.tls, self.upgrade) if one is not None)
 
 
 class Content(NamedTuple):

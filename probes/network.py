@@ -3,16 +3,21 @@
 import asyncio
 import contextlib
 import ipaddress
+import os
 import socket
 import ssl
+import sys
 import time
 from typing import Any, Final
 
-from probes.marks import Setup
+from probes.loop import ear
+from probes.marks import Setup, Step
 from probes.outcome import Outcome
 from probes.own_fault import lacking
 from probes.read_budget import ReadBudget
+from probes.run_queue import RunQueue
 from probes.stream import Stream, words
+from probes.tcp_info import read_tcp_info
 from probes.transport import ExchangeError, SetupError
 
 HEAD_START_S: Final = 0.25
@@ -23,12 +28,9 @@ Address = tuple[socket.AddressFamily, tuple[Any, ...]]
 
 async def open_stream(host: str, port: int, tls: ssl.SSLContext | None, budget: ReadBudget) -> tuple[Stream, Setup]:
     """A connected stream and what opening it took. Raises SetupError and ReadBudgetSpent."""
-    started = time.monotonic_ns()
-    literal = _is_address(host)
-    addresses = await _resolve(host, port)
-    resolved = None if literal else time.monotonic_ns()
-    sock = await _connect(addresses)
-    connected = time.monotonic_ns()
+    addresses, resolution = await _resolve(host, port)
+    sock, connect = await _connect(addresses)
+    dns = None if _is_address(host) else resolution
     try:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         address = str(sock.getpeername()[0])
@@ -37,9 +39,9 @@ async def open_stream(host: str, port: int, tls: ssl.SSLContext | None, budget: 
         raise _failure(Outcome.CONNECT, error) from error
     stream = Stream(sock, budget)
     if tls is None:
-        return stream, Setup(started, connected, resolved, address=address)
+        return stream, Setup(connect, dns, address=address)
     try:
-        await stream.secure(tls, host)
+        secure = await stream.secure(tls, host)
     except ExchangeError as error:
         stream.abort()
         ours = error.outcome is Outcome.OWN_FAULT
@@ -50,13 +52,14 @@ async def open_stream(host: str, port: int, tls: ssl.SSLContext | None, budget: 
     except BaseException:
         stream.abort()
         raise
-    return stream, Setup(started, connected, resolved, time.monotonic_ns(), address=address)
+    return stream, Setup(connect, dns, tls=secure, address=address)
 
 
-async def _resolve(host: str, port: int) -> list[Address]:
+async def _resolve(host: str, port: int) -> tuple[list[Address], Step]:
+    """The addresses of a host in the order in which to try them, and what finding them took."""
     loop = asyncio.get_running_loop()
     try:
-        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        found, step = await loop.run_in_executor(None, _look_up, host, port)
     except (OSError, UnicodeError) as error:
         raise _failure(Outcome.DNS, error, f"{host}: ") from error
     addresses: list[Address] = [(family, address) for family, _, _, _, address in found]
@@ -66,21 +69,42 @@ async def _resolve(host: str, port: int) -> list[Address]:
     first = [one for one in addresses if one[0] == addresses[0][0]]
     other = [one for one in addresses if one[0] != addresses[0][0]]
     turns = [one for pair in zip(first, other, strict=False) for one in pair]
-    return turns + first[len(other) :] + other[len(first) :]
+    return turns + first[len(other) :] + other[len(first) :], step
 
 
-async def _connect(addresses: list[Address]) -> socket.socket:
-    """The first address to connect, each given a head start on the next (happy eyeballs)."""
-    tries: set[asyncio.Task[socket.socket]] = set()
+def _look_up(host: str, port: int) -> tuple[list[Any], Step]:
+    """Resolve a host, in a thread, and stamp it there: how busy the loop is does not matter then.
+
+    In doubt is how long the thread waited for a processor, and for the interpreter, which others let go of within the
+    switch interval.
+    """
+    queue = RunQueue()
+    try:
+        before, start = queue.waited_ns(), time.monotonic_ns()
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        stop, waited = time.monotonic_ns(), queue.waited_ns() - before
+    finally:
+        queue.close()
+    return found, Step(start, stop, waited + round(sys.getswitchinterval() * 1e9))
+
+
+async def _connect(addresses: list[Address]) -> tuple[socket.socket, Step]:
+    """The first address to connect, each given a head start on the next (happy eyeballs), and what that took.
+
+    It is the handshake of that address, and a whole head start for each that ran out before it was tried.
+    """
+    tries: set[asyncio.Task[tuple[socket.socket, Step]]] = set()
     errors: list[BaseException] = []
     waiting = list(addresses)
+    ran_out_ns = 0
     try:
         while waiting or tries:
             if waiting:
-                tries.add(asyncio.create_task(_try(waiting.pop(0))))
+                tries.add(asyncio.create_task(_try(waiting.pop(0), ran_out_ns)))
             done, tries = await asyncio.wait(
                 tries, timeout=HEAD_START_S if waiting else None, return_when=asyncio.FIRST_COMPLETED
             )
+            ran_out_ns += 0 if done else round(HEAD_START_S * 1e9)
             for task in done:
                 if (error := task.exception()) is None:
                     return task.result()
@@ -97,23 +121,56 @@ def _failure(outcome: Outcome, error: BaseException, where: str = "") -> SetupEr
     return SetupError(Outcome.OWN_FAULT, ours) if ours else SetupError(outcome, f"{where}{words(error)}")
 
 
-async def _abandon(tries: set[asyncio.Task[socket.socket]]) -> None:
+async def _abandon(tries: set[asyncio.Task[tuple[socket.socket, Step]]]) -> None:
     for task in tries:
         task.cancel()
     for task in tries:
         with contextlib.suppress(asyncio.CancelledError, OSError):
-            (await task).close()
+            sock, _ = await task
+            sock.close()
 
 
-async def _try(address: Address) -> socket.socket:
+async def _try(address: Address, waited_ns: int) -> tuple[socket.socket, Step]:
+    """Connect to one address; ``waited_ns`` were waited before, in vain. Raises OSError.
+
+    The kernel measures the round trip of a SYN and its SYN-ACK. It does not where it had to send the SYN again
+    (RFC 6298 §3), and other systems do not tell: then the loop says when the socket became writable, and how long
+    before that it may have been.
+    """
     sock = socket.socket(address[0], socket.SOCK_STREAM)
     try:
         sock.setblocking(False)
-        await asyncio.get_running_loop().sock_connect(sock, address[1])
+        start = time.monotonic_ns()
+        with contextlib.suppress(BlockingIOError):
+            sock.connect(address[1])
+        sent = time.monotonic_ns()
+        writable, doubt = await _writable(sock)
+        if (code := sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)) != 0:
+            raise OSError(code, os.strerror(code))
     except BaseException:
         sock.close()
         raise
-    return sock
+    info = read_tcp_info(sock)
+    if info is not None and info.rtt_us and not info.retransmitted:
+        return sock, Step(start - waited_ns, start + info.rtt_us * 1000, 0)
+    return sock, Step(start - waited_ns, writable, None if doubt is None else doubt + sent - start)
+
+
+async def _writable(sock: socket.socket) -> tuple[int, int | None]:
+    """When the loop found a socket writable (monotonic ns), and how much earlier it may have been; None: not known."""
+    loop = asyncio.get_running_loop()
+    found: asyncio.Future[tuple[int, int | None]] = loop.create_future()
+
+    def stamp() -> None:
+        now, listening = time.monotonic_ns(), ear(loop)
+        if not found.done():
+            found.set_result((now, None if listening is None else now - listening.deaf_since_ns))
+
+    loop.add_writer(sock, stamp)
+    try:
+        return await found
+    finally:
+        loop.remove_writer(sock)
 
 
 def _is_address(host: str) -> bool:

@@ -14,7 +14,7 @@ from typing import Final
 
 from probes.intake import intake
 from probes.loop import backlog
-from probes.marks import SEND_NS, Stamp
+from probes.marks import SEND_NS, Stamp, Step, exchanged
 from probes.outcome import Outcome
 from probes.own_fault import lacking
 from probes.read_budget import ReadBudget, ReadBudgetSpent
@@ -167,21 +167,28 @@ class Stream:
         except (OSError, ssl.SSLError) as error:
             raise broken(error) from error
 
-    async def secure(self, context: ssl.SSLContext, host: str) -> None:
-        """Shake hands.
+    async def secure(self, context: ssl.SSLContext, host: str) -> Step:
+        """Shake hands: what that took, from the first message sent to the arrival of the server's last.
+
+        What this side computes after that is not in it; what it takes to answer in between is, and is its doubt.
 
         Raises OSError, of which ssl.SSLError is one and ConnectionAbortedError at an early end, and ReadBudgetSpent.
         """
         tls = Tls(context, host)
+        begun, late = None, 0
         stamp, data = Stamp(time.monotonic_ns()), b""
         while not tls.shake(data):
-            await self._send(tls.outgoing())
+            if flight := tls.outgoing():
+                sent = await self._send(flight)
+                begun, late = (begun, late + sent.at - stamp.at) if begun else (sent, 0)
             stamp, data = await self.read()
             if not data:
                 raise ConnectionAbortedError("the connection closed during the handshake")
         await self._send(tls.outgoing())
         self._tls = tls
+        last = stamp._replace(doubt=stamp.end_doubt) if tls.is_between_records else stamp
         self._take(stamp, b"")  # what came right behind the server's last message
+        return exchanged(begun or last, last, late)
 
     def abort(self) -> None:
         """Close at once; nothing here waits for a server that does not answer."""

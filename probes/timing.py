@@ -5,7 +5,7 @@ from itertools import islice
 from operator import attrgetter, sub
 from typing import Final, Literal
 
-from probes.marks import Content, Marks
+from probes.marks import Content, Marks, Step
 from probes.plausible import FASTEST
 from probes.stats import quantile
 from probes.wire.dialect import Kind, Usage
@@ -57,6 +57,11 @@ def count(usage: Usage | None, output_chars: int, *, refused: bool = False) -> T
 def span_ms(start: int | None, stop: int | None) -> float | None:
     """From one mark to another in milliseconds, or None where either is missing."""
     return None if start is None or stop is None else round((stop - start) / 1e6, 4)
+
+
+def step_ms(step: Step | None) -> float | None:
+    """How long a step of a connection's set-up took, milliseconds; None where it was not taken."""
+    return None if step is None else span_ms(step.start, step.stop)
 
 
 def ttft_ms(marks: Marks) -> float | None:

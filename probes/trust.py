@@ -6,7 +6,7 @@ from itertools import groupby, islice
 from operator import attrgetter, eq
 from typing import Final
 
-from probes.marks import Marks
+from probes.marks import Marks, Setup
 
 MOST_MS: Final = 5.0
 MOST_OF_SPEED: Final = 0.02
@@ -54,6 +54,12 @@ def trust(marks: Marks, stolen_ms: float | None = None) -> Trust:
         speed_error=round((found[0] + found[-1]) / span, 6) if span > 0 else None,
         shared=shared,
     )
+
+
+def setup_bound_ms(setup: Setup) -> float | None:
+    """How far the least certain time of a connection's set-up can be off, ms; None where that of one is not known."""
+    known = [one.doubt for one in setup.steps if one.doubt is not None]
+    return round(max(known) / 1e6, 4) if len(known) == len(setup.steps) else None
 
 
 def doubts(marks: Marks, stolen_ms: float | None = None) -> list[int] | None:

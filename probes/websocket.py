@@ -20,7 +20,7 @@ from websockets.http11 import Response
 from websockets.protocol import State
 from websockets.uri import parse_uri
 
-from probes.marks import Setup, Stamp
+from probes.marks import Setup, Stamp, Step, exchanged
 from probes.network import open_stream
 from probes.outcome import Outcome
 from probes.peer import peer_of
@@ -188,14 +188,14 @@ class WebSocket:
         self._stream, setup = await open_stream(*self._peer, budget)
         self._protocol = ClientProtocol(parse_uri(wire.url), max_size=EVENT_LIMIT, logger=_SILENT)
         try:
-            await self._upgrade(self._stream, self._protocol, wire)
+            upgrade = await self._upgrade(self._stream, self._protocol, wire)
         except ExchangeError as error:
             ours = error.outcome is Outcome.OWN_FAULT
             raise SetupError(error.outcome if ours else Outcome.CONNECT, f"upgrade: {error.detail}") from error
         self._opened_ns = time.monotonic_ns()
         self._incoming = Incoming(self._stream, self._protocol)
         self._listening = asyncio.create_task(self._incoming.listen())
-        return replace(setup, upgraded=self._opened_ns)
+        return replace(setup, upgrade=upgrade)
 
     async def send(self, wire: WireRequest, gate: Gate | None = None) -> Reply:
         """Send the request as one text frame. The headers are those of the upgrade, once. Raises ExchangeError."""
@@ -218,7 +218,8 @@ class WebSocket:
             self._stream.abort()
         self._stream = self._protocol = self._incoming = self._listening = None
 
-    async def _upgrade(self, stream: Stream, protocol: ClientProtocol, wire: WireRequest) -> None:
+    async def _upgrade(self, stream: Stream, protocol: ClientProtocol, wire: WireRequest) -> Step:
+        """Ask for a WebSocket: what that took, from the request's last byte sent to the answer's arrival."""
         request = protocol.connect()
         for name, value in wire.headers.items():
             if any(character in "\r\n\0" for character in name + value):
@@ -227,9 +228,9 @@ class WebSocket:
                 request.headers[name] = value
         protocol.send_request(request)
         await stream.write(b"".join(protocol.data_to_send()))
-        size = 0
+        sent, came, size = stream.sent, Stamp(0), 0
         while protocol.state is State.CONNECTING and protocol.handshake_exc is None:
-            _, data = await stream.read()
+            came, data = await stream.read()
             size += len(data)
             if size > UPGRADE_LIMIT:
                 raise ReadBudgetSpent(f"a flood: an answer to the upgrade of more than {UPGRADE_LIMIT >> 10} KiB")
@@ -247,6 +248,7 @@ class WebSocket:
         if answers_to_pings := b"".join(protocol.data_to_send()):  # that came right behind
             await stream.write(answers_to_pings)
         self._headers = headers
+        return exchanged(sent or came, came)
 
 
 def _end(protocol: ClientProtocol) -> ExchangeError:

@@ -14,6 +14,7 @@ from probes.network import open_stream
 from probes.outcome import Outcome
 from probes.peer import peer_of
 from probes.stream import UNREAD_LIMIT
+from probes.tcp_info import read_tcp_info
 from probes.transport import SetupError
 from probes.transports import transport_to, trust_for
 from probes.wire.dialect import WireRequest
@@ -90,12 +91,12 @@ async def test_a_first_request_pays_the_set_up_and_a_second_does_not():
     async with serving() as server, connection_to(server.url) as connection:
         setup = await connection.open(ASKED, plenty())
         assert setup is not None
-        assert setup.started <= setup.connected
-        assert setup.resolved is None, "an address literal is not resolved"
-        assert setup.secured is None
+        assert setup.connect.start <= setup.connect.stop
+        assert setup.dns is None, "an address literal is not resolved"
+        assert setup.tls is None
         reply = await ask(connection, server.url)
         assert connection.sent is not None
-        assert setup.connected <= connection.sent.at <= reply.head.at
+        assert setup.connect.stop <= connection.sent.at <= reply.head.at
         assert await connection.open(ASKED, plenty()) is None
         await ask(connection, server.url)
         assert server.accepted == 1
@@ -113,8 +114,8 @@ async def test_no_cookie_is_kept_for_the_next_request():
 async def test_a_name_is_resolved_and_its_time_known():
     async with serving() as server:
         stream, setup = await open_stream("localhost", server.port, None, plenty())
-        assert setup.resolved is not None
-        assert setup.started <= setup.resolved <= setup.connected
+        assert setup.dns is not None
+        assert setup.dns.start < setup.dns.stop <= setup.connect.start
         assert setup.address == "127.0.0.1"
         stream.abort()
 
@@ -148,8 +149,8 @@ async def test_tls_is_timed_apart(tmp_path, monkeypatch):
     ):
         setup = await connection.open(ASKED, plenty())
         assert setup is not None
-        assert setup.secured is not None
-        assert setup.secured > setup.connected
+        assert setup.tls is not None
+        assert setup.connect.stop <= setup.tls.start < setup.tls.stop
         await ask(connection, f"https://localhost:{server.port}")
 
 
@@ -207,10 +208,12 @@ async def test_a_dead_address_costs_one_head_start_and_not_the_connection(monkey
             filler.setblocking(False)
             filler.connect_ex(dead.getsockname())
         monkeypatch.setattr(network, "HEAD_START_S", 0.01)
-        found = await network._connect(
-            [(socket.AF_INET, dead.getsockname()), (socket.AF_INET, ("127.0.0.1", server.port))]
-        )
+        alive = (socket.AF_INET, ("127.0.0.1", server.port))
+        found, step = await network._connect([(socket.AF_INET, dead.getsockname()), alive])
         assert found.getpeername()[1] == server.port
+        info = read_tcp_info(found)
+        if info is not None:
+            assert step.stop - step.start == 10_000_000 + info.rtt_us * 1000  # one head start and one handshake
         for one in (found, dead, *fillers):
             one.close()
 

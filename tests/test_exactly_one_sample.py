@@ -19,7 +19,7 @@ from probes.budget import Budget, Ledger
 from probes.endpoint import Price, Timeouts
 from probes.engine import Engine
 from probes.keys import Secret
-from probes.marks import Content, Marks, Setup
+from probes.marks import Content, Marks, Setup, Step
 from probes.outcome import Outcome
 from probes.probe import Prober
 from probes.ratelimit import Bucket, RateLimits
@@ -49,7 +49,8 @@ INSTANT = st.integers(-(2**63), 2**66)
 COUNT = st.integers(-(2**70), 2**70) | st.integers(0, 3_000_000)
 NUMBER = st.floats(allow_nan=True, allow_infinity=True) | st.floats(0, 1e4)
 WORDS = st.text(st.characters(), max_size=40)  # surrogates among them
-STOPS = st.builds(Setup, INSTANT, INSTANT, maybe(INSTANT), maybe(INSTANT), maybe(INSTANT), WORDS)
+STEP = st.builds(Step, INSTANT, INSTANT, maybe(st.integers(0, 2**70)))
+STOPS = st.builds(Setup, STEP, maybe(STEP), maybe(STEP), maybe(STEP), maybe(STEP), WORDS)
 CONTENT = st.builds(
     Content,
     INSTANT,

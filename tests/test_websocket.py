@@ -61,8 +61,8 @@ async def test_a_socket_is_upgraded_once_and_kept():
     async with socket_to(handler) as (one, wire, _):
         setup = await one.open(wire, plenty())
         assert setup is not None
-        assert setup.upgraded is not None
-        assert setup.connected <= setup.upgraded
+        assert setup.upgrade is not None
+        assert setup.connect.stop <= setup.upgrade.start <= setup.upgrade.stop
         assert await said(one, wire) == b'you said {"a":1}\n'
         assert await one.open(wire, plenty()) is None
         assert await said(one, wire) == b'you said {"a":1}\n'
@@ -211,9 +211,9 @@ async def test_tls_and_upgrade_are_timed_apart(tmp_path, monkeypatch):
         wire = WireRequest(url, {}, b"hello")
         setup = await one.open(wire, plenty())
         assert setup is not None
-        assert setup.secured is not None
-        assert setup.upgraded is not None
-        assert setup.connected < setup.secured < setup.upgraded
+        assert setup.tls is not None
+        assert setup.upgrade is not None
+        assert setup.connect.stop <= setup.tls.start < setup.tls.stop <= setup.upgrade.start < setup.upgrade.stop
         assert await said(one, wire) == b"you said hello\n"
         one.drop()
 
