@@ -8,10 +8,10 @@ from typing import Any, Final
 from probes import timing
 from probes.absences import Absence
 from probes.answer import Answer
+from probes.credentials import Credentials
 from probes.daily_cost import prompt_tokens
 from probes.endpoint import Endpoint
 from probes.hit import limited_by
-from probes.keys import Secret
 from probes.marks import Marks
 from probes.outcome import INCONCLUSIVE, Outcome
 from probes.plausible import Believed, believed
@@ -41,9 +41,9 @@ def assemble(
     limits: RateLimits | None,
     disturbance: Disturbance,
     absences: Sequence[Absence] = (),
-    key: Secret | None,
+    credentials: Credentials | None,
 ) -> Sample:
-    """One probe's sample. What a provider sent is made plain, and the key is taken out wherever it was echoed.
+    """One probe's sample. What a provider sent is made plain, and the keys are taken out wherever they were echoed.
 
     ``absences`` are those within the probe: times that one of them may have bent are not trusted.
     """
@@ -88,7 +88,7 @@ def assemble(
         limited_by=limited_by(detail or "", limits) if verdict.outcome is Outcome.RATE_LIMITED else None,
         sample_id=new_sample_id(),
     )
-    return _plain(sample, key)
+    return _plain(sample, credentials)
 
 
 def unmeasured(
@@ -250,7 +250,7 @@ def _cost(endpoint: Endpoint, answer: Answer, tokens: timing.Tokens) -> float | 
     return round((sent * endpoint.price.input + tokens.output * endpoint.price.output) / 1e6, 9)
 
 
-def _plain(sample: Sample, key: Secret | None) -> Sample:
+def _plain(sample: Sample, credentials: Credentials | None) -> Sample:
     texts = (
         *("outcome_detail", "served_model", "served_tier", "served_by", "served_fingerprint"),
         *("request_id", "finish_reason"),
@@ -259,6 +259,6 @@ def _plain(sample: Sample, key: Secret | None) -> Sample:
     for name in texts:
         text = getattr(sample, name)
         if text is not None:
-            shown = line(text)  # first: what is taken out of a text may have stood between parts of the key
-            clean[name] = (key.hide(shown) if key else shown) or None
+            shown = line(text)  # first: what is taken out of a text may have stood between parts of a key
+            clean[name] = (credentials.hide(shown) if credentials else shown) or None
     return replace(sample, **clean)

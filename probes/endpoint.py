@@ -72,13 +72,32 @@ class Quirks:
 
 
 @dataclass(frozen=True, slots=True)
+class KeyHeader:
+    """A header that carries a key in place of the dialect's own: its name, and what stands before the key in it."""
+
+    name: str
+    prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderKey:
+    """A header beside the key's own that takes a key of its own, by that key's name."""
+
+    header: str
+    prefix: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
 class Endpoint:
     """One row, one colour: everything needed to build a probe of it, except the key itself.
 
     ``keys`` are the names under which the key is looked up, best first; empty where the endpoint takes none.
-    ``body`` holds extra request fields, merged last; those that set ``reasoning`` are already in it. ``path`` stands
-    in for the dialect's own path below ``base_url``; ``query`` is added to the URL of every request. ``interval`` is in
-    seconds. ``messages``, where there are any, are asked in place of the ``prompt``, both after ``system``.
+    ``key_header`` is where it goes; None: where the dialect puts it. ``headers`` have plain values, ``header_keys``
+    keys. ``body`` holds extra request fields, merged last; those that set ``reasoning`` are already in it. ``path``
+    stands in for the dialect's own path below ``base_url``; ``query`` is added to the URL of every request.
+    ``interval`` is in seconds. ``messages``, where there are any, are asked in place of the ``prompt``, both after
+    ``system``.
     """
 
     name: str
@@ -87,7 +106,9 @@ class Endpoint:
     dialect: str
     base_url: str
     keys: tuple[str, ...] = ()
+    key_header: KeyHeader | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    header_keys: tuple[HeaderKey, ...] = ()
     body: Mapping[str, Any] = field(default_factory=dict)
     quirks: Quirks = field(default_factory=Quirks)
     group: str | None = None

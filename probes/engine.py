@@ -16,9 +16,9 @@ from probes.clock import SteadyClock
 from probes.connection import tls_context
 from probes.control import USUAL, ControlPlan
 from probes.controls import Controls
+from probes.credentials import Credentials
 from probes.endpoint import Endpoint
 from probes.frames import Command, EngineStatus, StoreStatus
-from probes.keys import Secret
 from probes.outcome import Outcome
 from probes.probe import Probed, Prober
 from probes.sample import Sample
@@ -67,10 +67,10 @@ class Store(Protocol):
 class Keys(Protocol):
     """Where keys come from."""
 
-    async def find(self, names: tuple[str, ...]) -> Secret | None:
-        """The key under the first of these names that has one."""
+    async def find(self, endpoint: Endpoint) -> Credentials | None:
+        """What an endpoint's requests need. Raises KeyMissing."""
 
-    def forget(self, names: tuple[str, ...]) -> None:
+    def forget(self, endpoint: Endpoint) -> None:
         """Look again next time: the provider refused the key."""
 
 
@@ -232,13 +232,15 @@ class Engine:
         status = self.watches[endpoint.name].status
         return not (status.paused or status.no_key)
 
-    async def find_key(self, endpoint: Endpoint) -> Secret | None:
-        """The key of an endpoint."""
-        return await self._keys.find(endpoint.keys)
+    async def find_key(self, endpoint: Endpoint) -> Credentials | None:
+        """What an endpoint's requests need. Raises KeyMissing."""
+        return await self._keys.find(endpoint)
 
     def spend(self, sample: Sample, endpoint: Endpoint) -> None:
-        """Count what a sample of an endpoint cost."""
+        """Count what a sample of an endpoint cost; keys that were refused are looked for anew."""
         self._ledger = self._ledger.add(sample, endpoint)
+        if sample.outcome is Outcome.AUTH:
+            self._keys.forget(endpoint)
 
     def refusal(self) -> str | None:
         """Why nothing may be spent now; None while there is budget."""
@@ -256,8 +258,6 @@ class Engine:
     def _count(self, sample: Sample, _: str) -> None:
         endpoint = self.watches[sample.endpoint].endpoint
         self.spend(sample, endpoint)
-        if sample.outcome is Outcome.AUTH:
-            self._keys.forget(endpoint.keys)
         self._controls.hear(sample, endpoint, asyncio.get_running_loop().time())
 
 

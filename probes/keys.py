@@ -63,6 +63,10 @@ class WrongKey(ValueError):  # noqa: N818  # reads as what it says
     """A name or value that cannot be a key's; str never quotes it."""
 
 
+class KeyMissing(LookupError):  # noqa: N818  # reads as what it says
+    """An endpoint's key, or one of several, is not to be had; str says which, and what to do about it."""
+
+
 def find_in_environment(names: tuple[str, ...]) -> Secret | None:
     """The first environment variable of these names that holds a usable key."""
     for name in names:

@@ -14,10 +14,11 @@ from probes.absences import Absence
 from probes.answer import Answer
 from probes.assembly import assemble, unmeasured
 from probes.buffering import ANSWERS, DETAIL, is_buffered
+from probes.conversation import Conversation
+from probes.credentials import Credentials
 from probes.deadline import Deadline
 from probes.endpoint import Endpoint, Lane, lane_of
 from probes.exchange import ERROR_BODY_LIMIT, Exchange, first_bytes, too_early
-from probes.keys import Secret
 from probes.loop import let_others_read
 from probes.marks import Marks, Setup
 from probes.outcome import Outcome
@@ -93,23 +94,20 @@ class Prober:
         self._surroundings = surroundings or Surroundings()
         self._before = deque(before, maxlen=2 * ANSWERS)
 
-    async def prepare(self, key: Secret | None = None) -> None:
+    async def prepare(self, credentials: Credentials | None = None) -> None:
         """Re-open a warm connection that has died, ahead of a warm probe; a failure is left for the probe to meet."""
         if self._lanes[0] == "warm":
             with contextlib.suppress(SetupError, Refused, TimeoutError, ReadBudgetSpent):
                 async with asyncio.timeout(self.endpoint.timeouts.connect):
-                    await self._open(
-                        "warm",
-                        self._dialect.request(self.endpoint, self.endpoint.conversation, key),
-                        ReadBudget.of_idle(),
-                    )
+                    request = self._request(self.endpoint.conversation, credentials)
+                    await self._open("warm", request, ReadBudget.of_idle())
 
     def close(self) -> None:
         """Close what is open."""
         for transport in self._transports.values():
             transport.drop()
 
-    async def probe(self, key: Secret | None, due: int | None = None, cue: Cue | None = None) -> Probed:
+    async def probe(self, credentials: Credentials | None, due: int | None = None, cue: Cue | None = None) -> Probed:
         """Probe once, now. ``due`` is when it should have begun (monotonic ns; None: now). Never raises a failure.
 
         A cancelled probe ends in a sample too: `skipped`, since what it would have measured is not known. So does one
@@ -119,7 +117,7 @@ class Prober:
         started, wall = time.monotonic_ns(), time.time_ns() // 1_000_000
         marks = Marks(due=started if due is None else due, started=started)
         try:
-            return await self._measured(marks, before, wall, key, cue)
+            return await self._measured(marks, before, wall, credentials, cue)
         except asyncio.CancelledError:
             outcome, detail = Outcome.SKIPPED, "the engine stopped during the probe"
         except Exception as error:  # one bad sample, not the end of the engine, nor no sample
@@ -130,7 +128,7 @@ class Prober:
         return Probed(sample, "", marks)
 
     async def _measured(
-        self, marks: Marks, before: Beginning, wall: int, key: Secret | None, cue: Cue | None
+        self, marks: Marks, before: Beginning, wall: int, credentials: Credentials | None, cue: Cue | None
     ) -> Probed:
         lane = self._lanes[0]
         self._lanes.rotate(-1)
@@ -142,7 +140,7 @@ class Prober:
         deadline = Deadline(self.endpoint.timeouts)
         try:
             async with deadline:
-                await self._exchange(exchange, key, deadline, cue)
+                await self._exchange(exchange, credentials, deadline, cue)
             await let_others_read()
         except TimeoutError:
             exchange.answer.trouble = Trouble(Outcome.TIMEOUT, deadline.words)
@@ -164,15 +162,15 @@ class Prober:
         if exchange.answer.trouble is not None or lane == "cold" or not transport.is_open:
             transport.drop()  # at once: what may still come over it is of no use to anybody
         disturbance = self._surroundings.since(before)
-        text = await _without(key, exchange.answer.text)
-        return self._probed(exchange, text, wall, key, disturbance, absences)
+        text = await _without(credentials, exchange.answer.text)
+        return self._probed(exchange, text, wall, credentials, disturbance, absences)
 
     def _probed(
         self,
         exchange: Exchange,
         text: str,
         wall: int,
-        key: Secret | None,
+        credentials: Credentials | None,
         disturbance: Disturbance,
         absences: Sequence[Absence],
     ) -> Probed:
@@ -187,7 +185,7 @@ class Prober:
             limits=exchange.limits,
             disturbance=disturbance,
             absences=absences,
-            key=key,
+            credentials=credentials,
         )
         if not any(one.draft for one in exchange.marks.contents):
             sample = self._buffered(sample)
@@ -202,13 +200,15 @@ class Prober:
         said = (DETAIL, sample.outcome_detail)
         return replace(sample, buffered=True, outcome_detail="; ".join(one for one in said if one))
 
-    async def _exchange(self, exchange: Exchange, key: Secret | None, deadline: Deadline, cue: Cue | None) -> None:
+    async def _exchange(
+        self, exchange: Exchange, credentials: Credentials | None, deadline: Deadline, cue: Cue | None
+    ) -> None:
         deadline.enter("connect")
         transport = self._transports[exchange.lane]
         if exchange.lane == "cold":
             transport.drop()
         asked = self.endpoint.conversation.with_nonce(cue.nonce if cue else nonce())
-        request = self._dialect.request(self.endpoint, asked, key)
+        request = self._request(asked, credentials)
         await let_others_read()
         try:
             exchange.marks.setup = await self._open(exchange.lane, request, exchange.budget)
@@ -252,6 +252,11 @@ class Prober:
         if exchange.answer.trouble is not None and exchange.answer.trouble.headers:
             exchange.limits = self._limits(exchange.answer.trouble.headers)
 
+    def _request(self, asked: Conversation, credentials: Credentials | None) -> WireRequest:
+        if credentials is None:
+            return self._dialect.request(self.endpoint, asked, None)
+        return credentials.authorize(self._dialect.request(self.endpoint, asked, credentials.key))
+
     async def _open(self, lane: Lane, request: WireRequest, budget: ReadBudget) -> Setup | None:
         """Open a connection unless it is open. How the warm one was opened is kept for as long as it serves."""
         async with self._opening:  # what is still being prepared when the probe is due is waited for, not doubled
@@ -270,8 +275,8 @@ def _broken(error: ExchangeError, exchange: Exchange) -> Trouble:
     return Trouble(error.outcome, error.detail)
 
 
-async def _without(key: Secret | None, text: str) -> str:
-    """An answer without parts of the key; a long one is searched in a thread, for that takes tens of milliseconds."""
-    if key is None:
+async def _without(credentials: Credentials | None, text: str) -> str:
+    """An answer without parts of a key; a long one is searched in a thread, for that takes tens of milliseconds."""
+    if credentials is None:
         return text
-    return key.hide(text) if len(text) <= LONG_ANSWER else await asyncio.to_thread(key.hide, text)
+    return credentials.hide(text) if len(text) <= LONG_ANSWER else await asyncio.to_thread(credentials.hide, text)

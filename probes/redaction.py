@@ -12,7 +12,7 @@ one with fewer than `RANDOM` characters that are neither words nor counted up, o
 
 import re
 from base64 import b64encode
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -147,23 +147,24 @@ class _Ends:
 
 
 class Redaction:
-    """Finds one key, and its parts, in any number of texts."""
+    """Finds one key, and its parts, in any number of texts.
 
-    def __init__(self, key: str) -> None:
-        begun = PREFIX.match(key)
+    ``whole``: it is no key but a value that is only found whole, as a word or words by itself.
+    """
+
+    def __init__(self, key: str, *, whole: bool = False) -> None:
+        begun = None if whole else PREFIX.match(key)
         self._prefix = begun[0] if begun else ""
-        self._runs, self._ends = _finders(key, self._prefix)
+        self._whole = whole
+        nothing = _Ends((), (), dots=False)
+        self._runs, self._ends = ([_Runs.of([key], len(key))], nothing) if whole else _finders(key, self._prefix)
         self._near = max(END, *(one.size for one in self._runs), 0) + len(self._prefix)
         self.reach = max(_REACH, self._near)
         """Characters before a text that may belong to a part of the key that ends in it."""
 
     def hide(self, text: str) -> str:
         """``text`` with `REPLACEMENT` for all that gives the key away."""
-        shown, place = [], 0
-        for start, stop in self.spans(text):
-            shown += [text[place:start], REPLACEMENT]
-            place = stop
-        return "".join([*shown, text[place:]]) if shown else text
+        return _replaced(text, self.spans(text))
 
     def spans(self, text: str) -> list[Span]:
         """The places of ``text`` that give the key away, in order and apart from each other."""
@@ -191,8 +192,39 @@ class Redaction:
         found = [one for runs in self._runs for one in runs.spans(folded)]
         edges = {edge for span in found for edge in span}
         found += self._ends.spans(text, folded, edges)
+        if self._whole:
+            return [(start, stop) for start, stop in found if _stands_alone(text, start, stop)]
         prefix = self._prefix.lower()
         return [(start - len(prefix) if folded.endswith(prefix, 0, start) else start, stop) for start, stop in found]
+
+
+class Redactions:
+    """Finds any of several keys; as `Redaction` does with one."""
+
+    def __init__(self, each: Sequence[Redaction]) -> None:
+        self._each = tuple(each)
+        self.reach = max((one.reach for one in each), default=_REACH)
+
+    def hide(self, text: str) -> str:
+        """``text`` with `REPLACEMENT` for all that gives one of the keys away."""
+        return _replaced(text, _joined(span for one in self._each for span in one.spans(text)))
+
+    def spans_after(self, before: str, text: str) -> list[Span]:
+        """The places of ``text``, counted from its beginning; they may have begun in ``before``, which came before."""
+        return _joined(span for one in self._each for span in one.spans_after(before, text))
+
+
+def _replaced(text: str, spans: Iterable[Span]) -> str:
+    shown, place = [], 0
+    for start, stop in spans:
+        shown += [text[place:start], REPLACEMENT]
+        place = stop
+    return "".join([*shown, text[place:]]) if shown else text
+
+
+def _stands_alone(text: str, start: int, stop: int) -> bool:
+    """Whether what stands there is no part of a longer word."""
+    return not (text[max(0, start - 1) : start].isalnum() or text[stop : stop + 1].isalnum())
 
 
 def _finders(key: str, prefix: str) -> tuple[list[_Runs], _Ends]:

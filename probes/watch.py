@@ -12,9 +12,10 @@ from functools import partial
 from probes.assembly import unmeasured
 from probes.backoff import Backoff
 from probes.clock import SteadyClock
+from probes.credentials import Credentials
 from probes.endpoint import Endpoint
 from probes.frames import WatchStatus
-from probes.keys import Secret
+from probes.keys import KeyMissing
 from probes.loop import let_others_read
 from probes.outcome import INCONCLUSIVE, Outcome
 from probes.own_fault import defect
@@ -22,7 +23,7 @@ from probes.probe import Probed, Prober
 from probes.sample import Sample
 
 Deliver = Callable[[Sample, str], None]
-FindKey = Callable[[Endpoint], Awaitable[Secret | None]]
+FindKey = Callable[[Endpoint], Awaitable[Credentials | None]]
 
 log = logging.getLogger(__name__)
 
@@ -30,9 +31,10 @@ log = logging.getLogger(__name__)
 class Watch:
     """Starts at most one probe of its endpoint at a time, and turns every due time into exactly one sample.
 
-    The exception is an endpoint without a key: one `no_key` sample says so, and it is looked for again at every due
-    time. ``deliver`` takes each sample and the answer's text; ``refusal`` says why nothing may be spent now, or None;
-    ``changed`` is told whenever `status` has changed, ``probed`` all that a probe brought. None of the three may raise.
+    The exception is an endpoint without a key: one `no_key` sample says what is missing, and it is looked for again at
+    every due time. ``deliver`` takes each sample and the answer's text; ``refusal`` says why nothing may be spent now,
+    or None; ``changed`` is told whenever `status` has changed, ``probed`` all that a probe brought. None of the three
+    may raise.
     """
 
     def __init__(
@@ -64,9 +66,9 @@ class Watch:
         self._blocked_why: str | None = None
         self._paused = False
         self._held: str | None = None
-        self._no_key = False
+        self._lacking: str | None = None
         self._next_due: float | None = None
-        self._task: asyncio.Task[Probed | None] | None = None
+        self._task: asyncio.Task[Probed | KeyMissing] | None = None
 
     @property
     def status(self) -> WatchStatus:
@@ -76,7 +78,7 @@ class Watch:
             next_due=_ms(self._next_due),
             running=self._is_running(),
             paused=self._paused,
-            no_key=self._no_key,
+            no_key=self._lacking is not None,
             blocked_until=_ms(self._free_at()),
             blocked_why=self._blocked_why if self._is_blocked() else None,
             failing=self._is_blocked() and bool(self._backoff.floods),
@@ -122,10 +124,9 @@ class Watch:
 
     async def prepare(self) -> None:
         """Shortly before a due time: see that a warm connection is open."""
-        if self._obstacle() is None and not self._no_key:
-            key = await self._find_key(self.endpoint) if self.endpoint.keys else None
-            if key is not None or not self.endpoint.keys:
-                await self._prober.prepare(key)
+        if self._obstacle() is None and self._lacking is None:
+            with contextlib.suppress(KeyMissing):
+                await self._prober.prepare(await self._find_key(self.endpoint))
 
     async def stop(self, grace: float) -> None:
         """Let a running probe finish within ``grace`` seconds, else end it; close the connection."""
@@ -167,18 +168,19 @@ class Watch:
         self._task.add_done_callback(partial(self._over, time.time_ns() // 1_000_000))
         self._changed(self)
 
-    async def _run(self, due: int | None) -> Probed | None:
-        """What a probe brought; None where there is no key for it."""
-        key = await self._find_key(self.endpoint) if self.endpoint.keys else None
-        if self.endpoint.keys and key is None:
-            return None
-        self._no_key = False
-        probed = await self._prober.probe(key, due)
+    async def _run(self, due: int | None) -> Probed | KeyMissing:
+        """What a probe brought; in place of it, that there is no key for it."""
+        try:
+            credentials = await self._find_key(self.endpoint)
+        except KeyMissing as missing:
+            return missing
+        self._lacking = None
+        probed = await self._prober.probe(credentials, due)
         with contextlib.suppress(asyncio.CancelledError):  # it ends now in any case, and has been measured
             await let_others_read()
         return probed
 
-    def _over(self, started_at: int, task: "asyncio.Task[Probed | None]") -> None:
+    def _over(self, started_at: int, task: "asyncio.Task[Probed | KeyMissing]") -> None:
         """Deliver the one sample of a probe begun at ``started_at`` (ms since the epoch), whatever became of it."""
         try:
             if not task.cancelled() and task.exception() is None:
@@ -193,9 +195,9 @@ class Watch:
         finally:
             self._changed(self)
 
-    def _take(self, probed: Probed | None) -> None:
-        if probed is None:
-            self._lack_key()
+    def _take(self, probed: Probed | KeyMissing) -> None:
+        if isinstance(probed, KeyMissing):
+            self._lack(str(probed))
             return
         self._deliver(probed.sample, probed.text)
         if probed.sample.outcome not in INCONCLUSIVE:
@@ -206,10 +208,9 @@ class Watch:
             self._blocked_why = probed.sample.outcome.value.replace("_", " ") if wait else None
         self._probed(probed)
 
-    def _lack_key(self) -> None:
-        if not self._no_key:
-            self._no_key = True
-            detail = no_key_detail(self.endpoint)
+    def _lack(self, detail: str) -> None:
+        if detail != self._lacking:
+            self._lacking = detail
             self._deliver(unmeasured(self.endpoint, Outcome.NO_KEY, detail, vantage=self._vantage), "")
 
     def _is_running(self) -> bool:
@@ -221,11 +222,6 @@ class Watch:
     def _free_at(self) -> float | None:
         """When the back-off ends (seconds since the epoch); None where there is none."""
         return self._clock.at(self._blocked_until) if self._blocked_until is not None and self._is_blocked() else None
-
-
-def no_key_detail(endpoint: Endpoint) -> str:
-    """What is missing, and what to do about it."""
-    return f"no key: set {' or '.join(endpoint.keys)}, or: inftop keys set {endpoint.keys[0]}"
 
 
 def _named(instant: float, now: float) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 
 from probes.answer import Answer
 from probes.config import load
+from probes.credentials import Credentials
 from probes.frames import decode
 from probes.hit import limited_by
 from probes.http1 import HEAD_LIMIT, ResponseParser
@@ -60,7 +61,7 @@ def stream(dialect: str, data: bytes) -> None:
     assert written <= LONGER * len(data) + 100
     for place, event in enumerate(events):
         answer.take(event, place * 1_000_000, marks)
-    storable(sample_of(answer, marks, key=KEY))
+    storable(sample_of(answer, marks, credentials=Credentials(KEY)))
 
 
 def storable(sample: Sample) -> None:

@@ -4,6 +4,7 @@ import re
 
 from probes.answer import Answer
 from probes.assembly import assemble, unmeasured
+from probes.credentials import Credentials
 from probes.endpoint import Endpoint
 from probes.keys import Secret
 from probes.marks import Marks
@@ -32,12 +33,13 @@ def sample_of(
     disturbance: Disturbance | None = None,
     limits: RateLimits | None = None,
     one: Endpoint | None = None,
-    key: Secret | None = None,
+    credentials: Credentials | None = None,
 ) -> Sample:
     disturbance = disturbance or Disturbance()
     return assemble(
         one or endpoint(), marks, answer,
-        vantage="local", started_at=0, status=200, kept=True, limits=limits, disturbance=disturbance, key=key,
+        vantage="local", started_at=0, status=200, kept=True, limits=limits, disturbance=disturbance,
+        credentials=credentials,
     )  # fmt: skip
 
 
@@ -128,4 +130,4 @@ def test_every_sample_has_an_id_of_its_own_whether_it_was_sent_or_not():
 def test_a_key_with_what_no_terminal_shows_between_its_letters_is_hidden():
     key = Secret("gsk_Zq7hVx2LrT9wKe4Nb8")
     answer = Answer(trouble=Trouble(Outcome.AUTH, "wrong: " + "\x1b[1m".join(key.reveal())))
-    assert sample_of(answer, Marks(due=0, started=0), key=key).outcome_detail == "wrong: [key]"
+    assert sample_of(answer, Marks(due=0, started=0), credentials=Credentials(key)).outcome_detail == "wrong: [key]"

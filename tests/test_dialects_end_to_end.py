@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from probes.credentials import Credentials
 from probes.endpoint import Timeouts
 from probes.keys import Secret
 from probes.outcome import Outcome
@@ -75,7 +76,7 @@ async def prober(simulator: Simulator, dialect: str, **options: Any) -> AsyncIte
         one.close()
 
 
-async def ending(dialect: str, behaviour: Behaviour, key: Secret | None = None, **options: Any) -> Probed:
+async def ending(dialect: str, behaviour: Behaviour, key: Credentials | None = None, **options: Any) -> Probed:
     async with simulating(behaviour) as simulator, prober(simulator, dialect, **options) as one:
         return await one.probe(key)
 
@@ -128,8 +129,8 @@ async def test_a_cap_that_reasoning_eats_is_no_answer_and_no_failure(dialect: st
 @pytest.mark.parametrize("dialect", DIALECTS)
 async def test_the_key_opens_and_a_wrong_one_is_told(dialect: str):
     behaviour = replace(QUICK, key=KEY.reveal())
-    assert (await ending(dialect, behaviour, KEY)).sample.outcome is Outcome.OK
-    refused = await ending(dialect, behaviour, Secret("sk-some-other-key-987654321"))
+    assert (await ending(dialect, behaviour, Credentials(KEY))).sample.outcome is Outcome.OK
+    refused = await ending(dialect, behaviour, Credentials(Secret("sk-some-other-key-987654321")))
     assert refused.sample.outcome is Outcome.AUTH, refused.sample
     assert "sk-some-other" not in repr(refused)
 

@@ -16,6 +16,7 @@ from probes.absences import Absence
 from probes.answer import Answer
 from probes.assembly import assemble
 from probes.budget import Budget, Ledger
+from probes.credentials import Credentials
 from probes.endpoint import Price, Timeouts
 from probes.engine import Engine
 from probes.keys import Secret
@@ -97,14 +98,15 @@ ENDPOINT = st.builds(
 @given(
     watched=ENDPOINT, marks=MARKS, answer=ANSWER, status=maybe(st.integers(0, 999)), kept=st.booleans(),
     limits=maybe(LIMITS), disturbance=st.builds(Disturbance, *[maybe(st.floats(0, 1e9))] * 4),
-    absences=st.lists(ABSENCE, max_size=3), key=maybe(st.just(Secret("sk-planted-key-0123456789"))),
+    absences=st.lists(ABSENCE, max_size=3),
+    credentials=maybe(st.just(Credentials(Secret("sk-planted-key-0123456789")))),
 )  # fmt: skip
 def test_of_whatever_was_seen_a_sample_is_made_that_every_store_takes(
-    watched, marks, answer, status, kept, limits, disturbance, absences, key
+    watched, marks, answer, status, kept, limits, disturbance, absences, credentials
 ):
     sample = assemble(
         watched, marks, answer, vantage="here", started_at=1_800_000_000_000, status=status, kept=kept,
-        limits=limits, disturbance=disturbance, absences=absences, key=key,
+        limits=limits, disturbance=disturbance, absences=absences, credentials=credentials,
     )  # fmt: skip
     row = row_of(sample, 1)
     with closing(sqlite3.connect(":memory:")) as database:
@@ -120,7 +122,7 @@ def test_a_count_beyond_all_bounds_without_one_of_the_input_is_refused_in_words(
     told = Answer(usage=Usage(output=1_100_000), chars=2_000_000, kinds={Kind.ANSWER}, ended=True)
     sample = assemble(
         endpoint(max_output_tokens=1_100_000), Marks(0, 0), told, vantage="here", started_at=0, status=200, kept=True,
-        limits=None, disturbance=Disturbance(), key=None,
+        limits=None, disturbance=Disturbance(), credentials=None,
     )  # fmt: skip
     assert "1,100,000 output tokens after 0 of input" in (sample.outcome_detail or "")
 
@@ -176,8 +178,8 @@ class Bench:
             rng=random.Random(1),
         )
 
-    async def found(self, _: object) -> Secret:
-        return Secret("sk-planted-key-0123456789")
+    async def found(self, _: object) -> Credentials:
+        return Credentials(Secret("sk-planted-key-0123456789"))
 
     async def over(self) -> None:
         while self.watch.status.running:
@@ -253,7 +255,10 @@ class Broken:
 class Keys:
     """None are needed."""
 
-    def forget(self, names: tuple[str, ...]) -> None:
+    async def find(self, _: object) -> None:
+        return None
+
+    def forget(self, _: object) -> None:
         raise Defect
 
 

@@ -222,7 +222,7 @@ def test_a_stop_bends_the_times_of_what_it_lies_within(trouble, since, trusted):
     answer = Answer(trouble=trouble, ended=True, chars=15, kinds={Kind.ANSWER})
     sample = assemble(
         endpoint(), marks, answer, vantage="here", started_at=0, status=200, kept=True, limits=None,
-        disturbance=Disturbance(), absences=[away(since, 0.5)], key=None,
+        disturbance=Disturbance(), absences=[away(since, 0.5)], credentials=None,
     )  # fmt: skip
     assert sample.trusted is trusted
 

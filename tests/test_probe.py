@@ -11,6 +11,7 @@ import pytest
 
 from probes import timing
 from probes.connection import tls_context
+from probes.credentials import Credentials
 from probes.endpoint import Price, Quirks, Timeouts
 from probes.keys import Secret
 from probes.outcome import Outcome
@@ -27,7 +28,8 @@ from tests.certificate import server_context
 from tests.samples import endpoint
 from tests.simulated import MODEL, has_speed, simulating
 
-KEY = Secret("sk-planted-key-0123456789")
+SECRET = Secret("sk-planted-key-0123456789")
+KEY = Credentials(SECRET)
 SILENT = Timeouts(connect=20, first_token=0.1, stall=20, total=20)
 STALLED = Timeouts(connect=20, first_token=20, stall=0.2, total=20)
 SPOKEN = Behaviour(output_tokens=Constant(40), tokens_per_s=Constant(400), ttft_ms=Constant(5))
@@ -44,12 +46,12 @@ async def prober(url: str, tls: Any = None, **options: Any) -> AsyncIterator[Pro
         one.close()
 
 
-async def probe(simulator: Simulator, key: Secret | None = None, **options: Any) -> Probed:
+async def probe(simulator: Simulator, key: Credentials | None = None, **options: Any) -> Probed:
     async with prober(simulator.url, **options) as one:
         return await one.probe(key)
 
 
-async def ending(behaviour: Behaviour, key: Secret | None = None, **options: Any) -> Probed:
+async def ending(behaviour: Behaviour, key: Credentials | None = None, **options: Any) -> Probed:
     async with simulating(behaviour) as simulator:
         return await probe(simulator, key, **options)
 
@@ -435,14 +437,14 @@ async def test_bytes_cut_anywhere_give_the_same_answer():
 
 
 async def test_the_key_goes_to_its_origin_and_nowhere_else():
-    echo = {"error": {"message": f"Incorrect API key provided: {KEY.reveal()}", "code": "invalid_api_key"}}
+    echo = {"error": {"message": f"Incorrect API key provided: {SECRET.reveal()}", "code": "invalid_api_key"}}
     async with simulating(spoilt(fault.Reply(401, echo))) as simulator:
         probed = await probe(simulator, KEY)
-        assert simulator.records[0].headers["authorization"] == f"Bearer {KEY.reveal()}"
-    assert KEY.reveal() not in repr(probed)
+        assert simulator.records[0].headers["authorization"] == f"Bearer {SECRET.reveal()}"
+    assert SECRET.reveal() not in repr(probed)
     assert "[key]" in (probed.sample.outcome_detail or "")
-    said = (await ending(Behaviour(text=f"Your key is {KEY.reveal()}, is it not?"), KEY)).text
-    assert KEY.reveal() not in said
+    said = (await ending(Behaviour(text=f"Your key is {SECRET.reveal()}, is it not?"), KEY)).text
+    assert SECRET.reveal() not in said
 
 
 async def test_what_a_provider_says_is_made_plain():

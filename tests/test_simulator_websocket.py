@@ -12,6 +12,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.frames import Frame, Opcode
 
 from probes.connection import tls_context
+from probes.credentials import Credentials
 from probes.endpoint import Timeouts
 from probes.keys import Secret
 from probes.outcome import Outcome
@@ -306,7 +307,7 @@ async def test_a_refused_upgrade_tells_its_wait_and_a_wrong_key_no_key():
     told = fault.Reply(429, {"error": {"message": "Slow down."}}, {"retry-after": "7"})
     [sample], _ = await probed(replace(SPOKEN, upgrade_fault=told))
     assert sample.retry_after_s == 7
-    [sample], [record] = await probed(replace(SPOKEN, key=KEY.reveal()), key=OTHER)
+    [sample], [record] = await probed(replace(SPOKEN, key=KEY.reveal()), key=Credentials(OTHER))
     assert (sample.outcome, sample.http_status, record.status) == (Outcome.AUTH, 401, 401)
     assert "sk-some-other" not in repr(sample)
 

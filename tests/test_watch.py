@@ -9,8 +9,9 @@ from datetime import UTC, datetime
 import pytest
 
 from probes.clock import Reading, SteadyClock
+from probes.credentials import Credentials
 from probes.endpoint import Endpoint
-from probes.keys import Secret
+from probes.keys import KeyMissing
 from probes.marks import Marks
 from probes.outcome import Outcome
 from probes.probe import Probed
@@ -30,7 +31,7 @@ class ScriptedProber:
     prepared: int = 0
     closed: bool = False
 
-    async def probe(self, key: Secret | None, due: int | None = None) -> Probed:
+    async def probe(self, key: Credentials | None, due: int | None = None) -> Probed:
         self.asked.append(due)
         try:
             await self.go.wait()
@@ -38,7 +39,7 @@ class ScriptedProber:
             return Probed(sample(outcome=Outcome.SKIPPED, outcome_detail="stopped"), "", Marks(0, 0))
         return Probed(self.samples.pop(0), "text", Marks(0, 0), self.flooded)
 
-    async def prepare(self, key: Secret | None = None) -> None:
+    async def prepare(self, key: Credentials | None = None) -> None:
         self.prepared += 1
 
     def close(self) -> None:
@@ -51,7 +52,7 @@ class Bench:
     def __init__(self, *samples: Sample, watched: Endpoint | None = None, clock: SteadyClock | None = None) -> None:
         self.prober = ScriptedProber(list(samples))
         self.got: list[Sample] = []
-        self.key: Secret | None = None
+        self.missing: str | None = None
         self.refusal: str | None = None
         self.changes = 0
         self.watch = Watch(
@@ -66,8 +67,10 @@ class Bench:
             clock=clock,
         )
 
-    async def find_key(self, _: Endpoint) -> Secret | None:
-        return self.key
+    async def find_key(self, _: Endpoint) -> Credentials | None:
+        if self.missing is not None:
+            raise KeyMissing(self.missing)
+        return None
 
     def changed(self, _: Watch) -> None:
         self.changes += 1
@@ -213,13 +216,19 @@ async def test_who_floods_us_is_left_alone_as_failing_until_a_good_sample():
 
 async def test_no_key_is_said_once_and_looked_for_again():
     bench = Bench(sample(), watched=endpoint(keys=("SIM_API_KEY",)))
+    bench.missing = "no key: set SIM_API_KEY, or: inftop keys set SIM_API_KEY"
     for _ in range(3):
         bench.watch.due(time.time())
         await bench.settle()
     assert [one.outcome for one in bench.got] == [Outcome.NO_KEY]
     assert "SIM_API_KEY" in (bench.got[0].outcome_detail or "")
     assert bench.watch.status.no_key
-    bench.key = Secret("found")
+    bench.missing = "no key for the header X-Other: set OTHER, or: inftop keys set OTHER"
+    for _ in range(2):
+        bench.watch.due(time.time())
+        await bench.settle()
+    assert [one.outcome_detail for one in bench.got[1:]] == [bench.missing], "what is lacking now is another key"
+    bench.missing = None
     bench.watch.due(time.time())
     await bench.settle()
     assert bench.got[-1].outcome is Outcome.OK

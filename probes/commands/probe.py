@@ -11,6 +11,7 @@ from probes.assembly import unmeasured
 from probes.config import choose, find_config, in_group, load
 from probes.endpoint import Endpoint
 from probes.keyfinder import KeyFinder
+from probes.keys import KeyMissing
 from probes.lines import sample_line
 from probes.outcome import Outcome
 from probes.probe import Prober
@@ -19,7 +20,6 @@ from probes.sample import Sample
 from probes.surroundings import Surroundings
 from probes.text import line
 from probes.transports import second_to, transport_to, trust_for
-from probes.watch import no_key_detail
 from probes.wire import load_dialect
 
 SETTLE_S: Final = 0.05
@@ -66,9 +66,13 @@ async def _probe(endpoints: Sequence[Endpoint], count: int, *, ahead: bool, as_j
 
 async def _once(prober: Prober, keys: KeyFinder, *, ahead: bool) -> Sample:
     endpoint = prober.endpoint
-    key = await keys.find(endpoint.keys) if endpoint.keys else None
-    if endpoint.keys and key is None:
-        return unmeasured(endpoint, Outcome.NO_KEY, no_key_detail(endpoint))
+    try:
+        credentials = await keys.find(endpoint)
+    except KeyMissing as missing:
+        return unmeasured(endpoint, Outcome.NO_KEY, str(missing))
     if ahead:
-        await prober.prepare(key)
-    return (await prober.probe(key)).sample
+        await prober.prepare(credentials)
+    sample = (await prober.probe(credentials)).sample
+    if sample.outcome is Outcome.AUTH:
+        keys.forget(endpoint)
+    return sample

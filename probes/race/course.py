@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Collection, Iterable
 from typing import Protocol
 
 from probes.config import UnknownEndpoint
+from probes.credentials import Credentials
 from probes.endpoint import Endpoint
-from probes.keys import Secret
 from probes.probe import Prober
 from probes.race.news import RaceCommand, RaceNews
 from probes.race.race import Race
@@ -25,8 +25,8 @@ class Stable(Protocol):
     def prober(self, endpoint: Endpoint) -> Prober:
         """A prober of an endpoint."""
 
-    async def find_key(self, endpoint: Endpoint) -> Secret | None:
-        """The key of an endpoint."""
+    async def find_key(self, endpoint: Endpoint) -> Credentials | None:
+        """What an endpoint's requests need. Raises KeyMissing."""
 
     def refusal(self) -> str | None:
         """Why nothing may be spent now; None while there is budget."""

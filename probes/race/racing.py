@@ -8,8 +8,9 @@ from typing import Final, Literal
 
 from probes.assembly import unmeasured
 from probes.config import choose
+from probes.credentials import Credentials
 from probes.endpoint import Endpoint
-from probes.keys import Secret
+from probes.keys import KeyMissing
 from probes.outcome import Outcome
 from probes.probe import Prober
 from probes.prompt import nonce
@@ -23,7 +24,6 @@ from probes.race.recording import Recording
 from probes.race.runner import Runner, finished
 from probes.race.wish import RaceWish
 from probes.sample import Sample
-from probes.watch import no_key_detail
 
 BETWEEN_S: Final = 0.5
 """Between two heats: a server that closes after its answer has then been heard to."""
@@ -44,7 +44,7 @@ class Racing:
         wish: RaceWish,
         probers: Sequence[Prober],
         *,
-        find_key: Callable[[Endpoint], Awaitable[Secret | None]],
+        find_key: Callable[[Endpoint], Awaitable[Credentials | None]],
         refusal: Callable[[], str | None] = lambda: None,
         spent: Callable[[Sample, Endpoint], None] = lambda _sample, _endpoint: None,
         changed: Callable[[], None] = lambda: None,
@@ -192,13 +192,14 @@ class Racing:
 
     async def _run(self, runner: Runner, nonce: str, gun: Gun) -> None:
         endpoint = runner.endpoint
-        key = await self._find_key(endpoint) if endpoint.keys else None
-        if endpoint.keys and key is None:
-            sample = unmeasured(endpoint, Outcome.NO_KEY, no_key_detail(endpoint))
+        try:
+            credentials = await self._find_key(endpoint)
+        except KeyMissing as missing:
+            sample = unmeasured(endpoint, Outcome.NO_KEY, str(missing))
             runner.refuse(gun, LaneResult(endpoint.name, sample, Recording(), ""))
             return
-        await runner.prepare(key)
-        result = await runner.run(key, nonce, gun)
+        await runner.prepare(credentials)
+        result = await runner.run(credentials, nonce, gun)
         self._spent(result.sample, endpoint)
 
     async def _rest(self) -> None:

@@ -2,8 +2,8 @@
 
 import time
 
+from probes.credentials import Credentials
 from probes.endpoint import Endpoint
-from probes.keys import Secret
 from probes.outcome import Outcome
 from probes.plausible import running
 from probes.probe import Cue, Probed, Prober
@@ -13,7 +13,7 @@ from probes.race.moment import Moment
 from probes.race.news import LaneNews, LaneState, pieces
 from probes.race.progress import Track
 from probes.race.recording import Recording
-from probes.redaction import REPLACEMENT
+from probes.redaction import REPLACEMENT, Redactions
 from probes.text import plain
 from probes.wire.dialect import Kind, Output
 
@@ -39,11 +39,11 @@ class Runner:
         self._heard: dict[Kind, str] = {}
         self._chars = 0
 
-    async def prepare(self, key: Secret | None) -> None:
+    async def prepare(self, credentials: Credentials | None) -> None:
         """Have its connection open before the heat, unless it opens a new one each time."""
-        await self._prober.prepare(key)
+        await self._prober.prepare(credentials)
 
-    async def run(self, key: Secret | None, nonce: str, gun: Gun) -> LaneResult:
+    async def run(self, credentials: Credentials | None, nonce: str, gun: Gun) -> LaneResult:
         """Wait for the gun and answer the prompt, this nonce in front of it. Never raises a failure."""
         self._gun = gun
 
@@ -54,8 +54,8 @@ class Runner:
 
         def hear(output: Output, at: int) -> None:
             text = plain(output.text)
-            if key is not None:
-                text = self._without(key, text, output.kind, draft=output.draft)
+            if credentials is not None:
+                text = self._without(credentials.redaction, text, output.kind, draft=output.draft)
             self._chars += len(output.text)
             tokens = running(output.tokens, self._chars, self.endpoint)
             moment = Moment(at - (gun.fired_at or at), output.kind, text, tokens, output.draft)
@@ -63,7 +63,7 @@ class Runner:
             self._track.add(moment)
 
         try:
-            probed = await self._prober.probe(key, cue=Cue(nonce, gate, hear))
+            probed = await self._prober.probe(credentials, cue=Cue(nonce, gate, hear))
         finally:
             gun.scratch(self._lane)
         self.result = self._result(probed, gun)
@@ -76,14 +76,14 @@ class Runner:
         self.result = result
         self._state = "finished"
 
-    def _without(self, key: Secret, text: str, kind: Kind, *, draft: bool) -> str:
-        """A piece of text with `REPLACEMENT` for what belongs to a part of the key, which may be cut over many pieces.
+    def _without(self, keys: Redactions, text: str, kind: Kind, *, draft: bool) -> str:
+        """A piece of text with `REPLACEMENT` for what belongs to a part of a key, which may be cut over many pieces.
 
         What earlier pieces held of that part is taken out of the recording, and so of what was not told yet.
         """
         before = "" if draft else self._heard.get(kind, "")
-        found = key.redaction.spans_after(before, text)
-        self._heard[kind] = (before + text)[-key.redaction.reach :]
+        found = keys.spans_after(before, text)
+        self._heard[kind] = (before + text)[-keys.reach :]
         shown, place = "", 0
         for start, stop in found:
             self._take_back(kind, -start)

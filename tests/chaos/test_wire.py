@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 import pytest
 
+from probes.credentials import Credentials
 from probes.endpoint import Price, Timeouts
 from probes.keys import Secret
 from probes.loop import EngineLoop
@@ -61,7 +62,7 @@ def test_a_fault(fault, server):
         prober = Prober(watched, load_dialect(watched.dialect), transport_to(watched.base_url, tls))
         try:
             async with asyncio.timeout(LATE_S):
-                return await prober.probe(Secret(KEY))
+                return await prober.probe(Credentials(Secret(KEY)))
         finally:
             prober.close()
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
+from probes.credentials import Credentials
 from probes.endpoint import Endpoint
-from probes.keys import Secret
 from probes.probe import Prober
 from probes.race.course import Course
 from probes.race.news import RaceCommand, RaceNews
@@ -38,7 +38,7 @@ class Stable:
     def prober(self, one: Endpoint) -> Prober:
         return Prober(one, load_dialect(one.dialect), transport_to(one.base_url, None))
 
-    async def find_key(self, one: Endpoint) -> Secret | None:
+    async def find_key(self, one: Endpoint) -> Credentials | None:
         return None
 
     def refusal(self) -> str | None:

@@ -11,7 +11,9 @@ import pytest
 
 from probes import loop
 from probes.config import UnknownEndpoint
+from probes.credentials import Credentials
 from probes.endpoint import Endpoint, Price, Timeouts
+from probes.keyfinder import KeyFinder
 from probes.keys import Secret
 from probes.outcome import Outcome
 from probes.probe import Prober
@@ -43,8 +45,8 @@ def prober(one: Endpoint) -> Prober:
     return Prober(one, load_dialect(one.dialect), transport_to(one.base_url, None))
 
 
-async def no_key(_: Endpoint) -> Secret | None:
-    return None
+async def no_key(one: Endpoint) -> Credentials | None:
+    return await KeyFinder().find(one)
 
 
 @asynccontextmanager
@@ -197,8 +199,8 @@ def test_a_running_count_that_cannot_be_true_is_not_recorded_and_costs_nobody_an
 def test_an_echoed_key_is_nowhere():
     key = Secret("sk-planted-key-0123456789")
 
-    async def find(_: Endpoint) -> Secret | None:
-        return key
+    async def find(_: Endpoint) -> Credentials | None:
+        return Credentials(key)
 
     parrot = replace(FAST, text=f"You sent {key.reveal()}, did you not?")
     race = raced({"a": parrot, "b": FAST}, find_key=find, endpoints={"a": {"keys": ("K",)}, "b": {"keys": ("K",)}})
@@ -213,8 +215,8 @@ def test_an_echoed_key_is_nowhere():
 def test_of_a_random_key_no_part_is_recorded_however_it_is_cut(size: int):
     key = Secret("sk-proj-Zq7hVx2LrT9wKe4Nb8Gm3Pd6Sf1Yj5")
 
-    async def find(_: Endpoint) -> Secret | None:
-        return key
+    async def find(_: Endpoint) -> Credentials | None:
+        return Credentials(key)
 
     secret = key.reveal().removeprefix("sk-proj-")
     said = f"It is {secret[::-1]}, so {'.'.join([secret[:4], secret[4:20]])} or …{secret[-5:]}; is it not? "

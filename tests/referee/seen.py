@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from probes.credentials import Credentials
 from probes.endpoint import Endpoint
 from probes.keys import Secret
 from probes.preset import presets
@@ -59,7 +60,7 @@ async def probed(one: Endpoint) -> tuple[Sample, Seen]:
     ear = Ear(load_dialect(one.dialect))
     prober = Prober(one, ear, transport_to(one.base_url, None))
     try:
-        sample = (await prober.probe(Secret(KEY))).sample
+        sample = (await prober.probe(Credentials(Secret(KEY)))).sample
     finally:
         prober.close()
     return sample, Seen(

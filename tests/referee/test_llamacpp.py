@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from probes.credentials import Credentials
 from probes.keys import Secret
 from probes.outcome import Outcome
 from tests.referee.prober import configuration, probing
@@ -129,7 +130,7 @@ async def test_a_model_that_is_still_loading_is_an_overload(tmp_path, model):
 async def test_a_server_with_a_key_lets_only_its_key_in(tmp_path, model):
     with serving(model, key="planted-0123456789") as url:
         async with probing(configuration(tmp_path, url), max_output_tokens=8, connection="cold") as referee:
-            keys = (None, Secret("wrong-9876543210"), Secret("planted-0123456789"))
+            keys = (None, *(Credentials(Secret(one)) for one in ("wrong-9876543210", "planted-0123456789")))
             outcomes = [(await referee.prober.probe(key)).sample.outcome for key in keys]
     assert outcomes == [Outcome.AUTH, Outcome.AUTH, Outcome.OK]
 

@@ -10,6 +10,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from probes.credentials import Credentials
 from probes.keys import Secret
 from probes.outcome import Outcome
 from tests.referee.prober import configuration, probing
@@ -97,6 +98,6 @@ async def test_the_key_goes_where_anthropics_goes(tmp_path, model):
     with serving(model, key="planted-0123456789") as url:
         one = configuration(tmp_path, url)
         async with probing(one, max_output_tokens=8, connection="cold", **MESSAGES) as referee:
-            keys = (None, Secret("wrong-9876543210"), Secret("planted-0123456789"))
+            keys = (None, *(Credentials(Secret(one)) for one in ("wrong-9876543210", "planted-0123456789")))
             outcomes = [(await referee.prober.probe(key)).sample.outcome for key in keys]
     assert outcomes == [Outcome.AUTH, Outcome.AUTH, Outcome.OK]

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from probes import loop
+from probes.credentials import Credentials
 from probes.endpoint import Endpoint
-from probes.keys import Secret
 from probes.outcome import Outcome
 from probes.probe import Prober
 from probes.race.race import Race
@@ -34,7 +34,7 @@ def rivals(model, url, tmp_path_factory) -> Iterator[list[Endpoint]]:
         ]
 
 
-async def no_key(_: Endpoint) -> Secret | None:
+async def no_key(_: Endpoint) -> Credentials | None:
     return None
 
 

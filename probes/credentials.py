@@ -1,0 +1,50 @@
+"""Credentials: what authenticates an endpoint's requests, put into them here and hidden wherever it is echoed."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
+
+from probes.keys import Secret
+from probes.redaction import Redaction, Redactions
+from probes.wire.dialect import WireRequest
+
+LEAST_HIDDEN: Final = 6
+"""Characters from which on a plain header value is hidden too: "true" and "prod" are words of any message."""
+
+
+@dataclass(frozen=True, slots=True)
+class SecretHeader:
+    """A header, named in lower case, whose value is ``prefix`` and a key."""
+
+    name: str
+    prefix: str
+    secret: Secret
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """The secrets of one endpoint's requests, as found for one probe; repr shows none of them.
+
+    ``key`` is for the dialect, which shows it in its own way. ``headers`` are added to whatever request it makes.
+    ``plain`` are other header values of the configuration; where somebody echoes one whole, it is hidden as well.
+    """
+
+    key: Secret | None = None
+    headers: tuple[SecretHeader, ...] = ()
+    plain: tuple[str, ...] = ()
+
+    def authorize(self, request: WireRequest) -> WireRequest:
+        """The request with its secret headers; they win over those it has."""
+        secret = {one.name: one.prefix + one.secret.reveal() for one in self.headers}
+        return replace(request, headers={**request.headers, **secret})
+
+    @cached_property
+    def redaction(self) -> Redactions:
+        """What finds every secret, and parts of it, in texts."""
+        secrets = ([self.key] if self.key else []) + [one.secret for one in self.headers]
+        whole = [Redaction(one, whole=True) for one in dict.fromkeys(self.plain) if len(one) >= LEAST_HIDDEN]
+        return Redactions([*(one.redaction for one in secrets), *whole])
+
+    def hide(self, text: str) -> str:
+        """``text`` without any of the secrets and without any part of them, however spelt."""
+        return self.redaction.hide(text)
