@@ -13,13 +13,16 @@ from probes.outcome import Outcome
 from probes.peer import peer_of
 from probes.read_budget import ReadBudget
 from probes.stream import Stream, Take
+from probes.tls_words import HTTP2_ONLY, wants_http2
 from probes.transport import ExchangeError, Gate, Reply
 from probes.wire.dialect import WireRequest
 
 
 def tls_context() -> ssl.SSLContext:
     """The trust every HTTPS endpoint is held to; takes tens of milliseconds, so make it once, off the clock."""
-    return httpx.create_ssl_context()
+    context = httpx.create_ssl_context()
+    context.set_alpn_protocols(["http/1.1"])  # a server that speaks HTTP/2 only says so instead of speaking it
+    return context
 
 
 class Body(httpx.AsyncByteStream):
@@ -147,6 +150,8 @@ class Connection(httpx.AsyncBaseTransport):
         if parser.status is None:
             parser.close()
             raise AssertionError("a parser without a response does not close")
+        if wants_http2(parser.status, parser.headers):
+            raise ExchangeError(Outcome.PROTOCOL, f"{HTTP2_ONLY} (HTTP {parser.status})")
         body = Body(self._stream, parser, first, at)
         # httpx would send a cookie with every later request, and keep all there ever were
         headers = [(name, value) for name, value in parser.headers if name.lower() != b"set-cookie"]

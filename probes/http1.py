@@ -7,6 +7,7 @@ import httptools
 
 from probes.outcome import Outcome
 from probes.read_budget import ReadBudget, ReadBudgetSpent
+from probes.tls_words import not_http1
 from probes.transport import ExchangeError
 
 HEAD_LIMIT: Final = 64 << 10
@@ -60,7 +61,8 @@ class ResponseParser:
             if isinstance(error.__context__, ExchangeError):  # raised by what httptools called
                 raise error.__context__ from None
             if not self.complete:
-                raise ExchangeError(Outcome.PROTOCOL, f"no HTTP: {error}") from error
+                told = not_http1(data) if self.status is None else None
+                raise ExchangeError(Outcome.PROTOCOL, told or f"no HTTP: {error}") from error
             self.keep_alive = False  # bytes after the response: whole as it is, its connection is not to be trusted
         if self._bodiless > HEAD_LIMIT and not self.complete:
             part = "a response head" if self.status is None else "chunk sizes and trailers"

@@ -18,6 +18,7 @@ from probes.read_budget import ReadBudget
 from probes.run_queue import RunQueue
 from probes.stream import Stream, words
 from probes.tcp_info import read_tcp_info
+from probes.tls_words import HandshakeError
 from probes.transport import ExchangeError, SetupError
 
 HEAD_START_S: Final = 0.25
@@ -46,6 +47,9 @@ async def open_stream(host: str, port: int, tls: ssl.SSLContext | None, budget: 
         stream.abort()
         ours = error.outcome is Outcome.OWN_FAULT
         raise SetupError(error.outcome if ours else Outcome.TLS, error.detail) from error
+    except HandshakeError as error:
+        stream.abort()
+        raise SetupError(error.outcome, error.detail) from error
     except OSError as error:
         stream.abort()
         raise _failure(Outcome.TLS, error) from error

@@ -28,6 +28,7 @@ from probes.ratelimit import RateLimits, rate_limits
 from probes.read_budget import ReadBudget, ReadBudgetSpent
 from probes.sample import Sample
 from probes.surroundings import Beginning, Disturbance, Surroundings
+from probes.tls_words import USE_HTTPS, wants_tls
 from probes.transport import ExchangeError, Gate, Refused, SetupError, Transport
 from probes.wire.dialect import Dialect, Output, Trouble, WireRequest
 
@@ -241,6 +242,8 @@ class Prober:
         if reply.status not in (HTTPStatus.OK, HTTPStatus.SWITCHING_PROTOCOLS):
             body = await first_bytes(reply, ERROR_BODY_LIMIT)
             exchange.answer.trouble = self._dialect.trouble(reply.status, reply.headers, body)
+            if wants_tls(reply.status, body):
+                exchange.answer.trouble = Trouble(Outcome.PROTOCOL, USE_HTTPS)
         elif early:
             exchange.answer.trouble = too_early()
         elif (coding := reply.headers.get("content-encoding", "identity").lower()) != "identity":

@@ -20,6 +20,7 @@ from probes.own_fault import lacking
 from probes.read_budget import ReadBudget, ReadBudgetSpent
 from probes.text import line
 from probes.tls import Tls
+from probes.tls_words import handshake_error, tls_words
 from probes.transport import ExchangeError
 
 PIECE: Final = 1 << 10
@@ -172,18 +173,23 @@ class Stream:
 
         What this side computes after that is not in it; what it takes to answer in between is, and is its doubt.
 
-        Raises OSError, of which ssl.SSLError is one and ConnectionAbortedError at an early end, and ReadBudgetSpent.
+        Raises HandshakeError, and OSError, ConnectionAbortedError at an early end, and ReadBudgetSpent.
         """
         tls = Tls(context, host)
         begun, late = None, 0
         stamp, data = Stamp(time.monotonic_ns()), b""
-        while not tls.shake(data):
-            if flight := tls.outgoing():
-                sent = await self._send(flight)
-                begun, late = (begun, late + sent.at - stamp.at) if begun else (sent, 0)
-            stamp, data = await self.read()
-            if not data:
-                raise ConnectionAbortedError("the connection closed during the handshake")
+        try:
+            while not tls.shake(data):
+                if flight := tls.outgoing():
+                    sent = await self._send(flight)
+                    begun, late = (begun, late + sent.at - stamp.at) if begun else (sent, 0)
+                stamp, data = await self.read()
+                if not data:
+                    raise ConnectionAbortedError("the connection closed during the handshake")
+        except ssl.SSLError as error:
+            with contextlib.suppress(OSError):
+                await self._send(tls.outgoing())  # the alert that tells the server why
+            raise handshake_error(error, tls.seen) from error
         await self._send(tls.outgoing())
         self._tls = tls
         last = stamp._replace(doubt=stamp.end_doubt) if tls.is_between_records else stamp
@@ -327,10 +333,8 @@ def broken(error: Exception) -> Exception:
 
 def words(error: BaseException) -> str:
     """What went wrong, in one plain line."""
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return line(f"certificate: {error.verify_message}")
     if isinstance(error, ssl.SSLError):
-        return line((error.reason or str(error)).replace("_", " ").lower())
+        return tls_words(error)
     if isinstance(error, OSError) and error.errno in errno.errorcode:
         return os.strerror(error.errno or 0)
     if isinstance(error, OSError) and error.strerror:

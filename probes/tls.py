@@ -1,11 +1,18 @@
 """Tls: one TLS session without a socket: bytes in, bytes out, so that its stream can stamp what carries them."""
 
+import contextlib
 import ssl
+from collections.abc import Sequence
 from typing import Final
+
+from probes.tls_words import Certificate, Handshake
 
 _READ: Final = 1 << 16
 _HEADER: Final = 5
 """Bytes before the fragment of a record, of which the last two are its length (RFC 8446 §5.1)."""
+
+_HEARD: Final = 64
+"""So many of the first bytes are kept to tell, where the handshake fails, what it was that answered."""
 
 
 class Tls:
@@ -19,6 +26,8 @@ class Tls:
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._session = context.wrap_bio(self._incoming, self._outgoing, server_hostname=host)
         self.ended = False
+        self._host = host
+        self._heard = b""
         self._header = b""
         self._left = 0
 
@@ -30,6 +39,20 @@ class Tls:
         except ssl.SSLWantReadError:
             return False
         return True
+
+    @property
+    def seen(self) -> Handshake:
+        """What there is to tell of a handshake that failed."""
+        return Handshake(self._host, self._heard, self._chain())
+
+    def _chain(self) -> Sequence[Certificate]:
+        """The certificates that the other side has shown, trusted or not; none where Python does not tell.
+
+        `ssl` itself tells only after a good handshake, but OpenSSL 3 keeps them before it looks at them.
+        """
+        with contextlib.suppress(Exception):  # not a public interface: whatever it does, the words do without
+            return [one.get_info() for one in self._session._sslobj.get_unverified_chain() or ()]  # type: ignore[attr-defined]
+        return ()
 
     @property
     def is_between_records(self) -> bool:
@@ -61,6 +84,7 @@ class Tls:
 
     def _hear(self, data: bytes) -> None:
         """Take in what came, and follow where its records end."""
+        self._heard += data[: _HEARD - len(self._heard)]
         self._incoming.write(data)
         place = 0
         while place < len(data):
