@@ -42,6 +42,11 @@ class Deadline:
         self.phase = phase if at < self._last else "total"
         self._timeout.reschedule(min(at, self._last))
 
+    def release(self) -> float:
+        """Raise no more, for what is still awaited has a limit of its own; the seconds that were left of the total."""
+        self._timeout.reschedule(None)
+        return max(0.0, self._last - self._loop.time())
+
     @property
     def phase_bounds(self) -> tuple[int, int]:
         """When the phase that counts began, and when it is to end; monotonic ns."""

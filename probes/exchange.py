@@ -20,6 +20,9 @@ from probes.wire.dialect import Event, Output, Queued, StreamReader, Trouble
 ERROR_BODY_LIMIT: Final = 64 << 10
 """Bytes of an error response that are looked at."""
 
+ERROR_BODY_S: Final = 1.5
+"""How long the body of an error response is waited for: the status and the headers have already said what it is."""
+
 GOODBYE_S: Final = 0.5
 """After the terminal marker, how long the rest of the body may take before a kept connection is let go."""
 
@@ -90,13 +93,22 @@ def too_early() -> Trouble:
     return Trouble(Outcome.PROTOCOL, "an answer before the request")
 
 
-async def first_bytes(reply: Reply, limit: int) -> bytes:
-    """At most so many bytes of a body. Raises ExchangeError and ReadBudgetSpent."""
-    body = bytearray()
+async def error_body(reply: Reply, grace_s: float) -> tuple[bytes, str]:
+    """What came of an error response's body within so many seconds, and in words why that is not all of it, or "".
+
+    At most `ERROR_BODY_LIMIT` bytes are read. Raises ReadBudgetSpent.
+    """
+    body, grace_s, missing = bytearray(), min(grace_s, ERROR_BODY_S), ""
 
     def take(_: Stamp, data: bytes) -> bool:
         body.extend(data)
-        return len(body) < limit
+        return len(body) < ERROR_BODY_LIMIT
 
-    await reply.body.each(take)
-    return bytes(body[:limit])
+    try:
+        async with asyncio.timeout(grace_s):
+            await reply.body.each(take)
+    except TimeoutError:
+        missing = f"the body had not ended after {grace_s:.2g} s"
+    except ExchangeError as error:
+        missing = f"the body did not come whole: {error.detail}"
+    return bytes(body[:ERROR_BODY_LIMIT]), missing

@@ -1,7 +1,6 @@
 """Probe: one streamed request, made to measure; it always ends in exactly one sample."""
 
 import asyncio
-import contextlib
 import logging
 import time
 from collections import deque
@@ -18,7 +17,7 @@ from probes.conversation import Conversation
 from probes.credentials import Credentials
 from probes.deadline import Deadline
 from probes.endpoint import Endpoint, Lane, lane_of
-from probes.exchange import ERROR_BODY_LIMIT, Exchange, first_bytes, too_early
+from probes.exchange import Exchange, error_body, too_early
 from probes.loop import let_others_read
 from probes.marks import Marks, Setup
 from probes.outcome import Outcome
@@ -29,7 +28,7 @@ from probes.read_budget import ReadBudget, ReadBudgetSpent
 from probes.sample import Sample
 from probes.surroundings import Beginning, Disturbance, Surroundings
 from probes.tls_words import USE_HTTPS, wants_tls
-from probes.transport import ExchangeError, Gate, Refused, SetupError, Transport
+from probes.transport import ExchangeError, Gate, Refused, Reply, SetupError, Transport
 from probes.wire.dialect import Dialect, Output, Trouble, WireRequest
 
 LONG_ANSWER: Final = 16 << 10
@@ -98,10 +97,12 @@ class Prober:
     async def prepare(self, credentials: Credentials | None = None) -> None:
         """Re-open a warm connection that has died, ahead of a warm probe; a failure is left for the probe to meet."""
         if self._lanes[0] == "warm":
-            with contextlib.suppress(SetupError, Refused, TimeoutError, ReadBudgetSpent):
+            try:
                 async with asyncio.timeout(self.endpoint.timeouts.connect):
                     request = self._request(self.endpoint.conversation, credentials)
                     await self._open("warm", request, ReadBudget.of_idle())
+            except (SetupError, Refused, TimeoutError, ReadBudgetSpent):
+                self._transports["warm"].drop()
 
     def close(self) -> None:
         """Close what is open."""
@@ -214,8 +215,7 @@ class Prober:
         try:
             exchange.marks.setup = await self._open(exchange.lane, request, exchange.budget)
         except Refused as no:
-            exchange.status, exchange.limits = no.status, self._limits(no.headers)
-            exchange.answer.trouble = self._dialect.trouble(no.status, no.headers, no.body)
+            await self._take_error(exchange, no.reply, deadline)
             return
         exchange.marks.link = exchange.marks.setup or self._link
         exchange.kept = exchange.marks.setup is None
@@ -240,10 +240,7 @@ class Prober:
         exchange.status = reply.status
         exchange.limits = self._limits(reply.headers)
         if reply.status not in (HTTPStatus.OK, HTTPStatus.SWITCHING_PROTOCOLS):
-            body = await first_bytes(reply, ERROR_BODY_LIMIT)
-            exchange.answer.trouble = self._dialect.trouble(reply.status, reply.headers, body)
-            if wants_tls(reply.status, body):
-                exchange.answer.trouble = Trouble(Outcome.PROTOCOL, USE_HTTPS)
+            await self._take_error(exchange, reply, deadline)
         elif early:
             exchange.answer.trouble = too_early()
         elif (coding := reply.headers.get("content-encoding", "identity").lower()) != "identity":
@@ -259,6 +256,15 @@ class Prober:
         if credentials is None:
             return self._dialect.request(self.endpoint, asked, None)
         return credentials.authorize(self._dialect.request(self.endpoint, asked, credentials.key))
+
+    async def _take_error(self, exchange: Exchange, reply: Reply, deadline: Deadline) -> None:
+        """Take in a response that is an error by its head; its body is waited for only shortly, for its words."""
+        exchange.status, exchange.limits = reply.status, self._limits(reply.headers)
+        body, missing = await error_body(reply, deadline.release())
+        found = self._dialect.trouble(reply.status, reply.headers, body)
+        if wants_tls(reply.status, body):
+            found = Trouble(Outcome.PROTOCOL, USE_HTTPS)
+        exchange.answer.trouble = replace(found, detail=f"{found.detail}; {missing}") if missing else found
 
     async def _open(self, lane: Lane, request: WireRequest, budget: ReadBudget) -> Setup | None:
         """Open a connection unless it is open. How the warm one was opened is kept for as long as it serves."""

@@ -64,11 +64,9 @@ class Reply:
 class Refused(Exception):  # noqa: N818  # an answer, though not the one hoped for
     """The server answered the opening of a connection with an HTTP response that says no."""
 
-    def __init__(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
-        super().__init__(f"HTTP {status}")
-        self.status = status
-        self.headers = headers
-        self.body = body
+    def __init__(self, reply: Reply) -> None:
+        super().__init__(f"HTTP {reply.status}")
+        self.reply = reply
 
 
 class Transport(Protocol):

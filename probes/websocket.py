@@ -7,6 +7,7 @@ go, and a close is known at once. The socket is renewed before the server's limi
 import asyncio
 import contextlib
 import logging
+import re
 import ssl
 import time
 from collections.abc import Mapping
@@ -14,12 +15,13 @@ from dataclasses import replace
 from typing import Final
 
 from websockets.client import ClientProtocol
-from websockets.exceptions import InvalidStatus
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Response
 from websockets.protocol import State
 from websockets.uri import parse_uri
 
+from probes.connection import Body
+from probes.http1 import ResponseParser
 from probes.marks import Setup, Stamp, Step, exchanged
 from probes.network import open_stream
 from probes.outcome import Outcome
@@ -32,6 +34,9 @@ from probes.wire.dialect import EVENT_LIMIT, WireRequest
 
 RENEW_AFTER_NS: Final = 55 * 60 * 1_000_000_000
 """OpenAI closes a socket after 60 minutes (`websocket_connection_limit_reached`); others renew at 55."""
+
+_NO_UPGRADE: Final = re.compile(rb"HTTP/1\.[01] (?!101)[0-9]{3}")
+"""How a response begins that is an answer to the upgrade, and none to what would come after it."""
 
 _SILENT: Final = logging.getLogger(f"{__name__}.wire")
 _SILENT.setLevel(logging.CRITICAL + 1)  # the library logs headers, and one of them is the key
@@ -228,27 +233,42 @@ class WebSocket:
                 request.headers[name] = value
         protocol.send_request(request)
         await stream.write(b"".join(protocol.data_to_send()))
-        sent, came, size = stream.sent, Stamp(0), 0
+        sent, came, answer = stream.sent, Stamp(0), bytearray()
         while protocol.state is State.CONNECTING and protocol.handshake_exc is None:
             came, data = await stream.read()
-            size += len(data)
-            if size > UPGRADE_LIMIT:
+            answer += data
+            if len(answer) > UPGRADE_LIMIT:
                 raise ReadBudgetSpent(f"a flood: an answer to the upgrade of more than {UPGRADE_LIMIT >> 10} KiB")
+            if _NO_UPGRADE.match(answer):
+                raise Refused(await _refusal(stream, came, bytes(answer)))
             if data:
                 protocol.receive_data(data)
             else:
                 protocol.receive_eof()
         answers = [one for one in protocol.events_received() if isinstance(one, Response)]
         headers = {name.lower(): value for one in answers for name, value in one.headers.raw_items()}
-        if isinstance(protocol.handshake_exc, InvalidStatus):
-            refused = protocol.handshake_exc.response
-            raise Refused(refused.status_code, headers, bytes(refused.body or b""))
         if protocol.handshake_exc is not None:
             raise ExchangeError(Outcome.PROTOCOL, line(str(protocol.handshake_exc)))
         if answers_to_pings := b"".join(protocol.data_to_send()):  # that came right behind
             await stream.write(answers_to_pings)
         self._headers = headers
         return exchanged(sent or came, came)
+
+
+async def _refusal(stream: Stream, stamp: Stamp, data: bytes) -> Reply:
+    """The HTTP response in place of an upgrade, of which ``data`` has come; only its head is waited for.
+
+    Raises ExchangeError and ReadBudgetSpent.
+    """
+    parser = ResponseParser(stream.budget)
+    body = parser.feed(data)
+    while parser.status is None:
+        stamp, data = await stream.read()
+        if not data:
+            parser.close()
+        body = parser.feed(data)
+    headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in parser.headers}
+    return Reply(parser.status, headers, Body(stream, parser, body, stamp), stamp)
 
 
 def _end(protocol: ClientProtocol) -> ExchangeError:

@@ -92,9 +92,10 @@ async def test_a_refused_upgrade_is_an_http_answer():
     async with socket_to(process_request=refuse) as (one, wire, _):
         with pytest.raises(Refused) as caught:
             await one.open(wire, plenty())
-        assert caught.value.status == 429
-        assert caught.value.headers["retry-after"] == "7"
-        assert b"slow down" in caught.value.body
+        reply = caught.value.reply
+        assert reply.status == 429
+        assert reply.headers["retry-after"] == "7"
+        assert b"slow down" in await first_of(reply.body)
 
 
 async def test_a_server_that_speaks_no_websocket_fails_the_set_up():
