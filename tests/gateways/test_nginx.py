@@ -1,0 +1,54 @@
+"""nginx before the simulator: its own errors, a key in a header of its own, TLS mistaken for none."""
+
+import asyncio
+from contextlib import asynccontextmanager
+
+from probes.simulator.behaviour import Behaviour
+from probes.simulator.distribution import Constant
+from probes.simulator.server import Simulator
+from tests.gateways.probed import probed
+from tests.gateways.programs import free_port, nginx
+
+SIM = Behaviour(output_tokens=Constant(48), ttft_ms=Constant(80.0), tokens_per_s=Constant(100.0))
+
+
+@asynccontextmanager
+async def gateway(folder, server: str):
+    """nginx with this server's content (``{port}`` its own port, ``{upstream}`` the simulator), as its port."""
+    port = free_port()
+    async with Simulator({"sim": SIM}) as simulator:
+        text = server.replace("{port}", str(port)).replace("{upstream}", simulator.origin)
+        program = nginx(text, folder, port)
+        await asyncio.to_thread(program.__enter__)
+        try:
+            yield port
+        finally:
+            await asyncio.to_thread(program.__exit__, None, None, None)
+
+
+def endpoint(port: int, name: str = "mine", *lines: str, scheme: str = "http") -> str:
+    said = ["[[endpoint]]", f'name = "{name}"', 'dialect = "openai_chat"', 'model = "sim"']
+    return "\n".join([*said, f'base_url = "{scheme}://127.0.0.1:{port}/v1"', *(lines or ['key = "none"']), ""])
+
+
+async def test_what_the_gateway_itself_says_is_told(tmp_path):
+    blocks = """
+    listen 127.0.0.1:{port};
+    location /down/ { proxy_pass http://127.0.0.1:1/; }
+    location /small/ { client_max_body_size 10; proxy_pass {upstream}/; }
+    location /private/ { return 403; }
+    location /moved/ { return 308 https://elsewhere.test/v1; }
+    """
+    rows = ("down", "small", "private", "moved", "nowhere")
+    async with gateway(tmp_path, blocks) as port:
+        text = "".join(endpoint(port, name).replace("/v1", f"/{name}/v1") for name in rows)
+        told = {one["endpoint"]: one for one in await probed(text, tmp_path)}
+    assert {name: (one["outcome"], one["http_status"]) for name, one in told.items()} == {
+        "down": ("server_error", 502),
+        "small": ("bad_request", 413),
+        "private": ("auth", 403),
+        "moved": ("protocol", 308),
+        "nowhere": ("not_found", 404),
+    }
+    assert "Bad Gateway" in told["down"]["outcome_detail"]
+    assert "redirect to https://elsewhere.test" in told["moved"]["outcome_detail"]
