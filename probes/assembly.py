@@ -151,8 +151,8 @@ def _spans(marks: Marks) -> dict[str, Any]:
 
 def _setup(marks: Marks) -> dict[str, Any]:
     """What opening the connection took, nothing of it where it was open; and the round trip, of an open one too."""
-    setup, link = marks.setup, marks.link
-    round_trip = {"round_trip_ms": timing.step_ms(link.connect) if link else None}
+    setup = marks.setup
+    round_trip = {"round_trip_ms": timing.span_ms(0, marks.round_trip)}
     if setup is None:
         return round_trip
     bound = setup_bound_ms(setup)

@@ -92,6 +92,10 @@ class Connection(httpx.AsyncBaseTransport):
         """When the socket took the last byte of the newest request."""
         return self._stream.sent if self._stream else None
 
+    def round_trip_ns(self, since: int) -> int | None:
+        """See `probes.transport.Transport`."""
+        return None if self._stream is None else self._stream.round_trips.since(since)
+
     async def open(self, wire: WireRequest, budget: ReadBudget) -> Setup | None:  # noqa: ARG002  # opens without a word
         """Open it unless it is open; what that took, or None where a kept connection serves.
 

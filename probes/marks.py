@@ -84,15 +84,15 @@ class Marks:
 
     ``sent`` is when the last byte of the request was accepted by the socket of an open connection; ``headers`` is
     the read that completed the response's head; ``first_event`` the read that completed the first event of any
-    kind but keep-alives; ``end`` the terminal marker. ``setup`` is None where a kept connection was reused; ``link`` is
-    how the connection used was opened, by whichever probe.
+    kind but keep-alives; ``end`` the terminal marker. ``setup`` is None where a kept connection was reused;
+    ``round_trip`` (ns) is the network's, of the connection used.
     ``kernel``: whether every read was stamped by the kernel. Doubts: see `Stamp`.
     """
 
     due: int
     started: int
     setup: Setup | None = None
-    link: Setup | None = None
+    round_trip: int | None = None
     sent: int | None = None
     headers: int | None = None
     first_event: int | None = None

@@ -38,7 +38,7 @@ async def open_stream(host: str, port: int, tls: ssl.SSLContext | None, budget: 
     except OSError as error:
         sock.close()
         raise _failure(Outcome.CONNECT, error) from error
-    stream = Stream(sock, budget)
+    stream = Stream(sock, budget, connect)
     if tls is None:
         return stream, Setup(connect, dns, address=address)
     try:
@@ -155,7 +155,7 @@ async def _try(address: Address, waited_ns: int) -> tuple[socket.socket, Step]:
         sock.close()
         raise
     info = read_tcp_info(sock)
-    if info is not None and info.rtt_us and not info.retransmitted:
+    if info is not None and info.rtt_us and info.retransmitted == 0:
         return sock, Step(start - waited_ns, start + info.rtt_us * 1000, 0)
     return sock, Step(start - waited_ns, writable, None if doubt is None else doubt + sent - start)
 

@@ -88,7 +88,6 @@ class Prober:
         if second is not None:
             self._transports["cold"] = second
         self._lanes = deque(self._transports)  # the next probe's first
-        self._link: Setup | None = None
         self._opening = asyncio.Lock()
         self._vantage = vantage
         self._surroundings = surroundings or Surroundings()
@@ -156,6 +155,7 @@ class Prober:
         except Exception as error:  # what was measured until then stays in the sample, and what it cost
             log.exception("probing %s", self.endpoint.name)
             exchange.answer.trouble = Trouble(Outcome.OWN_FAULT, defect(error))
+        marks.round_trip = transport.round_trip_ns(marks.started)
         absences = self._surroundings.absences(marks.started)
         if exchange.answer.trouble is not None:
             exchange.answer.trouble = blamed(
@@ -217,7 +217,6 @@ class Prober:
         except Refused as no:
             await self._take_error(exchange, no.reply, deadline)
             return
-        exchange.marks.link = exchange.marks.setup or self._link
         exchange.kept = exchange.marks.setup is None
         deadline.enter("first token")
 
@@ -267,12 +266,9 @@ class Prober:
         exchange.answer.trouble = replace(found, detail=f"{found.detail}; {missing}") if missing else found
 
     async def _open(self, lane: Lane, request: WireRequest, budget: ReadBudget) -> Setup | None:
-        """Open a connection unless it is open. How the warm one was opened is kept for as long as it serves."""
+        """Open a connection unless it is open."""
         async with self._opening:  # what is still being prepared when the probe is due is waited for, not doubled
-            setup = await self._transports[lane].open(request, budget)
-        if setup is not None and lane == "warm":
-            self._link = setup
-        return setup
+            return await self._transports[lane].open(request, budget)
 
     def _limits(self, headers: Mapping[str, str]) -> RateLimits:
         return rate_limits(headers, time.time()).over(self.endpoint.quirks.limit_windows)

@@ -18,6 +18,7 @@ from probes.marks import SEND_NS, Stamp, Step, exchanged
 from probes.outcome import Outcome
 from probes.own_fault import lacking
 from probes.read_budget import ReadBudget, ReadBudgetSpent
+from probes.round_trip import RoundTrips
 from probes.text import line
 from probes.tls import Tls
 from probes.tls_words import handshake_error, tls_words
@@ -67,14 +68,16 @@ class Stream:
 
     TLS, where it is wanted, begins with `secure` and runs over memory, so that its data is stamped like any other.
     What is read counts against ``budget``, which is to be set anew for every answer. ``eof``: nothing more will come.
+    ``connect`` is how the socket was connected, where known.
     """
 
-    def __init__(self, sock: socket.socket, budget: ReadBudget) -> None:
+    def __init__(self, sock: socket.socket, budget: ReadBudget, connect: Step | None = None) -> None:
         self.budget = budget
         self.eof = False
         self.sent: Stamp | None = None
         self.unread = 0
         self._sock = sock
+        self.round_trips = RoundTrips(sock, connect)
         self._intake = intake(sock, self._arrived)
         self._tls: Tls | None = None
         self._loop = asyncio.get_running_loop()
@@ -164,7 +167,9 @@ class Stream:
         """Hand everything to the socket; ``sent`` is then when it took the last byte. Raises ExchangeError."""
         self.sent = None
         try:
-            self.sent = await self._send(data if self._tls is None else self._tls.encrypt(data))
+            data = data if self._tls is None else self._tls.encrypt(data)
+            self.round_trips.sending()
+            self.sent = await self._send(data)
         except (OSError, ssl.SSLError) as error:
             raise broken(error) from error
 
@@ -212,6 +217,8 @@ class Stream:
         if not data:
             self._end(self._intake.fault)
             return
+        if self.round_trips.waiting:
+            self.round_trips.arrived(stamp)
         self._keep(self._held, stamp, data)
         taker = self._taker
         if taker is None:

@@ -82,6 +82,10 @@ class Transport(Protocol):
         """When the socket took the last byte of the newest request."""
         ...
 
+    def round_trip_ns(self, since: int) -> int | None:
+        """The smallest round trip of the network since an instant (monotonic ns), else the last one known; in ns."""
+        ...
+
     async def open(self, wire: WireRequest, budget: ReadBudget) -> Setup | None:
         """Open it unless it is open; what that took, or None where a kept connection serves.
 

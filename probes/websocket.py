@@ -179,6 +179,10 @@ class WebSocket:
         """When the socket took the last byte of the newest frame."""
         return self._sent
 
+    def round_trip_ns(self, since: int) -> int | None:
+        """See `probes.transport.Transport`."""
+        return None if self._stream is None else self._stream.round_trips.since(since)
+
     async def open(self, wire: WireRequest, budget: ReadBudget) -> Setup | None:
         """Open and upgrade it unless it is open; what that took, or None where a kept socket serves.
 

@@ -62,7 +62,7 @@ CONTENT = st.builds(
     maybe(st.integers(0, 2**70)),
 )
 MARKS = st.builds(
-    Marks, INSTANT, INSTANT, maybe(STOPS), maybe(STOPS), maybe(INSTANT), maybe(INSTANT), maybe(INSTANT), maybe(INSTANT),
+    Marks, INSTANT, INSTANT, maybe(STOPS), *[maybe(INSTANT)] * 5,
     maybe(st.integers(0, 2**70)), maybe(st.booleans()), st.lists(CONTENT, max_size=6),
 )  # fmt: skip
 TROUBLE = st.builds(Trouble, st.sampled_from(Outcome), WORDS, maybe(NUMBER))

@@ -265,7 +265,8 @@ async def test_a_fresh_socket_is_cold_with_its_times_and_the_next_probe_warm_wit
         assert times[0] is not None, name
         assert times[1:] == [None, None], name
     assert secure or samples[0].tls_ms is None
-    assert {one.round_trip_ms for one in samples} == {samples[0].connect_ms}
+    trips = [samples[0].connect_ms, *[one.round_trip_ms for one in samples]]
+    assert trips == sorted(trips, reverse=True)  # without a rest only a shorter one is sure
     for one, truth in zip(probes, truths, strict=True):
         # the request went out before it was read, and what was written was read after that
         assert one.marks.sent <= truth.read_ns
