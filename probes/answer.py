@@ -5,20 +5,32 @@ from typing import Final, TypeVar
 
 from probes.marks import Content, Marks
 from probes.text import plain
+from probes.think_tags import ThinkTags
 from probes.wire.dialect import End, Event, Finish, Kind, Output, Queued, Served, ServerTimes, Trouble, Usage
 
 TEXT_LIMIT: Final = 256 * 1024
 """Characters of answer kept; what comes after is counted and let go."""
 
+REFUSAL_LIMIT: Final = 2_000
+"""Characters of a refusal kept."""
+
 
 @dataclass(slots=True)
 class Answer:
-    """Everything a stream said, newest word per field winning; ``trouble`` is the first one, and final."""
+    """Everything a stream said, newest word per field winning; ``trouble`` is the first one, and final.
+
+    ``complete``: a finish reason has come, and no output after it. ``ended``: so has the end, with ``note`` where that
+    was not as it should be. ``finish_words`` and ``refusal`` are what was said of the finish, and instead of an answer.
+    """
 
     usage: Usage | None = None
     times: ServerTimes = field(default_factory=ServerTimes)
     served: Served = field(default_factory=Served)
     finish: str | None = None
+    finish_words: str = ""
+    refusal: str = ""
+    complete: bool = False
+    note: str = ""
     trouble: Trouble | None = None
     ended: bool = False
     keep_alives: int = 0
@@ -27,6 +39,7 @@ class Answer:
     kinds: set[Kind] = field(default_factory=set)
     _parts: list[str] = field(default_factory=list)
     _answered: int = 0
+    _tags: ThinkTags = field(default_factory=ThinkTags, compare=False)
 
     @property
     def text(self) -> str:
@@ -38,17 +51,19 @@ class Answer:
         """Whether nothing that may still come can matter."""
         return self.ended or self.trouble is not None
 
-    def take(self, event: Event, at: int, marks: Marks, doubt: int | None = None) -> bool:
-        """Take one event that came at ``at`` (ns) into account; true where it was output, that is progress."""
+    def take(self, event: Event, at: int, marks: Marks, doubt: int | None = None) -> Output | None:
+        """Take one event that came at ``at`` (ns) into account; where it was output, that is progress: what it was.
+
+        Reasoning that was sent as answer text is told by its tags (`ThinkTags`).
+        """
         if self.is_over:
-            return False
+            return None
         match event:
-            case Output(kind=kind, text=text, tokens=tokens, draft=draft):
-                marks.contents.append(Content(at, kind, len(text), tokens, draft, doubt))
-                if draft:
-                    self._forget()
-                self._keep(kind, text)
-                return True
+            case Output():
+                taken = self._take_output(event, marks)
+                marks.contents.append(Content(at, taken.kind, len(taken.text), taken.tokens, taken.draft, doubt))
+                self.complete = False
+                return taken
             case Usage():
                 self.usage = _newer(self.usage or Usage(), event)
             case ServerTimes():
@@ -58,20 +73,48 @@ class Answer:
                 self.served = replace(_newer(self.served, event), request_id=first_id)
             case Queued():
                 self.keep_alives += 1
-            case Finish(reason=reason):
-                self.finish = reason
+            case Finish(reason=reason, words=words):
+                self.finish, self.finish_words, self.complete = reason, words, True
             case Trouble():
                 self.trouble = event
-            case End():
-                self.ended = True
+            case End(note=note):
+                self.ended, self.note = True, note
                 marks.end = at
-        return False
+        return None
+
+    def _take_output(self, output: Output, marks: Marks) -> Output:
+        """Keep a piece of output; it, as a piece of reasoning where it turned out to be that and nothing else."""
+        if output.draft:
+            self._forget()
+        if output.kind is not Kind.ANSWER or output.draft:
+            self._keep(output.kind, output.text)
+            return output
+        split = self._tags.split(output.text)
+        if split.all_before:
+            self._was_reasoning(marks)
+        for kind, text in ((Kind.REASONING, split.reasoning), (Kind.ANSWER, split.answer)):
+            if text:
+                self._keep(kind, text)
+        return output if split.answer else output._replace(kind=Kind.REASONING)
+
+    def _was_reasoning(self, marks: Marks) -> None:
+        """Take all that passed for the answer so far for reasoning."""
+        for place, one in enumerate(marks.contents):
+            if one.kind is Kind.ANSWER:
+                marks.contents[place] = one._replace(kind=Kind.REASONING)
+                self.kinds.add(Kind.REASONING)
+        self.kinds.discard(Kind.ANSWER)
+        self.reasoning_chars += self._answered
+        self._parts.clear()
+        self._answered = 0
 
     def _keep(self, kind: Kind, text: str) -> None:
         self.chars += len(text)
         self.kinds.add(kind)
         if kind is Kind.REASONING:
             self.reasoning_chars += len(text)
+        if kind is Kind.REFUSAL:
+            self.refusal = (self.refusal + text)[:REFUSAL_LIMIT]
         if kind is Kind.ANSWER:
             if self._answered < TEXT_LIMIT:
                 self._parts.append(text[: TEXT_LIMIT - self._answered])

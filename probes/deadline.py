@@ -10,13 +10,16 @@ from probes.endpoint import Timeouts
 SLACK: Final = 0.01
 """Of a limit: within this much of the last move the timer is not moved again, so that 2,000 tokens/s move it seldom."""
 
-Phase = Literal["connect", "first token", "stall", "total"]
+END_S: Final = 2.0
+"""Seconds that a complete answer has for its end: usage may still come, and a connection that ends well can be kept."""
+
+Phase = Literal["connect", "first token", "stall", "end", "total"]
 
 
 class Deadline:
     """Raises TimeoutError in its ``async with`` block when the current phase, or the whole, has taken too long.
 
-    After that, ``phase`` says which of the four limits it was.
+    After that, ``phase`` says which of the limits it was: one of the endpoint's four, or `END_S`.
     """
 
     def __init__(self, timeouts: Timeouts) -> None:
@@ -24,6 +27,7 @@ class Deadline:
             "connect": timeouts.connect,
             "first token": timeouts.first_token,
             "stall": timeouts.stall,
+            "end": END_S,
             "total": timeouts.total,
         }
         self._loop = asyncio.get_running_loop()

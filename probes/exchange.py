@@ -60,24 +60,35 @@ class Exchange:
                 if not (marks.answered(stamp.at) or isinstance(event, Trouble)):
                     answer.trouble = too_early()
             doubt = stamp.doubt if left or not whole else stamp.end_doubt
-            if answer.take(event, stamp.at, marks, doubt):
+            if (output := answer.take(event, stamp.at, marks, doubt)) is not None:
                 progress = True
-                if self.hear is not None and isinstance(event, Output):
-                    self.hear(event, stamp.at)
+                if self.hear is not None:
+                    self.hear(output, stamp.at)
         return progress
 
     async def read_stream(self, reply: Reply, reader: StreamReader, deadline: Deadline) -> None:
-        """Read a 200's body to its terminal marker, or to its end. Raises ExchangeError and ReadBudgetSpent."""
-        answer = self.answer
+        """Read a 2xx's body to its terminal marker, or to its end. Raises ExchangeError and ReadBudgetSpent.
+
+        A complete answer need not have either: the deadline is then the grace that its end is given.
+        """
+        answer, empty = self.answer, True
 
         def take(stamp: Stamp, data: bytes) -> bool:
+            nonlocal empty
+            empty = empty and not data.strip()
+            was = answer.complete, answer.usage
             self.budget.spend(max(data.count(b"\n"), data.count(b"\r")))  # lines, however they end
-            if self.take(reader.feed(data), stamp, whole=data.endswith((b"\n", b"\r"))):
+            progress = self.take(reader.feed(data), stamp, whole=data.endswith((b"\n", b"\r")))
+            if answer.complete and (progress or was != (answer.complete, answer.usage)):
+                deadline.enter("end")
+            elif progress:
                 deadline.enter("stall")
             return not answer.is_over
 
         await reply.body.each(take)
-        if not answer.is_over:
+        if empty and not answer.is_over:
+            answer.trouble = Trouble(Outcome.EMPTY, f"HTTP {reply.status} with an empty body")
+        elif not answer.is_over:
             end = Stamp(time.monotonic_ns(), kernel=bool(self.marks.kernel))  # nothing was read
             self.take(reader.close(), end, whole=True)
         if answer.ended:
@@ -86,6 +97,13 @@ class Exchange:
                 async with asyncio.timeout(GOODBYE_S):
                     if not reply.body.complete:
                         await reply.body.each(lambda *_: True)
+
+    def out_of_time(self, words: str) -> None:
+        """Take note that the deadline has passed, in these ``words``: a failure, unless the answer was complete."""
+        if self.answer.complete and not self.answer.ended:
+            self.answer.note = "the response stayed open after the finish reason"
+        elif not self.answer.ended:
+            self.answer.trouble = Trouble(Outcome.TIMEOUT, words)
 
 
 def too_early() -> Trouble:

@@ -144,7 +144,7 @@ class Prober:
                 await self._exchange(exchange, credentials, deadline, cue)
             await let_others_read()
         except TimeoutError:
-            exchange.answer.trouble = Trouble(Outcome.TIMEOUT, deadline.words)
+            exchange.out_of_time(deadline.words)
         except SetupError as error:
             exchange.answer.trouble = Trouble(error.outcome, error.detail)
         except ExchangeError as error:
@@ -161,7 +161,8 @@ class Prober:
             exchange.answer.trouble = blamed(
                 exchange.answer.trouble, absences, deadline.phase_bounds, self.endpoint.timeouts.stall
             )
-        if exchange.answer.trouble is not None or lane == "cold" or not transport.is_open:
+        unfit = exchange.answer.trouble is not None or not exchange.answer.ended
+        if unfit or lane == "cold" or not transport.is_open:
             transport.drop()  # at once: what may still come over it is of no use to anybody
         disturbance = self._surroundings.since(before)
         text = await _without(credentials, exchange.answer.text)
@@ -238,7 +239,7 @@ class Prober:
             early = not exchange.marks.answered(reply.head.at)
         exchange.status = reply.status
         exchange.limits = self._limits(reply.headers)
-        if reply.status not in (HTTPStatus.OK, HTTPStatus.SWITCHING_PROTOCOLS):
+        if reply.status // 100 != 2 and reply.status != HTTPStatus.SWITCHING_PROTOCOLS:
             await self._take_error(exchange, reply, deadline)
         elif early:
             exchange.answer.trouble = too_early()

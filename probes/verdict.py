@@ -6,12 +6,14 @@ from typing import Final, NamedTuple
 from probes.answer import Answer
 from probes.endpoint import Endpoint
 from probes.outcome import Outcome
+from probes.text import line
 from probes.wire.dialect import Kind
 
 FILTERED: Final = frozenset(
     {
         *("content_filter", "refusal", "safety", "blocked"),
         *("recitation", "blocklist", "prohibited_content", "spii"),  # Gemini
+        *("guardrail_intervened", "content_filtered", "sensitive"),  # Bedrock; Zhipu
     }
 )
 """Finish reasons, in lower case, by which a provider says that it would not answer."""
@@ -32,19 +34,33 @@ class Verdict(NamedTuple):
 
 def judge(answer: Answer, endpoint: Endpoint) -> Verdict:
     """The verdict on an answer read to its end; a trouble in it decides alone."""
+    if refusal := _refusal(answer):
+        return Verdict(Outcome.REFUSED, line(f"the provider refused: {refusal}"))
     if answer.trouble is not None:
         return Verdict(answer.trouble.outcome, answer.trouble.detail)
-    if Kind.REFUSAL in answer.kinds or (answer.finish or "").lower() in FILTERED:
-        return Verdict(Outcome.REFUSED, f"finish reason {answer.finish}" if answer.finish else "refusal text")
     if not answer.kinds and not _thought_to_the_cap(answer, endpoint):
         return Verdict(Outcome.EMPTY, _why_empty(answer))
-    warning = _why_unanswered(answer, endpoint)
+    unanswered = _why_unanswered(answer, endpoint)
+    warning = "; ".join(one for one in (unanswered, answer.note) if one) or None
     if endpoint.expect is None:
         return Verdict(Outcome.OK, warning)
     if re.search(endpoint.expect, answer.text):
         return Verdict(Outcome.OK, warning, expect_ok=True)
-    missed = f"{warning} to match" if warning else "the answer does not match"
+    missed = f"{unanswered} to match" if unanswered else "the answer does not match"
     return Verdict(Outcome.WRONG_ANSWER, f"{missed} /{endpoint.expect}/", expect_ok=False)
+
+
+def _refusal(answer: Answer) -> str:
+    """The words in which the provider or its model would not answer; empty where it did not refuse."""
+    if answer.trouble is not None:
+        return answer.trouble.detail if answer.trouble.outcome is Outcome.REFUSED else ""
+    filtered = (answer.finish or "").lower() in FILTERED
+    said = answer.refusal.strip() or answer.finish_words
+    if Kind.REFUSAL in answer.kinds and not filtered:
+        return said or "refusal text"
+    if not filtered:
+        return ""
+    return f"finish reason {answer.finish}{f': {said}' if said else ''}"
 
 
 def _why_unanswered(answer: Answer, endpoint: Endpoint) -> str | None:

@@ -1,19 +1,15 @@
-"""Replay: a server that sends given bytes over a real socket, a probe of it, and each dialect's records as bytes."""
+"""Replay: an answer in given pieces over a real socket, what a probe makes of it, and each dialect's records."""
 
 import asyncio
-import contextlib
 import json
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Literal
-
-from websockets.frames import Frame, Opcode
-from websockets.utils import accept_key
 
 from probes.preset import socket_dialects
 from probes.probe import Probed, Prober
 from probes.transports import transport_to
 from probes.wire import load_dialect
+from tests.raw_server import Client, serving
 from tests.samples import endpoint
 
 Ending = Literal["whole", "cut", "open"]
@@ -24,67 +20,36 @@ PACE_S: Final = 0.002
 
 
 async def replay(
-    dialect: str,
-    pieces: Sequence[bytes],
-    *,
-    status: int = 200,
-    headers: Mapping[str, str] = MappingProxyType({}),
-    ending: Ending = "whole",
-    **options: Any,
+    dialect: str, pieces: Sequence[bytes], *, status: int = 200, ending: Ending = "whole", **options: Any
 ) -> Probed:
     """One probe of a server that answers with these pieces, each an HTTP chunk (or WebSocket message) of its own."""
     over_socket = dialect in socket_dialects()
-    ended = asyncio.Event()
 
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            request = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-            named = dict(one.split(": ", 1) for one in request.split("\r\n")[1:] if one)
-            named = {name.lower(): value for name, value in named.items()}
+    async def script(client: Client) -> None:
+        if over_socket:
+            await client.upgrade()
+        else:
+            await client.request()
+            await client.say(f"HTTP/1.1 {status} Said\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
+        for piece in pieces:
             if over_socket:
-                writer.write(_switching(named["sec-websocket-key"], headers))
-                await reader.read(1 << 16)
+                await client.message(piece.removesuffix(b"\n"))
             else:
-                await reader.readexactly(int(named["content-length"]))
-                said = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-                writer.write(f"HTTP/1.1 {status} Said\r\n{said}Transfer-Encoding: chunked\r\n\r\n".encode())
-            for piece in pieces:
-                writer.write(_message(piece) if over_socket else b"%x\r\n%b\r\n" % (len(piece), piece))
-                await writer.drain()
-                await asyncio.sleep(PACE_S)
-            if ending == "open":
-                await reader.read(1)  # until the probe hangs up
-            elif ending == "whole" and not over_socket:
-                writer.write(b"0\r\n\r\n")
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass  # the probe had enough
+                await client.say(b"%x\r\n%b\r\n" % (len(piece), piece))
+            await asyncio.sleep(PACE_S)
+        if ending == "open":
+            await client.hold()
+        elif ending == "whole" and not over_socket:
+            await client.say(b"0\r\n\r\n")
+
+    async with serving(script) as port:
+        url = f"{'ws' if over_socket else 'http'}://127.0.0.1:{port}/v1"
+        watched = endpoint(dialect=dialect, base_url=url, **options)
+        prober = Prober(watched, load_dialect(dialect), transport_to(url, None))
+        try:
+            return await prober.probe(None)
         finally:
-            writer.close()
-            ended.set()
-
-    listening = await asyncio.start_server(serve, "127.0.0.1", 0)
-    url = f"{'ws' if over_socket else 'http'}://127.0.0.1:{listening.sockets[0].getsockname()[1]}/v1"
-    prober = Prober(endpoint(dialect=dialect, base_url=url, **options), load_dialect(dialect), transport_to(url, None))
-    try:
-        return await prober.probe(None)
-    finally:
-        prober.close()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(20):
-                await ended.wait()
-        listening.close()
-
-
-def _switching(key: str, headers: Mapping[str, str]) -> bytes:
-    said = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    return (
-        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        f"Sec-WebSocket-Accept: {accept_key(key)}\r\n{said}\r\n"
-    ).encode()
-
-
-def _message(piece: bytes) -> bytes:
-    return Frame(Opcode.TEXT, piece.removesuffix(b"\n")).serialize(mask=False)
+            prober.close()
 
 
 def sse(record: object, name: str = "") -> bytes:
@@ -116,7 +81,7 @@ class Chat:
 class Responses:
     """OpenAI Responses; whether its objects are server-sent events or messages is ``frame``'s."""
 
-    def __init__(self, frame: Any) -> None:
+    def __init__(self, frame: Callable[[object], bytes]) -> None:
         self.record = frame
 
     def said(self, text: str) -> bytes:

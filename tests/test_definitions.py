@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from probes import plausible, timing
+from probes import deadline, plausible, timing
 from probes.definitions import markdown, sections
 from probes.outcome import Outcome
 from probes.sample import COLUMNS
@@ -63,6 +63,7 @@ def test_the_numbers_in_the_text_are_those_of_the_code():
     assert f"{plausible.LONGEST_MS / 3.6e6:.0f} h" in word("what cannot be true").formula
     assert f"fewer than {timing.FEWEST_EVENTS} content events" in word("withheld").text
     assert f"less than {timing.SHORTEST_SPAN_MS:.0f} ms" in word("withheld").text
+    assert f"no longer than {deadline.END_S:.0f} s" in word("ok").text
     assert f"characters / {timing.CHARS_PER_TOKEN}, rounded up" in word("token source").text
 
 

@@ -95,6 +95,7 @@ class MessageReader(SseReader):
         super().__init__()
         self._served = Served()
         self._input: dict[str, int] = {}
+        self._finished = False
 
     def _record(self, record: dict[str, Any], name: str) -> list[Event]:
         sort = word(record.get("type")) or name
@@ -110,17 +111,21 @@ class MessageReader(SseReader):
         if sort == "content_block_delta":
             return _piece(record.get("delta"))
         if sort == "message_delta":
-            reason = word(mapping(record.get("delta")).get("stop_reason"))
-            usage = mapping(record.get("usage"))
-            finish = [Finish(line(reason, 100))] if reason else []
+            delta, usage = mapping(record.get("delta")), mapping(record.get("usage"))
+            reason, details = word(delta.get("stop_reason")), mapping(delta.get("stop_details"))
+            said = ": ".join(one for name in ("category", "explanation") if (one := word(details.get(name))))
+            finish = [Finish(line(reason, 100), line(said))] if reason else []
+            self._finished = self._finished or bool(reason)
             return [*finish, *self._say_served({}, usage), *self._counted(usage, final=True)]
         if sort == "message_stop":
             return [End()]
         return []  # ping, content_block_stop, and whatever else is to come: clients must ignore it
 
-    def _verdict(self) -> Trouble:
+    def _verdict(self) -> End | Trouble:
         if not self._begun and (instead := trouble_instead(self._decoder.stray)):
             return instead
+        if self._finished:  # nothing but the marker comes after it
+            return End("the response ended without message_stop")
         return Trouble(
             Outcome.CUT, f"the stream ended {'without message_stop' if self._begun else 'before its first record'}"
         )

@@ -90,14 +90,20 @@ class Queued:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The reason the model stopped, in the provider's word."""
+    """The reason the model stopped, in the provider's word; ``words`` are what it says of that, where it does."""
 
     reason: str
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The stream's terminal marker: nothing more of this answer will come."""
+    """The stream's terminal marker: nothing more of this answer will come.
+
+    ``note``: what was missing at the end of an answer that is complete all the same.
+    """
+
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

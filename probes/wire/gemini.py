@@ -101,7 +101,7 @@ class ContentReader(SseReader):
         finish = word(candidate.get("finishReason"))
         if finish and finish != self._finish:
             self._finish = finish
-            events.append(Finish(line(finish, 100)))
+            events.append(Finish(line(finish, 100), line(word(candidate.get("finishMessage")) or "")))
         if usage:
             events.append(usage)
         feedback = mapping(record.get("promptFeedback"))

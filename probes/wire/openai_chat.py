@@ -25,7 +25,7 @@ from probes.wire.json_values import mapping, word
 from probes.wire.repetition import Repetition
 from probes.wire.sse import SseEvent
 from probes.wire.sse_reader import SseReader
-from probes.wire.trouble import is_error, trouble, trouble_inside, trouble_instead
+from probes.wire.trouble import filtered_categories, is_error, trouble, trouble_inside, trouble_instead
 
 _REASONING_FIELDS: Final = ("reasoning", "reasoning_content", "thinking", "reasoning_details")
 """Best first, one is read: transitional servers (vLLM, OpenRouter) send the same text under two of them."""
@@ -112,7 +112,7 @@ class ChatReader(SseReader):
         if instead and (instead.outcome is not Outcome.PROTOCOL or not self._begun):
             return instead
         if self._finish is not None:
-            return End()
+            return End("the response ended without [DONE]")
         begun = "without a finish reason or [DONE]" if self._begun else "before its first record"
         return Trouble(Outcome.CUT, f"the stream ended {begun}")
 
@@ -142,7 +142,7 @@ class ChatReader(SseReader):
         finish = word(choice["finish_reason"]) if choice.get("finish_reason") else None
         if finish and finish != self._finish:
             self._finish = finish
-            events.append(Finish(line(finish, 100)))
+            events.append(Finish(line(finish, 100), filtered_categories(choice.get("content_filter_results"))))
         if usage:
             events.append(usage)
         if counts or timings or "time_info" in record or "perf_metrics" in record:

@@ -188,6 +188,8 @@ def read_complaint(record: object) -> Complaint | None:
     sentence = _sentence(record)
     if upstream := word(meta.get("raw")):
         sentence = f"{sentence}: {upstream}"
+    if filtered := filtered_categories(mapping(error.get("innererror")).get("content_filter_result")):
+        sentence = f"{filtered}: {sentence}"  # Azure
     named = [meta.get("error_type"), error.get("code"), error.get("type"), error.get("status")]
     named += [outer.get("code"), outer.get("type"), outer.get("status_code"), outer.get("status")]
     words = tuple(str(one) for one in named if isinstance(one, str | int) and one and len(str(one)) <= 64)
@@ -195,6 +197,12 @@ def read_complaint(record: object) -> Complaint | None:
         return None
     status = next((int(one) for one in words if re.fullmatch("[45][0-9][0-9]", one)), None)
     return Complaint(sentence, words, status, _delay(error.get("details")) or retry_hint(sentence))
+
+
+def filtered_categories(results: object) -> str:
+    """What Azure's content filter held against a text: ``{"hate": {"filtered": true, "severity": "high"}, …}``."""
+    found = [(name, mapping(one)) for name, one in mapping(results).items() if mapping(one).get("filtered") is True]
+    return line(", ".join(f"{name} {word(one.get('severity')) or ''}".strip() for name, one in found), 100)
 
 
 def _outcome(complaint: Complaint, status: int | None) -> Outcome | None:

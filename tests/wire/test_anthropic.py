@@ -299,7 +299,7 @@ def test_what_served_is_told_once():
         (b"event: error\ndata: worker lost\n\n", Outcome.STREAM_ERROR, "worker lost"),
         (b'event: error\ndata: ["worker lost"]\n\n', Outcome.STREAM_ERROR, "worker lost"),
         (b'data: {"error": {"type": "timeout_error", "message": "Late"}}\n\n', Outcome.SERVER_ERROR, "Late"),
-        (named(start(), finish(output_tokens=3)), Outcome.CUT, "the stream ended without message_stop"),
+        (named(start(), delta("text", text="x")), Outcome.CUT, "the stream ended without message_stop"),
         (b"", Outcome.CUT, "the stream ended before its first record"),
         (b"data: {nope\n\n", Outcome.PROTOCOL, "not JSON: {nope"),
         (b"data: 3\n\n", Outcome.PROTOCOL, "not an object: 3"),
@@ -324,8 +324,16 @@ def test_nothing_after_the_end_counts():
     assert reader.close() == []
 
 
+def test_a_stop_reason_makes_the_answer_whole_without_message_stop():
+    assert read(named(start(), finish(output_tokens=3)))[-1] == End("the response ended without message_stop")
+
+
 def test_a_refusal_is_one():
-    assert judge(answered(REFUSED), endpoint()) == (Outcome.REFUSED, "finish reason refusal", None)
+    assert judge(answered(REFUSED), endpoint()) == (
+        Outcome.REFUSED,
+        "the provider refused: finish reason refusal",
+        None,
+    )
 
 
 @pytest.mark.parametrize(

@@ -284,7 +284,7 @@ def test_streams_that_end_in_trouble(body, outcome, detail):
 @pytest.mark.parametrize("reason", ["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"])
 def test_what_gemini_would_not_say_is_refused(reason):
     answer, _ = answered(records(chunk({"text": "Once"}), chunk(finish=reason)))
-    assert judge(answer, endpoint()) == (Outcome.REFUSED, f"finish reason {reason}", None)
+    assert judge(answer, endpoint()) == (Outcome.REFUSED, f"the provider refused: finish reason {reason}", None)
 
 
 def test_stopping_and_running_out_are_no_refusals():

@@ -259,7 +259,7 @@ def test_output_before_an_error_is_kept_and_what_follows_is_not():
 
 def test_a_finish_reason_makes_the_answer_whole_without_done():
     body = records(chunk({"content": "x"}), chunk({}, "stop"), "unknown: field\n\n", end="")
-    assert read(body)[-1] == End()
+    assert read(body)[-1] == End("the response ended without [DONE]")
     cut = records(chunk({"content": "x"}), chunk({}, "stop"), end='{"error": "lost"}\n')
     assert read(cut)[-1] == Trouble(Outcome.STREAM_ERROR, "lost")
 
