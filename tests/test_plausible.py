@@ -137,7 +137,7 @@ def streamed(usage: dict[str, Any], one: Endpoint, first: dict[str, Any] | None 
     for place, record in enumerate(records):
         for event in reader.feed(f"data: {json.dumps(record)}\n\n".encode()):
             answer.take(event, (100 + 10 * place) * MS, marks)
-    for event in reader.close():
+    for event in (*reader.feed(b"data: [DONE]\n\n"), *reader.close()):
         answer.take(event, 400 * MS, marks)
     return sample_of(answer, marks, one=one)
 

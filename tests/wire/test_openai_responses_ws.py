@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
+from probes.credentials import Credentials
 from probes.keys import Secret
 from probes.outcome import Outcome
 from probes.probe import Prober
@@ -19,7 +20,8 @@ from probes.wire.dialect import End, Trouble
 from probes.wire.openai_responses_ws import Wire
 from tests.samples import endpoint
 
-KEY = Secret("sk-planted-key-0123456789")
+SECRET = Secret("sk-planted-key-0123456789")
+KEY = Credentials(SECRET)
 WORDS = ["Once ", "upon ", "a ", "time ", "there ", "was ", "light."]
 
 
@@ -96,7 +98,7 @@ async def test_one_socket_serves_many_probes():
     assert all(sample.tokens_per_s is not None and sample.ttfb_ms is None for sample in samples)
     assert len(script.upgrades) == 1
     assert script.upgrades[0].path == "/v1/responses"
-    assert script.upgrades[0].headers["authorization"] == f"Bearer {KEY.reveal()}"
+    assert script.upgrades[0].headers["authorization"] == f"Bearer {SECRET.reveal()}"
     asked = script.asked[0]
     assert (asked["type"], asked["model"], asked["service_tier"]) == ("response.create", "spark", "ultrafast")
     assert "stream" not in asked
@@ -160,14 +162,14 @@ async def test_a_socket_that_closes_in_the_midst_is_a_cut():
 )
 async def test_a_refused_upgrade_is_the_outcome_of_its_status(status, outcome):
     def refuse(connection, _):
-        response = connection.respond(HTTPStatus(status), f'{{"error": {{"message": "no: {KEY.reveal()}"}}}}')
+        response = connection.respond(HTTPStatus(status), f'{{"error": {{"message": "no: {SECRET.reveal()}"}}}}')
         response.headers["Retry-After"] = "3"
         return response
 
     async with prober(Scripted(STORY), process_request=refuse) as one:
         sample = (await one.probe(KEY)).sample
     assert (sample.outcome, sample.http_status, sample.retry_after_s) == (outcome, status, 3)
-    assert KEY.reveal() not in repr(sample)
+    assert SECRET.reveal() not in repr(sample)
 
 
 def test_messages_cut_anywhere_are_the_same_events():
