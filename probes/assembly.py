@@ -87,8 +87,14 @@ def assemble(
         **_trust(marks, disturbance.cpu_steal_ms, _bent_ms(marks, answer, absences)),
         limited_by=limited_by(detail or "", limits) if verdict.outcome is Outcome.RATE_LIMITED else None,
         sample_id=new_sample_id(),
+        reopened=reopened(marks),
     )
     return _plain(sample, credentials)
+
+
+def reopened(marks: Marks) -> bool | None:
+    """Whether the request was sent twice; None where it was not sent."""
+    return marks.reopened if marks.reopened or marks.sent is not None else None
 
 
 def unmeasured(

@@ -1,18 +1,19 @@
 """Connection: one endpoint's HTTP connection, kept warm or opened cold; the only module that knows httpx."""
 
-import asyncio
 import ssl
 
 import httpx
 
 from probes.http1 import ResponseParser, request_bytes
+from probes.idle import Idle
 from probes.loop import let_others_read
 from probes.marks import Setup, Stamp
 from probes.network import open_stream
 from probes.outcome import Outcome
 from probes.peer import peer_of
 from probes.read_budget import ReadBudget
-from probes.stream import Stream, Take
+from probes.stream import Stream
+from probes.taker import Take
 from probes.tls_words import HTTP2_ONLY, wants_http2
 from probes.transport import ExchangeError, Gate, Reply
 from probes.wire.dialect import WireRequest
@@ -88,6 +89,16 @@ class Connection(httpx.AsyncBaseTransport):
         return self._parser is None or self._parser.keep_alive
 
     @property
+    def idle(self) -> Idle | None:
+        """See `Transport`."""
+        return self._stream.traffic.idle if self._stream is not None and self._parser is not None else None
+
+    @property
+    def hung_up(self) -> int | None:
+        """See `Transport`."""
+        return self._stream.hung_up if self._stream is not None else None
+
+    @property
     def sent(self) -> Stamp | None:
         """When the socket took the last byte of the newest request."""
         return self._stream.sent if self._stream else None
@@ -101,8 +112,6 @@ class Connection(httpx.AsyncBaseTransport):
 
         Raises SetupError and ReadBudgetSpent.
         """
-        for _ in range(2):  # two turns of the loop: a close that has already arrived is then known
-            await asyncio.sleep(0)
         if self._stream is not None and self.is_open:
             self._stream.budget = budget
             return None
@@ -141,6 +150,7 @@ class Connection(httpx.AsyncBaseTransport):
         await request.extensions["gate"]()
         if self._stream is None:
             raise ExchangeError(Outcome.CUT, "the connection was dropped")
+        self._stream.traffic.ask()
         await self._stream.write(data)
         at, first = Stamp(0), b""
 

@@ -37,9 +37,9 @@ class Exchange:
     lane: Lane
     marks: Marks
     answer: Answer
-    kept: bool
     budget: ReadBudget
     hear: Callable[[Output, int], None] | None = None
+    kept: bool = False
     status: int | None = None
     limits: RateLimits | None = None
     flooded: bool = False

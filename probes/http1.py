@@ -5,6 +5,7 @@ from typing import Final
 
 import httptools
 
+from probes.idle import keep_alive
 from probes.outcome import Outcome
 from probes.read_budget import ReadBudget, ReadBudgetSpent
 from probes.tls_words import not_http1
@@ -112,5 +113,10 @@ class ResponseParser:
     def on_message_complete(self) -> None:
         """The response is whole."""
         if self.status is not None:
-            self.keep_alive = not self.complete and self._parser.should_keep_alive()
+            self.keep_alive = not self.complete and self._parser.should_keep_alive() and self._takes_more()
             self.complete = True
+
+    def _takes_more(self) -> bool:
+        """Whether another request may follow: the server may have said that this one was the last."""
+        told = [keep_alive(value.decode("latin-1")) for name, value in self.headers if name.lower() == b"keep-alive"]
+        return all(one.requests_left != 0 for one in told)

@@ -85,7 +85,8 @@ class Marks:
     ``sent`` is when the last byte of the request was accepted by the socket of an open connection; ``headers`` is
     the read that completed the response's head; ``first_event`` the read that completed the first event of any
     kind but keep-alives; ``end`` the terminal marker. ``setup`` is None where a kept connection was reused;
-    ``round_trip`` (ns) is the network's, of the connection used.
+    ``round_trip`` (ns) is the network's, of the connection used. ``reopened``: the request was sent once more, on a
+    fresh connection, and what is marked is what came of that.
     ``kernel``: whether every read was stamped by the kernel. Doubts: see `Stamp`.
     """
 
@@ -100,6 +101,7 @@ class Marks:
     sent_doubt: int | None = None
     kernel: bool | None = None
     contents: list[Content] = field(default_factory=list)
+    reopened: bool = False
 
     def answered(self, at: int) -> bool:
         """Take note that the answer began ``at`` (monotonic ns): `sent` was no later.
@@ -113,6 +115,11 @@ class Marks:
             return False
         self.sent = min(self.sent, at)
         return True
+
+    def begin_again(self) -> None:
+        """What was sent was not heard: it is sent once more, on another connection."""
+        self.reopened = True
+        self.sent = self.sent_doubt = self.kernel = None
 
     def read(self, stamp: Stamp) -> None:
         """Note whose stamp a read of the response carried."""

@@ -11,13 +11,14 @@ from typing import Final
 
 from probes.absences import Absence
 from probes.answer import Answer
-from probes.assembly import assemble, unmeasured
+from probes.assembly import assemble, reopened, unmeasured
 from probes.buffering import ANSWERS, DETAIL, is_buffered
 from probes.conversation import Conversation
 from probes.credentials import Credentials
 from probes.deadline import Deadline
 from probes.endpoint import Endpoint, Lane, lane_of
 from probes.exchange import Exchange, error_body, too_early
+from probes.idle import IdleLimit, was_idle_close
 from probes.loop import let_others_read
 from probes.marks import Marks, Setup
 from probes.outcome import Outcome
@@ -88,18 +89,27 @@ class Prober:
         if second is not None:
             self._transports["cold"] = second
         self._lanes = deque(self._transports)  # the next probe's first
+        self._idle_limit = IdleLimit()
         self._opening = asyncio.Lock()
         self._vantage = vantage
         self._surroundings = surroundings or Surroundings()
         self._before = deque(before, maxlen=2 * ANSWERS)
 
-    async def prepare(self, credentials: Credentials | None = None) -> None:
-        """Re-open a warm connection that has died, ahead of a warm probe; a failure is left for the probe to meet."""
+    @property
+    def idle_limit_s(self) -> float:
+        """How long (s) the server keeps an idle connection, as far as is known; infinite where it is not."""
+        return self._idle_limit.shortest_s
+
+    async def prepare(self, credentials: Credentials | None = None, ahead_s: float = 0.0) -> None:
+        """See that a warm probe, in ``ahead_s``, has an open connection; a failure is left for the probe to meet.
+
+        One that has died is re-opened, and so is one that the server is about to close.
+        """
         if self._lanes[0] == "warm":
             try:
                 async with asyncio.timeout(self.endpoint.timeouts.connect):
                     request = self._request(self.endpoint.conversation, credentials)
-                    await self._open("warm", request, ReadBudget.of_idle())
+                    await self._open("warm", request, ReadBudget.of_idle(), ahead_s)
             except (SetupError, Refused, TimeoutError, ReadBudgetSpent):
                 self._transports["warm"].drop()
 
@@ -126,7 +136,7 @@ class Prober:
             outcome, detail = Outcome.OWN_FAULT, defect(error)
         self.close()
         sample = unmeasured(self.endpoint, outcome, detail, vantage=self._vantage, started_at=wall)
-        return Probed(sample, "", marks)
+        return Probed(replace(sample, reopened=reopened(marks)), "", marks)
 
     async def _measured(
         self, marks: Marks, before: Beginning, wall: int, credentials: Credentials | None, cue: Cue | None
@@ -134,9 +144,8 @@ class Prober:
         lane = self._lanes[0]
         self._lanes.rotate(-1)
         transport = self._transports[lane]
-        kept = lane == "warm" and transport.is_open
         budget = ReadBudget.of_answer(self.endpoint.output_cap)
-        exchange = Exchange(lane, marks, Answer(), kept, budget)
+        exchange = Exchange(lane, marks, Answer(), budget)
         exchange.hear = cue.hear if cue else None
         deadline = Deadline(self.endpoint.timeouts)
         try:
@@ -148,7 +157,7 @@ class Prober:
         except SetupError as error:
             exchange.answer.trouble = Trouble(error.outcome, error.detail)
         except ExchangeError as error:
-            exchange.answer.trouble = _broken(error, exchange)
+            exchange.answer.trouble = _broken(error, exchange, transport)
         except ReadBudgetSpent as error:
             exchange.flooded = True
             exchange.answer.trouble = Trouble(Outcome.PROTOCOL, str(error))
@@ -206,19 +215,44 @@ class Prober:
     async def _exchange(
         self, exchange: Exchange, credentials: Credentials | None, deadline: Deadline, cue: Cue | None
     ) -> None:
-        deadline.enter("connect")
+        """Ask and read; once more on a fresh connection where a kept one was closed before it can have been asked."""
         transport = self._transports[exchange.lane]
         if exchange.lane == "cold":
             transport.drop()
         asked = self.endpoint.conversation.with_nonce(cue.nonce if cue else nonce())
         request = self._request(asked, credentials)
         await let_others_read()
+        if not await self._ready(exchange, request, deadline):
+            return
+        before = transport.idle
+        try:
+            await self._ask(exchange, request, deadline, cue)
+            return
+        except ExchangeError as error:
+            if cue is not None or before is None or not _closed_idle(error, exchange, transport):
+                raise
+        self._idle_limit = self._idle_limit.seen(before._replace(closed=True))
+        transport.drop()
+        exchange.marks.begin_again()
+        exchange.status = exchange.limits = None
+        if await self._ready(exchange, request, deadline):
+            await self._ask(exchange, request, deadline, cue)
+
+    async def _ready(self, exchange: Exchange, request: WireRequest, deadline: Deadline) -> bool:
+        """Whether there is an open connection; where the server refuses one, its answer is taken."""
+        deadline.enter("connect")
+        exchange.kept = False
         try:
             exchange.marks.setup = await self._open(exchange.lane, request, exchange.budget)
         except Refused as no:
             await self._take_error(exchange, no.reply, deadline)
-            return
+            return False
         exchange.kept = exchange.marks.setup is None
+        return True
+
+    async def _ask(self, exchange: Exchange, request: WireRequest, deadline: Deadline, cue: Cue | None) -> None:
+        """Send the request and read what answers it. Raises ExchangeError and ReadBudgetSpent."""
+        transport = self._transports[exchange.lane]
         deadline.enter("first token")
 
         async def gate() -> None:
@@ -236,6 +270,7 @@ class Prober:
         if reply.head is not None:
             exchange.marks.read(reply.head)
             exchange.marks.headers = reply.head.at
+            self._idle_limit = self._idle_limit.told(reply.headers)
             early = not exchange.marks.answered(reply.head.at)
         exchange.status = reply.status
         exchange.limits = self._limits(reply.headers)
@@ -266,17 +301,32 @@ class Prober:
             found = Trouble(Outcome.PROTOCOL, USE_HTTPS)
         exchange.answer.trouble = replace(found, detail=f"{found.detail}; {missing}") if missing else found
 
-    async def _open(self, lane: Lane, request: WireRequest, budget: ReadBudget) -> Setup | None:
-        """Open a connection unless it is open."""
+    async def _open(self, lane: Lane, request: WireRequest, budget: ReadBudget, ahead_s: float = 0.0) -> Setup | None:
+        """Open a connection unless one is open that will serve in ``ahead_s``; None where it will."""
         async with self._opening:  # what is still being prepared when the probe is due is waited for, not doubled
-            return await self._transports[lane].open(request, budget)
+            transport = self._transports[lane]
+            for _ in range(2):  # two turns of the loop: a close that has already arrived is then known
+                await asyncio.sleep(0)
+            is_open = transport.is_open
+            if (idle := transport.idle) is not None:
+                self._idle_limit = self._idle_limit.seen(idle)
+                if is_open and self._idle_limit.is_near(idle.seconds + ahead_s):
+                    self._idle_limit = self._idle_limit.renewed()
+                    transport.drop()
+            return await transport.open(request, budget)
 
     def _limits(self, headers: Mapping[str, str]) -> RateLimits:
         return rate_limits(headers, time.time()).over(self.endpoint.quirks.limit_windows)
 
 
-def _broken(error: ExchangeError, exchange: Exchange) -> Trouble:
-    if error.outcome is Outcome.CUT and exchange.kept and exchange.status is None:
+def _closed_idle(error: ExchangeError, exchange: Exchange, transport: Transport) -> bool:
+    """Whether a kept connection broke because the server had closed it before it can have known of the request."""
+    after, trip = transport.hung_up, transport.round_trip_ns(exchange.marks.started)
+    return exchange.kept and error.outcome is Outcome.CUT and after is not None and was_idle_close(after, trip or 0)
+
+
+def _broken(error: ExchangeError, exchange: Exchange, transport: Transport) -> Trouble:
+    if _closed_idle(error, exchange, transport):
         return Trouble(Outcome.CUT, "the server closed the kept connection as the request went out")
     return Trouble(error.outcome, error.detail)
 

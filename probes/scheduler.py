@@ -14,9 +14,6 @@ from probes.clock import SteadyClock
 from probes.schedule import CadenceTrigger, spread
 from probes.watch import Watch
 
-AHEAD_S: Final = 2.0
-"""How long before a due time a warm connection is looked after; at most a quarter of the interval."""
-
 LOOK_S: Final = 1.0
 """How often, at least, the wall clock is followed."""
 
@@ -108,12 +105,13 @@ class Scheduler:
         watch.expect(due)
         if (timer := self._timers.pop(name, None)) is not None:
             timer.cancel()
-        ahead = due - self._clock.now() - min(AHEAD_S, watch.endpoint.interval / 4)
-        if ahead > 0:
-            self._timers[name] = asyncio.get_running_loop().call_later(ahead, self._prepare, watch)
+        ahead_s = watch.ahead_s
+        wait_s = due - self._clock.now() - ahead_s
+        if wait_s > 0:
+            self._timers[name] = asyncio.get_running_loop().call_later(wait_s, self._prepare, watch, ahead_s)
 
-    def _prepare(self, watch: Watch) -> None:
-        task = asyncio.create_task(watch.prepare())
+    def _prepare(self, watch: Watch, ahead_s: float) -> None:
+        task = asyncio.create_task(watch.prepare(ahead_s))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

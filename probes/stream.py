@@ -8,20 +8,20 @@ import socket
 import ssl
 import time
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from probes.intake import intake
-from probes.loop import backlog
+from probes.loop import backlog, ear
 from probes.marks import SEND_NS, Stamp, Step, exchanged
 from probes.outcome import Outcome
 from probes.own_fault import lacking
 from probes.read_budget import ReadBudget, ReadBudgetSpent
 from probes.round_trip import RoundTrips
+from probes.taker import Take, Taker
 from probes.text import line
 from probes.tls import Tls
 from probes.tls_words import handshake_error, tls_words
+from probes.traffic import Traffic
 from probes.transport import ExchangeError
 
 PIECE: Final = 1 << 10
@@ -38,30 +38,6 @@ UNREAD_LIMIT: Final = 2 << 20
 """Bytes received but not yet read, `READ_COST` included, past which the socket is left alone until half of them are
 read: a flood stays in the kernel."""
 
-Take = Callable[[Stamp, bytes], bool]
-"""Is given what one read brought, or a piece of it; whether it wants more."""
-
-
-@dataclass(slots=True)
-class Taker:
-    """Who is given every read; ``done`` when it is ``satisfied`` or nothing more can come."""
-
-    take: Take
-    done: "asyncio.Future[None]"
-    patient: bool = False
-    satisfied: bool = False
-
-    def give(self, stamp: Stamp, data: bytes) -> None:
-        """Hand one read over. What goes wrong with it is for whoever waits for ``done``."""
-        try:
-            self.satisfied = not self.take(stamp, data)
-        except Exception as error:
-            self.satisfied = True
-            self.done.set_exception(error)
-        else:
-            if self.satisfied:
-                self.done.set_result(None)
-
 
 class Stream:
     """A connected, non-blocking socket, read as soon as it has something; decoding happens later, off the clock.
@@ -76,6 +52,7 @@ class Stream:
         self.eof = False
         self.sent: Stamp | None = None
         self.unread = 0
+        self.traffic = Traffic()
         self._sock = sock
         self.round_trips = RoundTrips(sock, connect)
         self._intake = intake(sock, self._arrived)
@@ -100,6 +77,13 @@ class Stream:
         for _ in range(min(len(self._held), QUIET_PIECES)):
             self._unfold()
         return not (self.eof or self._held or self._received)
+
+    @property
+    def hung_up(self) -> int | None:
+        """See `Transport`; half a record of TLS is something."""
+        if self._held or self._received or not (self._tls is None or self._tls.is_between_records):
+            return None
+        return self.traffic.hung_up(self.sent.at if self.sent else None)
 
     async def read(self) -> tuple[Stamp, bytes]:
         """What one read of the socket brought, or a piece of it, and when; empty at the end.
@@ -166,11 +150,13 @@ class Stream:
     async def write(self, data: bytes) -> None:
         """Hand everything to the socket; ``sent`` is then when it took the last byte. Raises ExchangeError."""
         self.sent = None
+        self.traffic.moved()
         try:
             data = data if self._tls is None else self._tls.encrypt(data)
             self.round_trips.sending()
             self.sent = await self._send(data)
         except (OSError, ssl.SSLError) as error:
+            self.traffic.end()
             raise broken(error) from error
 
     async def secure(self, context: ssl.SSLContext, host: str) -> Step:
@@ -215,8 +201,11 @@ class Stream:
     def _arrived(self, stamp: Stamp, data: bytes) -> None:
         """Keep one read until it is its turn."""
         if not data:
+            listening = ear(self._loop)  # the kernel stamps no end
+            self.traffic.end(min(stamp.at, listening.deaf_since_ns) if listening else stamp.at)
             self._end(self._intake.fault)
             return
+        self.traffic.moved()
         if self.round_trips.waiting:
             self.round_trips.arrived(stamp)
         self._keep(self._held, stamp, data)
@@ -274,11 +263,13 @@ class Stream:
             try:
                 data = self._tls.decrypt(data)
             except ssl.SSLError as error:
+                self.traffic.heard = True
                 self._forget()
                 self._end(error)
                 return
             if not self._tls.is_between_records:  # the read ended with the beginning of another record
                 stamp = stamp._replace(end_doubt=stamp.doubt)
+        self.traffic.heard = self.traffic.heard or bool(data)
         taker = self._taker
         if taker is not None and len(data) <= PIECE and not taker.done.done():
             if data:
@@ -288,6 +279,7 @@ class Stream:
             self._news.set()
         if self._tls is not None and self._tls.ended:
             self._forget()
+            self.traffic.end(stamp.at)
             self._end(None)
 
     def _end(self, error: Exception | None) -> None:

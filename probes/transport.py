@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from probes.idle import Idle
 from probes.marks import Setup, Stamp
 from probes.outcome import Outcome
 from probes.read_budget import ReadBudget
@@ -70,11 +71,24 @@ class Refused(Exception):  # noqa: N818  # an answer, though not the one hoped f
 
 
 class Transport(Protocol):
-    """One kept connection to one origin: what is open, and since when, is always known. Nothing is retried."""
+    """One kept connection to one origin: what is open, and since when, is always known. Nothing is retried here."""
 
     @property
     def is_open(self) -> bool:
         """Whether a connection is open, unused or idle, and not closed by the server."""
+        ...
+
+    @property
+    def idle(self) -> Idle | None:
+        """How long nothing has gone over a connection that has served a request; None where there is none."""
+        ...
+
+    @property
+    def hung_up(self) -> int | None:
+        """How long after the newest request was sent (ns, negative: before) the server simply closed the connection.
+
+        None where it did not, or a byte of an answer had come.
+        """
         ...
 
     @property

@@ -8,6 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
+from typing import Final
 
 from probes.assembly import unmeasured
 from probes.backoff import Backoff
@@ -21,6 +22,9 @@ from probes.outcome import INCONCLUSIVE, Outcome
 from probes.own_fault import defect
 from probes.probe import Probed, Prober
 from probes.sample import Sample
+
+AHEAD_S: Final = 2.0
+"""How long before a due time a warm connection is looked after; at most a quarter of the interval."""
 
 Deliver = Callable[[Sample, str], None]
 FindKey = Callable[[Endpoint], Awaitable[Credentials | None]]
@@ -122,11 +126,16 @@ class Watch:
             else:
                 self._start(None)
 
-    async def prepare(self) -> None:
-        """Shortly before a due time: see that a warm connection is open."""
+    @property
+    def ahead_s(self) -> float:
+        """How long before a due time to `prepare`: a connection opened then must still be open when it is due."""
+        return min(AHEAD_S, self.endpoint.interval / 4, self._prober.idle_limit_s / 2)
+
+    async def prepare(self, ahead_s: float = 0.0) -> None:
+        """``ahead_s`` before a due time: see that a warm connection is open, and will be."""
         if self._obstacle() is None and self._lacking is None:
             with contextlib.suppress(KeyMissing):
-                await self._prober.prepare(await self._find_key(self.endpoint))
+                await self._prober.prepare(await self._find_key(self.endpoint), ahead_s)
 
     async def stop(self, grace: float) -> None:
         """Let a running probe finish within ``grace`` seconds, else end it; close the connection."""

@@ -15,19 +15,21 @@ from dataclasses import replace
 from typing import Final
 
 from websockets.client import ClientProtocol
-from websockets.frames import Frame, Opcode
+from websockets.frames import CTRL_OPCODES, Frame, Opcode
 from websockets.http11 import Response
 from websockets.protocol import State
 from websockets.uri import parse_uri
 
 from probes.connection import Body
 from probes.http1 import ResponseParser
+from probes.idle import Idle
 from probes.marks import Setup, Stamp, Step, exchanged
 from probes.network import open_stream
 from probes.outcome import Outcome
 from probes.peer import peer_of
 from probes.read_budget import ReadBudget, ReadBudgetSpent
-from probes.stream import Stream, Take, Taker
+from probes.stream import Stream
+from probes.taker import Take, Taker
 from probes.text import line
 from probes.transport import ExchangeError, Gate, Refused, Reply, SetupError
 from probes.wire.dialect import EVENT_LIMIT, WireRequest
@@ -48,6 +50,10 @@ UPGRADE_LIMIT: Final = 128 << 10
 UNSENT_LIMIT: Final = 64 << 10
 """Bytes of answers to pings that the other side does not take, before it is given up as hostile."""
 
+IDLE_CLOSES: Final = frozenset({1000, 1001})
+"""Codes by which a server closes a socket that it merely does not need any more (RFC 6455 §7.4.1); without a close
+frame it does too."""
+
 CLOSE_S: Final = 0.5
 """How long the answer to a close may take to be written."""
 
@@ -55,13 +61,16 @@ CLOSE_S: Final = 0.5
 class Incoming:
     """What comes over one open socket: pings are answered, messages go to whoever waits for them.
 
-    While nobody does, a message is let go, and what comes counts against a budget of its own.
+    While nobody does, a message is let go, and what comes counts against a budget of its own. ``asked``: a message was
+    sent.
     """
 
     complete = True
 
     def __init__(self, stream: Stream, protocol: ClientProtocol) -> None:
         self.end: Exception | None = None
+        self.asked = False
+        self._heard = False
         self._stream = stream
         self._protocol = protocol
         self._message = bytearray()
@@ -89,6 +98,10 @@ class Incoming:
     async def ask(self, message: bytes) -> Stamp | None:
         """Send a message, which all that comes from now on answers; when it was sent. Raises ExchangeError."""
         self._early = []
+        self.asked, self._heard = True, False
+        self._stream.traffic.ask()
+        if self._protocol.state is not State.OPEN:
+            raise self.end or _end(self._protocol)
         self._protocol.send_text(message)
         data = b"".join(self._protocol.data_to_send())
         async with self._writing:
@@ -118,6 +131,9 @@ class Incoming:
         self._protocol.receive_data(data)
         frames = [one for one in self._protocol.events_received() if isinstance(one, Frame)]
         self._stream.budget.spend(len(frames))
+        # a control frame is no answer; the beginning of whatever frame may be one
+        self._heard = self._heard or not frames or any(frame.opcode not in CTRL_OPCODES for frame in frames)
+        self._stream.traffic.heard = self._heard
         for frame in frames:
             if frame.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
                 self._message += frame.data
@@ -126,7 +142,10 @@ class Incoming:
                     self._give(stamp if last else stamp._replace(end_doubt=stamp.doubt), bytes(self._message) + b"\n")
                     self._message.clear()
         self._answer()
-        return self._protocol.state is State.OPEN
+        if self._protocol.state is not State.OPEN:
+            self._stream.traffic.end(stamp.at)
+            return False
+        return True
 
     def _give(self, stamp: Stamp, message: bytes) -> None:
         if self._taker is not None and not self._taker.done.done():
@@ -175,6 +194,23 @@ class WebSocket:
         return self._protocol.state is State.OPEN and time.monotonic_ns() - self._opened_ns < RENEW_AFTER_NS
 
     @property
+    def idle(self) -> Idle | None:
+        """See `Transport`."""
+        if self._stream is None or self._incoming is None or not self._incoming.asked:
+            return None
+        return self._stream.traffic.idle
+
+    @property
+    def hung_up(self) -> int | None:
+        """See `Transport`."""
+        if self._stream is None or self._protocol is None:
+            return None
+        said = self._protocol.close_rcvd
+        if said is not None and said.code not in IDLE_CLOSES:
+            return None
+        return self._stream.traffic.hung_up(self._sent.at if self._sent else None)
+
+    @property
     def sent(self) -> Stamp | None:
         """When the socket took the last byte of the newest frame."""
         return self._sent
@@ -188,8 +224,6 @@ class WebSocket:
 
         Raises SetupError, Refused and ReadBudgetSpent.
         """
-        for _ in range(2):  # two turns of the loop: a close that has already arrived is then known
-            await asyncio.sleep(0)
         if self._stream is not None and self.is_open:
             self._stream.budget = budget
             return None
@@ -212,8 +246,6 @@ class WebSocket:
             await gate()
         if self._incoming is None:
             raise ExchangeError(Outcome.CUT, "no socket is open")
-        if self._incoming.end is not None:
-            raise self._incoming.end
         self._sent = None
         self._sent = await self._incoming.ask(wire.body)
         headers, self._headers = self._headers, {}

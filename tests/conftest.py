@@ -11,7 +11,7 @@ import pytest
 
 from probes.loop import EngineLoop
 
-STREAMS = {"test_stream.py", "test_connection.py", "test_websocket.py"}
+STREAMS = {"test_stream.py", "test_connection.py", "test_websocket.py", "test_reopened.py", "test_traffic.py"}
 """What is a matter of how sockets are read runs on every kind of loop."""
 
 SIZE = {"COLUMNS", "LINES"}

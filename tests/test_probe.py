@@ -463,16 +463,6 @@ async def test_quirks_reach_the_wire():
     assert "max_tokens" not in asked
 
 
-async def test_a_kept_connection_closed_as_the_request_goes_out_is_told_apart():
-    models = {MODEL: QUICK}
-    async with Simulator(models) as simulator, prober(simulator.url) as one:
-        await one.probe(None)
-        models[MODEL] = spoilt(fault.Unanswered())
-        sample = (await one.probe(None)).sample
-    assert (sample.outcome, sample.connection) == (Outcome.CUT, "warm")
-    assert "kept connection" in (sample.outcome_detail or "")
-
-
 async def test_a_cap_eaten_by_hidden_reasoning_is_a_plain_warning_and_no_failure():
     hidden = Behaviour(output_tokens=Constant(40), reasoning_tokens=Constant(50), reasoning_style="hidden")
     sample = (await ending(hidden, max_output_tokens=30)).sample

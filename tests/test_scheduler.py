@@ -36,6 +36,7 @@ class NotedWatch:
     late: list[float] = field(default_factory=list)
     expected: list[float] = field(default_factory=list)
     missed_times: list[float] = field(default_factory=list)
+    ahead_s: float = 2.0
 
     def due(self, at: float) -> None:
         self.due_at.append(self.loop.time())
@@ -48,7 +49,7 @@ class NotedWatch:
     def missed(self, at: float) -> None:
         self.missed_times.append(at)
 
-    async def prepare(self) -> None:
+    async def prepare(self, ahead_s: float) -> None:
         pass
 
 

@@ -1,6 +1,7 @@
 """Watches: one probe at a time, one sample per due time, and a reason for every probe that was not sent."""
 
 import asyncio
+import math
 import random
 import time
 from dataclasses import dataclass, field
@@ -30,6 +31,7 @@ class ScriptedProber:
     asked: list[int | None] = field(default_factory=list)
     prepared: int = 0
     closed: bool = False
+    idle_limit_s: float = math.inf
 
     async def probe(self, key: Credentials | None, due: int | None = None) -> Probed:
         self.asked.append(due)
@@ -39,7 +41,7 @@ class ScriptedProber:
             return Probed(sample(outcome=Outcome.SKIPPED, outcome_detail="stopped"), "", Marks(0, 0))
         return Probed(self.samples.pop(0), "text", Marks(0, 0), self.flooded)
 
-    async def prepare(self, key: Credentials | None = None) -> None:
+    async def prepare(self, key: Credentials | None = None, ahead_s: float = 0.0) -> None:
         self.prepared += 1
 
     def close(self) -> None:
@@ -242,6 +244,14 @@ async def test_preparing_needs_something_to_prepare_for():
     bench.watch.pause(True)
     await bench.watch.prepare()
     assert bench.prober.prepared == 1
+
+
+def test_a_connection_is_looked_after_shortly_before_it_is_needed():
+    bench = Bench(watched=endpoint(interval=60.0))
+    assert bench.watch.ahead_s == 2.0
+    assert Bench(watched=endpoint(interval=4.0)).watch.ahead_s == 1.0
+    bench.prober.idle_limit_s = 1.0
+    assert bench.watch.ahead_s == 0.5
 
 
 async def test_stopping_ends_a_running_probe_in_a_sample():

@@ -1,0 +1,99 @@
+"""Idle: how long a server keeps a connection over which nothing goes, as it says and as was found; pure."""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+MARGIN_S: Final = 1.0
+MARGIN_SHARE: Final = 0.05
+"""So long before its idle limit a connection is not used any more; never more than half of the limit."""
+
+SHORTEST_S: Final = 1.0
+"""A connection that is closed sooner was not closed for idleness."""
+
+PATIENCE: Final = 8
+"""So many connections in a row are renewed ahead of a limit that was only found; the next one is left to show it."""
+
+PROMPT_NS: Final = 50_000_000
+"""A close that comes sooner after the request than this, or than two round trips, was under way before the request."""
+
+_PARAMETER: Final = re.compile(r"\b(timeout|max)\s*=\s*\"?(\d{1,9})", re.IGNORECASE)
+
+
+class Idle(NamedTuple):
+    """For how many seconds nothing has gone over a connection; ``closed``: until the server closed it."""
+
+    seconds: float
+    closed: bool
+
+
+class KeepAlive(NamedTuple):
+    """What a response's ``Keep-Alive`` says: the idle limit in seconds, and how many more requests are taken."""
+
+    timeout_s: float | None = None
+    requests_left: int | None = None
+
+
+def keep_alive(value: str) -> KeepAlive:
+    """The parameters of a ``Keep-Alive`` header (``timeout=5, max=100``: RFC 2068 §19.7.1.1, Apache, Node.js)."""
+    told = {name.lower(): int(number) for name, number in _PARAMETER.findall(value)}
+    return KeepAlive(float(told["timeout"]) if "timeout" in told else None, told.get("max"))
+
+
+def was_idle_close(after_ns: int, round_trip_ns: int) -> bool:
+    """Whether a server that closed a kept connection so long after a request was sent cannot have known of it.
+
+    ``after_ns`` is negative where it closed before.
+    """
+    return after_ns <= max(2 * round_trip_ns, PROMPT_NS)
+
+
+@dataclass(frozen=True, slots=True)
+class IdleLimit:
+    """How long (s) a server keeps an idle connection: ``told_s`` by its newest response, ``found_s`` by experience.
+
+    What a server says is kept to. What was found may have been chance (a restart): a connection that is found open
+    later than that refutes it, and after ``patience`` renewals one connection is not renewed, to see whether it closes
+    again; where it does, the patience is doubled.
+    """
+
+    told_s: float | None = None
+    found_s: float | None = None
+    patience: int = PATIENCE
+    renewals: int = 0
+
+    @property
+    def shortest_s(self) -> float:
+        """The shorter of the two; infinite where none is known."""
+        return min((one for one in (self.told_s, self.found_s) if one is not None), default=math.inf)
+
+    def is_near(self, idle_s: float) -> bool:
+        """Whether a connection that will have been idle for so long had better be renewed before."""
+        found = self.found_s if self.renewals < self.patience else None
+        return any(idle_s >= limit - _margin(limit) for limit in (self.told_s, found) if limit is not None)
+
+    def told(self, headers: Mapping[str, str]) -> "IdleLimit":
+        """With what a response's headers (names in lower case) say of it."""
+        return replace(self, told_s=keep_alive(headers.get("keep-alive", "")).timeout_s)
+
+    def seen(self, idle: Idle) -> "IdleLimit":
+        """With what became of a kept connection: it is still open after so long, or was closed."""
+        if idle.closed and idle.seconds < SHORTEST_S:
+            return self
+        if idle.closed:
+            patience = 2 * self.patience if self.renewals >= self.patience else self.patience
+            found_s = idle.seconds if self.found_s is None else min(idle.seconds, self.found_s)
+            return replace(self, found_s=found_s, patience=patience, renewals=0)
+        if self.found_s is not None and idle.seconds > self.found_s + _margin(self.found_s):
+            return IdleLimit(self.told_s)
+        return self
+
+    def renewed(self) -> "IdleLimit":
+        """With one more connection renewed ahead of it."""
+        return replace(self, renewals=self.renewals + 1)
+
+
+def _margin(limit_s: float) -> float:
+    return min(max(MARGIN_S, limit_s * MARGIN_SHARE), limit_s / 2)
