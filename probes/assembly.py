@@ -87,7 +87,6 @@ def assemble(
         **_trust(marks, disturbance.cpu_steal_ms, _bent_ms(marks, answer, absences)),
         limited_by=limited_by(detail or "", limits) if verdict.outcome is Outcome.RATE_LIMITED else None,
         sample_id=new_sample_id(),
-        reopened=reopened(marks),
     )
     return _plain(sample, credentials)
 
@@ -156,13 +155,13 @@ def _spans(marks: Marks) -> dict[str, Any]:
 
 
 def _setup(marks: Marks) -> dict[str, Any]:
-    """What opening the connection took, nothing of it where it was open; and the round trip, of an open one too."""
+    """What opening the connection took, nothing of it where it was open; and what is known of an open one too."""
     setup = marks.setup
-    round_trip = {"round_trip_ms": timing.span_ms(0, marks.round_trip)}
+    either = {"round_trip_ms": timing.span_ms(0, marks.round_trip), "reopened": reopened(marks)}
     if setup is None:
-        return round_trip
+        return either
     bound = setup_bound_ms(setup)
-    return round_trip | {
+    return either | {
         "dns_ms": timing.step_ms(setup.dns),
         "connect_ms": timing.step_ms(setup.connect),
         "proxy_ms": timing.step_ms(setup.proxy),
