@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
+from probes.aws import AwsSigner
 from probes.keys import Secret
 from probes.redaction import Redaction, Redactions
 from probes.wire.dialect import WireRequest
@@ -27,21 +28,25 @@ class Credentials:
 
     ``key`` is for the dialect, which shows it in its own way. ``headers`` are added to whatever request it makes.
     ``plain`` are other header values of the configuration; where somebody echoes one whole, it is hidden as well.
+    ``aws`` signs the request, after all of that.
     """
 
     key: Secret | None = None
     headers: tuple[SecretHeader, ...] = ()
     plain: tuple[str, ...] = ()
+    aws: AwsSigner | None = None
 
     def authorize(self, request: WireRequest) -> WireRequest:
-        """The request with its secret headers; they win over those it has."""
+        """The request with its secret headers, which win over those it has, and with its signature."""
         secret = {one.name: one.prefix + one.secret.reveal() for one in self.headers}
-        return replace(request, headers={**request.headers, **secret})
+        request = replace(request, headers={**request.headers, **secret})
+        return self.aws.sign(request) if self.aws else request
 
     @cached_property
     def redaction(self) -> Redactions:
         """What finds every secret, and parts of it, in texts."""
         secrets = ([self.key] if self.key else []) + [one.secret for one in self.headers]
+        secrets += self.aws.secrets if self.aws else []
         whole = [Redaction(one, whole=True) for one in dict.fromkeys(self.plain) if len(one) >= LEAST_HIDDEN]
         return Redactions([*(one.redaction for one in secrets), *whole])
 

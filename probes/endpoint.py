@@ -23,7 +23,9 @@ Policy = Literal["warm", "cold", "both"]
 POLICIES: Final[tuple[Policy, ...]] = get_args(Policy)
 
 
-_CAPS: Final = frozenset({"max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "num_predict"})
+_CAPS: Final = frozenset(
+    {"max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "maxTokens", "num_predict"}
+)
 """How the dialects name the output cap in a body, or in an object of it."""
 
 
@@ -97,7 +99,7 @@ class Endpoint:
     keys. ``body`` holds extra request fields, merged last; those that set ``reasoning`` are already in it. ``path``
     stands in for the dialect's own path below ``base_url``; ``query`` is added to the URL of every request.
     ``interval`` is in seconds. ``messages``, where there are any, are asked in place of the ``prompt``, both after
-    ``system``.
+    ``system``. ``aws_service`` is the service of AWS that its requests are signed for, where they are.
     """
 
     name: str
@@ -126,6 +128,7 @@ class Endpoint:
     query: Mapping[str, str] = field(default_factory=dict)
     system: str | None = None
     messages: tuple[Message, ...] = ()
+    aws_service: str | None = None
 
     @property
     def conversation(self) -> Conversation:

@@ -98,13 +98,14 @@ def read_endpoint(table: Table, usual: ProbeSettings) -> Endpoint:
     settings = read_settings(table, usual)
     reasoning = _reasoning(table, preset, dialect, settings.reasoning)
     headers, price = table.table("headers"), _price(table)
+    keys = table.take("key", _keys, preset.keys)
     endpoint = Endpoint(
         name=name,
         provider=preset.name or urlsplit(base_url).netloc,
         model=model,
         dialect=dialect,
         base_url=base_url,
-        keys=table.take("key", _keys, preset.keys),
+        keys=keys,
         headers=headers.each(check.header_value, _refused_header),
         body=merged(merged(preset.body, reasoning), _body(table)),
         quirks=_quirks(table, preset.quirks),
@@ -123,6 +124,7 @@ def read_endpoint(table: Table, usual: ProbeSettings) -> Endpoint:
         query=request_table.read_query(table, own_query),
         system=settings.system,
         messages=settings.messages,
+        aws_service=_aws_service(table, preset, keys),
     )
     over_socket, dialect_over_socket = base_url.startswith("ws"), dialect in socket_dialects()
     if base_url and dialect and over_socket != dialect_over_socket:
@@ -130,6 +132,14 @@ def read_endpoint(table: Table, usual: ProbeSettings) -> Endpoint:
         table.blame("base_url", f"the dialect {dialect} wants a {schemes} address")
     table.close()
     return endpoint
+
+
+def _aws_service(table: Table, preset: Preset, keys: tuple[str, ...]) -> str | None:
+    """The AWS service that requests are signed for; none where they take a key."""
+    service = table.take("aws_service", check.label, preset.aws_service)
+    if keys and "aws_service" in table:
+        table.blame("aws_service", 'signs requests in place of a key; for no key: key = "none"')
+    return None if keys else service
 
 
 def _refused_header(name: str) -> str | None:

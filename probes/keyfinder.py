@@ -4,6 +4,7 @@ import asyncio
 import time
 from typing import Final
 
+from probes.aws import AwsCredentials
 from probes.credentials import Credentials, SecretHeader
 from probes.endpoint import Endpoint
 from probes.keys import KeyMissing, Secret, find_in_environment, find_key
@@ -19,6 +20,7 @@ class KeyFinder:
         self._found: dict[tuple[str, ...], Secret] = {}
         self._missed: dict[tuple[str, ...], float] = {}
         self._asking = asyncio.Lock()
+        self._aws = AwsCredentials()
 
     async def find(self, endpoint: Endpoint) -> Credentials | None:
         """What an endpoint's requests need; None where they need nothing. Raises KeyMissing."""
@@ -32,12 +34,15 @@ class KeyFinder:
             secret = await self._find((one.key,), f"no key for the header {one.header}")
             headers.append(SecretHeader(one.header.lower(), one.prefix, secret))
         plain = tuple(endpoint.headers.values())
-        return Credentials(key, tuple(headers), plain) if key or headers or plain else None
+        aws = await self._aws.signer(endpoint.aws_service, endpoint.base_url) if endpoint.aws_service else None
+        return Credentials(key, tuple(headers), plain, aws) if key or headers or plain or aws else None
 
     def forget(self, endpoint: Endpoint) -> None:
         """Look up again next time what this one uses."""
         for names in (endpoint.keys, *((one.key,) for one in endpoint.header_keys)):
             self._found.pop(names, None)
+        if endpoint.aws_service:
+            self._aws.forget()
 
     async def _find(self, names: tuple[str, ...], lacking: str) -> Secret:
         """The key under the first of these names that has one. Raises KeyMissing, with words that begin so."""

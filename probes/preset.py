@@ -26,10 +26,11 @@ class Preset:
     ``keys`` are the names its key is looked for under, best first; empty where it takes none. ``body`` holds the
     request fields every probe of it carries. ``reasoning`` is its reasoning switch: the request fields of every
     level it can be set to. ``path`` is what its dialect adds to ``base_url``, with its query, and with ``{model}`` for
-    the model. ``owned`` are request fields that inftop sets itself, by the name its dialect gives them: each with the
-    endpoint's option that sets it, or with a table of those below it. ``gen_ai_name`` is what OpenTelemetry calls the
-    provider (``gen_ai.provider.name``), None: as it is called here. What follows are words for people; None where
-    nothing is known.
+    the model. ``aws_service`` is the service of AWS that its requests are signed for where they take no key. ``owned``
+    are request fields that inftop sets itself, by the name its dialect gives them: each with the endpoint's option that
+    sets it, or with a table of those below it. ``gen_ai_name`` is what OpenTelemetry calls the provider
+    (``gen_ai.provider.name``), None: as it is called here. What follows are words for people; None where nothing is
+    known.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Preset:
     reasoning: Mapping[Reasoning, Mapping[str, Any]]
     docs: str
     path: str = CHAT_PATH
+    aws_service: str | None = None
     owned: Mapping[str, Any] = field(default_factory=dict)
     gen_ai_name: str | None = None
     reasoning_note: str | None = None
@@ -104,6 +106,7 @@ def _preset(name: str, table: Table) -> Preset:
         body=body.each(check.json_value),
         reasoning=_reasoning(table.table("reasoning")),
         docs=table.need("docs", check.base_url) or "",
+        aws_service=table.take("aws_service", check.label, None),
         path=table.take("path", check.label, CHAT_PATH),
         gen_ai_name=table.take("gen_ai_name", check.label, None),
         owned=table.table("owned").each(check.json_value),

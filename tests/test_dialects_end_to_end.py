@@ -51,6 +51,7 @@ DIALECTS = {
         "/v1beta", "STOP", "MAX_TOKENS", {"generationConfig": {"thinkingConfig": {"includeThoughts": True}}}
     ),
     "ollama": Spoken("", "stop", "length", counts_reasoning=False),
+    "bedrock_converse": Spoken("", "end_turn", "max_tokens", counts_reasoning=False),
 }
 THOUGHTFUL = Behaviour(
     load_ms=Constant(8),

@@ -17,6 +17,7 @@ def test_every_provider_is_known():
     assert set(presets()) == LOCAL | {
         "openai", "openai-responses", "openai-ws", "anthropic", "gemini", "cerebras", "groq", "inception",
         "moonshot", "moonshot-cn", "mistral", "deepseek", "openrouter", "together", "fireworks", "sambanova",
+        "bedrock", "bedrock-openai",
     }  # fmt: skip
     for name in dialects():
         assert load_dialect(name).name == name
@@ -28,7 +29,7 @@ def test_local_servers_take_no_key_and_others_go_over_tls():
         if preset.name in LOCAL:
             assert (preset.keys, url.hostname, url.scheme) == ((), "localhost", "http")
         else:
-            assert preset.keys
+            assert preset.keys or preset.aws_service
             assert url.scheme in {"https", "wss"}
 
 
@@ -43,6 +44,7 @@ def test_what_providers_need_or_refuse():
         "openai",
         "cerebras",
         "groq",
+        "bedrock-openai",
     }
     assert {one.name for one in known.values() if not one.quirks.usage_option} == {"mistral", "openrouter"}
     assert {one.name for one in known.values() if one.quirks.continuous_usage} == {"vllm", "sglang"}

@@ -20,6 +20,7 @@ from probes.simulator.server import Simulator
 from tests.simulated import has_speed
 
 KEY: Final = "sk-planted-key-0123456789"
+SIGNER: Final = "AKIAPLANTED0123456"
 MODEL: Final = "test-model"
 CAP: Final = 256
 GRANTED: Final = Allowance(requests=500, tokens=50_000)
@@ -114,6 +115,8 @@ PROVIDERS: Final = {
         },
         frozenset({"requests/minute", "requests/day"}),
     ),
+    "bedrock": Provider(),
+    "bedrock-openai": Provider(),
     "vllm": Provider(EVERY_CHUNK),
     "sglang": Provider(EVERY_CHUNK),
     "llamacpp": Provider(
@@ -157,8 +160,15 @@ async def probed(request, tmp_path, monkeypatch, capsys):
         monkeypatch.delenv(one, raising=False)
     if preset.keys:
         monkeypatch.setenv(preset.keys[0], KEY)
+    if preset.aws_service:
+        pytest.importorskip("botocore", reason="botocore signs requests: the extra bedrock")
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", SIGNER)
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", KEY)
+        monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
     # text of one sentence, said over again to the cap: its first words are known
-    said = replace(behaviour, text="The lamp went out at four. ", key=KEY if preset.keys else "")
+    said = replace(
+        behaviour, text="The lamp went out at four. ", key=SIGNER if preset.aws_service else KEY if preset.keys else ""
+    )
     async with Simulator({MODEL: said}) as simulator:
         shipped = urlsplit(preset.base_url)
         place = urlsplit(simulator.origin).netloc + shipped.path

@@ -26,7 +26,8 @@ TIERS: Final = ("service_tier", "speed")
 class Checked:
     """One endpoint: the name of the key it would use, where that is, and the most a day costs.
 
-    ``key_source`` is "environment", "keyring", "missing", or "none" where the endpoint takes no key.
+    ``key_source`` is "environment", "keyring", "missing", or where the endpoint takes no key: "none", or "AWS" where
+    its requests are signed with what AWS's own tools find, which is not looked for here.
     """
 
     endpoint: Endpoint
@@ -64,8 +65,9 @@ def check(config: Path | None, *, as_json: bool) -> None:
     sources = key_sources(dict.fromkeys(name for one in read.endpoints for name in one.keys))
     rows = []
     for endpoint in read.endpoints:
-        key, source = sources.first(endpoint.keys) or (next(iter(endpoint.keys), None), "missing")
-        rows.append(Checked(endpoint, key, source if endpoint.keys else "none", daily_cost(endpoint)))
+        without = "missing" if endpoint.keys else "AWS" if endpoint.aws_service else "none"
+        key, source = sources.first(endpoint.keys) or (next(iter(endpoint.keys), None), without)
+        rows.append(Checked(endpoint, key, source, daily_cost(endpoint)))
     total = _total(rows, read.budget)
     if sources.keyring_trouble and any(row.key_source == "missing" for row in rows):
         print(f"note: {sources.keyring_trouble}", file=sys.stderr)  # noqa: T201
@@ -106,6 +108,8 @@ def _facts(row: Checked) -> list[str]:
     """Where an endpoint is, what it speaks, the name of its key, and what is asked for beside the usual."""
     endpoint = row.endpoint
     facts = [endpoint.base_url, endpoint.dialect, row.key or "no key"]
+    if endpoint.aws_service is not None:
+        facts.append(f"signed for {endpoint.aws_service}")
     if endpoint.path is not None:
         facts.append(f"path {endpoint.path}")
     facts += [f"query {name}={value}" for name, value in endpoint.query.items()]

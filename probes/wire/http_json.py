@@ -12,7 +12,7 @@ from probes.keys import Secret
 from probes.text import line
 from probes.wire.dialect import Served, WireRequest
 
-REQUEST_IDS: Final = ("x-request-id", "request-id", "x-generation-id", "x-groq-id")
+REQUEST_IDS: Final = ("x-request-id", "request-id", "x-generation-id", "x-groq-id", "x-amzn-requestid")
 """Response headers that hold the request's id, best first."""
 
 NO_HEADERS: Final[Mapping[str, str]] = MappingProxyType({})

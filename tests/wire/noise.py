@@ -6,6 +6,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from probes.simulator.event_frames import frame
+from probes.wire.event_stream import EventStreamDecoder, Frame
+
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
 ASCII = st.characters(min_codepoint=32, max_codepoint=126)
@@ -56,6 +59,8 @@ def pieces(draw: Draw, body: bytes) -> list[bytes]:
 
 def noisy(draw: Draw, body: bytes) -> bytes:
     """``body``, an event stream or lines of JSON, spelt another way, with noise between its records and within some."""
+    if is_binary(body):
+        return _noisy_frames(draw, body)
     lines = _is_lines(body)
     between, newline = (b"\n", b"\n") if lines else (b"\n\n", draw(st.sampled_from([b"\n", b"\r\n", b"\r"])))
     records = [one for one in body.replace(b"\r\n", b"\n").split(between) if one]
@@ -69,6 +74,34 @@ def noisy(draw: Draw, body: bytes) -> bytes:
         for place, record in enumerate(records)
     ]
     return b"".join(noised).replace(b"\n", newline)
+
+
+def is_binary(body: bytes) -> bool:
+    """Whether this is Amazon's event stream: a frame's length begins with a zero."""
+    return body.startswith(b"\0")
+
+
+def frames_of(body: bytes) -> list[Frame]:
+    """The frames of Amazon's event stream."""
+    return [one for one in EventStreamDecoder().feed(body) if isinstance(one, Frame)]
+
+
+def reframed(one: Frame, payload: bytes) -> bytes:
+    """A frame with the headers of another."""
+    return frame(payload, **{name.removeprefix(":").replace("-", "_"): said for name, said in one.headers.items()})
+
+
+def _noisy_frames(draw: Draw, body: bytes) -> bytes:
+    """Frames with their JSON spelt another way, unknown fields in it, and unknown events between them."""
+    separators = draw(st.sampled_from([(",", ":"), (", ", ": "), (" , ", " : ")]))
+    encode = json.JSONEncoder(ensure_ascii=draw(st.booleans()), separators=separators).encode
+    said = []
+    for one in frames_of(body):
+        if draw(st.booleans()):
+            said.append(frame(encode(draw(UNKNOWN)).encode(), event_type="aNewEvent", message_type="event"))
+        record = _strewn(json.loads(one.payload), draw(st.just({}) | UNKNOWN), draw(st.booleans()))
+        said.append(reframed(one, encode(record).encode()))
+    return b"".join(said)
 
 
 def _is_lines(body: bytes) -> bool:

@@ -15,7 +15,7 @@ from probes.verdict import judge
 from probes.wire import load_dialect
 from probes.wire.dialect import End, Output, Trouble
 from tests.samples import endpoint
-from tests.wire.noise import STRANGE, noisy, parted, pieces
+from tests.wire.noise import STRANGE, frames_of, is_binary, noisy, parted, pieces, reframed
 
 repeatable = settings(  # the same examples on every machine and every day, and none kept
     max_examples=40,
@@ -96,6 +96,14 @@ def test_a_spoilt_stream_ends_in_an_outcome(name, data):
 def test_any_json_in_any_place_ends_in_an_outcome(name, data):
     """One value of one record becomes another; NDJSON and event streams alike are cut at their lines."""
     body = a_body(data, name)
+    if is_binary(body):
+        frames = frames_of(body)
+        place = data.draw(st.integers(0, len(frames) - 1))
+        payloads = [json.loads(one.payload) for one in frames]
+        payloads[place] = mutant(data.draw, payloads[place])
+        parts = [reframed(one, json.dumps(said).encode()) for one, said in zip(frames, payloads, strict=True)]
+        assert ends_once(read(name, *parts))
+        return
     lines = body.splitlines()
     place = data.draw(st.sampled_from([place for place, line in enumerate(lines) if parted(line)]))
     head, record = parted(lines[place])

@@ -4,7 +4,15 @@ import re
 from typing import Final
 
 from probes.simulator.request import Request
-from probes.simulator.tongues import anthropic, gemini, ollama, openai_chat, openai_responses, openai_responses_ws
+from probes.simulator.tongues import (
+    anthropic,
+    bedrock,
+    gemini,
+    ollama,
+    openai_chat,
+    openai_responses,
+    openai_responses_ws,
+)
 from probes.simulator.tongues.tongue import Tongue
 
 _PATHS: Final = (
@@ -13,6 +21,7 @@ _PATHS: Final = (
     (re.compile("/(?:.+/)?messages"), anthropic.TONGUE),
     (gemini.PATH, gemini.TONGUE),
     (re.compile("/api/chat"), ollama.TONGUE),
+    (bedrock.PATH, bedrock.TONGUE),
 )
 """Below whatever a base URL ends with: ``/v1``, Groq's ``/openai/v1``, Fireworks' ``/inference/v1``, nothing;
 ``invocations`` are Databricks'."""

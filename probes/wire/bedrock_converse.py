@@ -1,0 +1,198 @@
+"""Amazon Bedrock's ConverseStream: JSON events in Amazon's binary event stream.
+
+Facts: the service model in botocore (``data/bedrock-runtime``) and docs.aws.amazon.com (API_runtime_ConverseStream).
+Not run against the provider.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+from urllib.parse import quote
+
+from probes.conversation import Conversation
+from probes.endpoint import Endpoint
+from probes.keys import Secret
+from probes.outcome import Outcome
+from probes.text import line
+from probes.wire.dialect import End, Event, Finish, Kind, Output, Served, Trouble, Usage, WireRequest
+from probes.wire.event_stream import BrokenFrame, EventStreamDecoder, Frame
+from probes.wire.http_json import bearer, json_request, served_request
+from probes.wire.json_values import count, mapping, parsed, word
+from probes.wire.record_reader import RecordReader
+from probes.wire.trouble import trouble, trouble_inside, trouble_instead
+
+_EXCEPTIONS: Final[Mapping[str, Outcome]] = {
+    "accessdenied": Outcome.AUTH,
+    "expiredtoken": Outcome.AUTH,
+    "incompletesignature": Outcome.AUTH,
+    "internalserver": Outcome.SERVER_ERROR,
+    "invalidsignature": Outcome.AUTH,
+    "missingauthenticationtoken": Outcome.AUTH,
+    "modelerror": Outcome.SERVER_ERROR,
+    "modelnotready": Outcome.OVERLOADED,
+    "modelstreamerror": Outcome.SERVER_ERROR,
+    "modeltimeout": Outcome.SERVER_ERROR,
+    "resourcenotfound": Outcome.NOT_FOUND,
+    "servicequotaexceeded": Outcome.QUOTA,
+    "serviceunavailable": Outcome.OVERLOADED,
+    "throttling": Outcome.RATE_LIMITED,
+    "unrecognizedclient": Outcome.AUTH,
+    "validation": Outcome.BAD_REQUEST,
+}
+"""What its exceptions mean, in small letters and without "Exception"."""
+
+_PER_DAY: Final = re.compile(r"\bper day\b|\bdaily\b", re.IGNORECASE)
+_NO_MODEL: Final = re.compile(r"model identifier is invalid", re.IGNORECASE)
+_INPUTS: Final = ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
+
+
+class Wire:
+    """The dialect. Request header names are in lower case."""
+
+    name = "bedrock_converse"
+
+    def request(self, endpoint: Endpoint, asked: Conversation, key: Secret | None) -> WireRequest:
+        """The streaming request for one conversation; the endpoint's own headers and body fields win over ours.
+
+        A key is a Bedrock API key, sent as a bearer; without one whoever sends the request signs it. Raises TypeError
+        where the endpoint's body holds what JSON cannot.
+        """
+        config: dict[str, Any] = {"maxTokens": endpoint.max_output_tokens}
+        if endpoint.quirks.temperature and endpoint.temperature is not None:
+            config["temperature"] = endpoint.temperature
+        body: dict[str, Any] = {
+            "messages": [{"role": one.role, "content": [{"text": one.content}]} for one in asked.turns],
+            "inferenceConfig": config,
+        }
+        if asked.system is not None:
+            body["system"] = [{"text": asked.system}]
+        path = f"/model/{quote(endpoint.model, safe='')}/converse-stream"
+        return json_request(endpoint, path, body, bearer(key), accept="application/vnd.amazon.eventstream")
+
+    def reader(self) -> "EventReader":
+        """A fresh decoder for one 200 response."""
+        return EventReader()
+
+    def response_events(self, headers: Mapping[str, str]) -> Iterable[Event]:
+        """The request's id, to quote to support. Header names are lower case."""
+        return served_request(headers)
+
+    def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Trouble:
+        """What a response that is not a 200 means: a header names the exception, the body has its message."""
+        name = headers.get("x-amzn-errortype", "").partition(":")[0]
+        try:
+            record = mapping(json.loads(body))
+        except (ValueError, RecursionError):
+            record = {}
+        if said := word(record.get("message")) or word(record.get("Message")):
+            body = json.dumps({"message": said, "type": name}).encode()
+        return _named(trouble(status, headers, body), name)
+
+
+class EventReader(RecordReader[Frame | BrokenFrame]):
+    """One response's decoder: a reason to stop, then the usage. Text is as sent, not yet safe to show."""
+
+    _decoder: EventStreamDecoder
+
+    def __init__(self) -> None:
+        super().__init__(EventStreamDecoder(), "a frame")
+        self._finish: str | None = None
+        self._served = Served()
+
+    def _events(self, frame: Frame | BrokenFrame) -> list[Event]:
+        if isinstance(frame, BrokenFrame):
+            return [self._broken(frame)]
+        self._begun = True
+        try:
+            record = mapping(parsed(frame.payload.decode("utf-8", "replace"))) if frame.payload else {}
+        except (ValueError, RecursionError):
+            said = line(frame.payload[:200].decode("utf-8", "replace"))
+            return [Trouble(Outcome.PROTOCOL, line(f"not JSON: {said}"))]
+        sort = frame.headers.get(":message-type", "event")
+        if sort == "exception":
+            return [_told(frame.headers.get(":exception-type", ""), record)]
+        if sort == "error":
+            said = frame.headers.get(":error-message", "")
+            return [_told(frame.headers.get(":error-code", ""), {"message": said})]
+        return self._record(frame.headers.get(":event-type", ""), record)
+
+    def _record(self, name: str, record: dict[str, Any]) -> list[Event]:
+        """The events of one event; an unknown one means nothing."""
+        if name == "contentBlockDelta":
+            return _piece(mapping(record.get("delta")))
+        if name == "messageStop" and (reason := word(record.get("stopReason"))):
+            self._finish = reason
+            return [Finish(line(reason, 100))]
+        if name == "metadata":
+            events: list[Event] = [*self._say_served(record), *_usage(mapping(record.get("usage")))]
+            return [*events, End()] if self._finish is not None else events
+        return []
+
+    def _verdict(self) -> End | Trouble:
+        rest = self._decoder.rest
+        if not self._begun and (instead := _instead(rest)):
+            return instead
+        if self._finish is not None and not rest:
+            return End()
+        begun = "without a reason to stop" if self._begun else "before its first event"
+        return Trouble(Outcome.CUT, f"the stream ended {'inside a frame' if rest else begun}")
+
+    def _broken(self, frame: BrokenFrame) -> Trouble:
+        """What is no frame: another answer than a stream, where it is the first; else a broken one."""
+        instead = None if self._begun else _instead(frame.data)
+        return instead or Trouble(Outcome.PROTOCOL, frame.why)
+
+    def _say_served(self, record: dict[str, Any]) -> list[Event]:
+        """The tier, and the model that a prompt router chose."""
+        latency = word(mapping(record.get("performanceConfig")).get("latency"))
+        tier = word(mapping(record.get("serviceTier")).get("type"))
+        if latency and latency != "standard":
+            tier = latency
+        routed = word(mapping(mapping(record.get("trace")).get("promptRouter")).get("invokedModelId"))
+        served = Served(line(routed, 200) if routed else None, line(tier, 200) if tier else None)
+        return [] if served == Served() else [served]
+
+
+def _instead(data: bytes) -> Trouble | None:
+    """What it means that text stands where a stream should be; None for what is no text."""
+    return trouble_instead(data) if data.lstrip()[:1] in {b"{", b"[", b"<"} else None
+
+
+def _piece(delta: dict[str, Any]) -> list[Event]:
+    """The output of a delta; signatures and redacted reasoning are none."""
+    reasoning = word(mapping(delta.get("reasoningContent")).get("text"))
+    called = word(mapping(delta.get("toolUse")).get("input"))
+    pieces = ((Kind.REASONING, reasoning), (Kind.ANSWER, word(delta.get("text"))), (Kind.TOOL, called))
+    return [Output(kind, text) for kind, text in pieces if text]
+
+
+def _usage(counts: dict[str, Any]) -> list[Event]:
+    """The token counts; ``inputTokens`` leaves out what was read from the cache or written to it.
+
+    Source: docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html.
+    """
+    inputs = [count(counts.get(name)) for name in _INPUTS]
+    found = Usage(
+        input=None if inputs[0] is None else sum(one or 0 for one in inputs),
+        cached=inputs[1],
+        output=count(counts.get("outputTokens")),
+    )
+    return [] if found == Usage() else [found]
+
+
+def _told(name: str, record: dict[str, Any]) -> Trouble:
+    """The trouble that an exception in the stream tells."""
+    said = word(record.get("message")) or word(record.get("originalMessage")) or ""
+    return _named(trouble_inside({"error": {"message": said, "type": name}}), name)
+
+
+def _named(found: Trouble, name: str) -> Trouble:
+    """``found`` made exact by an exception's name. Throttled by the day is a quota: waiting a minute is no help."""
+    outcome = _EXCEPTIONS.get(name.lower().removesuffix("exception"), found.outcome)
+    if outcome is Outcome.RATE_LIMITED and _PER_DAY.search(found.detail):
+        outcome = Outcome.QUOTA
+    if outcome is Outcome.BAD_REQUEST and _NO_MODEL.search(found.detail):
+        outcome = Outcome.NOT_FOUND
+    return replace(found, outcome=outcome)
