@@ -37,7 +37,7 @@ def _cells(one: Preset) -> tuple[str, ...]:
     return (
         f"[{one.title}]({one.docs}) `{one.name}`",
         f"`{one.dialect}`",
-        ", ".join(f"`{name}`" for name in one.keys) or "none",
+        ", ".join(f"`{name}`" for name in one.keys) or ("AWS keys" if one.aws_service else "none"),
         one.server_times or _UNKNOWN,
         one.limit_headers or _UNKNOWN,
         _reasoning(one),

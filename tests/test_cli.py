@@ -136,17 +136,18 @@ def test_check_shows_every_presets_address_dialect_key_and_cost(run, tmp_path):
     code, out, _ = run("--config", str(path), "check")
     assert code == 0
     found = dict(re.findall(r"^of ([\w-]+) +60 s +(.+)\n  (?:.+)$", out, re.MULTILINE))
-    facts = dict(re.findall(r"^of ([\w-]+) .*\n  (.+)$", out, re.MULTILINE))
+    facts = dict(re.findall(r"^of ([\w-]+) .*\n((?:  .+\n)+)", out, re.MULTILINE))
     assert found.keys() == facts.keys() == presets().keys()
     records = json.loads(run("--config", str(path), "check", "--json")[1])["endpoints"]
     assert [one["provider"] for one in records] == list(presets())
     for preset, record in zip(presets().values(), records, strict=True):
         key = preset.keys[0] if preset.keys else None
-        assert facts[preset.name].split("  ") == [preset.base_url, preset.dialect, key or "no key"]
+        carried = key or ("AWS keys" if preset.aws_service else "no key")
+        assert facts[preset.name].split() == [preset.base_url, preset.dialect, *carried.split()]
         assert (record["url"], record["dialect"], record["key"]) == (preset.base_url, preset.dialect, key)
         assert (record["reasoning"], record["service_tier"], record["speed"]) == ("default", None, None)
         source, tokens, usd = found[preset.name].split()
-        assert source == record["key_source"] == ("missing" if key else "none")
+        assert source == record["key_source"] == ("missing" if key else "AWS" if preset.aws_service else "none")
         assert tokens == f"{record['tokens_per_day']:,}"
         assert usd == f"{record['usd_per_day']:.2f}" != "0.00"
     assert max(map(len, out.splitlines()[4:])) <= 80
@@ -218,9 +219,9 @@ def test_a_wrong_configuration_ends_with_2_and_every_problem(run, tmp_path):
         assert (code, out) == (2, "")
         assert err.splitlines() == [
             f"{path}: endpoint[1] \"a\": missing key 'model'",
-            f"{path}: endpoint[1] \"a\": unknown key 'modle'; did you mean 'model'? allowed: base_url, body, "
-            "connection, dialect, enabled, expect, group, headers, interval, key, max_output_tokens, messages, "
-            "model, name, path, price, prompt, provider, query, reasoning, system, temperature, timeout",
+            f"{path}: endpoint[1] \"a\": unknown key 'modle'; did you mean 'model'? allowed: aws_service, "
+            "base_url, body, connection, dialect, enabled, expect, group, headers, interval, key, max_output_tokens, "
+            "messages, model, name, path, price, prompt, provider, query, reasoning, system, temperature, timeout",
             f"{path}: unknown key 'probes'; did you mean 'probe'? allowed: budget, control, endpoint, probe, race, "
             "store",
         ]

@@ -107,9 +107,7 @@ def _cells(row: Checked) -> tuple[str, ...]:
 def _facts(row: Checked) -> list[str]:
     """Where an endpoint is, what it speaks, the name of its key, and what is asked for beside the usual."""
     endpoint = row.endpoint
-    facts = [endpoint.base_url, endpoint.dialect, row.key or "no key"]
-    if endpoint.aws_service is not None:
-        facts.append(f"signed for {endpoint.aws_service}")
+    facts = [endpoint.base_url, endpoint.dialect, row.key or ("AWS keys" if endpoint.aws_service else "no key")]
     if endpoint.path is not None:
         facts.append(f"path {endpoint.path}")
     facts += [f"query {name}={value}" for name, value in endpoint.query.items()]

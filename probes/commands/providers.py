@@ -2,10 +2,14 @@
 
 import json
 from dataclasses import asdict
+from typing import Final
 
 from probes.columns import columns
 from probes.no_api import NO_API
 from probes.preset import Preset, presets
+
+WIDTH: Final = 80
+"""Columns that lines are kept to."""
 
 
 def providers(*, as_json: bool) -> None:
@@ -17,11 +21,17 @@ def providers(*, as_json: bool) -> None:
 
 def _lines(known: list[Preset]) -> list[str]:
     # https:// goes without saying, for Gemini's address to fit into 80 columns
-    cells = [(one.name, one.keys[0] if one.keys else "no key", one.base_url.removeprefix("https://")) for one in known]
+    cells = [(one.name, _key(one), one.base_url.removeprefix("https://")) for one in known]
     head, *table = columns([("PROVIDER", "KEY", "BASE URL"), *cells])
     lines = [head]
     for preset, line in zip(known, table, strict=True):
-        lines += [line, f"  reasoning: {', '.join(preset.reasoning_levels)}"]
+        url = preset.base_url.removeprefix("https://")
+        lines += [line] if len(line) <= WIDTH else [line.removesuffix(url).rstrip(), f"  {url}"]
+        lines.append(f"  reasoning: {', '.join(preset.reasoning_levels)}")
         if preset.reasoning_note:
             lines.append(f"    {preset.reasoning_note}")
     return [*lines, "", "Nothing to probe, for there is no API:", *(line for one in NO_API for line in one.lines)]
+
+
+def _key(preset: Preset) -> str:
+    return preset.keys[0] if preset.keys else "AWS keys" if preset.aws_service else "no key"
