@@ -6,7 +6,21 @@ from typing import Final, TypeVar
 from probes.marks import Content, Marks
 from probes.text import plain
 from probes.think_tags import ThinkTags
-from probes.wire.dialect import End, Event, Finish, Kind, Output, Queued, Served, ServerTimes, Trouble, Usage
+from probes.token_bounds import SAMPLED_CHARS
+from probes.wire.dialect import (
+    End,
+    Event,
+    Finish,
+    HiddenReasoning,
+    Kind,
+    Output,
+    Queued,
+    Served,
+    ServerTimes,
+    Trouble,
+    Usage,
+)
+from probes.wire.shown_reasoning import raw_reasoning
 
 TEXT_LIMIT: Final = 256 * 1024
 """Characters of answer kept; what comes after is counted and let go."""
@@ -21,6 +35,8 @@ class Answer:
 
     ``complete``: a finish reason has come, and no output after it. ``ended``: so has the end, with ``note`` where that
     was not as it should be. ``finish_words`` and ``refusal`` are what was said of the finish, and instead of an answer.
+    ``samples`` are the first characters of each kind of output, to tell what script it is in (`probes.token_bounds`).
+    ``hidden_reasoning``: after how many content events there was a sign of reasoning that is not shown.
     """
 
     usage: Usage | None = None
@@ -37,6 +53,8 @@ class Answer:
     chars: int = 0
     reasoning_chars: int = 0
     kinds: set[Kind] = field(default_factory=set)
+    samples: dict[Kind, str] = field(default_factory=dict)
+    hidden_reasoning: list[int] = field(default_factory=list)
     _parts: list[str] = field(default_factory=list)
     _answered: int = 0
     _tags: ThinkTags = field(default_factory=ThinkTags, compare=False)
@@ -61,7 +79,8 @@ class Answer:
         match event:
             case Output():
                 taken = self._take_output(event, marks)
-                marks.contents.append(Content(at, taken.kind, len(taken.text), taken.tokens, taken.draft, doubt))
+                kind, text, tokens, draft, raw = taken
+                marks.contents.append(Content(at, kind, len(text), tokens, draft, doubt, raw))
                 self.complete = False
                 return taken
             case Usage():
@@ -73,6 +92,8 @@ class Answer:
                 self.served = replace(_newer(self.served, event), request_id=first_id)
             case Queued():
                 self.keep_alives += 1
+            case HiddenReasoning():
+                self.hidden_reasoning.append(len(marks.contents))
             case Finish(reason=reason, words=words):
                 self.finish, self.finish_words, self.complete = reason, words, True
             case Trouble():
@@ -95,15 +116,18 @@ class Answer:
         for kind, text in ((Kind.REASONING, split.reasoning), (Kind.ANSWER, split.answer)):
             if text:
                 self._keep(kind, text)
-        return output if split.answer else output._replace(kind=Kind.REASONING)
+        if split.answer:
+            return output
+        return output._replace(kind=Kind.REASONING, raw=raw_reasoning(self.served.model))
 
     def _was_reasoning(self, marks: Marks) -> None:
         """Take all that passed for the answer so far for reasoning."""
         for place, one in enumerate(marks.contents):
             if one.kind is Kind.ANSWER:
-                marks.contents[place] = one._replace(kind=Kind.REASONING)
+                marks.contents[place] = one._replace(kind=Kind.REASONING, raw=raw_reasoning(self.served.model))
                 self.kinds.add(Kind.REASONING)
         self.kinds.discard(Kind.ANSWER)
+        self.samples[Kind.REASONING] = self.samples.get(Kind.REASONING, "") + self.samples.pop(Kind.ANSWER, "")
         self.reasoning_chars += self._answered
         self._parts.clear()
         self._answered = 0
@@ -111,6 +135,8 @@ class Answer:
     def _keep(self, kind: Kind, text: str) -> None:
         self.chars += len(text)
         self.kinds.add(kind)
+        if len(sample := self.samples.get(kind, "")) < SAMPLED_CHARS:
+            self.samples[kind] = sample + text[: SAMPLED_CHARS - len(sample)]
         if kind is Kind.REASONING:
             self.reasoning_chars += len(text)
         if kind is Kind.REFUSAL:

@@ -10,6 +10,7 @@ from probes.absences import Absence
 from probes.answer import Answer
 from probes.credentials import Credentials
 from probes.daily_cost import prompt_tokens
+from probes.decode_speed import Shown, decode_speed
 from probes.endpoint import Endpoint
 from probes.hit import limited_by
 from probes.marks import Marks
@@ -42,16 +43,19 @@ def assemble(
     disturbance: Disturbance,
     absences: Sequence[Absence] = (),
     credentials: Credentials | None,
+    usual: float | None = None,
 ) -> Sample:
     """One probe's sample. What a provider sent is made plain, and the keys are taken out wherever they were echoed.
 
+    ``usual`` is the characters a token of the endpoint's answers before it (`probes.decode_speed.usual_density`).
     ``absences`` are those within the probe: times that one of them may have bent are not trusted.
     """
     told = believed(answer, endpoint)
     answer = replace(answer, usage=told.usage, times=told.times)
     verdict = judge(answer, endpoint)
     tokens = timing.count(told.usage, told.chars, refused=told.count_refused)
-    speed = timing.speed(marks.contents, tokens)
+    shown = Shown(answer.samples, answer.hidden_reasoning, endpoint.quirks.raw_reasoning, usual)
+    speed = decode_speed(marks.contents, tokens, shown)
     withheld = f"tokens/s withheld: {speed.withheld}" if verdict.outcome is Outcome.OK and speed.withheld else None
     said = (verdict.detail, _queued(answer, marks), _refused(told), withheld)
     detail = "; ".join(words for words in said if words) or None
@@ -68,6 +72,7 @@ def assemble(
         connection="warm" if kept else "cold",
         output_chars=answer.chars or None,
         tokens_per_s=speed.tokens_per_s,
+        speed_basis=speed.basis,
         e2e_tokens_per_s=timing.end_to_end_speed(marks, tokens),
         tpot_ms=round(1000 / speed.tokens_per_s, 4) if speed.tokens_per_s else None,
         retry_after_s=_retry_after(answer, limits),

@@ -63,13 +63,15 @@ class Quirks:
     ``max_tokens_field`` names the body field of the output cap. ``usage_option`` says whether
     ``stream_options.include_usage`` is sent. ``temperature`` is false where the provider refuses the field.
     ``continuous_usage`` asks for running usage on every chunk (vLLM, SGLang). ``limit_windows`` is what its limits of
-    requests and of tokens are counted over, where its headers do not say.
+    requests and of tokens are counted over, where its headers do not say. ``raw_reasoning``: the reasoning text it
+    streams is what the model generated, never a summary of it.
     """
 
     max_tokens_field: str = "max_tokens"
     usage_option: bool = True
     continuous_usage: bool = False
     temperature: bool = True
+    raw_reasoning: bool = False
     limit_windows: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -67,7 +67,8 @@ class Setup:
 class Content(NamedTuple):
     """One event with non-empty output. ``tokens`` is the running output count it carried, where it carried one.
 
-    The characters of a ``draft`` are those of the whole answer so far. ``doubt`` is that of its stamp.
+    The characters of a ``draft`` are those of the whole answer so far. ``doubt`` is that of its stamp. ``raw`` is the
+    output's: whether reasoning is what the model generated.
     """
 
     at: int
@@ -76,6 +77,7 @@ class Content(NamedTuple):
     tokens: int | None = None
     draft: bool = False
     doubt: int | None = None
+    raw: bool | None = None
 
 
 @dataclass(slots=True)

@@ -18,6 +18,10 @@ CHAT_PATH: Final = "/chat/completions"
 
 PATH: Final = Path(__file__).with_name("presets.toml")
 
+REASONING_TEXTS: Final = ("raw", "summary", "hidden", "varies")
+"""What a provider streams of a model's reasoning: all of it, as generated; a summary; nothing; or what the model,
+or the provider behind it, makes of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Preset:
@@ -29,8 +33,8 @@ class Preset:
     the model. ``aws_service`` is the service of AWS that its requests are signed for where they take no key. ``owned``
     are request fields that inftop sets itself, by the name its dialect gives them: each with the endpoint's option that
     sets it, or with a table of those below it. ``gen_ai_name`` is what OpenTelemetry calls the provider
-    (``gen_ai.provider.name``), None: as it is called here. What follows are words for people; None where nothing is
-    known.
+    (``gen_ai.provider.name``), None: as it is called here. ``reasoning_text``: see `REASONING_TEXTS`. What follows are
+    words for people; None where nothing is known.
     """
 
     name: str
@@ -46,6 +50,7 @@ class Preset:
     aws_service: str | None = None
     owned: Mapping[str, Any] = field(default_factory=dict)
     gen_ai_name: str | None = None
+    reasoning_text: str = "varies"
     reasoning_note: str | None = None
     server_times: str | None = None
     limit_headers: str | None = None
@@ -96,13 +101,14 @@ def read(path: Path) -> dict[str, Preset]:
 
 def _preset(name: str, table: Table) -> Preset:
     body = table.table("body")
+    reasoning_text = table.take("reasoning_text", check.one_of(REASONING_TEXTS), "varies")
     preset = Preset(
         name=name,
         title=table.need("title", check.label) or name,
         base_url=table.need("base_url", check.base_url) or "",
         dialect=table.need("dialect", _dialect) or "",
         keys=table.need("keys", _key_names) or (),
-        quirks=_quirks(table),
+        quirks=_quirks(table, reasoning_text),
         body=body.each(check.json_value),
         reasoning=_reasoning(table.table("reasoning")),
         docs=table.need("docs", check.base_url) or "",
@@ -110,6 +116,7 @@ def _preset(name: str, table: Table) -> Preset:
         path=table.take("path", check.label, CHAT_PATH),
         gen_ai_name=table.take("gen_ai_name", check.label, None),
         owned=table.table("owned").each(check.json_value),
+        reasoning_text=reasoning_text,
         reasoning_note=table.take("reasoning_note", check.text, None),
         server_times=table.take("server_times", check.text, None),
         limit_headers=table.take("limit_headers", check.text, None),
@@ -131,13 +138,14 @@ def _reasoning(table: Table) -> dict[Reasoning, Mapping[str, Any]]:
     return levels
 
 
-def _quirks(table: Table) -> Quirks:
+def _quirks(table: Table, reasoning_text: str) -> Quirks:
     usual = Quirks()
     return Quirks(
         max_tokens_field=table.take("max_tokens_field", check.label, usual.max_tokens_field),
         usage_option=table.take("usage_option", check.flag, usual.usage_option),
         continuous_usage=table.take("continuous_usage", check.flag, usual.continuous_usage),
         temperature=table.take("temperature", check.flag, usual.temperature),
+        raw_reasoning=reasoning_text == "raw",
         limit_windows=_limit_windows(table.table("limit_windows")),
     )
 

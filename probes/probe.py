@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Final
@@ -16,6 +16,7 @@ from probes.buffering import ANSWERS, DETAIL, is_buffered
 from probes.conversation import Conversation
 from probes.credentials import Credentials
 from probes.deadline import Deadline
+from probes.decode_speed import usual_density
 from probes.endpoint import Endpoint, Lane, lane_of
 from probes.exchange import Exchange, error_body, too_early
 from probes.idle import IdleLimit, was_idle_close
@@ -23,7 +24,7 @@ from probes.loop import let_others_read
 from probes.marks import Marks, Setup
 from probes.outcome import Outcome
 from probes.own_fault import blamed, defect
-from probes.prompt import nonce
+from probes.prompt import nonce, version
 from probes.ratelimit import RateLimits, rate_limits
 from probes.read_budget import ReadBudget, ReadBudgetSpent
 from probes.sample import Sample
@@ -198,10 +199,16 @@ class Prober:
             disturbance=disturbance,
             absences=absences,
             credentials=credentials,
+            usual=usual_density(self._alike()),
         )
         if not any(one.draft for one in exchange.marks.contents):
             sample = self._buffered(sample)
         return Probed(sample, text, exchange.marks, exchange.flooded)
+
+    def _alike(self) -> Iterator[Sample]:
+        """The samples before this one that the same model made of the same prompt."""
+        asked = self.endpoint.model, version(self.endpoint)
+        return (one for one in self._before if (one.model, one.prompt_version) == asked)
 
     def _buffered(self, sample: Sample) -> Sample:
         """The sample with its mark, by what the endpoint's answers before it were like."""

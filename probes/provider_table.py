@@ -9,7 +9,9 @@ from typing import Final
 from probes.no_api import NO_API
 from probes.preset import Preset, presets
 
-_HEAD: Final = ("provider", "dialect", "key", "server times", "rate-limit headers", "reasoning", "source")
+_HEAD: Final = (
+    *("provider", "dialect", "key", "server times", "rate-limit headers", "reasoning", "reasoning text", "source"),
+)
 _UNKNOWN: Final = "–"
 
 
@@ -22,7 +24,9 @@ def markdown() -> str:
         'What an endpoint gets by `provider = "…"` (in backquotes below), and what its numbers can be read from. An '
         f"{_UNKNOWN} means that nothing is known. No live key was used: every fact is from the source named with it. "
         '`reasoning = "…"` of an endpoint takes the levels listed, and always `default`, which sends nothing; by which '
-        "request fields it is set stands in brackets.\n\n"
+        "request fields it is set stands in brackets. Reasoning text is what it streams of it: all as it was generated "
+        "(`raw`), a `summary`, or nothing (`hidden`); `varies`: by the model or the provider behind it. Tokens/s is "
+        "the speed of all output where it is raw, else that of the answer alone ([definitions](definitions.md)).\n\n"
         "<!-- made by `python -m probes.provider_table`, from probes/presets.toml and probes/no_api.py -->\n\n"
         + "".join(f"| {' | '.join(row)} |\n" for row in rows)
         + "\n## Worth knowing\n\n"
@@ -41,6 +45,7 @@ def _cells(one: Preset) -> tuple[str, ...]:
         one.server_times or _UNKNOWN,
         one.limit_headers or _UNKNOWN,
         _reasoning(one),
+        one.reasoning_text,
         one.source or _UNKNOWN,
     )
 

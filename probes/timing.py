@@ -1,4 +1,4 @@
-"""Timing: from marks and token counts to the numbers of a sample; pure, and the only place the formulas live."""
+"""Timing: from marks and token counts to the numbers of a sample; pure. Tokens/s is made in `probes.decode_speed`."""
 
 from dataclasses import dataclass
 from itertools import islice
@@ -9,12 +9,6 @@ from probes.marks import Content, Marks, Step
 from probes.plausible import FASTEST
 from probes.stats import quantile
 from probes.wire.dialect import Kind, Usage
-
-FEWEST_EVENTS: Final = 3
-"""Content events below which a decode speed says more about chunking than about the model."""
-
-SHORTEST_SPAN_MS: Final = 50.0
-"""Span of output below which a decode speed is arithmetic on noise (a buffering proxy, one flush)."""
 
 CHARS_PER_TOKEN: Final = 4
 """For the estimate that budgets use where a provider sent no count; never for a speed."""
@@ -30,14 +24,6 @@ class Tokens:
     reasoning: int | None = None
     source: Literal["usage", "estimate"] | None = None
     refused: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Speed:
-    """A decode speed in tokens per second, or the reason there is none."""
-
-    tokens_per_s: float | None = None
-    withheld: str | None = None
 
 
 def count(usage: Usage | None, output_chars: int, *, refused: bool = False) -> Tokens:
@@ -77,42 +63,6 @@ def ttfa_ms(marks: Marks) -> float | None:
 def e2e_ms(marks: Marks) -> float | None:
     """Sent → the last output event."""
     return span_ms(marks.sent, marks.contents[-1].at) if marks.contents else None
-
-
-def speed(contents: list[Content], tokens: Tokens) -> Speed:
-    """Decode speed: (n − n_first) / (last output − first output), or why it would be a lie.
-
-    n_first, the tokens of the first event, comes from its running usage, else from its share of the characters, and
-    is at least 1. Reasoning that was counted but not streamed was decoded before the first visible event, so n is
-    then the visible tokens; a running count that leaves it out is none. Reasoning that was streamed as a summary (fewer
-    characters than tokens) fits neither, and drafts fit nothing: in each of them come all tokens so far, some of them
-    noise.
-    """
-    if any(map(attrgetter("draft"), contents)):
-        return Speed(withheld="the whole answer came again and again, in drafts")
-    if tokens.source != "usage" or tokens.output is None:
-        why = "the provider's token count cannot be true" if tokens.refused else "the provider sent no token count"
-        return Speed(withheld=why)
-    if len(contents) < FEWEST_EVENTS:
-        return Speed(withheld=f"{len(contents)} content events, fewer than {FEWEST_EVENTS}")
-    span = (contents[-1].at - contents[0].at) / 1e6
-    if span < SHORTEST_SPAN_MS:
-        return Speed(withheld=f"output spans {span:.1f} ms, under {SHORTEST_SPAN_MS:.0f} ms")
-    first, reasoning = contents[0], tokens.reasoning or 0
-    reasoning_chars = sum(one.chars for one in contents if one.kind is Kind.REASONING) if reasoning else 0
-    if first.tokens is not None and (reasoning_chars or first.tokens >= reasoning):
-        decoded = float(tokens.output - max(first.tokens, 1))
-    else:
-        if 0 < reasoning_chars < reasoning:
-            return Speed(withheld="the reasoning was streamed as a summary of what was counted")
-        visible = tokens.output if reasoning_chars else tokens.output - reasoning
-        chars = sum(map(attrgetter("chars"), contents))
-        decoded = visible - max(1.0, visible * first.chars / chars)
-    if decoded <= 0:
-        return Speed(withheld=f"{tokens.output} output tokens, too few")
-    if decoded / span * 1000 > FASTEST:
-        return Speed(withheld=f"{decoded / span * 1000:,.0f} tokens/s cannot be true")
-    return Speed(tokens_per_s=round(decoded / span * 1000, 3))
 
 
 def end_to_end_speed(marks: Marks, tokens: Tokens) -> float | None:

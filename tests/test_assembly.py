@@ -59,7 +59,7 @@ def test_a_warning_does_not_hide_why_the_speed_is_withheld():
 
 
 def test_a_good_answer_has_no_detail_and_a_failed_one_only_its_own():
-    words = [Output(Kind.ANSWER, "word ")] * 3
+    words = [Output(Kind.ANSWER, "word " * 10)] * 3
     assert assembled(*words, Usage(output=30), Finish("stop")).outcome_detail is None
     assert assembled(Usage(output=0), Finish("stop")).outcome_detail == "200 without output"
 
@@ -73,7 +73,7 @@ def test_drafts_have_a_first_token_and_an_end_and_no_speed():
 
 
 def test_time_in_a_servers_queue_is_told_and_is_not_the_servers_word():
-    words = [Output(Kind.ANSWER, "word ")] * 3
+    words = [Output(Kind.ANSWER, "word " * 10)] * 3
     sample = assembled(Queued(), Queued(), *words, Usage(output=30), Finish("stop"), first_event=300)
     assert (sample.outcome, sample.server_queue_ms) == (Outcome.OK, None)
     assert sample.outcome_detail == "queued: 2 keep-alives, 300 ms to the first event"

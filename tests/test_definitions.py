@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from probes import deadline, plausible, timing
+from probes import deadline, decode_speed, plausible, timing, token_bounds
 from probes.definitions import markdown, sections
 from probes.outcome import Outcome
 from probes.sample import COLUMNS
@@ -61,9 +61,17 @@ def test_the_numbers_in_the_text_are_those_of_the_code():
         assert f"{bound:,}" in word("what cannot be true").formula
     assert f"${plausible.REQUEST_USD:.2f}" in word("what cannot be true").formula
     assert f"{plausible.LONGEST_MS / 3.6e6:.0f} h" in word("what cannot be true").formula
-    assert f"fewer than {timing.FEWEST_EVENTS} content events" in word("withheld").text
-    assert f"less than {timing.SHORTEST_SPAN_MS:.0f} ms" in word("withheld").text
     assert f"no longer than {deadline.END_S:.0f} s" in word("ok").text
+    assert f"fewer than {decode_speed.FEWEST_EVENTS} content events" in word("withheld").text
+    costs = word("characters a token")
+    assert f"{token_bounds.MARGIN} × Σ" in costs.formula
+    assert f"letters / {token_bounds.LETTERS_OF_ENGLISH} in English prose" in costs.formula
+    assert f"letters / {token_bounds.LETTERS} elsewhere" in costs.formula
+    assert f"+ {decode_speed.FRAMING_TOKENS}, + {decode_speed.CALL_TOKENS} with" in costs.formula
+    assert f"fewer than {decode_speed.LEAST_OF_USUAL} of the characters" in costs.text
+    assert f"of at least {decode_speed.USUAL_ANSWERS})" in costs.text
+    assert f"came {decode_speed.PACE:.0f} times faster" in costs.text
+    assert f"less than {decode_speed.SHORTEST_SPAN_MS:.0f} ms" in word("withheld").text
     assert f"characters / {timing.CHARS_PER_TOKEN}, rounded up" in word("token source").text
 
 

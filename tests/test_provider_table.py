@@ -21,9 +21,9 @@ def test_the_page_in_docs_is_up_to_date():
     assert DOCS.read_text(encoding="utf-8") == markdown(), "python -m probes.provider_table > docs/providers.md"
 
 
-def test_every_provider_has_a_row_of_seven_cells():
+def test_every_provider_has_a_row_of_eight_cells():
     assert [row[0].rpartition(" ")[2] for row in rows()] == [f"`{name}`" for name in presets()]
-    assert {len(row) for row in rows()} == {7}
+    assert {len(row) for row in rows()} == {8}
 
 
 @pytest.mark.parametrize("preset", presets().values(), ids=lambda one: one.name)

@@ -5,16 +5,17 @@ Facts: platform.claude.com/docs (streaming, errors, fast-mode), the types of ant
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint
 from probes.keys import Secret
 from probes.outcome import Outcome
 from probes.text import line
-from probes.wire.dialect import End, Event, Finish, Kind, Output, Served, Trouble, Usage, WireRequest
+from probes.wire.dialect import End, Event, Finish, HiddenReasoning, Kind, Output, Served, Trouble, Usage, WireRequest
 from probes.wire.http_json import json_request, served_request
 from probes.wire.json_values import count, mapping, number, word
+from probes.wire.shown_reasoning import raw_reasoning
 from probes.wire.sse_reader import SseReader
 from probes.wire.trouble import trouble, trouble_inside, trouble_instead
 
@@ -35,6 +36,9 @@ _TEXTS: Final[Mapping[str, tuple[str, Kind]]] = {
     "text": ("text", Kind.ANSWER),
     "thinking": ("thinking", Kind.REASONING),
 }
+
+
+_THINKING: Final = frozenset({"thinking", "redacted_thinking"})
 
 
 class Wire:
@@ -88,7 +92,9 @@ class Wire:
 class MessageReader(SseReader):
     """One response's decoder. Text is as sent, not yet safe to show.
 
-    A delta holds several tokens and no event tells the running count, so `Output` has none.
+    A delta holds several tokens and no event tells the running count, so `Output` has none. A block of thinking without
+    text (``display: omitted``) or a redacted one is hidden reasoning. Whether thinking is a summary goes by the model's
+    name, for servers of other models speak this too.
     """
 
     def __init__(self) -> None:
@@ -96,6 +102,7 @@ class MessageReader(SseReader):
         self._served = Served()
         self._input: dict[str, int] = {}
         self._finished = False
+        self._thinking: Literal["shown", "hidden"] | None = None
 
     def _record(self, record: dict[str, Any], name: str) -> list[Event]:
         sort = word(record.get("type")) or name
@@ -107,9 +114,14 @@ class MessageReader(SseReader):
             # its output_tokens are a placeholder, and would pass for the count of a stream that is cut
             return [*self._say_served(message, usage), *self._counted(usage, final=False)]
         if sort == "content_block_start":
-            return _piece(record.get("content_block"))
+            block = mapping(record.get("content_block"))
+            self._thinking = "hidden" if word(block.get("type")) in _THINKING else None
+            return self._piece(block)
         if sort == "content_block_delta":
-            return _piece(record.get("delta"))
+            return self._piece(mapping(record.get("delta")))
+        if sort == "content_block_stop":
+            hidden, self._thinking = self._thinking == "hidden", None
+            return [HiddenReasoning()] if hidden else []
         if sort == "message_delta":
             delta, usage = mapping(record.get("delta")), mapping(record.get("usage"))
             reason, details = word(delta.get("stop_reason")), mapping(delta.get("stop_details"))
@@ -119,7 +131,18 @@ class MessageReader(SseReader):
             return [*finish, *self._say_served({}, usage), *self._counted(usage, final=True)]
         if sort == "message_stop":
             return [End()]
-        return []  # ping, content_block_stop, and whatever else is to come: clients must ignore it
+        return []  # ping, and whatever else is to come: clients must ignore it
+
+    def _piece(self, part: dict[str, Any]) -> list[Event]:
+        """The output of a delta, or of a content block that starts, if it has any."""
+        field, kind = _TEXTS.get(word(part.get("type")) or "", ("", Kind.ANSWER))
+        text = word(part.get(field))
+        if not text:
+            return []
+        if kind is not Kind.REASONING:
+            return [Output(kind, text)]
+        self._thinking = "shown"
+        return [Output(kind, text, raw=raw_reasoning(self._served.model))]
 
     def _verdict(self) -> End | Trouble:
         if not self._begun and (instead := trouble_instead(self._decoder.stray)):
@@ -165,14 +188,6 @@ def _fast(request: WireRequest) -> WireRequest:
     if any(one.startswith("fast-mode-") for one in betas):
         return request
     return replace(request, headers={**request.headers, "anthropic-beta": ",".join([*betas, FAST_BETA])})
-
-
-def _piece(value: object) -> list[Event]:
-    """The output of a delta, or of a content block that starts, if it has any."""
-    part = mapping(value)
-    field, kind = _TEXTS.get(word(part.get("type")) or "", ("", Kind.ANSWER))
-    text = word(part.get(field))
-    return [Output(kind, text)] if text else []
 
 
 def _tier(usage: dict[str, Any]) -> str | None:

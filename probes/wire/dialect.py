@@ -32,12 +32,15 @@ class Output(NamedTuple):
     """Non-empty output of one event. ``tokens`` is the running output count the same event carried, if any.
 
     The ``text`` continues what came before; but that of a ``draft`` is the whole answer so far, in place of it.
+    ``raw`` is of reasoning: true where the text is what the model generated, false where it is a summary of that, None
+    where the dialect cannot know.
     """
 
     kind: Kind
     text: str
     tokens: int | None = None
     draft: bool = False
+    raw: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,11 @@ class Queued:
 
 
 @dataclass(frozen=True, slots=True)
+class HiddenReasoning:
+    """A sign that the model reasoned and did not show it: an empty, encrypted or redacted block."""
+
+
+@dataclass(frozen=True, slots=True)
 class Finish:
     """The reason the model stopped, in the provider's word; ``words`` are what it says of that, where it does."""
 
@@ -119,7 +127,7 @@ class Trouble:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
-Event = Output | Usage | ServerTimes | Served | Queued | Finish | End | Trouble
+Event = Output | Usage | ServerTimes | Served | Queued | HiddenReasoning | Finish | End | Trouble
 
 
 @dataclass(frozen=True, slots=True)

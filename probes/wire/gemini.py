@@ -78,7 +78,8 @@ class ContentReader(SseReader):
     """One response's decoder. Text is as sent, not yet safe to show.
 
     There is no terminal marker: a finish reason, then the end of the body, is a whole answer. Errors in mid-stream
-    are bare JSON over many lines. Only the candidate of index 0 is read: one is asked for.
+    are bare JSON over many lines. Only the candidate of index 0 is read: one is asked for. Thoughts are told as
+    summaries (ai.google.dev, thinking: "thought summaries").
     """
 
     def __init__(self) -> None:
@@ -97,7 +98,8 @@ class ContentReader(SseReader):
         for kind, text in _pieces(candidate):
             counted = "thoughtsTokenCount" if kind is Kind.REASONING else "candidatesTokenCount"
             running = usage.output if usage and counted in new else None
-            events.append(Output(kind, text, running or None))
+            summary = False if kind is Kind.REASONING else None
+            events.append(Output(kind, text, running or None, raw=summary))
         finish = word(candidate.get("finishReason"))
         if finish and finish != self._finish:
             self._finish = finish

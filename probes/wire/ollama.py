@@ -16,6 +16,7 @@ from probes.wire.dialect import End, Event, Finish, Kind, Output, Served, Server
 from probes.wire.http_json import bearer, json_request, served_request
 from probes.wire.json_values import count, mapping, number, word
 from probes.wire.ndjson import NdjsonReader
+from probes.wire.shown_reasoning import raw_reasoning
 from probes.wire.trouble import is_error, trouble, trouble_inside
 
 
@@ -64,7 +65,7 @@ class ChatReader(NdjsonReader):
     def _record(self, record: dict[str, Any]) -> list[Event]:
         if is_error(record):
             return [trouble_inside(record)]
-        outputs = _outputs(mapping(record.get("message")))
+        outputs = _outputs(mapping(record.get("message")), word(record.get("model")))
         self._said_something = self._said_something or bool(outputs)
         events = [*self._say_served(record), *outputs]
         return [*events, *self._ending(record)] if record.get("done") is True else events
@@ -107,15 +108,16 @@ class ChatReader(NdjsonReader):
         ]
 
 
-def _outputs(message: dict[str, Any]) -> list[Event]:
-    """The non-empty output of a line, one piece per kind."""
+def _outputs(message: dict[str, Any], model: str | None) -> list[Event]:
+    """The non-empty output of a line, one piece per kind. Thinking comes whole, but for models of other clouds."""
     called = message.get("tool_calls")
     pieces = (
         (Kind.REASONING, word(message.get("thinking"))),
         (Kind.ANSWER, word(message.get("content"))),
         (Kind.TOOL, "".join(map(_arguments, called)) if isinstance(called, list) else None),
     )
-    return [Output(kind, text) for kind, text in pieces if text]
+    raw = raw_reasoning(model) is not False
+    return [Output(kind, text, raw=raw if kind is Kind.REASONING else None) for kind, text in pieces if text]
 
 
 def _arguments(call: object) -> str:

@@ -13,6 +13,7 @@ from probes.wire.dialect import (
     End,
     Event,
     Finish,
+    HiddenReasoning,
     Kind,
     Output,
     Queued,
@@ -23,6 +24,7 @@ from probes.wire.dialect import (
 from probes.wire.http_json import bearer, json_request, served_request
 from probes.wire.json_values import mapping, word
 from probes.wire.repetition import Repetition
+from probes.wire.shown_reasoning import raw_reasoning
 from probes.wire.sse import SseEvent
 from probes.wire.sse_reader import SseReader
 from probes.wire.trouble import filtered_categories, is_error, trouble, trouble_inside, trouble_instead
@@ -138,7 +140,10 @@ class ChatReader(SseReader):
         output = usage.output if usage else None
         drafts = "diffusion_meta" in record and mapping(record["diffusion_meta"]).get("diffusion_content") is True
         for kind, text in _pieces(choice):
-            events.append(Output(kind, text, output or None, drafts and kind is Kind.ANSWER))
+            raw = _is_raw(choice, record) if kind is Kind.REASONING else None
+            events.append(Output(kind, text, output or None, drafts and kind is Kind.ANSWER, raw))
+        if _encrypted(choice):
+            events.append(HiddenReasoning())
         finish = word(choice["finish_reason"]) if choice.get("finish_reason") else None
         if finish and finish != self._finish:
             self._finish = finish
@@ -200,6 +205,24 @@ def _pieces(choice: dict[str, Any]) -> Iterator[tuple[Kind, str]]:
         yield Kind.REFUSAL, text
     if ("tool_calls" in delta or "function_call" in delta) and (text := _arguments(delta)):
         yield Kind.TOOL, text
+
+
+def _details(choice: dict[str, Any]) -> list[str]:
+    """The types of OpenRouter's ``reasoning_details``: reasoning.text, reasoning.summary, reasoning.encrypted."""
+    details = mapping(choice.get("delta")).get("reasoning_details")
+    return [str(mapping(one).get("type")) for one in details] if isinstance(details, list) else []
+
+
+def _is_raw(choice: dict[str, Any], record: dict[str, Any]) -> bool | None:
+    """Whether the reasoning text of a record is what the model generated; None where nothing tells.
+
+    Gateways pass summaries on in the same fields as raw text, OpenRouter those of Claude even as ``reasoning.text``.
+    """
+    return False if "reasoning.summary" in _details(choice) else raw_reasoning(word(record.get("model")))
+
+
+def _encrypted(choice: dict[str, Any]) -> bool:
+    return "reasoning.encrypted" in _details(choice)
 
 
 def _parts(content: object) -> Iterator[tuple[Kind, str]]:

@@ -19,7 +19,7 @@ class Repetition:
 
     def __init__(self) -> None:
         self._before = self._after = ""
-        self._kind = Kind.ANSWER
+        self._like = Output(Kind.ANSWER, "")
 
     def output(self, record: str) -> Output | None:
         """The output of a record that is like the last one; None where it must be parsed."""
@@ -27,15 +27,15 @@ class Repetition:
         if not before or not record.startswith(before) or not record.endswith(after):
             return None
         text = record[len(before) : len(record) - len(after)]
-        return Output(self._kind, text) if _PLAIN.fullmatch(text) else None
+        return Output(self._like.kind, text, None, False, self._like.raw) if _PLAIN.fullmatch(text) else None
 
     def learn(self, record: str, events: Sequence[Event]) -> None:
         """Remember a record that was parsed, and what it meant."""
         self._before = ""
-        if len(events) != 1 or not isinstance(one := events[0], Output) or one != Output(one.kind, one.text):
+        if len(events) != 1 or not isinstance(one := events[0], Output) or one.tokens is not None or one.draft:
             return
         quoted = f'"{one.text}"'
         if "\\" not in record and record.count(quoted) == 1:  # then this is where the text stands, and nothing else
             at = record.index(quoted) + 1
             self._before, self._after = record[:at], record[at + len(one.text) :]
-            self._kind = one.kind
+            self._like = one

@@ -14,7 +14,7 @@ from probes.outcome import Outcome
 from probes.ratelimit import parse_reset
 from probes.text import line
 from probes.wire.chat_usage import leaves_out, times_of
-from probes.wire.dialect import End, Event, Finish, Kind, Output, Served, Trouble, Usage
+from probes.wire.dialect import End, Event, Finish, HiddenReasoning, Kind, Output, Served, Trouble, Usage
 from probes.wire.json_values import count, mapping, number, word
 from probes.wire.trouble import trouble_inside
 
@@ -27,6 +27,8 @@ _DELTAS: Final[Mapping[str, Kind]] = {
     "response.custom_tool_call_input.delta": Kind.TOOL,
 }
 """The events with output. Their ``obfuscation`` is padding, and ``*.done`` repeats what was said."""
+
+_SUMMARY: Final = "response.reasoning_summary_text.delta"
 
 _TERMINAL: Final = frozenset({"response.completed", "response.incomplete", "response.failed"})
 
@@ -56,6 +58,7 @@ class ResponseEvents:
 
     def __init__(self) -> None:
         self._served = Served()
+        self._reasoning_shown = False
 
     def read(self, record: dict[str, Any], name: str = "") -> list[Event]:
         """The events of one object, an `End` or `Trouble` last; ``name`` stands in for a missing ``type``.
@@ -70,7 +73,13 @@ class ResponseEvents:
         if kind := _DELTAS.get(sort):
             text = word(record.get("delta"))
             running = count(mapping(record.get("timings")).get("predicted_n"))  # llama.cpp with timings_per_token
-            return [Output(kind, text, running or None)] if text else []
+            if kind is not Kind.REASONING:
+                return [Output(kind, text, running or None)] if text else []
+            self._reasoning_shown = self._reasoning_shown or bool(text)
+            return [Output(kind, text, running or None, raw=sort != _SUMMARY)] if text else []
+        if sort == "response.output_item.done" and mapping(record.get("item")).get("type") == "reasoning":
+            hidden, self._reasoning_shown = not self._reasoning_shown, False
+            return [HiddenReasoning()] if hidden else []
         response = mapping(record.get("response"))
         events = self._say_served(response, final=sort in _TERMINAL)
         if sort not in _TERMINAL:

@@ -8,6 +8,7 @@ import pytest
 from probes import __version__
 from probes.answer import Answer
 from probes.conversation import user_says
+from probes.decode_speed import decode_speed
 from probes.endpoint import Endpoint, Quirks
 from probes.keys import Secret
 from probes.marks import Marks
@@ -16,7 +17,7 @@ from probes.probe import Prober
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.limiter import Allowance
-from probes.timing import count, speed
+from probes.timing import count
 from probes.transports import transport_to
 from probes.verdict import judge
 from probes.wire import load_dialect
@@ -180,7 +181,7 @@ def test_streams(name, output, last, reason):
 
 def test_hidden_thoughts_are_no_decode_speed():
     answer, marks = answered(HIDDEN)
-    assert speed(marks.contents, count(answer.usage, answer.chars)).tokens_per_s == (331 - 308) / 0.2
+    assert decode_speed(marks.contents, count(answer.usage, answer.chars)).tokens_per_s == (331 - 308) / 0.2
 
 
 @pytest.mark.parametrize("name", STREAMS)

@@ -7,11 +7,12 @@ import pytest
 
 from probes.answer import Answer
 from probes.conversation import user_says
+from probes.decode_speed import decode_speed
 from probes.endpoint import Quirks
 from probes.keys import Secret
 from probes.marks import Marks
 from probes.outcome import Outcome
-from probes.timing import count, speed
+from probes.timing import count
 from probes.verdict import judge
 from probes.wire.dialect import EVENT_LIMIT, End, Finish, Kind, Output, Served, ServerTimes, Trouble, Usage
 from probes.wire.openai_responses import Wire
@@ -161,7 +162,7 @@ def test_a_token_cap_is_a_normal_end_and_a_filter_is_a_refusal():
 def test_hidden_reasoning_is_counted_but_not_taken_for_visible_speed():
     body = sse(*BEGUN, *(delta("output_text", "word") for _ in range(4)), completed(usage=usage(9, 304, 0, 300)))
     _, answer, marks = judged(body)
-    found = speed(marks.contents, count(answer.usage, answer.chars))
+    found = decode_speed(marks.contents, count(answer.usage, answer.chars))
     assert found.tokens_per_s == 10.0  # three visible tokens after the first, in three tenths of a second
     capped = event("response.incomplete", response=response("incomplete", usage=usage(9, 64, 0, 64)))
     assert judged(sse(*BEGUN, capped))[0].outcome is Outcome.EMPTY
