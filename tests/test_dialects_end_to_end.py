@@ -57,7 +57,7 @@ THOUGHTFUL = Behaviour(
     load_ms=Constant(8),
     ttft_ms=Constant(10),
     queue_share=0.2,
-    tokens_per_s=Constant(800),
+    tokens_per_s=Constant(600),
     output_tokens=Constant(40),
     reasoning_tokens=Constant(12),
     served_model="served-model",
@@ -236,7 +236,7 @@ async def test_geminis_wait_comes_from_the_body():
 async def test_ollama_tells_its_times_and_the_load_apart():
     sample = (await ending("ollama", THOUGHTFUL)).sample
     assert (sample.server_load_ms, sample.server_prefill_ms) == (8, 8)
-    assert sample.server_decode_ms == pytest.approx(51 * 1000 / 800)
+    assert sample.server_decode_ms == pytest.approx(51 * 1000 / 600)
 
 
 @pytest.mark.parametrize(("served", "told"), [(None, "fast"), ("standard", "standard")])
