@@ -10,7 +10,7 @@ from probes.absences import Absence
 from probes.answer import Answer
 from probes.credentials import Credentials
 from probes.daily_cost import prompt_tokens
-from probes.decode_speed import Shown, decode_speed
+from probes.decode_speed import Shown, Speed, decode_speed
 from probes.endpoint import Endpoint
 from probes.hit import limited_by
 from probes.marks import Marks
@@ -71,10 +71,7 @@ def assemble(
         http_status=status,
         connection="warm" if kept else "cold",
         output_chars=answer.chars or None,
-        tokens_per_s=speed.tokens_per_s,
-        speed_basis=speed.basis,
         e2e_tokens_per_s=timing.end_to_end_speed(marks, tokens),
-        tpot_ms=round(1000 / speed.tokens_per_s, 4) if speed.tokens_per_s else None,
         retry_after_s=_retry_after(answer, limits),
         finish_reason=answer.finish,
         expect_ok=verdict.expect_ok,
@@ -84,6 +81,7 @@ def assemble(
         prompt_version=version(endpoint),
         **_spans(marks),
         **_tokens(tokens),
+        **_speed(speed),
         **_setup(marks),
         **_gaps(marks),
         **_server(answer),
@@ -145,6 +143,16 @@ def _tokens(tokens: timing.Tokens) -> dict[str, Any]:
         "output_tokens": tokens.output,
         "reasoning_tokens": tokens.reasoning,
         "token_source": tokens.source,
+    }
+
+
+def _speed(speed: Speed) -> dict[str, Any]:
+    """The decode speed, and what it is the speed of."""
+    per_s = speed.tokens_per_s
+    return {
+        "tokens_per_s": per_s,
+        "tpot_ms": round(1000 / per_s, 4) if per_s else None,
+        "speed_basis": speed.basis,
     }
 
 
