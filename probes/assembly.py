@@ -71,7 +71,6 @@ def assemble(
         http_status=status,
         connection="warm" if kept else "cold",
         output_chars=answer.chars or None,
-        e2e_tokens_per_s=timing.end_to_end_speed(marks, tokens),
         retry_after_s=_retry_after(answer, limits),
         finish_reason=answer.finish,
         expect_ok=verdict.expect_ok,
@@ -81,7 +80,7 @@ def assemble(
         prompt_version=version(endpoint),
         **_spans(marks),
         **_tokens(tokens),
-        **_speed(speed),
+        **_speed(speed, timing.end_to_end_speed(marks, tokens)),
         **_setup(marks),
         **_gaps(marks),
         **_server(answer),
@@ -146,13 +145,14 @@ def _tokens(tokens: timing.Tokens) -> dict[str, Any]:
     }
 
 
-def _speed(speed: Speed) -> dict[str, Any]:
-    """The decode speed, and what it is the speed of."""
+def _speed(speed: Speed, end_to_end: float | None) -> dict[str, Any]:
+    """The decode speed, and what it is the speed of; and that from end to end."""
     per_s = speed.tokens_per_s
     return {
         "tokens_per_s": per_s,
         "tpot_ms": round(1000 / per_s, 4) if per_s else None,
         "speed_basis": speed.basis,
+        "e2e_tokens_per_s": end_to_end,
     }
 
 
