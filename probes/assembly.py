@@ -23,6 +23,7 @@ from probes.surroundings import Disturbance
 from probes.text import line
 from probes.trust import MOST_MS, setup_bound_ms, trust
 from probes.verdict import judge
+from probes.wire.shown_reasoning import raw_reasoning
 
 BUCKETS_KEPT: Final = 16
 """No provider has so many; a hostile one must not fill the store."""
@@ -54,8 +55,7 @@ def assemble(
     answer = replace(answer, usage=told.usage, times=told.times)
     verdict = judge(answer, endpoint)
     tokens = timing.count(told.usage, told.chars, refused=told.count_refused)
-    shown = Shown(answer.samples, answer.hidden_reasoning, endpoint.quirks.raw_reasoning, usual)
-    speed = decode_speed(marks.contents, tokens, shown)
+    speed = decode_speed(marks.contents, tokens, _shown(answer, endpoint, usual))
     withheld = f"tokens/s withheld: {speed.withheld}" if verdict.outcome is Outcome.OK and speed.withheld else None
     said = (verdict.detail, _queued(answer, marks), _refused(told), withheld)
     detail = "; ".join(words for words in said if words) or None
@@ -143,6 +143,14 @@ def _tokens(tokens: timing.Tokens) -> dict[str, Any]:
         "reasoning_tokens": tokens.reasoning,
         "token_source": tokens.source,
     }
+
+
+def _shown(answer: Answer, endpoint: Endpoint, usual: float | None) -> Shown:
+    """How the tokens were shown; what is known of the model by its name comes before what is of its provider."""
+    raw = raw_reasoning(endpoint.model)
+    if raw is None and endpoint.quirks.raw_reasoning:
+        raw = True
+    return Shown(answer.samples, answer.hidden_reasoning, raw, usual)
 
 
 def _speed(speed: Speed, end_to_end: float | None) -> dict[str, Any]:

@@ -56,13 +56,14 @@ class Shown:
     """What is known of how the tokens of an answer were shown.
 
     ``samples`` is the beginning of each kind of its text. ``hidden_reasoning``: after how many content events there was
-    a sign of reasoning that is not shown. ``raw_reasoning``: the provider streams reasoning as it is generated, where
-    the stream does not say. ``usual``: the characters a token of the endpoint's other answers, by `usual_density`.
+    a sign of reasoning that is not shown. ``raw_reasoning``: whether reasoning is
+    streamed as it is generated (false: as a summary), where the stream does not say; None where nobody knows.
+    ``usual``: the characters a token of the endpoint's other answers, by `usual_density`.
     """
 
     samples: Mapping[Kind, str] = field(default_factory=dict)
     hidden_reasoning: Sequence[int] = ()
-    raw_reasoning: bool = False
+    raw_reasoning: bool | None = None
     usual: float | None = None
 
 
@@ -114,9 +115,10 @@ def decode_speed(contents: Sequence[Content], tokens: Tokens, shown: Shown | Non
     reasoning = [one for one in contents if one.kind is Kind.REASONING]
     if not reasoning and not tokens.reasoning and (tokens.reasoning == 0 or not shown.hidden_reasoning):
         return _speed(_Part("output", contents, tokens.output), tokens, shown)
-    if not reasoning or shown.hidden_reasoning or any(one.raw is False for one in reasoning):
+    forms = {shown.raw_reasoning if one.raw is None else one.raw for one in reasoning}
+    if not reasoning or shown.hidden_reasoning or False in forms:
         return _of_answer(contents, tokens, shown)
-    raw = shown.raw_reasoning or all(one.raw for one in reasoning)
+    raw = forms == {True}
     of_all = _of_all(contents, tokens, shown, raw=raw)
     if not tokens.reasoning or (raw and of_all.tokens_per_s is not None):
         return of_all

@@ -16,7 +16,7 @@ from probes.endpoint import Endpoint
 from probes.keys import Secret
 from probes.outcome import Outcome
 from probes.text import line
-from probes.wire.dialect import End, Event, Finish, Kind, Output, Served, Trouble, Usage, WireRequest
+from probes.wire.dialect import End, Event, Finish, HiddenReasoning, Kind, Output, Served, Trouble, Usage, WireRequest
 from probes.wire.event_stream import BrokenFrame, EventStreamDecoder, Frame
 from probes.wire.http_json import bearer, json_request, served_request
 from probes.wire.json_values import count, mapping, parsed, word
@@ -100,6 +100,7 @@ class EventReader(RecordReader[Frame | BrokenFrame]):
         super().__init__(EventStreamDecoder(), "a frame")
         self._finish: str | None = None
         self._served = Served()
+        self._reasoning_shown = False
 
     def _events(self, frame: Frame | BrokenFrame) -> list[Event]:
         if isinstance(frame, BrokenFrame):
@@ -121,7 +122,8 @@ class EventReader(RecordReader[Frame | BrokenFrame]):
     def _record(self, name: str, record: dict[str, Any]) -> list[Event]:
         """The events of one event; an unknown one means nothing."""
         if name == "contentBlockDelta":
-            return _piece(mapping(record.get("delta")))
+            delta = mapping(record.get("delta"))
+            return [*self._hidden_reasoning(mapping(delta.get("reasoningContent"))), *_piece(delta)]
         if name == "messageStop" and (reason := word(record.get("stopReason"))):
             self._finish = reason
             return [Finish(line(reason, 100))]
@@ -129,6 +131,15 @@ class EventReader(RecordReader[Frame | BrokenFrame]):
             events: list[Event] = [*self._say_served(record), *_usage(mapping(record.get("usage")))]
             return [*events, End()] if self._finish is not None else events
         return []
+
+    def _hidden_reasoning(self, content: dict[str, Any]) -> list[Event]:
+        """A sign of it: redacted content, or a signature that no text came before."""
+        if "text" in content:
+            self._reasoning_shown = True
+        if "redactedContent" not in content and "signature" not in content:
+            return []
+        hidden, self._reasoning_shown = not self._reasoning_shown, False
+        return [HiddenReasoning()] if hidden else []
 
     def _verdict(self) -> End | Trouble:
         rest = self._decoder.rest

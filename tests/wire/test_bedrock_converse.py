@@ -10,7 +10,7 @@ from probes.outcome import Outcome
 from probes.simulator.event_frames import frame
 from probes.simulator.tongues.bedrock import event, exception
 from probes.wire.bedrock_converse import Wire
-from probes.wire.dialect import EVENT_LIMIT, End, Finish, Kind, Output, Served, Trouble, Usage
+from probes.wire.dialect import EVENT_LIMIT, End, Finish, HiddenReasoning, Kind, Output, Served, Trouble, Usage
 from tests.samples import endpoint
 
 REGIONAL = "https://bedrock-runtime.eu-west-1.amazonaws.com"
@@ -112,7 +112,7 @@ def test_a_text_and_its_usage():
 
 def test_reasoning_is_told_apart_and_cached_input_is_input():
     assert read(STREAMS["thinking"]) == [
-        Output(Kind.REASONING, "Hm"), Output(Kind.REASONING, ", so"), Output(Kind.ANSWER, "Yes"),
+        Output(Kind.REASONING, "Hm"), Output(Kind.REASONING, ", so"), HiddenReasoning(), Output(Kind.ANSWER, "Yes"),
         Finish("max_tokens"), Usage(1494, 1490, 832), End(),
     ]  # fmt: skip
 
