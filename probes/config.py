@@ -1,6 +1,5 @@
 """Configuration: the file `config.toml`, found, read strictly and resolved into endpoints."""
 
-import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from urllib.parse import urlsplit
 
 from probes import toml_value as check
 from probes.budget import Budget
+from probes.config_file import ConfigFile, find_config, shipped, why_no_commands
 from probes.control import EVERY_S, USUAL, ControlPlan, origin_of
 from probes.endpoint import Endpoint
 from probes.endpoint_table import ProbeSettings, read_endpoint, read_settings
@@ -18,11 +18,8 @@ from probes.store import retention
 from probes.store.retention import Retention
 from probes.text import line
 from probes.toml_table import ConfigError, Problem, Table, parse
-from probes.user_folders import config_folder
 
 __all__ = ["Config", "ConfigError", "UnknownEndpoint", "UnknownGroup", "choose", "find_config", "in_group", "load"]
-
-FILE: Final = "config.toml"
 
 HERE: Final = "local"
 """The vantage of a recorder that was given none."""
@@ -64,26 +61,6 @@ class Config:
     vantage: str = HERE
 
 
-def find_config(explicit: Path | None) -> Path:
-    """The file to read: ``explicit`` (--config), else $INFTOP_CONFIG, else ./config.toml, else the user's, else ours.
-
-    The first two are taken at their word: where there is no such file, `load` says so.
-    """
-    if explicit is not None:
-        return explicit
-    if named := os.environ.get("INFTOP_CONFIG"):
-        return Path(named)
-    user = config_folder()
-    places = (Path(FILE), *([user / FILE] if user else []))
-    return next((place for place in places if place.is_file()), _shipped())
-
-
-def _shipped() -> Path:
-    """The configuration that comes with inftop: beside this file in a wheel, above it in a checkout."""
-    here = Path(__file__).parent
-    return here / FILE if (here / FILE).is_file() else here.parent / FILE
-
-
 def choose(endpoints: Sequence[Endpoint], names: Sequence[str]) -> list[Endpoint]:
     """The endpoints of these names, in their order; all enabled ones where none is named. Raises UnknownEndpoint."""
     if not names:
@@ -106,11 +83,13 @@ def in_group(endpoints: Sequence[Endpoint], group: str) -> list[Endpoint]:
     return members
 
 
-def load(path: Path) -> Config:
-    """The configuration of a file. Raises ConfigError with every problem of the file."""
-    problems: list[Problem] = []
+def load(found: ConfigFile | Path) -> Config:
+    """The configuration of a file; a mere path is one that is named. Raises ConfigError with every problem of it."""
+    found = found if isinstance(found, ConfigFile) else ConfigFile(found)
+    path, problems = found.path, list[Problem]()
     file = str(path)
-    values = parse(path)
+    values, opened = parse(path)
+    no_commands = why_no_commands(found, opened)
     top = Table(values, problems, file)
     store_url, vantage, kept = _store(top.table("store"))
     budget = _budget(top.table("budget"))
@@ -119,7 +98,7 @@ def load(path: Path) -> Config:
     settings = _settings(top.table("probe"))
     endpoints = []
     for number, one in enumerate(top.tables("endpoint"), start=1):
-        table = Table(one, problems, file, _where(number, one))
+        table = Table(one, problems, file, _where(number, one), no_commands=no_commands)
         endpoints.append(read_endpoint(table, settings))
     top.close()
     if not values.get("endpoint"):
@@ -134,7 +113,7 @@ def load(path: Path) -> Config:
 
 def race_prompts(read: Config) -> tuple[NamedPrompt, ...]:
     """The prompts to race on: the configuration's own, else those of the shipped one."""
-    return read.prompts or load(_shipped()).prompts
+    return read.prompts or load(shipped()).prompts
 
 
 def _where(number: int, values: dict[str, Any]) -> str:

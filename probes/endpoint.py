@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final, Literal, get_args
 from urllib.parse import urlsplit
 
@@ -93,15 +94,24 @@ class HeaderKey:
 
 
 @dataclass(frozen=True, slots=True)
+class KeyCommand:
+    """A command that prints a key, run in ``folder``; what it printed is used for ``lifetime`` seconds."""
+
+    arguments: tuple[str, ...]
+    folder: Path
+    lifetime: float
+
+
+@dataclass(frozen=True, slots=True)
 class Endpoint:
     """One row, one colour: everything needed to build a probe of it, except the key itself.
 
-    ``keys`` are the names under which the key is looked up, best first; empty where the endpoint takes none.
-    ``key_header`` is where it goes; None: where the dialect puts it. ``headers`` have plain values, ``header_keys``
-    keys. ``body`` holds extra request fields, merged last; those that set ``reasoning`` are already in it. ``path``
-    stands in for the dialect's own path below ``base_url``; ``query`` is added to the URL of every request.
-    ``interval`` is in seconds. ``messages``, where there are any, are asked in place of the ``prompt``, both after
-    ``system``. ``aws_service`` is the service of AWS that its requests are signed for, where they are.
+    ``keys`` are the names under which the key is looked up, best first; empty where the endpoint takes none, or where
+    ``key_command`` prints it. ``key_header`` is where it goes; None: where the dialect puts it. ``headers`` have plain
+    values, ``header_keys`` keys. ``body`` holds extra request fields, merged last; those that set ``reasoning`` are
+    already in it. ``path`` stands in for the dialect's own path below ``base_url``; ``query`` is added to the URL of
+    every request. ``interval`` is in seconds. ``messages``, where there are any, are asked in place of the ``prompt``,
+    both after ``system``. ``aws_service`` is the service of AWS that its requests are signed for, where they are.
     """
 
     name: str
@@ -110,6 +120,7 @@ class Endpoint:
     dialect: str
     base_url: str
     keys: tuple[str, ...] = ()
+    key_command: KeyCommand | None = None
     key_header: KeyHeader | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     header_keys: tuple[HeaderKey, ...] = ()

@@ -1,6 +1,5 @@
 """The ``[probe]`` and ``[[endpoint]]`` tables of a configuration, as endpoints: preset ← defaults ← overrides."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -21,7 +20,7 @@ from probes.endpoint import (
     Reasoning,
     Timeouts,
 )
-from probes.keys import KEY_ADVICE
+from probes.key_table import KeyOptions, read_headers, read_key_options
 from probes.preset import Preset, dialects, paths, presets, socket_dialects
 from probes.toml_table import Table
 
@@ -33,13 +32,6 @@ DEFAULT_PROMPT: Final = (
 )
 """Long enough an answer for 256 tokens of any model; every probe puts a nonce in front of it."""
 
-_HEADER_NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")  # RFC 9110 §5.6.2
-_SECRET_HEADERS: Final = ("authorization", "proxy-authorization", "cookie", "api-key", "x-api-key", "x-goog-api-key")
-_OWN_HEADERS: Final = ("host", "connection", "content-length", "content-type", "transfer-encoding", "accept-encoding")
-_REFUSED_HEADERS: Final = {
-    **dict.fromkeys(_SECRET_HEADERS, f'would carry a key; {KEY_ADVICE}. Here: key = "NAME"'),
-    **dict.fromkeys(_OWN_HEADERS, "is set by inftop"),
-}
 _OWNED: Final[Mapping[str, Any]] = {
     "model": "model",
     "messages": "messages",
@@ -97,16 +89,20 @@ def read_endpoint(table: Table, usual: ProbeSettings) -> Endpoint:
     own_query = request_table.own_query(paths().get(dialect, ""))
     settings = read_settings(table, usual)
     reasoning = _reasoning(table, preset, dialect, settings.reasoning)
-    headers, price = table.table("headers"), _price(table)
-    keys = table.take("key", _keys, preset.keys)
+    key = read_key_options(table, preset.keys)
+    headers, header_keys = read_headers(table, key.key_header)
+    price = _price(table)
     endpoint = Endpoint(
         name=name,
         provider=preset.name or urlsplit(base_url).netloc,
         model=model,
         dialect=dialect,
         base_url=base_url,
-        keys=keys,
-        headers=headers.each(check.header_value, _refused_header),
+        keys=key.keys,
+        key_command=key.key_command,
+        key_header=key.key_header,
+        headers=headers,
+        header_keys=header_keys,
         body=merged(merged(preset.body, reasoning), _body(table)),
         quirks=_quirks(table, preset.quirks),
         group=table.take("group", check.label, None),
@@ -124,7 +120,7 @@ def read_endpoint(table: Table, usual: ProbeSettings) -> Endpoint:
         query=request_table.read_query(table, own_query),
         system=settings.system,
         messages=settings.messages,
-        aws_service=_aws_service(table, preset, keys),
+        aws_service=_aws_service(table, preset, key),
     )
     over_socket, dialect_over_socket = base_url.startswith("ws"), dialect in socket_dialects()
     if base_url and dialect and over_socket != dialect_over_socket:
@@ -134,16 +130,13 @@ def read_endpoint(table: Table, usual: ProbeSettings) -> Endpoint:
     return endpoint
 
 
-def _aws_service(table: Table, preset: Preset, keys: tuple[str, ...]) -> str | None:
+def _aws_service(table: Table, preset: Preset, key: KeyOptions) -> str | None:
     """The AWS service that requests are signed for; none where they take a key."""
     service = table.take("aws_service", check.label, preset.aws_service)
-    if keys and "aws_service" in table:
+    has_key = bool(key.keys or key.key_command)
+    if has_key and "aws_service" in table:
         table.blame("aws_service", 'signs requests in place of a key; for no key: key = "none"')
-    return None if keys else service
-
-
-def _refused_header(name: str) -> str | None:
-    return _REFUSED_HEADERS.get(name.lower()) or (None if _HEADER_NAME.fullmatch(name) else "is not a header's name")
+    return None if has_key else service
 
 
 def _body(table: Table) -> dict[str, Any]:
@@ -178,7 +171,8 @@ def _preset(table: Table) -> Preset:
     known = presets()
     blank = Preset("", "", "", "", (), Quirks(), {}, {}, "")
     name = table.take("provider", check.one_of(known), "")
-    if "provider" not in table and (missing := [key for key in ("dialect", "base_url", "key") if key not in table]):
+    given = {"key" if one == "key_command" else one for one in table}
+    if "provider" not in table and (missing := [key for key in ("dialect", "base_url", "key") if key not in given]):
         named = ", ".join(f"'{key}'" for key in missing)
         table.blame("", f"missing key 'provider' (or else {named}); providers: {', '.join(known)}")
     return known.get(name, blank)
@@ -212,11 +206,6 @@ def _temperature(value: object) -> float | None:
 
 def _level(value: object) -> Reasoning:
     return cast("Reasoning", check.one_of((*REASONING, DEFAULT_REASONING))(value))
-
-
-def _keys(value: object) -> tuple[str, ...]:
-    """The name of a key, or no name for ``"none"``."""
-    return () if value == "none" else (check.key_name(value),)
 
 
 def _price(table: Table) -> Price | None:

@@ -2,21 +2,40 @@
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from typing import Final
 
+from probes import key_command
 from probes.aws import AwsCredentials
 from probes.credentials import Credentials, SecretHeader
-from probes.endpoint import Endpoint
+from probes.endpoint import Endpoint, KeyCommand
 from probes.keys import KeyMissing, Secret, find_in_environment, find_key
 
 RETRY_S: Final = 60.0
-"""How long a key that was not found is not looked for in the keyring again; asking it may cost a round trip."""
+"""How long a key that was not found is not looked for in the keyring again, nor a command that failed run again:
+asking may cost a round trip, or ten seconds."""
+
+
+@dataclass(slots=True)
+class _Printed:
+    """What a command printed last, or why it failed, and until when that holds (monotonic seconds)."""
+
+    key: Secret | None = None
+    failure: str = ""
+    until: float = 0.0
+    running: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class KeyFinder:
-    """Finds keys in the environment, then the keyring. A key that was refused is forgotten, so a new one is found."""
+    """Finds keys in the environment, then the keyring, and runs the commands that print one.
 
-    def __init__(self) -> None:
+    A key that was refused is forgotten, so that a new one is found.
+    """
+
+    def __init__(self, run: Callable[[KeyCommand], Awaitable[Secret]] = key_command.run) -> None:
+        self._run = run
+        self._printed: dict[KeyCommand, _Printed] = {}
         self._found: dict[tuple[str, ...], Secret] = {}
         self._missed: dict[tuple[str, ...], float] = {}
         self._asking = asyncio.Lock()
@@ -25,7 +44,9 @@ class KeyFinder:
     async def find(self, endpoint: Endpoint) -> Credentials | None:
         """What an endpoint's requests need; None where they need nothing. Raises KeyMissing."""
         key, headers = None, []
-        if endpoint.keys:
+        if endpoint.key_command is not None:
+            key = await self._print(endpoint.key_command)
+        elif endpoint.keys:
             key = await self._find(endpoint.keys, "no key")
         if endpoint.key_header is not None and key is not None:
             headers.append(SecretHeader(endpoint.key_header.name.lower(), endpoint.key_header.prefix, key))
@@ -41,8 +62,24 @@ class KeyFinder:
         """Look up again next time what this one uses."""
         for names in (endpoint.keys, *((one.key,) for one in endpoint.header_keys)):
             self._found.pop(names, None)
+        if endpoint.key_command in self._printed:
+            self._printed[endpoint.key_command].until = 0.0
         if endpoint.aws_service:
             self._aws.forget()
+
+    async def _print(self, command: KeyCommand) -> Secret:
+        """The key that a command prints; it runs once, whoever waits for it. Raises KeyMissing."""
+        last = self._printed.setdefault(command, _Printed())
+        async with last.running:
+            if time.monotonic() >= last.until:
+                try:
+                    last.key, last.failure = await self._run(command), ""
+                except KeyMissing as missing:
+                    last.key, last.failure = None, str(missing)
+                last.until = time.monotonic() + (command.lifetime if last.key else min(RETRY_S, command.lifetime))
+            if last.key is None:
+                raise KeyMissing(last.failure)
+            return last.key
 
     async def _find(self, names: tuple[str, ...], lacking: str) -> Secret:
         """The key under the first of these names that has one. Raises KeyMissing, with words that begin so."""

@@ -91,7 +91,7 @@ def read(path: Path) -> dict[str, Preset]:
     """The presets of a file. Raises ConfigError with all its problems."""
     problems: list[Problem] = []
     known = {}
-    for name, values in parse(path).items():
+    for name, values in parse(path).values.items():
         table = Table(values if isinstance(values, dict) else {}, problems, path.name, name)
         known[name] = _preset(name, table)
     if problems:

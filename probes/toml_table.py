@@ -1,16 +1,17 @@
 """TOML tables read strictly: what is wrong is gathered, not raised, so that every problem is seen at once."""
 
+import os
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
-from probes.small_file import read_small_text
+from probes.small_file import read_small_file
 from probes.text import line
-from probes.toml_value import kind, nearest
+from probes.toml_value import arguments, kind, nearest
 
 T = TypeVar("T")
 
@@ -41,10 +42,18 @@ class ConfigError(Exception):
         return "\n".join(str(problem) for problem in self.problems)
 
 
-def parse(path: Path) -> dict[str, Any]:
+class Parsed(NamedTuple):
+    """The TOML of a file, and what the system said of the very file that was read."""
+
+    values: dict[str, Any]
+    status: os.stat_result
+
+
+def parse(path: Path) -> Parsed:
     """The TOML of a file. Raises ConfigError where it cannot be read or is not TOML."""
     try:
-        return tomllib.loads(read_small_text(path))
+        read = read_small_file(path)
+        return Parsed(tomllib.loads(read.text), read.status)
     except tomllib.TOMLDecodeError as error:
         at = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", str(error))
         number = f"line {at[1]}: " if at and at[1] else ""
@@ -64,21 +73,33 @@ class Table:
     """One table, read key by key: a key nobody asked for by the time of `close` is an unknown one.
 
     ``where`` names the table in errors (``endpoint[2] "name"``), ``path`` is put before its keys
-    (``timeout.``), and every problem goes to ``problems``, a list shared by the whole file.
+    (``timeout.``), and every problem goes to ``problems``, a list shared by the whole file. ``no_commands`` is why the
+    file may name none, in words that follow the key; None where it may.
     """
 
     def __init__(
-        self, values: Mapping[str, Any], problems: list[Problem], file: str, where: str = "", path: str = ""
+        self,
+        values: Mapping[str, Any],
+        problems: list[Problem],
+        file: str,
+        where: str = "",
+        path: str = "",
+        *,
+        no_commands: str | None = "is a command, and none are taken from this file",
     ) -> None:
         self._values = values
         self._problems = problems
         self._file = file
         self._where = where
         self._path = path
+        self._no_commands = no_commands
         self._asked: list[str] = []
 
     def __contains__(self, key: str) -> bool:
         return key in self._values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
 
     def blame(self, key: str, what: str) -> None:
         """Note a problem of one key, or of the whole table where ``key`` is empty."""
@@ -106,7 +127,19 @@ class Table:
     def table(self, key: str) -> "Table":
         """A table inside this one, to be closed on its own; an empty one, not `given`, where it is missing or wrong."""
         values = self.take(key, _a_table, NOTHING)
-        return Table(values, self._problems, self._file, self._where, f"{self._path}{key}.")
+        path = f"{self._path}{key}."
+        return Table(values, self._problems, self._file, self._where, path, no_commands=self._no_commands)
+
+    def command(self, key: str) -> tuple[str, ...] | None:
+        """A command to run, as its arguments; None where there is none, or it is wrong, or the file may name none."""
+        if key in self and self._no_commands is not None:
+            self.blame(key, self._no_commands)
+        return self.take(key, arguments, None)
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the file itself, links followed: where its commands are run."""
+        return Path(os.path.realpath(self._file)).parent
 
     @property
     def given(self) -> bool:

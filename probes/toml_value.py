@@ -14,7 +14,6 @@ from probes.text import line, plain
 from probes.when import lasting, seconds
 
 _KEY_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 
 _KINDS: Final[tuple[tuple[type | tuple[type, ...], str], ...]] = (
     (bool, "true or false"),  # before int: a bool is one in Python
@@ -183,14 +182,17 @@ def key_name(value: object) -> str:
     return name
 
 
-def header_value(value: object) -> str:
-    """A header's value: printable ASCII, without blanks at its ends, and not a key."""
-    held = text(value)
-    if _CONTROL.search(held) or not held.isascii() or held != held.strip():
-        raise ValueError("must be printable ASCII without line breaks and without blanks around it")
-    if starts_like_a_key(held):
-        raise ValueError(f"looks like a key; {KEY_ADVICE}")
-    return held
+def arguments(value: object) -> tuple[str, ...]:
+    """A command: the name or path of a program, and what it is given. No shell reads it."""
+    if isinstance(value, str):
+        raise ValueError('must be a list of arguments, like ["gcloud", "auth"]: no shell would take the text apart')
+    if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value) or not value[0]:
+        raise ValueError('must be a list of texts, the program first, like ["gcloud", "auth"]')
+    if any("\0" in one for one in value):
+        raise ValueError("must not hold the character 0")
+    if any(starts_like_a_key(one) for one in value):
+        raise ValueError(f"holds what looks like a key; {KEY_ADVICE}")
+    return tuple(value)
 
 
 def json_value(value: object) -> Any:

@@ -231,8 +231,9 @@ model = 3
         "endpoint[1] \"first\": missing key 'model'",
         f"endpoint[1] \"first\": provider: 'cerebas' is not known; did you mean 'cerebras'? known: {PROVIDERS}",
         "endpoint[1] \"first\": unknown key 'modle'; did you mean 'model'? allowed: aws_service, base_url, body, "
-        "connection, dialect, enabled, expect, group, headers, interval, key, max_output_tokens, messages, model, "
-        "name, path, price, prompt, provider, query, reasoning, system, temperature, timeout",
+        "connection, dialect, enabled, expect, group, headers, interval, key, key_command, key_header, key_lifetime, "
+        "key_prefix, max_output_tokens, messages, model, name, path, price, prompt, provider, query, reasoning, "
+        "system, temperature, timeout",
         'endpoint[2] "second": model: must be text, not a whole number',
         f"endpoint[2] \"second\": missing key 'provider' (or else 'key'); providers: {PROVIDERS}",
         "endpoint[2] \"second\": dialect: 'openai' is not known; did you mean 'openai_chat'? known: "
@@ -377,14 +378,14 @@ def test_configuration_is_found_in_order(tmp_path, monkeypatch):
     monkeypatch.chdir(here)
     monkeypatch.setattr("platformdirs.user_config_path", lambda *_, **__: home / "inftop")
     monkeypatch.delenv("INFTOP_CONFIG", raising=False)
-    assert find_config(None) == SHIPPED
+    assert find_config(None).path == SHIPPED
     (home / "inftop" / "config.toml").touch()
-    assert find_config(None) == home / "inftop" / "config.toml"
+    assert find_config(None).path == home / "inftop" / "config.toml"
     (here / "config.toml").touch()
-    assert find_config(None) == Path("config.toml")
+    assert find_config(None).path == Path("config.toml")
     monkeypatch.setenv("INFTOP_CONFIG", "/named.toml")
-    assert find_config(None) == Path("/named.toml")
-    assert find_config(Path("given.toml")) == Path("given.toml")
+    assert find_config(None).path == Path("/named.toml")
+    assert find_config(Path("given.toml")).path == Path("given.toml")
 
 
 def test_endpoints_are_chosen_by_name_else_the_enabled_ones(write):

@@ -37,9 +37,9 @@ def bare(*, demo: bool) -> None:
 
 def show_dashboard(config: Path | None, lens: Lens, *, theme: str | None = None) -> None:
     """The dashboard on a configuration; lines on standard output where there is no terminal. Raises ConfigError."""
-    path = find_config(config)
-    read = load(path)  # what is wrong with it is said before a screen hides it
-    words = ("--config", str(path))
+    file = find_config(config)
+    read = load(file)  # what is wrong with it is said before a screen hides it
+    words = file.argument
     if not at_terminal():
         become([*words, "record"])
     facts = [EndpointFacts.of(one) for one in read.endpoints]
@@ -78,11 +78,11 @@ def show_race(config: Path | None, wish: RaceWish, *, demo: bool) -> None:
     if demo:
         _run(["run", "--demo", "--races"], lens_on(DEMO_WINDOW), theme=None, race=wish)
         return
-    path = find_config(config)
-    read = load(path)
+    file = find_config(config)
+    read = load(file)
     facts = [EndpointFacts.of(one) for one in read.endpoints]
     _run(
-        ["--config", str(path), "run", "--races"],
+        [*file.argument, "run", "--races"],
         lens_on(DEFAULT_WINDOW),
         theme=None,
         endpoints=facts,
