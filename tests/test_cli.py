@@ -217,13 +217,10 @@ def test_a_wrong_configuration_ends_with_2_and_every_problem(run, tmp_path):
     for command in (["check"], ["keys", "list"]):
         code, out, err = run("--config", str(path), *command)
         assert (code, out) == (2, "")
-        assert err.splitlines() == [
+        assert [one.partition(" allowed: ")[0] for one in err.splitlines()] == [
             f"{path}: endpoint[1] \"a\": missing key 'model'",
-            f"{path}: endpoint[1] \"a\": unknown key 'modle'; did you mean 'model'? allowed: aws_service, "
-            "base_url, body, connection, dialect, enabled, expect, group, headers, interval, key, max_output_tokens, "
-            "messages, model, name, path, price, prompt, provider, query, reasoning, system, temperature, timeout",
-            f"{path}: unknown key 'probes'; did you mean 'probe'? allowed: budget, control, endpoint, probe, race, "
-            "store",
+            f"{path}: endpoint[1] \"a\": unknown key 'modle'; did you mean 'model'?",
+            f"{path}: unknown key 'probes'; did you mean 'probe'?",
         ]
 
 
