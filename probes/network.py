@@ -79,17 +79,21 @@ async def _resolve(host: str, port: int) -> tuple[list[Address], Step]:
 def _look_up(host: str, port: int) -> tuple[list[Any], Step]:
     """Resolve a host, in a thread, and stamp it there: how busy the loop is does not matter then.
 
-    In doubt is how long the thread waited for a processor, and for the interpreter, which others let go of within the
-    switch interval.
+    In doubt is how long the thread waited for a processor, and for the interpreter: while other threads ran, but not
+    for longer than the switch interval, after which they let go of it unless a library holds it. Raises OSError and
+    UnicodeError.
     """
     queue = RunQueue()
     try:
-        before, start = queue.waited_ns(), time.monotonic_ns()
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        stop, waited = time.monotonic_ns(), queue.waited_ns() - before
+        name = host.encode("idna")  # loads tables the first time
+        waited, others = queue.waited_ns(), time.process_time_ns() - time.thread_time_ns()
+        start = time.monotonic_ns()
+        found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
+        stop = time.monotonic_ns()
+        waited, others = queue.waited_ns() - waited, time.process_time_ns() - time.thread_time_ns() - others
     finally:
         queue.close()
-    return found, Step(start, stop, waited + round(sys.getswitchinterval() * 1e9))
+    return found, Step(start, stop, waited + min(max(others, 0), round(sys.getswitchinterval() * 1e9)))
 
 
 async def _connect(addresses: list[Address]) -> tuple[socket.socket, Step]:

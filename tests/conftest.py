@@ -11,7 +11,14 @@ import pytest
 
 from probes.loop import EngineLoop
 
-STREAMS = {"test_stream.py", "test_connection.py", "test_websocket.py", "test_reopened.py", "test_traffic.py"}
+STREAMS = {
+    "test_setup_times.py",
+    "test_stream.py",
+    "test_connection.py",
+    "test_websocket.py",
+    "test_reopened.py",
+    "test_traffic.py",
+}
 """What is a matter of how sockets are read runs on every kind of loop."""
 
 SIZE = {"COLUMNS", "LINES"}

@@ -1,0 +1,213 @@
+"""The times of a connection's set-up: the kernel's where it tells, else within their bound, on a busy loop too."""
+
+import asyncio
+import select
+import socket
+import ssl
+import sys
+import threading
+import time
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from probes import network
+from probes.answer import Answer
+from probes.assembly import assemble
+from probes.loop import EngineLoop
+from probes.marks import Marks, Setup, Stamp, Step, exchanged
+from probes.probe import Prober
+from probes.run_queue import RunQueue
+from probes.stream import Stream
+from probes.surroundings import Disturbance
+from probes.tcp_info import read_tcp_info
+from probes.transports import transport_to
+from probes.trust import setup_bound_ms
+from probes.wire import load_dialect
+from tests.certificate import server_context
+from tests.samples import endpoint
+from tests.simulated import simulating
+from tests.sockets import on_linux, pair, plenty
+
+MS = 1_000_000
+HELD_UP_S = 0.05
+
+
+@on_linux
+async def test_a_connect_takes_what_the_kernel_says_though_the_loop_was_held_up():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        connecting = asyncio.create_task(network._connect([(socket.AF_INET, server.getsockname())]))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # the SYN has gone out, and over loopback its answer has come
+        time.sleep(HELD_UP_S)  # noqa: ASYNC251  # the engine is busy
+        sock, step = await connecting
+        with sock:
+            info = read_tcp_info(sock)
+    assert info is not None
+    assert (step.stop - step.start, step.doubt) == (info.rtt_us * 1000, 0)
+    assert step.stop - step.start < HELD_UP_S * 1e9
+
+
+@on_linux
+async def test_a_sample_of_an_engine_that_was_held_up_has_the_kernels_time(monkeypatch):
+    writable = network._writable
+
+    async def held_up(sock: socket.socket) -> Any:
+        time.sleep(HELD_UP_S)  # noqa: ASYNC251
+        return await writable(sock)
+
+    monkeypatch.setattr(network, "_writable", held_up)
+    async with simulating() as simulator:
+        one = endpoint(base_url=simulator.url, dialect="openai_chat", model="test-model")
+        prober = Prober(one, load_dialect(one.dialect), transport_to(one.base_url, None))
+        sample = (await prober.probe(None)).sample
+        prober.close()
+    assert sample.connection == "cold"
+    assert sample.connect_ms is not None
+    assert sample.connect_ms < HELD_UP_S * 1000
+    assert (sample.setup_error_bound_ms, sample.setup_trusted) == (0.0, True)
+    assert sample.round_trip_ms is not None
+    assert sample.round_trip_ms <= sample.connect_ms
+
+
+@on_linux
+async def test_a_syn_that_was_sent_again_is_in_the_time_within_its_bound():
+    loop = asyncio.get_running_loop()
+    with ExitStack() as stack:
+        server = stack.enter_context(socket.socket())
+        server.bind(("127.0.0.1", 0))
+        server.listen(0)
+        queued = 0
+        while True:  # until the kernel drops a SYN, for want of room
+            filler = stack.enter_context(socket.socket())
+            filler.setblocking(False)
+            filler.connect_ex(server.getsockname())
+            if filler.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1) != b"\x01":  # TCP_ESTABLISHED
+                filler.close()
+                break
+            queued += 1
+        connecting = asyncio.create_task(network._connect([(socket.AF_INET, server.getsockname())]))
+        for _ in range(3):
+            await asyncio.sleep(0)
+        for _ in range(queued):
+            server.accept()[0].close()
+        sock, step = await connecting
+        info = read_tcp_info(stack.enter_context(sock))
+    assert info is not None
+    assert info.retransmitted
+    assert step.stop - step.start > 900 * MS  # the kernel tries again after a second (RFC 6298 §2)
+    if isinstance(loop, EngineLoop):
+        assert step.doubt is not None
+        assert 0 <= step.doubt < step.stop - step.start
+    else:
+        assert step.doubt is None
+
+
+async def test_a_name_is_timed_where_it_is_resolved_and_not_when_the_loop_hears_of_it(monkeypatch):
+    resolved = threading.Event()
+
+    class Watched(RunQueue):
+        def close(self) -> None:
+            super().close()
+            resolved.set()
+
+    monkeypatch.setattr(network, "RunQueue", Watched)
+    looking = asyncio.create_task(network._resolve("localhost", 80))
+    await asyncio.sleep(0)
+    assert resolved.wait(60)  # and the loop stands still meanwhile
+    heard = time.monotonic_ns()
+    _, step = await looking
+    assert step.start < step.stop <= heard
+    assert step.doubt is not None
+    assert step.doubt >= 0
+
+
+async def test_in_doubt_is_what_a_thread_waited_for_a_processor(monkeypatch):
+    class Waiting(RunQueue):
+        so_far = 0
+
+        def waited_ns(self) -> int:
+            self.so_far += 7 * MS
+            return self.so_far
+
+    monkeypatch.setattr(network, "RunQueue", Waiting)
+    monkeypatch.setattr(sys, "getswitchinterval", lambda: 0.002)
+    _, step = await network._resolve("127.0.0.1", 80)
+    assert step.doubt is not None
+    assert 7 * MS <= step.doubt <= 9 * MS
+
+
+def trusting(folder: Path, version: ssl.TLSVersion) -> tuple[ssl.SSLContext, ssl.SSLContext]:
+    context, authority = server_context(folder)
+    context.maximum_version = version
+    return context, ssl.create_default_context(cafile=str(authority))
+
+
+def answer(session: ssl.SSLObject, incoming: ssl.MemoryBIO, outgoing: ssl.MemoryBIO, far: socket.socket) -> None:
+    """One flight of the server."""
+    incoming.write(far.recv(1 << 16))
+    with suppress(ssl.SSLWantReadError):
+        session.do_handshake()
+    far.sendall(outgoing.read())
+
+
+@on_linux
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_3, ssl.TLSVersion.TLSv1_2], ids=["1.3", "1.2"])
+async def test_a_handshake_ends_with_the_servers_last_word_and_in_doubt_is_what_we_took_to_answer(tmp_path, version):
+    if not isinstance(asyncio.get_running_loop(), EngineLoop):
+        pytest.skip("the kernel begins to stamp some time after it is asked to, and only this loop asks beforehand")
+    theirs, ours = trusting(tmp_path, version)
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    session = theirs.wrap_bio(incoming, outgoing, server_side=True)
+    near, far = pair()
+    with far:
+        stream = Stream(near, plenty())
+        shaking = asyncio.create_task(stream.secure(ours, "localhost"))
+        await asyncio.sleep(0)
+        begun = time.monotonic_ns()
+        flights = 1 if version is ssl.TLSVersion.TLSv1_3 else 2
+        for _ in range(flights):
+            await asyncio.to_thread(select.select, [far], [], [], 60)
+            answer(session, incoming, outgoing, far)
+            last = time.monotonic_ns()
+            time.sleep(HELD_UP_S)  # noqa: ASYNC251  # the engine is busy
+        step = await shaking
+        stream.abort()
+    assert step.start <= begun
+    assert step.stop <= last
+    assert step.doubt is not None
+    assert (step.doubt >= HELD_UP_S * 1e9) is (flights == 2)
+
+
+def test_what_was_asked_and_answered_took_from_the_one_to_the_other():
+    assert exchanged(Stamp(5, 1, 1), Stamp(9, 2, 0, kernel=True), late=10) == Step(5, 9, 13)
+    assert exchanged(Stamp(5), Stamp(4, 0, 0)) == Step(4, 4, 0), "stamps of two clocks are no more exact than that"
+    assert exchanged(Stamp(5, 1, 1), Stamp(9)).doubt is None
+
+
+@pytest.mark.parametrize(
+    ("doubts", "bound", "trusted"),
+    [
+        ((0, 0), 0.0, True),
+        ((1 * MS, 5 * MS), 5.0, True),
+        ((5 * MS + 100, 0), 5.0001, False),
+        ((0, None), None, None),
+    ],
+)
+def test_a_set_up_is_trusted_as_far_as_the_least_certain_of_its_steps(doubts, bound, trusted):
+    connect, tls = (Step(10 * MS, 12 * MS, one) for one in doubts)
+    setup = Setup(connect, tls=tls)
+    assert setup_bound_ms(setup) == bound
+    found = assemble(
+        endpoint(), Marks(0, 0, setup), Answer(), vantage="here", started_at=0, status=None, kept=False, limits=None,
+        disturbance=Disturbance(), credentials=None,
+    )  # fmt: skip
+    assert (found.setup_error_bound_ms, found.setup_trusted) == (bound, trusted)
+    assert (found.connect_ms, found.tls_ms, found.dns_ms, found.upgrade_ms) == (2.0, 2.0, None, None)
+    kept = assemble(
+        endpoint(), Marks(0, 0), Answer(), vantage="here", started_at=0, status=None, kept=True, limits=None,
+        disturbance=Disturbance(), credentials=None,
+    )  # fmt: skip
+    assert (kept.connect_ms, kept.setup_error_bound_ms, kept.setup_trusted) == (None, None, None)
