@@ -14,6 +14,7 @@ from probes.control import EVERY_S, USUAL, ControlPlan, origin_of
 from probes.endpoint import Endpoint
 from probes.endpoint_table import ProbeSettings, read_endpoint, read_settings
 from probes.race.prompts import NamedPrompt
+from probes.route import Route
 from probes.store import retention
 from probes.store.retention import Retention
 from probes.text import line
@@ -93,9 +94,9 @@ def load(found: ConfigFile | Path) -> Config:
     top = Table(values, problems, file)
     store_url, vantage, kept = _store(top.table("store"))
     budget = _budget(top.table("budget"))
-    controls = _controls(top.table("control"))
-    prompts = _prompts(top.table("race"), problems, file)
     settings = _settings(top.table("probe"))
+    controls = _controls(top.table("control"), settings.route)
+    prompts = _prompts(top.table("race"), problems, file)
     endpoints = []
     for number, one in enumerate(top.tables("endpoint"), start=1):
         table = Table(one, problems, file, _where(number, one), no_commands=no_commands)
@@ -143,9 +144,10 @@ def _budget(table: Table) -> Budget:
     return budget
 
 
-def _controls(table: Table) -> ControlPlan:
+def _controls(table: Table, route: Route) -> ControlPlan:
+    """``route`` is that of ``[probe]``: the reference goes the usual way."""
     plan = ControlPlan(
-        reference=table.take("reference", _origin, USUAL.reference), every=table.take("every", _every, USUAL.every)
+        table.take("reference", _origin, USUAL.reference), table.take("every", _every, USUAL.every), route
     )
     table.close()
     if plan.reference is not None and plan.every is None:

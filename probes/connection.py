@@ -1,4 +1,4 @@
-"""Connection: one endpoint's HTTP connection, kept warm or opened cold; the only module that knows httpx."""
+"""Connection: one endpoint's HTTP connection, kept warm or opened cold; over httpx."""
 
 import ssl
 
@@ -9,21 +9,17 @@ from probes.idle import Idle
 from probes.loop import let_others_read
 from probes.marks import Setup, Stamp
 from probes.network import open_stream
+from probes.opening import Opening
 from probes.outcome import Outcome
 from probes.peer import peer_of
+from probes.proxy import authorization, authorized, refusal_of_forwarder
 from probes.read_budget import ReadBudget
+from probes.route import Proxy, Via
 from probes.stream import Stream
 from probes.taker import Take
 from probes.tls_words import HTTP2_ONLY, wants_http2
 from probes.transport import ExchangeError, Gate, Reply
 from probes.wire.dialect import WireRequest
-
-
-def tls_context() -> ssl.SSLContext:
-    """The trust every HTTPS endpoint is held to; takes tens of milliseconds, so make it once, off the clock."""
-    context = httpx.create_ssl_context()
-    context.set_alpn_protocols(["http/1.1"])  # a server that speaks HTTP/2 only says so instead of speaking it
-    return context
 
 
 class Body(httpx.AsyncByteStream):
@@ -71,11 +67,14 @@ class Body(httpx.AsyncByteStream):
 class Connection(httpx.AsyncBaseTransport):
     """One HTTP/1.1 connection to one origin, without a pool: a `probes.transport.Transport`.
 
-    No redirect is followed. Raises ValueError for an encrypted address without ``tls``.
+    No redirect is followed. ``via`` is the proxy or the socket's file it goes through, if any. Raises ValueError for an
+    encrypted address without ``tls``.
     """
 
-    def __init__(self, base_url: str, tls: ssl.SSLContext | None) -> None:
+    def __init__(self, base_url: str, tls: ssl.SSLContext | None, via: Via | None = None) -> None:
         self._peer = peer_of(base_url, tls)
+        self._via = via
+        self._opening = Opening()
         self._origin = httpx.URL(base_url).copy_with(raw_path=b"/", query=None, fragment=None)
         self._stream: Stream | None = None
         self._parser: ResponseParser | None = None
@@ -105,9 +104,16 @@ class Connection(httpx.AsyncBaseTransport):
 
     def round_trip_ns(self, since: int) -> int | None:
         """See `probes.transport.Transport`."""
-        return None if self._stream is None else self._stream.round_trips.since(since)
+        if self._stream is None or self._via is not None:  # that to a proxy is not the endpoint's
+            return None
+        return self._stream.round_trips.since(since)
 
-    async def open(self, wire: WireRequest, budget: ReadBudget) -> Setup | None:  # noqa: ARG002  # opens without a word
+    @property
+    def opening(self) -> Opening:
+        """How far the newest opening of a connection came."""
+        return self._opening
+
+    async def open(self, wire: WireRequest, budget: ReadBudget) -> Setup | None:
         """Open it unless it is open; what that took, or None where a kept connection serves.
 
         Raises SetupError and ReadBudgetSpent.
@@ -116,7 +122,8 @@ class Connection(httpx.AsyncBaseTransport):
             self._stream.budget = budget
             return None
         self.drop()
-        self._stream, setup = await open_stream(*self._peer, budget)
+        self._via, self._opening = authorized(self._via, wire), Opening()
+        self._stream, setup = await open_stream(*self._peer, budget, self._via, self._opening)
         return setup
 
     async def send(self, wire: WireRequest, gate: Gate | None = None) -> Reply:
@@ -146,7 +153,11 @@ class Connection(httpx.AsyncBaseTransport):
         if (url.scheme, url.host, url.port) != (self._origin.scheme, self._origin.host, self._origin.port):
             raise ValueError("the request is for another origin")
         parser = self._parser = ResponseParser(self._stream.budget)
-        data = request_bytes(request.method, url.raw_path, request.headers.raw, await request.aread())
+        target, headers = url.raw_path, request.headers.raw
+        forwarder = self._via if isinstance(self._via, Proxy) and self._via.forwards else None
+        if forwarder is not None:
+            target, headers = str(url).encode("ascii"), [*headers, *authorization(forwarder)]
+        data = request_bytes(request.method, target, headers, await request.aread())
         await request.extensions["gate"]()
         if self._stream is None:
             raise ExchangeError(Outcome.CUT, "the connection was dropped")
@@ -164,6 +175,8 @@ class Connection(httpx.AsyncBaseTransport):
         if parser.status is None:
             parser.close()
             raise AssertionError("a parser without a response does not close")
+        if forwarder is not None and (no := refusal_of_forwarder(forwarder, parser)) is not None:
+            raise no
         if wants_http2(parser.status, parser.headers):
             raise ExchangeError(Outcome.PROTOCOL, f"{HTTP2_ONLY} (HTTP {parser.status})")
         body = Body(self._stream, parser, first, at)

@@ -1,14 +1,21 @@
 """Control: whether the way to one origin is open: name resolution, TCP connect and TLS handshake, without a request."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
 
 from probes.outcome import Outcome
+from probes.route import Proxy, Route, UnixSocket, Via
 from probes.sample import Sample
 
 SET_UP: Final = frozenset({Outcome.DNS, Outcome.CONNECT, Outcome.TLS})
 """Outcomes of a connection that did not come about."""
+
+AT_PROXY: Final = "proxy: "
+"""How the detail of a failure of the proxy itself begins: the endpoint's host has no part in it."""
+
+BEYOND_PROXY: Final = "through the proxy: "
+"""How the detail begins where the proxy did its part and the endpoint's host was not reached."""
 
 EVERY_S: Final = 60.0
 """The least time between two controls of one origin that are made for their own sake."""
@@ -18,7 +25,7 @@ _PORTS: Final = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """One check of an origin (``scheme://host:port``), at an instant in milliseconds since the epoch.
+    """One check of the way to an origin (see `way_of`), at an instant in milliseconds since the epoch.
 
     ``outcome`` is ok, dns, connect, tls or timeout. Times are None where that step was not taken, or not finished;
     ``reference``: the origin is the configured host that belongs to no provider.
@@ -41,10 +48,11 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class ControlPlan:
-    """Which controls a person wants: an origin to compare with, and how often, seconds; None is never."""
+    """Which controls a person wants: an origin to compare with, by its route, and how often, seconds; None is never."""
 
     reference: str | None = None
     every: float | None = EVERY_S
+    route: Route = field(default_factory=Route)
 
 
 USUAL: Final = ControlPlan()
@@ -61,9 +69,25 @@ def origin_of(url: str) -> str:
     return f"{scheme}://{named}{port}"
 
 
+def way_of(url: str, via: Via | None) -> str:
+    """The way to the origin of an address: the origin, and the proxy on the way; or the socket's file."""
+    match via:
+        case None:
+            return origin_of(url)
+        case UnixSocket():
+            return str(via)
+        case Proxy():
+            return f"{origin_of(url)} via {via}"
+
+
+def host_of(way: str) -> str:
+    """The host at the end of a way; that of a socket's file is this machine."""
+    return "localhost" if way.startswith("unix:") else urlsplit(way.partition(" ")[0]).hostname or ""
+
+
 def control_of(sample: Sample, origin: str) -> Control | None:
     """The control that a probe's own connection set-up was; None where it needed none, or was not sent."""
-    if sample.connect_ms is not None:
+    if sample.connect_ms is not None and not never_connected(sample):
         times = (sample.dns_ms, sample.connect_ms, sample.tls_ms)
         return Control(origin, sample.started_at, Outcome.OK, "", *times)
     if sample.outcome in SET_UP or never_connected(sample):
@@ -75,3 +99,8 @@ def never_connected(sample: Sample) -> bool:
     """Whether a probe failed before its connection was open."""
     late = sample.outcome is Outcome.TIMEOUT and (sample.outcome_detail or "").startswith("connect:")
     return late or sample.outcome in SET_UP
+
+
+def failed_at_proxy(sample: Sample) -> bool:
+    """Whether a probe failed by its proxy, which stands between here and every endpoint behind it."""
+    return never_connected(sample) and (sample.outcome_detail or "").removeprefix("connect: ").startswith(AT_PROXY)

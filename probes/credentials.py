@@ -1,5 +1,6 @@
 """Credentials: what authenticates an endpoint's requests, put into them here and hidden wherever it is echoed."""
 
+import base64
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
@@ -27,25 +28,26 @@ class Credentials:
     """The secrets of one endpoint's requests, as found for one probe; repr shows none of them.
 
     ``key`` is for the dialect, which shows it in its own way. ``headers`` are added to whatever request it makes.
-    ``plain`` are other header values of the configuration; where somebody echoes one whole, it is hidden as well.
-    ``aws`` signs the request, after all of that.
+    ``aws`` signs the request, after all of that. ``proxy`` is the "user:password" of the proxy on the way. ``plain``
+    are other header values of the configuration; where somebody echoes one whole, it is hidden as well.
     """
 
     key: Secret | None = None
     headers: tuple[SecretHeader, ...] = ()
     plain: tuple[str, ...] = ()
     aws: AwsSigner | None = None
+    proxy: Secret | None = None
 
     def authorize(self, request: WireRequest) -> WireRequest:
         """The request with its secret headers, which win over those it has, and with its signature."""
         secret = {one.name: one.prefix + one.secret.reveal() for one in self.headers}
-        request = replace(request, headers={**request.headers, **secret})
+        request = replace(request, headers={**request.headers, **secret}, proxy_key=self.proxy)
         return self.aws.sign(request) if self.aws else request
 
     @cached_property
     def redaction(self) -> Redactions:
         """What finds every secret, and parts of it, in texts."""
-        secrets = ([self.key] if self.key else []) + [one.secret for one in self.headers]
+        secrets = [*(one for one in (self.key, *_told(self.proxy)) if one), *(one.secret for one in self.headers)]
         secrets += self.aws.secrets if self.aws else []
         whole = [Redaction(one, whole=True) for one in dict.fromkeys(self.plain) if len(one) >= LEAST_HIDDEN]
         return Redactions([*(one.redaction for one in secrets), *whole])
@@ -53,3 +55,11 @@ class Credentials:
     def hide(self, text: str) -> str:
         """``text`` without any of the secrets and without any part of them, however spelt."""
         return self.redaction.hide(text)
+
+
+def _told(proxy: Secret | None) -> tuple[Secret, ...]:
+    """All that gives a proxy's "user:password" away: itself, the password, and both as Basic has them (RFC 7617)."""
+    if proxy is None:
+        return ()
+    value = proxy.reveal()
+    return proxy, Secret(value.partition(":")[2]), Secret(base64.b64encode(value.encode()).decode("ascii"))

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from ipaddress import ip_address
 from typing import Final, Literal
-from urllib.parse import urlsplit
 
-from probes.control import Control, never_connected
+from probes.control import Control, failed_at_proxy, host_of, never_connected
 from probes.outcome import Outcome
+from probes.route import is_on_this_machine
 from probes.sample import Sample
 
 Scope = Literal["my network", "this provider", "this endpoint"]
@@ -32,7 +31,8 @@ _STEPS: Final = {Outcome.DNS: "name resolution", Outcome.CONNECT: "TCP connect",
 class Lately:
     """One endpoint's newest finished probe, begun ``at``; ``since`` its run of failures began, ``at`` of a good one.
 
-    ``connected``: whether the probe had its connection before it failed. Instants are milliseconds since the epoch.
+    ``connected``: whether the probe had its connection before it failed; ``at_proxy``: whether the proxy on the way
+    is what it failed by. Instants are milliseconds since the epoch.
     """
 
     endpoint: str
@@ -42,12 +42,13 @@ class Lately:
     at: int
     since: int
     connected: bool = True
+    at_proxy: bool = False
 
     @classmethod
     def of(cls, sample: Sample, origin: str, since: int) -> "Lately":
         """What a sample tells of its endpoint."""
-        connected = not never_connected(sample)
-        return cls(sample.endpoint, sample.provider, origin, sample.outcome, sample.started_at, since, connected)
+        at, connected, at_proxy = sample.started_at, not never_connected(sample), failed_at_proxy(sample)
+        return cls(sample.endpoint, sample.provider, origin, sample.outcome, at, since, connected, at_proxy)
 
     @property
     def failing(self) -> bool:
@@ -75,6 +76,7 @@ def judge(lately: Sequence[Lately], controls: Sequence[Control]) -> dict[str, Ve
     - `my network`: most of the providers heard from (two at least, on two origins) fail without an answer and the
       controls do not say otherwise; or every control fails, of two origins at least or of the reference, and nobody
       was reached.
+      A proxy that fails by itself is my network too, whoever else is reached.
     - `this provider`: others are reached, and a connection to its host fails; or all its endpoints (two at least) fail.
     - `this endpoint`: another of the provider's endpoints is fine; or its host was reached, and it failed after that.
 
@@ -98,6 +100,8 @@ def _verdict(one: Lately, lately: Sequence[Lately], controls: Sequence[Control])
     if not one.failing:
         own = "the provider answered: the endpoint's, or the account's, own"
         return Verdict("this endpoint", one.endpoint, one.since, (_words(one), own))
+    if one.at_proxy:
+        return Verdict("my network", "", one.since, ("the proxy fails", _words(one), "its host was not asked"))
     scene = Scene.of(one, lately, controls)
     return scene.network() or scene.provider() or scene.endpoint() or scene.unknown()
 
@@ -269,11 +273,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _on_this_machine(origin: str) -> bool:
-    host = urlsplit(origin).hostname or ""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
+    return is_on_this_machine(host_of(origin))
 
 
 def run_began(failed: Iterable[tuple[int, bool]]) -> int | None:

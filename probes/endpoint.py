@@ -7,6 +7,7 @@ from typing import Any, Final, Literal, get_args
 from urllib.parse import urlsplit
 
 from probes.conversation import Conversation, Message, user_says
+from probes.route import Route
 
 Reasoning = Literal["off", "low", "medium", "high", "default"]
 REASONING: Final[tuple[Reasoning, ...]] = ("off", "low", "medium", "high")
@@ -137,6 +138,7 @@ class Endpoint:
     temperature: float | None = 0.0
     reasoning: Reasoning = DEFAULT_REASONING
     timeouts: Timeouts = field(default_factory=Timeouts)
+    route: Route = field(default_factory=Route)
     path: str | None = None
     query: Mapping[str, str] = field(default_factory=dict)
     system: str | None = None

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from pathlib import Path
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
@@ -22,6 +23,8 @@ from probes.endpoint import (
 )
 from probes.key_table import KeyOptions, read_headers, read_key_options
 from probes.preset import Preset, dialects, paths, presets, socket_dialects
+from probes.route import Route
+from probes.route_table import check_route, read_route, split_socket, with_socket
 from probes.toml_table import Table
 
 LEAST_INTERVAL_S: Final = 0.1
@@ -52,6 +55,7 @@ class ProbeSettings:
     temperature: float | None = 0.0
     reasoning: Reasoning = DEFAULT_REASONING
     timeouts: Timeouts = field(default_factory=Timeouts)
+    route: Route = field(default_factory=Route)
     system: str | None = None
     messages: tuple[Message, ...] = ()
 
@@ -74,6 +78,7 @@ def read_settings(table: Table, usual: ProbeSettings) -> ProbeSettings:
         temperature=table.take("temperature", _temperature, usual.temperature),
         reasoning=table.take("reasoning", _level, usual.reasoning),
         timeouts=timeouts,
+        route=read_route(table, usual.route),
         system=table.take("system", check.text, usual.system),
         messages=request_table.read_messages(table, usual.messages),
     )
@@ -85,16 +90,19 @@ def read_endpoint(table: Table, usual: ProbeSettings) -> Endpoint:
     model = table.need("model", check.label) or ""
     preset = _preset(table)
     dialect = table.take("dialect", check.one_of(dialects()), preset.dialect)
-    base_url = table.take("base_url", request_table.base_url(dialect, paths()), preset.base_url)
+    address = table.take("base_url", with_socket(request_table.base_url(dialect, paths())), preset.base_url)
+    socket, base_url = split_socket(address)
     own_query = request_table.own_query(paths().get(dialect, ""))
     settings = read_settings(table, usual)
     reasoning = _reasoning(table, preset, dialect, settings.reasoning)
     key = read_key_options(table, preset.keys)
     headers, header_keys = read_headers(table, key.key_header)
     price = _price(table)
+    route = replace(settings.route, socket=socket)
+    check_route(table, route, base_url)
     endpoint = Endpoint(
         name=name,
-        provider=preset.name or urlsplit(base_url).netloc,
+        provider=preset.name or (Path(route.socket).name if route.socket else urlsplit(base_url).netloc),
         model=model,
         dialect=dialect,
         base_url=base_url,
@@ -116,6 +124,7 @@ def read_endpoint(table: Table, usual: ProbeSettings) -> Endpoint:
         temperature=settings.temperature,
         reasoning=settings.reasoning,
         timeouts=settings.timeouts,
+        route=route,
         path=table.take("path", request_table.path, None),
         query=request_table.read_query(table, own_query),
         system=settings.system,

@@ -13,7 +13,6 @@ from typing import Final, ParamSpec, Protocol
 
 from probes.budget import Ledger
 from probes.clock import SteadyClock
-from probes.connection import tls_context
 from probes.control import USUAL, ControlPlan
 from probes.controls import Controls
 from probes.credentials import Credentials
@@ -25,7 +24,8 @@ from probes.sample import Sample
 from probes.scheduler import Scheduler
 from probes.store.problem import StoreProblem
 from probes.surroundings import Surroundings
-from probes.transports import second_to, transport_to
+from probes.tls_context import TlsContexts
+from probes.transports import second_of, transport_of
 from probes.watch import Watch
 from probes.wire import load_dialect
 
@@ -78,7 +78,7 @@ class Engine:
     """Watches endpoints until told to stop. Construct and run it on one loop.
 
     ``listeners`` are told of every sample with its answer's text; ``on_change`` of every watch whose status changed.
-    ``on_probe`` of all that a probe brought, marks included. ``tls`` is whom to trust, None for whom the system trusts.
+    ``on_probe`` of all that a probe brought, marks included. ``tls`` is whom to trust where an endpoint says nothing.
     ``recent`` holds, by endpoint, the newest samples of before, oldest first: a restart does not probe again early.
     """
 
@@ -107,7 +107,7 @@ class Engine:
         self._surroundings = Surroundings()
         self._listeners: list[Callable[[Sample, str], None]] = []
         self._vantage = vantage
-        self._tls = tls or tls_context()
+        self._contexts = TlsContexts(tls)
         self.watches = {
             endpoint.name: Watch(
                 endpoint,
@@ -125,15 +125,17 @@ class Engine:
             if endpoint.enabled
         }
         watched = [one.endpoint for one in self.watches.values()]
-        self._controls = Controls(watched, controls, self._tls, self._is_watching, self._surroundings.absences)
+        self._controls = Controls(
+            watched, controls, self._contexts, self._is_watching, self._surroundings.absences, self.find_key
+        )
 
     def prober(self, endpoint: Endpoint) -> Prober:
         """A prober with this engine's trust and clock."""
         return Prober(
             endpoint,
             load_dialect(endpoint.dialect),
-            transport_to(endpoint.base_url, self._tls),
-            second_to(endpoint, self._tls),
+            transport_of(endpoint, self._contexts),
+            second_of(endpoint, self._contexts),
             vantage=self._vantage,
             surroundings=self._surroundings,
             before=self._recent.get(endpoint.name, ()),

@@ -11,11 +11,12 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final, Literal, get_args
 
 from probes.checked import checked
-from probes.control import Control, origin_of
+from probes.control import Control, way_of
 from probes.endpoint import Endpoint, Policy, Price
 from probes.outcome import Outcome
 from probes.race import line as race_line
 from probes.race.news import RaceCommand, RaceNews
+from probes.route import via_of
 from probes.sample import Sample
 
 FRAMES_PER_SECOND: Final = 20
@@ -124,7 +125,7 @@ class EndpointFacts:
             key=endpoint.keys[0] if endpoint.keys else None,
             price=endpoint.price,
             tier=_tier(endpoint.body),
-            origin=origin_of(endpoint.base_url),
+            origin=way_of(endpoint.base_url, via_of(endpoint.route, endpoint.base_url)),
         )
 
 

@@ -11,6 +11,7 @@ from probes.aws import AwsCredentials
 from probes.credentials import Credentials, SecretHeader
 from probes.endpoint import Endpoint, KeyCommand
 from probes.keys import KeyMissing, Secret, find_in_environment, find_key
+from probes.route import Proxy, via_of
 
 RETRY_S: Final = 60.0
 """How long a key that was not found is not looked for in the keyring again, nor a command that failed run again:
@@ -54,13 +55,16 @@ class KeyFinder:
         for one in endpoint.header_keys:
             secret = await self._find((one.key,), f"no key for the header {one.header}")
             headers.append(SecretHeader(one.header.lower(), one.prefix, secret))
+        proxy = await self._find_proxy_key(endpoint)
         plain = tuple(endpoint.headers.values())
         aws = await self._aws.signer(endpoint.aws_service, endpoint.base_url) if endpoint.aws_service else None
-        return Credentials(key, tuple(headers), plain, aws) if key or headers or plain or aws else None
+        found = Credentials(key, tuple(headers), plain, aws, proxy)
+        return None if found == Credentials() else found
 
     def forget(self, endpoint: Endpoint) -> None:
         """Look up again next time what this one uses."""
-        for names in (endpoint.keys, *((one.key,) for one in endpoint.header_keys)):
+        more = [one.key for one in endpoint.header_keys] + [one for one in (endpoint.route.proxy_key,) if one]
+        for names in (endpoint.keys, *((one,) for one in more)):
             self._found.pop(names, None)
         if endpoint.key_command in self._printed:
             self._printed[endpoint.key_command].until = 0.0
@@ -80,6 +84,13 @@ class KeyFinder:
             if last.key is None:
                 raise KeyMissing(last.failure)
             return last.key
+
+    async def _find_proxy_key(self, endpoint: Endpoint) -> Secret | None:
+        """The "user:password" of an endpoint's proxy: by the name of its key, or in the environment's address."""
+        if endpoint.route.proxy_key is not None:
+            return await self._find((endpoint.route.proxy_key,), "no key for the proxy")
+        via = via_of(endpoint.route, endpoint.base_url)
+        return via.credentials if isinstance(via, Proxy) else None
 
     async def _find(self, names: tuple[str, ...], lacking: str) -> Secret:
         """The key under the first of these names that has one. Raises KeyMissing, with words that begin so."""

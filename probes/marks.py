@@ -48,7 +48,7 @@ class Setup:
     """How one connection was opened, step by step; a step that was not taken is None.
 
     ``dns`` is None for an address literal, ``proxy`` without one, ``tls`` without TLS, ``upgrade`` for all but
-    WebSockets. ``address`` is that of the other end.
+    WebSockets. ``address`` is that of the other end. Through a proxy, ``dns`` and ``connect`` are the proxy's.
     """
 
     connect: Step

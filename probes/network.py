@@ -1,4 +1,4 @@
-"""Network: the opening of a stream: resolution, connect (happy eyeballs) and TLS, each timed apart."""
+"""Network: the opening of a stream: resolution, connect (happy eyeballs), proxy and TLS, each timed apart."""
 
 import asyncio
 import contextlib
@@ -8,13 +8,18 @@ import socket
 import ssl
 import sys
 import time
+from dataclasses import replace
 from typing import Any, Final
 
+from probes.control import AT_PROXY
 from probes.loop import ear
 from probes.marks import Setup, Step
+from probes.opening import Opening
 from probes.outcome import Outcome
 from probes.own_fault import lacking
+from probes.proxy import open_tunnel
 from probes.read_budget import ReadBudget
+from probes.route import Proxy, UnixSocket, Via
 from probes.run_queue import RunQueue
 from probes.stream import Stream, words
 from probes.tcp_info import read_tcp_info
@@ -27,48 +32,94 @@ HEAD_START_S: Final = 0.25
 Address = tuple[socket.AddressFamily, tuple[Any, ...]]
 
 
-async def open_stream(host: str, port: int, tls: ssl.SSLContext | None, budget: ReadBudget) -> tuple[Stream, Setup]:
-    """A connected stream and what opening it took. Raises SetupError and ReadBudgetSpent."""
-    addresses, resolution = await _resolve(host, port)
-    sock, connect = await _connect(addresses)
-    dns = None if _is_address(host) else resolution
+async def open_stream(
+    host: str,
+    port: int,
+    tls: ssl.SSLContext | None,
+    budget: ReadBudget,
+    via: Via | None = None,
+    opening: Opening | None = None,
+) -> tuple[Stream, Setup]:
+    """A connected stream, ``via`` a proxy or a socket's file where one is given, and what opening it took.
+
+    ``opening`` is told how far it has come, for where it fails or is given up. Raises SetupError and ReadBudgetSpent.
+    """
+    opening = opening or Opening()
+    if isinstance(via, UnixSocket):
+        sock, setup = await _connect_to_file(via.path)
+    elif via is not None:
+        opening.where = AT_PROXY
+        sock, setup = await _connect_to_host(via.host, via.port, AT_PROXY)
+    else:
+        sock, setup = await _connect_to_host(host, port)
+    opening.setup = setup
+    stream = Stream(sock, budget, setup.connect)
+    try:
+        if isinstance(via, Proxy) and not via.forwards:
+            opening.step = "proxy"
+            opening.setup = setup = replace(setup, proxy=await open_tunnel(stream, via, host, port))
+        if tls is not None:
+            opening.step = "tls"
+            opening.setup = setup = replace(setup, tls=await _secure(stream, tls, host))
+    except BaseException:
+        stream.abort()
+        raise
+    opening.step = "done"
+    return stream, setup
+
+
+async def _secure(stream: Stream, tls: ssl.SSLContext, host: str) -> Step:
+    """Shake hands: what that took. Raises SetupError and ReadBudgetSpent."""
+    try:
+        return await stream.secure(tls, host)
+    except ExchangeError as error:
+        ours = error.outcome is Outcome.OWN_FAULT
+        raise SetupError(error.outcome if ours else Outcome.TLS, error.detail) from error
+    except HandshakeError as error:
+        raise SetupError(error.outcome, error.detail) from error
+    except OSError as error:
+        raise _failure(Outcome.TLS, error) from error
+
+
+async def _connect_to_host(host: str, port: int, where: str = "") -> tuple[socket.socket, Setup]:
+    """A socket connected to a host, and what that took. Raises SetupError, whose detail begins with ``where``."""
+    addresses, resolution = await _resolve(host, port, where)
+    sock, connect = await _connect(addresses, where)
     try:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         address = str(sock.getpeername()[0])
     except OSError as error:
         sock.close()
-        raise _failure(Outcome.CONNECT, error) from error
-    stream = Stream(sock, budget, connect)
-    if tls is None:
-        return stream, Setup(connect, dns, address=address)
+        raise _failure(Outcome.CONNECT, error, where) from error
+    return sock, Setup(connect, None if _is_address(host) else resolution, address=address)
+
+
+async def _connect_to_file(path: str) -> tuple[socket.socket, Setup]:
+    """A socket connected to a socket's file on this machine, and what that took. Raises SetupError."""
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        secure = await stream.secure(tls, host)
-    except ExchangeError as error:
-        stream.abort()
-        ours = error.outcome is Outcome.OWN_FAULT
-        raise SetupError(error.outcome if ours else Outcome.TLS, error.detail) from error
-    except HandshakeError as error:
-        stream.abort()
-        raise SetupError(error.outcome, error.detail) from error
+        sock.setblocking(False)
+        start = time.monotonic_ns()
+        await asyncio.get_running_loop().sock_connect(sock, path)
+        return sock, Setup(Step(start, time.monotonic_ns()), address=path)
     except OSError as error:
-        stream.abort()
-        raise _failure(Outcome.TLS, error) from error
+        sock.close()
+        raise _failure(Outcome.CONNECT, error, f"{path}: ") from error
     except BaseException:
-        stream.abort()
+        sock.close()
         raise
-    return stream, Setup(connect, dns, tls=secure, address=address)
 
 
-async def _resolve(host: str, port: int) -> tuple[list[Address], Step]:
+async def _resolve(host: str, port: int, where: str) -> tuple[list[Address], Step]:
     """The addresses of a host in the order in which to try them, and what finding them took."""
     loop = asyncio.get_running_loop()
     try:
         found, step = await loop.run_in_executor(None, _look_up, host, port)
     except (OSError, UnicodeError) as error:
-        raise _failure(Outcome.DNS, error, f"{host}: ") from error
+        raise _failure(Outcome.DNS, error, f"{where}{host}: ") from error
     addresses: list[Address] = [(family, address) for family, _, _, _, address in found]
     if not addresses:
-        raise SetupError(Outcome.DNS, f"{host}: no address")
+        raise SetupError(Outcome.DNS, f"{where}{host}: no address")
     # families take turns, so that one broken family costs one head start and not one for each address
     first = [one for one in addresses if one[0] == addresses[0][0]]
     other = [one for one in addresses if one[0] != addresses[0][0]]
@@ -96,7 +147,7 @@ def _look_up(host: str, port: int) -> tuple[list[Any], Step]:
     return found, Step(start, stop, waited + min(max(others, 0), round(sys.getswitchinterval() * 1e9)))
 
 
-async def _connect(addresses: list[Address]) -> tuple[socket.socket, Step]:
+async def _connect(addresses: list[Address], where: str = "") -> tuple[socket.socket, Step]:
     """The first address to connect, each given a head start on the next (happy eyeballs), and what that took.
 
     It is the handshake of that address, and a whole head start for each that ran out before it was tried.
@@ -120,7 +171,7 @@ async def _connect(addresses: list[Address]) -> tuple[socket.socket, Step]:
     finally:
         await _abandon(tries)
     telling = next((one for one in errors if lacking(one) is None), errors[0])
-    raise _failure(Outcome.CONNECT, telling) from telling
+    raise _failure(Outcome.CONNECT, telling, where) from telling
 
 
 def _failure(outcome: Outcome, error: BaseException, where: str = "") -> SetupError:

@@ -22,6 +22,7 @@ from probes.exchange import Exchange, error_body, too_early
 from probes.idle import IdleLimit, was_idle_close
 from probes.loop import let_others_read
 from probes.marks import Marks, Setup
+from probes.opening import unopened
 from probes.outcome import Outcome
 from probes.own_fault import blamed, defect
 from probes.prompt import nonce, version
@@ -171,6 +172,9 @@ class Prober:
             exchange.answer.trouble = blamed(
                 exchange.answer.trouble, absences, deadline.phase_bounds, self.endpoint.timeouts.stall
             )
+            if transport.opening.step != "done":
+                marks.setup = transport.opening.setup
+                exchange.answer.trouble = unopened(exchange.answer.trouble, transport.opening, self.endpoint)
         unfit = exchange.answer.trouble is not None or not exchange.answer.ended
         if unfit or lane == "cold" or not transport.is_open:
             transport.drop()  # at once: what may still come over it is of no use to anybody

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from probes.idle import Idle
 from probes.marks import Setup, Stamp
+from probes.opening import Opening
 from probes.outcome import Outcome
 from probes.read_budget import ReadBudget
 from probes.wire.dialect import WireRequest
@@ -98,6 +99,11 @@ class Transport(Protocol):
 
     def round_trip_ns(self, since: int) -> int | None:
         """The smallest round trip of the network since an instant (monotonic ns), else the last one known; in ns."""
+        ...
+
+    @property
+    def opening(self) -> Opening:
+        """How far the newest opening of a connection came."""
         ...
 
     async def open(self, wire: WireRequest, budget: ReadBudget) -> Setup | None:

@@ -25,9 +25,12 @@ from probes.http1 import ResponseParser
 from probes.idle import Idle
 from probes.marks import Setup, Stamp, Step, exchanged
 from probes.network import open_stream
+from probes.opening import Opening
 from probes.outcome import Outcome
 from probes.peer import peer_of
+from probes.proxy import authorized
 from probes.read_budget import ReadBudget, ReadBudgetSpent
+from probes.route import Via
 from probes.stream import Stream
 from probes.taker import Take, Taker
 from probes.text import line
@@ -173,11 +176,14 @@ class Incoming:
 class WebSocket:
     """One WebSocket to one URL; a `probes.transport.Transport`. Opening it takes the headers of the request.
 
-    Raises ValueError for an encrypted address without ``tls``.
+    ``via`` is the proxy or the socket's file it goes through, if any. Raises ValueError for an encrypted address
+    without ``tls``.
     """
 
-    def __init__(self, base_url: str, tls: ssl.SSLContext | None) -> None:
+    def __init__(self, base_url: str, tls: ssl.SSLContext | None, via: Via | None = None) -> None:
         self._peer = peer_of(base_url, tls)
+        self._via = via
+        self._opening = Opening()
         self._stream: Stream | None = None
         self._protocol: ClientProtocol | None = None
         self._incoming: Incoming | None = None
@@ -217,7 +223,14 @@ class WebSocket:
 
     def round_trip_ns(self, since: int) -> int | None:
         """See `probes.transport.Transport`."""
-        return None if self._stream is None else self._stream.round_trips.since(since)
+        if self._stream is None or self._via is not None:  # that to a proxy is not the endpoint's
+            return None
+        return self._stream.round_trips.since(since)
+
+    @property
+    def opening(self) -> Opening:
+        """How far the newest opening of a connection came."""
+        return self._opening
 
     async def open(self, wire: WireRequest, budget: ReadBudget) -> Setup | None:
         """Open and upgrade it unless it is open; what that took, or None where a kept socket serves.
@@ -228,7 +241,8 @@ class WebSocket:
             self._stream.budget = budget
             return None
         self.drop()
-        self._stream, setup = await open_stream(*self._peer, budget)
+        self._via, self._opening = authorized(self._via, wire), Opening()
+        self._stream, setup = await open_stream(*self._peer, budget, self._via, self._opening)
         self._protocol = ClientProtocol(parse_uri(wire.url), max_size=EVENT_LIMIT, logger=_SILENT)
         try:
             upgrade = await self._upgrade(self._stream, self._protocol, wire)

@@ -9,14 +9,15 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 
 from probes import network
-from probes.connection import Connection, Reply, tls_context
+from probes.connection import Connection, Reply
 from probes.network import open_stream
 from probes.outcome import Outcome
 from probes.peer import peer_of
 from probes.stream import UNREAD_LIMIT
 from probes.tcp_info import read_tcp_info
+from probes.tls_context import tls_context
 from probes.transport import SetupError
-from probes.transports import transport_to, trust_for
+from probes.transports import transport_to
 from probes.wire.dialect import WireRequest
 from tests.certificate import server_context
 from tests.sockets import ON_THE_WAY, first_of, plenty
@@ -250,12 +251,6 @@ async def test_a_reader_behind_a_flood_leaves_it_in_the_kernel():
     stream.abort()
     await gone.wait()
     listening.close()
-
-
-def test_only_plain_addresses_need_nobody_to_trust():
-    assert trust_for(["http://localhost:8080/v1", "ws://localhost"]) is None
-    for one in ("https://api.example/v1", "HTTPS://api.example/v1", "wss://api.example", "WSS://api.example"):
-        assert trust_for(["http://localhost", one]) is not None
 
 
 @pytest.mark.parametrize("scheme", ["https", "HTTPS", "wss", "WSS"])

@@ -22,6 +22,7 @@ from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.fault import Reply
 from probes.simulator.server import Simulator
+from probes.tls_context import TlsContexts
 from tests.samples import endpoint, sample
 from tests.simulated import until
 
@@ -32,7 +33,7 @@ MINUTE = 60.0
 
 class NoKeys:
     async def find(self, _):
-        raise AssertionError("no endpoint here has a key")
+        return None
 
     def forget(self, _):
         raise AssertionError("no endpoint here has a key")
@@ -85,7 +86,7 @@ async def test_a_control_waits_no_longer_than_a_probe_would(silent):
 
 def watched(*names, wanted=lambda _: True, **plan):
     made = [endpoint(name=name, base_url=f"https://{name.partition('/')[0]}.test/v1") for name in names]
-    return made, Controls(made, ControlPlan(**plan), None, wanted)
+    return made, Controls(made, ControlPlan(**plan), TlsContexts(), wanted)
 
 
 def test_no_more_than_one_a_minute_for_an_origin_and_never_two_at_once():

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from probes.connection import tls_context
 from probes.credentials import Credentials
 from probes.endpoint import Price, Quirks, Timeouts
 from probes.keys import Secret
@@ -20,7 +19,8 @@ from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.limiter import Allowance
 from probes.simulator.server import Simulator
-from probes.transports import second_to, transport_to
+from probes.tls_context import TlsContexts, tls_context
+from probes.transports import second_of, transport_to
 from probes.wire import load_dialect
 from probes.wire.dialect import Kind
 from tests.certificate import server_context
@@ -38,7 +38,7 @@ QUICK = Behaviour(output_tokens=Constant(8), tokens_per_s=Constant(1_000), ttft_
 @asynccontextmanager
 async def prober(url: str, tls: Any = None, **options: Any) -> AsyncIterator[Prober]:
     watched = endpoint(model=MODEL, base_url=url, **options)
-    one = Prober(watched, load_dialect(watched.dialect), transport_to(url, tls), second_to(watched, tls))
+    one = Prober(watched, load_dialect(watched.dialect), transport_to(url, tls), second_of(watched, TlsContexts(tls)))
     try:
         yield one
     finally:

@@ -11,7 +11,6 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.frames import Frame, Opcode
 
-from probes.connection import tls_context
 from probes.credentials import Credentials
 from probes.endpoint import Timeouts
 from probes.keys import Secret
@@ -22,6 +21,7 @@ from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.limiter import Allowance
 from probes.simulator.server import Simulator
+from probes.tls_context import tls_context
 from probes.transports import transport_to
 from probes.wire import load_dialect
 from tests.certificate import server_context

@@ -10,10 +10,10 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 import trustme
 
-from probes.connection import tls_context
 from probes.network import open_stream
 from probes.outcome import Outcome
 from probes.probe import Prober
+from probes.tls_context import tls_context
 from probes.tls_words import HTTP2_ONLY, USE_HTTPS, not_http1, wants_tls
 from probes.transport import SetupError
 from probes.transports import transport_to

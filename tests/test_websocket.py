@@ -10,8 +10,8 @@ import pytest
 from websockets.asyncio.server import Server, ServerConnection, serve
 
 from probes import websocket
-from probes.connection import tls_context
 from probes.outcome import Outcome
+from probes.tls_context import tls_context
 from probes.transport import ExchangeError, Refused, SetupError
 from probes.websocket import WebSocket
 from probes.wire.dialect import WireRequest

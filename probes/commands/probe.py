@@ -19,7 +19,8 @@ from probes.ranking import ranking, ranking_table
 from probes.sample import Sample
 from probes.surroundings import Surroundings
 from probes.text import line
-from probes.transports import second_to, transport_to, trust_for
+from probes.tls_context import TlsContexts
+from probes.transports import second_of, transport_of
 from probes.wire import load_dialect
 
 SETTLE_S: Final = 0.05
@@ -45,14 +46,14 @@ def probe(config: Path | None, names: Sequence[str], *, group: str | None, count
 
 async def _probe(endpoints: Sequence[Endpoint], count: int, *, ahead: bool, as_json: bool) -> dict[str, list[Sample]]:
     """The samples of every endpoint by its name, each printed as it came; ``ahead``: on connections opened before."""
-    tls, keys = trust_for(one.base_url for one in endpoints), KeyFinder()
+    contexts, keys = TlsContexts(), KeyFinder()
     width = max((len(one.name) for one in endpoints), default=8)
     samples: dict[str, list[Sample]] = {one.name: [] for one in endpoints}
     around = Surroundings()
     around.start()
     for endpoint in endpoints:
-        dialect, transport = load_dialect(endpoint.dialect), transport_to(endpoint.base_url, tls)
-        prober = Prober(endpoint, dialect, transport, second_to(endpoint, tls), surroundings=around)
+        dialect, transport = load_dialect(endpoint.dialect), transport_of(endpoint, contexts)
+        prober = Prober(endpoint, dialect, transport, second_of(endpoint, contexts), surroundings=around)
         opened = ahead or endpoint.connection == "both"  # its first probe is to be a warm one
         for number in range(count):
             await asyncio.sleep(SETTLE_S if number else 0)

@@ -132,12 +132,16 @@ Event = Output | Usage | ServerTimes | Served | Queued | HiddenReasoning | Finis
 
 @dataclass(frozen=True, slots=True)
 class WireRequest:
-    """One request, ready to send. The headers hold the key, so a repr (and with it a traceback) leaves them out."""
+    """One request, ready to send. The headers hold the key, so a repr (and with it a traceback) leaves them out.
+
+    ``proxy_key`` is the "user:password" of the proxy it goes through, where that wants one.
+    """
 
     url: str
     headers: Mapping[str, str] = field(repr=False)
     body: bytes
     method: str = "POST"
+    proxy_key: Secret | None = None
 
 
 class StreamReader(Protocol):
