@@ -7,6 +7,8 @@ from typing import Any, Final, Literal
 
 from probes.preset import socket_dialects
 from probes.probe import Probed, Prober
+from probes.simulator.event_frames import frame
+from probes.simulator.tongues.bedrock import event
 from probes.transports import transport_to
 from probes.wire import load_dialect
 from tests.raw_server import Client, serving
@@ -153,6 +155,24 @@ class Ollama:
     frame = staticmethod(lambda text: f"{text}\n".encode("utf-8", "surrogateescape"))
 
 
+class Bedrock:
+    """Bedrock's ConverseStream."""
+
+    def said(self, text: str) -> bytes:
+        return event("contentBlockDelta", {"contentBlockIndex": 0, "delta": {"text": text}})
+
+    def finished(self, reason: str = "end_turn") -> bytes:
+        return event("messageStop", {"stopReason": reason})
+
+    def counted(self, prompt: int, output: int) -> bytes:
+        return event("metadata", {"usage": {"inputTokens": prompt, "outputTokens": output}})
+
+    marker = b""
+
+    def frame(self, text: str) -> bytes:
+        return frame(text.encode("utf-8", "surrogateescape"), event_type="contentBlockDelta", message_type="event")
+
+
 RECORDS: Final[Mapping[str, Any]] = {
     "openai_chat": Chat(),
     "openai_responses": Responses(sse),
@@ -160,6 +180,7 @@ RECORDS: Final[Mapping[str, Any]] = {
     "anthropic": Anthropic(),
     "gemini": Gemini(),
     "ollama": Ollama(),
+    "bedrock_converse": Bedrock(),
 }
 """How each dialect says things."""
 

@@ -14,7 +14,7 @@ from probes.outcome import Outcome
 from probes.text import line
 from probes.wire.dialect import End, Event, Finish, HiddenReasoning, Kind, Output, Served, Trouble, Usage, WireRequest
 from probes.wire.http_json import json_request, served_request
-from probes.wire.json_values import count, mapping, number, word
+from probes.wire.json_values import count, mapping, number, object_in, text_in, word
 from probes.wire.shown_reasoning import raw_reasoning
 from probes.wire.sse_reader import SseReader
 from probes.wire.trouble import trouble, trouble_inside, trouble_instead
@@ -109,21 +109,21 @@ class MessageReader(SseReader):
         if sort == "error" or record.get("error"):
             return [trouble_inside(record)]
         if sort == "message_start":
-            message = mapping(record.get("message"))
+            message = object_in(record, "message")
             usage = mapping(message.get("usage"))
             # its output_tokens are a placeholder, and would pass for the count of a stream that is cut
             return [*self._say_served(message, usage), *self._counted(usage, final=False)]
         if sort == "content_block_start":
-            block = mapping(record.get("content_block"))
+            block = object_in(record, "content_block")
             self._thinking = "hidden" if word(block.get("type")) in _THINKING else None
             return self._piece(block)
         if sort == "content_block_delta":
-            return self._piece(mapping(record.get("delta")))
+            return self._piece(object_in(record, "delta"))
         if sort == "content_block_stop":
             hidden, self._thinking = self._thinking == "hidden", None
             return [HiddenReasoning()] if hidden else []
         if sort == "message_delta":
-            delta, usage = mapping(record.get("delta")), mapping(record.get("usage"))
+            delta, usage = object_in(record, "delta"), mapping(record.get("usage"))
             reason, details = word(delta.get("stop_reason")), mapping(delta.get("stop_details"))
             said = ": ".join(one for name in ("category", "explanation") if (one := word(details.get(name))))
             finish = [Finish(line(reason, 100), line(said))] if reason else []
@@ -136,7 +136,7 @@ class MessageReader(SseReader):
     def _piece(self, part: dict[str, Any]) -> list[Event]:
         """The output of a delta, or of a content block that starts, if it has any."""
         field, kind = _TEXTS.get(word(part.get("type")) or "", ("", Kind.ANSWER))
-        text = word(part.get(field))
+        text = text_in(part, field)
         if not text:
             return []
         if kind is not Kind.REASONING:

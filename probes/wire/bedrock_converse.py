@@ -19,7 +19,7 @@ from probes.text import line
 from probes.wire.dialect import End, Event, Finish, HiddenReasoning, Kind, Output, Served, Trouble, Usage, WireRequest
 from probes.wire.event_stream import BrokenFrame, EventStreamDecoder, Frame
 from probes.wire.http_json import bearer, json_request, served_request
-from probes.wire.json_values import count, mapping, parsed, word
+from probes.wire.json_values import count, mapping, object_in, parsed, text_in, word
 from probes.wire.record_reader import RecordReader
 from probes.wire.trouble import trouble, trouble_inside, trouble_instead
 
@@ -107,10 +107,12 @@ class EventReader(RecordReader[Frame | BrokenFrame]):
             return [self._broken(frame)]
         self._begun = True
         try:
-            record = mapping(parsed(frame.payload.decode("utf-8", "replace"))) if frame.payload else {}
+            record = parsed(frame.payload.decode()) if frame.payload else {}
         except (ValueError, RecursionError):
             said = line(frame.payload[:200].decode("utf-8", "replace"))
             return [Trouble(Outcome.PROTOCOL, line(f"not JSON: {said}"))]
+        if not isinstance(record, dict):
+            return [Trouble(Outcome.PROTOCOL, "not an object")]
         sort = frame.headers.get(":message-type", "event")
         if sort == "exception":
             return [_told(frame.headers.get(":exception-type", ""), record)]
@@ -122,7 +124,7 @@ class EventReader(RecordReader[Frame | BrokenFrame]):
     def _record(self, name: str, record: dict[str, Any]) -> list[Event]:
         """The events of one event; an unknown one means nothing."""
         if name == "contentBlockDelta":
-            delta = mapping(record.get("delta"))
+            delta = object_in(record, "delta")
             return [*self._hidden_reasoning(mapping(delta.get("reasoningContent"))), *_piece(delta)]
         if name == "messageStop" and (reason := word(record.get("stopReason"))):
             self._finish = reason
@@ -146,7 +148,7 @@ class EventReader(RecordReader[Frame | BrokenFrame]):
         if not self._begun and (instead := _instead(rest)):
             return instead
         if self._finish is not None and not rest:
-            return End()
+            return End("the response ended without metadata")
         begun = "without a reason to stop" if self._begun else "before its first event"
         return Trouble(Outcome.CUT, f"the stream ended {'inside a frame' if rest else begun}")
 
@@ -173,9 +175,9 @@ def _instead(data: bytes) -> Trouble | None:
 
 def _piece(delta: dict[str, Any]) -> list[Event]:
     """The output of a delta; signatures and redacted reasoning are none."""
-    reasoning = word(mapping(delta.get("reasoningContent")).get("text"))
-    called = word(mapping(delta.get("toolUse")).get("input"))
-    pieces = ((Kind.REASONING, reasoning), (Kind.ANSWER, word(delta.get("text"))), (Kind.TOOL, called))
+    reasoning = text_in(object_in(delta, "reasoningContent"), "text")
+    called = text_in(object_in(delta, "toolUse"), "input")
+    pieces = ((Kind.REASONING, reasoning), (Kind.ANSWER, text_in(delta, "text")), (Kind.TOOL, called))
     return [Output(kind, text) for kind, text in pieces if text]
 
 

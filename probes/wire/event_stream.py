@@ -43,6 +43,7 @@ class EventStreamDecoder:
         self._rest = bytearray()
         self._broken = False
         self.overflowed = False
+        self.not_utf8 = False  # what a payload is, the dialect finds out
 
     def feed(self, data: bytes) -> list[Frame | BrokenFrame]:
         """The frames that ``data``, the next bytes of the body, completes; a `BrokenFrame` is the last."""

@@ -16,9 +16,9 @@ from probes.outcome import Outcome
 from probes.text import line
 from probes.wire.dialect import End, Event, Finish, Kind, Output, Served, Trouble, Usage, WireRequest
 from probes.wire.http_json import json_request
-from probes.wire.json_values import count, mapping, word
+from probes.wire.json_values import count, mapping, object_in, objects_in, text_in, word
 from probes.wire.sse_reader import SseReader
-from probes.wire.trouble import is_error, trouble, trouble_inside, trouble_instead
+from probes.wire.trouble import error_record, is_error, trouble, trouble_inside, trouble_instead
 
 _TIER_HEADER: Final = "x-gemini-service-tier"
 """Which tier served (ai.google.dev, priority-inference): an overfull one answers as "standard"."""
@@ -67,11 +67,7 @@ class Wire:
 
     def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Trouble:
         """What a response that is not a 200 means. ``body`` may be cut, empty, HTML or not text at all."""
-        try:
-            record = json.loads(body)
-        except (ValueError, RecursionError):
-            record = None
-        return _detailed(trouble(status, headers, body), record)
+        return _detailed(trouble(status, headers, body), error_record(body))
 
 
 class ContentReader(SseReader):
@@ -94,7 +90,7 @@ class ContentReader(SseReader):
         events = self._say_served(record)
         new = self._count(mapping(record.get("usageMetadata")))
         usage = self._usage() if new else None
-        candidate = _first(record.get("candidates"))
+        candidate = _first(objects_in(record, "candidates"))
         for kind, text in _pieces(candidate):
             counted = "thoughtsTokenCount" if kind is Kind.REASONING else "candidatesTokenCount"
             running = usage.output if usage and counted in new else None
@@ -150,19 +146,16 @@ class ContentReader(SseReader):
         return [served] if news else []
 
 
-def _first(candidates: object) -> dict[str, Any]:
-    for one in _list(candidates):
-        if isinstance(one, dict) and one.get("index") in (0, None):
-            return one
-    return {}
+def _first(candidates: list[dict[str, Any]]) -> dict[str, Any]:
+    return next((one for one in candidates if one.get("index") in (0, None)), {})
 
 
 def _pieces(candidate: dict[str, Any]) -> Iterator[tuple[Kind, str]]:
     """The non-empty output of a candidate, one piece per kind; a part's ``thoughtSignature`` is none."""
     found: dict[Kind, str] = {}
-    for part in map(mapping, _list(mapping(candidate.get("content")).get("parts"))):
+    for part in objects_in(object_in(candidate, "content"), "parts"):
         kind = Kind.REASONING if part.get("thought") is True else Kind.ANSWER
-        text = word(part.get("text"))
+        text = text_in(part, "text")
         if "functionCall" in part:
             kind, text = Kind.TOOL, _arguments(mapping(part["functionCall"]))
         if text:

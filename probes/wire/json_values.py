@@ -25,6 +25,51 @@ def parsed(text: str) -> Any:
     return json.loads(text)
 
 
+class Malformed(ValueError):  # noqa: N818  # a record, in the words of a sample's detail
+    """A record with a value of a type that its dialect does not allow there."""
+
+
+def object_in(record: dict[str, Any], name: str) -> dict[str, Any]:
+    """A field that can only be an object; an empty one (never to be written to) where it is missing, null or empty.
+
+    Raises Malformed where it is anything else.
+    """
+    value = record.get(name)
+    if isinstance(value, dict):
+        return value
+    if value:
+        raise Malformed(f"{name} is not an object: {_shown(value)}")
+    return _NOTHING
+
+
+def objects_in(record: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    """A field that can only be a list of objects; nulls in it are left out. Raises Malformed as `object_in`."""
+    value = record.get(name)
+    if not value:
+        return []
+    if not isinstance(value, list) or not all(one is None or isinstance(one, dict) for one in value):
+        raise Malformed(f"{name} is not a list of objects: {_shown(value)}")
+    return [one for one in value if one is not None]
+
+
+def text_in(record: dict[str, Any], name: str) -> str:
+    """A field that can only be text; empty where it is missing, null or empty. Raises Malformed as `object_in`."""
+    value = record.get(name)
+    if isinstance(value, str):
+        return value
+    if value or (isinstance(value, int | float) and value is not False):  # a 0 would be a lost piece of text
+        raise Malformed(f"{name} is not text: {_shown(value)}")
+    return ""
+
+
+def _shown(value: object) -> str:
+    """The beginning of a value, as JSON where it can be."""
+    try:
+        return json.dumps(value, ensure_ascii=False)[:200]
+    except (ValueError, RecursionError):
+        return f"a {type(value).__name__}"
+
+
 def mapping(value: object) -> dict[str, Any]:
     """``value`` where it is a JSON object, else an empty one (never to be written to)."""
     return value if isinstance(value, dict) else _NOTHING

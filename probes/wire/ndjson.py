@@ -12,7 +12,7 @@ from probes.wire.trouble import is_error, trouble_inside
 
 
 class NdjsonDecoder:
-    """An incremental decoder. A line above ``limit`` bytes sets ``overflowed`` and ends the decoding.
+    """An incremental decoder. A line above ``limit`` bytes, or one that is not UTF-8, ends the decoding and says so.
 
     Memory stays bounded whatever comes. What is left at the end of the body is a line too.
     """
@@ -21,10 +21,11 @@ class NdjsonDecoder:
         self._limit = limit
         self._rest = bytearray()
         self.overflowed = False
+        self.not_utf8 = False
 
     def feed(self, data: bytes) -> list[str]:
         """The lines, blank ones left out, that ``data``, the next bytes of the body, completes."""
-        if self.overflowed:
+        if self.overflowed or self.not_utf8:
             return []
         first, *others = data.split(b"\n")
         if not others:
@@ -45,8 +46,13 @@ class NdjsonDecoder:
             if len(one) > self._limit:
                 self._overflow()
                 return taken
-            if one.strip():
-                taken.append(one.decode("utf-8", "replace"))
+            if not one.strip():
+                continue
+            try:
+                taken.append(one.decode())
+            except UnicodeDecodeError:
+                self.not_utf8 = True
+                return taken
         if len(self._rest) > self._limit:
             self._overflow()
         return taken

@@ -14,7 +14,7 @@ from probes.outcome import Outcome
 from probes.text import line
 from probes.wire.dialect import End, Event, Finish, Kind, Output, Served, ServerTimes, Trouble, Usage, WireRequest
 from probes.wire.http_json import bearer, json_request, served_request
-from probes.wire.json_values import count, mapping, number, word
+from probes.wire.json_values import count, mapping, number, object_in, text_in, word
 from probes.wire.ndjson import NdjsonReader
 from probes.wire.shown_reasoning import raw_reasoning
 from probes.wire.trouble import is_error, trouble, trouble_inside
@@ -65,7 +65,7 @@ class ChatReader(NdjsonReader):
     def _record(self, record: dict[str, Any]) -> list[Event]:
         if is_error(record):
             return [trouble_inside(record)]
-        outputs = _outputs(mapping(record.get("message")), word(record.get("model")))
+        outputs = _outputs(object_in(record, "message"), word(record.get("model")))
         self._said_something = self._said_something or bool(outputs)
         events = [*self._say_served(record), *outputs]
         return [*events, *self._ending(record)] if record.get("done") is True else events
@@ -112,8 +112,8 @@ def _outputs(message: dict[str, Any], model: str | None) -> list[Event]:
     """The non-empty output of a line, one piece per kind. Thinking comes whole, but for models of other clouds."""
     called = message.get("tool_calls")
     pieces = (
-        (Kind.REASONING, word(message.get("thinking"))),
-        (Kind.ANSWER, word(message.get("content"))),
+        (Kind.REASONING, text_in(message, "thinking")),
+        (Kind.ANSWER, text_in(message, "content")),
         (Kind.TOOL, "".join(map(_arguments, called)) if isinstance(called, list) else None),
     )
     raw = raw_reasoning(model) is not False

@@ -22,7 +22,7 @@ from probes.wire.dialect import (
     WireRequest,
 )
 from probes.wire.http_json import bearer, json_request, served_request
-from probes.wire.json_values import mapping, word
+from probes.wire.json_values import mapping, object_in, objects_in, text_in, word
 from probes.wire.repetition import Repetition
 from probes.wire.shown_reasoning import raw_reasoning
 from probes.wire.sse import SseEvent
@@ -131,7 +131,7 @@ class ChatReader(SseReader):
 
     def _record(self, record: dict[str, Any], name: str) -> list[Event]:
         """The events of one record, a `Trouble` last."""
-        choice = _first_choice(record.get("choices"))
+        choice = _first_choice(objects_in(record, "choices"))
         groq = mapping(record["x_groq"]) if "x_groq" in record else _NOTHING
         events = self._say_served(record, groq)
         counts = mapping(record.get("usage") or choice.get("usage") or groq.get("usage"))  # choice: Kimi
@@ -177,17 +177,17 @@ class ChatReader(SseReader):
         return [] if self._served == old else [self._served]
 
 
-def _first_choice(choices: object) -> dict[str, Any]:
-    for one in choices if isinstance(choices, list) else ():
-        if isinstance(one, dict) and one.get("index") in (0, None):
+def _first_choice(choices: list[dict[str, Any]]) -> dict[str, Any]:
+    for one in choices:
+        if one.get("index") in (0, None):
             return one
     return {}
 
 
 def _pieces(choice: dict[str, Any]) -> Iterator[tuple[Kind, str]]:
     """The non-empty output of a choice, one piece per kind."""
-    delta = choice.get("delta")
-    if not isinstance(delta, dict):
+    delta = object_in(choice, "delta")
+    if not isinstance(choice.get("delta"), dict):
         if text := word(choice.get("text")):  # legacy; beside a delta it repeats the delta (Together)
             yield Kind.ANSWER, text
         return
@@ -196,11 +196,10 @@ def _pieces(choice: dict[str, Any]) -> Iterator[tuple[Kind, str]]:
             yield Kind.REASONING, text
             break
     content = delta.get("content")
-    if isinstance(content, str):
-        if content:
-            yield Kind.ANSWER, content
-    elif content:
+    if isinstance(content, list | dict):
         yield from _parts(content)
+    elif content := text_in(delta, "content"):
+        yield Kind.ANSWER, content
     if "refusal" in delta and (text := _text(delta["refusal"])):
         yield Kind.REFUSAL, text
     if ("tool_calls" in delta or "function_call" in delta) and (text := _arguments(delta)):

@@ -4,15 +4,18 @@ from abc import ABC, abstractmethod
 from typing import Generic, Protocol, TypeVar
 
 from probes.outcome import Outcome
+from probes.text import line
 from probes.wire.dialect import EVENT_LIMIT, End, Event, Trouble
+from probes.wire.json_values import Malformed
 
 Frame = TypeVar("Frame")
 
 
 class Framing(Protocol[Frame]):
-    """Bytes in, frames out; ``overflowed`` once one was too long, and none comes after that."""
+    """Bytes in, frames out; none comes after one that was too long (``overflowed``) or no text (``not_utf8``)."""
 
     overflowed: bool
+    not_utf8: bool
 
     def feed(self, data: bytes) -> list[Frame]:
         """The frames that ``data``, the next bytes of the body, completes."""
@@ -52,7 +55,7 @@ class RecordReader(ABC, Generic[Frame]):
 
     @abstractmethod
     def _events(self, frame: Frame) -> list[Event]:
-        """The events of one frame, an `End` or `Trouble` last."""
+        """The events of one frame, an `End` or `Trouble` last. May raise Malformed, which ends the response."""
 
     @abstractmethod
     def _verdict(self) -> End | Trouble:
@@ -61,11 +64,17 @@ class RecordReader(ABC, Generic[Frame]):
     def _read(self, frames: list[Frame]) -> list[Event]:
         events: list[Event] = []
         for one in frames:
-            events += self._events(one)
+            try:
+                events += self._events(one)
+            except Malformed as error:
+                events.append(Trouble(Outcome.PROTOCOL, line(str(error))))
             if events and isinstance(events[-1], End | Trouble):
                 self._over = True
                 return events
         if self._decoder.overflowed:
             self._over = True
             events.append(Trouble(Outcome.PROTOCOL, f"{self._frame} of more than {EVENT_LIMIT:,} bytes"))
+        elif self._decoder.not_utf8:
+            self._over = True
+            events.append(Trouble(Outcome.PROTOCOL, f"{self._frame} that is not UTF-8"))
         return events

@@ -15,7 +15,7 @@ from probes.ratelimit import parse_reset
 from probes.text import line
 from probes.wire.chat_usage import leaves_out, times_of
 from probes.wire.dialect import End, Event, Finish, HiddenReasoning, Kind, Output, Served, Trouble, Usage
-from probes.wire.json_values import count, mapping, number, word
+from probes.wire.json_values import count, mapping, number, object_in, text_in, word
 from probes.wire.trouble import trouble_inside
 
 _DELTAS: Final[Mapping[str, Kind]] = {
@@ -71,7 +71,7 @@ class ResponseEvents:
         if sort == "error" or record.get("error"):
             return [_told(record)]
         if kind := _DELTAS.get(sort):
-            text = word(record.get("delta"))
+            text = text_in(record, "delta")
             running = count(mapping(record.get("timings")).get("predicted_n"))  # llama.cpp with timings_per_token
             if kind is not Kind.REASONING:
                 return [Output(kind, text, running or None)] if text else []
@@ -80,7 +80,7 @@ class ResponseEvents:
         if sort == "response.output_item.done" and mapping(record.get("item")).get("type") == "reasoning":
             hidden, self._reasoning_shown = not self._reasoning_shown, False
             return [HiddenReasoning()] if hidden else []
-        response = mapping(record.get("response"))
+        response = object_in(record, "response")
         events = self._say_served(response, final=sort in _TERMINAL)
         if sort not in _TERMINAL:
             return events

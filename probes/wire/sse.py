@@ -27,7 +27,8 @@ class SseDecoder:
     """An incremental decoder after the WHATWG event-stream grammar, with two differences a probe needs.
 
     What is left at the end of the body is an event too (providers forget the last blank line), and an event or line
-    above ``limit`` bytes sets ``overflowed`` and ends the decoding: memory stays bounded whatever comes.
+    above ``limit`` bytes sets ``overflowed`` and ends the decoding: memory stays bounded whatever comes. So does one
+    whose data is not UTF-8, with ``not_utf8``.
 
     With ``bare_json``, JSON on lines of its own, without ``data:``, is an event as soon as its brackets balance
     (Gemini's errors in mid-stream; python-genai reads them so, ``_api_client.py``); until then it is `stray`.
@@ -47,6 +48,7 @@ class SseDecoder:
         self._id = ""
         self._stray = bytearray()
         self.overflowed = False
+        self.not_utf8 = False
         self.keep_alives = 0
         """The comments ``: keep-alive`` before the first event."""
         self._any = False
@@ -58,7 +60,7 @@ class SseDecoder:
 
     def feed(self, data: bytes) -> list[SseEvent]:
         """The events that ``data``, the next bytes of the body, completes. Bytes may be cut anywhere."""
-        if self.overflowed:
+        if self.overflowed or self.not_utf8:
             return []
         if not self._begun:
             data = self._without_bom(data)
@@ -84,7 +86,7 @@ class SseDecoder:
         """The event left over at the end of the body, if any."""
         rest = bytes(self._rest).removeprefix(b"" if self._begun else _BOM)
         self._rest.clear()
-        return [] if self.overflowed else self._take([rest, b""] if rest else [b""])
+        return [] if self.overflowed or self.not_utf8 else self._take([rest, b""] if rest else [b""])
 
     def _without_bom(self, data: bytes) -> bytes:
         data = bytes(self._rest) + data
@@ -100,7 +102,9 @@ class SseDecoder:
         for line in lines:
             if not line:
                 if self._data:
-                    events.append(self._event())
+                    events += self._event()
+                    if self.not_utf8:
+                        break
                 self._name = b""
             elif self._size + len(line) > self._limit:
                 self._overflow()
@@ -114,13 +118,18 @@ class SseDecoder:
                 events += self._take_stray(line)
         return events
 
-    def _event(self) -> SseEvent:
+    def _event(self) -> list[SseEvent]:
+        """The event whose data lines have come; none where they are not UTF-8."""
         self._any = True
         data = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
         self._data.clear()
         self._size = 0
         name = self._name.decode("utf-8", "replace") if self._name else ""
-        return SseEvent(data.decode("utf-8", "replace"), name, self._id)
+        try:
+            return [SseEvent(data.decode(), name, self._id)]
+        except UnicodeDecodeError:
+            self.not_utf8 = True
+            return []
 
     def _take_field(self, line: bytes) -> bool:
         name, _, value = line.partition(b":")
@@ -154,7 +163,7 @@ class SseDecoder:
         self._bare_depth = 0
         bare = self._stray[self._bare_start :].decode("utf-8", "replace")
         del self._stray[self._bare_start :]
-        return [*([self._event()] if self._data else []), SseEvent(bare, "", self._id)]
+        return [*(self._event() if self._data else []), SseEvent(bare, "", self._id)]
 
     def _overflow(self) -> None:
         self.overflowed = True

@@ -18,6 +18,7 @@ from probes.ratelimit import parse_reset, retry_hint
 from probes.text import line
 from probes.wire.dialect import Trouble
 from probes.wire.json_values import mapping, word
+from probes.wire.sse import SseDecoder
 
 PAGE_LIMIT: Final = 64 * 1024
 """Characters of a body that is not JSON which are looked at."""
@@ -145,7 +146,7 @@ def trouble(status: int, headers: Mapping[str, str], body: bytes) -> Trouble:
     """What a response that is not a 200 means. ``body`` may be cut, empty, HTML or not text; names in lower case."""
     if 300 <= status < 400:
         return Trouble(Outcome.PROTOCOL, _redirect(headers.get("location", "")))
-    complaint = read_complaint(_json(body)) or Complaint(_prose(body) or f"HTTP {status} with an empty body")
+    complaint = read_complaint(error_record(body)) or Complaint(_prose(body) or f"HTTP {status} with an empty body")
     outcome = _outcome(complaint, status) or Outcome.PROTOCOL
     return Trouble(outcome, complaint.detail, complaint.retry_after_s)
 
@@ -246,7 +247,23 @@ def _delay(details: object) -> float | None:
     return None
 
 
-def _json(body: bytes) -> Any:
+def error_record(body: bytes) -> Any:
+    """The record in the body of an error: its JSON, or the first error, else complaint, of those it streams; or None.
+
+    Those are server-sent events (LiteLLM's 500 on its Responses route is ``data: {"error": …}``) or lines of JSON.
+    """
+    if (record := _json(body)) is not None:
+        return record
+    decoder = SseDecoder()
+    events = [*decoder.feed(body), *decoder.close()]
+    records = [
+        _json(one.data) if one.data[:1] in "{[" else {"error": one.data} for one in events if one.data != "[DONE]"
+    ]
+    records = [one for one in records or map(_json, body.splitlines()) if read_complaint(one)]
+    return next(filter(is_error, records), records[0] if records else None)
+
+
+def _json(body: bytes | str) -> Any:
     try:
         return json.loads(body)
     except (ValueError, RecursionError):

@@ -204,7 +204,7 @@ def test_any_cut_of_the_bytes_gives_the_same_events(name):
         ([{"text": "x"}], usage(9, None, 70), [(ANSWER, "x", None)]),  # the thoughts alone do not count the answer
         ([{"text": "x", "thought": True}], usage(9, 1), [(REASONING, "x", None)]),
         ([{"text": "x", "thought": "yes"}, {"text": "y"}], None, [(ANSWER, "xy", None)]),
-        ([SIGNED, {"inlineData": {"data": "aGk="}}, {"text": None}, None, 3], usage(9, 5), []),
+        ([SIGNED, {"inlineData": {"data": "aGk="}}, {"text": None}, None], usage(9, 5), []),
         ([{"functionCall": {"name": "f"}}, {"functionCall": []}], usage(9, 5), []),
     ],
 )

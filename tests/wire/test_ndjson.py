@@ -22,13 +22,19 @@ def decoded(*pieces, limit=EVENT_LIMIT):
         (b'{"a":1}\r\n\r\n \n\n{"b":2}\r\n', ['{"a":1}\r', '{"b":2}\r']),
         (b'{"a":1}\n{"b":2}', ['{"a":1}', '{"b":2}']),
         ('"\u2028\u2029\u0085\x0b\x0c\x1c\x1d\x1e"\n'.encode(), ['"\u2028\u2029\u0085\x0b\x0c\x1c\x1d\x1e"']),
-        (b'"\xff\xc3"\n', ['"\ufffd\ufffd"']),
         (b"", []),
         (b"\n\n", []),
     ],
 )
 def test_lines_end_at_line_feeds_and_nowhere_else(body, lines):
     assert decoded(body) == (lines, False)
+
+
+def test_a_line_that_is_not_utf8_is_the_last_and_is_said():
+    decoder = NdjsonDecoder()
+    assert decoder.feed(b'{"a":1}\n"\xff\xc3"\n{"b":2}\n') == ['{"a":1}']
+    assert decoder.not_utf8
+    assert decoder.feed(b'{"b":2}\n') == decoder.close() == []
 
 
 def test_any_cut_of_the_bytes_gives_the_same_lines():

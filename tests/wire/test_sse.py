@@ -32,13 +32,19 @@ def decoded(*pieces, limit=1 << 20):
         (b"data: left", [("left", "", "")]),
         (b"data: a\n\ndata: left\n", [("a", "", ""), ("left", "", "")]),
         ("data: a\u2028b\u2029c\x85d\x0be\x0cf\x1cg\n\n".encode(), [("a\u2028b\u2029c\x85d\x0be\x0cf\x1cg", "", "")]),
-        (b"data: \xff\xfe ok\n\n", [("\ufffd\ufffd ok", "", "")]),
         (b"", []),
         (b"\xef\xbb\xbf", []),
     ],
 )
 def test_events_of_a_body(body, events):
     assert decoded(body)[0] == [SseEvent(*one) for one in events]
+
+
+def test_an_event_that_is_not_utf8_is_the_last_and_is_said():
+    decoder = SseDecoder()
+    assert decoder.feed(b"data: a\n\ndata: \xff\xfe ok\n\ndata: b\n\n") == [SseEvent("a")]
+    assert decoder.not_utf8
+    assert decoder.feed(b"data: b\n\n") == decoder.close() == []
 
 
 BODY = (
