@@ -51,6 +51,7 @@ DIALECTS = {
         "/v1beta", "STOP", "MAX_TOKENS", {"generationConfig": {"thinkingConfig": {"includeThoughts": True}}}
     ),
     "ollama": Spoken("", "stop", "length", counts_reasoning=False),
+    "openai_completions": Spoken("/v1", "stop", "length"),
     "bedrock_converse": Spoken("", "end_turn", "max_tokens", counts_reasoning=False),
 }
 THOUGHTFUL = Behaviour(

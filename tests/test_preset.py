@@ -10,7 +10,7 @@ from probes.preset import dialects, presets, read
 from probes.toml_table import ConfigError
 from probes.wire import load_dialect
 
-LOCAL = {"vllm", "sglang", "llamacpp", "ollama", "ollama-native", "lmstudio"}
+LOCAL = {"vllm", "vllm-completions", "sglang", "llamacpp", "ollama", "ollama-native", "lmstudio"}
 
 
 def test_every_provider_is_known():
@@ -47,7 +47,7 @@ def test_what_providers_need_or_refuse():
         "bedrock-openai",
     }
     assert {one.name for one in known.values() if not one.quirks.usage_option} == {"mistral", "openrouter"}
-    assert {one.name for one in known.values() if one.quirks.continuous_usage} == {"vllm", "sglang"}
+    assert {one.name for one in known.values() if one.quirks.continuous_usage} == {"vllm", "vllm-completions", "sglang"}
     assert known["inception"].body == {"diffusing": False}
     assert known["fireworks"].body == {"perf_metrics_in_response": True}
     assert known["openai"].body == known["openai-responses"].body == {"stream_options": {"include_obfuscation": False}}

@@ -118,6 +118,7 @@ PROVIDERS: Final = {
     "bedrock": Provider(),
     "bedrock-openai": Provider(),
     "vllm": Provider(EVERY_CHUNK),
+    "vllm-completions": Provider(EVERY_CHUNK),
     "sglang": Provider(EVERY_CHUNK),
     "llamacpp": Provider(
         replace(USUAL, timings="llamacpp"),

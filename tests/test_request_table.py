@@ -85,6 +85,12 @@ def test_a_pasted_address_is_mended(read, url, dialect, said):
     assert "AIza" not in found
 
 
+def test_a_chats_path_is_not_taken_for_that_of_completions(read):
+    found = read("", at("https://host/v1/chat/completions", "openai_completions"))
+    assert 'base_url = "https://host/v1", dialect = "openai_chat"' in found
+    assert 'base_url = "https://host/v1"' in read("", at("https://host/v1/completions", "openai_completions"))
+
+
 def test_a_base_url_may_end_like_another_dialects_path(read):
     assert read("", at("https://host/ai/messages")).base_url == "https://host/ai/messages"
 
@@ -168,6 +174,12 @@ def test_every_dialect_writes_messages_in_its_own_form():
     for name in ("openai_responses", "openai_responses_ws"):
         assert (sent(name)["instructions"], sent(name)["input"]) == ("[n] Be brief.", CHAT[1:])
     assert (sent("anthropic")["system"], sent("anthropic")["messages"]) == ("[n] Be brief.", CHAT[1:])
+    assert sent("openai_completions")["prompt"] == "\n\n".join(one["content"] for one in CHAT)
+    bedrock = sent("bedrock_converse")
+    assert (bedrock["system"], bedrock["messages"][1]) == (
+        [{"text": "[n] Be brief."}],
+        {"role": "assistant", "content": [{"text": "Hi."}]},
+    )
     gemini = sent("gemini")
     assert gemini["systemInstruction"] == {"parts": [{"text": "[n] Be brief."}]}
     assert [(one["role"], one["parts"][0]["text"]) for one in gemini["contents"]] == [

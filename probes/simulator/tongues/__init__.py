@@ -10,6 +10,7 @@ from probes.simulator.tongues import (
     gemini,
     ollama,
     openai_chat,
+    openai_completions,
     openai_responses,
     openai_responses_ws,
 )
@@ -17,6 +18,7 @@ from probes.simulator.tongues.tongue import Tongue
 
 _PATHS: Final = (
     (re.compile("/(?:.+/)?(?:chat/completions|invocations)"), openai_chat.TONGUE),
+    (re.compile("/(?:.+/)?completions"), openai_completions.TONGUE),
     (re.compile("/(?:.+/)?responses"), openai_responses.TONGUE),
     (re.compile("/(?:.+/)?messages"), anthropic.TONGUE),
     (gemini.PATH, gemini.TONGUE),

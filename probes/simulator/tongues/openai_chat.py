@@ -45,7 +45,9 @@ def ask_of(data: bytes) -> Ask:
 
 
 class Chunks(Answer):
-    """One answer's stream of chunks."""
+    """One answer's stream of chunks; ``SORT`` is what each calls itself."""
+
+    SORT = "chat.completion.chunk"
 
     def acts(self) -> Iterator[Act]:
         """The head, the chunks in order of their due times, the marker and the end."""
@@ -97,8 +99,11 @@ class Chunks(Answer):
             case _:
                 return {"content": piece.text}
 
+    def _choice(self, delta: Mapping[str, Any], finish_reason: str | None) -> dict[str, Any]:
+        return {"index": 0, "delta": delta, "finish_reason": finish_reason}
+
     def _event(self, due_ms: float, delta: Mapping[str, Any], written: int) -> Event:
-        body: dict[str, Any] = {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+        body: dict[str, Any] = {"choices": [self._choice(delta, None)]}
         if self.behaviour.usage == "every_chunk":
             body["usage"] = self._usage(written)
         elif self._usage_apart:
@@ -108,7 +113,7 @@ class Chunks(Answer):
         return self._data(due_ms, body)
 
     def _finish(self, due_ms: float) -> Event:
-        choice: dict[str, Any] = {"index": 0, "delta": {}, "finish_reason": self.course.finish_reason}
+        choice = self._choice({}, self.course.finish_reason)
         body: dict[str, Any] = {"choices": [choice]}
         match self.behaviour.usage:
             case "finish" | "every_chunk":
@@ -132,7 +137,7 @@ class Chunks(Answer):
     def _data(self, due_ms: float, body: Mapping[str, Any]) -> Event:
         chunk: dict[str, Any] = {
             "id": self.ident,
-            "object": "chat.completion.chunk",
+            "object": self.SORT,
             "created": int(time.time()),
             "model": self.model,
             "system_fingerprint": "fp_sim",  # Cerebras' own client takes no chunk without one for a chunk
