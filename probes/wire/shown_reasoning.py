@@ -8,7 +8,7 @@ _RAW: Final = re.compile(r"claude-3[-.]7|gpt-oss", re.IGNORECASE)
 """Claude 3.7 is the only Claude whose thinking comes whole (platform.claude.com/docs, extended thinking, differences
 across model versions); gpt-oss is open."""
 
-_SUMMARIZED: Final = re.compile(r"claude|gemini|(?:^|/)(?:gpt-[5-9]|o[1-9])", re.IGNORECASE)
+_SUMMARIZED: Final = re.compile(r"claude|gemini|(?:^|[/.])(?:gpt-[5-9]|o[1-9])", re.IGNORECASE)
 """Claude 4 and newer, Gemini ("thought summaries", ai.google.dev, thinking) and OpenAI's own reasoning models
 (platform.openai.com/docs, reasoning: raw reasoning is not exposed), whichever gateway passes it on, under whatever
 field."""

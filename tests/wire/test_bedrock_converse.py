@@ -11,6 +11,7 @@ from probes.simulator.event_frames import frame
 from probes.simulator.tongues.bedrock import event, exception
 from probes.wire.bedrock_converse import Wire
 from probes.wire.dialect import EVENT_LIMIT, End, Finish, HiddenReasoning, Kind, Output, Served, Trouble, Usage
+from probes.wire.shown_reasoning import raw_reasoning
 from tests.samples import endpoint
 
 REGIONAL = "https://bedrock-runtime.eu-west-1.amazonaws.com"
@@ -248,3 +249,17 @@ def test_an_http_error_is_named_by_its_header(status, name, message, outcome, sp
 def test_an_error_of_something_in_between_is_read_as_any():
     assert Wire().trouble(502, {}, b"<html><title>Bad Gateway</title></html>").outcome is Outcome.SERVER_ERROR
     assert Wire().trouble(403, {}, b"").outcome is Outcome.AUTH
+
+
+@pytest.mark.parametrize(
+    ("model", "raw"),
+    [
+        ("eu.anthropic.claude-sonnet-4-5-20250929-v1:0", False),
+        ("us.anthropic.claude-3-7-sonnet-20250219-v1:0", True),
+        ("openai.gpt-oss-120b-1:0", True),
+        ("us.openai.gpt-6-sol", False),
+        ("us.deepseek.r1-v1:0", None),
+    ],
+)
+def test_bedrocks_names_of_models_tell_what_is_shown_of_their_reasoning(model, raw):
+    assert raw_reasoning(model) is raw
