@@ -35,10 +35,12 @@ class Behaviour:
     ``reasoning_tokens`` come first, in the field ``reasoning_style`` names: ``parts`` is a list of typed parts
     (Mistral), ``hidden`` is silence that is counted in usage only. The other tongues have one form for reasoning, but
     for Responses, which tells a summary to those who ask, and with ``reasoning_text`` (open models) the text itself.
+    With a ``summary`` so large a share of the reasoning's text is told, in a few pieces shortly before the answer.
 
     Usage. ``never`` is none in any tongue, the other places are those of chat completions: ``own_chunk`` has empty
     choices and comes after the finish; with ``usage_when_asked`` only if the request set ``include_usage``.
-    ``reasoning_counted`` is whether ``completion_tokens`` include reasoning (xAI's do not). ``usage_extra`` is merged
+    ``reasoning_counted`` is whether ``completion_tokens`` include reasoning (xAI's do not), ``reasoning_split`` whether
+    the reasoning is counted apart too. ``usage_extra`` is merged
     into the usage object (cached tokens under any name, a cost). ``timings`` is the style of server timings; Fireworks
     and, on every chunk, llama.cpp send theirs only to those who ask.
 
@@ -66,11 +68,13 @@ class Behaviour:
     output_tokens: Distribution | None = None
     reasoning_tokens: Distribution | None = None
     reasoning_style: ReasoningStyle = "reasoning"
+    summary: float | None = None
 
     usage: UsagePlace = "own_chunk"
     usage_when_asked: bool = False
     usage_extra: Mapping[str, Any] = field(default_factory=dict)
     reasoning_counted: bool = True
+    reasoning_split: bool = True
     timings: TimingStyle = "none"
 
     role_first: bool = True

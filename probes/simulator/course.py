@@ -1,13 +1,21 @@
 """Course: one answer planned in time before its first byte is written."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from random import Random
+from typing import Final
 
 from probes.simulator import prose
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Distribution
 from probes.simulator.request import Ask
 from probes.wire.dialect import Kind
+
+_SUMMARY_TIME: Final = 0.1
+"""In the last part of the reasoning's time that is so large its summary is told."""
+
+_SUMMARY_TOKENS: Final = 8
+"""So many tokens of reasoning for one piece of a summary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +73,19 @@ def course(behaviour: Behaviour, ask: Ask, rng: Random, slower: float = 1.0) -> 
     ttfb_ms = ttft_ms if behaviour.ttfb_ms is None else min(ttft_ms, behaviour.ttfb_ms.draw(rng))
     kept_back = ask.thinking == "hidden" and behaviour.reasoning_style != "reasoning_text"
     hidden = kept_back or behaviour.reasoning_style == "hidden"
-    parts = _chunked(behaviour, Kind.REASONING, [] if hidden else thought, rng)
+    parts = [] if hidden else _reasoned(behaviour, thought, rng)
     parts += _chunked(behaviour, behaviour.kind, answer, rng)
     # the first token exists at ttft_ms; an event is due when the last of its tokens exists, the first one excepted
     written = len(thought) if hidden else 0
     first = 1 if written else (parts[0][2] if parts else 0)
+    thought_ms = ttft_ms + (len(thought) - first) * 1000 / tokens_per_s
     pieces = []
     for kind, text, tokens in parts:
         written += tokens
-        pieces.append(Piece(ttft_ms + (written - first) * 1000 / tokens_per_s, kind, text, tokens))
+        due_ms = ttft_ms + (written - first) * 1000 / tokens_per_s
+        if behaviour.summary is not None and kind is Kind.REASONING:
+            due_ms = thought_ms - (thought_ms - due_ms) * _SUMMARY_TIME
+        pieces.append(Piece(due_ms, kind, text, tokens))
     return Course(
         ttfb_ms=ttfb_ms,
         load_ms=load_ms,
@@ -100,6 +112,16 @@ def _words(behaviour: Behaviour, ask: Ask, rng: Random) -> tuple[list[str], list
 
 def _count(distribution: Distribution | None, rng: Random) -> int | None:
     return None if distribution is None else max(0, round(distribution.draw(rng)))
+
+
+def _reasoned(behaviour: Behaviour, thought: list[str], rng: Random) -> list[tuple[Kind, str, int]]:
+    """The texts of the reasoning's events, or of those of a summary: the whole count is shared out among these."""
+    if behaviour.summary is None:
+        return _chunked(behaviour, Kind.REASONING, thought, rng)
+    told = "".join(thought)[: round(behaviour.summary * len("".join(thought)))]
+    count = max(1, min(len(thought), len(told)) // _SUMMARY_TOKENS)
+    cuts = [(place * len(told) // count, place * len(thought) // count) for place in range(count + 1)]
+    return [(Kind.REASONING, told[a:b], n - m) for (a, m), (b, n) in pairwise(cuts)]
 
 
 def _chunked(behaviour: Behaviour, kind: Kind, tokens: list[str], rng: Random) -> list[tuple[Kind, str, int]]:

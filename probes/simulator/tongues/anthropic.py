@@ -93,7 +93,7 @@ class Messages(Answer):
 
     def _final_usage(self) -> dict[str, Any]:
         usage = self._usage(self.course.output_tokens)
-        if thought := self.course.reasoning_tokens:
+        if (thought := self.course.reasoning_tokens) and self.behaviour.reasoning_split:
             usage["output_tokens_details"] = {"thinking_tokens": thought}
         return usage
 

@@ -18,7 +18,7 @@ def usage(behaviour: Behaviour, course: Course, written: int | None = None) -> d
         "completion_tokens": completion,
         "total_tokens": course.input_tokens + output,
     }
-    if behaviour.reasoning_tokens is not None:
+    if behaviour.reasoning_tokens is not None and behaviour.reasoning_split:
         counts["completion_tokens_details"] = {"reasoning_tokens": reasoning}
     if written is None:
         counts |= _times_in_usage(behaviour, course)

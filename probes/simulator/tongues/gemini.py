@@ -66,8 +66,10 @@ class Contents(Answer):
         return b"data: " + compact(body) + b"\r\n\r\n"
 
     def _usage(self, thoughts: int, candidates: int) -> dict[str, Any]:
-        """The counts so far; a count of nothing is not told."""
+        """The counts so far; a count of nothing is not told. Gateways that speak Gemini may not split the output."""
         prompt = self.course.input_tokens
+        if not self.behaviour.reasoning_split:
+            thoughts, candidates = 0, candidates + thoughts
         counts: dict[str, Any] = {
             "promptTokenCount": prompt,
             "candidatesTokenCount": candidates,

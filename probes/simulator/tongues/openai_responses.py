@@ -160,11 +160,12 @@ class Responses(Answer):
 
     def _usage(self) -> dict[str, Any]:
         course = self.course
+        split = {"output_tokens_details": {"reasoning_tokens": course.reasoning_tokens}}
         return {
             "input_tokens": course.input_tokens,
             "input_tokens_details": {"cached_tokens": 0},
             "output_tokens": course.output_tokens,
-            "output_tokens_details": {"reasoning_tokens": course.reasoning_tokens},
+            **(split if self.behaviour.reasoning_split else {}),
             "total_tokens": course.input_tokens + course.output_tokens,
             **self.behaviour.usage_extra,
         }

@@ -1,0 +1,63 @@
+"""Tokens/s, TTFT and TTFA of every dialect, however reasoning is shown and counted, against the simulator's truth."""
+
+import asyncio
+
+import pytest
+
+from probes.outcome import Outcome
+from probes.wire.dialect import Kind
+from tests.bench.speed_table import FORMS, SERVERS, Measured, measure
+
+OUTPUT, ANSWER, NONE = "output", "answer", None
+
+BASES = {
+    # in the order of FORMS: no reasoning; raw; summary; hidden; of the last three each with a split and without
+    "openai_chat": (OUTPUT, ANSWER, OUTPUT, ANSWER, NONE, ANSWER, NONE),
+    "openai_chat (Groq)": (OUTPUT, OUTPUT, OUTPUT, ANSWER, NONE, ANSWER, NONE),
+    "openai_chat (vLLM)": (OUTPUT, OUTPUT, OUTPUT, ANSWER, NONE, ANSWER, NONE),
+    "openai_chat (gateway)": (OUTPUT, OUTPUT, OUTPUT, ANSWER, NONE, ANSWER, NONE),
+    "openai_responses": (OUTPUT, OUTPUT, OUTPUT, ANSWER, NONE, ANSWER, NONE),
+    "openai_responses_ws": (OUTPUT, OUTPUT, OUTPUT, ANSWER, NONE, ANSWER, NONE),
+    "anthropic": (OUTPUT, OUTPUT, OUTPUT, ANSWER, NONE, ANSWER, NONE),
+    "anthropic (other model)": (OUTPUT, ANSWER, OUTPUT, ANSWER, NONE, ANSWER, NONE),
+    # usage with every event counts hidden thoughts before the first of the answer
+    "gemini": (OUTPUT, ANSWER, ANSWER, ANSWER, ANSWER, ANSWER, OUTPUT),
+    # never a split
+    "ollama": (OUTPUT, OUTPUT, OUTPUT, NONE, NONE, NONE, NONE),
+    "bedrock_converse": (OUTPUT, OUTPUT, OUTPUT, NONE, NONE, NONE, NONE),
+}
+
+
+def test_every_dialect_is_in_the_table():
+    assert BASES.keys() == SERVERS.keys()
+
+
+@pytest.mark.parametrize("server", SERVERS)
+async def test_a_speed_is_within_a_hundredth_of_the_truth_or_withheld_with_the_reason(server: str):
+    measured = await asyncio.gather(*(measure(server, form) for form in FORMS))
+    for one, basis in zip(measured, BASES[server], strict=True):
+        assert one.sample.outcome is Outcome.OK, one.sample
+        is_timed(one)
+        if held_up(one):
+            continue
+        assert one.sample.speed_basis == basis, (one.form, one.sample.outcome_detail)
+        if one.error is None:
+            assert (one.sample.outcome_detail or "").startswith("tokens/s withheld: "), one.form
+        else:
+            assert abs(one.error) <= 0.01 + one.bent, one.form
+
+
+def is_timed(one: Measured) -> None:
+    """Whether TTFT and TTFA are those of the first events of their kinds, none seen before it was written."""
+    marks, written = one.probed.marks, one.truth.outputs
+    assert marks.sent is not None
+    assert all(seen.at >= told.at_ns for seen, told in zip(marks.contents, written, strict=True))
+    answer = next(place for place, told in enumerate(written) if told.kind is Kind.ANSWER)
+    assert one.sample.ttft_ms == round((marks.contents[0].at - marks.sent) / 1e6, 4)
+    assert one.sample.ttfa_ms == round((marks.contents[answer].at - marks.sent) / 1e6, 4)
+
+
+def held_up(one: Measured) -> bool:
+    """Whether this machine stopped the simulator for so long that its pace was no pace."""
+    late = [told.at_ns - told.due_ns for told in one.truth.outputs]
+    return max(late) - min(late) > 50_000_000
