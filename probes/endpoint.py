@@ -158,6 +158,12 @@ class Endpoint:
         return max(self.max_output_tokens, *(value for name, value in named if name in _CAPS and type(value) is int), 0)
 
     @property
+    def key_names(self) -> tuple[str, ...]:
+        """The names of all keys it looks for: those of its own key, best first, of its headers, and of its proxy."""
+        proxy = () if self.route.proxy_key is None else (self.route.proxy_key,)
+        return (*self.keys, *(one.key for one in self.header_keys), *proxy)
+
+    @property
     def origin(self) -> str:
         """Scheme, host and port: the only place the key may go."""
         parts = urlsplit(self.base_url)

@@ -63,8 +63,7 @@ class KeyFinder:
 
     def forget(self, endpoint: Endpoint) -> None:
         """Look up again next time what this one uses."""
-        more = [one.key for one in endpoint.header_keys] + [one for one in (endpoint.route.proxy_key,) if one]
-        for names in (endpoint.keys, *((one,) for one in more)):
+        for names in (endpoint.keys, *((one,) for one in endpoint.key_names)):
             self._found.pop(names, None)
         if endpoint.key_command in self._printed:
             self._printed[endpoint.key_command].until = 0.0

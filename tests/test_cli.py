@@ -382,3 +382,58 @@ def test_a_new_process_starts_light_and_fails_clean():
     )
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr == "missing.toml: cannot be read: No such file or directory\n"
+
+
+GATEWAYS = """
+[[endpoint]]
+name = "a"
+provider = "openai"
+model = "m"
+key_header = "api-key"
+headers = { X-Portkey-Api-Key = "$PORTKEY_API_KEY", X-Team = "infra", X-Odd = "planted-Zq7hVx2LrT9wKe4Nb8" }
+[[endpoint]]
+name = "b"
+provider = "openai"
+model = "m"
+key_prefix = "Token "
+key_command = ["touch", "ran", "planted-Zq7hVx2LrT9wKe4Nb8Gm3Pd6"]
+key_lifetime = "20m"
+"""
+
+
+def test_check_and_keys_show_where_keys_come_from_and_go_and_run_nothing(run, tmp_path, monkeypatch):
+    path = tmp_path / "c.toml"
+    path.write_text(GATEWAYS)
+    monkeypatch.setenv("OPENAI_API_KEY", PLANTED)
+    code, out, _ = run("--config", str(path), "check")
+    assert (code, out.splitlines()[6:16]) == (
+        0,
+        [
+            "a          60 s  missing     463,680        –",
+            "  https://api.openai.com/v1  openai_chat  OPENAI_API_KEY  key in api-key: …",
+            "  X-Portkey-Api-Key: $PORTKEY_API_KEY (missing)  headers X-Team, X-Odd",
+            '  warning: headers.X-Odd is as long and as mixed as a key; if it is one: X-Odd = "$NAME"',
+            "b          60 s  command     463,680        –",
+            "  https://api.openai.com/v1  openai_chat  key_command touch ran …",
+            "  anew after 20m  key in Authorization: Token …",
+            "",
+            "At most 463,680 tokens a day for 1 endpoints that would be probed,",
+            "and $0.00 for the 0 of them that have a price.",
+        ],
+    )
+    monkeypatch.setenv("PORTKEY_API_KEY", PLANTED)
+    one, two = json.loads(run("--config", str(path), "check", "--json")[1])["endpoints"]
+    header = {"header": "X-Portkey-Api-Key", "prefix": "", "key": "PORTKEY_API_KEY", "source": "environment"}
+    assert (one["key_source"], one["key_header"], one["header_keys"]) == ("environment", "api-key", [header])
+    assert (one["headers"], len(one["warnings"])) == (["X-Team", "X-Odd"], 1)
+    assert (two["key"], two["key_source"], two["key_prefix"], two["key_lifetime_s"]) == (
+        None,
+        "command",
+        "Token ",
+        1200,
+    )
+    listed = {row["name"]: row for row in json.loads(run("--config", str(path), "keys", "list", "--json")[1])}
+    assert listed["PORTKEY_API_KEY"] == {"name": "PORTKEY_API_KEY", "source": "environment", "used_by": ["a"]}
+    for command in (["check"], ["check", "--json"], ["keys", "list"], ["providers"]):
+        assert "planted-Zq7h" not in "".join(map(str, run("--config", str(path), *command)))
+    assert not (tmp_path / "ran").exists()

@@ -32,12 +32,19 @@ def state(
     if watch.paused or (engine is not None and engine.paused):
         return "paused", "p to resume"
     if watch.no_key or (last is not None and last.outcome is Outcome.NO_KEY):
-        return "no key", f"set ${facts.key}, or: inftop keys set {facts.key}" if facts.key else "no key is set"
+        return "no key", _lacking(facts, last)
     if engine is not None and engine.over_budget:
         return "budget", line(engine.over_budget)
     if watch.blocked_until is not None and watch.blocked_until > now:
         return _blocked(watch, last_sent)
     return _by_samples(facts, watch, figures, last, last_sent, now)
+
+
+def _lacking(facts: EndpointFacts, last: Sample | None) -> str:
+    """Which key is missing, and what to do: as the last sample says, which knows those of headers and of commands."""
+    if last is not None and last.outcome is Outcome.NO_KEY and last.outcome_detail:
+        return line(last.outcome_detail.removeprefix("no key: "))
+    return f"set ${facts.key}, or: inftop keys set {facts.key}" if facts.key else "no key is set"
 
 
 def _by_samples(

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from probes.budget import Budget
 from probes.columns import columns
+from probes.commands.endpoint_keys import EndpointKeys, keys_of, warnings
 from probes.config import Config, find_config, load
 from probes.daily_cost import DailyCost, daily_cost
 from probes.endpoint import DEFAULT_REASONING, Endpoint
@@ -24,21 +25,16 @@ TIERS: Final = ("service_tier", "speed")
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One endpoint: the name of the key it would use, where that is, and the most a day costs.
-
-    ``key_source`` is "environment", "keyring", "missing", or where the endpoint takes no key: "none", or "AWS" where
-    its requests are signed with what AWS's own tools find, which is not looked for here.
-    """
+    """One endpoint: the keys it would use, and the most a day costs."""
 
     endpoint: Endpoint
-    key: str | None
-    key_source: str
+    keys: EndpointKeys
     cost: DailyCost
 
     @property
     def runs(self) -> bool:
         """Whether it would be probed: only such an endpoint costs anything."""
-        return self.endpoint.enabled and self.key_source != "missing"
+        return self.endpoint.enabled and not self.keys.missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +58,10 @@ class Total:
 def check(config: Path | None, *, as_json: bool) -> None:
     """Print what the configuration comes to. Raises ConfigError."""
     read = load(find_config(config))
-    sources = key_sources(dict.fromkeys(name for one in read.endpoints for name in one.keys))
-    rows = []
-    for endpoint in read.endpoints:
-        without = "missing" if endpoint.keys else "AWS" if endpoint.aws_service else "none"
-        key, source = sources.first(endpoint.keys) or (next(iter(endpoint.keys), None), without)
-        rows.append(Checked(endpoint, key, source, daily_cost(endpoint)))
+    sources = key_sources(dict.fromkeys(name for one in read.endpoints for name in one.key_names))
+    rows = [Checked(one, keys_of(one, sources), daily_cost(one)) for one in read.endpoints]
     total = _total(rows, read.budget)
-    if sources.keyring_trouble and any(row.key_source == "missing" for row in rows):
+    if sources.keyring_trouble and any(row.keys.missing for row in rows):
         print(f"note: {sources.keyring_trouble}", file=sys.stderr)  # noqa: T201
     text = json.dumps(_record(read, rows, total), indent=2) if as_json else "\n".join(_lines(read, rows, total))
     print(text)  # noqa: T201
@@ -94,20 +86,20 @@ def _lines(config: Config, rows: list[Checked], total: Total) -> list[str]:
         table[0],
     ]
     for row, cells in zip(rows, table[1:], strict=True):
-        lines += [cells, *_packed(_facts(row))]
+        lines += [cells, *_packed(_facts(row)), *(f"  warning: {one}" for one in warnings(row.endpoint))]
     return [*lines, "", *_verdict(total)]
 
 
 def _cells(row: Checked) -> tuple[str, ...]:
     every = f"{row.endpoint.interval:g} s" if row.endpoint.enabled else "off"
     usd = "–" if row.cost.usd is None else f"{row.cost.usd:.2f}"
-    return (row.endpoint.name, every, row.key_source, f"{row.cost.tokens:,}", usd)
+    return (row.endpoint.name, every, row.keys.summary, f"{row.cost.tokens:,}", usd)
 
 
 def _facts(row: Checked) -> list[str]:
     """Where an endpoint is, what it speaks, the name of its key, and what is asked for beside the usual."""
     endpoint = row.endpoint
-    facts = [endpoint.base_url, endpoint.dialect, row.key or ("AWS keys" if endpoint.aws_service else "no key")]
+    facts = [endpoint.base_url, endpoint.dialect, *row.keys.facts]
     if endpoint.path is not None:
         facts.append(f"path {endpoint.path}")
     facts += [f"query {name}={value}" for name, value in endpoint.query.items()]
@@ -186,8 +178,8 @@ def _endpoint_record(row: Checked) -> dict[str, Any]:
         "group": endpoint.group,
         "connection": endpoint.connection,
         "enabled": endpoint.enabled,
-        "key": row.key,
-        "key_source": row.key_source,
+        **row.keys.record,
+        "warnings": warnings(endpoint),
         "reasoning": endpoint.reasoning,
         **_tiers(endpoint),
         "interval_s": endpoint.interval,

@@ -67,7 +67,7 @@ def _users(config: Path | None) -> dict[str, list[str]]:
     """Every key name, with the endpoints that use it, else the presets that would."""
     users: dict[str, list[str]] = {}
     for endpoint in load(find_config(config)).endpoints:
-        for name in (*endpoint.keys, *(one for one in (endpoint.route.proxy_key,) if one)):
+        for name in dict.fromkeys(endpoint.key_names):
             users.setdefault(name, []).append(endpoint.name)
     for preset in presets().values():
         for name in preset.keys:
