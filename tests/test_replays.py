@@ -136,6 +136,22 @@ async def test_a_refusal_is_explained_in_the_providers_words(name: str):
     assert (sample.outcome, sample.outcome_detail) == (Outcome.REFUSED, f"the provider refused: {words}")
 
 
+REFUSED_AT_ONCE = [
+    ("anthropic", "invalid_request_error", None, "Output blocked by content filtering policy"),
+    ("openai_responses", "x", "invalid_prompt", "Invalid prompt: your prompt was flagged as potentially violating our"),
+    ("openai_chat", "data_inspection_failed", None, "Input data may contain inappropriate content."),
+    ("openai_chat", None, "400", "litellm.ContentPolicyViolationError: rejected by the safety system"),
+]
+
+
+@pytest.mark.parametrize(("dialect", "kind", "code", "words"), REFUSED_AT_ONCE)
+async def test_a_prompt_that_is_refused_is_no_bad_request(dialect: str, kind: str, code: str, words: str):
+    body = json.dumps({"type": "error", "error": {"type": kind, "code": code, "message": words}}).encode()
+    sample = (await replay(dialect, [body], status=400)).sample
+    assert sample.outcome is Outcome.REFUSED
+    assert (sample.outcome_detail or "").startswith(f"the provider refused: {words}")
+
+
 async def test_azures_refusal_of_a_prompt_names_what_was_found_in_it():
     sample = (await replay("openai_chat", [json.dumps(AZURE).encode()], status=400)).sample
     assert sample.outcome is Outcome.REFUSED

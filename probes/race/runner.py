@@ -123,7 +123,9 @@ class Runner:
 
     def _result(self, probed: Probed, gun: Gun) -> LaneResult:
         sample, marks = probed.sample, probed.marks
-        moments = tuple(self._moments)
+        # what was heard as the answer may have turned out to be reasoning
+        kinds = (one.kind for one in marks.contents)
+        moments = tuple(one._replace(kind=kind) for one, kind in zip(self._moments, kinds, strict=False))
         sent = end = None
         if gun.fired_at is not None and marks.sent is not None and marks.sent >= gun.fired_at:
             sent = marks.sent - gun.fired_at

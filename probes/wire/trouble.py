@@ -56,7 +56,7 @@ _WORDS: Final[Mapping[Outcome, frozenset[str]]] = {
     Outcome.NOT_FOUND: frozenset(
         {"model_not_found", "not_found", "not_found_error", "notfounderror", "resource_not_found_error"}
     ),
-    Outcome.REFUSED: frozenset({"content_policy_violation", "content_filter", "refusal"}),
+    Outcome.REFUSED: frozenset({"content_policy_violation", "content_filter", "refusal", "data_inspection_failed"}),
 }
 _WEAK_WORDS: Final[Mapping[Outcome, frozenset[str]]] = {
     # Said of nearly everything (Anthropic's lack of credit is an invalid_request_error): only where nothing else helps.
@@ -87,6 +87,14 @@ _SENTENCES: Final = (
         re.compile(
             r"overloaded|(?:over|at) capacity|high (?:traffic|demand|load)|server (?:is )?busy"
             r"|maximum pending requests|temporarily unavailable",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        Outcome.REFUSED,  # invalid requests by their type: Anthropic's, OpenAI's, LiteLLM's, Alibaba's
+        re.compile(
+            r"blocked by content filtering policy|flagged as potentially violating|ContentPolicyViolation"
+            r"|DataInspectionFailed",
             re.IGNORECASE,
         ),
     ),

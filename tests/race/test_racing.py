@@ -30,6 +30,7 @@ from probes.simulator.limiter import Allowance
 from probes.simulator.server import Simulator
 from probes.transports import transport_to
 from probes.wire import load_dialect
+from probes.wire.dialect import Kind
 from tests.race.results import lane_result
 from tests.samples import endpoint, sample
 from tests.tries import tries
@@ -352,3 +353,16 @@ async def until(reached: Callable[[], bool]) -> None:
     async with asyncio.timeout(60):
         while not reached():
             await asyncio.sleep(0.005)
+
+
+def test_what_turned_out_to_be_reasoning_is_recorded_as_that():
+    thinking = replace(SLOW, text="I wonder whether Lyon or\n</think>\n\nParis it is", output_tokens=None)
+    race = raced({"a": thinking, "b": FAST}, replace(WISH, heats=1))
+    lane = next(one for one in race.heats[0].lanes if one.lane == "a")
+    moments, sent = lane.recording.moments, lane.recording.sent
+    assert lane.sample.outcome is Outcome.OK, lane.sample
+    assert lane.text == "Paris it is"
+    assert "".join(one.text for one in moments if one.kind is Kind.ANSWER).strip() == "Paris it is"
+    answered = next(one.at for one in moments if one.kind is Kind.ANSWER)
+    assert sent is not None
+    assert lane.sample.ttfa_ms == pytest.approx((answered - sent) / 1e6, abs=1e-3)
