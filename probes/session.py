@@ -15,6 +15,7 @@ from typing import Final
 from probes import __version__
 from probes.budget import DAY_MS, Budget, Ledger, Spent, midnight, uncounted
 from probes.buffering import ANSWERS
+from probes.commands.check_route import ignored_notes
 from probes.config import HERE, find_config, load
 from probes.control import USUAL, ControlPlan
 from probes.descriptors import lack, raise_limit
@@ -126,6 +127,8 @@ async def open_engine(
     sys.setswitchinterval(SWITCH_S)
     if (why := lack(plan.endpoints, raise_limit())) is not None:
         log.warning("%s", why)
+    for note in ignored_notes(plan.endpoints) if watching else ():
+        log.warning("%s", note)
     alone = _alone(plan, stop or asyncio.Event(), heartbeat or Heartbeat())
     async with alone if watching else contextlib.nullcontext() as claim:
         ledger, recent = await asyncio.to_thread(_past, plan)

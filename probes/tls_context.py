@@ -1,5 +1,6 @@
 """TLS contexts: whom an endpoint's connections trust, and who they are; the files are read here, off the clock."""
 
+import contextlib
 import os
 import ssl
 from pathlib import Path
@@ -72,8 +73,8 @@ def _trusting(ca: str | None) -> ssl.SSLContext:
         raise ValueError(f"{ca}: {error.strerror or error}") from None
 
 
-def _usual() -> ssl.SSLContext:
-    """Whom $SSL_CERT_FILE or $SSL_CERT_DIR name, else whom certifi does: as httpx has it. Raises ConfigError."""
+def check_environment() -> ssl.SSLContext | None:
+    """Whom $SSL_CERT_FILE or $SSL_CERT_DIR say to trust; None where neither is set. Raises ConfigError."""
     for variable in _ENVIRONMENT:
         value = os.environ.get(variable)
         if not value:
@@ -90,6 +91,21 @@ def _usual() -> ssl.SSLContext:
             what = error.strerror or str(error)
         advice = 'mend or unset it, or set ca = "system" or ca = "/path/to/file.pem"'
         raise ConfigError((Problem(f"environment: {variable}", line(value), f"{what}; {advice}"),))
+    return None
+
+
+def ends_at(path: str) -> float | None:
+    """Until when the first certificate of a file is valid (seconds since the epoch); None where that is not known."""
+    with contextlib.suppress(Exception):  # not a public interface: what it tells is a note, and no more
+        decoded = ssl._ssl._test_decode_cert(path)  # type: ignore[attr-defined]
+        return float(ssl.cert_time_to_seconds(decoded["notAfter"]))
+    return None
+
+
+def _usual() -> ssl.SSLContext:
+    """Whom the environment names, else whom certifi does: as httpx has it. Raises ConfigError."""
+    if (named := check_environment()) is not None:
+        return named
     import httpx  # only now: a configuration is read without it
 
     return httpx.create_ssl_context(trust_env=False)

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from probes.budget import Budget
 from probes.columns import columns
+from probes.commands.check_route import route_facts, route_notes, route_record
 from probes.commands.endpoint_keys import EndpointKeys, keys_of, warnings
 from probes.config import Config, find_config, load
 from probes.daily_cost import DailyCost, daily_cost
@@ -58,11 +59,14 @@ class Total:
 def check(config: Path | None, *, as_json: bool) -> None:
     """Print what the configuration comes to. Raises ConfigError."""
     read = load(find_config(config))
+    notes = route_notes(read.endpoints)
     sources = key_sources(dict.fromkeys(name for one in read.endpoints for name in one.key_names))
     rows = [Checked(one, keys_of(one, sources), daily_cost(one)) for one in read.endpoints]
     total = _total(rows, read.budget)
     if sources.keyring_trouble and any(row.keys.missing for row in rows):
         print(f"note: {sources.keyring_trouble}", file=sys.stderr)  # noqa: T201
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)  # noqa: T201
     text = json.dumps(_record(read, rows, total), indent=2) if as_json else "\n".join(_lines(read, rows, total))
     print(text)  # noqa: T201
 
@@ -109,6 +113,7 @@ def _facts(row: Checked) -> list[str]:
         facts.append(f"{len(endpoint.messages)} messages")
     if endpoint.reasoning != DEFAULT_REASONING:
         facts.append(f"reasoning {endpoint.reasoning}")
+    facts += route_facts(endpoint)
     return [*facts, *(f"{name} {value}" for name, value in _tiers(endpoint).items() if value)]
 
 
@@ -182,6 +187,7 @@ def _endpoint_record(row: Checked) -> dict[str, Any]:
         "warnings": warnings(endpoint),
         "reasoning": endpoint.reasoning,
         **_tiers(endpoint),
+        **route_record(endpoint),
         "interval_s": endpoint.interval,
         "probes_per_day": cost.probes,
         "tokens_per_day": cost.tokens,
