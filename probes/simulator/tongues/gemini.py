@@ -20,11 +20,12 @@ from probes.simulator.tongues.tongue import (
     Tongue,
     UnknownModel,
     WrongKey,
+    bearer,
     compact,
 )
 from probes.wire.dialect import Kind
 
-PATH: Final = re.compile(r"/v1beta/models/([^/:?]+):streamGenerateContent")
+PATH: Final = re.compile(r"/(?:.+/)?models/([^/:?]+):streamGenerateContent")
 _DAY_S: Final = 86_400.0
 
 
@@ -159,7 +160,8 @@ def _mapping(value: object) -> dict[str, Any]:
 
 
 def _key(request: Request) -> str:
-    return request.headers.get("x-goog-api-key", "")
+    """The developer API's header, or Vertex' bearer."""
+    return request.headers.get("x-goog-api-key") or bearer(request)
 
 
 TONGUE: Final = Tongue(_hear, _key, Contents, refused, complaint)
