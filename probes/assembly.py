@@ -12,9 +12,9 @@ from probes.credentials import Credentials
 from probes.daily_cost import prompt_tokens
 from probes.decode_speed import Shown, Speed, decode_speed
 from probes.endpoint import Endpoint
-from probes.hit import limited_by
+from probes.hit import limited_by, named
 from probes.marks import Marks
-from probes.outcome import INCONCLUSIVE, Outcome
+from probes.outcome import INCONCLUSIVE, LIMITED, Outcome
 from probes.plausible import Believed, believed
 from probes.prompt import version
 from probes.ratelimit import Measure, RateLimits
@@ -23,6 +23,7 @@ from probes.surroundings import Disturbance
 from probes.text import line
 from probes.trust import MOST_MS, setup_bound_ms, trust
 from probes.verdict import judge
+from probes.wait import Wait
 from probes.wire.shown_reasoning import raw_reasoning
 
 BUCKETS_KEPT: Final = 16
@@ -41,6 +42,7 @@ def assemble(
     status: int | None,
     kept: bool,
     limits: RateLimits | None,
+    wait: Wait | None = None,
     disturbance: Disturbance,
     absences: Sequence[Absence] = (),
     credentials: Credentials | None,
@@ -71,7 +73,6 @@ def assemble(
         http_status=status,
         connection="warm" if kept else "cold",
         output_chars=answer.chars or None,
-        retry_after_s=_retry_after(answer, limits),
         finish_reason=answer.finish,
         expect_ok=verdict.expect_ok,
         cost_usd=_cost(endpoint, answer, tokens),
@@ -84,10 +85,9 @@ def assemble(
         **_setup(marks),
         **_gaps(marks),
         **_server(answer),
-        **_headroom(limits),
+        **_limited(answer, limits, wait),
         **asdict(disturbance),
         **_trust(marks, disturbance.cpu_steal_ms, _bent_ms(marks, answer, absences)),
-        limited_by=limited_by(detail or "", limits) if verdict.outcome is Outcome.RATE_LIMITED else None,
         sample_id=new_sample_id(),
     )
     return _plain(sample, credentials)
@@ -241,10 +241,20 @@ def _server(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _retry_after(answer: Answer, limits: RateLimits | None) -> float | None:
-    if answer.trouble is not None and answer.trouble.retry_after_s is not None:
-        return answer.trouble.retry_after_s
-    return limits.retry_after_s if limits else None
+def _limited(answer: Answer, limits: RateLimits | None, wait: Wait | None) -> dict[str, Any]:
+    """What is left of the limits, which of them refused, and how long to wait."""
+    retry_after_s = wait.seconds if wait else limits.retry_after_s if limits else None
+    return {**_headroom(limits), "retry_after_s": retry_after_s, "limited_by": _limited_by(answer, limits)}
+
+
+def _limited_by(answer: Answer, limits: RateLimits | None) -> str | None:
+    """The bucket that a limiter, or a quota, refused by."""
+    trouble = answer.trouble
+    if trouble is None or trouble.outcome not in LIMITED:
+        return None
+    if trouble.outcome is Outcome.QUOTA:  # as a rule credit, which is in no bucket
+        return limited_by(trouble.said, None) if named(trouble.said).window else None
+    return limited_by(trouble.said or trouble.detail, limits)
 
 
 def _headroom(limits: RateLimits | None) -> dict[str, Any]:

@@ -3,19 +3,24 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from http import HTTPStatus
 from typing import Final
 
 from probes.answer import Answer
 from probes.deadline import Deadline
 from probes.endpoint import Lane
+from probes.idle import was_idle_close
 from probes.marks import Marks, Stamp
 from probes.outcome import Outcome
 from probes.ratelimit import RateLimits
 from probes.read_budget import ReadBudget
-from probes.transport import ExchangeError, Reply
+from probes.tls_words import USE_HTTPS, wants_tls
+from probes.transport import ExchangeError, Reply, Transport
+from probes.wire.bot_wall import is_walled
 from probes.wire.dialect import Event, Output, Queued, StreamReader, Trouble
+from probes.wire.error_words import CONNECTION_LIMIT
 
 ERROR_BODY_LIMIT: Final = 64 << 10
 """Bytes of an error response that are looked at."""
@@ -43,6 +48,12 @@ class Exchange:
     status: int | None = None
     limits: RateLimits | None = None
     flooded: bool = False
+
+    @property
+    def outlived(self) -> bool:
+        """Whether a kept socket was too old for the server, which said so in place of any answer."""
+        trouble = self.answer.trouble
+        return self.kept and trouble is not None and CONNECTION_LIMIT in trouble.said and not self.marks.contents
 
     def take(self, events: Iterable[Event], stamp: Stamp, *, whole: bool) -> bool:
         """Take in what one read completed; whether there was output in it, that is progress.
@@ -106,9 +117,40 @@ class Exchange:
             self.answer.trouble = Trouble(Outcome.TIMEOUT, words)
 
 
+def closed_idle(error: ExchangeError, exchange: Exchange, transport: Transport) -> bool:
+    """Whether a kept connection broke because the server had closed it before it can have known of the request."""
+    after, trip = transport.hung_up, transport.round_trip_ns(exchange.marks.started)
+    return exchange.kept and error.outcome is Outcome.CUT and after is not None and was_idle_close(after, trip or 0)
+
+
+def broken_by(error: ExchangeError, exchange: Exchange, transport: Transport) -> Trouble:
+    """What an exchange was broken by."""
+    if closed_idle(error, exchange, transport):
+        return Trouble(Outcome.CUT, "the server closed the kept connection as the request went out")
+    return Trouble(error.outcome, error.detail, error.retry_after_s)
+
+
 def too_early() -> Trouble:
     """That what should answer the request came before it was sent."""
     return Trouble(Outcome.PROTOCOL, "an answer before the request")
+
+
+def is_answer(reply: Reply) -> bool:
+    """Whether a reply is a stream of an answer by its head: any 2xx is, but that of a guard before the API."""
+    if reply.status == HTTPStatus.SWITCHING_PROTOCOLS:
+        return True
+    return reply.status // 100 == 2 and not is_walled(reply.headers)
+
+
+async def told_error(
+    reply: Reply, left_s: float, meaning: Callable[[int, Mapping[str, str], bytes], Trouble]
+) -> Trouble:
+    """What an error response means, by its head and as much of its body as comes soon. Raises ReadBudgetSpent."""
+    body, missing = await error_body(reply, left_s)
+    if wants_tls(reply.status, body):
+        return Trouble(Outcome.PROTOCOL, USE_HTTPS)
+    found = meaning(reply.status, reply.headers, body)
+    return replace(found, detail=f"{found.detail}; {missing}") if missing else found
 
 
 async def error_body(reply: Reply, grace_s: float) -> tuple[bytes, str]:

@@ -77,7 +77,7 @@ class EngineStatus:
 class WatchStatus:
     """One endpoint's schedule at one instant; instants are milliseconds since the epoch.
 
-    ``failing``: it is blocked for flooding us, which is a failure, and not by a limiter.
+    ``failing``: it is blocked for a failure (it flooded us, or is overloaded and asked for it), and not by a limiter.
     """
 
     endpoint: str

@@ -119,9 +119,9 @@ class Marks:
         return True
 
     def begin_again(self) -> None:
-        """What was sent was not heard: it is sent once more, on another connection."""
+        """What was sent was not heard, or not taken: it is sent once more, on another connection."""
         self.reopened = True
-        self.sent = self.sent_doubt = self.kernel = None
+        self.sent = self.sent_doubt = self.kernel = self.headers = self.first_event = None
 
     def read(self, stamp: Stamp) -> None:
         """Note whose stamp a read of the response carried."""

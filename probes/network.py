@@ -21,7 +21,8 @@ from probes.proxy import open_tunnel
 from probes.read_budget import ReadBudget
 from probes.route import Proxy, UnixSocket, Via
 from probes.run_queue import RunQueue
-from probes.stream import Stream, words
+from probes.socket_error import words
+from probes.stream import Stream
 from probes.tcp_info import read_tcp_info
 from probes.tls_words import HandshakeError
 from probes.transport import ExchangeError, SetupError

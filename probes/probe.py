@@ -6,7 +6,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from http import HTTPStatus
 from typing import Final
 
 from probes.absences import Absence
@@ -18,8 +17,8 @@ from probes.credentials import Credentials
 from probes.deadline import Deadline
 from probes.decode_speed import usual_density
 from probes.endpoint import Endpoint, Lane, lane_of
-from probes.exchange import Exchange, error_body, too_early
-from probes.idle import IdleLimit, was_idle_close
+from probes.exchange import Exchange, broken_by, closed_idle, is_answer, told_error, too_early
+from probes.idle import IdleLimit
 from probes.loop import let_others_read
 from probes.marks import Marks, Setup
 from probes.opening import unopened
@@ -30,8 +29,8 @@ from probes.ratelimit import RateLimits, rate_limits
 from probes.read_budget import ReadBudget, ReadBudgetSpent
 from probes.sample import Sample
 from probes.surroundings import Beginning, Disturbance, Surroundings
-from probes.tls_words import USE_HTTPS, wants_tls
 from probes.transport import ExchangeError, Gate, Refused, Reply, SetupError, Transport
+from probes.wait import asked_wait
 from probes.wire.dialect import Dialect, Output, Trouble, WireRequest
 
 LONG_ANSWER: Final = 16 << 10
@@ -44,13 +43,15 @@ log = logging.getLogger(__name__)
 class Probed:
     """What one probe brought: the sample, the answer's plain text, and the marks the numbers were made of.
 
-    ``flooded``: the server sent more than the answer's `ReadBudget`.
+    ``flooded``: the server sent more than the answer's `ReadBudget`. ``wait_why`` says what the wait after a refusal is
+    for, where that is more than that the provider asked for it.
     """
 
     sample: Sample
     text: str
     marks: Marks
     flooded: bool = False
+    wait_why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +160,7 @@ class Prober:
         except SetupError as error:
             exchange.answer.trouble = Trouble(error.outcome, error.detail)
         except ExchangeError as error:
-            exchange.answer.trouble = _broken(error, exchange, transport)
+            exchange.answer.trouble = broken_by(error, exchange, transport)
         except ReadBudgetSpent as error:
             exchange.flooded = True
             exchange.answer.trouble = Trouble(Outcome.PROTOCOL, str(error))
@@ -191,6 +192,8 @@ class Prober:
         disturbance: Disturbance,
         absences: Sequence[Absence],
     ) -> Probed:
+        trouble = exchange.answer.trouble
+        wait = asked_wait(trouble, exchange.limits, time.time()) if trouble else None
         sample = assemble(
             self.endpoint,
             exchange.marks,
@@ -200,6 +203,7 @@ class Prober:
             status=exchange.status,
             kept=exchange.kept,
             limits=exchange.limits,
+            wait=wait,
             disturbance=disturbance,
             absences=absences,
             credentials=credentials,
@@ -207,7 +211,7 @@ class Prober:
         )
         if not any(one.draft for one in exchange.marks.contents):
             sample = self._buffered(sample)
-        return Probed(sample, text, exchange.marks, exchange.flooded)
+        return Probed(sample, text, exchange.marks, exchange.flooded, wait.why if wait else "")
 
     def _alike(self) -> Iterator[Sample]:
         """The samples before this one that the same model made of the same prompt."""
@@ -238,11 +242,13 @@ class Prober:
         before = transport.idle
         try:
             await self._ask(exchange, request, deadline, cue)
-            return
+            if cue is not None or not exchange.outlived:
+                return
+            exchange.answer = Answer()
         except ExchangeError as error:
-            if cue is not None or before is None or not _closed_idle(error, exchange, transport):
+            if cue is not None or before is None or not closed_idle(error, exchange, transport):
                 raise
-        self._idle_limit = self._idle_limit.seen(before._replace(closed=True))
+            self._idle_limit = self._idle_limit.seen(before._replace(closed=True))
         transport.drop()
         exchange.marks.begin_again()
         exchange.status = exchange.limits = None
@@ -285,7 +291,7 @@ class Prober:
             early = not exchange.marks.answered(reply.head.at)
         exchange.status = reply.status
         exchange.limits = self._limits(reply.headers)
-        if reply.status // 100 != 2 and reply.status != HTTPStatus.SWITCHING_PROTOCOLS:
+        if not is_answer(reply):
             await self._take_error(exchange, reply, deadline)
         elif early:
             exchange.answer.trouble = too_early()
@@ -295,8 +301,8 @@ class Prober:
             for event in self._dialect.response_events(reply.headers):
                 exchange.answer.take(event, exchange.marks.headers or 0, exchange.marks)
             await exchange.read_stream(reply, self._dialect.reader(), deadline)
-        if exchange.answer.trouble is not None and exchange.answer.trouble.headers:
-            exchange.limits = self._limits(exchange.answer.trouble.headers)
+        if exchange.answer.trouble is not None:
+            exchange.limits = self._limits({**reply.headers, **exchange.answer.trouble.headers})
 
     def _request(self, asked: Conversation, credentials: Credentials | None) -> WireRequest:
         if credentials is None:
@@ -305,12 +311,9 @@ class Prober:
 
     async def _take_error(self, exchange: Exchange, reply: Reply, deadline: Deadline) -> None:
         """Take in a response that is an error by its head; its body is waited for only shortly, for its words."""
-        exchange.status, exchange.limits = reply.status, self._limits(reply.headers)
-        body, missing = await error_body(reply, deadline.release())
-        found = self._dialect.trouble(reply.status, reply.headers, body)
-        if wants_tls(reply.status, body):
-            found = Trouble(Outcome.PROTOCOL, USE_HTTPS)
-        exchange.answer.trouble = replace(found, detail=f"{found.detail}; {missing}") if missing else found
+        exchange.status = reply.status
+        exchange.answer.trouble = found = await told_error(reply, deadline.release(), self._dialect.trouble)
+        exchange.limits = self._limits({**reply.headers, **found.headers})
 
     async def _open(self, lane: Lane, request: WireRequest, budget: ReadBudget, ahead_s: float = 0.0) -> Setup | None:
         """Open a connection unless one is open that will serve in ``ahead_s``; None where it will."""
@@ -328,18 +331,6 @@ class Prober:
 
     def _limits(self, headers: Mapping[str, str]) -> RateLimits:
         return rate_limits(headers, time.time()).over(self.endpoint.quirks.limit_windows)
-
-
-def _closed_idle(error: ExchangeError, exchange: Exchange, transport: Transport) -> bool:
-    """Whether a kept connection broke because the server had closed it before it can have known of the request."""
-    after, trip = transport.hung_up, transport.round_trip_ns(exchange.marks.started)
-    return exchange.kept and error.outcome is Outcome.CUT and after is not None and was_idle_close(after, trip or 0)
-
-
-def _broken(error: ExchangeError, exchange: Exchange, transport: Transport) -> Trouble:
-    if _closed_idle(error, exchange, transport):
-        return Trouble(Outcome.CUT, "the server closed the kept connection as the request went out")
-    return Trouble(error.outcome, error.detail)
 
 
 async def _without(credentials: Credentials | None, text: str) -> str:

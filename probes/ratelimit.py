@@ -10,6 +10,15 @@ from typing import Final, Literal
 LONGEST_RESET_S: Final = 400 * 86400.0
 """A reset further away than a year and a bit is a misread or hostile header."""
 
+CLOCKS_AGREE_S: Final = 5.0
+"""So far our clock may be from a response's ``Date``, which is cut to whole seconds and has been on the way."""
+
+UPSTREAM_PREFIX: Final = "llm_provider-"
+"""Before the names of a provider's headers, where LiteLLM passes them on (litellm issue 21553)."""
+
+UPSTREAM: Final = " upstream"
+"""After the scope of a bucket that a gateway passes on."""
+
 LONGEST_SCOPE: Final = 40
 """Characters; a header may name any words as often as it likes, and all of them would be stored."""
 
@@ -54,7 +63,8 @@ _HINT: Final = re.compile(
 
 
 _KEPT: Final = re.compile(
-    rf"(?:(?P<direction>input|output) )?(?P<kind>requests|tokens)(?:/(?P<scope>[a-z ]{{1,{LONGEST_SCOPE}}}))?"
+    r"(?:(?P<direction>input|output) )?(?P<kind>requests|tokens)"
+    rf"(?:/(?P<scope>[a-z ]{{1,{LONGEST_SCOPE + len(UPSTREAM)}}}))?"
     r"=(?P<remaining>[^/@]+)/(?P<limit>[^/@]+)@(?P<reset>[^/@]+)"
 )
 
@@ -126,17 +136,22 @@ class RateLimits:
 
 
 def rate_limits(headers: Mapping[str, str], now_epoch_s: float) -> RateLimits:
-    """The rate limits in ``headers`` (names in lower case), read at ``now_epoch_s`` seconds since the epoch."""
-    found: dict[tuple[Measure, str | None, Direction | None], dict[str, str]] = {}
-    for name, value in headers.items():
-        if placed := _place(name):
-            kind, scope, direction, field = placed
-            found.setdefault((kind, scope, direction), {})[field] = value
-    buckets = [_bucket(*key, values, now_epoch_s) for key, values in found.items()]
+    """The rate limits in ``headers`` (names in lower case), read at ``now_epoch_s`` seconds since the epoch.
+
+    What a gateway passes on of its provider's headers under names of its own (LiteLLM) counts beside what it says
+    itself: the longer wait, and a bucket of the provider's that differs is one more.
+    """
+    now = _server_time(headers, now_epoch_s)
+    upstream = {
+        name.removeprefix(UPSTREAM_PREFIX): value for name, value in headers.items() if name.startswith(UPSTREAM_PREFIX)
+    }
+    own = _buckets(headers, now)
+    passed_on = (one for one in _buckets(upstream, now) if one not in own)
+    waits = [wait for told in (headers, upstream) if (wait := _retry_after(told, now)) is not None]
     over = headers.get("x-ratelimit-over-limit", "").strip().lower()
     return RateLimits(
-        tuple(one for one in buckets if one is not None),
-        _retry_after(headers, now_epoch_s),
+        (*own, *(replace(one, scope=f"{one.scope or ''}{UPSTREAM}".strip()) for one in passed_on)),
+        max(waits, default=None),
         over in {"yes", "true", "1"},
     )
 
@@ -209,6 +224,23 @@ def _place(name: str) -> tuple[Measure, str | None, Direction | None, str] | Non
         directions[0] if directions else None,
         fields[0],
     )
+
+
+def _buckets(headers: Mapping[str, str], now_epoch_s: float) -> list[Bucket]:
+    """Every bucket that the headers tell of, in their order."""
+    found: dict[tuple[Measure, str | None, Direction | None], dict[str, str]] = {}
+    for name, value in headers.items():
+        if placed := _place(name):
+            kind, scope, direction, field = placed
+            found.setdefault((kind, scope, direction), {})[field] = value
+    buckets = (_bucket(*key, values, now_epoch_s) for key, values in found.items())
+    return [one for one in buckets if one is not None]
+
+
+def _server_time(headers: Mapping[str, str], now_epoch_s: float) -> float:
+    """What the time is by the server that names instants: its ``Date``, where our own clock is not near that."""
+    date = _instant(headers.get("date", "")) if "date" in headers else None
+    return now_epoch_s if date is None or abs(date - now_epoch_s) <= CLOCKS_AGREE_S else date
 
 
 def _bucket(

@@ -2,8 +2,6 @@
 
 import asyncio
 import contextlib
-import errno
-import os
 import socket
 import ssl
 import time
@@ -13,16 +11,13 @@ from typing import Final
 from probes.intake import intake
 from probes.loop import backlog, ear
 from probes.marks import SEND_NS, Stamp, Step, exchanged
-from probes.outcome import Outcome
-from probes.own_fault import lacking
 from probes.read_budget import ReadBudget, ReadBudgetSpent
 from probes.round_trip import RoundTrips
+from probes.socket_error import broken
 from probes.taker import Take, Taker
-from probes.text import line
 from probes.tls import Tls
-from probes.tls_words import handshake_error, tls_words
+from probes.tls_words import handshake_error
 from probes.traffic import Traffic
-from probes.transport import ExchangeError
 
 PIECE: Final = 1 << 10
 """Bytes of a read that are decoded in one go: a thousand newlines, some hundred empty frames, a few tokens. What comes
@@ -73,9 +68,7 @@ class Stream:
     @property
     def is_quiet(self) -> bool:
         """Whether nothing has come that was not read: not data, not an end."""
-        self._intake.look()
-        for _ in range(min(len(self._held), QUIET_PIECES)):
-            self._unfold()
+        self._look()
         return not (self.eof or self._held or self._received)
 
     @property
@@ -157,7 +150,7 @@ class Stream:
             self.sent = await self._send(data)
         except (OSError, ssl.SSLError) as error:
             self.traffic.end()
-            raise broken(error) from error
+            raise broken(await self._parting_words() or error) from error
 
     async def secure(self, context: ssl.SSLContext, host: str) -> Step:
         """Shake hands: what that took, from the first message sent to the arrival of the server's last.
@@ -186,6 +179,19 @@ class Stream:
         last = stamp._replace(doubt=stamp.end_doubt) if tls.is_between_records else stamp
         self._take(stamp, b"")  # what came right behind the server's last message
         return exchanged(begun or last, last, late)
+
+    async def _parting_words(self) -> Exception | None:
+        """What the other side broke the session off with, where that came before a write failed: a TLS alert."""
+        for _ in range(2):  # two turns of the loop: what has arrived is then read
+            await asyncio.sleep(0)
+        self._look()
+        return self._error if isinstance(self._error, ssl.SSLError) else None
+
+    def _look(self) -> None:
+        """Take in what has been read already, as far as it is TLS's own."""
+        self._intake.look()
+        for _ in range(min(len(self._held), QUIET_PIECES)):
+            self._unfold()
 
     def abort(self) -> None:
         """Close at once; nothing here waits for a server that does not answer."""
@@ -265,6 +271,7 @@ class Stream:
             except ssl.SSLError as error:
                 self.traffic.heard = True
                 self._forget()
+                self._error = error  # it was said before whatever the connection has ended by since
                 self._end(error)
                 return
             if not self._tls.is_between_records:  # the read ended with the beginning of another record
@@ -320,22 +327,3 @@ class Stream:
         finally:
             if self._open:
                 self._loop.remove_writer(self._sock)
-
-
-def broken(error: Exception) -> Exception:
-    """What a connection that was open ended by; an own fault where this machine lacked something."""
-    if isinstance(error, ReadBudgetSpent):
-        return error
-    ours = lacking(error)
-    return ExchangeError(Outcome.OWN_FAULT, ours) if ours else ExchangeError(Outcome.CUT, words(error))
-
-
-def words(error: BaseException) -> str:
-    """What went wrong, in one plain line."""
-    if isinstance(error, ssl.SSLError):
-        return tls_words(error)
-    if isinstance(error, OSError) and error.errno in errno.errorcode:
-        return os.strerror(error.errno or 0)
-    if isinstance(error, OSError) and error.strerror:
-        return line(error.strerror)
-    return line(str(error)) or type(error).__name__

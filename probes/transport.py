@@ -25,12 +25,17 @@ class SetupError(Exception):
 
 
 class ExchangeError(Exception):
-    """A request and response that broke on an open connection; ``outcome`` is cut, protocol or own_fault."""
+    """A request and response that broke on an open connection.
 
-    def __init__(self, outcome: Outcome, detail: str) -> None:
+    ``outcome`` is cut, protocol, tls or own_fault, or what the other side said as it closed; ``retry_after_s`` where it
+    said that, too.
+    """
+
+    def __init__(self, outcome: Outcome, detail: str, retry_after_s: float | None = None) -> None:
         super().__init__(detail)
         self.outcome = outcome
         self.detail = detail
+        self.retry_after_s = retry_after_s
 
 
 class Body(Protocol):

@@ -18,7 +18,7 @@ from probes.endpoint import Endpoint
 from probes.frames import WatchStatus
 from probes.keys import KeyMissing
 from probes.loop import let_others_read
-from probes.outcome import INCONCLUSIVE, Outcome
+from probes.outcome import INCONCLUSIVE, LIMITED, Outcome
 from probes.own_fault import defect
 from probes.probe import Probed, Prober
 from probes.sample import Sample
@@ -68,6 +68,7 @@ class Watch:
         self._backoff = Backoff()
         self._blocked_until: float | None = None  # on the clock that nobody can set
         self._blocked_why: str | None = None
+        self._failing = False
         self._paused = False
         self._held: str | None = None
         self._lacking: str | None = None
@@ -85,7 +86,7 @@ class Watch:
             no_key=self._lacking is not None,
             blocked_until=_ms(self._free_at()),
             blocked_why=self._blocked_why if self._is_blocked() else None,
-            failing=self._is_blocked() and bool(self._backoff.floods),
+            failing=self._is_blocked() and self._failing,
         )
 
     def expect(self, due: float) -> None:
@@ -211,10 +212,11 @@ class Watch:
         self._deliver(probed.sample, probed.text)
         if probed.sample.outcome not in INCONCLUSIVE:
             self._backoff, wait = self._backoff.after(
-                probed.sample, self._rng, self.endpoint.interval, flooded=probed.flooded
+                probed.sample, self._rng, self.endpoint.interval, flooded=probed.flooded, why=probed.wait_why
             )
             self._blocked_until = self._clock.elapsed() + wait if wait else None
-            self._blocked_why = probed.sample.outcome.value.replace("_", " ") if wait else None
+            self._blocked_why = _why(probed) if wait else None
+            self._failing = probed.sample.outcome not in LIMITED
         self._probed(probed)
 
     def _lack(self, detail: str) -> None:
@@ -231,6 +233,12 @@ class Watch:
     def _free_at(self) -> float | None:
         """When the back-off ends (seconds since the epoch); None where there is none."""
         return self._clock.at(self._blocked_until) if self._blocked_until is not None and self._is_blocked() else None
+
+
+def _why(probed: Probed) -> str:
+    """Why an endpoint is left alone after a probe of it."""
+    outcome = probed.sample.outcome.value.replace("_", " ")
+    return f"{outcome}: {probed.wait_why}" if probed.wait_why else outcome
 
 
 def _named(instant: float, now: float) -> str:

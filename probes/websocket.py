@@ -35,6 +35,7 @@ from probes.stream import Stream
 from probes.taker import Take, Taker
 from probes.text import line
 from probes.transport import ExchangeError, Gate, Refused, Reply, SetupError
+from probes.wire.close_codes import trouble_of_close
 from probes.wire.dialect import EVENT_LIMIT, WireRequest
 
 RENEW_AFTER_NS: Final = 55 * 60 * 1_000_000_000
@@ -142,7 +143,9 @@ class Incoming:
                 self._message += frame.data
                 if frame.fin:
                     last = frame is frames[-1]
-                    self._give(stamp if last else stamp._replace(end_doubt=stamp.doubt), bytes(self._message) + b"\n")
+                    # one message is one record: a line end in it can only be between tokens of its JSON
+                    message = self._message.replace(b"\n", b" ") + b"\n"
+                    self._give(stamp if last else stamp._replace(end_doubt=stamp.doubt), bytes(message))
                     self._message.clear()
         self._answer()
         if self._protocol.state is not State.OPEN:
@@ -247,8 +250,8 @@ class WebSocket:
         try:
             upgrade = await self._upgrade(self._stream, self._protocol, wire)
         except ExchangeError as error:
-            ours = error.outcome is Outcome.OWN_FAULT
-            raise SetupError(error.outcome if ours else Outcome.CONNECT, f"upgrade: {error.detail}") from error
+            told = error.outcome in (Outcome.OWN_FAULT, Outcome.TLS)
+            raise SetupError(error.outcome if told else Outcome.CONNECT, f"upgrade: {error.detail}") from error
         self._opened_ns = time.monotonic_ns()
         self._incoming = Incoming(self._stream, self._protocol)
         self._listening = asyncio.create_task(self._incoming.listen())
@@ -324,8 +327,8 @@ async def _refusal(stream: Stream, stamp: Stamp, data: bytes) -> Reply:
 def _end(protocol: ClientProtocol) -> ExchangeError:
     """Why a socket is open no more."""
     if protocol.close_rcvd is not None:
-        words = f"{protocol.close_rcvd.code} {protocol.close_rcvd.reason}".strip()
-        return ExchangeError(Outcome.CUT, f"the server closed the socket: {line(words)}")
+        told = trouble_of_close(protocol.close_rcvd.code, protocol.close_rcvd.reason)
+        return ExchangeError(told.outcome, told.detail, told.retry_after_s)
     if protocol.parser_exc is None or isinstance(protocol.parser_exc, EOFError):
         return ExchangeError(Outcome.CUT, "the socket closed without a word (1006)")
     return ExchangeError(Outcome.PROTOCOL, line(f"no WebSocket: {protocol.parser_exc}"))

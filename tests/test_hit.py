@@ -40,6 +40,21 @@ EMPTY_DAY = RateLimits(
             "requests per minute",
         ),
         ("GenerateContentInputTokensPerModelPerMinute-FreeTier: quota", "input tokens per minute"),
+        # Anthropic, Azure, OpenRouter, Bedrock, Vertex, GitHub, OpenAI
+        ("Number of request tokens has exceeded your per-minute rate limit", "tokens per minute"),
+        ("Number of request tokens has exceeded your daily rate limit", "tokens per day"),
+        ("Number of requests has exceeded your per-minute rate limit", "requests per minute"),
+        ("Requests to the API have exceeded token rate limit of your current OpenAI S0 pricing tier", "tokens"),
+        ("Requests to the API have exceeded call rate limit of your current OpenAI S0 pricing tier", "requests"),
+        ("Rate limit exceeded: free-models-per-day. Add 10 credits to unlock 1000 free models", "limit per day"),
+        ("Too many tokens per day, please wait before trying again.", "tokens per day"),
+        ("Too many tokens, please wait before trying again.", "tokens"),
+        (
+            "Quota exceeded for aiplatform.googleapis.com/generate_content_requests_per_minute_per_project_per_model",
+            "requests per minute",
+        ),
+        ("Rate limit of 50 per 86400s exceeded for UserByModelByDay. Please wait 3 seconds", "limit per day"),
+        ("The access token could not be validated at this rate", None),
         ("too many requests", None),
         ("", None),
     ],
@@ -55,6 +70,35 @@ def test_an_empty_bucket_is_to_blame_where_the_words_name_none():
 
 def test_words_come_before_headers():
     assert limited_by("Tokens per minute limit exceeded", EMPTY_DAY) == "tokens per minute"
+
+
+WORDS_AGAINST_BUCKETS = RateLimits(
+    (
+        Bucket("requests", "minute", None, 50, 0, 12),
+        Bucket("tokens", "minute", "input", 30000, 0, 7),
+        Bucket("tokens", "minute", "output", 8000, 8000, 60),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "bucket"),
+    [
+        ("would exceed your organization's rate limit of 8,000 output tokens per minute", "output tokens per minute"),
+        ("exceeded token rate limit of your pricing tier", "input tokens per minute"),
+        ("exceeded call rate limit of your pricing tier", "requests per minute"),
+        ("the daily limit of tokens is reached", "tokens per day"),
+        ("Number of concurrent connections has exceeded your rate limit", "concurrent requests"),
+        ("slow down", "requests per minute"),
+    ],
+)
+def test_no_bucket_is_blamed_that_the_words_do_not_mean(said: str, bucket: str):
+    assert limited_by(said, WORDS_AGAINST_BUCKETS) == bucket
+
+
+def test_words_that_name_the_window_alone_take_the_measure_from_the_empty_bucket():
+    openrouter = RateLimits((Bucket("requests", None, None, 50, 0, 33_000),))
+    assert limited_by("Rate limit exceeded: free-models-per-day", openrouter) == "requests per day"
 
 
 def test_a_type_alone_names_the_measure_and_the_headers_its_window():

@@ -16,7 +16,8 @@ from probes.loop import EngineLoop
 from probes.marks import SEND_NS, Stamp
 from probes.outcome import Outcome
 from probes.receive_clock import CLOSE_NS
-from probes.stream import UNREAD_LIMIT, Stream, words
+from probes.socket_error import words
+from probes.stream import UNREAD_LIMIT, Stream
 from probes.transport import ExchangeError
 from tests.sockets import on_linux, pair, plenty, refuse_stamps, streaming, whole
 from tests.tries import tries

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from probes.backoff import JITTER_CAP_S
 from probes.clock import Reading, SteadyClock
 from probes.credentials import Credentials
 from probes.endpoint import Endpoint
@@ -27,6 +28,7 @@ class ScriptedProber:
 
     samples: list[Sample]
     flooded: bool = False
+    wait_why: str = ""
     go: asyncio.Event = field(default_factory=asyncio.Event)
     asked: list[int | None] = field(default_factory=list)
     prepared: int = 0
@@ -39,7 +41,7 @@ class ScriptedProber:
             await self.go.wait()
         except asyncio.CancelledError:
             return Probed(sample(outcome=Outcome.SKIPPED, outcome_detail="stopped"), "", Marks(0, 0))
-        return Probed(self.samples.pop(0), "text", Marks(0, 0), self.flooded)
+        return Probed(self.samples.pop(0), "text", Marks(0, 0), self.flooded, self.wait_why)
 
     async def prepare(self, key: Credentials | None = None, ahead_s: float = 0.0) -> None:
         self.prepared += 1
@@ -167,11 +169,13 @@ async def test_a_clock_that_is_set_neither_lengthens_nor_ends_a_back_off(step_s:
     bench = Bench(sample(outcome=Outcome.RATE_LIMITED, retry_after_s=86_400.0), sample(), clock=clock)
     bench.watch.due(clock.now())
     await bench.settle()
-    assert bench.watch.status.blocked_until == 1_800_086_400_000
+    until = bench.watch.status.blocked_until
+    assert until is not None
+    assert 1_800_086_400_000 <= until <= 1_800_086_400_000 + 1000 * JITTER_CAP_S
     wall += step_s * 10**9
     clock.follow()
-    assert bench.watch.status.blocked_until == 1_800_086_400_000 + step_s * 1000, "said in the new time"
-    elapsed = 86_399 * 10**9
+    assert bench.watch.status.blocked_until == until + step_s * 1000, "said in the new time"
+    elapsed = (until - 1_800_000_000_000 - 1000) * 10**6
     bench.watch.due(clock.now())
     assert bench.got[-1].outcome is Outcome.SKIPPED
     elapsed += 2 * 10**9
@@ -261,3 +265,25 @@ async def test_stopping_ends_a_running_probe_in_a_sample():
     await bench.watch.stop(grace=0)
     assert [one.outcome for one in bench.got] == [Outcome.SKIPPED]
     assert bench.prober.closed
+
+
+async def test_what_ends_a_wait_is_said_with_the_reason():
+    refused = sample(outcome=Outcome.QUOTA, retry_after_s=9_000.0)
+    bench = Bench(refused)
+    bench.prober.wait_why = "the day's quota, until 00:00 Pacific time"
+    bench.watch.due(time.time())
+    await bench.settle()
+    status = bench.watch.status
+    assert status.blocked_why == "quota: the day's quota, until 00:00 Pacific time"
+    assert not status.failing
+    bench.watch.due(time.time())
+    assert (bench.got[-1].outcome_detail or "").startswith(
+        "quota: the day's quota, until 00:00 Pacific time: backing off"
+    )
+
+
+async def test_an_overloaded_server_that_asks_for_time_is_failing_while_it_is_left_alone():
+    bench = Bench(sample(outcome=Outcome.OVERLOADED, retry_after_s=120.0))
+    bench.watch.due(time.time())
+    await bench.settle()
+    assert (bench.watch.status.failing, bench.watch.status.blocked_why) == (True, "overloaded")

@@ -8,14 +8,20 @@ from http import HTTPStatus
 
 import pytest
 from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.frames import Frame, Opcode
 
 from probes import websocket
 from probes.outcome import Outcome
+from probes.probe import Prober
 from probes.tls_context import tls_context
 from probes.transport import ExchangeError, Refused, SetupError
+from probes.transports import transport_to
 from probes.websocket import WebSocket
+from probes.wire import load_dialect
 from probes.wire.dialect import WireRequest
 from tests.certificate import server_context
+from tests.raw_server import Client, probed, serving
+from tests.samples import endpoint
 from tests.sockets import first_of, plenty
 
 Handler = Callable[[ServerConnection], Awaitable[None]]
@@ -152,24 +158,79 @@ async def test_an_idle_close_is_known_and_the_next_opening_is_a_new_socket():
         assert await said(one, wire) == b'you said {"a":1}\n'
 
 
-@pytest.mark.parametrize(("code", "words"), [(1011, "1011 too busy"), (None, "1006")])
-async def test_a_close_in_the_midst_of_an_answer_is_a_cut_that_says_its_code(code: int | None, words: str):
-    async def handler(connection: ServerConnection) -> None:
-        await connection.recv()
-        await connection.send("begun")
-        if code is None:
-            connection.transport.abort()
-        else:
-            await connection.close(code, "too busy")
+CLOSES = [
+    (1000, "", Outcome.CUT),
+    (1001, "going away", Outcome.CUT),
+    (1002, "protocol error", Outcome.PROTOCOL),
+    (1008, "", Outcome.BAD_REQUEST),
+    (1008, "policy violation", Outcome.BAD_REQUEST),
+    (1008, "quota exceeded", Outcome.QUOTA),
+    (1008, "You exceeded your current quota, please check your plan and billing details", Outcome.QUOTA),
+    (1008, "Rate limit reached, please try again in 20s", Outcome.RATE_LIMITED),
+    (1008, "Invalid API key", Outcome.AUTH),
+    (1009, "message too big", Outcome.BAD_REQUEST),
+    (1011, "Internal server error", Outcome.SERVER_ERROR),
+    (1011, "", Outcome.SERVER_ERROR),
+    (1011, "The model is overloaded", Outcome.OVERLOADED),
+    (1012, "service restart", Outcome.OVERLOADED),
+    (1013, "Try again later", Outcome.OVERLOADED),
+    (1014, "bad gateway", Outcome.SERVER_ERROR),
+    (3000, "", Outcome.AUTH),
+    (4000, "", Outcome.CUT),
+    (4401, "", Outcome.AUTH),
+    (4429, "", Outcome.RATE_LIMITED),
+    (4503, "", Outcome.OVERLOADED),
+]
 
-    async with socket_to(handler) as (one, wire, _):
-        await one.open(wire, plenty())
-        reply = await one.send(wire)
-        assert await first_of(reply.body) == b"begun\n"
-        with pytest.raises(ExchangeError) as caught:
-            await first_of(reply.body)
-    assert caught.value.outcome is Outcome.CUT
-    assert words in caught.value.detail or "reset" in caught.value.detail.lower()
+
+@pytest.mark.parametrize(("code", "reason", "outcome"), CLOSES)
+async def test_a_close_in_the_midst_of_an_answer_is_what_its_words_and_its_code_say(
+    code: int, reason: str, outcome: Outcome
+):
+    async def script(client: Client) -> None:
+        await client.upgrade()
+        await client.message(b'{"type":"response.created","response":{"id":"r"}}')
+        await client.close(code, reason)
+        await client.hold()
+
+    sample = await probed(script, "openai_responses_ws")
+    assert sample.outcome is outcome, sample.outcome_detail
+    assert sample.outcome_detail == f"the server closed the socket: {code} {reason}".strip()
+    assert sample.retry_after_s == (20 if "20s" in reason else None)
+
+
+async def test_a_socket_that_ends_without_a_close_is_a_cut():
+    async def script(client: Client) -> None:
+        await client.upgrade()
+        await client.message(b'{"type":"response.created","response":{"id":"r"}}')
+
+    sample = await probed(script, "openai_responses_ws")
+    assert sample.outcome is Outcome.CUT
+    assert "1006" in (sample.outcome_detail or "")
+
+
+PRETTY = """{
+  "type": "response.output_text.delta",
+  "delta": "Hello,\\nworld"
+}"""
+ENDED = json.dumps({"type": "response.completed", "response": {"status": "completed"}}, indent=2)
+
+
+async def test_a_message_may_have_line_ends_between_its_tokens():
+    """As a server writes them that prints its JSON for people, in one frame and cut into fragments at a line end."""
+
+    async def script(client: Client) -> None:
+        await client.upgrade()
+        await client.message(PRETTY.encode())
+        begin, rest = PRETTY.replace("\n", "\r\n").split("\r\n", 1)
+        await client.say(Frame(Opcode.TEXT, begin.encode() + b"\r\n", fin=False).serialize(mask=False))
+        await client.say(Frame(Opcode.CONT, rest.encode()).serialize(mask=False))
+        await client.message(ENDED.encode())
+        await client.hold()
+
+    sample = await probed(script, "openai_responses_ws")
+    assert (sample.outcome, sample.chunks) == (Outcome.OK, 2), sample.outcome_detail
+    assert sample.output_chars == 2 * len("Hello,\nworld")
 
 
 async def test_a_message_beyond_the_limit_is_a_protocol_error():
@@ -223,3 +284,50 @@ async def test_a_header_with_a_line_end_is_refused():
     async with socket_to() as (one, wire, _):
         with pytest.raises(ValueError, match="line end"):
             await one.open(WireRequest(wire.url, {"authorization": "k\r\nHost: other"}, b""), plenty())
+
+
+LIMIT = {
+    "type": "error",
+    "status": 400,
+    "error": {
+        "type": "invalid_request_error",
+        "code": "websocket_connection_limit_reached",
+        "message": "Responses websocket connection limit reached (60 minutes). Create a new websocket connection.",
+    },
+}
+
+
+async def test_a_socket_that_is_too_old_for_the_server_is_renewed_and_the_probe_does_not_fail():
+    """What the server says at 60 minutes, told in answer to a request: it goes to a new socket, and says so."""
+    sockets = 0
+
+    async def script(client: Client) -> None:
+        nonlocal sockets
+        sockets += 1
+        await client.upgrade()
+        await client.message(json.dumps({"type": "response.output_text.delta", "delta": "Hello"}).encode())
+        await client.message(ENDED.encode())
+        await client.reader.read(1 << 16)
+        await client.message(json.dumps(LIMIT).encode())
+        await client.close(1001)
+
+    async with serving(script) as port:
+        url = f"ws://127.0.0.1:{port}/v1"
+        watched = endpoint(dialect="openai_responses_ws", base_url=url)
+        prober = Prober(watched, load_dialect("openai_responses_ws"), transport_to(url, None))
+        first, second = (await prober.probe(None)).sample, (await prober.probe(None)).sample
+        prober.close()
+    assert (first.outcome, first.connection, first.reopened) == (Outcome.OK, "cold", False)
+    assert (second.outcome, second.connection, second.reopened) == (Outcome.OK, "cold", True), second.outcome_detail
+    assert sockets == 2
+
+
+async def test_a_new_socket_that_is_refused_with_the_same_words_is_a_cut():
+    async def script(client: Client) -> None:
+        await client.upgrade()
+        await client.message(json.dumps(LIMIT).encode())
+        await client.hold()
+
+    sample = await probed(script, "openai_responses_ws")
+    assert (sample.outcome, sample.reopened) == (Outcome.CUT, False)
+    assert "60 minutes" in (sample.outcome_detail or "")

@@ -118,13 +118,18 @@ class End:
 class Trouble:
     """An error: of the whole response, or inside a stream that began well. ``retry_after_s`` where the body says.
 
-    ``headers`` (names in lower case) are those it brings with it where it has no response of its own (WebSocket).
+    ``headers`` (names in lower case) are those it brings with it beside, or in place of, those of its response.
+    ``said`` is what the provider said, longer than the ``detail`` and not yet safe to show. ``day_zone`` is the time
+    zone at whose midnight a used up quota of a day begins anew; ``closed``: waiting helps nothing, nothing is allowed.
     """
 
     outcome: Outcome
     detail: str
     retry_after_s: float | None = None
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    said: str = field(default="", repr=False, compare=False)
+    day_zone: str | None = None
+    closed: bool = False
 
 
 Event = Output | Usage | ServerTimes | Served | Queued | HiddenReasoning | Finish | End | Trouble

@@ -5,7 +5,6 @@ Facts: ai.google.dev/gemini-api/docs, python-genai (`_api_client.py`, `types.py`
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -18,7 +17,7 @@ from probes.wire.dialect import End, Event, Finish, Kind, Output, Served, Troubl
 from probes.wire.http_json import json_request
 from probes.wire.json_values import count, mapping, object_in, objects_in, text_in, word
 from probes.wire.sse_reader import SseReader
-from probes.wire.trouble import error_record, is_error, trouble, trouble_inside, trouble_instead
+from probes.wire.trouble import is_error, trouble, trouble_inside, trouble_instead
 
 _TIER_HEADER: Final = "x-gemini-service-tier"
 """Which tier served (ai.google.dev, priority-inference): an overfull one answers as "standard"."""
@@ -67,7 +66,7 @@ class Wire:
 
     def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Trouble:
         """What a response that is not a 200 means. ``body`` may be cut, empty, HTML or not text at all."""
-        return _detailed(trouble(status, headers, body), error_record(body))
+        return trouble(status, headers, body)
 
 
 class ContentReader(SseReader):
@@ -86,7 +85,7 @@ class ContentReader(SseReader):
 
     def _record(self, record: dict[str, Any], name: str) -> list[Event]:
         if name == "error" or is_error(record):
-            return [_detailed(trouble_inside(record), record)]
+            return [trouble_inside(record)]
         events = self._say_served(record)
         new = self._count(mapping(record.get("usageMetadata")))
         usage = self._usage() if new else None
@@ -170,26 +169,6 @@ def _arguments(call: dict[str, Any]) -> str:
         return json.dumps(arguments, ensure_ascii=False) if arguments else ""
     except RecursionError:  # nested to the limit of what can be read
         return "{}"
-
-
-def _detailed(found: Trouble, record: object) -> Trouble:
-    """``found`` made exact by ``error.details``: which quota, and whether the key was the reason.
-
-    A violated quota of a day means that waiting a minute does not help, even where one of a minute is named with it
-    (as gemini-cli reads it). A wrong key is a 400 INVALID_ARGUMENT (gemini-cli issue 25198).
-    """
-    error = mapping(record[0] if isinstance(record, list) and record else record).get("error")
-    details = mapping(error).get("details")
-    known = [mapping(one) for one in _list(details)]
-    if any(one.get("reason") == "API_KEY_INVALID" for one in known):
-        return replace(found, outcome=Outcome.AUTH)
-    violations = [one for detail in known for one in _list(detail.get("violations"))]
-    quotas = [quota for one in violations if (quota := word(mapping(one).get("quotaId")))]
-    if found.outcome is not Outcome.RATE_LIMITED or not quotas:
-        return found
-    daily = next((one for one in quotas if "PerDay" in one), None)
-    detail = line(f"{line(daily or quotas[0], 100)}: {found.detail}")
-    return replace(found, outcome=Outcome.QUOTA if daily else Outcome.RATE_LIMITED, detail=detail)
 
 
 def _list(value: object) -> list[Any]:

@@ -5,13 +5,11 @@ which was run. xAI, OpenRouter, vLLM and LM Studio speak it too.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint
 from probes.outcome import Outcome
-from probes.ratelimit import parse_reset
 from probes.text import line
 from probes.wire.chat_usage import leaves_out, times_of
 from probes.wire.dialect import End, Event, Finish, HiddenReasoning, Kind, Output, Served, Trouble, Usage
@@ -112,11 +110,7 @@ def _ending(sort: str, response: dict[str, Any]) -> list[Event]:
 
 def _told(record: dict[str, Any]) -> Trouble:
     """The trouble an ``error`` object tells, nested or flat; over a WebSocket its headers are inside it."""
-    found = trouble_inside({name: value for name, value in record.items() if name != "type"})
-    told = mapping(mapping(record.get("error")).get("headers")) or mapping(record.get("headers"))
-    headers = {name.lower(): str(value) for name, value in told.items() if isinstance(value, str | int | float)}
-    wait = parse_reset(headers.get("retry-after", ""), 0.0)
-    return replace(found, headers=headers, retry_after_s=found.retry_after_s if wait is None else wait)
+    return trouble_inside({name: value for name, value in record.items() if name != "type"})
 
 
 def _usage_of(counts: dict[str, Any]) -> Usage | None:

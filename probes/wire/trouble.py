@@ -9,136 +9,47 @@ import html
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from probes.outcome import Outcome
+from probes.outcome import LIMITED, Outcome
 from probes.ratelimit import parse_reset, retry_hint
 from probes.text import line
+from probes.wire.bot_wall import bot_wall
 from probes.wire.dialect import Trouble
+from probes.wire.error_words import SAID_LIMIT, is_closed, is_loading, outcome_of, too_large
+from probes.wire.google_error import NO_DETAILS, PACIFIC, GoogleError, google_error
 from probes.wire.json_values import mapping, word
 from probes.wire.sse import SseDecoder
 
 PAGE_LIMIT: Final = 64 * 1024
 """Characters of a body that is not JSON which are looked at."""
 
-_WORDS: Final[Mapping[Outcome, frozenset[str]]] = {
-    # In order of precedence: where type and code disagree, the more telling one wins.
-    Outcome.QUOTA: frozenset(
-        {
-            *("insufficient_quota", "exceeded_current_quota_error", "payment_required", "insufficient_balance"),
-            *("insufficient_credits", "billing_error", "billing_hard_limit_reached", "billing_not_active"),
-        }
-    ),
-    Outcome.OVERLOADED: frozenset(
-        {
-            *("overloaded_error", "engine_overloaded_error", "provider_overloaded", "server_is_overloaded"),
-            *("service_unavailable", "service_unavailable_error", "unavailable", "unavailable_error"),
-            # 429s that say nothing about the caller's own use: Cerebras' full queue, Mistral's full tier
-            *("queue_exceeded", "service_tier_capacity_exceeded"),
-        }
-    ),
-    Outcome.RATE_LIMITED: frozenset(
-        {
-            *("rate_limit_exceeded", "rate_limit_error", "rate_limit_reached_error", "rate_limited"),
-            *("too_many_requests", "too_many_requests_error", "too_many_tokens_error", "resource_exhausted"),
-            # Cerebras calls its per-minute limits quotas; Groq's 498 is a full flex tier, a limiter by design
-            *("request_quota_exceeded", "token_quota_exceeded", "capacity_exceeded"),
-        }
-    ),
-    Outcome.AUTH: frozenset(
-        {
-            *("authentication_error", "authentication", "invalid_api_key", "invalid_authentication_error"),
-            *("incorrect_api_key_error", "wrong_api_key", "permission_error", "permission_denied", "unauthorized"),
-        }
-    ),
-    Outcome.NOT_FOUND: frozenset(
-        {"model_not_found", "not_found", "not_found_error", "notfounderror", "resource_not_found_error"}
-    ),
-    Outcome.REFUSED: frozenset({"content_policy_violation", "content_filter", "refusal", "data_inspection_failed"}),
-}
-_WEAK_WORDS: Final[Mapping[Outcome, frozenset[str]]] = {
-    # Said of nearly everything (Anthropic's lack of credit is an invalid_request_error): only where nothing else helps.
-    Outcome.BAD_REQUEST: frozenset(
-        {
-            *("invalid_request_error", "invalid_request", "bad_request", "badrequesterror", "invalid_prompt"),
-            *("context_length_exceeded", "payload_too_large", "unprocessable", "validation_error"),
-        }
-    ),
-    Outcome.SERVER_ERROR: frozenset(
-        {
-            *("server_error", "api_error", "internal_error", "internal_server_error", "internalservererror"),
-            *("server", "timeout", "timeout_error", "provider_unavailable", "bad_gateway"),
-        }
-    ),
-}
-_SENTENCES: Final = (
-    (
-        Outcome.QUOTA,
-        re.compile(
-            r"credit balance is too low|specified api usage limits|exceeded your current quota|out of credits"
-            r"|insufficient (?:account )?(?:balance|credits?|funds|quota)|requires more credits",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        Outcome.OVERLOADED,
-        re.compile(
-            r"overloaded|(?:over|at) capacity|high (?:traffic|demand|load)|server (?:is )?busy"
-            r"|maximum pending requests|temporarily unavailable",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        Outcome.REFUSED,  # invalid requests by their type: Anthropic's, OpenAI's, LiteLLM's, Alibaba's
-        re.compile(
-            r"blocked by content filtering policy|flagged as potentially violating|ContentPolicyViolation"
-            r"|DataInspectionFailed",
-            re.IGNORECASE,
-        ),
-    ),
-)
-_LOADING: Final = re.compile(
-    # llama.cpp (503); Ollama (500: "unexpected server status: llm server loading model"); Hugging Face (503). One that
-    # could not be loaded ("error loading model: …", Ollama) is not among them
-    r"(?:\A|llm server )loading model\W*\Z|\bmodel\b.{0,200} is (?:currently |still )?loading\b",
-    re.IGNORECASE,
-)
-_STATUSES: Final[Mapping[int, Outcome]] = {
-    401: Outcome.AUTH,
-    402: Outcome.QUOTA,
-    403: Outcome.AUTH,
-    404: Outcome.NOT_FOUND,
-    405: Outcome.NOT_FOUND,  # something is there, but no API that takes a POST
-    408: Outcome.SERVER_ERROR,  # the provider gave up, we did not
-    410: Outcome.NOT_FOUND,
-    424: Outcome.SERVER_ERROR,
-    429: Outcome.RATE_LIMITED,
-    498: Outcome.RATE_LIMITED,  # Groq: flex tier full
-    503: Outcome.OVERLOADED,
-    529: Outcome.OVERLOADED,  # Anthropic, OpenRouter
-}
+_GOOGLE_DAY: Final = re.compile(r"PerDay[A-Z]|googleapis\.com/\w*per_day")
+"""A day's quota of Google's, where a gateway puts the whole error in its own sentence (LiteLLM)."""
+
+TOO_LARGE: Final = "too large for the limit, waiting does not help: lower max_output_tokens or shorten the prompt"
 
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """What an error record says: a sentence, the words it uses for its kind, the HTTP status it names, the wait."""
+    """What an error record says: a sentence, the words it uses for its kind, the HTTP status it names, the wait.
+
+    ``headers`` are those that it holds, names in lower case; ``google`` what Google's details say.
+    """
 
     sentence: str
     words: tuple[str, ...] = ()
     status: int | None = None
     retry_after_s: float | None = None
-
-    @property
-    def loading(self) -> bool:
-        """Whether it says that the model is being loaded: the server is up, but not yet of use."""
-        return bool(_LOADING.search(self.sentence[:2000]))
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    google: GoogleError = NO_DETAILS
 
     @property
     def detail(self) -> str:
         """One plain line: the sentence, with the most telling kind after it where that adds something."""
-        return line(f"model loading: {self._said}") if self.loading else self._said
+        return line(f"model loading: {self._said}") if is_loading(self.sentence) else self._said
 
     @property
     def _said(self) -> str:
@@ -149,25 +60,49 @@ class Complaint:
         adds = kind and kind.lower() not in sentence.lower()
         return f"{line(sentence, 250)} ({kind})" if adds else sentence
 
+    def as_trouble(self, status: int | None, otherwise: Outcome) -> Trouble:
+        """What it means under an HTTP status, if there is one; ``otherwise`` where nothing of it tells."""
+        outcome = outcome_of(self.words, self.sentence, status) or otherwise
+        detail, retry_after_s, google = self.detail, self.retry_after_s, self.google
+        if google.wrong_key:
+            outcome = Outcome.AUTH
+        elif outcome is Outcome.BAD_REQUEST and too_large(self.sentence, status):
+            detail = line(f"{TOO_LARGE}: {detail}")
+        elif google.quota and outcome in LIMITED:
+            detail = line(f"{line(google.quota, 100)}: {detail}")
+            if google.daily or google.nothing:
+                outcome, retry_after_s = Outcome.QUOTA, None
+        return Trouble(
+            outcome,
+            detail,
+            retry_after_s,
+            self.headers,
+            said=f"{google.quota} {self.sentence[:SAID_LIMIT]} {' '.join(f'({one})' for one in self.words)}".strip(),
+            day_zone=PACIFIC if google.daily or _GOOGLE_DAY.search(self.sentence[:SAID_LIMIT]) else None,
+            closed=google.nothing or is_closed(self.sentence),
+        )
+
 
 def trouble(status: int, headers: Mapping[str, str], body: bytes) -> Trouble:
     """What a response that is not a 200 means. ``body`` may be cut, empty, HTML or not text; names in lower case."""
     if 300 <= status < 400:
         return Trouble(Outcome.PROTOCOL, _redirect(headers.get("location", "")))
-    complaint = read_complaint(error_record(body)) or Complaint(_prose(body) or f"HTTP {status} with an empty body")
-    outcome = _outcome(complaint, status) or Outcome.PROTOCOL
-    return Trouble(outcome, complaint.detail, complaint.retry_after_s)
+    if wall := bot_wall(headers, body):
+        return Trouble(Outcome.BAD_REQUEST, wall)
+    complaint = read_complaint(_error_record(body)) or Complaint(_prose(body) or f"HTTP {status} with an empty body")
+    return complaint.as_trouble(status, Outcome.PROTOCOL)
 
 
 def trouble_inside(record: object) -> Trouble:
     """What an error record inside a 200 means: as specific as its own words, else a stream error."""
     complaint = read_complaint(record) or Complaint("")
-    outcome = _outcome(complaint, complaint.status) or Outcome.STREAM_ERROR
-    return Trouble(outcome, complaint.detail, complaint.retry_after_s)
+    return complaint.as_trouble(complaint.status, Outcome.STREAM_ERROR)
 
 
 def trouble_instead(body: bytes) -> Trouble | None:
     """What it means that a 200 has (the start of) ``body`` where a stream should be; None for white space."""
+    if wall := bot_wall({}, body):
+        return Trouble(Outcome.BAD_REQUEST, wall)
     record = _json(body)
     if is_error(record):
         return trouble_inside(record)
@@ -205,7 +140,10 @@ def read_complaint(record: object) -> Complaint | None:
     if not sentence and not words:
         return None
     status = next((int(one) for one in words if re.fullmatch("[45][0-9][0-9]", one)), None)
-    return Complaint(sentence, words, status, _delay(error.get("details")) or retry_hint(sentence))
+    google, headers = google_error(error.get("details")), _headers(outer, error, meta)
+    waits = (parse_reset(headers.get("retry-after", ""), 0.0), google.retry_after_s, retry_hint(sentence))
+    wait = next((one for one in waits if one is not None), None)
+    return Complaint(sentence, words, status, wait, headers, google)
 
 
 def filtered_categories(results: object) -> str:
@@ -214,21 +152,12 @@ def filtered_categories(results: object) -> str:
     return line(", ".join(f"{name} {word(one.get('severity')) or ''}".strip() for name, one in found), 100)
 
 
-def _outcome(complaint: Complaint, status: int | None) -> Outcome | None:
-    said = {one.lower() for one in complaint.words}
-    for outcome, words in _WORDS.items():
-        if said & words:
-            return outcome
-    for outcome, pattern in _SENTENCES:
-        if pattern.search(complaint.sentence[:2000]):
-            return outcome
-    if complaint.loading:
-        return Outcome.OVERLOADED
-    if status is not None and (known := _STATUSES.get(status)):
-        return known
-    if status is not None and 400 <= status < 600:
-        return Outcome.BAD_REQUEST if status < 500 else Outcome.SERVER_ERROR
-    return next((outcome for outcome, words in _WEAK_WORDS.items() if said & words), None)
+def _headers(*records: Mapping[str, Any]) -> dict[str, str]:
+    """The headers that an error holds: OpenAI's over a WebSocket, OpenRouter's in its metadata. Names in lower case."""
+    told = (mapping(one.get("headers")) for one in records)
+    return {
+        name.lower(): str(value) for one in told for name, value in one.items() if isinstance(value, str | int | float)
+    }
 
 
 def _sentence(value: object, depth: int = 5) -> str:
@@ -247,15 +176,7 @@ def _sentence(value: object, depth: int = 5) -> str:
     return ""
 
 
-def _delay(details: object) -> float | None:
-    """The wait in google.rpc.RetryInfo ("38s"), seconds."""
-    for one in details if isinstance(details, list) else ():
-        if delay := word(mapping(one).get("retryDelay")):
-            return parse_reset(delay, 0.0)
-    return None
-
-
-def error_record(body: bytes) -> Any:
+def _error_record(body: bytes) -> Any:
     """The record in the body of an error: its JSON, or the first error, else complaint, of those it streams; or None.
 
     Those are server-sent events (LiteLLM's 500 on its Responses route is ``data: {"error": …}``) or lines of JSON.

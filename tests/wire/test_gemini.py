@@ -323,7 +323,7 @@ A_MINUTE = "GenerateRequestsPerMinutePerProjectPerModel-FreeTier"
             38.0,
         ),
         ((429, "RESOURCE_EXHAUSTED", "Quota", quotas(A_DAY)), Outcome.QUOTA, f"{A_DAY}: Quota", None),
-        ((429, "RESOURCE_EXHAUSTED", "Quota", quotas(A_MINUTE, A_DAY), RETRY), Outcome.QUOTA, A_DAY, 38.0),
+        ((429, "RESOURCE_EXHAUSTED", "Quota", quotas(A_MINUTE, A_DAY), RETRY), Outcome.QUOTA, A_DAY, None),
         ((429, "RESOURCE_EXHAUSTED", "Please retry in 20.04466179s."), Outcome.RATE_LIMITED, "retry", 20.04466179),
         (
             (400, "INVALID_ARGUMENT", "API key not valid.", {"reason": "API_KEY_INVALID"}),

@@ -144,7 +144,7 @@ async def test_an_error_message_is_an_outcome_and_the_next_probe_is_sound(last, 
     assert good.outcome is Outcome.OK
 
 
-async def test_a_socket_that_closes_in_the_midst_is_a_cut():
+async def test_a_socket_that_closes_in_the_midst_says_why():
     script = Scripted([delta("Once ")])
 
     async def go(connection: ServerConnection) -> None:
@@ -153,7 +153,7 @@ async def test_a_socket_that_closes_in_the_midst_is_a_cut():
     script.after = go
     async with prober(script) as one:
         sample = (await one.probe(KEY)).sample
-    assert (sample.outcome, sample.ttft_ms is None) == (Outcome.CUT, False)
+    assert (sample.outcome, sample.ttft_ms is None) == (Outcome.SERVER_ERROR, False)
     assert "1011" in (sample.outcome_detail or "")
 
 

@@ -1,0 +1,175 @@
+"""Error words: which outcome a provider's words and status come to; pure.
+
+Where they disagree the words win, and of the words the more telling ones.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Final
+
+from probes.outcome import Outcome
+
+SAID_LIMIT: Final = 2000
+"""Characters of a sentence that are searched."""
+
+CONNECTION_LIMIT: Final = "websocket_connection_limit_reached"
+"""OpenAI's word for a socket that is older than 60 minutes."""
+
+_WORDS: Final[Mapping[Outcome, frozenset[str]]] = {
+    # In order of precedence: where type and code disagree, the more telling one wins.
+    Outcome.QUOTA: frozenset(
+        {
+            *("insufficient_quota", "exceeded_current_quota_error", "payment_required", "insufficient_balance"),
+            *("insufficient_credits", "billing_error", "billing_hard_limit_reached", "billing_not_active"),
+        }
+    ),
+    Outcome.OVERLOADED: frozenset(
+        {
+            *("overloaded_error", "engine_overloaded_error", "provider_overloaded", "server_is_overloaded"),
+            *("service_unavailable", "service_unavailable_error", "unavailable", "unavailable_error"),
+            # 429s that say nothing about the caller's own use: Cerebras' full queue, Mistral's full tier
+            *("queue_exceeded", "service_tier_capacity_exceeded"),
+        }
+    ),
+    Outcome.RATE_LIMITED: frozenset(
+        {
+            *("rate_limit_exceeded", "rate_limit_error", "rate_limit_reached_error", "rate_limited"),
+            *("too_many_requests", "too_many_requests_error", "too_many_tokens_error", "resource_exhausted"),
+            # Cerebras calls its per-minute limits quotas; Groq's 498 is a full flex tier, a limiter by design
+            *("request_quota_exceeded", "token_quota_exceeded", "capacity_exceeded"),
+        }
+    ),
+    Outcome.AUTH: frozenset(
+        {
+            *("authentication_error", "authentication", "invalid_api_key", "invalid_authentication_error"),
+            *("incorrect_api_key_error", "wrong_api_key", "permission_error", "permission_denied", "unauthorized"),
+        }
+    ),
+    Outcome.NOT_FOUND: frozenset(
+        {"model_not_found", "not_found", "not_found_error", "notfounderror", "resource_not_found_error"}
+    ),
+    Outcome.CUT: frozenset({CONNECTION_LIMIT}),
+    Outcome.REFUSED: frozenset({"content_policy_violation", "content_filter", "refusal", "data_inspection_failed"}),
+}
+_WEAK_WORDS: Final[Mapping[Outcome, frozenset[str]]] = {
+    # Said of nearly everything (Anthropic's lack of credit is an invalid_request_error): only where nothing else helps.
+    Outcome.BAD_REQUEST: frozenset(
+        {
+            *("invalid_request_error", "invalid_request", "bad_request", "badrequesterror", "invalid_prompt"),
+            *("context_length_exceeded", "payload_too_large", "unprocessable", "validation_error"),
+        }
+    ),
+    Outcome.SERVER_ERROR: frozenset(
+        {
+            *("server_error", "api_error", "internal_error", "internal_server_error", "internalservererror"),
+            *("server", "timeout", "timeout_error", "provider_unavailable", "bad_gateway"),
+        }
+    ),
+}
+_SENTENCES: Final = (
+    (
+        Outcome.TLS,  # nginx, as a 400 over a session without the certificate it wants
+        re.compile(r"\bno required ssl certificate was sent|\bthe ssl certificate error", re.IGNORECASE),
+    ),
+    (
+        Outcome.QUOTA,
+        re.compile(
+            r"credit balance is too low|specified api usage limits|exceeded your current quota|out of credits"
+            r"|insufficient (?:account )?(?:balance|credits?|funds|quota)|requires more credits",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        Outcome.OVERLOADED,
+        re.compile(
+            r"overloaded|(?:over|at) capacity|high (?:traffic|demand|load)|server (?:is )?busy"
+            r"|maximum pending requests|temporarily unavailable",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        Outcome.REFUSED,  # invalid requests by their type: Anthropic's, OpenAI's, LiteLLM's, Alibaba's
+        re.compile(
+            r"blocked by content filtering policy|flagged as potentially violating|ContentPolicyViolation"
+            r"|DataInspectionFailed",
+            re.IGNORECASE,
+        ),
+    ),
+)
+_TOO_LARGE: Final = re.compile(
+    # Groq (413, 429), OpenAI (429), Anthropic (413)
+    r"request (?:is )?too large|(?:must be|please) reduced? .{0,40}(?:run successfully|message size)"
+    r"|request exceeds the maximum size",
+    re.IGNORECASE,
+)
+_ASKED: Final = re.compile(r"\blimit:? ?(\d[\d,]{0,19}).{0,80}?\brequested:? ?(\d[\d,]{0,19})", re.IGNORECASE)
+"""``Limit 6000, Requested 9000`` (Groq, OpenAI)."""
+
+_CLOSED: Final = re.compile(
+    # Gemini: a model outside the plan; Anthropic's fast mode
+    r"\blimit: ?0\b"
+    r"|\bnot (?:available|enabled|open|provisioned) (?:for|to|on) (?:your|this) (?:organi[sz]ation|account|plan)",
+    re.IGNORECASE,
+)
+_LOADING: Final = re.compile(
+    # llama.cpp (503); Ollama (500: "unexpected server status: llm server loading model"); Hugging Face (503). One that
+    # could not be loaded ("error loading model: …", Ollama) is not among them
+    r"(?:\A|llm server )loading model\W*\Z|\bmodel\b.{0,200} is (?:currently |still )?loading\b",
+    re.IGNORECASE,
+)
+_STATUSES: Final[Mapping[int, Outcome]] = {
+    401: Outcome.AUTH,
+    402: Outcome.QUOTA,
+    403: Outcome.AUTH,
+    404: Outcome.NOT_FOUND,
+    405: Outcome.NOT_FOUND,  # something is there, but no API that takes a POST
+    408: Outcome.SERVER_ERROR,  # the provider gave up, we did not
+    410: Outcome.NOT_FOUND,
+    424: Outcome.SERVER_ERROR,
+    429: Outcome.RATE_LIMITED,
+    495: Outcome.TLS,  # nginx: it does not take our certificate, or 496: there is none
+    496: Outcome.TLS,
+    498: Outcome.RATE_LIMITED,  # Groq: flex tier full
+    503: Outcome.OVERLOADED,
+    529: Outcome.OVERLOADED,  # Anthropic, OpenRouter
+}
+
+
+def outcome_of(words: Sequence[str], sentence: str, status: int | None) -> Outcome | None:
+    """What an error comes to by the ``words`` for its kind, its sentence and its status; None where none tells."""
+    sentence = sentence[:SAID_LIMIT]
+    if too_large(sentence, status):
+        return Outcome.BAD_REQUEST
+    said = {one.lower() for one in words}
+    for outcome, known in _WORDS.items():
+        if said & known:
+            return outcome
+    for outcome, pattern in _SENTENCES:
+        if pattern.search(sentence):
+            return outcome
+    if is_loading(sentence):
+        return Outcome.OVERLOADED
+    if status is not None and (meant := _STATUSES.get(status)):
+        return meant
+    if status is not None and 400 <= status < 600:
+        return Outcome.BAD_REQUEST if status < 500 else Outcome.SERVER_ERROR
+    return next((outcome for outcome, known in _WEAK_WORDS.items() if said & known), None)
+
+
+def is_loading(sentence: str) -> bool:
+    """Whether it says that the model is being loaded: the server is up, but not yet of use."""
+    return bool(_LOADING.search(sentence[:SAID_LIMIT]))
+
+
+def is_closed(sentence: str) -> bool:
+    """Whether a limit allows nothing at all: it must be opened first."""
+    return bool(_CLOSED.search(sentence[:SAID_LIMIT]))
+
+
+def too_large(sentence: str, status: int | None) -> bool:
+    """Whether one request is more than the limit allows at all, so that no waiting helps."""
+    if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE or _TOO_LARGE.search(sentence):
+        return True
+    asked = _ASKED.search(sentence)
+    return asked is not None and int(asked[2].replace(",", "")) > int(asked[1].replace(",", ""))
