@@ -8,8 +8,14 @@ from probes import deadline
 from probes.endpoint import Price, Timeouts
 from probes.outcome import Outcome
 from probes.preset import socket_dialects
+from probes.probe import Prober
 from probes.timing import span_ms
+from probes.transports import transport_to
+from probes.wire import load_dialect
+from tests.raw_server import Client, serving
+from tests.raw_server import probed as sampled
 from tests.replay import RECORDS, answer, replay, sse
+from tests.samples import endpoint
 
 TEXTS = ("One", " two", " three.")
 every_dialect = pytest.mark.parametrize("dialect", RECORDS)
@@ -355,3 +361,32 @@ async def test_an_error_that_is_streamed_is_read(dialect: str, name: str):
     status, body, outcome, words = ERROR_BODIES[name]
     sample = (await replay(dialect, [body], status=status)).sample
     assert (sample.outcome, sample.outcome_detail, sample.http_status) == (outcome, words, status)
+
+
+@pytest.mark.parametrize(
+    "head", [b"Content-Length: 0\r\n", b"Connection: close\r\n", b"Content-Type: text/event-stream\r\n"]
+)
+async def test_an_empty_body_is_empty_however_it_is_framed(head: bytes):
+    async def script(client: Client) -> None:
+        await client.request()
+        await client.say(b"HTTP/1.1 200 OK\r\n" + head + b"\r\n")
+
+    assert (await sampled(script)).outcome is Outcome.EMPTY
+
+
+async def test_a_connection_whose_answer_did_not_end_is_not_used_again(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(deadline, "END_S", 0.05)
+
+    async def script(client: Client) -> None:
+        await client.request()
+        await client.say(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for piece in unmarked("openai_chat"):
+            await client.say(b"%x\r\n%b\r\n" % (len(piece), piece))
+        await client.hold()
+
+    async with serving(script) as port:
+        url = f"http://127.0.0.1:{port}/v1"
+        prober = Prober(endpoint(base_url=url), load_dialect("openai_chat"), transport_to(url, None))
+        samples = [(await prober.probe(None)).sample for _ in range(2)]
+        prober.close()
+    assert [(one.outcome, one.connection) for one in samples] == [(Outcome.OK, "cold")] * 2

@@ -58,6 +58,11 @@ def test_figures_are_what_is_known():
     assert figures(sample()) == []
 
 
+def test_a_providers_own_cost_is_shown_beside_that_of_the_configured_price():
+    assert "$0.25 ($0.30 says the provider)" in " ".join(figures(replace(GOOD, provider_cost_usd=0.3)))
+    assert "provider" not in " ".join(figures(replace(GOOD, provider_cost_usd=0.25)))
+
+
 def test_a_withheld_speed_says_why_and_an_estimate_is_called_one():
     detail = "tokens/s withheld: the provider sent no token count"
     shown = figures(

@@ -94,12 +94,17 @@ def figures(sample: Sample) -> list[str]:
     if speed := chars_per_s(sample.output_chars, sample.e2e_ms):
         found.append(f"{number(speed)} characters/s")
     if sample.cost_usd is not None:
-        found.append(usd(sample.cost_usd))
+        found.append(_cost(sample.cost_usd, sample.provider_cost_usd))
     if sample.finish_reason:
         found.append(f"finish {line(sample.finish_reason)}")
     if sample.http_status is not None and sample.outcome is not Outcome.OK:
         found.append(f"HTTP {sample.http_status}")
     return found + _hints(sample)
+
+
+def _cost(usd_paid: float, told: float | None) -> str:
+    """The cost, and beside it what the provider told of it where that is another figure."""
+    return usd(usd_paid) if told is None or told == usd_paid else f"{usd(usd_paid)} ({usd(told)} says the provider)"
 
 
 def against(view: EndpointView) -> list[str]:
