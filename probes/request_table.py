@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Final, cast
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from probes import toml_value as check
 from probes.conversation import ROLES, Message, Role
@@ -17,6 +17,7 @@ _SECRET_NAME: Final = re.compile(
 )
 """What a query calls a key: ``key`` (Google), ``code`` (Azure functions), ``sig`` (Azure), ``access_token``, …"""
 
+_STREAM: Final = re.compile(r"(?:\\-)?stream")
 _IN_BRACES: Final = re.compile(r"\{(\w+)\}")
 
 
@@ -122,11 +123,15 @@ def _own_end(path: str, dialect: str, paths: Mapping[str, str]) -> tuple[str, di
 
 
 def _end_of(path: str, template: str) -> tuple[str, dict[str, str]] | None:
-    """What of a URL's path a dialect's own matches at its end, with the parts that stand in braces there."""
+    """What of a URL's path a dialect's own matches at its end, with the parts that stand in braces there.
+
+    A path for streams stands for the one beside it that does not stream, too: ``:generateContent``, ``/converse``.
+    """
     parts = _IN_BRACES.split(template.partition("?")[0])  # a literal, a name, a literal, …
-    pattern = "".join(f"(?P<{one}>[^/]+)" if place % 2 else re.escape(one) for place, one in enumerate(parts))
-    found = re.search(f"(?:{pattern})$", path) if pattern else None
-    return (found[0], found.groupdict()) if found else None
+    parts[::2] = [_STREAM.sub(r"(?:\g<0>)?", re.escape(one)) for one in parts[::2]]
+    pattern = "".join(f"(?P<{one}>[^/]+)" if place % 2 else one for place, one in enumerate(parts))
+    found = re.search(f"(?:{pattern})$", path, re.IGNORECASE) if pattern else None
+    return (found[0], {name: unquote(one) for name, one in found.groupdict().items()}) if found else None
 
 
 def _query_options(query: str, reserved: frozenset[str]) -> list[str]:

@@ -184,6 +184,41 @@ body = { service_tier = "ultrafast" }
     assert (two["reasoning"], two["service_tier"], two["speed"]) == ("off", "ultrafast", None)
 
 
+def test_check_shows_what_every_request_has_in_it(run, tmp_path):
+    path = tmp_path / "c.toml"
+    path.write_text("""
+[[endpoint]]
+name = "a"
+dialect = "openai_chat"
+key = "none"
+model = "m"
+base_url = "https://host"
+path = "/serving-endpoints/a/invocations"
+query = { api-version = "2026-10-21" }
+system = "Be brief, be kind, and tell no more than what was asked."
+messages=[{ role = "user", content = "I" }, { role = "assistant", content = "Yes?" }, { role = "user", content = "A" }]
+""")
+    _, out, _ = run("--config", str(path), "check")
+    assert out.splitlines()[7:10] == [
+        "  https://host  openai_chat  no key  path /serving-endpoints/a/invocations",
+        "  query api-version=2026-10-21  system 'Be brief, be kind, and tell no more th…",
+        "  3 messages",
+    ]
+    [record] = json.loads(run("--config", str(path), "check", "--json")[1])["endpoints"]
+    assert (record["path"], record["query"]) == ("/serving-endpoints/a/invocations", {"api-version": "2026-10-21"})
+    assert record["system"].startswith("Be brief")
+    assert record["messages"][1] == {"role": "assistant", "content": "Yes?"}
+
+
+def test_check_says_what_signing_for_aws_needs(run, tmp_path, monkeypatch):
+    path = tmp_path / "c.toml"
+    path.write_text('[[endpoint]]\nname = "a"\nprovider = "bedrock"\nmodel = "m"\n')
+    monkeypatch.setattr("probes.commands.check.find_spec", lambda name: None)
+    code, out, err = run("--config", str(path), "check")
+    assert (code, "  AWS  " in out) == (0, True)
+    assert "note: signing for AWS needs botocore: pip install 'inftop[bedrock]'" in err
+
+
 def test_check_says_how_long_things_are_kept_and_no_password(run, tmp_path):
     path = tmp_path / "c.toml"
     path.write_text(

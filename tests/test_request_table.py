@@ -74,6 +74,12 @@ def test_a_base_url_that_is_the_requests_own_url_is_mended(read, name):
             "gemini",
             'base_url = "https://g.googleapis.com/v1beta", model = "gemini-3", key = "NAME"',
         ),
+        (
+            "https://aiplatform.googleapis.com/v1/projects/p/locations/global/publishers/google/models/g:generateContent",
+            "gemini",
+            'locations/global/publishers/google", model = "g"',
+        ),
+        ("https://b.us-east-1.amazonaws.com/model/x%3A0/converse", "bedrock_converse", 'model = "x:0"'),
         ("https://host/v1/messages", "anthropic", 'base_url = "https://host/v1"'),
         ("http://localhost:11434/api/chat", "ollama", 'base_url = "http://localhost:11434"'),
         ("https://host/v1/?", "openai_chat", "must end before a query"),

@@ -3,9 +3,11 @@
 import json
 import sys
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
+from probes.aws import NO_BOTOCORE
 from probes.budget import Budget
 from probes.columns import columns
 from probes.commands.check_route import route_facts, route_notes, route_record
@@ -60,6 +62,8 @@ def check(config: Path | None, *, as_json: bool) -> None:
     """Print what the configuration comes to. Raises ConfigError."""
     read = load(find_config(config))
     notes = route_notes(read.endpoints)
+    if any(one.aws_service for one in read.endpoints) and find_spec("botocore") is None:
+        notes = [*notes, NO_BOTOCORE]
     sources = key_sources(dict.fromkeys(name for one in read.endpoints for name in one.key_names))
     rows = [Checked(one, keys_of(one, sources), daily_cost(one)) for one in read.endpoints]
     total = _total(rows, read.budget)

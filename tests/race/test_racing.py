@@ -11,6 +11,7 @@ import pytest
 
 from probes import loop
 from probes.config import UnknownEndpoint
+from probes.conversation import Message
 from probes.credentials import Credentials
 from probes.endpoint import Endpoint, Price, Timeouts
 from probes.keyfinder import KeyFinder
@@ -326,6 +327,9 @@ def test_lanes_are_made_to_be_asked_the_same():
     assert {(one.prompt, one.max_output_tokens, one.expect, one.connection) for one in made} == {
         ("Tell a story.", 77, None, "warm")
     }
+    talk = endpoint(name="b", system="Be brief.", messages=(Message("user", "Hi."), Message("assistant", "Yes?")))
+    _, other = lanes(WISH, [known[0], talk])
+    assert other.conversation.messages == (Message("system", "Be brief."), Message("user", "Tell a story."))
     with pytest.raises(UnknownEndpoint):
         lanes(replace(WISH, lanes=("a", "nobody")), known)
 
