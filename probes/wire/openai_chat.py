@@ -1,39 +1,15 @@
 """OpenAI chat completions over server-sent events, as OpenAI speaks it and as its many look-alikes do."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint
 from probes.keys import Secret
-from probes.outcome import Outcome
-from probes.text import line
-from probes.wire.chat_usage import times_of, usage_of
-from probes.wire.dialect import (
-    End,
-    Event,
-    Finish,
-    HiddenReasoning,
-    Kind,
-    Output,
-    Queued,
-    Served,
-    Trouble,
-    WireRequest,
-)
+from probes.wire.chat_chunks import ChunkReader
+from probes.wire.dialect import Event, Trouble, WireRequest
 from probes.wire.http_json import bearer, json_request, served_request
-from probes.wire.json_values import mapping, object_in, objects_in, text_in, word
-from probes.wire.repetition import Repetition
-from probes.wire.shown_reasoning import raw_reasoning
-from probes.wire.sse import SseEvent
-from probes.wire.sse_reader import SseReader
-from probes.wire.trouble import filtered_categories, is_error, trouble, trouble_inside, trouble_instead
-
-_REASONING_FIELDS: Final = ("reasoning", "reasoning_content", "thinking", "reasoning_details")
-"""Best first, one is read: transitional servers (vLLM, OpenRouter) send the same text under two of them."""
-
-_TEXT_FIELDS: Final = ("text", "thinking", "reasoning", "summary", "refusal")
-"""Where a typed part has its text, which may again be a list of parts (Mistral)."""
+from probes.wire.trouble import trouble
 
 
 class Wire:
@@ -61,9 +37,9 @@ class Wire:
             body["stream_options"]["continuous_usage_stats"] = True
         return json_request(endpoint, "/chat/completions", body, bearer(key))
 
-    def reader(self) -> "ChatReader":
+    def reader(self) -> ChunkReader:
         """A fresh decoder for one 200 response."""
-        return ChatReader()
+        return ChunkReader()
 
     def response_events(self, headers: Mapping[str, str]) -> Iterable[Event]:
         """The request's id, to quote to support. Header names are lower case.
@@ -76,185 +52,3 @@ class Wire:
     def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Trouble:
         """What a response that is not a 200 means. ``body`` may be cut, empty, HTML or not text at all."""
         return trouble(status, headers, body)
-
-
-_NOTHING: Final[dict[str, Any]] = {}
-
-
-class ChatReader(SseReader):
-    """One response's decoder.
-
-    Only the choice of index 0 is read: one is asked for, and the text of a second would be timed as the first one's.
-    Text is as sent, not yet safe to show.
-
-    A chunk marked ``"diffusion_meta": {"diffusion_content": true}`` has in ``delta.content`` the whole answer so far,
-    part of it noise, in place of the last one's: Mercury's drafts, asked for with ``diffusing``. Its clients tell them
-    from deltas by that (clio-coder's diffusion-frames, "measured against the live API", and four others); Inception's
-    own words on it were not to be had, nor a recording.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._finish: str | None = None
-        self._named: tuple[object, ...] = ()
-        self._served = Served()
-        self._repetition = Repetition()
-        self._queued = 0
-
-    def feed(self, data: bytes) -> list[Event]:
-        """As the others, and DeepSeek's ``: keep-alive`` while a request waits to be run (api-docs.deepseek.com)."""
-        events = super().feed(data)
-        new = self._decoder.keep_alives - self._queued
-        self._queued += new
-        return [*[Queued()] * new, *events] if new else events
-
-    def _verdict(self) -> End | Trouble:
-        """An answer with a finish reason is whole without a ``[DONE]``: not every look-alike sends one."""
-        instead = trouble_instead(self._decoder.stray)
-        if instead and (instead.outcome is not Outcome.PROTOCOL or not self._begun):
-            return instead
-        if self._finish is not None:
-            return End("the response ended without [DONE]")
-        begun = "without a finish reason or [DONE]" if self._begun else "before its first record"
-        return Trouble(Outcome.CUT, f"the stream ended {begun}")
-
-    def _events(self, sse: SseEvent) -> list[Event]:
-        if not sse.data.startswith("{") and sse.data.strip() == "[DONE]":
-            return [End()]
-        if sse.name:
-            return super()._events(sse)
-        if (again := self._repetition.output(sse.data)) is not None:
-            return [again]
-        events = super()._events(sse)
-        self._repetition.learn(sse.data, events)
-        return events
-
-    def _record(self, record: dict[str, Any], name: str) -> list[Event]:
-        """The events of one record, a `Trouble` last."""
-        choice = _first_choice(objects_in(record, "choices"))
-        groq = mapping(record["x_groq"]) if "x_groq" in record else _NOTHING
-        events = self._say_served(record, groq)
-        counts = mapping(record.get("usage") or choice.get("usage") or groq.get("usage"))  # choice: Kimi
-        timings = mapping(record["timings"]) if "timings" in record else _NOTHING
-        usage = usage_of(counts, timings) if counts or timings else None
-        output = usage.output if usage else None
-        drafts = "diffusion_meta" in record and mapping(record["diffusion_meta"]).get("diffusion_content") is True
-        for kind, text in _pieces(choice):
-            raw = _is_raw(choice, record) if kind is Kind.REASONING else None
-            events.append(Output(kind, text, output or None, drafts and kind is Kind.ANSWER, raw))
-        if _encrypted(choice):
-            events.append(HiddenReasoning())
-        finish = word(choice["finish_reason"]) if choice.get("finish_reason") else None
-        if finish and finish != self._finish:
-            self._finish = finish
-            events.append(Finish(line(finish, 100), filtered_categories(choice.get("content_filter_results"))))
-        if usage:
-            events.append(usage)
-        if counts or timings or "time_info" in record or "perf_metrics" in record:
-            times = times_of(record, counts, output)
-            events += [times] if times else []
-        if groq.get("error"):
-            events.append(trouble_inside(groq))
-        elif name == "error" or is_error(record):
-            events.append(trouble_inside(record))
-        elif finish == "error":  # OpenRouter, should it ever come without the error record
-            events.append(Trouble(Outcome.STREAM_ERROR, "finish reason: error"))
-        return events
-
-    def _say_served(self, record: dict[str, Any], groq: dict[str, Any]) -> list[Event]:
-        usage = record.get("usage")
-        tier = record.get("service_tier") or groq.get("service_tier") or (usage and mapping(usage).get("service_tier"))
-        called, build = groq.get("id") or record.get("id"), record.get("system_fingerprint")
-        named = record.get("model"), tier, record.get("provider"), called, build
-        if named == self._named:  # nearly always: every record of a stream repeats them
-            return []
-        self._named = named
-        model, tier, by, request_id, build = (line(known, 200) if (known := word(one)) else None for one in named)
-        old = self._served
-        self._served = Served(
-            model or old.model, tier or old.tier, by or old.by, old.request_id or request_id, build or old.fingerprint
-        )
-        return [] if self._served == old else [self._served]
-
-
-def _first_choice(choices: list[dict[str, Any]]) -> dict[str, Any]:
-    for one in choices:
-        if one.get("index") in (0, None):
-            return one
-    return {}
-
-
-def _pieces(choice: dict[str, Any]) -> Iterator[tuple[Kind, str]]:
-    """The non-empty output of a choice, one piece per kind."""
-    delta = object_in(choice, "delta")
-    if not isinstance(choice.get("delta"), dict):
-        if text := word(choice.get("text")):  # legacy; beside a delta it repeats the delta (Together)
-            yield Kind.ANSWER, text
-        return
-    for name in _REASONING_FIELDS:
-        if name in delta and (text := _text(delta[name])):
-            yield Kind.REASONING, text
-            break
-    content = delta.get("content")
-    if isinstance(content, list | dict):
-        yield from _parts(content)
-    elif content := text_in(delta, "content"):
-        yield Kind.ANSWER, content
-    if "refusal" in delta and (text := _text(delta["refusal"])):
-        yield Kind.REFUSAL, text
-    if ("tool_calls" in delta or "function_call" in delta) and (text := _arguments(delta)):
-        yield Kind.TOOL, text
-
-
-def _details(choice: dict[str, Any]) -> list[str]:
-    """The types of OpenRouter's ``reasoning_details``: reasoning.text, reasoning.summary, reasoning.encrypted."""
-    details = mapping(choice.get("delta")).get("reasoning_details")
-    return [str(mapping(one).get("type")) for one in details] if isinstance(details, list) else []
-
-
-def _is_raw(choice: dict[str, Any], record: dict[str, Any]) -> bool | None:
-    """Whether the reasoning text of a record is what the model generated; None where nothing tells.
-
-    Gateways pass summaries on in the same fields as raw text, OpenRouter those of Claude even as ``reasoning.text``.
-    """
-    return False if "reasoning.summary" in _details(choice) else raw_reasoning(word(record.get("model")))
-
-
-def _encrypted(choice: dict[str, Any]) -> bool:
-    return "reasoning.encrypted" in _details(choice)
-
-
-def _parts(content: object) -> Iterator[tuple[Kind, str]]:
-    """The output of content that is a list of typed parts (Mistral's reasoning models)."""
-    found: dict[Kind, str] = {}
-    for part in content if isinstance(content, list) else [content]:
-        sort = str(word(mapping(part).get("type")) or "")
-        kind = Kind.ANSWER
-        if "think" in sort or "reason" in sort:
-            kind = Kind.REASONING
-        elif sort == "refusal":
-            kind = Kind.REFUSAL
-        if text := _text(part):
-            found[kind] = found.get(kind, "") + text
-    yield from found.items()
-
-
-def _text(value: object, depth: int = 4) -> str:
-    """The text of a string, of a typed part, or of a list of them; encrypted parts have none."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list) and depth:
-        return "".join(_text(one, depth - 1) for one in value)
-    if isinstance(value, dict) and depth:
-        return next((text for name in _TEXT_FIELDS if (text := _text(value.get(name), depth - 1))), "")
-    return ""
-
-
-def _arguments(delta: dict[str, Any]) -> str:
-    """The arguments of tool calls; a call's name alone is not output."""
-    calls = delta.get("tool_calls")
-    called = (
-        [mapping(one).get("function") or mapping(one).get("custom") for one in calls] if isinstance(calls, list) else []
-    )
-    called.append(delta.get("function_call"))
-    return "".join(word(mapping(one).get("arguments")) or word(mapping(one).get("input")) or "" for one in called)

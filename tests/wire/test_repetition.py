@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probes.wire import load_dialect
+from probes.wire.chat_chunks import ChunkReader
 from probes.wire.dialect import Finish, Kind, Output
-from probes.wire.openai_chat import ChatReader
 from probes.wire.repetition import Repetition
 
 
@@ -79,7 +79,7 @@ def test_a_stream_reads_as_if_every_record_were_parsed(stream):
         reader.__dict__["_repetition"] = Repetition()  # remembers nothing
         return reader.feed(f"data: {one}\n\n".encode())
 
-    reader = ChatReader()
+    reader = ChunkReader()
     expected = [parsed(one) for one in stream]
     reader = load_dialect("openai_chat").reader()
     assert [reader.feed(f"data: {one}\n\n".encode()) for one in stream] == expected
