@@ -18,8 +18,10 @@ def sample_line(sample: Sample, width: int) -> str:
     at = datetime.fromtimestamp(sample.started_at / 1000, UTC).astimezone()
     ttft = f"{sample.ttft_ms:,.1f} ms" if sample.ttft_ms is not None else "–"
     speed = f"{sample.tokens_per_s:,.1f} tokens/s" if sample.tokens_per_s is not None else "–"
-    detail = f"  {sample.outcome_detail}" if sample.outcome_detail else ""
-    return f"{at:%H:%M:%S}  {sample.endpoint:<{width}}  {sample.outcome:<12}  {ttft:>12}  {speed:>18}{detail}"
+    of_it = "tokens/s of the answer alone" if sample.speed_basis == "answer" else None
+    detail = "; ".join(words for words in (of_it, sample.outcome_detail) if words)
+    said = f"{at:%H:%M:%S}  {sample.endpoint:<{width}}  {sample.outcome:<12}  {ttft:>12}  {speed:>18}"
+    return f"{said}  {detail}" if detail else said
 
 
 @dataclass(slots=True)

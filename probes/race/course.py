@@ -11,6 +11,7 @@ from probes.credentials import Credentials
 from probes.endpoint import Endpoint
 from probes.probe import Prober
 from probes.race.news import RaceCommand, RaceNews
+from probes.race.progress import chars_per_token_of
 from probes.race.race import Race
 from probes.race.racing import Racing, lanes
 from probes.race.wish import RaceWish
@@ -109,8 +110,8 @@ class Course:
 
     def hear(self, sample: Sample, _: str) -> None:
         """Learn from a sample how long an endpoint's tokens are."""
-        if sample.token_source == "usage" and sample.output_tokens and sample.output_chars:  # noqa: S105
-            self._chars_per_token[sample.endpoint] = sample.output_chars / sample.output_tokens
+        if (found := chars_per_token_of(sample)) is not None:
+            self._chars_per_token[sample.endpoint] = found
 
     def _refuse(self, wish: RaceWish, why: str) -> None:
         """Say that a race is over before it began; a screen waits for a word of it."""

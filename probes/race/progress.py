@@ -35,6 +35,19 @@ class Progress:
     stall_ms: float | None = None
 
 
+def chars_per_token_of(sample: Sample) -> float | None:
+    """Characters a token of an answer; None where it had, or may have had, tokens that were not shown."""
+    if not (sample.output_chars and sample.output_tokens and _all_shown(sample)):
+        return None
+    return sample.output_chars / sample.output_tokens
+
+
+def _all_shown(sample: Sample) -> bool:
+    """Whether the text of an answer is that of all its counted tokens, as far as its speed could tell."""
+    counted = sample.token_source == "usage"  # noqa: S105  # no password
+    return counted and sample.tokens_per_s is not None and sample.speed_basis != "answer"
+
+
 class Track:
     """A lane's moments in, in order; its progress at any instant not before the last of them out.
 
@@ -60,10 +73,18 @@ class Track:
 
     @classmethod
     def settled(cls, recording: Recording, sample: Sample, chars_per_token: float | None = None) -> "Track":
-        """A track for the moments of an answer that is over, whose tokens are known."""
+        """A track for the moments of an answer that is over.
+
+        Its tokens are known where all of them were shown; where only those of the answer were, they tell the characters
+        a token of all text.
+        """
         chars = sum(len(one.text) for one in recording.moments if not one.draft)
-        if sample.token_source == "usage" and sample.output_tokens and chars:  # noqa: S105  # no password
+        if chars and sample.output_tokens and _all_shown(sample):
             return cls(recording.sent or 0, chars / sample.output_tokens, exact=True)
+        answer = sum(len(one.text) for one in recording.moments if one.kind is not Kind.REASONING)
+        said = (sample.output_tokens or 0) - (sample.reasoning_tokens or 0)
+        if sample.speed_basis == "answer" and answer and said > 0:
+            return cls(recording.sent or 0, answer / said)
         return cls(recording.sent or 0, chars_per_token)
 
     def add(self, moment: Moment) -> None:

@@ -19,6 +19,7 @@ from probes.race.gun import Gun
 from probes.race.heat import Heat, LaneResult
 from probes.race.judgement import judge
 from probes.race.news import Phase, RaceNews
+from probes.race.progress import chars_per_token_of
 from probes.race.race import LaneFacts, Race
 from probes.race.recording import Recording
 from probes.race.runner import Runner, finished
@@ -225,9 +226,8 @@ class Racing:
 
     def _learn(self, result: LaneResult) -> None:
         """How many characters a token of this lane has."""
-        sample = result.sample
-        if sample.token_source == "usage" and sample.output_tokens and sample.output_chars:  # noqa: S105
-            self._chars_per_token[result.lane] = sample.output_chars / sample.output_tokens
+        if (found := chars_per_token_of(result.sample)) is not None:
+            self._chars_per_token[result.lane] = found
 
     def _cost(self) -> float | None:
         """What all heats cost so far; None where no price is known."""

@@ -16,6 +16,9 @@ NOT_RUN: Final = frozenset({Outcome.SKIPPED, Outcome.OWN_FAULT})
 """What inftop did not start, or spoilt itself, is held against nobody."""
 
 
+ANSWER_ALONE: Final = "its reasoning is not shown as it is generated; other lanes' tokens/s are of all output"
+
+
 class Trouble(NamedTuple):
     """One fault in one heat. ``counts``: it speaks against the lane itself, so that it may cost it the win."""
 
@@ -33,6 +36,7 @@ def right(sample: Sample) -> bool:
 def troubles(heat: Mapping[str, Sample]) -> Iterator[Trouble]:
     """The faults of one heat, given as the sample of each lane; a lane may have more than one."""
     ended = any(one.outcome is Outcome.OK and one.finish_reason and not _capped(one) for one in heat.values())
+    bases = {one.speed_basis for one in heat.values() if one.tokens_per_s is not None}
     for lane, sample in heat.items():
         detail = line(sample.outcome_detail, _LONGEST) if sample.outcome_detail else None
         if sample.outcome is not Outcome.OK:
@@ -48,6 +52,8 @@ def troubles(heat: Mapping[str, Sample]) -> Iterator[Trouble]:
             yield Trouble(lane, "not trusted", "this machine held the engine up", counts=False)
         if sample.buffered and right(sample):
             yield Trouble(lane, "buffered", DETAIL, counts=False)
+        if sample.speed_basis == "answer" and len(bases) > 1 and right(sample):
+            yield Trouble(lane, "tokens/s of the answer alone", ANSWER_ALONE, counts=False)
 
 
 def _capped(sample: Sample) -> bool:

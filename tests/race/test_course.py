@@ -177,7 +177,8 @@ async def test_a_lane_that_is_not_known_is_said_and_the_next_race_runs_all_the_s
 
 async def test_the_speed_of_an_answer_that_is_not_counted_yet_is_made_from_earlier_ones():
     async with watched() as one:
-        one.course.hear(sample(endpoint="long", token_source="usage", output_tokens=10, output_chars=20), "")
+        long = sample(endpoint="long", token_source="usage", output_tokens=10, output_chars=20, tokens_per_s=9.0)
+        one.course.hear(long, "")
         one.course.obey(RaceCommand("start", replace(WISH, lanes=("a", "long"))))
         async with asyncio.timeout(60):
             while not (one.told and one.told[-1].lanes and one.told[-1].lanes[1].progress.events):

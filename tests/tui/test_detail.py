@@ -63,6 +63,13 @@ def test_a_providers_own_cost_is_shown_beside_that_of_the_configured_price():
     assert "provider" not in " ".join(figures(replace(GOOD, provider_cost_usd=0.25)))
 
 
+def test_a_speed_of_the_answer_alone_says_so_and_its_tokens_are_not_those_of_the_chunks():
+    shown = figures(replace(GOOD, speed_basis="answer"))
+    speed = next(one for one in figures(GOOD) if "tokens/s" in one)
+    assert speed.replace("tokens/s", "tokens/s of the answer") in shown
+    assert not any("a chunk" in one for one in shown)
+
+
 def test_a_withheld_speed_says_why_and_an_estimate_is_called_one():
     detail = "tokens/s withheld: the provider sent no token count"
     shown = figures(

@@ -122,7 +122,8 @@ def _speeds(sample: Sample) -> list[str]:
     if sample.tokens_per_s is None:
         return []
     whole = f" ({number(sample.e2e_tokens_per_s)} end to end)" if sample.e2e_tokens_per_s is not None else ""
-    return [f"{number(sample.tokens_per_s)} tokens/s{whole}"]
+    of_it = " of the answer" if sample.speed_basis == "answer" else ""
+    return [f"{number(sample.tokens_per_s)} tokens/s{of_it}{whole}"]
 
 
 def _warnings(sample: Sample) -> list[str]:
@@ -138,7 +139,7 @@ def _tokens(sample: Sample) -> list[str]:
         counted = sample.token_source == "usage"  # noqa: S105  # not a password
         thought = f", {number(sample.reasoning_tokens)} of them reasoning" if sample.reasoning_tokens else ""
         found.append(f"{number(sample.output_tokens)} tokens{'' if counted else ' estimated'}{thought}")
-        if sample.chunks and counted:
+        if sample.chunks and counted and sample.tokens_per_s is not None and sample.speed_basis != "answer":
             found.append(f"{sample.output_tokens / sample.chunks:.1f} a chunk")
     if sample.input_tokens is not None:
         cached = f", {number(sample.cached_tokens)} cached" if sample.cached_tokens else ""

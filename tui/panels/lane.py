@@ -10,6 +10,7 @@ from textual.containers import Vertical
 from textual.message import Message
 
 from probes.race.news import Piece
+from probes.sample import Sample
 from tui.panels.lane_words import LETTERS, Ink, figures, seconds, state, why
 from tui.race_board import LaneBoard
 from tui.widgets.plate import Plate, Row
@@ -83,7 +84,7 @@ class LanePanel(Vertical):
             top,
             self.slot,
             estimated=progress.estimated and not over,
-            word="all of it" if over else "last 250 ms",
+            word=_basis(sample) if over else "last 250 ms",
         )
         self._draw_figures(lane)
         self._say(said, whole=lane.state == "finished")
@@ -109,6 +110,11 @@ class LanePanel(Vertical):
         else:
             self.tail.add(said[self._told :], whole=whole)
         self._told, self._last = len(said), said[-1] if said else None
+
+
+def _basis(sample: Sample | None) -> str:
+    """Of what a speed that is shown at the end of a lane is the speed."""
+    return "the answer" if sample is not None and sample.speed_basis == "answer" else "all of it"
 
 
 def _name(lane: LaneBoard, model: str, slot: int, width: int, *, marked: bool) -> list[Row]:
