@@ -135,3 +135,28 @@ def mitmproxy(mode: str, folder: Path, port: int, *options: str) -> Iterator[Pat
     command = [installed("mitmdump"), "--mode", mode, "--listen-host", "127.0.0.1", "--listen-port", str(port)]
     with running([*command, "--set", f"confdir={folder}", *options], port, folder) as log:
         yield log
+
+
+@contextmanager
+def squid(rules: str, folder: Path, port: int) -> Iterator[Path]:
+    """squid with these access rules, which denies what they do not allow; it keeps nothing on the disk."""
+    (folder / "squid.conf").write_text(f"""
+http_port 127.0.0.1:{port}
+pid_filename none
+access_log none
+cache_log /dev/null
+cache deny all
+shutdown_lifetime 0 seconds
+{rules}
+http_access deny all
+""")
+    command = [installed("squid"), "-N", "-d1", "-n", f"inftop{port}", "-f", folder / "squid.conf"]
+    with running(command, port, folder) as log:
+        yield log
+
+
+@contextmanager
+def microsocks(folder: Path, port: int, *options: str) -> Iterator[Path]:
+    """microsocks, a SOCKS5 server."""
+    with running([installed("microsocks"), "-i", "127.0.0.1", "-p", str(port), *options], port, folder) as log:
+        yield log
