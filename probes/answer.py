@@ -113,10 +113,10 @@ class Answer:
         split = self._tags.split(output.text)
         if split.all_before:
             self._was_reasoning(marks)
-        for kind, text in ((Kind.REASONING, split.reasoning), (Kind.ANSWER, split.answer)):
-            if text:
-                self._keep(kind, text)
+        if split.reasoning:
+            self._keep(Kind.REASONING, split.reasoning)
         if split.answer:
+            self._keep(Kind.ANSWER, split.answer)
             return output
         return output._replace(kind=Kind.REASONING, raw=raw_reasoning(self.served.model))
 

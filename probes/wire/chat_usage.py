@@ -23,6 +23,7 @@ def usage_of(counts: dict[str, Any], timings: dict[str, Any]) -> Usage | None:
         output = count(timings.get("predicted_n"))
     if prompt is None and (evaluated := count(timings.get("prompt_n"))) is not None:
         prompt = evaluated + (cached or 0)
+    # cost: OpenRouter's, and LiteLLM's own, whose headers x-litellm-response-cost-* are all 0.0 on a stream
     found = Usage(prompt, cached, output, reasoning, number(counts.get("cost")))
     return None if found == Usage() else found
 
