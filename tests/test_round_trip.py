@@ -182,7 +182,8 @@ def test_before_all_is_acknowledged_it_is_waited_on(kernel):
 
 @on_linux
 async def test_a_request_on_a_kept_connection_has_the_kernels_round_trip(monkeypatch):
-    monkeypatch.setattr(round_trip, "RESTED_NS", 0)
+    monkeypatch.setattr(round_trip, "OLD_NS", 0)  # the handshake's is told no more
+    monkeypatch.setattr(round_trip, "TOGETHER_US", 0)
     near, far = pair()
     with far:
         stream = Stream(near, plenty())

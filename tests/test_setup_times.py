@@ -105,6 +105,21 @@ async def test_a_syn_that_was_sent_again_is_in_the_time_within_its_bound():
         assert step.doubt is None
 
 
+async def test_in_doubt_is_how_long_the_loop_did_not_look():
+    loop = asyncio.get_running_loop()
+    near, far = pair()
+    with near, far:
+        looking = asyncio.create_task(network._writable(near))
+        await asyncio.sleep(0)
+        time.sleep(HELD_UP_S)  # noqa: ASYNC251  # it was writable all along
+        _, doubt = await looking
+    if isinstance(loop, EngineLoop):
+        assert doubt is not None
+        assert doubt >= HELD_UP_S * 1e9
+    else:
+        assert doubt is None
+
+
 async def test_a_name_is_timed_where_it_is_resolved_and_not_when_the_loop_hears_of_it(monkeypatch):
     resolved = threading.Event()
 
@@ -114,7 +129,7 @@ async def test_a_name_is_timed_where_it_is_resolved_and_not_when_the_loop_hears_
             resolved.set()
 
     monkeypatch.setattr(network, "RunQueue", Watched)
-    looking = asyncio.create_task(network._resolve("localhost", 80))
+    looking = asyncio.create_task(network._resolve("localhost", 80, ""))
     await asyncio.sleep(0)
     assert resolved.wait(60)  # and the loop stands still meanwhile
     heard = time.monotonic_ns()
@@ -134,7 +149,7 @@ async def test_in_doubt_is_what_a_thread_waited_for_a_processor(monkeypatch):
 
     monkeypatch.setattr(network, "RunQueue", Waiting)
     monkeypatch.setattr(sys, "getswitchinterval", lambda: 0.002)
-    _, step = await network._resolve("127.0.0.1", 80)
+    _, step = await network._resolve("127.0.0.1", 80, "")
     assert step.doubt is not None
     assert 7 * MS <= step.doubt <= 9 * MS
 
