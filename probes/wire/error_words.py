@@ -44,6 +44,7 @@ _WORDS: Final[Mapping[Outcome, frozenset[str]]] = {
         {
             *("authentication_error", "authentication", "invalid_api_key", "invalid_authentication_error"),
             *("incorrect_api_key_error", "wrong_api_key", "permission_error", "permission_denied", "unauthorized"),
+            "no_db_connection",  # LiteLLM without a database, of a key that is not its master key (400)
         }
     ),
     Outcome.NOT_FOUND: frozenset(
@@ -87,6 +88,10 @@ _SENTENCES: Final = (
             r"|maximum pending requests|temporarily unavailable",
             re.IGNORECASE,
         ),
+    ),
+    (
+        Outcome.NOT_FOUND,  # LiteLLM (400, invalid_request_error)
+        re.compile(r"\binvalid model name passed in model=", re.IGNORECASE),
     ),
     (
         Outcome.REFUSED,  # invalid requests by their type: Anthropic's, OpenAI's, LiteLLM's, Alibaba's

@@ -104,11 +104,24 @@ def openai(message, kind="invalid_request_error", code=None):
     return {"error": {"message": message, "type": kind, "param": None, "code": code}}
 
 
+LITELLM_MODEL = {  # LiteLLM 1.106, recorded
+    "error": {
+        "message": "/chat/completions: Invalid model name passed in model=x. Call `/v1/models` to view available models",
+        "type": "invalid_request_error",
+        "param": "model",
+        "code": "400",
+    }
+}
+LITELLM_KEY = {"error": {"message": "No connected db.", "type": "no_db_connection", "param": None, "code": "400"}}
+
+
 @pytest.mark.parametrize(
     ("status", "body", "outcome", "words"),
     [
         (400, openai("Unsupported parameter: 'max_tokens'."), Outcome.BAD_REQUEST, "Unsupported parameter"),
         (400, openai("no model x", code="model_not_found"), Outcome.NOT_FOUND, "no model x (model_not_found)"),
+        (400, LITELLM_MODEL, Outcome.NOT_FOUND, "Invalid model name passed in model=x"),
+        (400, LITELLM_KEY, Outcome.AUTH, "No connected db. (no_db_connection)"),
         (400, openai("Your credit balance is too low to access the API."), Outcome.QUOTA, "credit balance"),
         (400, openai("You have reached your specified API usage limits."), Outcome.QUOTA, "API usage limits"),
         (400, openai("filtered", "x", "content_filter"), Outcome.REFUSED, "filtered"),
