@@ -106,7 +106,7 @@ def openai(message, kind="invalid_request_error", code=None):
 
 LITELLM_MODEL = {  # LiteLLM 1.106, recorded
     "error": {
-        "message": "/chat/completions: Invalid model name passed in model=x. Call `/v1/models` to view available models",
+        "message": "/chat/completions: Invalid model name passed in model=x. Call `/v1/models` to view models",
         "type": "invalid_request_error",
         "param": "model",
         "code": "400",
