@@ -2,15 +2,19 @@
 
 import asyncio
 import json
+import signal
+import sys
 
 import pytest
 
 from probes import trust
 from probes.commands.probe import probe
 from probes.config import UnknownGroup
+from probes.exit_code import ExitCode
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.server import Simulator
+from tests.raw_server import Client, serving
 
 SLOW = Behaviour(output_tokens=Constant(12), tokens_per_s=Constant(400), ttft_ms=Constant(60))
 FAST = Behaviour(output_tokens=Constant(12), tokens_per_s=Constant(2000), ttft_ms=Constant(2))
@@ -70,3 +74,30 @@ def test_an_unknown_group_names_the_nearest(path):
     with pytest.raises(UnknownGroup) as caught:
         probe(path, [], group="twin", count=1, as_json=False)
     assert str(caught.value) == "no enabled endpoint is in a group 'twin'; did you mean 'twins'? Known: twins, alone"
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+async def test_ctrl_c_ends_it_with_130_and_the_sample_of_the_probe_under_way(tmp_path, as_json):
+    asked = asyncio.Event()
+
+    async def script(client: Client) -> None:
+        await client.request()
+        asked.set()
+        await client.hold()
+
+    async with serving(script) as port:
+        config = tmp_path / "config.toml"
+        url = f"http://127.0.0.1:{port}/v1"
+        config.write_text("".join(ENDPOINT.format(name=name, group="g", url=url, model="m") for name in "ab"))
+        command = (sys.executable, "-m", "probes", "--config", str(config), "probe", *(["--json"] if as_json else []))
+        process = await asyncio.create_subprocess_exec(
+            *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+        )
+        async with asyncio.timeout(60):
+            await asked.wait()
+            process.send_signal(signal.SIGINT)
+            out, err = await process.communicate()
+    assert process.returncode == ExitCode.INTERRUPTED
+    assert b"Traceback" not in err
+    [line] = out.decode().splitlines()
+    assert "skipped" in line, "of the second endpoint no probe was begun"

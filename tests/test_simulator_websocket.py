@@ -316,7 +316,7 @@ async def test_a_refused_upgrade_tells_its_wait_and_a_wrong_key_no_key():
 @pytest.mark.parametrize(
     ("spoiler", "outcome", "words"),
     [
-        (fault.Cut(3, code=1011, reason="too busy"), Outcome.CUT, "1011 too busy"),
+        (fault.Cut(3, code=1011, reason="too busy"), Outcome.SERVER_ERROR, "1011 too busy"),
         (fault.Cut(3), Outcome.CUT, "1006"),
         (fault.Cut(0, "reset"), Outcome.CUT, ""),
         (fault.Unanswered(), Outcome.CUT, "1006"),

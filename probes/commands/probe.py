@@ -51,18 +51,28 @@ async def _probe(endpoints: Sequence[Endpoint], count: int, *, ahead: bool, as_j
     samples: dict[str, list[Sample]] = {one.name: [] for one in endpoints}
     around = Surroundings()
     around.start()
-    for endpoint in endpoints:
-        dialect, transport = load_dialect(endpoint.dialect), transport_of(endpoint, contexts)
-        prober = Prober(endpoint, dialect, transport, second_of(endpoint, contexts), surroundings=around)
-        opened = ahead or endpoint.connection == "both"  # its first probe is to be a warm one
-        for number in range(count):
-            await asyncio.sleep(SETTLE_S if number else 0)
-            sample = await _once(prober, keys, ahead=opened)
-            samples[endpoint.name].append(sample)
-            print(json.dumps(sample.to_json()) if as_json else sample_line(sample, width), flush=True)  # noqa: T201
-        prober.close()
-    around.stop()
+    try:
+        for endpoint in endpoints:
+            dialect, transport = load_dialect(endpoint.dialect), transport_of(endpoint, contexts)
+            prober = Prober(endpoint, dialect, transport, second_of(endpoint, contexts), surroundings=around)
+            opened = ahead or endpoint.connection == "both"  # its first probe is to be a warm one
+            for number in range(count):
+                await asyncio.sleep(SETTLE_S if number else 0)
+                sample = await _once(prober, keys, ahead=opened)
+                samples[endpoint.name].append(sample)
+                print(json.dumps(sample.to_json()) if as_json else sample_line(sample, width), flush=True)  # noqa: T201
+                if _is_interrupted():
+                    raise asyncio.CancelledError
+            prober.close()
+    finally:
+        around.stop()
     return samples
+
+
+def _is_interrupted() -> bool:
+    """Whether Ctrl+C has come: the probe that is then under way ends in a sample all the same, and is the last."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 async def _once(prober: Prober, keys: KeyFinder, *, ahead: bool) -> Sample:
