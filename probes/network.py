@@ -30,6 +30,9 @@ from probes.transport import ExchangeError, SetupError
 HEAD_START_S: Final = 0.25
 """How long one address may try alone before the next joins in (RFC 8305, "connection attempt delay")."""
 
+ASK_AGAIN_S: Final = 0.005
+"""How soon a server at a socket's file whose queue is full is asked again."""
+
 Address = tuple[socket.AddressFamily, tuple[Any, ...]]
 
 
@@ -96,13 +99,23 @@ async def _connect_to_host(host: str, port: int, where: str = "") -> tuple[socke
 
 
 async def _connect_to_file(path: str) -> tuple[socket.socket, Setup]:
-    """A socket connected to a socket's file on this machine, and what that took. Raises SetupError."""
+    """A socket connected to a socket's file on this machine, and what that took. Raises SetupError.
+
+    The connection is there when the call returns. Where the server's queue is full, Linux says that it would block, and
+    does not tell when there is room (connect(2)): so it is asked again.
+    """
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         sock.setblocking(False)
-        start = time.monotonic_ns()
-        await asyncio.get_running_loop().sock_connect(sock, path)
-        return sock, Setup(Step(start, time.monotonic_ns()), address=path)
+        start, doubt = time.monotonic_ns(), 0
+        while True:
+            try:
+                sock.connect(path)
+                return sock, Setup(Step(start, time.monotonic_ns(), doubt), address=path)
+            except BlockingIOError:
+                asked = time.monotonic_ns()
+                await asyncio.sleep(ASK_AGAIN_S)
+                doubt = time.monotonic_ns() - asked
     except OSError as error:
         sock.close()
         raise _failure(Outcome.CONNECT, error, f"{path}: ") from error

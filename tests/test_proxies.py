@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 import trustme
 
-from probes.control import AT_PROXY, BEYOND_PROXY
-from probes.controls import check
+from probes.control import AT_PROXY, BEYOND_PROXY, ControlPlan
+from probes.controls import Controls, check
 from probes.credentials import Credentials
 from probes.culprit import Lately, judge
 from probes.endpoint import Timeouts
 from probes.keyfinder import KeyFinder
 from probes.keys import Secret
+from probes.opening import Opening
 from probes.outcome import Outcome
 from probes.probe import Prober
 from probes.route import Proxy, Route, TlsOptions, UnixSocket
@@ -26,6 +27,7 @@ from probes.simulator.distribution import Constant
 from probes.tls_context import TlsContexts
 from probes.transports import second_of, transport_of
 from probes.wire import load_dialect
+from probes.wire.dialect import Trouble
 from tests.certificate import server_context
 from tests.proxies import copy, proxying
 from tests.samples import endpoint
@@ -320,3 +322,54 @@ async def test_a_private_authority_and_a_client_certificate_are_used(tmp_path):
 def test_a_proxy_shows_no_password_whatever_prints_it():
     one = Proxy("http", "proxy.example", 3128, Secret(USER))
     assert "0815" not in f"{one} {one!r}"
+
+
+async def test_a_full_queue_at_a_socket_file_is_waited_for(tmp_path):
+    path = str(tmp_path / "busy.sock")
+    with socket.socket(socket.AF_UNIX) as server, socket.socket(socket.AF_UNIX) as first:
+        server.bind(path)
+        server.listen(0)
+        first.connect(path)  # the queue holds one
+        late = await check("http://localhost", None, 0.1, UnixSocket(path))
+        assert late is not None
+        assert (late.outcome, late.detail) == (Outcome.TIMEOUT, "connect: nothing within 0.1 s")
+        waiting = asyncio.create_task(check("http://localhost", None, 20, UnixSocket(path)))
+        await asyncio.sleep(0)
+        server.accept()[0].close()
+        found = await waiting
+    assert found is not None
+    assert found.outcome is Outcome.OK
+
+
+@pytest.mark.parametrize(
+    ("opening", "outcome", "words"),
+    [
+        (Opening(), Outcome.TIMEOUT, "connect: nothing within 5 s"),
+        (Opening(where=AT_PROXY), Outcome.TIMEOUT, "connect: proxy: nothing within 5 s"),
+        (Opening("proxy", where=AT_PROXY), Outcome.TIMEOUT, "connect: through the proxy: nothing within 5 s"),
+        (Opening("tls", where=AT_PROXY), Outcome.TLS, "the handshake has not ended: nothing within 5 s"),
+    ],
+)
+def test_a_time_out_is_told_by_the_step_that_was_waited_for(opening, outcome, words):
+    late = opening.late(Trouble(Outcome.TIMEOUT, "connect: nothing within 5 s"))
+    assert (late.outcome, late.detail) == (outcome, words)
+
+
+async def test_the_controls_tell_a_proxy_its_password_and_leave_out_what_they_cannot_see():
+    async with simulating(QUICK) as simulator, proxying("socks5", user=USER) as proxy:
+        by = Route(f"socks5://127.0.0.1:{proxy.port}", "PROXY_KEY")
+        one = endpoint(base_url=simulator.url, route=by)
+        forwarded = endpoint(name="sim/other", base_url=simulator.url, route=Route("http://127.0.0.1:9"))
+
+        async def find(_):
+            return Credentials(proxy=Secret(USER))
+
+        plan = ControlPlan(every=0.001)
+        controls = Controls([one, forwarded], plan, TlsContexts(), lambda _: True, find_key=find)
+        running = asyncio.create_task(controls.run())
+        async with asyncio.timeout(20):
+            while not controls.newest:
+                await asyncio.sleep(0)
+        running.cancel()
+    way = f"{simulator.origin} via socks5://127.0.0.1:{proxy.port}"
+    assert {(control.origin, control.outcome) for control in controls.newest} == {(way, Outcome.OK)}
