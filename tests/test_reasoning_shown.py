@@ -132,6 +132,13 @@ def test_without_a_split_there_is_none_and_the_sample_says_why(dialect: str, str
     assert told.ttfa_ms == ANSWER_MS
 
 
+@pytest.mark.parametrize("left_out", ["response.output_item.done", "response.output_item"])
+def test_an_item_of_hidden_reasoning_is_seen_whichever_event_tells_of_it(left_out: str):
+    stream = responses(summary=False, split=False)
+    told = replayed("openai_responses", [one for one in stream if left_out.encode() not in one[1]])
+    assert (told.tokens_per_s, told.outcome_detail) == (None, HIDDEN_UNCOUNTED)
+
+
 def test_raw_reasoning_of_the_responses_api_is_in_the_speed():
     stream = list(responses(kind="reasoning_text", summary=False))
     raw = [

@@ -1,12 +1,20 @@
 """Tokens/s, TTFT and TTFA of every dialect, however reasoning is shown and counted, against the simulator's truth."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from probes.outcome import Outcome
+from probes.probe import Prober
+from probes.prompt import version
+from probes.simulator.distribution import Constant
+from probes.transports import transport_to
+from probes.wire import load_dialect
 from probes.wire.dialect import Kind
 from tests.bench.speed_table import FORMS, SERVERS, Measured, measure
+from tests.samples import endpoint, sample
+from tests.simulated import MODEL, simulating
 
 OUTPUT, ANSWER, NONE = "output", "answer", None
 
@@ -61,3 +69,24 @@ def held_up(one: Measured) -> bool:
     """Whether this machine stopped the simulator for so long that its pace was no pace."""
     late = [told.at_ns - told.due_ns for told in one.truth.outputs]
     return max(late) - min(late) > 50_000_000
+
+
+async def test_a_prober_knows_what_its_endpoints_answers_are_usually_like():
+    hidden = replace(FORMS["hidden, no split"], reasoning_tokens=Constant(45))  # 3.2 characters a token: it could be
+    async with simulating(hidden) as simulator:
+        watched = endpoint(model=MODEL, base_url=f"{simulator.origin}/v1", max_output_tokens=1_000)
+        usual = {"model": MODEL, "prompt_version": version(watched), "token_source": "usage", "output_chars": 540}
+        detail = {}
+        for name, before in (
+            ("alone", {}),
+            ("another prompt", {**usual, "output_tokens": 120, "prompt_version": "another"}),
+            ("alike", {**usual, "output_tokens": 160}),
+            ("without hidden reasoning", {**usual, "output_tokens": 120}),
+        ):
+            known = [sample(**before)] * 10
+            prober = Prober(watched, load_dialect("openai_chat"), transport_to(watched.base_url, None), before=known)
+            detail[name] = (await prober.probe(None)).sample.outcome_detail
+            prober.close()
+    why = detail.pop("without hidden reasoning")
+    assert "characters a token where other answers had 4.50" in (why or "")
+    assert detail == dict.fromkeys(detail)

@@ -5,7 +5,7 @@ which was run. xAI, OpenRouter, vLLM and LM Studio speak it too.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint
@@ -27,6 +27,8 @@ _DELTAS: Final[Mapping[str, Kind]] = {
 """The events with output. Their ``obfuscation`` is padding, and ``*.done`` repeats what was said."""
 
 _SUMMARY: Final = "response.reasoning_summary_text.delta"
+
+_ITEMS: Final = frozenset({"response.output_item.added", "response.output_item.done"})
 
 _TERMINAL: Final = frozenset({"response.completed", "response.incomplete", "response.failed"})
 
@@ -56,7 +58,7 @@ class ResponseEvents:
 
     def __init__(self) -> None:
         self._served = Served()
-        self._reasoning_shown = False
+        self._reasoning: Literal["begun", "shown", "over"] | None = None
 
     def read(self, record: dict[str, Any], name: str = "") -> list[Event]:
         """The events of one object, an `End` or `Trouble` last; ``name`` stands in for a missing ``type``.
@@ -73,19 +75,30 @@ class ResponseEvents:
             running = count(mapping(record.get("timings")).get("predicted_n"))  # llama.cpp with timings_per_token
             if kind is not Kind.REASONING:
                 return [Output(kind, text, running or None)] if text else []
-            self._reasoning_shown = self._reasoning_shown or bool(text)
-            return [Output(kind, text, running or None, raw=sort != _SUMMARY)] if text else []
-        if sort == "response.output_item.done" and mapping(record.get("item")).get("type") == "reasoning":
-            hidden, self._reasoning_shown = not self._reasoning_shown, False
-            return [HiddenReasoning()] if hidden else []
+            if not text:
+                return []
+            self._reasoning = "shown"
+            return [Output(kind, text, running or None, raw=sort != _SUMMARY)]
+        if sort in _ITEMS and mapping(record.get("item")).get("type") == "reasoning":
+            return self._reasoning_item(over=sort.endswith("done"))
         response = object_in(record, "response")
         events = self._say_served(response, final=sort in _TERMINAL)
         if sort not in _TERMINAL:
             return events
+        items = response.get("output")
+        reasoned = any(mapping(one).get("type") == "reasoning" for one in items) if isinstance(items, list) else False
+        if self._reasoning == "begun" or (self._reasoning is None and reasoned):
+            events.append(HiddenReasoning())
         usage = _usage_of(mapping(response.get("usage")))
         times = times_of(record, {}, None) if "timings" in record else None
         events += [one for one in (usage, times) if one]
         return [*events, *_ending(sort, response)]
+
+    def _reasoning_item(self, *, over: bool) -> list[Event]:
+        """What a reasoning item means that begins, or is over: hidden reasoning, where nothing of it was told."""
+        hidden = over and self._reasoning != "shown"
+        self._reasoning = "over" if over else "begun"
+        return [HiddenReasoning()] if hidden else []
 
     def _say_served(self, response: dict[str, Any], *, final: bool) -> list[Event]:
         """Who serves. Until the response has ended its ``service_tier`` is the one asked for, not the one served."""
