@@ -57,12 +57,27 @@ def test_every_example_is_a_configuration(example, tmp_path):
         ("bedrock-key/nova-lite", "/model/amazon.nova-lite-v1%3A0/converse-stream", ("authorization", f"Bearer {KEY}")),
         ("bedrock-openai/gpt-oss-120b", "/openai/v1/chat/completions", ("authorization", f"Bearer {KEY}")),
         ("local/base-model", "/v1/completions", ("authorization", "")),
+        ("azure-entra/my-deployment", "/openai/v1/chat/completions", ("authorization", f"Bearer {KEY}")),
+        ("databricks-oauth/my-endpoint", "/serving-endpoints/chat/completions", ("authorization", f"Bearer {KEY}")),
+        ("portkey/gpt-5.4-mini", "/v1/chat/completions", ("x-portkey-api-key", KEY)),
+        ("portkey-own-key/gpt-5.4-mini", "/v1/chat/completions", ("x-portkey-api-key", KEY)),
+        ("litellm/my-model", "/v1/chat/completions", ("authorization", f"Bearer {KEY}")),
+        ("openrouter/gpt-oss-120b", "/api/v1/chat/completions", ("authorization", f"Bearer {KEY}")),
+        (
+            "cloudflare/gpt-5.4-mini",
+            "/v1/my-account-id/my-gateway/compat/chat/completions",
+            ("cf-aig-authorization", f"Bearer {KEY}"),
+        ),
+        ("vercel/claude-sonnet-4.5", "/v1/chat/completions", ("authorization", f"Bearer {KEY}")),
+        ("kong/my-model", "/my-route/v1/chat/completions", ("apikey", KEY)),
+        ("nginx/my-model", "/v1/chat/completions", ("x-gateway-token", KEY)),
     ],
 )
 async def test_an_example_is_asked_as_its_gateway_wants_it(name, target, header, tmp_path, monkeypatch, capsys):
     if name == "bedrock/claude-sonnet-4.5" and importlib.util.find_spec("botocore") is None:
         pytest.skip("botocore signs requests: the extra bedrock")
-    for one in ("AZURE_OPENAI_API_KEY", "DATABRICKS_TOKEN", "AWS_BEARER_TOKEN_BEDROCK", "AWS_SECRET_ACCESS_KEY"):
+    named = re.findall(r'(?:key = "|[$])([A-Z_]+)"', DOC.read_text(encoding="utf-8"))
+    for one in (*named, "OPENROUTER_API_KEY", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(one, KEY)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAPLANTED0123456")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
@@ -73,7 +88,9 @@ async def test_an_example_is_asked_as_its_gateway_wants_it(name, target, header,
     shipped = load(path).endpoints[0].base_url
     async with Simulator({model: QUICK}) as simulator:
         example = re.sub('^base_url = ".*\n', "", example, flags=re.MULTILINE)
-        example = example.replace('["gcloud", "auth", "print-access-token"]', f'["echo", "{KEY}"]')
+        example = re.sub(
+            r"^key_command = \[.*?\]$", f'key_command = ["echo", "{KEY}"]', example, flags=re.MULTILINE | re.DOTALL
+        )
         path.write_text(f'{example}\nbase_url = "{simulator.origin}{urlsplit(shipped).path}"\n')
         ok = await asyncio.to_thread(probe, path, [], group=None, count=1, as_json=True)
         printed = "".join(capsys.readouterr())
