@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+import trustme
 
 from probes.commands.probe import probe
 from probes.config import load
@@ -24,9 +25,21 @@ QUICK = Behaviour(tokens_per_s=Constant(8_000), output_tokens=Constant(12))
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=[one.split("\n")[1] for one in EXAMPLES])
 def test_every_example_is_a_configuration(example, tmp_path):
-    path = tmp_path / "config.toml"
-    path.write_text(example)
+    path, authority = tmp_path / "config.toml", trustme.CA()
+    client = authority.issue_cert("client")
+    for name, pem in (("corp", authority.cert_pem), ("client", client.cert_chain_pems[0])):
+        pem.write_to_path(tmp_path / f"{name}.pem")
+    client.private_key_pem.write_to_path(tmp_path / "client.key")
+    path.write_text(example.replace("/etc/ssl/corp.pem", "corp.pem"))
     assert load(path).endpoints
+
+
+def test_the_contents_name_every_section():
+    text = DOC.read_text(encoding="utf-8")
+    listed = re.findall(r"^- \[(.+?)\]\(#(.+?)\)", text, re.MULTILINE)
+    assert [title for title, _ in listed] == re.findall("^## (.+)", text, re.MULTILINE)
+    links = [re.sub("[^a-z0-9 -]", "", title.lower()).replace(" ", "-") for title, _ in listed]
+    assert [link for _, link in listed] == links
 
 
 @pytest.mark.parametrize(
