@@ -99,26 +99,25 @@ class EventReader(RecordReader[Frame | BrokenFrame]):
     def __init__(self) -> None:
         super().__init__(EventStreamDecoder(), "a frame")
         self._finish: str | None = None
-        self._served = Served()
         self._reasoning_shown = False
 
     def _events(self, frame: Frame | BrokenFrame) -> list[Event]:
         if isinstance(frame, BrokenFrame):
             return [self._broken(frame)]
         self._begun = True
+        said = frame.payload[:200].decode("utf-8", "replace")
         try:
-            record = parsed(frame.payload.decode()) if frame.payload else {}
+            record = parsed(frame.payload.decode()) if said else {}
         except (ValueError, RecursionError):
-            said = line(frame.payload[:200].decode("utf-8", "replace"))
             return [Trouble(Outcome.PROTOCOL, line(f"not JSON: {said}"))]
         if not isinstance(record, dict):
-            return [Trouble(Outcome.PROTOCOL, "not an object")]
+            return [Trouble(Outcome.PROTOCOL, line(f"not an object: {said}"))]
         sort = frame.headers.get(":message-type", "event")
         if sort == "exception":
             return [_told(frame.headers.get(":exception-type", ""), record)]
         if sort == "error":
-            said = frame.headers.get(":error-message", "")
-            return [_told(frame.headers.get(":error-code", ""), {"message": said})]
+            words = {"message": frame.headers.get(":error-message", "")}
+            return [_told(frame.headers.get(":error-code", ""), words)]
         return self._record(frame.headers.get(":event-type", ""), record)
 
     def _record(self, name: str, record: dict[str, Any]) -> list[Event]:

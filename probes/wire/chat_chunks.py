@@ -141,7 +141,7 @@ def _pieces(choice: dict[str, Any]) -> Iterator[tuple[Kind, str]]:
     """The non-empty output of a choice, one piece per kind."""
     delta = object_in(choice, "delta")
     if not isinstance(choice.get("delta"), dict):
-        if text := word(choice.get("text")):  # of legacy completions; beside a delta it repeats the delta (Together)
+        if text := text_in(choice, "text"):  # of legacy completions; beside a delta it repeats the delta (Together)
             yield Kind.ANSWER, text
         return
     for name in _REASONING_FIELDS:

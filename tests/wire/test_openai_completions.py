@@ -141,6 +141,7 @@ def test_bytes_may_be_cut_anywhere(name):
         (records(chunk("On"), end=""), Outcome.CUT, "without a finish reason or [DONE]"),
         (b"", Outcome.CUT, "before its first record"),
         (records("data: {not json}\n\n"), Outcome.PROTOCOL, "not JSON"),
+        (records(chunk(["On"])), Outcome.PROTOCOL, "text is not text"),
         (b"<html><title>Login</title></html>", Outcome.PROTOCOL, "Login"),
         (b'{"error": {"message": "no", "code": 429}}', Outcome.RATE_LIMITED, "no"),
     ],
