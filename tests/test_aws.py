@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import importlib.util
 import json
+import logging
 import sys
 import threading
 import time
@@ -164,6 +165,17 @@ async def test_nothing_secret_that_a_provider_echoes_is_in_the_sample(signed_in)
     told = repr(found)
     for secret in (headers["authorization"].rpartition("Signature=")[2], TOKEN, ACCESS, SECRET):
         assert not any(secret[at : at + 8] in told for at in range(len(secret) - 7)), secret
+
+
+@needs_botocore
+async def test_a_regional_address_is_signed_for_its_own_region_and_nothing_of_it_is_logged(signed_in, caplog):
+    caplog.set_level(logging.DEBUG)
+    one = bedrock(base_url="https://bedrock-runtime.us-west-2.amazonaws.com")
+    credentials = await KeyFinder().find(one)
+    request = credentials.authorize(load_dialect(one.dialect).request(one, one.conversation, None))
+    assert "/us-west-2/bedrock/aws4_request" in request.headers["authorization"]
+    assert TOKEN not in caplog.text
+    assert ACCESS not in caplog.text
 
 
 @needs_botocore

@@ -4,15 +4,19 @@ import json
 
 import pytest
 
+from probes.answer import Answer
 from probes.config import ConfigError, load
 from probes.conversation import Message
+from probes.daily_cost import prompt_tokens
 from probes.outcome import Outcome
+from probes.plausible import believed
 from probes.preset import dialects, paths, presets, socket_dialects
 from probes.probe import Prober
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.transports import transport_to
 from probes.wire import load_dialect
+from probes.wire.dialect import Usage
 from tests.samples import endpoint
 from tests.simulated import MODEL, simulating
 
@@ -89,6 +93,22 @@ def test_a_pasted_address_is_mended(read, url, dialect, said):
     found = read("", at(url, dialect))
     assert said in found
     assert "AIza" not in found
+
+
+def test_what_may_be_a_key_in_a_pasted_query_is_not_shown(read):
+    found = read("", at("https://host/v1?x=ABCdef0123456789ABCdef01&api-version=1"))
+    assert 'query = { "api-version" = "1" }, key = "NAME"' in found
+    assert "ABCdef0123456789" not in found
+
+
+def test_what_is_asked_is_what_counts_as_input():
+    """The estimate of a day's cost, and the most input that a provider can have counted, are of all messages."""
+    long = (Message("user", "word " * 4_000), Message("assistant", "Yes?"), Message("user", "Go."))
+    assert prompt_tokens(endpoint(prompt="Hi.", messages=long)) > 5_000 > prompt_tokens(endpoint(prompt="Hi."))
+    answer = Answer(usage=Usage(input=45_000, output=5))
+    assert believed(answer, endpoint(prompt="Hi.")).usage.input is None
+    assert believed(answer, endpoint(prompt="Hi.", messages=long)).usage.input == 45_000
+    assert believed(answer, endpoint(prompt="Hi.", system="word " * 4_000)).usage.input == 45_000
 
 
 def test_a_chats_path_is_not_taken_for_that_of_completions(read):
@@ -255,3 +275,11 @@ def test_every_presets_path_is_its_dialects():
         one = endpoint(dialect=preset.dialect, base_url=preset.base_url, model="m")
         url = load_dialect(preset.dialect).request(one, one.conversation, None).url
         assert url == preset.base_url + preset.path.replace("{model}", "m"), preset.name
+
+
+def test_a_key_is_sent_in_place_of_a_signature(read):
+    assert read("", 'provider = "bedrock"').aws_service == "bedrock"
+    assert read("", 'provider = "bedrock"\nkey = "AWS_BEARER_TOKEN_BEDROCK"').aws_service is None
+    assert read("", 'provider = "bedrock-openai"\nkey = "none"\naws_service = "bedrock"').aws_service == "bedrock"
+    said = read("", 'provider = "bedrock-openai"\naws_service = "bedrock"')
+    assert said == 'aws_service: signs requests in place of a key; for no key: key = "none"'

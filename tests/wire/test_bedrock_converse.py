@@ -1,6 +1,8 @@
 """The bedrock_converse dialect: its request, its frames however they are cut, and what its exceptions mean."""
 
 import json
+import struct
+from zlib import crc32
 
 import pytest
 
@@ -182,9 +184,6 @@ def test_headers_of_every_type_are_passed_over():
         b"\x08xxxxxxxx",
         b"\x09" + b"u" * 16,
     ]
-    import struct
-    from zlib import crc32
-
     whole = frame(json.dumps({"delta": {"text": "Hi"}}).encode(), event_type="contentBlockDelta", message_type="event")
     _, headers = struct.unpack_from("!II", whole)
     for value in values:
@@ -193,6 +192,13 @@ def test_headers_of_every_type_are_passed_over():
         prelude = struct.pack("!II", len(head) + len(payload) + 16, len(head))
         data = prelude + struct.pack("!I", crc32(prelude)) + head + payload
         assert Output(Kind.ANSWER, "Hi") in read(data + struct.pack("!I", crc32(data))), value
+
+
+@pytest.mark.parametrize(("whole", "headers"), [(0, 0), (8, 0), (15, 0), (16, 1), (100, 90), (20, 0xFFFFFFFF)])
+def test_lengths_that_do_not_fit_each_other_are_a_broken_frame(whole, headers):
+    prelude = struct.pack("!II", whole, headers)
+    *_, last = read(prelude + struct.pack("!I", crc32(prelude)) + b"x" * 200)
+    assert (last.outcome, last.detail) == (Outcome.PROTOCOL, "a frame's lengths do not fit each other")
 
 
 def test_an_unknown_type_of_header_is_a_broken_frame():
