@@ -1,11 +1,15 @@
 """Amazon's own client library as the judge: its frame decoder, its service model, its requests."""
 
+import asyncio
 import json
 from functools import cache
 
 import pytest
 
 from probes.conversation import Message
+from probes.simulator.behaviour import Behaviour
+from probes.simulator.distribution import Constant
+from probes.simulator.server import Simulator
 from probes.wire.bedrock_converse import _EXCEPTIONS, Wire
 from probes.wire.event_stream import EventStreamDecoder, Frame
 from tests.samples import endpoint
@@ -87,3 +91,31 @@ def test_the_service_that_requests_are_signed_for():
     from probes.preset import presets
 
     assert presets()["bedrock"].aws_service == service().signing_name
+
+
+async def test_botocores_client_reads_the_simulators_answer(monkeypatch):
+    """What the simulator plays is what the real client takes for an answer, with its numbers and its words."""
+    from botocore.config import Config
+    from botocore.session import Session
+
+    def converse(origin):
+        client = Session().create_client(
+            "bedrock-runtime",
+            region_name="eu-west-1",
+            endpoint_url=origin,
+            aws_access_key_id="AKIAPLANTED0123456",
+            aws_secret_access_key="planted",
+            config=Config(retries={"total_max_attempts": 1}, proxies={}),
+        )
+        messages = [{"role": "user", "content": [{"text": "Tell."}]}]
+        said = client.converse_stream(modelId=MODEL, messages=messages, inferenceConfig={"maxTokens": 99})
+        return list(said["stream"]), said["ResponseMetadata"]
+
+    async with Simulator({MODEL: Behaviour(output_tokens=Constant(12), tokens_per_s=Constant(2_000))}) as simulator:
+        events, metadata = await asyncio.to_thread(converse, simulator.origin)
+        [truth] = simulator.records
+    texts = [one["contentBlockDelta"]["delta"]["text"] for one in events if "contentBlockDelta" in one]
+    assert texts == [one.text for one in truth.outputs]
+    assert [one["messageStop"]["stopReason"] for one in events if "messageStop" in one] == ["end_turn"]
+    assert events[-1]["metadata"]["usage"]["outputTokens"] == truth.output_tokens == 12
+    assert metadata["RequestId"]
