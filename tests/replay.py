@@ -80,6 +80,16 @@ class Chat:
     frame = staticmethod(lambda text: f"data: {text}\n\n".encode("utf-8", "surrogateescape"))
 
 
+class Completions(Chat):
+    """OpenAI's legacy completions."""
+
+    def said(self, text: str) -> bytes:
+        return sse({"choices": [{"index": 0, "text": text, "finish_reason": None}]})
+
+    def finished(self, reason: str = "stop") -> bytes:
+        return sse({"choices": [{"index": 0, "text": "", "finish_reason": reason}]})
+
+
 class Responses:
     """OpenAI Responses; whether its objects are server-sent events or messages is ``frame``'s."""
 
@@ -175,6 +185,7 @@ class Bedrock:
 
 RECORDS: Final[Mapping[str, Any]] = {
     "openai_chat": Chat(),
+    "openai_completions": Completions(),
     "openai_responses": Responses(sse),
     "openai_responses_ws": Responses(row),
     "anthropic": Anthropic(),

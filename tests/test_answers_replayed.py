@@ -12,7 +12,7 @@ from probes.timing import span_ms
 from probes.transports import transport_to
 from probes.wire import load_dialect
 from tests.raw_server import Client, serving
-from tests.replay import RECORDS, answer, replay, sse
+from tests.replay import RECORDS, Ending, answer, replay, sse
 from tests.samples import endpoint
 
 TEXTS = ("One", " two", " three.")
@@ -165,7 +165,7 @@ async def test_azures_refusal_of_a_prompt_names_what_was_found_in_it():
     )
 
 
-NO_MARKER = {"openai_chat": "[DONE]", "anthropic": "message_stop", "gemini": ""}
+NO_MARKER = {"openai_chat": "[DONE]", "openai_completions": "[DONE]", "anthropic": "message_stop", "gemini": ""}
 """Of the dialects whose answer is complete before its end, what ends it."""
 
 
@@ -217,6 +217,15 @@ async def test_a_body_that_ends_well_after_the_finish_reason_is_a_whole_answer_a
     marker = NO_MARKER[dialect]
     assert (f"the response ended without {marker}" in (whole.outcome_detail or "")) is bool(marker)
     assert (await replay(dialect, unmarked(dialect), ending="cut")).sample.outcome is Outcome.CUT
+
+
+@pytest.mark.parametrize("ending", ["whole", "open"])
+async def test_bedrocks_answer_is_complete_without_its_metadata(ending: Ending, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(deadline, "END_S", 0.1)
+    probed = await replay("bedrock_converse", answer("bedrock_converse", *TEXTS, counts=None), ending=ending)
+    assert (probed.sample.outcome, probed.sample.token_source) == (Outcome.OK, "estimate")
+    words = {"whole": "the response ended without metadata", "open": "the response stayed open after the finish reason"}
+    assert (probed.sample.outcome_detail or "").startswith(words[ending])
 
 
 @every_dialect

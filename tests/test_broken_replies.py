@@ -63,6 +63,7 @@ async def test_a_broken_record_is_protocol(dialect: str, name: str):
 
 MISSHAPEN = {
     "openai_chat": [{"choices": "x"}, {"choices": [3]}, {"choices": [{"delta": "x"}]}, {"choices": {"delta": {}}}],
+    "openai_completions": [{"choices": "x"}, {"choices": [3]}],
     "openai_responses": [{"type": "response.completed", "response": "x"}],
     "openai_responses_ws": [{"type": "response.completed", "response": [1]}],
     "anthropic": [{"type": "content_block_delta", "delta": "x"}, {"type": "message_start", "message": [1]}],
@@ -84,6 +85,7 @@ async def test_a_value_where_an_object_must_be_is_protocol(dialect: str):
 
 NOTHING_IN_IT = {
     "openai_chat": [{}, {"choices": None}, {"choices": [None]}, {"choices": [{"delta": None}, {"delta": []}]}],
+    "openai_completions": [{}, {"choices": []}, {"choices": [{"text": None}]}],
     "openai_responses": [{}, {"type": "response.output_text.delta", "delta": None}, {"type": "new", "response": None}],
     "openai_responses_ws": [{}, {"type": "response.output_text.delta", "delta": ""}],
     "anthropic": [{}, {"type": "content_block_delta", "delta": None}, {"type": "ping"}],
