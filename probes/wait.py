@@ -74,7 +74,8 @@ def _until_refilled(bucket: Bucket, asked: Wait | None, now_epoch_s: float) -> W
     if bucket.limit == 0 and (asked is None or window not in WINDOWS | {""}):  # Azure has a 0 where there is no limit
         return Wait(CLOSED_S, f"the limit of {bucket.words} is 0, nothing is allowed")
     if bucket.reset_s is None:
-        return _until_midnight(window, None, now_epoch_s) if window in _CALENDAR and asked is None else None
+        ends_at_midnight = window == "month" or (window == "day" and asked is None)
+        return _until_midnight(window, None, now_epoch_s) if ends_at_midnight else None
     if asked is not None and bucket.reset_s >= _NEARLY * _SPANS_S.get(window, float("inf")):
         return None
     return Wait(bucket.reset_s, f"{bucket.words} used up")

@@ -50,6 +50,12 @@ WALLS: dict[str, tuple[int, tuple[str, ...], bytes, str]] = {
     "AWS's challenge": (202, (HTML, "x-amzn-waf-action: challenge"), b"", "AWS WAF"),
     "AWS's puzzle": (405, (HTML, "x-amzn-waf-action: captcha"), AWS, "AWS WAF"),
     "Vercel": (429, (HTML, "x-vercel-mitigated: challenge"), b"<title>Vercel Security Checkpoint</title>", "Vercel"),
+    "DataDome, for a script": (
+        403,
+        ("Content-Type: application/json", "x-datadome: protected"),
+        b'{"url":"https://geo.captcha-delivery.com/captcha/?initialCid=AHrlq&hash=1&t=fe"}',
+        "DataDome",
+    ),
     "anybody's": (403, (HTML,), b"<html><title>Are you human? Solve the captcha</title></html>", "bot wall"),
 }
 
@@ -80,9 +86,31 @@ async def test_a_wall_is_told_as_one_and_not_as_a_refused_key(name: str, dialect
             b"<html><title>api.example.com | 522: Connection timed out</title></html>",
             Outcome.SERVER_ERROR,
         ),
+        # the guards' scripts and marks are on other pages of their sites too, and so are their own errors
+        (
+            404,
+            (HTML,),
+            b'<html><title>Not found</title><script src="/cdn-cgi/challenge-platform/scripts/jsd/main.js">',
+            Outcome.NOT_FOUND,
+        ),
+        (
+            404,
+            (HTML,),
+            b'<html><title>404</title><script src="/_Incapsula_Resource?SWJIYLWA=719d"></script>',
+            Outcome.NOT_FOUND,
+        ),
+        (503, (HTML,), IMPERVA, Outcome.OVERLOADED),
+        (
+            400,
+            (HTML,),
+            b"<HTML><HEAD><TITLE>Invalid URL</TITLE></HEAD>Reference&#32;&#35;9&#46;8d1c</HTML>",
+            Outcome.BAD_REQUEST,
+        ),
+        (429, ("x-datadome: protected",), b'{"error": {"message": "Rate limit reached"}}', Outcome.RATE_LIMITED),
         (403, (), b'{"error": {"message": "Solve the captcha at /_px/ just a moment..."}}', Outcome.AUTH),
     ],
 )
 async def test_what_is_no_wall_is_what_it_was(status: int, headers: Any, body: bytes, outcome: Outcome):
     sample = await probed(answering(response(status, *headers, body=body)))
     assert sample.outcome is outcome, sample.outcome_detail
+    assert "bot wall" not in (sample.outcome_detail or "")

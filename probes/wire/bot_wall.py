@@ -16,40 +16,45 @@ PAGE_LIMIT: Final = 64 << 10
 _HEADERS: Final = {
     # header: what it says where the response is a wall's, and whose it is
     "cf-mitigated": ("challenge", "Cloudflare"),  # developers.cloudflare.com, detect a challenge page response
-    "x-amzn-waf-action": (
-        "challenge|captcha",
-        "AWS WAF",
-    ),  # docs.aws.amazon.com/waf, CAPTCHA and Challenge
+    "x-amzn-waf-action": ("challenge|captcha", "AWS WAF"),  # docs.aws.amazon.com/waf, CAPTCHA and Challenge
     "x-vercel-mitigated": ("challenge|deny", "Vercel"),
-    "x-datadome": ("protected", "DataDome"),
 }
 _PAGES: Final = (
+    # whose, what is in the pages that it puts in place of others, and on no other page of its sites; under which status
     (
         "Cloudflare",
         re.compile(
             rb"<title>(?:Just a moment\.\.\.|Attention Required! \| Cloudflare|Please Wait\.\.\. \| Cloudflare)"
-            rb"|/cdn-cgi/challenge-platform/|cf-browser-verification|Sorry, you have been blocked",
+            rb"|_cf_chl_opt|Sorry, you have been blocked",
             re.IGNORECASE,
         ),
+        range(200, 600),
     ),
-    ("Akamai", re.compile(rb"errors\.edgesuite\.net|Reference&#32;&#35;|_abck|akamai-bm-|bm-verify")),
-    ("AWS WAF", re.compile(rb"awswaf\.com|AwsWafIntegration|aws-waf-token")),
-    ("Imperva", re.compile(rb"_Incapsula_Resource|Incapsula incident ID")),
-    ("DataDome", re.compile(rb"captcha-delivery\.com")),
-    ("HUMAN", re.compile(rb"px-captcha|/_px/|perimeterx", re.IGNORECASE)),
-    ("Vercel", re.compile(rb"Vercel Security Checkpoint")),
-    ("Sucuri", re.compile(rb"Sucuri Website Firewall")),
-    ("F5", re.compile(rb"The requested URL was rejected\. Please consult with your administrator")),
-    ("", re.compile(rb"<title>[^<]{0,80}(?:captcha|are you (?:a )?(?:human|robot)|human verification)", re.IGNORECASE)),
+    (
+        "Akamai",
+        re.compile(rb"<title>Access Denied</title>.*Reference|bm-verify", re.IGNORECASE | re.DOTALL),
+        range(200, 500),
+    ),
+    ("AWS WAF", re.compile(rb"gokuProps"), range(200, 500)),
+    ("Imperva", re.compile(rb"Incapsula incident ID|<iframe[^>]{0,200}_Incapsula_Resource"), range(200, 500)),
+    ("DataDome", re.compile(rb"geo\.captcha-delivery\.com"), range(200, 500)),
+    ("HUMAN", re.compile(rb"px-captcha"), range(200, 500)),
+    ("Vercel", re.compile(rb"<title>Vercel Security Checkpoint"), range(200, 500)),
+    ("Sucuri", re.compile(rb"<title>Sucuri Website Firewall"), range(200, 500)),
+    ("F5", re.compile(rb"The requested URL was rejected\. Please consult with your administrator"), range(200, 500)),
+    (
+        "",  # anybody's
+        re.compile(rb"<title>[^<]{0,80}(?:captcha|are you (?:a )?(?:human|robot)|human verification)", re.IGNORECASE),
+        range(200, 500),
+    ),
 )
-"""What is in their pages, and whose they are; the last is anybody's."""
 
 ADVICE: Final = "the request did not reach the API; ask the provider to let this address through, or probe from another"
 
 
-def bot_wall(headers: Mapping[str, str], body: bytes) -> str | None:
+def bot_wall(status: int, headers: Mapping[str, str], body: bytes) -> str | None:
     """In words: that it is such a response, and what to do; None where it is none. Header names are in lower case."""
-    whose = _walled_by(headers, body[:PAGE_LIMIT])
+    whose = _walled_by(status, headers, body[:PAGE_LIMIT])
     if whose is None:
         return None
     title = re.search(rb"<title[^<>]*>([^<]{1,200})", body[:PAGE_LIMIT], re.IGNORECASE)
@@ -62,11 +67,13 @@ def is_walled(headers: Mapping[str, str]) -> bool:
     return _by_headers(headers) is not None
 
 
-def _walled_by(headers: Mapping[str, str], page: bytes) -> str | None:
+def _walled_by(status: int, headers: Mapping[str, str], page: bytes) -> str | None:
     if whose := _by_headers(headers):
         return whose
     is_page = page.lstrip()[:1] == b"<" or "html" in headers.get("content-type", "")
-    return next((whose for whose, pattern in _PAGES if pattern.search(page)), None) if is_page else None
+    if not is_page and not page.startswith(b'{"url":"https://geo.captcha-delivery.com/'):  # DataDome's, for a script
+        return None
+    return next((whose for whose, pattern, under in _PAGES if status in under and pattern.search(page)), None)
 
 
 def _by_headers(headers: Mapping[str, str]) -> str | None:

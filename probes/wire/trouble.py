@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -87,7 +88,7 @@ def trouble(status: int, headers: Mapping[str, str], body: bytes) -> Trouble:
     """What a response that is not a 200 means. ``body`` may be cut, empty, HTML or not text; names in lower case."""
     if 300 <= status < 400:
         return Trouble(Outcome.PROTOCOL, _redirect(headers.get("location", "")))
-    if wall := bot_wall(headers, body):
+    if wall := bot_wall(status, headers, body):
         return Trouble(Outcome.BAD_REQUEST, wall)
     complaint = read_complaint(_error_record(body)) or Complaint(_prose(body) or f"HTTP {status} with an empty body")
     return complaint.as_trouble(status, Outcome.PROTOCOL)
@@ -101,7 +102,7 @@ def trouble_inside(record: object) -> Trouble:
 
 def trouble_instead(body: bytes) -> Trouble | None:
     """What it means that a 200 has (the start of) ``body`` where a stream should be; None for white space."""
-    if wall := bot_wall({}, body):
+    if wall := bot_wall(HTTPStatus.OK, {}, body):
         return Trouble(Outcome.BAD_REQUEST, wall)
     record = _json(body)
     if is_error(record):
