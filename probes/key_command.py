@@ -24,18 +24,17 @@ async def run(command: KeyCommand, limit_s: float = LIMIT_S) -> Secret:
     too much, or is not waited for any more. What it says on standard error is dropped: it may hold secrets.
     """
     process = _start(command)
-    over: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+    over: asyncio.Future[Secret] = asyncio.get_running_loop().create_future()
     # in a daemon thread: a pipe that a runaway child holds open must not keep inftop from ending
     Thread(target=_wait, args=(process, over), name="key command", daemon=True).start()
     try:
         async with asyncio.timeout(limit_s):
-            output = await over
+            return await over
     except TimeoutError:
         raise _failed(f"did not end within {limit_s:g} s") from None
     finally:
         if not over.done() or over.cancelled():
             _kill(process)
-    return _key(output, process.returncode)
 
 
 def _start(command: KeyCommand) -> "subprocess.Popen[bytes]":
@@ -53,19 +52,30 @@ def _start(command: KeyCommand) -> "subprocess.Popen[bytes]":
         raise _failed(f"could not be started: {program}: {error.strerror or type(error).__name__}") from None
 
 
-def _wait(process: "subprocess.Popen[bytes]", over: "asyncio.Future[bytes]") -> None:
-    """Read what a process prints, to the limit and one byte, until it has ended; tell the loop, if that still runs."""
+def _wait(process: "subprocess.Popen[bytes]", over: "asyncio.Future[Secret]") -> None:
+    """Read what a process prints, to the limit and one byte, until it has ended; tell the loop, if that still runs.
+
+    The loop gets no more than a secret, for asyncio may log what a future holds and what a callback is given.
+    """
     with process:
         output = process.stdout.read(OUTPUT_LIMIT + 1) if process.stdout else b""
         if len(output) > OUTPUT_LIMIT:
             _kill(process)
+    try:
+        found: Secret | KeyMissing = _key(output, process.returncode)
+    except KeyMissing as missing:
+        found = missing
     with contextlib.suppress(RuntimeError):  # the loop is closed
-        over.get_loop().call_soon_threadsafe(_tell, over, output)
+        over.get_loop().call_soon_threadsafe(_tell, over, found)
 
 
-def _tell(over: "asyncio.Future[bytes]", output: bytes) -> None:
-    if not over.done():
-        over.set_result(output)
+def _tell(over: "asyncio.Future[Secret]", found: Secret | KeyMissing) -> None:
+    if over.done():
+        return
+    if isinstance(found, Secret):
+        over.set_result(found)
+    else:
+        over.set_exception(found)
 
 
 def _kill(process: "subprocess.Popen[bytes]") -> None:

@@ -192,3 +192,24 @@ async def test_it_goes_where_the_endpoint_says(tmp_path, monkeypatch):
     assert KEY not in repr(found)
     assert found.hide(f"{KEY} {KEY[10:20]} other-Zq7hVx2LrT9wKe4Nb8 Infrastructure") == "[key] [key] [key] [key]"
     assert found.hide("infrastructures stand") == "infrastructures stand"
+
+
+async def test_what_is_printed_is_in_nothing_that_asyncio_may_log(tmp_path, monkeypatch):
+    told: list[str] = []
+    usual = asyncio.BaseEventLoop.call_soon_threadsafe
+
+    def logged(self, callback, *args, **options):
+        handle = usual(self, callback, *args, **options)
+        told.append(f"{handle!r} {args!r}")
+        return handle
+
+    monkeypatch.setattr(asyncio.BaseEventLoop, "call_soon_threadsafe", logged)
+    await key_command.run(python(f"print({KEY!r})", tmp_path), 30.0)
+    assert any("Secret(…)" in one for one in told)
+    assert KEY not in "".join(told)
+
+
+async def test_a_header_with_the_models_name_hides_it_nowhere():
+    one = endpoint(model="gpt-oss-120b", headers={"X-Model": "gpt-oss-120b", "X-Team": "infrastructure"})
+    found = await KeyFinder().find(one)
+    assert found.hide("gpt-oss-120b of infrastructure") == "gpt-oss-120b of [key]"

@@ -15,7 +15,7 @@ import pytest
 
 from probes.keys import Secret
 from probes.preset import dialects
-from probes.redaction import END, PREFIX, REPLACEMENT, RUN
+from probes.redaction import END, PREFIX, REPLACEMENT, RUN, Redaction, Redactions
 from probes.simulator.prose import spoken
 
 UNSEEN = "\u200b\u200d\u00ad\u034f\u061c\u180e\u2060\u3164\ufe0f\U000e0041"
@@ -190,3 +190,42 @@ def test_several_parts_are_all_replaced_and_what_is_between_stays():
     assert Secret(key).hide(f"{key[10:20]} and {key[30:40]}") == f"{REPLACEMENT} and {REPLACEMENT}"
     assert Secret(key).hide(f"{key[20:30]}{key[4:8]}*") == f"{REPLACEMENT}*"
     assert Secret(key).redaction.spans("") == []
+
+
+PAIR = Redactions([Redaction("gsk_Zq7hVx2LrT9wKe4Nb8"), Redaction("ya29.Fj6NcTr3QyVb8PwHk1ZmD")])
+
+
+def test_of_several_keys_each_is_hidden_and_where_they_overlap_it_is_one_place():
+    assert PAIR.hide("gsk_Zq7hVx2LrT9wKe4Nb8 then Fj6NcTr3 and Zq7hVx2Fj6NcTr.") == "[key] then [key] and [key]."
+    same = Redactions([Redaction("Zq7hVx2LrT9wKe4Nb8"), Redaction("wKe4Nb8xxFj6NcTr3QyV")])
+    assert same.hide("Zq7hVx2LrT9wKe4Nb8xxFj6NcTr3QyV") == "[key]"
+    assert Redactions([]).hide("nothing to hide") == "nothing to hide"
+
+
+@pytest.mark.parametrize("cut", range(1, 30))
+def test_of_several_keys_none_is_told_however_a_text_is_cut(cut):
+    text = "say gsk_Zq7hVx2LrT9wKe4Nb8 and Fj6NcTr3QyVb8PwHk1ZmD"
+    before, after = text[:cut], text[cut:]
+    shown = "".join(
+        one for place, one in enumerate(after) if not any(a <= place < b for a, b in PAIR.spans_after(before, after))
+    )
+    assert not {part for start in range(13) if (part := "Zq7hVx2LrT9wKe4Nb8"[start : start + 6]) in shown}
+    assert not {part for start in range(16) if (part := "Fj6NcTr3QyVb8PwHk1ZmD"[start : start + 6]) in shown}
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("tenant-of-ours", "[key]"),
+        ("no such tenant: TENANT-of-ours.", "no such tenant: [key]."),
+        ("(tenant%2Dof%2Dours)", "([key])"),
+        ("tenant-of-oursX or Xtenant-of-ours", "tenant-of-oursX or Xtenant-of-ours"),
+        ("tenant of ours, tenant-of", "tenant of ours, tenant-of"),
+    ],
+)
+def test_a_value_that_is_no_key_is_hidden_where_it_stands_whole_and_alone(said, shown):
+    assert Redaction("tenant-of-ours", whole=True).hide(said) == shown
+
+
+def test_the_redaction_of_no_secret_keeps_no_more_of_a_text_than_it_must():
+    assert 0 < Redactions([]).reach <= 64
