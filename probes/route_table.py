@@ -37,7 +37,11 @@ def with_socket(check_url: Callable[[object], str]) -> Callable[[object], str]:
             raise ValueError(f'must be like "{UNIX}/run/server.sock:/v1", not {check.shown(value)}')
         if len(os.fsencode(path)) > _SOCKET_LIMIT:
             raise ValueError(f"names a socket of more than {_SOCKET_LIMIT} bytes, which systems do not take")
-        check_url(url)
+        try:
+            check_url(url)
+        except ValueError as error:  # an address that it mends is the socket's
+            said = str(error).replace("http://localhost/", f"{UNIX}{path}:/").replace("http://localhost", UNIX + path)
+            raise ValueError(said) from None
         return address.rstrip("/")
 
     return check_address

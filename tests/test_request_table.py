@@ -84,6 +84,12 @@ def test_a_base_url_that_is_the_requests_own_url_is_mended(read, name):
             'locations/global/publishers/google", model = "g"',
         ),
         ("https://b.us-east-1.amazonaws.com/model/x%3A0/converse", "bedrock_converse", 'model = "x:0"'),
+        (
+            "unix:///run/llm.sock:/v1/chat/completions?api-version=1",
+            "openai_chat",
+            'base_url = "unix:///run/llm.sock:/v1", query = { "api-version" = "1" }',
+        ),
+        ("unix:///run/llm.sock:/api/chat", "ollama", 'write base_url = "unix:///run/llm.sock"'),
         ("https://host/v1/messages", "anthropic", 'base_url = "https://host/v1"'),
         ("http://localhost:11434/api/chat", "ollama", 'base_url = "http://localhost:11434"'),
         ("https://host/v1/?", "openai_chat", "must end before a query"),

@@ -27,7 +27,13 @@ general_settings: { master_key: os.environ/LITELLM_KEY }
 litellm_settings: { telemetry: false, num_retries: 0 }
 router_settings: { num_retries: 0, disable_cooldowns: true }
 """
-PATHS = {"openai_chat": "/v1", "openai_completions": "/v1", "openai_responses": "/v1", "anthropic": "/v1", "gemini": "/v1beta"}
+PATHS = {
+    "openai_chat": "/v1",
+    "openai_completions": "/v1",
+    "openai_responses": "/v1",
+    "anthropic": "/v1",
+    "gemini": "/v1beta",
+}
 
 
 @asynccontextmanager
