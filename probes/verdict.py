@@ -12,7 +12,7 @@ from probes.wire.dialect import Kind
 FILTERED: Final = frozenset(
     {
         *("content_filter", "refusal", "safety", "blocked"),
-        *("recitation", "blocklist", "prohibited_content", "spii"),  # Gemini
+        *("recitation", "blocklist", "prohibited_content", "spii", "model_armor"),  # Gemini, Vertex
         *("guardrail_intervened", "content_filtered", "sensitive"),  # Bedrock; Zhipu
     }
 )
