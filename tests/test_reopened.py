@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
-from probes.connection import tls_context
 from probes.outcome import Outcome
 from probes.probe import Cue, Prober
 from probes.sample import Sample
+from probes.tls_context import tls_context
 from probes.transports import transport_to
 from probes.wire import load_dialect
 from tests.certificate import server_context
