@@ -5,6 +5,7 @@ import base64
 import socket
 import ssl
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -30,7 +31,7 @@ from probes.wire import load_dialect
 from probes.wire.dialect import Trouble
 from tests.certificate import server_context
 from tests.proxies import copy, proxying
-from tests.samples import endpoint
+from tests.samples import endpoint, sample
 from tests.simulated import MODEL, simulating
 
 QUICK = Behaviour(output_tokens=Constant(8), tokens_per_s=Constant(1_000), ttft_ms=Constant(2))
@@ -355,17 +356,27 @@ def test_a_time_out_is_told_by_the_step_that_was_waited_for(opening, outcome, wo
     assert (late.outcome, late.detail) == (outcome, words)
 
 
-async def test_the_controls_tell_a_proxy_its_password_and_leave_out_what_they_cannot_see():
+def test_a_way_that_ends_at_a_proxy_has_no_control():
+    forwarded = endpoint(base_url="http://api.example/v1", route=Route("http://127.0.0.1:9"))
+    tunnelled = replace(forwarded, base_url="ws://api.example/v1")
+    for one, seen in ((forwarded, 0), (tunnelled, 1)):
+        controls = Controls([one], ControlPlan(), TlsContexts(), lambda _: True)
+        controls.begin(0.0)
+        assert (controls.next(1e6) is not None) == seen
+        controls.hear(sample(connect_ms=1.0), one, 0.0)  # it was the proxy that was connected to
+        assert len(controls.newest) == seen
+
+
+async def test_the_controls_tell_a_proxy_its_password():
     async with simulating(QUICK) as simulator, proxying("socks5", user=USER) as proxy:
         by = Route(f"socks5://127.0.0.1:{proxy.port}", "PROXY_KEY")
         one = endpoint(base_url=simulator.url, route=by)
-        forwarded = endpoint(name="sim/other", base_url=simulator.url, route=Route("http://127.0.0.1:9"))
 
         async def find(_):
             return Credentials(proxy=Secret(USER))
 
         plan = ControlPlan(every=0.001)
-        controls = Controls([one, forwarded], plan, TlsContexts(), lambda _: True, find_key=find)
+        controls = Controls([one], plan, TlsContexts(), lambda _: True, find_key=find)
         running = asyncio.create_task(controls.run())
         async with asyncio.timeout(20):
             while not controls.newest:
