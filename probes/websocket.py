@@ -34,6 +34,7 @@ from probes.route import Via
 from probes.stream import Stream
 from probes.taker import Take, Taker
 from probes.text import line
+from probes.tls_words import not_http1
 from probes.transport import ExchangeError, Gate, Refused, Reply, SetupError
 from probes.wire.close_codes import trouble_of_close
 from probes.wire.dialect import EVENT_LIMIT, WireRequest
@@ -301,6 +302,8 @@ class WebSocket:
         answers = [one for one in protocol.events_received() if isinstance(one, Response)]
         headers = {name.lower(): value for one in answers for name, value in one.headers.raw_items()}
         if protocol.handshake_exc is not None:
+            if (told := not_http1(bytes(answer))) is not None:
+                raise SetupError(Outcome.PROTOCOL, told.replace("https://", "wss://"))
             raise ExchangeError(Outcome.PROTOCOL, line(str(protocol.handshake_exc)))
         if answers_to_pings := b"".join(protocol.data_to_send()):  # that came right behind
             await stream.write(answers_to_pings)

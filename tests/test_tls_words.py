@@ -203,8 +203,8 @@ async def test_http_1_is_offered_so_that_a_server_of_http_2_alone_refuses_it(tmp
     assert chosen == ["http/1.1"]
 
 
-async def probed(url: str) -> tuple[Outcome, str | None]:
-    one = endpoint(base_url=url)
+async def probed(url: str, dialect: str = "openai_chat") -> tuple[Outcome, str | None]:
+    one = endpoint(base_url=url, dialect=dialect)
     prober = Prober(one, load_dialect(one.dialect), transport_to(url, None))
     try:
         sample = (await prober.probe(None)).sample
@@ -230,6 +230,12 @@ async def probed(url: str) -> tuple[Outcome, str | None]:
 async def test_a_plain_request_to_what_wants_something_else_says_what(answer, detail):
     async with answering(answer) as port:
         assert await probed(f"http://127.0.0.1:{port}/v1") == (Outcome.PROTOCOL, detail)
+
+
+@pytest.mark.parametrize(("answer", "detail"), [(ALERT, "the server wants TLS: use wss://"), (SETTINGS, HTTP2_ONLY)])
+async def test_a_plain_upgrade_at_what_wants_something_else_says_what(answer, detail):
+    async with answering(answer) as port:
+        assert await probed(f"ws://127.0.0.1:{port}/v1", "openai_responses_ws") == (Outcome.PROTOCOL, detail)
 
 
 def test_other_bytes_and_other_errors_are_left_as_they_are():
