@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple
+from typing import Final
 
+from probes.charge import Spent, charge
 from probes.endpoint import Endpoint
 from probes.sample import Sample
 
@@ -21,18 +22,12 @@ class Budget:
     tokens_per_day: int | None = 5_000_000
 
 
-class Spent(NamedTuple):
-    """US dollars, where priced, and input plus output tokens."""
-
-    usd: float
-    tokens: int
-
-
 @dataclass(frozen=True, slots=True)
 class Ledger:
     """What one UTC day has cost so far; unpriced endpoints count by tokens only.
 
     ``others`` are the days before and after it that were counted: a clock that is set must not spend a day twice.
+    ``reserved`` is what may come of each probe that runs.
     """
 
     budget: Budget
@@ -40,6 +35,7 @@ class Ledger:
     usd: float = 0.0
     tokens: int = 0
     others: Mapping[int, Spent] = field(default_factory=dict)
+    reserved: tuple[Spent, ...] = ()
 
     def on(self, at_ms: int) -> "Ledger":
         """The ledger at an instant (ms since the epoch): empty again when a new day has begun."""
@@ -49,19 +45,40 @@ class Ledger:
         days = {**self.others, self.day: Spent(self.usd, self.tokens)}
         spent = days.pop(day, Spent(0.0, 0))
         newest = dict(sorted(days.items())[-DAYS_KEPT:])
-        return Ledger(self.budget, day, spent.usd, spent.tokens, newest)
+        return Ledger(self.budget, day, spent.usd, spent.tokens, newest, self.reserved)
 
-    def add(self, sample: Sample, endpoint: Endpoint) -> "Ledger":
-        """With one sample's cost: input and output tokens, hidden reasoning among them, and its price.
+    def add(self, sample: Sample, endpoint: Endpoint | None) -> "Ledger":
+        """With what a sample counts for (`probes.charge`)."""
+        return self.on(sample.started_at).spend(charge(sample, endpoint))
 
-        Where the output tokens are an estimate they count as no fewer than the endpoint's cap (`uncounted`).
-        """
-        then = self.on(sample.started_at)
-        usd, tokens = sample.cost_usd or 0.0, (sample.input_tokens or 0) + (sample.output_tokens or 0)
-        if sample.token_source == "estimate":  # noqa: S105  # no password
-            more = uncounted(endpoint, sample.output_tokens or 0)
-            usd, tokens = usd + more.usd, tokens + more.tokens
-        return replace(then, usd=then.usd + usd, tokens=then.tokens + tokens)
+    def spend(self, more: Spent) -> "Ledger":
+        """With so much more spent on its day."""
+        return replace(self, usd=self.usd + more.usd, tokens=self.tokens + more.tokens)
+
+    def reserve(self, most: Spent) -> "Ledger":
+        """With so much set aside for a probe that begins."""
+        return replace(self, reserved=(*self.reserved, most))
+
+    def release(self, most: Spent) -> "Ledger":
+        """With so much set aside no more: that probe has ended."""
+        place = self.reserved.index(most)
+        return replace(self, reserved=self.reserved[:place] + self.reserved[place + 1 :])
+
+    def refusal(self, *wanted: Spent) -> str | None:
+        """Why probes that may cost so much are not to be sent, in words; None where the caps hold even so."""
+        if self.over is not None:
+            return self.over
+        usd, tokens = self.budget.usd_per_day, self.budget.tokens_per_day
+        want_usd, want_tokens = sum(one.usd for one in wanted), sum(one.tokens for one in wanted)
+        kept_usd, kept_tokens = sum(one.usd for one in self.reserved), sum(one.tokens for one in self.reserved)
+        found: list[str] = []
+        if usd is not None and self.usd + kept_usd + want_usd > usd:
+            words = f"the day's budget of ${usd:,.2f} has ${usd - self.usd:,.4f} left"
+            found.append(f"{words}, ${kept_usd:,.4f} of it for probes that run, and ${want_usd:,.4f} may be needed")
+        if tokens is not None and self.tokens + kept_tokens + want_tokens > tokens:
+            words = f"the day's budget of {tokens:,} tokens has {tokens - self.tokens:,} left"
+            found.append(f"{words}, {kept_tokens:,} of them for probes that run, and {want_tokens:,} may be needed")
+        return f"{found[0]} (until 00:00 UTC)" if found else None
 
     @property
     def over(self) -> str | None:
@@ -72,15 +89,6 @@ class Ledger:
         if tokens is not None and self.tokens >= tokens:
             return f"the day's budget of {tokens:,} tokens is used (until 00:00 UTC)"
         return None
-
-
-def uncounted(endpoint: Endpoint, estimate: int) -> Spent:
-    """What an answer may have cost beyond its estimated output tokens: all up to the cap.
-
-    A provider without a count that can be believed is not thereby cheaper than one that counts.
-    """
-    tokens = max(0, endpoint.output_cap - estimate)
-    return Spent(tokens * endpoint.price.output / 1e6 if endpoint.price else 0.0, tokens)
 
 
 def midnight(at_ms: int) -> int:

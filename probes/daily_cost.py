@@ -1,14 +1,18 @@
 """Daily cost: the most an endpoint can use in a day at its cadence."""
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from probes.endpoint import Endpoint
 
 DAY_S: Final = 86_400
-CHARS_PER_TOKEN: Final = 4  # English prose, over common tokenizers
-FRAME_TOKENS: Final = 24  # the nonce in front of the prompt, and the chat template around it
+BYTES_PER_TOKEN: Final = 3
+"""Of UTF-8, on the safe side: English prose has more than 4 over common tokenizers, Chinese about 3."""
+
+FRAME_TOKENS: Final = 24
+"""For the nonce in front of the prompt and the chat template around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +33,22 @@ class DailyCost:
 def daily_cost(endpoint: Endpoint) -> DailyCost:
     """What an endpoint comes to in a day."""
     probes = math.ceil(DAY_S / endpoint.interval)
-    sent, written = probes * prompt_tokens(endpoint), probes * endpoint.max_output_tokens
+    sent, written = probes * prompt_tokens(endpoint), probes * endpoint.output_cap
     price = endpoint.price
     usd = (sent * price.input + written * price.output) / 1_000_000 if price else None
     return DailyCost(probes, sent, written, usd)
 
 
 def prompt_tokens(endpoint: Endpoint) -> int:
-    """What a probe sends, in tokens, estimated from the length of all its messages."""
-    return math.ceil(len(endpoint.conversation.text) / CHARS_PER_TOKEN) + FRAME_TOKENS
+    """What a probe sends, in tokens, estimated from the length of all its messages and of the texts in its own body."""
+    texts = (endpoint.conversation.text, *_texts(endpoint.body))
+    return math.ceil(sum(len(one.encode("utf-8", "replace")) for one in texts) / BYTES_PER_TOKEN) + FRAME_TOKENS
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in a JSON value: a system prompt, or what a tool is for, may be among them."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for one in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(one)

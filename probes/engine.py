@@ -8,10 +8,12 @@ import random
 import ssl
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from functools import partial
 from typing import Final, ParamSpec, Protocol
 
 from probes.budget import Ledger
+from probes.charge import most
 from probes.clock import SteadyClock
 from probes.control import USUAL, ControlPlan
 from probes.controls import Controls
@@ -114,7 +116,8 @@ class Engine:
                 self.prober(endpoint),
                 vantage=vantage,
                 find_key=self.find_key,
-                refusal=self.refusal,
+                refusal=partial(self.refusal, endpoint),
+                reserve=partial(self.reserve, endpoint),
                 deliver=self._deliver,
                 changed=_safely(on_change),
                 probed=_safely(on_probe),
@@ -157,10 +160,19 @@ class Engine:
             tokens_today=ledger.tokens,
             usd_cap=ledger.budget.usd_per_day,
             tokens_cap=ledger.budget.tokens_per_day,
-            over_budget=ledger.over,
+            over_budget=self._over_budget(ledger),
             controls=self._controls.newest,
             notice=self._noticed(),
         )
+
+    def _over_budget(self, ledger: Ledger) -> str | None:
+        """Why no endpoint can be probed any more today; None while one can."""
+        settled = replace(ledger, reserved=())
+        found = None
+        for watch in self.watches.values():
+            if (found := settled.refusal(most(watch.endpoint))) is None:
+                return None
+        return found or ledger.over
 
     async def store_opened(self) -> StoreProblem | None:
         """Wait until the store was tried for the first time; what went wrong then, None where nothing."""
@@ -244,9 +256,19 @@ class Engine:
         if sample.outcome is Outcome.AUTH:
             self._keys.forget(endpoint)
 
-    def refusal(self) -> str | None:
-        """Why nothing may be spent now; None while there is budget."""
-        return self._ledger.on(time.time_ns() // 1_000_000).over
+    def refusal(self, *endpoints: Endpoint) -> str | None:
+        """Why these must not be probed now, one probe each; None while there is budget for it."""
+        return self._ledger.on(time.time_ns() // 1_000_000).refusal(*map(most, endpoints))
+
+    def reserve(self, endpoint: Endpoint) -> Callable[[], None]:
+        """Set aside what a probe that begins may cost; to be called when it has ended, and been counted."""
+        aside = most(endpoint)
+        self._ledger = self._ledger.reserve(aside)
+
+        def release() -> None:
+            self._ledger = self._ledger.release(aside)
+
+        return release
 
     def _deliver(self, sample: Sample, text: str) -> None:
         """Give a sample to the store, then to all who are told; a defect of one keeps it from no other."""

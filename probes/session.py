@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from probes import __version__
-from probes.budget import DAY_MS, Budget, Ledger, Spent, midnight, uncounted
+from probes.budget import DAY_MS, Budget, Ledger, midnight
 from probes.buffering import ANSWERS
+from probes.charge import Spent, charge
 from probes.commands.check_route import ignored_notes
 from probes.config import HERE, find_config, load
 from probes.control import USUAL, ControlPlan
@@ -199,21 +200,17 @@ def _past(plan: Plan) -> tuple[Ledger, Mapping[str, Sequence[Sample]]]:
     now = time.time_ns() // 1_000_000
     since = midnight(now)
     endpoints = {one.name: one for one in plan.endpoints}
-    spent, recent = Spent(0.0, 0), defaultdict[str, list[Sample]](list)
+    ledger, recent = Ledger(plan.budget, now // DAY_MS), defaultdict[str, list[Sample]](list)
     with contextlib.suppress(StoreProblem), contextlib.closing(StoreReader(plan.store_url)) as reader:
-        usd, tokens = reader.spent(since, plan.vantage)
-        for name, output_tokens, samples in reader.estimated(since, plan.vantage):
-            if name in endpoints:
-                more = uncounted(endpoints[name], output_tokens)
-                usd, tokens = usd + samples * more.usd, tokens + samples * more.tokens
-        spent = Spent(usd, tokens)
+        for name, samples, bill in reader.bills(since, plan.vantage):
+            each = charge(bill, endpoints.get(name))
+            ledger = ledger.spend(Spent(samples * each.usd, samples * each.tokens))
         for sample in reader.last(ANSWERS):
             if sample.vantage == plan.vantage:
                 recent[sample.endpoint].append(sample)
-    ledger = Ledger(plan.budget, now // DAY_MS, spent.usd, spent.tokens)
     for sample in samples_for(plan.store_url, plan.vantage):
-        if endpoint := endpoints.get(sample.endpoint):
+        if sample.endpoint in endpoints:
             recent[sample.endpoint].append(sample)
-            if since <= sample.started_at < since + DAY_MS:
-                ledger = ledger.add(sample, endpoint)
+        if since <= sample.started_at < since + DAY_MS:
+            ledger = ledger.add(sample, endpoints.get(sample.endpoint))
     return ledger, recent

@@ -37,8 +37,8 @@ class Watch:
 
     The exception is an endpoint without a key: one `no_key` sample says what is missing, and it is looked for again at
     every due time. ``deliver`` takes each sample and the answer's text; ``refusal`` says why nothing may be spent now,
-    or None; ``changed`` is told whenever `status` has changed, ``probed`` all that a probe brought. None of the three
-    may raise.
+    or None; ``reserve`` sets aside what a probe may cost until what it gives is called. ``changed`` is told whenever
+    `status` has changed, ``probed`` all that a probe brought. None of them may raise.
     """
 
     def __init__(
@@ -49,6 +49,7 @@ class Watch:
         vantage: str,
         find_key: FindKey,
         refusal: Callable[[], str | None],
+        reserve: Callable[[], Callable[[], None]] = lambda: lambda: None,
         deliver: Deliver,
         changed: Callable[["Watch"], None],
         probed: Callable[[Probed], None] = lambda _: None,
@@ -60,6 +61,7 @@ class Watch:
         self._vantage = vantage
         self._find_key = find_key
         self._refusal = refusal
+        self._reserve = reserve
         self._deliver = deliver
         self._changed = changed
         self._probed = probed
@@ -174,8 +176,9 @@ class Watch:
             self._deliver(unmeasured(self.endpoint, Outcome.OWN_FAULT, defect(error), vantage=self._vantage), "")
 
     def _start(self, due: int | None) -> None:
+        over = partial(self._over, time.time_ns() // 1_000_000, self._reserve())
         self._task = asyncio.create_task(self._run(due))
-        self._task.add_done_callback(partial(self._over, time.time_ns() // 1_000_000))
+        self._task.add_done_callback(over)
         self._changed(self)
 
     async def _run(self, due: int | None) -> Probed | KeyMissing:
@@ -190,8 +193,11 @@ class Watch:
             await let_others_read()
         return probed
 
-    def _over(self, started_at: int, task: "asyncio.Task[Probed | KeyMissing]") -> None:
-        """Deliver the one sample of a probe begun at ``started_at`` (ms since the epoch), whatever became of it."""
+    def _over(self, started_at: int, release: Callable[[], None], task: "asyncio.Task[Probed | KeyMissing]") -> None:
+        """Deliver the one sample of a probe begun at ``started_at`` (ms since the epoch), whatever became of it.
+
+        What was set aside for it is set free then.
+        """
         try:
             if not task.cancelled() and task.exception() is None:
                 self._take(task.result())
@@ -203,6 +209,7 @@ class Watch:
             spoilt = unmeasured(self.endpoint, outcome, detail, vantage=self._vantage, started_at=started_at)
             self._deliver(spoilt, "")
         finally:
+            release()
             self._changed(self)
 
     def _take(self, probed: Probed | KeyMissing) -> None:

@@ -1,7 +1,7 @@
 """The day's ledger: what counts, when it is over, and that a new day begins at 00:00 UTC."""
 
 from probes.budget import DAY_MS, Budget, Ledger, midnight
-from probes.endpoint import Price
+from probes.charge import Spent
 from probes.sample import epoch_ms
 from tests.samples import endpoint, sample
 
@@ -12,7 +12,7 @@ TODAY = NOON // DAY_MS
 def test_tokens_and_money_add_up():
     ledger = Ledger(Budget(), TODAY)
     ledger = ledger.add(sample(started_at=NOON, input_tokens=50, output_tokens=200, cost_usd=0.01), endpoint())
-    ledger = ledger.add(sample(started_at=NOON, output_tokens=100), endpoint())
+    ledger = ledger.add(sample(started_at=NOON, input_tokens=0, output_tokens=100), None)
     assert (ledger.tokens, ledger.usd) == (350, 0.01)
 
 
@@ -57,12 +57,19 @@ def test_a_probe_over_midnight_counts_for_its_day_and_forgets_nothing_of_the_new
     assert (ledger.on(first).tokens, ledger.on(first - 1).tokens) == (4, 7)
 
 
-def test_output_that_could_not_be_counted_counts_up_to_the_cap_and_one_that_was_counted_as_it_is():
-    priced = endpoint(max_output_tokens=200, price=Price(1.0, 10.0))
-    estimated = sample(started_at=NOON, input_tokens=50, output_tokens=20, token_source="estimate", cost_usd=0.00025)
-    ledger = Ledger(Budget(), TODAY).add(estimated, priced)
-    assert (ledger.tokens, round(ledger.usd, 9)) == (250, 0.00205)  # 50 × 1 + 200 × 10, of a million
-    longer = sample(started_at=NOON, output_tokens=300, token_source="estimate")
-    assert Ledger(Budget(), TODAY).add(longer, priced).tokens == 300
-    counted = sample(started_at=NOON, output_tokens=20, token_source="usage")
-    assert Ledger(Budget(), TODAY).add(counted, priced).tokens == 20
+def test_what_probes_that_run_may_cost_is_set_aside_until_they_have_ended():
+    ledger = Ledger(Budget(usd_per_day=1.0, tokens_per_day=1000), TODAY, usd=0.2, tokens=100)
+    small, large = Spent(0.1, 300), Spent(0.5, 100)
+    assert ledger.refusal(small, small, small) is None, "just the cap"
+    assert "1,000 tokens has 900 left, 0 of them for probes that run, and 901 may be needed" in str(
+        ledger.refusal(small, small, Spent(0.0, 301))
+    )
+    running = ledger.reserve(small).reserve(small)
+    assert running.refusal(small) is None
+    assert "600 of them for probes that run, and 301 may be needed" in str(running.refusal(Spent(0.0, 301)))
+    assert "$1.00 has $0.8000 left, $0.5000 of it for probes that run, and $0.5000 may" in str(
+        ledger.reserve(large).refusal(large)
+    )
+    assert running.over is None, "what is set aside is not spent"
+    assert running.on(NOON + DAY_MS).reserved == (small, small), "they run on over midnight"
+    assert running.release(small).release(small) == ledger

@@ -26,7 +26,7 @@ PLANTED = "sk-planted-0123456789"
 ENDPOINTS = """
 [probe]
 interval = "60s"
-prompt = "1234567890123456"
+prompt = "123456789012"
 max_output_tokens = 100
 [budget]
 tokens_per_day = {tokens}
@@ -172,10 +172,10 @@ body = { service_tier = "ultrafast" }
 """)
     _, out, _ = run("--config", str(path), "check")
     assert out.splitlines()[6:12] == [
-        "a          60 s  missing     463,680        –",
+        "a          60 s  missing     495,360        –",
         "  https://api.anthropic.com/v1  anthropic  ANTHROPIC_API_KEY  reasoning low",
         "  speed fast",
-        "b          60 s  missing     463,680        –",
+        "b          60 s  missing     489,600        –",
         "  https://gateway.of-a-company-with-a-long-name.example/openai/deployments/v1",
         "  openai_chat  OPENAI_API_KEY  reasoning off  service_tier ultrafast",
     ]
@@ -244,6 +244,19 @@ def test_check_says_when_a_cap_is_reached(run, config, monkeypatch):
     assert "can be reached after 6.0 h" in out
     _, out, _ = run("--config", config(), "check")
     assert "Within the budget of $100.00 and 1,000,000,000 tokens a day." in out
+
+
+def test_check_says_which_endpoints_no_budget_is_enough_for(run, config, monkeypatch):
+    monkeypatch.setenv("CEREBRAS_API_KEY", PLANTED)
+    words = "is never probed: one probe may use 128 tokens"
+    _, out, _ = run("--config", config(tokens=127), "check")
+    assert f"priced {words} and $0.0002, over a cap." in out
+    assert f"unpriced {words}, over a cap." in out
+    assert "keyless is never" not in out
+    _, out, _ = run("--config", config(usd=0.0001), "check", "--json")
+    assert json.loads(out)["budget"]["never_probed"] == ["priced"]
+    _, out, _ = run("--config", config(tokens=128), "check")
+    assert "is never probed" not in out
 
 
 def test_a_wrong_configuration_ends_with_2_and_every_problem(run, tmp_path):
@@ -444,15 +457,15 @@ def test_check_and_keys_show_where_keys_come_from_and_go_and_run_nothing(run, tm
     assert (code, out.splitlines()[6:16]) == (
         0,
         [
-            "a          60 s  missing     463,680        –",
+            "a          60 s  missing     495,360        –",
             "  https://api.openai.com/v1  openai_chat  OPENAI_API_KEY  key in api-key: …",
             "  X-Portkey-Api-Key: $PORTKEY_API_KEY (missing)  headers X-Team, X-Odd",
             '  warning: headers.X-Odd is as long and as mixed as a key; if it is one: X-Odd = "$NAME"',
-            "b          60 s  command     463,680        –",
+            "b          60 s  command     483,840        –",
             "  https://api.openai.com/v1  openai_chat  key_command touch ran …",
             "  anew after 20m  key in Authorization: Token …",
             "",
-            "At most 463,680 tokens a day for 1 endpoints that would be probed,",
+            "At most 483,840 tokens a day for 1 endpoints that would be probed,",
             "and $0.00 for the 0 of them that have a price.",
         ],
     )

@@ -29,7 +29,7 @@ def test_what_waits_in_the_journal_counts_for_today_and_is_not_probed_again_earl
     outbox.secure()
     outbox.close()
     ledger, recent = _past(plan)
-    assert (ledger.usd, ledger.tokens) == (0.75, 40)
+    assert (ledger.usd, ledger.tokens) == (1.25, 70), "what an endpoint cost that is watched no more was spent too"
     assert [one.started_at for one in recent["a"]] == [today + 1, today - DAY_MS, today + 2]
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from probes.aws import NO_BOTOCORE
-from probes.budget import Budget
+from probes.budget import Budget, Ledger
+from probes.charge import most
 from probes.columns import columns
 from probes.commands.check_route import route_facts, route_notes, route_record
 from probes.commands.endpoint_keys import EndpointKeys, keys_of, warnings
@@ -42,13 +43,17 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """What all endpoints that run can use in a day, against the budget. ``usd`` sums the priced ones."""
+    """What all endpoints that run can use in a day, against the budget. ``usd`` sums the priced ones.
+
+    ``too_dear`` are those of which not even one probe is within the caps.
+    """
 
     tokens: int
     usd: float
     priced: int
     running: int
     budget: Budget
+    too_dear: tuple[Endpoint, ...]
 
     @property
     def hours(self) -> float | None:
@@ -78,7 +83,9 @@ def check(config: Path | None, *, as_json: bool) -> None:
 def _total(rows: list[Checked], budget: Budget) -> Total:
     running = [row.cost for row in rows if row.runs]
     usd = [cost.usd for cost in running if cost.usd is not None]
-    return Total(sum(cost.tokens for cost in running), sum(usd), len(usd), len(running), budget)
+    unspent = Ledger(budget, day=0)
+    too_dear = tuple(row.endpoint for row in rows if row.runs and unspent.refusal(most(row.endpoint)))
+    return Total(sum(cost.tokens for cost in running), sum(usd), len(usd), len(running), budget, too_dear)
 
 
 def _lines(config: Config, rows: list[Checked], total: Total) -> list[str]:
@@ -95,7 +102,13 @@ def _lines(config: Config, rows: list[Checked], total: Total) -> list[str]:
     ]
     for row, cells in zip(rows, table[1:], strict=True):
         lines += [cells, *_packed(_facts(row)), *(f"  warning: {one}" for one in warnings(row.endpoint))]
-    return [*lines, "", *_verdict(total)]
+    return [*lines, "", *_verdict(total), *map(_why_never, total.too_dear)]
+
+
+def _why_never(endpoint: Endpoint) -> str:
+    needed = most(endpoint)
+    usd = f" and ${needed.usd:,.4f}" if endpoint.price else ""
+    return f"{endpoint.name} is never probed: one probe may use {needed.tokens:,} tokens{usd}, over a cap."
 
 
 def _cells(row: Checked) -> tuple[str, ...]:
@@ -168,6 +181,7 @@ def _record(config: Config, rows: list[Checked], total: Total) -> dict[str, Any]
             "tokens_per_day": total.budget.tokens_per_day,
             "usd_per_day": total.budget.usd_per_day,
             "reached_after_hours": total.hours,
+            "never_probed": [one.name for one in total.too_dear],
         },
     }
 

@@ -116,6 +116,7 @@ async def _race(config: Path | None, asked: Asked, *, demo: bool, as_json: bool)
                 [engine.prober(one) for one in lanes(wish, plan.endpoints)],
                 find_key=engine.find_key,
                 refusal=engine.refusal,
+                reserve=engine.reserve,
                 spent=engine.spend,
                 changed=lambda: show.news(racing),
                 simulated=plan.simulated,

@@ -29,8 +29,11 @@ class Stable(Protocol):
     async def find_key(self, endpoint: Endpoint) -> Credentials | None:
         """What an endpoint's requests need. Raises KeyMissing."""
 
-    def refusal(self) -> str | None:
-        """Why nothing may be spent now; None while there is budget."""
+    def refusal(self, *endpoints: Endpoint) -> str | None:
+        """Why these must not be probed now, one probe each; None while there is budget for it."""
+
+    def reserve(self, endpoint: Endpoint) -> Callable[[], None]:
+        """Set aside what a probe that begins may cost; to be called when it has ended, and been counted."""
 
     def spend(self, sample: Sample, endpoint: Endpoint) -> None:
         """Count what a sample of an endpoint cost."""
@@ -83,6 +86,7 @@ class Course:
             [self._stable.prober(one) for one in endpoints],
             find_key=self._stable.find_key,
             refusal=self._stable.refusal,
+            reserve=self._stable.reserve,
             spent=self._stable.spend,
             changed=self._changed,
             chars_per_token=self._chars_per_token,

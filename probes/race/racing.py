@@ -1,6 +1,7 @@
 """Racing: a race while it is run, heat by heat, and its news for whoever watches."""
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
@@ -36,8 +37,9 @@ FRAME_S: Final = 0.05
 class Racing:
     """One race. ``probers`` are its lanes, made from `lanes`; each keeps its connection from heat to heat.
 
-    ``find_key`` finds a lane's key, ``refusal`` says why nothing may be spent now, ``spent`` is told every sample
-    and its endpoint, ``changed`` at most 20 times a second that there is `news`.
+    ``find_key`` finds a lane's key, ``refusal`` says why these endpoints must not be probed now, ``reserve`` sets aside
+    what a probe may cost until what it gives is called, ``spent`` is told every sample and its endpoint, ``changed`` at
+    most 20 times a second that there is `news`.
     """
 
     def __init__(
@@ -46,7 +48,8 @@ class Racing:
         probers: Sequence[Prober],
         *,
         find_key: Callable[[Endpoint], Awaitable[Credentials | None]],
-        refusal: Callable[[], str | None] = lambda: None,
+        refusal: Callable[..., str | None] = lambda *_: None,
+        reserve: Callable[[Endpoint], Callable[[], None]] = lambda _: lambda: None,
         spent: Callable[[Sample, Endpoint], None] = lambda _sample, _endpoint: None,
         changed: Callable[[], None] = lambda: None,
         chars_per_token: Mapping[str, float] | None = None,
@@ -59,6 +62,7 @@ class Racing:
         self._probers = tuple(probers)
         self._find_key = find_key
         self._refusal = refusal
+        self._reserve = reserve
         self._spent = spent
         self._changed = changed
         self._chars_per_token = dict(chars_per_token or {})
@@ -144,7 +148,7 @@ class Racing:
             return ""
         if self.wish.until_decided and done >= 2 and self._race.verdict.winner is not None:
             return "decided"
-        if (why := self._refusal()) is not None:
+        if (why := self._refusal(*self._endpoints)) is not None:
             return why
         cost, cap = self._cost(), self.wish.budget_usd
         if cap is not None and cost is not None and done and cost + cost / done > cap:
@@ -152,7 +156,13 @@ class Racing:
         return None
 
     async def _heat(self) -> None:
-        """One heat. What is broken off by `stop` is no heat."""
+        """One heat, for which the budget was found to suffice. What is broken off by `stop` is no heat."""
+        with contextlib.ExitStack() as reserved:
+            for endpoint in self._endpoints:
+                reserved.callback(self._reserve(endpoint))
+            await self._reserved_heat()
+
+    async def _reserved_heat(self) -> None:
         if self._heats:
             await self._rest()
         if self._is_stopped():

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, NamedTuple, Self
 
-from probes.budget import Spent
+from probes.charge import Bill
 from probes.outcome import Outcome
 from probes.sample import COLUMNS, Sample
 from probes.store.place import is_postgres
@@ -54,12 +54,12 @@ class Served(NamedTuple):
     fingerprint: str | None
 
 
-class Estimated(NamedTuple):
-    """How many samples of an endpoint have this many output tokens as an estimate, not as the provider's count."""
+class Bills(NamedTuple):
+    """How many samples of an endpoint tell the same of their cost, but for the sum, of which this is the mean."""
 
     endpoint: str
-    output_tokens: int
     samples: int
+    each: Bill
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,23 +230,18 @@ class StoreReader:
         sql = "SELECT name, text FROM answer JOIN endpoint ON endpoint.id = endpoint_id ORDER BY sample_id"
         return dict(self.few(sql))
 
-    def spent(self, since_ms: int, vantage: str | None = None) -> Spent:
-        """What the samples that started from ``since_ms`` on cost, from everywhere or from one place.
-
-        What is not known counts as nothing.
-        """
-        tokens = "coalesce(sum(input_tokens), 0) + coalesce(sum(output_tokens), 0)"
-        sql = f"SELECT coalesce(sum(cost_usd), 0.0), {tokens} FROM sample WHERE started_at >= ?"
-        if vantage is not None:
-            sql += " AND endpoint_id IN (SELECT id FROM endpoint WHERE vantage = ?)"
-        rows = self.few(sql, [since_ms] if vantage is None else [since_ms, vantage])
-        return Spent(*rows[0]) if rows else Spent(0.0, 0)
-
-    def estimated(self, since_ms: int, vantage: str) -> list[Estimated]:
-        """The samples that started from ``since_ms`` on in a place, of which no count could be taken."""
-        own = "FROM sample JOIN endpoint ON endpoint.id = endpoint_id WHERE started_at >= ? AND vantage = ?"
-        sql = f"SELECT name, output_tokens, count(*) {own} AND token_source = 'estimate' GROUP BY name, output_tokens"
-        return [Estimated(*row) for row in self.few(sql, [since_ms, vantage])]
+    def bills(self, since_ms: int, vantage: str) -> list[Bills]:
+        """What the samples that started from ``since_ms`` on in a place tell of their cost."""
+        facts = ", ".join(Bill._fields[:-1])
+        own = "started_at >= ? AND endpoint_id IN (SELECT id FROM endpoint WHERE vantage = ?)"
+        same = f"GROUP BY endpoint_id, {facts}, cost_usd IS NULL"
+        sql = f"SELECT endpoint_id, count(*), {facts}, avg(cost_usd) FROM sample WHERE {own} {same}"
+        found = self.few(sql, [since_ms, vantage])
+        names = {key: endpoint[_NAME] for key, endpoint in self.endpoints().items()} if found else {}
+        return [
+            Bills(names[key], samples, Bill(outcome_of(word), status, None if again is None else bool(again), *rest))
+            for key, samples, word, status, again, *rest in found
+        ]
 
     def recorder(self, vantage: str | None = None) -> Recorder | None:
         """Who showed itself last as the writer of this store, anywhere or at one place.

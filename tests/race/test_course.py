@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -34,6 +35,7 @@ class Stable:
     def __init__(self) -> None:
         self.held: list[tuple[str, ...]] = []
         self.spent: list[Sample] = []
+        self.reserved: list[str] = []
 
     def prober(self, one: Endpoint) -> Prober:
         return Prober(one, load_dialect(one.dialect), transport_to(one.base_url, None))
@@ -41,8 +43,12 @@ class Stable:
     async def find_key(self, one: Endpoint) -> Credentials | None:
         return None
 
-    def refusal(self) -> str | None:
+    def refusal(self, *_: Endpoint) -> str | None:
         return None
+
+    def reserve(self, one: Endpoint) -> Callable[[], None]:
+        self.reserved.append(one.name)
+        return partial(self.reserved.remove, one.name)
 
     def spend(self, one: Sample, _: Endpoint) -> None:
         self.spent.append(one)
@@ -94,6 +100,7 @@ async def test_a_race_is_run_kept_and_told_and_its_endpoints_are_held_meanwhile(
         await one.course.close()
         assert one.stable.held == [("a", "b"), ()]
         assert len(one.stable.spent) == 2
+        assert one.stable.reserved == []
         [race] = one.kept
         assert len(race.heats) == 1
         last = one.course.news()
@@ -113,8 +120,10 @@ async def test_a_race_stopped_before_its_first_finish_is_not_kept():
     async with watched() as one:
         one.course.obey(RaceCommand("start", replace(WISH, lanes=("a", "long"))))
         await one.reached("running")
+        assert one.stable.reserved == ["a", "long"]
         one.course.obey(RaceCommand("stop"))
         await one.course.close()
+        assert one.stable.reserved == []
         assert one.kept == []
         assert one.told[-1].stopped == "stopped by hand"
         assert one.stable.held[-1] == ()

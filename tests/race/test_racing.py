@@ -24,6 +24,7 @@ from probes.race.racing import Racing, lanes, placed, rotated, skew_ms
 from probes.race.recording import Recording
 from probes.race.wish import RaceWish, WrongWish
 from probes.redaction import REPLACEMENT
+from probes.sample import Sample
 from probes.simulator import fault
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
@@ -252,14 +253,20 @@ def test_of_a_random_key_no_part_is_recorded_however_it_is_cut(size: int):
 
 
 def test_a_race_stopped_midway_keeps_the_heats_that_were_whole():
+    spent: list[Sample] = []
+    options = {"spent": lambda one, _: spent.append(one)}
+
     async def run() -> Race:
-        async with track({"a": SLOW, "b": SLOW}, replace(WISH, heats=50)) as (racing, _):
+        async with track({"a": SLOW, "b": SLOW}, replace(WISH, heats=50), **options) as (racing, _):
             running = asyncio.create_task(racing.run())
             await until(lambda: racing.news().heat == 2 and bool(racing.news().lanes[0].progress.tokens))
             racing.stop()
             return await running
 
     race = loop.run(run())
+    assert [(one.outcome, one.reopened) for one in spent[2:]] == [(Outcome.SKIPPED, False)] * 2, (
+        "it was sent, and costs"
+    )
     assert [heat.number for heat in race.heats] == [1]
     assert race.stopped == "stopped"
 
@@ -272,9 +279,26 @@ def test_the_budget_ends_a_race_before_it_is_passed():
 
 
 def test_nothing_is_sent_where_nothing_may_be_spent():
-    race = raced({"a": FAST, "b": FAST}, refusal=lambda: "the day's budget is spent")
+    race = raced({"a": FAST, "b": FAST}, refusal=lambda *_: "the day's budget is spent")
     assert race.heats == ()
     assert race.stopped == "the day's budget is spent"
+
+
+def test_every_lane_of_a_heat_is_asked_for_and_set_aside_together():
+    asked, reserved = [], []
+
+    def refusal(*endpoints):
+        asked.append([one.name for one in endpoints])
+        return "not for both" if reserved else None
+
+    def reserve(one):
+        reserved.append(one.name)
+        return lambda: asked.append(one.name)
+
+    race = raced({"a": FAST, "b": FAST}, replace(WISH, heats=3), refusal=refusal, reserve=reserve)
+    assert (len(race.heats), race.stopped) == (1, "not for both")
+    assert reserved == ["a", "b"]
+    assert asked == [["a", "b"], "b", "a", ["a", "b"]]
 
 
 def test_until_decided_ends_early_where_the_difference_is_plain():

@@ -4,9 +4,10 @@ import asyncio
 
 import pytest
 
+from probes.charge import Bill
 from probes.outcome import Outcome
 from probes.store.problem import StoreProblem
-from probes.store.reader import Point, Served, Spent, StoreReader
+from probes.store.reader import Bills, Point, Served, StoreReader
 from probes.store.source import FETCH
 from probes.store.writer import Writer
 from tests.samples import sample
@@ -34,7 +35,7 @@ def everything(reader: StoreReader) -> list:
         *([reader.recorder()] if reader.recorder() else []),
         *([reader.last_id()] if reader.last_id() else []),
         *([reader.count()] if reader.count() else []),
-        *(value for value in reader.spent(0) if value),
+        *reader.bills(0, "local"),
     ]
 
 
@@ -89,9 +90,9 @@ def test_points_are_what_the_panels_draw_oldest_first(reader, store):
     assert list(reader.points(0)) == [
         Point(
             *("a", 10, Outcome.OK, "cold", 12.5, 4.5, 80.0, 60.0, 59.0, 1.5, 6e4, 5e4, 2.5, 560, 700.0, 0.0001, False),
-            *(1.0, 8.0, 16.0, 0.5),
+            *(None, 1.0, 8.0, 16.0, 0.5),
         ),
-        Point("b", 20, Outcome.RATE_LIMITED, *[None] * 18),
+        Point("b", 20, Outcome.RATE_LIMITED, *[None] * 19),
     ]
 
 
@@ -176,26 +177,29 @@ def test_a_recorder_can_be_followed(reader, store):
     assert [key for key, _ in reader.after(0, 3)] == [1, 2, 3]
 
 
-def test_spending_counts_what_is_known(reader, store):
+def test_what_samples_tell_of_their_cost_is_added_up_where_they_tell_the_same(reader, store):
+    same = {"http_status": 200, "reopened": False, "token_source": "usage", "input_tokens": 10, "output_tokens": 20}
     fill(store, [
-        sample(started_at=5, cost_usd=100.0, input_tokens=100),
-        sample(started_at=10, cost_usd=0.25, input_tokens=10, output_tokens=20),
-        sample(started_at=20, cost_usd=0.5, output_tokens=5),
-        sample(started_at=30),
+        sample(started_at=5, cost_usd=100.0, **same),
+        sample(started_at=10, cost_usd=0.25, **same),
+        sample(started_at=20, cost_usd=0.75, **same),
+        sample(started_at=30, **same),
+        sample(started_at=30, outcome=Outcome.TIMEOUT, reopened=True),
+        sample(started_at=30, endpoint="other", outcome=Outcome.SKIPPED),
+        sample(started_at=30, vantage="fra", cost_usd=1.0),
     ])  # fmt: skip
-    assert reader.spent(10) == Spent(0.75, 35)
-    assert reader.spent(40) == Spent(0.0, 0)
-
-
-def test_estimates_are_counted_by_endpoint_and_place(reader, store):
-    fill(store, [
-        sample(started_at=5, output_tokens=7, token_source="estimate"),
-        *[sample(started_at=at, output_tokens=7, token_source="estimate") for at in (10, 20)],
-        sample(started_at=20, output_tokens=7, token_source="usage"),
-        sample(started_at=20, vantage="fra", output_tokens=9, token_source="estimate"),
-    ])  # fmt: skip
-    assert reader.estimated(10, "local") == [("sim/model", 7, 2)]
-    assert reader.estimated(10, "fra") == [("sim/model", 9, 1)]
+    known = Bill(Outcome.OK, 200, False, "usage", 10, 20)
+    assert sorted(reader.bills(10, "local"), key=str) == sorted(
+        [
+            Bills("sim/model", 2, known._replace(cost_usd=0.5)),
+            Bills("sim/model", 1, known),
+            Bills("sim/model", 1, Bill(Outcome.TIMEOUT, reopened=True)),
+            Bills("other", 1, Bill(Outcome.SKIPPED)),
+        ],
+        key=str,
+    )
+    assert reader.bills(10, "fra") == [Bills("sim/model", 1, Bill(Outcome.OK, cost_usd=1.0))]
+    assert reader.bills(40, "local") == []
 
 
 async def test_the_recorder_shows_itself(reader, store):

@@ -78,7 +78,7 @@ def test_nothing_can_be_written_through_a_reader(reader, path):
         ("served", "sample_by_time (started_at>?)"),
         ("last_failures", "sample_failed (endpoint_id>? AND endpoint_id<?)"),
         ("points", "sample_by_time (started_at>?)"),
-        ("spent", "sample_by_time (started_at>?)"),
+        ("bills", "sample_by_endpoint (endpoint_id=? AND started_at>?)"),
     ],
 )
 def test_the_quick_questions_go_by_index(reader, path, monkeypatch, ask_for, index):
@@ -92,7 +92,7 @@ def test_the_quick_questions_go_by_index(reader, path, monkeypatch, ask_for, ind
         "last": lambda: reader.last(1),
         "served": lambda: list(reader.served(0)),
         "points": lambda: list(reader.points(0)),
-        "spent": lambda: reader.spent(0),
+        "bills": lambda: reader.bills(0, "local"),
     }
     questions[ask_for]()
     sql, values = asked[0]
