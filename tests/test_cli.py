@@ -457,7 +457,7 @@ def test_check_and_keys_show_where_keys_come_from_and_go_and_run_nothing(run, tm
     assert (code, out.splitlines()[6:16]) == (
         0,
         [
-            "a          60 s  missing     495,360        –",
+            "a          60 s  missing     483,840        –",
             "  https://api.openai.com/v1  openai_chat  OPENAI_API_KEY  key in api-key: …",
             "  X-Portkey-Api-Key: $PORTKEY_API_KEY (missing)  headers X-Team, X-Odd",
             '  warning: headers.X-Odd is as long and as mixed as a key; if it is one: X-Odd = "$NAME"',
