@@ -22,7 +22,8 @@ class Rank:
     Times and speeds use only what is measured (`probes.measured`) with the endpoint's own connection policy; of `both`
     the warm ones. A ratio is the endpoint's median over the best one's: 1 for the best, above it for slower
     first tokens, below it for slower decoding. ``error_rate`` is a share of 1; ``hits`` counts rate-limit hits.
-    ``cost_usd`` is the mean of the probes whose cost is known.
+    ``cost_usd`` is the mean of the probes whose cost is known. ``of_answers``: some of its tokens/s are of answers
+    alone, whose reasoning is not shown as it is generated.
     """
 
     endpoint: Endpoint
@@ -35,6 +36,7 @@ class Rank:
     error_rate: float | None
     hits: int
     cost_usd: float | None
+    of_answers: bool
 
 
 def ranking(group: Iterable[tuple[Endpoint, Sequence[Sample]]]) -> tuple[Rank, ...]:
@@ -54,13 +56,13 @@ def ranking(group: Iterable[tuple[Endpoint, Sequence[Sample]]]) -> tuple[Rank, .
 
 
 def ranking_table(ranks: Sequence[Rank]) -> list[str]:
-    """The lines of a ranking: a row of figures for each endpoint, and below it what it costs where that is known."""
+    """The lines of a ranking: a row of figures for each endpoint, and below it what is to be known of it: its costs."""
     head = ("ENDPOINT", "TTFT ms", "P95", "×BEST", "TOK/S", "×BEST", "CHAR/S", "ERRORS", "HITS")
     top, *rows = columns([head, *(_cells(one) for one in ranks)], right=range(1, len(head)))
     lines = [top]
     for one, row in zip(ranks, rows, strict=True):
-        cost = _cost(one)
-        lines += [row, f"  {cost}"] if cost else [row]
+        note = _note(one)
+        lines += [row, f"  {note}"] if note else [row]
     return lines
 
 
@@ -78,6 +80,7 @@ def _rank(endpoint: Endpoint, samples: Sequence[Sample]) -> Rank:
         error_rate=rate(sum(one.outcome in FAILED for one in samples), finished),
         hits=sum(one.outcome is Outcome.RATE_LIMITED for one in samples),
         cost_usd=sum(costs) / len(costs) if costs else None,
+        of_answers=any(one.speed_basis == "answer" for one in good),
     )
 
 
@@ -102,11 +105,12 @@ def _cells(one: Rank) -> tuple[str, ...]:
     )
 
 
-def _cost(one: Rank) -> str:
+def _note(one: Rank) -> str:
     price = one.endpoint.price
     listed = f"${price.input:g} in, ${price.output:g} out a million tokens" if price else ""
     probe = "" if one.cost_usd is None else f"${one.cost_usd:.6f} a probe"
-    return "; ".join(part for part in (listed, probe) if part)
+    alone = "tokens/s of the answers alone" if one.of_answers else ""
+    return "; ".join(part for part in (listed, probe, alone) if part)
 
 
 def _number(value: float | None) -> str:

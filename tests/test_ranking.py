@@ -91,3 +91,12 @@ def test_the_table_has_a_row_for_the_figures_and_one_for_the_money():
 def test_a_sample_that_is_not_trusted_ranks_nobody():
     (rank,) = ranking([(endpoint(name="a"), [good(100.0), good(9.0, trusted=False)])])
     assert (rank.ttft_p50_ms, rank.error_rate) == (100.0, 0.0)
+
+
+def test_speeds_of_answers_alone_are_said_below_their_row():
+    one, other = endpoint(name="one"), endpoint(name="other")
+    shown = ranking_table(
+        ranking([(one, [good(100.0, 50.0, speed_basis="answer")]), (other, [good(200.0, 50.0, speed_basis="output")])])
+    )
+    assert shown[2] == "  tokens/s of the answers alone"
+    assert len(shown) == 4

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from probes.outcome import Outcome
+from probes.preset import dialects
 from probes.probe import Prober
 from probes.prompt import version
 from probes.simulator.distribution import Constant
@@ -24,6 +25,7 @@ BASES = {
     "openai_chat (Groq)": (OUTPUT, OUTPUT, OUTPUT, ANSWER, NONE, ANSWER, NONE),
     "openai_chat (vLLM)": (OUTPUT, OUTPUT, OUTPUT, ANSWER, NONE, ANSWER, NONE),
     "openai_chat (gateway)": (OUTPUT, OUTPUT, OUTPUT, ANSWER, NONE, ANSWER, NONE),
+    "openai_completions": (OUTPUT, ANSWER, OUTPUT, ANSWER, NONE, ANSWER, NONE),
     "openai_responses": (OUTPUT, OUTPUT, OUTPUT, ANSWER, NONE, ANSWER, NONE),
     "openai_responses_ws": (OUTPUT, OUTPUT, OUTPUT, ANSWER, NONE, ANSWER, NONE),
     "anthropic": (OUTPUT, OUTPUT, OUTPUT, ANSWER, NONE, ANSWER, NONE),
@@ -37,6 +39,7 @@ BASES = {
 
 
 def test_every_dialect_is_in_the_table():
+    assert {one.dialect for one in SERVERS.values()} == set(dialects())
     assert BASES.keys() == SERVERS.keys()
 
 

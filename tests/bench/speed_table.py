@@ -58,6 +58,7 @@ SERVERS: Final[Mapping[str, Server]] = {
     "openai_chat (Groq)": Server("openai_chat", quirks=Quirks(raw_reasoning=True)),
     "openai_chat (vLLM)": Server("openai_chat", quirks=Quirks(raw_reasoning=True), usage={"usage": "every_chunk"}),
     "openai_chat (gateway)": Server("openai_chat", raw="openai/gpt-oss-120b", summarises="anthropic/claude-opus-5"),
+    "openai_completions": Server("openai_completions"),
     "openai_responses": Server("openai_responses", body=_SUMMARIES),
     "openai_responses_ws": Server("openai_responses_ws", body=_SUMMARIES),
     "anthropic": Server("anthropic", raw="claude-3-7-sonnet-20250219", summarises="claude-opus-5"),
