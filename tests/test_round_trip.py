@@ -96,14 +96,18 @@ def test_a_lone_sample_follows_from_how_far_it_moved_the_smoothed_one():
 class Kernel:
     """What a kernel would tell of a connection whose every request is acknowledged after some time; and two clocks."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, sock: socket.socket, handshake_us: int) -> None:
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, sock: socket.socket, handshake_us: int = 20_000, retransmitted: int = 0
+    ) -> None:
         self.now = SECOND
-        self.info = TcpInfo(handshake_us, 0, 0, 0, handshake_us)
+        self.info = TcpInfo(handshake_us, 0, retransmitted, 0, handshake_us)
         monkeypatch.setattr(round_trip, "read_tcp_info", lambda _: self.info)
         monkeypatch.setattr(round_trip, "time", SimpleNamespace(monotonic_ns=lambda: self.now))
         self.trips = RoundTrips(sock)
 
-    def request(self, ack_us: int, answer_us: int = 500_000, rest_s: float = 60, **odd: int) -> int | None:
+    def request(
+        self, ack_us: int, answer_us: int = 500_000, rest_s: float = 60, doubt_us: int = 0, **odd: int
+    ) -> int | None:
         """A request after a rest: the round trip, µs, that its probe tells."""
         self.now += round(rest_s * SECOND)
         started = self.now
@@ -114,7 +118,7 @@ class Kernel:
         self.info = replace(
             known, **{"rtt_us": smoothed, "data_segments": (known.data_segments or 0) + 1, "least_us": least, **odd}
         )
-        self.trips.arrived(Stamp(self.now + answer_us * 1000, 0, 0, kernel=True))
+        self.trips.arrived(Stamp(self.now + answer_us * 1000, doubt_us * 1000, 0, kernel=True))
         self.now += answer_us * 1000
         found = self.trips.since(started)
         return None if found is None else found // 1000
@@ -123,7 +127,7 @@ class Kernel:
 @pytest.fixture
 def kernel(monkeypatch: pytest.MonkeyPatch) -> Iterator[Kernel]:
     with socket.socket() as sock:
-        yield Kernel(monkeypatch, sock, 20_000)
+        yield Kernel(monkeypatch, sock)
 
 
 def about(us: int) -> object:
@@ -139,6 +143,31 @@ def test_a_way_that_became_longer_or_shorter_is_told_by_the_next_probe(kernel):
 def test_an_ack_that_came_with_the_answer_is_no_round_trip(kernel):
     assert kernel.request(30_000, answer_us=30_050) == 20_000
     assert kernel.request(15_000, answer_us=15_050) == about(15_000), "but the way is no longer than that"
+
+
+def test_an_answer_that_may_have_come_with_the_ack_leaves_it_in_doubt(kernel):
+    assert kernel.request(30_000, answer_us=60_000, doubt_us=40_000) == 20_000
+    assert kernel.request(30_000, answer_us=60_000, doubt_us=20_000) == about(30_000)
+
+
+def test_of_a_probe_that_opened_its_connection_the_smaller_of_both_round_trips_is_told(kernel):
+    opened = kernel.now
+    assert kernel.request(20_400, rest_s=0) == 20_000, "right after the handshake nothing larger is sure"
+    kernel.request(24_000)
+    kernel.request(22_000)
+    assert kernel.trips.since(opened) == 20_000_000
+
+
+def test_a_handshake_whose_syn_was_sent_again_is_no_round_trip(monkeypatch):
+    with socket.socket() as sock:
+        lost = Kernel(monkeypatch, sock, 900, retransmitted=1)
+        assert lost.trips.since(0) is None
+        assert lost.request(30_000) == about(30_000)
+
+
+def test_an_ack_for_what_was_sent_before_is_none_for_the_request(kernel):
+    kernel.info = replace(kernel.info, unacked=1)
+    assert kernel.request(12_000, unacked=0) == 20_000
 
 
 def test_an_ack_held_back_for_want_of_an_answer_is_no_round_trip_unless_it_happens_again(kernel):

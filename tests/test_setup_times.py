@@ -22,7 +22,7 @@ from probes.probe import Prober
 from probes.run_queue import RunQueue
 from probes.stream import Stream
 from probes.surroundings import Disturbance
-from probes.tcp_info import read_tcp_info
+from probes.tcp_info import TcpInfo, read_tcp_info
 from probes.transports import transport_to
 from probes.trust import setup_bound_ms
 from probes.wire import load_dialect
@@ -72,30 +72,32 @@ async def test_a_sample_of_an_engine_that_was_held_up_has_the_kernels_time(monke
     assert sample.round_trip_ms <= sample.connect_ms
 
 
-@on_linux
-async def test_a_syn_that_was_sent_again_is_in_the_time_within_its_bound():
-    loop = asyncio.get_running_loop()
+async def connected_late() -> tuple[Step, TcpInfo]:
+    """A connection to a server that has no room at first, and what the kernel knows of it."""
     with ExitStack() as stack:
         server = stack.enter_context(socket.socket())
         server.bind(("127.0.0.1", 0))
         server.listen(0)
-        queued = 0
-        while True:  # until the kernel drops a SYN, for want of room
-            filler = stack.enter_context(socket.socket())
-            filler.setblocking(False)
-            filler.connect_ex(server.getsockname())
-            if filler.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1) != b"\x01":  # TCP_ESTABLISHED
-                filler.close()
-                break
-            queued += 1
+        stack.enter_context(socket.create_connection(server.getsockname()))
+        while not (waiting := read_tcp_info(server)) or not waiting.unacked:  # of a server: how many are not accepted
+            pass
         connecting = asyncio.create_task(network._connect([(socket.AF_INET, server.getsockname())]))
         for _ in range(3):
             await asyncio.sleep(0)
-        for _ in range(queued):
-            server.accept()[0].close()
+        server.accept()[0].close()
         sock, step = await connecting
         info = read_tcp_info(stack.enter_context(sock))
     assert info is not None
+    return step, info
+
+
+@on_linux
+async def test_a_syn_that_was_sent_again_is_in_the_time_within_its_bound():
+    loop = asyncio.get_running_loop()
+    for _ in range(5):  # a kernel that is behind with its work may take a SYN in when there is room again
+        step, info = await connected_late()
+        if info.retransmitted:
+            break
     assert info.retransmitted
     assert step.stop - step.start > 900 * MS  # the kernel tries again after a second (RFC 6298 §2)
     if isinstance(loop, EngineLoop):
