@@ -43,6 +43,9 @@ _EXCEPTIONS: Final[Mapping[str, Outcome]] = {
 }
 """What its exceptions mean, in small letters and without "Exception"."""
 
+SILENT_FRAMES: Final = 20_000
+"""Frames without an output or a count in them: a stream has three or four."""
+
 _PER_DAY: Final = re.compile(r"\bper day\b|\bdaily\b", re.IGNORECASE)
 _NO_MODEL: Final = re.compile(r"model identifier is invalid", re.IGNORECASE)
 _INPUTS: Final = ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
@@ -100,18 +103,26 @@ class EventReader(RecordReader[Frame | BrokenFrame]):
         super().__init__(EventStreamDecoder(), "a frame")
         self._finish: str | None = None
         self._reasoning_shown = False
+        self._silent = 0
 
     def _events(self, frame: Frame | BrokenFrame) -> list[Event]:
         if isinstance(frame, BrokenFrame):
             return [self._broken(frame)]
         self._begun = True
-        said = frame.payload[:200].decode("utf-8", "replace")
+        events = self._said(frame)
+        self._silent += not events
+        if self._silent > SILENT_FRAMES:  # an empty one costs as much to read as any, and only events are budgeted
+            return [Trouble(Outcome.PROTOCOL, f"a flood: over {SILENT_FRAMES:,} frames that say nothing")]
+        return events
+
+    def _said(self, frame: Frame) -> list[Event]:
+        """The events of a whole frame."""
         try:
-            record = parsed(frame.payload.decode()) if said else {}
+            record = parsed(frame.payload.decode()) if frame.payload else {}
         except (ValueError, RecursionError):
-            return [Trouble(Outcome.PROTOCOL, line(f"not JSON: {said}"))]
+            return [_no_record("not JSON", frame)]
         if not isinstance(record, dict):
-            return [Trouble(Outcome.PROTOCOL, line(f"not an object: {said}"))]
+            return [_no_record("not an object", frame)]
         sort = frame.headers.get(":message-type", "event")
         if sort == "exception":
             return [_told(frame.headers.get(":exception-type", ""), record)]
@@ -165,6 +176,10 @@ class EventReader(RecordReader[Frame | BrokenFrame]):
         routed = word(mapping(mapping(record.get("trace")).get("promptRouter")).get("invokedModelId"))
         served = Served(line(routed, 200) if routed else None, line(tier, 200) if tier else None)
         return [] if served == Served() else [served]
+
+
+def _no_record(why: str, frame: Frame) -> Trouble:
+    return Trouble(Outcome.PROTOCOL, line(f"{why}: {frame.payload[:200].decode('utf-8', 'replace')}"))
 
 
 def _instead(data: bytes) -> Trouble | None:

@@ -11,7 +11,7 @@ from probes.keys import Secret
 from probes.outcome import Outcome
 from probes.simulator.event_frames import frame
 from probes.simulator.tongues.bedrock import event, exception
-from probes.wire.bedrock_converse import Wire
+from probes.wire.bedrock_converse import SILENT_FRAMES, Wire
 from probes.wire.dialect import EVENT_LIMIT, End, Finish, HiddenReasoning, Kind, Output, Served, Trouble, Usage
 from probes.wire.shown_reasoning import raw_reasoning
 from tests.samples import endpoint
@@ -168,6 +168,14 @@ def test_every_flipped_bit_is_a_broken_frame_or_a_cut():
 def test_what_is_no_stream_is_told(data, why):
     *_, last = read(data)
     assert (last.outcome, last.detail.startswith(why)) == (Outcome.PROTOCOL, True), last
+
+
+def test_frames_that_say_nothing_without_an_end_are_a_flood():
+    reader = Wire().reader()
+    assert list(reader.feed(frame(b"") * SILENT_FRAMES)) == []
+    (last,) = reader.feed(frame(b"") * 2)
+    assert (last.outcome, last.detail) == (Outcome.PROTOCOL, "a flood: over 20,000 frames that say nothing")
+    assert list(reader.feed(STREAMS["text"])) == []
 
 
 def test_headers_of_every_type_are_passed_over():
