@@ -27,6 +27,8 @@ LARGEST_AMOUNT: Final = 1e15
 
 Direction = Literal["input", "output"]
 Measure = Literal["requests", "tokens"]
+_Place = tuple[Measure, str | None, Direction | None]
+"""Which bucket of a response: what it counts, its scope, its direction."""
 
 # Every header family is the same words in another order: x-ratelimit-limit-requests (OpenAI, Groq, SambaNova),
 # -tokens-minute (Cerebras), -req-minute (Mistral), -tokens-prompt (Fireworks), no measure at all (Together,
@@ -145,14 +147,19 @@ def rate_limits(headers: Mapping[str, str], now_epoch_s: float) -> RateLimits:
     upstream = {
         name.removeprefix(UPSTREAM_PREFIX): value for name, value in headers.items() if name.startswith(UPSTREAM_PREFIX)
     }
-    own = _buckets(headers, now)
-    passed_on = (one for one in _buckets(upstream, now) if one not in own)
-    waits = [wait for told in (headers, upstream) if (wait := _retry_after(told, now)) is not None]
+    told, passed_on = _told(headers), _told(upstream)
+    for place, fields in passed_on.items():
+        own = told.get(place, {})
+        if any(own.get(name, value) != value for name, value in fields.items()):
+            kind, scope, direction = place
+            place = (kind, f"{scope or ''}{UPSTREAM}".strip(), direction)
+            own = {}
+        told[place] = {**fields, **own}
+    buckets = [_bucket(*place, fields, now) for place, fields in told.items()]
+    waits = [wait for said in (headers, upstream) if (wait := _retry_after(said, now)) is not None]
     over = headers.get("x-ratelimit-over-limit", "").strip().lower()
     return RateLimits(
-        (*own, *(replace(one, scope=f"{one.scope or ''}{UPSTREAM}".strip()) for one in passed_on)),
-        max(waits, default=None),
-        over in {"yes", "true", "1"},
+        tuple(one for one in buckets if one is not None), max(waits, default=None), over in {"yes", "true", "1"}
     )
 
 
@@ -226,15 +233,14 @@ def _place(name: str) -> tuple[Measure, str | None, Direction | None, str] | Non
     )
 
 
-def _buckets(headers: Mapping[str, str], now_epoch_s: float) -> list[Bucket]:
-    """Every bucket that the headers tell of, in their order."""
-    found: dict[tuple[Measure, str | None, Direction | None], dict[str, str]] = {}
+def _told(headers: Mapping[str, str]) -> dict[_Place, dict[str, str]]:
+    """What the headers say of every bucket, field by field, in their order."""
+    found: dict[_Place, dict[str, str]] = {}
     for name, value in headers.items():
         if placed := _place(name):
             kind, scope, direction, field = placed
             found.setdefault((kind, scope, direction), {})[field] = value
-    buckets = (_bucket(*key, values, now_epoch_s) for key, values in found.items())
-    return [one for one in buckets if one is not None]
+    return found
 
 
 def _server_time(headers: Mapping[str, str], now_epoch_s: float) -> float:

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from probes.hit import SAID_LIMIT, named
+from probes.hit import SAID_LIMIT, Named, named
 from probes.outcome import LIMITED
-from probes.ratelimit import LONGEST_RESET_S, WINDOWS, Bucket, RateLimits
+from probes.ratelimit import LONGEST_RESET_S, UPSTREAM, WINDOWS, Bucket, RateLimits
 from probes.wire.dialect import Trouble
 
 CLOSED_S: Final = 6 * 3600.0
@@ -53,9 +53,10 @@ def asked_wait(trouble: Trouble, limits: RateLimits | None, now_epoch_s: float) 
     if trouble.outcome not in LIMITED:
         return asked
     empty = [one for one in limits.buckets if one.remaining == 0 or one.limit == 0] if limits else []
-    waits = [wait for one in empty if (wait := _until_refilled(one, asked, now_epoch_s))]
     said_in_words = trouble.said or trouble.detail
-    window = named(said_in_words).window
+    words = named(said_in_words)
+    waits = [wait for one in empty if (wait := _until_refilled(one, words, asked, now_epoch_s))]
+    window = words.window
     if until := _until_named(said_in_words, now_epoch_s):
         waits.append(until)
     if trouble.closed:
@@ -68,15 +69,21 @@ def asked_wait(trouble: Trouble, limits: RateLimits | None, now_epoch_s: float) 
     return longest
 
 
-def _until_refilled(bucket: Bucket, asked: Wait | None, now_epoch_s: float) -> Wait | None:
-    """The wait for a bucket that is empty; None where it says nothing, or less than was ``asked``."""
-    window = (bucket.scope or "").partition(" ")[0]
-    if bucket.limit == 0 and (asked is None or window not in WINDOWS | {""}):  # Azure has a 0 where there is no limit
+def _until_refilled(bucket: Bucket, words: Named, asked: Wait | None, now_epoch_s: float) -> Wait | None:
+    """The wait for a bucket that is empty; None where it says nothing, or less than was ``asked``.
+
+    Its window is what it says itself, else what the ``words`` of the refusal say of such a bucket.
+    """
+    window = next((one for one in (bucket.scope or "").split() if one in WINDOWS), None)
+    has_variant = bucket.scope not in (None, window, UPSTREAM.strip())
+    if window is None and words.kind in (None, bucket.kind):
+        window = words.window
+    if bucket.limit == 0 and (asked is None or has_variant):  # Azure has a 0 where there is no limit
         return Wait(CLOSED_S, f"the limit of {bucket.words} is 0, nothing is allowed")
     if bucket.reset_s is None:
         ends_at_midnight = window == "month" or (window == "day" and asked is None)
         return _until_midnight(window, None, now_epoch_s) if ends_at_midnight else None
-    if asked is not None and bucket.reset_s >= _NEARLY * _SPANS_S.get(window, float("inf")):
+    if asked is not None and bucket.reset_s >= _NEARLY * _SPANS_S.get(window or "", float("inf")):
         return None
     return Wait(bucket.reset_s, f"{bucket.words} used up")
 

@@ -389,3 +389,29 @@ def test_a_bucket_is_named_in_so_few_words_that_it_can_be_read_back():
     told = rate_limits(said, 0.0)
     assert [one.scope for one in told.buckets] == ["minute usage based"]
     assert tuple(parse_bucket(str(one)) for one in told.buckets) == told.buckets
+
+
+def test_what_a_gateway_passes_on_completes_its_own_words_and_where_it_differs_is_a_bucket_of_its_own():
+    passed_on = {
+        "x-ratelimit-limit-requests": "60",
+        "x-ratelimit-remaining-requests": "59",
+        "x-ratelimit-remaining-tokens": "7",
+        "llm_provider-x-ratelimit-limit-requests": "1000",
+        "llm_provider-x-ratelimit-remaining-requests": "0",
+        "llm_provider-x-ratelimit-reset-requests": "1m27s",
+        "llm_provider-x-ratelimit-remaining-tokens": "7",
+        "llm_provider-x-ratelimit-reset-tokens": "9s",
+        "retry-after": "5",
+        "llm_provider-retry-after": "42",
+    }
+    found = rate_limits(passed_on, 0.0)
+    assert found.retry_after_s == 42
+    assert set(found.buckets) == {
+        Bucket("requests", None, None, 60, 59, None),
+        Bucket("requests", "upstream", None, 1000, 0, 87),
+        Bucket("tokens", None, None, None, 7, 9),
+    }
+    assert all(parse_bucket(str(one)) == one for one in found.buckets)
+    tightest = found.tightest("requests")
+    assert tightest is not None
+    assert tightest.words == "requests (upstream)"

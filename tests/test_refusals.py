@@ -109,7 +109,7 @@ REFUSALS = {
         Outcome.QUOTA,
         "requests per day",
         until_midnight("America/Los_Angeles"),
-        openai(f"litellm.RateLimitError: geminiException - {json.dumps(google(A_DAY))}", "throttling_error", "429"),
+        openai(f"litellm.RateLimitError: geminiException - {json.dumps(google(A_DAY))}", "rate_limit_error", "429"),
         ("llm_provider-retry-after: 38",),
     ),
     "Gemini, a model outside the plan": lambda: Refusal(
@@ -308,6 +308,31 @@ REFUSALS = {
             "RateLimitReached",
         ),
         ("retry-after: 38000",),
+    ),
+    "Groq behind LiteLLM": lambda: Refusal(  # as LiteLLM 1.106.2 sent it
+        Outcome.RATE_LIMITED,
+        "requests per day",
+        87,
+        openai(f"litellm.RateLimitError: RateLimitError: OpenAIException - {GROQ_DAY}", "throttling_error", "429"),
+        (
+            "x-ratelimit-limit-requests: 1000",
+            "x-ratelimit-remaining-requests: 0",
+            "llm_provider-retry-after: 87",
+            "llm_provider-x-ratelimit-limit-requests: 1000",
+            "llm_provider-x-ratelimit-remaining-requests: 0",
+            "llm_provider-x-ratelimit-reset-requests: 23h59m58.6s",
+        ),
+    ),
+    "Cerebras behind LiteLLM": lambda: Refusal(
+        Outcome.RATE_LIMITED,
+        "requests per day",
+        33011.38,
+        openai("litellm.RateLimitError: OpenAIException - Requests per day limit exceeded", "throttling_error", "429"),
+        (
+            "llm_provider-x-ratelimit-limit-requests-day: 14400",
+            "llm_provider-x-ratelimit-remaining-requests-day: 0",
+            "llm_provider-x-ratelimit-reset-requests-day: 33011.382867",
+        ),
     ),
     "LiteLLM, its provider's wait": lambda: Refusal(
         Outcome.RATE_LIMITED,

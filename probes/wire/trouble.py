@@ -65,13 +65,14 @@ class Complaint:
         """What it means under an HTTP status, if there is one; ``otherwise`` where nothing of it tells."""
         outcome = outcome_of(self.words, self.sentence, status) or otherwise
         detail, retry_after_s, google = self.detail, self.retry_after_s, self.google
+        daily = google.daily or bool(_GOOGLE_DAY.search(self.sentence[:SAID_LIMIT]))
         if google.wrong_key:
             outcome = Outcome.AUTH
         elif outcome is Outcome.BAD_REQUEST and too_large(self.sentence, status):
             detail = line(f"{TOO_LARGE}: {detail}")
-        elif google.quota and outcome in LIMITED:
-            detail = line(f"{line(google.quota, 100)}: {detail}")
-            if google.daily or google.nothing:
+        elif outcome in LIMITED:
+            detail = line(f"{line(google.quota, 100)}: {detail}") if google.quota else detail
+            if daily or google.nothing:
                 outcome, retry_after_s = Outcome.QUOTA, None
         return Trouble(
             outcome,
@@ -79,7 +80,7 @@ class Complaint:
             retry_after_s,
             self.headers,
             said=f"{google.quota} {self.sentence[:SAID_LIMIT]} {' '.join(f'({one})' for one in self.words)}".strip(),
-            day_zone=PACIFIC if google.daily or _GOOGLE_DAY.search(self.sentence[:SAID_LIMIT]) else None,
+            day_zone=PACIFIC if daily else None,
             closed=google.nothing or is_closed(self.sentence),
         )
 
