@@ -47,7 +47,13 @@ def chars_per_s(output_chars: int | None, e2e_ms: float | None) -> float | None:
 
 
 def setup_ms(
-    dns_ms: float | None, connect_ms: float | None, tls_ms: float | None, upgrade_ms: float | None
+    dns_ms: float | None,
+    connect_ms: float | None,
+    proxy_ms: float | None,
+    tls_ms: float | None,
+    upgrade_ms: float | None,
 ) -> float | None:
-    """Connection set-up, milliseconds: dns + connect + tls + upgrade, as far as there were any; None where none was."""
-    return None if connect_ms is None else (dns_ms or 0.0) + connect_ms + (tls_ms or 0.0) + (upgrade_ms or 0.0)
+    """Connection set-up, milliseconds: dns + connect + proxy + tls + upgrade, as far as there were any, or None."""
+    return (
+        None if connect_ms is None else connect_ms + sum(one or 0.0 for one in (dns_ms, proxy_ms, tls_ms, upgrade_ms))
+    )

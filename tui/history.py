@@ -70,7 +70,7 @@ class History:
             chars_per_s(one.output_chars, one.e2e_ms),
             one.cost_usd,
             one.trusted,
-            setup_ms(one.dns_ms, one.connect_ms, one.tls_ms, one.upgrade_ms),
+            setup_ms(one.dns_ms, one.connect_ms, one.proxy_ms, one.tls_ms, one.upgrade_ms),
             one.buffered,
         )
 

@@ -37,7 +37,7 @@ def read_points(
                     chars_per_s(point.output_chars, point.e2e_ms),
                     point.cost_usd,
                     point.trusted,
-                    setup_ms(point.dns_ms, point.connect_ms, point.tls_ms, point.upgrade_ms),
+                    setup_ms(point.dns_ms, point.connect_ms, point.proxy_ms, point.tls_ms, point.upgrade_ms),
                     point.buffered,
                 )
             if number % 1000 == 0 and ended():

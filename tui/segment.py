@@ -7,7 +7,7 @@ from typing import Literal
 from probes.sample import Sample
 
 Part = Literal[
-    "dns", "connect", "tls", "upgrade", "headers",
+    "dns", "connect", "proxy", "tls", "upgrade", "headers",
     "network", "load", "queue", "prefill", "unexplained", "first token", "decode",
 ]  # fmt: skip
 """``headers``: sent → headers, where nothing came after them. ``first token``: sent → first output, where the server
@@ -54,6 +54,7 @@ def segments(sample: Sample) -> tuple[Segment, ...]:
     if sample.connection != "warm":
         add("dns", _possible(sample.dns_ms))
         add("connect", _possible(sample.connect_ms))
+        add("proxy", _possible(sample.proxy_ms))
         add("tls", _possible(sample.tls_ms))
         add("upgrade", _possible(sample.upgrade_ms))
     sent, wait, network = now, _possible(sample.ttft_ms), network_ms(sample)

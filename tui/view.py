@@ -50,7 +50,8 @@ class Grid:
 class LaneFigures:
     """What the window holds of one lane: its `ok` samples, the ``measured`` ones, made on that kind of connection.
 
-    ``setup_p50_ms`` is the median connection set-up (dns + connect + tls + upgrade); None of warm ones, who paid none.
+    ``setup_p50_ms`` is the median connection set-up (dns + connect + proxy + tls + upgrade); None of warm
+    ones, who paid none.
     """
 
     lane: Lane

@@ -39,6 +39,7 @@ class Point(NamedTuple):
     buffered: bool | None
     dns_ms: float | None
     connect_ms: float | None
+    proxy_ms: float | None
     tls_ms: float | None
     upgrade_ms: float | None
 

@@ -82,7 +82,7 @@ def test_points_are_what_the_panels_draw_oldest_first(reader, store):
     more = {"requests_limit": 60.0, "requests_remaining": 59.0, "requests_reset_s": 1.5}
     more |= {"server_load_ms": 4.5, "tokens_limit": 6e4, "tokens_remaining": 5e4, "tokens_reset_s": 2.5}
     more |= {"output_chars": 560, "e2e_ms": 700.0, "cost_usd": 0.0001, "trusted": False}
-    more |= {"dns_ms": 1.0, "connect_ms": 8.0, "tls_ms": 16.0, "upgrade_ms": 0.5}
+    more |= {"dns_ms": 1.0, "connect_ms": 8.0, "proxy_ms": 2.0, "tls_ms": 16.0, "upgrade_ms": 0.5}
     fill(store, [
         sample(started_at=20, endpoint="b", outcome=Outcome.RATE_LIMITED),
         sample(started_at=10, endpoint="a", connection="cold", ttft_ms=12.5, tokens_per_s=80.0, **more),
@@ -90,9 +90,9 @@ def test_points_are_what_the_panels_draw_oldest_first(reader, store):
     assert list(reader.points(0)) == [
         Point(
             *("a", 10, Outcome.OK, "cold", 12.5, 4.5, 80.0, 60.0, 59.0, 1.5, 6e4, 5e4, 2.5, 560, 700.0, 0.0001, False),
-            *(None, 1.0, 8.0, 16.0, 0.5),
+            *(None, 1.0, 8.0, 2.0, 16.0, 0.5),
         ),
-        Point("b", 20, Outcome.RATE_LIMITED, *[None] * 19),
+        Point("b", 20, Outcome.RATE_LIMITED, *[None] * 20),
     ]
 
 

@@ -26,7 +26,8 @@ def test_samples_come_back_as_they_were_and_the_unknown_as_none():
     made.add(sample(started_at=T0 + 1, outcome=Outcome.TIMEOUT, connection="cold"))
     assert [made.ttft_ms(0), made.load_ms(0), made.tokens_per_s(0), made.on(0)] == [182.5, 60.0, None, "warm"]
     assert [OUTCOMES[made.outcome[1]], made.ttft_ms(1), made.on(1)] == [Outcome.TIMEOUT, None, "cold"]
-    made.add(sample(started_at=T0 + 2, connection="cold", dns_ms=1.0, connect_ms=12.0, tls_ms=24.0, upgrade_ms=0.5))
+    steps = {"dns_ms": 1.0, "connect_ms": 2.0, "proxy_ms": 10.0, "tls_ms": 24.0, "upgrade_ms": 0.5}
+    made.add(sample(started_at=T0 + 2, connection="cold", **steps))
     made.add(sample(started_at=T0 + 3, connection="cold", connect_ms=12.0))
     made.add(sample(started_at=T0 + 4, outcome=Outcome.DNS, connection="cold"))
     assert [made.setup_ms(index) for index in range(5)] == [None, None, 37.5, 12.0, None]

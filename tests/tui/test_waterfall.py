@@ -74,6 +74,12 @@ def test_the_network_is_never_held_against_the_server():
     assert (excess_ms(tight), ending(tight)) == (0.0, "")
 
 
+def test_the_way_through_a_proxy_is_a_part_of_its_own():
+    through = replace(COLD, proxy_ms=30.0)
+    assert lengths(through)[:4] == [("dns", 2.0), ("connect", 12.0), ("proxy", 30.0), ("tls", 24.0)]
+    assert sum(one for _, one in lengths(through)) == 2.0 + 12.0 + 30.0 + 24.0 + 231.0
+
+
 def test_set_up_is_no_part_of_a_warm_probe_even_where_it_was_timed():
     assert lengths(replace(COLD, connection="warm")) == lengths(WARM)
     assert segments(WARM)[0].part == "queue"

@@ -26,6 +26,7 @@ Row = list[tuple[str, Ink]]
 INKS: Final[dict[Part, Ink]] = {
     "dns": "setup",
     "connect": "setup",
+    "proxy": "setup",
     "tls": "setup",
     "upgrade": "setup",
     "headers": "wait",
