@@ -189,6 +189,8 @@ async def test_every_key_reaches_its_header_and_is_found_in_nothing_that_is_left
     async with gateway() as (place, seen):
         path = configuration(tmp_path, place)
         said = [await output(path, "record", "--for", "3s"), await output(path, "probe", "--json", status=1)]
+        race = ("race", *(f"{name} ok" for name in ("beside the key", "printed")), "--heats", "1", "--json")
+        said += [await output(path, "run"), await output(path, *race)]
         said += [await output(path, *words.split()) for words in ("check", "check --json", "keys list --json")]
         said += [await output(path, "export", "--format", kind) for kind in ("csv", "jsonl")]
     sent = [{name: value for name, value in headers.items() if name not in OURS} for _, headers in seen]

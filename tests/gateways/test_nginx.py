@@ -52,3 +52,41 @@ async def test_what_the_gateway_itself_says_is_told(tmp_path):
     }
     assert "Bad Gateway" in told["down"]["outcome_detail"]
     assert "redirect to https://elsewhere.test" in told["moved"]["outcome_detail"]
+
+
+TOKEN = "gateway-Zq7hVx2LrT9wKe4Nb8"
+
+
+async def test_a_key_goes_into_the_header_that_the_gateway_reads_however_it_is_named(tmp_path):
+    """The gateway echoes what it was sent: it is hidden, and so is a plain header's value."""
+    blocks = """
+    listen 127.0.0.1:{port};
+    if ($http_x_gateway_token != "TOKEN") {
+        return 401 "no entry for $http_x_team with $http_x_gateway_token$http_authorization";
+    }
+    location / { proxy_pass {upstream}; proxy_buffering off; }
+    """.replace("TOKEN", TOKEN)
+    (tmp_path / "token").write_text(TOKEN)
+    printed = 'key_command = ["cat", "token"]\nkey_header = "x-gateway-token"'
+    async with gateway(tmp_path, blocks) as port:
+        text = "".join(
+            [
+                endpoint(port, "key_header", 'key = "GATEWAY_TOKEN"', 'key_header = "X-Gateway-Token"'),
+                endpoint(port, "headers", 'key = "none"', 'headers = { X-Gateway-Token = "$GATEWAY_TOKEN" }'),
+                endpoint(port, "command", printed),
+                endpoint(port, "bearer", 'key = "GATEWAY_TOKEN"', 'headers = { X-Team = "infrastructure" }'),
+                endpoint(port, "missing", 'key = "none"', 'headers = { X-Gateway-Token = "$OTHER_TOKEN" }'),
+            ]
+        )
+        made = await probed(text, tmp_path, environment={"GATEWAY_TOKEN": TOKEN})
+    told = {one["endpoint"]: one for one in made}
+    assert {name: one["outcome"] for name, one in told.items()} == {
+        "key_header": "ok",
+        "headers": "ok",
+        "command": "ok",
+        "bearer": "auth",
+        "missing": "no_key",
+    }
+    assert told["bearer"]["outcome_detail"] == "no entry for [key] with Bearer [key]"
+    assert "X-Gateway-Token" in told["missing"]["outcome_detail"]
+    assert TOKEN[8:] not in str(made)
