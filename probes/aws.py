@@ -39,7 +39,7 @@ _SIGNATURES_KEPT: Final = 4
 class AwsKeys:
     """What signs a request. ``region`` is the user's usual one."""
 
-    access_key: str
+    access_key: Secret
     secret_key: Secret
     token: Secret | None
     region: str | None
@@ -57,7 +57,7 @@ class AwsSigner:
     @property
     def secrets(self) -> list[Secret]:
         """The keys, and the signatures made last."""
-        held = [Secret(self._keys.access_key), self._keys.secret_key, *self._signatures]
+        held = [self._keys.access_key, self._keys.secret_key, *self._signatures]
         return [*held, self._keys.token] if self._keys.token else held
 
     def sign(self, request: WireRequest) -> WireRequest:
@@ -70,7 +70,7 @@ class AwsSigner:
         signed = {name: request.headers[name] for name in _SIGNED_HEADERS if name in request.headers}
         unsigned = AWSRequest(request.method, request.url, signed, request.body)
         token = keys.token.reveal() if keys.token else None
-        credentials = ReadOnlyCredentials(keys.access_key, keys.secret_key.reveal(), token)
+        credentials = ReadOnlyCredentials(keys.access_key.reveal(), keys.secret_key.reveal(), token)
         SigV4Auth(credentials, self._service, self._region).add_auth(unsigned)
         added = {name.lower(): value for name, value in unsigned.headers.items()}
         self._signatures.append(Secret(added["authorization"].rpartition("Signature=")[2]))
@@ -153,10 +153,12 @@ def _look_up(source: Any) -> tuple[Any, AwsKeys]:
         session = source[0] if source else Session()
         found = source[1] if source else session.get_credentials()
         if found is None:
-            raise KeyMissing("no AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+            raise KeyMissing(
+                "no AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a key"
+            )
         held = found.get_frozen_credentials()
         region = session.get_config_variable("region")
     except (BotoCoreError, OSError, ValueError) as error:
         raise KeyMissing(f"no AWS credentials: {line(str(error))}") from None
     token = Secret(held.token) if held.token else None
-    return (session, found), AwsKeys(held.access_key, Secret(held.secret_key), token, region)
+    return (session, found), AwsKeys(Secret(held.access_key), Secret(held.secret_key), token, region)

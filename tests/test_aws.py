@@ -183,7 +183,7 @@ async def test_credentials_show_themselves_in_no_repr(signed_in):
     one = bedrock(base_url="https://bedrock-runtime.eu-west-1.amazonaws.com")
     credentials = await KeyFinder().find(one)
     request = credentials.authorize(load_dialect(one.dialect).request(one, one.conversation, None))
-    for secret in (SECRET, TOKEN):
+    for secret in (ACCESS, SECRET, TOKEN):
         assert secret not in repr((credentials, credentials.aws, request, vars(credentials.aws)))
 
 

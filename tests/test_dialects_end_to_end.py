@@ -198,6 +198,37 @@ async def test_keep_alives_of_any_kind_do_not_move_the_stall_deadline(dialect: s
 
 
 TROUBLES = [
+    (
+        "bedrock_converse",
+        fault.ErrorEvent(3, "bedrock", "Too many tokens, please wait before trying again.", "throttlingException"),
+        Outcome.RATE_LIMITED,
+    ),
+    (
+        "bedrock_converse",
+        fault.ErrorEvent(0, "bedrock", "The model returned an error.", "modelStreamErrorException"),
+        Outcome.SERVER_ERROR,
+    ),
+    (
+        "bedrock_converse",
+        fault.Reply(
+            429,
+            {"message": "Too many tokens per day, please wait before trying again."},
+            {"x-amzn-ErrorType": "ThrottlingException:http://internal.amazon.com/coral/com.amazon.bedrock/"},
+        ),
+        Outcome.QUOTA,
+    ),
+    (
+        "bedrock_converse",
+        fault.Reply(
+            403,
+            {"Message": "User: arn:aws:iam::123456789012:user/x is not authorized to perform: bedrock:InvokeModel"},
+            {"x-amzn-ErrorType": "AccessDeniedException"},
+        ),
+        Outcome.AUTH,
+    ),
+    ("bedrock_converse", fault.Intrusion(3, b"\0\0\0\x20garbage"), Outcome.PROTOCOL),
+    ("openai_completions", fault.ErrorEvent(3, "vllm"), Outcome.SERVER_ERROR),
+    ("openai_completions", fault.Cut(3, how="end"), Outcome.CUT),
     ("anthropic", troubles.ANTHROPIC_OVERLOADED, Outcome.OVERLOADED),
     ("anthropic", troubles.ANTHROPIC_NO_CREDIT, Outcome.QUOTA),
     ("anthropic", troubles.ANTHROPIC_FAST_CLOSED, Outcome.QUOTA),

@@ -256,10 +256,14 @@ async def test_the_query_is_in_the_url_of_every_request(dialect, below, path):
     assert truth.path == f"{path}api-version=2026-10-21&a%20b=%C3%BC%26%3D%2B%2F"
 
 
-async def test_a_path_stands_in_for_the_dialects_own():
+@pytest.mark.parametrize(
+    ("dialect", "path"),
+    [("openai_chat", "/serving-endpoints/my%20model/invocations"), ("openai_responses_ws", "/realtime%2Fv2/responses")],
+)
+async def test_a_path_stands_in_for_the_dialects_own(dialect, path):
     async with simulating(QUICK) as simulator:
-        path = "/serving-endpoints/my%20model/invocations"
-        sample = await probe(endpoint(model=MODEL, base_url=simulator.origin, path=path))
+        origin = simulator.socket_origin if dialect in socket_dialects() else simulator.origin
+        sample = await probe(endpoint(model=MODEL, dialect=dialect, base_url=origin, path=path))
         [truth] = simulator.records
     assert sample.outcome is Outcome.OK, sample
     assert truth.path == path

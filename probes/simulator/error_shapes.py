@@ -7,6 +7,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
+from probes.simulator.event_frames import frame
+
 ErrorShape = Literal[
     "object",
     "event",
@@ -24,6 +26,7 @@ ErrorShape = Literal[
     "gemini",
     "gemini_list",
     "ollama",
+    "bedrock",
 ]
 
 _GEMINI_CODES: Final[Mapping[str, int]] = {
@@ -93,6 +96,9 @@ def error_inside(shape: ErrorShape, message: str, code: str | int, place: int) -
             return [json.dumps(gemini_error(str(code), message), indent=2).encode() + b"\n"]
         case "gemini_list":
             return [json.dumps([gemini_error(str(code), message)], indent=2).encode() + b"\n"]
+        case "bedrock":  # ``code`` is the exception's name
+            said = json.dumps({"message": message}).encode()
+            return [frame(said, exception_type=str(code), content_type="application/json", message_type="exception")]
         case "ollama":
             return [json.dumps({"error": message}).encode() + b"\n"]
         case "event" | "cerebras":
