@@ -14,7 +14,7 @@ from probes.control import EVERY_S, USUAL, ControlPlan, origin_of
 from probes.endpoint import Endpoint
 from probes.endpoint_table import ProbeSettings, read_endpoint, read_settings
 from probes.race.prompts import NamedPrompt
-from probes.route import Route
+from probes.route import Proxy, Route, via_of
 from probes.store import retention
 from probes.store.retention import Retention
 from probes.text import line
@@ -150,9 +150,19 @@ def _controls(table: Table, route: Route) -> ControlPlan:
         table.take("reference", _origin, USUAL.reference), table.take("every", _every, USUAL.every), route
     )
     table.close()
+    if plan.reference is not None and _is_forwarded(plan.reference, route):
+        table.blame("reference", "must be https:// behind an http:// proxy: else only the proxy would be reached")
     if plan.reference is not None and plan.every is None:
         table.blame("reference", 'is never looked at with every = "off"')
     return plan
+
+
+def _is_forwarded(reference: str, route: Route) -> bool:
+    try:
+        via = via_of(route, reference)
+    except ValueError:  # of the environment's proxy: the endpoints say so
+        return False
+    return isinstance(via, Proxy) and via.forwards
 
 
 def _origin(value: object) -> str:

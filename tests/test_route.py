@@ -152,6 +152,16 @@ def test_what_the_environment_names_must_be_a_proxy(made, monkeypatch):
     assert "hunter2" not in told
 
 
+def test_a_reference_in_plain_behind_a_proxy_would_only_tell_of_the_proxy(tmp_path):
+    control = '[control]\nreference = "http://example.com"'
+    path = tmp_path / "config.toml"
+    path.write_text(f'{control}\n[probe]\nproxy = "http://p:1"\n{ENDPOINT}')
+    with pytest.raises(ConfigError, match="reference: must be https:// behind an http:// proxy"):
+        load(path)
+    path.write_text(f'{control}\n[probe]\nproxy = "socks5://p:1"\n{ENDPOINT}')
+    assert load(path).controls.reference == "http://example.com"
+
+
 def test_a_way_is_named_by_what_is_on_it():
     proxy = Proxy("socks5", "::1", 1080)
     assert way_of("wss://api.example/v1", None) == "https://api.example"

@@ -154,6 +154,13 @@ async def test_a_server_that_wants_a_certificate_of_ours_says_so_with_the_option
     assert detail.startswith("the server wants a client certificate (handshake failure): client_cert = ")
 
 
+async def test_a_server_hello_of_tls_1_0_is_told_as_an_old_version():
+    hello = bytes.fromhex("0301") + bytes(32) + bytes.fromhex("00002f00")
+    message = b"\x02" + len(hello).to_bytes(3, "big") + hello
+    async with answering(b"\x16\x03\x01" + len(message).to_bytes(2, "big") + message) as port:
+        assert await failure(port, tls_context()) == (Outcome.TLS, "the server speaks neither TLS 1.2 nor TLS 1.3")
+
+
 @pytest.mark.parametrize(
     ("alert", "outcome", "words"),
     [
