@@ -14,6 +14,9 @@ HTTP2_ONLY: Final = "the server speaks HTTP/2 only, inftop HTTP/1.1"
 
 USE_HTTPS: Final = "the server wants TLS: use https://"
 
+CLIENT_CERTIFICATE: Final = 'client_cert = "/path/to/file.pem"'
+"""What to do where a server wants one."""
+
 _ALERT: Final = 0x15
 _CONTENT_TYPES: Final = range(0x14, 0x18)
 """The content types that a TLS record may have, and that of one that holds an alert (RFC 8446 §5.1)."""
@@ -140,7 +143,7 @@ def _wants_certificate(said: str) -> str:
         if said not in _OF_OUR_CERTIFICATE
         else "does not take our client certificate, or its lack"
     )
-    return f'the server {wish} ({said}): client_cert = "/path/to/file.pem"'
+    return f"the server {wish} ({said}): {CLIENT_CERTIFICATE}"
 
 
 def _first_alert(heard: bytes) -> str | None:

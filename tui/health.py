@@ -24,7 +24,7 @@ def state(
 
     The first that applies: `paused` (by a person or the configuration), `no key`, `budget` (the day's cap is
     reached), `limited` (backing off, or the last probe met a limiter or a quota), `spoilt` (the last probe was our
-    own fault), `failing` (backed off for flooding us, or the last probe failed), `waiting` (no sample yet, or none for
+    own fault), `failing` (backed off for a failure, or the last probe failed), `waiting` (no sample yet, or none for
     long), `slow` (see `tui.figures`), `skipped` (the last due probe was not sent, and none since), `ok`.
     """
     if not facts.enabled:
@@ -70,7 +70,7 @@ def _by_samples(
 
 
 def _blocked(watch: WatchStatus, last_sent: Sample | None) -> tuple[State, str]:
-    """The state of an endpoint that is left alone: for flooding us, or because a limiter refused."""
+    """The state of an endpoint that is left alone: for a failure, or because a limiter refused."""
     if watch.failing:
         words = _words(last_sent) if last_sent is not None else watch.blocked_why
         return "failing", line(f"backed off, failing: {words}")

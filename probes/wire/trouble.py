@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from probes.outcome import LIMITED, Outcome
 from probes.ratelimit import parse_reset, retry_hint
 from probes.text import line
+from probes.tls_words import CLIENT_CERTIFICATE
 from probes.wire.bot_wall import bot_wall
 from probes.wire.dialect import Trouble
 from probes.wire.error_words import SAID_LIMIT, is_closed, is_loading, outcome_of, too_large
@@ -70,6 +71,8 @@ class Complaint:
             outcome = Outcome.AUTH
         elif outcome is Outcome.BAD_REQUEST and too_large(self.sentence, status):
             detail = line(f"{TOO_LARGE}: {detail}")
+        elif outcome is Outcome.TLS:
+            detail = line(f"{detail}: {CLIENT_CERTIFICATE}")
         elif outcome in LIMITED:
             detail = line(f"{line(google.quota, 100)}: {detail}") if google.quota else detail
             if daily or google.nothing:

@@ -58,8 +58,11 @@ async def test_nginx_takes_a_client_certificate(tmp_path):
     wants = "ssl_client_certificate {folder}/ca.pem; ssl_verify_client on; "
     async with serving(tmp_path, nginx, "listen 127.0.0.1:{port} ssl; " + wants + NGINX) as port:
         assert (await told(port, tmp_path, 'ca = "ca.pem"', 'client_cert = "client.pem"'))[0] == "ok"
-        outcome, _ = await told(port, tmp_path, 'ca = "ca.pem"')
-        assert outcome != "ok"  # an HTTP 400: the handshake was good
+        outcome, detail = await told(port, tmp_path, 'ca = "ca.pem"')
+        assert (outcome, detail) == (
+            "tls",
+            "400 No required SSL certificate was sent",
+        )  # a page: the handshake was good
 
 
 HAPROXY = """
@@ -74,6 +77,10 @@ frontend f
     [
         (
             "crt {folder}/server.pem verify required ca-file {folder}/ca.pem ssl-max-ver TLSv1.2",
+            "the server wants a client certificate",
+        ),
+        (
+            "crt {folder}/server.pem verify required ca-file {folder}/ca.pem ssl-min-ver TLSv1.3",
             "the server wants a client certificate",
         ),
         ("crt {folder}/client.pem strict-sni", "the server knows no host named localhost"),

@@ -130,7 +130,7 @@ def row(view: EndpointView, columns: Columns, scale: Scales, board: Dashboard, *
 
 
 def _below_state(view: EndpointView, columns: Columns, board: Dashboard) -> str:
-    """How old the newest sample is; of an endpoint that is backed off for flooding us, that it is."""
+    """How old the newest sample is; of an endpoint that is backed off for a failure, that it is."""
     if view.watch.failing:
         return "  backed off" if columns.state >= cell_len("  backed off") else "  waits"
     age = "" if view.last_at is None else f"  {since(view.last_at, board.at)}"
