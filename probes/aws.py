@@ -10,7 +10,7 @@ import threading
 import time
 from collections import deque
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -24,6 +24,10 @@ LIMIT_S: Final = 10.0
 
 FRESH_S: Final = 60.0
 """How long credentials are used without asking botocore again, which renews them minutes before they expire."""
+
+NO_CREDENTIALS: Final = (
+    "no AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a key"
+)
 
 NO_BOTOCORE: Final = "signing for AWS needs botocore: pip install 'inftop[bedrock]'"
 
@@ -43,6 +47,16 @@ class AwsKeys:
     secret_key: Secret
     token: Secret | None
     region: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The keys, botocore's session and credentials they came from, and botocore's own copy of them."""
+
+    session: Any
+    source: Any
+    held: Any = field(repr=False)
+    keys: AwsKeys
 
 
 class AwsSigner:
@@ -84,14 +98,13 @@ class AwsCredentials:
     """
 
     def __init__(self) -> None:
-        self._source: Any = None
-        self._keys: AwsKeys | None = None
+        self._found: Found | None = None
         self._fresh_until = 0.0
-        self._asking: Future[tuple[Any, AwsKeys]] | None = None
+        self._asking: Future[Found] | None = None
 
     async def signer(self, service: str, url: str) -> AwsSigner:
         """What signs requests to a URL for a service. Raises KeyMissing, with what to do about it."""
-        keys = await self._found()
+        keys = await self._find()
         region = region_of(url) or keys.region
         if region is None:
             raise KeyMissing("the AWS region is not known: neither base_url nor AWS_DEFAULT_REGION names one")
@@ -99,24 +112,24 @@ class AwsCredentials:
 
     def forget(self) -> None:
         """Look for other credentials next time."""
-        self._source = self._keys = None
+        self._found = None
 
-    async def _found(self) -> AwsKeys:
-        if self._keys is not None and time.monotonic() < self._fresh_until:
-            return self._keys
+    async def _find(self) -> AwsKeys:
+        if self._found is not None and time.monotonic() < self._fresh_until:
+            return self._found.keys
         if self._asking is None:
-            self._asking = _in_thread(self._source)
+            self._asking = _in_thread(self._found)
         asking = self._asking
         try:
             async with asyncio.timeout(LIMIT_S):
-                self._source, keys = await asyncio.shield(asyncio.wrap_future(asking))
+                found = await asyncio.shield(asyncio.wrap_future(asking))
         except TimeoutError:
             raise KeyMissing(f"no AWS credentials within {LIMIT_S:g} s") from None
         finally:
             if asking.done() and self._asking is asking:
                 self._asking = None
-        self._keys, self._fresh_until = keys, time.monotonic() + FRESH_S
-        return keys
+        self._found, self._fresh_until = found, time.monotonic() + FRESH_S
+        return found.keys
 
 
 def region_of(url: str) -> str | None:
@@ -127,22 +140,22 @@ def region_of(url: str) -> str | None:
     return next((label for label in host.split(".") if _REGION.fullmatch(label)), None)
 
 
-def _in_thread(source: Any) -> "Future[tuple[Any, AwsKeys]]":
+def _in_thread(before: Found | None) -> "Future[Found]":
     """Find credentials in a daemon thread: a service that never answers must not keep inftop from ending."""
-    future: Future[tuple[Any, AwsKeys]] = Future()
-    threading.Thread(target=partial(_work, future, source), name="aws credentials", daemon=True).start()
+    future: Future[Found] = Future()
+    threading.Thread(target=partial(_work, future, before), name="aws credentials", daemon=True).start()
     return future
 
 
-def _work(future: "Future[tuple[Any, AwsKeys]]", source: Any) -> None:
+def _work(future: "Future[Found]", before: Found | None) -> None:
     try:
-        future.set_result(_look_up(source))
+        future.set_result(_look_up(before))
     except Exception as error:  # whatever it is, who asked must be told
         future.set_exception(error)
 
 
-def _look_up(source: Any) -> tuple[Any, AwsKeys]:
-    """What credentials come from (a session and what it found), and they themselves. Raises KeyMissing."""
+def _look_up(before: Found | None) -> Found:
+    """The credentials there are now, from where those ``before`` came. Raises KeyMissing."""
     try:
         from botocore.exceptions import BotoCoreError
         from botocore.session import Session
@@ -150,15 +163,18 @@ def _look_up(source: Any) -> tuple[Any, AwsKeys]:
         raise KeyMissing(NO_BOTOCORE) from None
     logging.getLogger("botocore").setLevel(logging.WARNING)  # below that it logs what it signs, tokens and all
     try:
-        session = source[0] if source else Session()
-        found = source[1] if source else session.get_credentials()
-        if found is None:
-            raise KeyMissing(
-                "no AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a key"
-            )
-        held = found.get_frozen_credentials()
+        session = before.session if before else Session()
+        source = before.source if before else session.get_credentials()
+        if source is None:
+            raise KeyMissing(NO_CREDENTIALS)
+        held = source.get_frozen_credentials()
         region = session.get_config_variable("region")
     except (BotoCoreError, OSError, ValueError) as error:
         raise KeyMissing(f"no AWS credentials: {line(str(error))}") from None
+    if before and before.held == held:
+        return before
     token = Secret(held.token) if held.token else None
-    return (session, found), AwsKeys(Secret(held.access_key), Secret(held.secret_key), token, region)
+    keys = AwsKeys(Secret(held.access_key), Secret(held.secret_key), token, region)
+    for secret in (keys.access_key, keys.secret_key, token):
+        _ = secret and secret.redaction  # a long token's takes tens of milliseconds: made here, off the loop
+    return Found(session, source, held, keys)

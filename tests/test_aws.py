@@ -31,6 +31,7 @@ from tests.simulated import simulating
 ACCESS = "AKIAPLANTED01234567"
 SECRET = "pLaNtEdSecret/0123456789+abcdefghijABCDE"
 TOKEN = "FwoGZXIvYXdzEPlanted0123456789//////////wEaDKqplanted=="
+REGIONAL = "https://bedrock-runtime.eu-west-1.amazonaws.com"
 MODEL = "eu.anthropic.claude-sonnet-4-5-20250929-v1:0"
 QUICK = Behaviour(tokens_per_s=Constant(8_000), output_tokens=Constant(12))
 
@@ -249,6 +250,7 @@ class Scripted:
 
     def __init__(self):
         self.asked = 0
+        self.renewed = True
         self.answer = threading.Event()
         self.answer.set()
 
@@ -257,30 +259,41 @@ class Scripted:
         self.answer.wait(60)
         from botocore.credentials import ReadOnlyCredentials
 
-        return ReadOnlyCredentials(f"AKIA{self.asked}", SECRET, None)
+        return ReadOnlyCredentials(f"AKIA{self.asked if self.renewed else 0}", SECRET, None)
 
     def get_config_variable(self, name):
         return "eu-west-1"
 
 
 async def signed_by(credentials):
-    signer = await credentials.signer("bedrock", "https://bedrock-runtime.eu-west-1.amazonaws.com")
+    signer = await credentials.signer("bedrock", REGIONAL)
     return signer.secrets[0].reveal()
 
 
 @needs_botocore
 async def test_credentials_are_renewed_by_botocore_and_not_asked_for_at_every_probe(monkeypatch):
     scripted, credentials = Scripted(), AwsCredentials()
-    credentials._source = (scripted, scripted)
+    credentials._found = aws.Found(scripted, scripted, None, None)
     assert [await signed_by(credentials) for _ in range(3)] == ["AKIA1"] * 3
     monkeypatch.setattr(aws.time, "monotonic", lambda now=time.monotonic: now() + aws.FRESH_S + 1)
     assert await signed_by(credentials) == "AKIA2"
 
 
 @needs_botocore
+async def test_credentials_that_are_still_the_same_are_the_same_secrets(monkeypatch):
+    """What finds a secret in a text is made once: that of a session token takes tens of milliseconds."""
+    scripted, credentials = Scripted(), AwsCredentials()
+    credentials._found, scripted.renewed = aws.Found(scripted, scripted, None, None), False
+    monkeypatch.setattr(aws, "FRESH_S", -1.0)
+    first, second = [await credentials.signer("bedrock", REGIONAL) for _ in range(2)]
+    assert scripted.asked == 2
+    assert first.secrets[1] is second.secrets[1]
+
+
+@needs_botocore
 async def test_credentials_that_do_not_come_are_waited_for_no_longer_than_the_limit(monkeypatch):
     scripted, credentials = Scripted(), AwsCredentials()
-    credentials._source = (scripted, scripted)
+    credentials._found = aws.Found(scripted, scripted, None, None)
     scripted.answer.clear()
     monkeypatch.setattr(aws, "LIMIT_S", 0.01)
     for _ in range(3):
