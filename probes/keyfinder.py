@@ -8,6 +8,7 @@ from typing import Final
 
 from probes import key_command
 from probes.aws import AwsCredentials
+from probes.clock import elapsed_ns
 from probes.credentials import Credentials, SecretHeader
 from probes.endpoint import Endpoint, KeyCommand
 from probes.keys import KeyMissing, Secret, find_in_environment, find_key
@@ -20,11 +21,11 @@ asking may cost a round trip, or ten seconds."""
 
 @dataclass(slots=True)
 class _Printed:
-    """What a command printed last, or why it failed, and until when that holds (monotonic seconds)."""
+    """What a command printed last, or why it failed, and until when that holds (`elapsed_ns`)."""
 
     key: Secret | None = None
     failure: str = ""
-    until: float = 0.0
+    until: int = 0
     running: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -66,7 +67,7 @@ class KeyFinder:
         for names in (endpoint.keys, *((one,) for one in endpoint.key_names)):
             self._found.pop(names, None)
         if endpoint.key_command in self._printed:
-            self._printed[endpoint.key_command].until = 0.0
+            self._printed[endpoint.key_command].until = 0
         if endpoint.aws_service:
             self._aws.forget()
 
@@ -74,12 +75,13 @@ class KeyFinder:
         """The key that a command prints; it runs once, whoever waits for it. Raises KeyMissing."""
         last = self._printed.setdefault(command, _Printed())
         async with last.running:
-            if time.monotonic() >= last.until:
+            if (began := elapsed_ns()) >= last.until:
                 try:
                     last.key, last.failure = await self._run(command), ""
                 except KeyMissing as missing:
                     last.key, last.failure = None, str(missing)
-                last.until = time.monotonic() + (command.lifetime if last.key else min(RETRY_S, command.lifetime))
+                kept_s = command.lifetime if last.key else min(RETRY_S, command.lifetime)
+                last.until = began + round(kept_s * 1e9)
             if last.key is None:
                 raise KeyMissing(last.failure)
             return last.key
