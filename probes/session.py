@@ -25,6 +25,7 @@ from probes.engine import Engine
 from probes.frames import EndpointFacts, Hello
 from probes.keyfinder import KeyFinder
 from probes.probe import Probed
+from probes.race.racing import as_lane
 from probes.sample import Sample
 from probes.simulator.child import simulator_process
 from probes.store.journal_folder import journal_folder, samples_for
@@ -32,6 +33,7 @@ from probes.store.lease import TTL_S, Claim, Heartbeat
 from probes.store.lock import StoreHeld
 from probes.store.place import default_url, is_postgres, path_of
 from probes.store.problem import StoreProblem
+from probes.store.races import sampled
 from probes.store.reader import StoreReader
 from probes.store.recorder_lease import RecorderLease
 from probes.store.retention import FOREVER, Retention
@@ -208,6 +210,9 @@ def _past(plan: Plan) -> tuple[Ledger, Mapping[str, Sequence[Sample]]]:
         for sample in reader.last(ANSWERS):
             if sample.vantage == plan.vantage:
                 recent[sample.endpoint].append(sample)
+        for wish, sample in sampled(reader, since, plan.vantage):
+            endpoint = endpoints.get(sample.endpoint)
+            ledger = ledger.add(sample, endpoint and as_lane(wish, endpoint))
     for sample in samples_for(plan.store_url, plan.vantage):
         if sample.endpoint in endpoints:
             recent[sample.endpoint].append(sample)

@@ -13,12 +13,18 @@ from probes.daily_cost import FRAME_TOKENS, prompt_tokens
 from probes.endpoint import Endpoint, Price, Timeouts
 from probes.engine import Engine
 from probes.outcome import Outcome
+from probes.race.heat import Heat, LaneResult
+from probes.race.racing import as_lane
+from probes.race.recording import Recording
+from probes.race.wish import RaceWish
 from probes.sample import Sample
 from probes.session import Plan, _past
 from probes.simulator import fault
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
+from probes.store.races import keep
 from tests.closing import closing
+from tests.race.races import FAST, SLOW, race
 from tests.samples import endpoint, sample
 from tests.simulated import MODEL, simulating
 from tests.store.stores import fill, url_of
@@ -118,6 +124,23 @@ def test_a_ledger_read_from_the_store_equals_the_running_one(tmp_path, again: bo
     ledger, _ = _past(plan)
     assert ledger.tokens == running.tokens
     assert ledger.usd == pytest.approx(running.usd)
+
+
+def test_what_races_cost_is_known_after_a_restart(tmp_path):
+    watched = replace(PRICED, name=FAST)
+    now = time.time_ns() // 1_000_000
+    plan = Plan((watched,), Budget(), url_of(tmp_path / "history.db"))
+    wish = RaceWish((FAST, SLOW), "What was it that was asked?", max_output_tokens=77)
+    fast = sample(endpoint=FAST, started_at=now, outcome=Outcome.TIMEOUT, reopened=False)
+    gone = sample(endpoint=SLOW, started_at=now, reopened=False, token_source="usage", output_tokens=5, cost_usd=0.25)
+    results = [LaneResult(one.endpoint, one, Recording(), "") for one in (fast, gone)]
+    for at, vantage in ((now, plan.vantage), (now - 2 * DAY_MS, plan.vantage), (now, "elsewhere")):
+        heat = Heat(1, at, wish.lanes, None, "nonce", tuple(results))
+        keep(plan.store_url, race(wish=wish, heats=(heat,), vantage=vantage))
+    ledger, _ = _past(plan)
+    raced = most(as_lane(wish, watched))
+    assert raced.tokens == prompt_tokens(as_lane(wish, watched)) + 77
+    assert (ledger.tokens, ledger.usd) == (raced.tokens + 5, pytest.approx(raced.usd + 0.25))
 
 
 class NoKeys:

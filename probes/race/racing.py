@@ -251,20 +251,19 @@ class Racing:
 
 
 def lanes(wish: RaceWish, endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
-    """The endpoints of a wish, made to be asked the same; a system prompt stays its endpoint's own.
+    """The endpoints of a wish, made to be asked the same. Raises UnknownEndpoint."""
+    return tuple(as_lane(wish, one) for one in choose(endpoints, wish.lanes))
 
-    Raises UnknownEndpoint.
-    """
-    return tuple(
-        replace(
-            one,
-            prompt=wish.prompt,
-            messages=(),
-            expect=wish.expect,
-            max_output_tokens=wish.max_output_tokens,
-            connection="cold" if wish.cold else "warm",
-        )
-        for one in choose(endpoints, wish.lanes)
+
+def as_lane(wish: RaceWish, endpoint: Endpoint) -> Endpoint:
+    """An endpoint, made to be asked what a wish says; a system prompt stays its own."""
+    return replace(
+        endpoint,
+        prompt=wish.prompt,
+        messages=(),
+        expect=wish.expect,
+        max_output_tokens=wish.max_output_tokens,
+        connection="cold" if wish.cold else "warm",
     )
 
 

@@ -10,6 +10,7 @@ from probes.race.heat import Heat, LaneResult
 from probes.race.race import Race
 from probes.race.record import facts_of, verdict_of, wish_of
 from probes.race.recording import decode, encode
+from probes.race.wish import RaceWish
 from probes.sample import Sample
 from probes.store.problem import StoreProblem
 from probes.store.reader import StoreReader
@@ -26,6 +27,12 @@ SELECT started_at, wish, lanes, verdict, differences, stopped, simulated, vantag
 """
 _HEATS: Final = "SELECT id, number, started_at, start_order, skew_ms, nonce FROM heat WHERE race_id = ? ORDER BY number"
 _LANES: Final = "SELECT name, sample, recording, text, place FROM lane WHERE heat_id = ? ORDER BY number"
+
+
+_SAMPLED: Final = """
+SELECT race.id, race.wish, lane.sample FROM lane JOIN heat ON heat.id = lane.heat_id JOIN race ON race.id = heat.race_id
+WHERE heat.started_at >= ? AND race.vantage = ?
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +103,18 @@ def load(url: str, number: int) -> Race | None:
             except (KeyError, TypeError, ValueError) as error:
                 raise StoreProblem("failed", f"race {number} cannot be read: {error}") from error
     return None
+
+
+def sampled(reader: StoreReader, since_ms: int, vantage: str) -> Iterator[tuple[RaceWish, Sample]]:
+    """The samples of races at a place whose heats began from ``since_ms`` on, each with its race's wish.
+
+    Raises StoreProblem.
+    """
+    for number, wish, sample in reader.few(_SAMPLED, [since_ms, vantage]) if reader.has("race") else ():
+        try:
+            yield wish_of(json.loads(wish)), Sample.from_json(json.loads(sample))
+        except (KeyError, TypeError, ValueError) as error:
+            raise StoreProblem("failed", f"race {number} cannot be read: {error}") from error
 
 
 def _rows(reader: StoreReader, sql: str, parameter: int) -> list[tuple[Any, ...]]:
