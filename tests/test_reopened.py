@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from websockets.asyncio.server import ServerConnection, serve
 
 from probes.outcome import Outcome
 from probes.probe import Cue, Prober
+from probes.ranking import ranking
 from probes.sample import Sample
 from probes.tls_context import tls_context
 from probes.transports import transport_to
@@ -57,6 +59,15 @@ async def test_a_kept_connection_closed_as_the_request_goes_out_is_asked_once_mo
     assert again.round_trip_ms is not None
     assert (server.accepted, len(server.bodies)) == (2, 4)
     assert server.bodies[1] == server.bodies[2], "the same request"
+
+
+async def test_the_warm_ones_are_ranked_without_it():
+    async with closing("answer", "answer", "fin", "answer") as server:
+        samples = await probed(server.url(), 4)
+    assert facts(samples) == [GOOD, KEPT, AGAIN, KEPT]
+    slow = [replace(one, trusted=True, ttft_ms=1_000.0 if one.reopened else 10.0) for one in samples]
+    [rank] = ranking([(endpoint(), slow)])
+    assert rank.ttft_p95_ms == 10.0
 
 
 @pytest.mark.parametrize("end", ["fin", "rst"])
@@ -161,8 +172,8 @@ class Ending(Scripted):
             await connection.send(json.dumps(event))
         await connection.recv()
         match self.how:
-            case "1000" | "1001" | "1008" | "1011":
-                await connection.close(int(self.how), "bye")
+            case code if code.isdigit():
+                await connection.close(int(code), "bye")
             case "fin":
                 connection.transport.close()
             case "rst":
@@ -179,7 +190,7 @@ class Ending(Scripted):
     ("how", "second"),
     [
         *((how, AGAIN) for how in ("1000", "1001", "fin", "rst")),
-        *((how, None) for how in ("1008", "1011", "byte", "message")),
+        *((how, None) for how in ("1008", "1011", "4000", "byte", "message")),
     ],
 )
 async def test_a_kept_socket_closed_as_the_message_goes_out(how: str, second: tuple[str, str, bool] | None):
