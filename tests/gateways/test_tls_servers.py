@@ -59,10 +59,8 @@ async def test_nginx_takes_a_client_certificate(tmp_path):
     async with serving(tmp_path, nginx, "listen 127.0.0.1:{port} ssl; " + wants + NGINX) as port:
         assert (await told(port, tmp_path, 'ca = "ca.pem"', 'client_cert = "client.pem"'))[0] == "ok"
         outcome, detail = await told(port, tmp_path, 'ca = "ca.pem"')
-        assert (outcome, detail) == (
-            "tls",
-            "400 No required SSL certificate was sent",
-        )  # a page: the handshake was good
+        words = '400 No required SSL certificate was sent: client_cert = "/path/to/file.pem"'
+        assert (outcome, detail) == ("tls", words)  # in a page: the handshake was good
 
 
 HAPROXY = """
