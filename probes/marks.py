@@ -37,9 +37,9 @@ class Step(NamedTuple):
 def exchanged(sent: Stamp, came: Stamp, late: int = 0) -> Step:
     """The step that sending something began and the arrival of the other side's last word ended.
 
-    ``late`` is how long (ns) it stood still meanwhile since this side had to answer.
+    The read that brought it ended with it. ``late`` is how long (ns) this side took to answer in between.
     """
-    doubt = None if came.doubt is None else came.doubt + (sent.doubt or 0) + late
+    doubt = None if came.end_doubt is None else came.end_doubt + (sent.doubt or 0) + late
     return Step(min(sent.at, came.at), came.at, doubt)
 
 

@@ -176,7 +176,7 @@ class Stream:
             raise handshake_error(error, tls.seen) from error
         await self._send(tls.outgoing())
         self._tls = tls
-        last = stamp._replace(doubt=stamp.end_doubt) if tls.is_between_records else stamp
+        last = stamp if tls.is_between_records else stamp._replace(end_doubt=stamp.doubt)
         self._take(stamp, b"")  # what came right behind the server's last message
         return exchanged(begun or last, last, late)
 

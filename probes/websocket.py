@@ -308,7 +308,8 @@ class WebSocket:
         if answers_to_pings := b"".join(protocol.data_to_send()):  # that came right behind
             await stream.write(answers_to_pings)
         self._headers = headers
-        return exchanged(sent or came, came)
+        last = came if answer.endswith(b"\r\n\r\n") else came._replace(end_doubt=came.doubt)  # a message right behind
+        return exchanged(sent or came, last)
 
 
 async def _refusal(stream: Stream, stamp: Stamp, data: bytes) -> Reply:

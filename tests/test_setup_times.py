@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from websockets.utils import accept_key
 
 from probes import network
 from probes.answer import Answer
@@ -25,7 +26,9 @@ from probes.surroundings import Disturbance
 from probes.tcp_info import TcpInfo, read_tcp_info
 from probes.transports import transport_to
 from probes.trust import setup_bound_ms
+from probes.websocket import WebSocket
 from probes.wire import load_dialect
+from probes.wire.dialect import WireRequest
 from tests.certificate import server_context
 from tests.samples import endpoint
 from tests.simulated import simulating
@@ -33,6 +36,9 @@ from tests.sockets import on_linux, pair, plenty
 
 MS = 1_000_000
 HELD_UP_S = 0.05
+SWITCHING = (
+    b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: %b\r\n\r\n"
+)
 
 
 @on_linux
@@ -198,8 +204,62 @@ async def test_a_handshake_ends_with_the_servers_last_word_and_in_doubt_is_what_
     assert (step.doubt >= HELD_UP_S * 1e9) is (flights == 2)
 
 
+@on_linux
+@pytest.mark.parametrize("behind", [b"", b"\x17\x03\x03"], ids=["alone", "half a record behind"])
+async def test_a_handshake_ends_with_its_last_record_unless_more_came_behind_it(tmp_path, behind):
+    loop = asyncio.get_running_loop()
+    if not isinstance(loop, EngineLoop) or loop.ring is not None:
+        pytest.skip("only this loop reads late and knows it")
+    theirs, ours = trusting(tmp_path, ssl.TLSVersion.TLSv1_3)
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    session = theirs.wrap_bio(incoming, outgoing, server_side=True)
+    near, far = pair()
+    with far:
+        stream = Stream(near, plenty())
+        shaking = asyncio.create_task(stream.secure(ours, "localhost"))
+        await asyncio.to_thread(select.select, [far], [], [], 60)
+        if behind:
+            answer(session, incoming, outgoing, far)
+        time.sleep(HELD_UP_S)  # noqa: ASYNC251  # the engine is busy
+        if behind:
+            far.sendall(behind)
+        else:
+            answer(session, incoming, outgoing, far)
+        step = await shaking
+        stream.abort()
+    assert step.doubt is not None
+    assert (step.doubt >= HELD_UP_S * 1e9) is bool(behind)
+
+
+@on_linux
+@pytest.mark.parametrize("behind", [b"", b"\x81\x02hi"], ids=["alone", "message behind"])
+async def test_an_upgrade_ends_with_its_answer_unless_more_came_behind_it(behind):
+    loop = asyncio.get_running_loop()
+    if not isinstance(loop, EngineLoop) or loop.ring is not None:
+        pytest.skip("only this loop reads late and knows it")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"ws://127.0.0.1:{server.getsockname()[1]}/v1"
+        one = WebSocket(url, None)
+        opening = asyncio.create_task(one.open(WireRequest(url, {}, b""), plenty()))
+        far, _ = await asyncio.to_thread(server.accept)
+        with far:
+            await asyncio.to_thread(select.select, [far], [], [], 60)
+            key = next(one[19:] for one in far.recv(1 << 16).split(b"\r\n") if one.startswith(b"Sec-WebSocket-Key: "))
+            answer_to_it = SWITCHING % accept_key(key.decode()).encode()
+            parts = (answer_to_it, behind) if behind else (b"", answer_to_it)
+            far.sendall(parts[0])
+            time.sleep(HELD_UP_S)  # noqa: ASYNC251  # the engine is busy
+            far.sendall(parts[1])
+            setup = await opening
+            one.drop()
+    assert setup is not None
+    assert setup.upgrade is not None
+    assert setup.upgrade.doubt is not None
+    assert (setup.upgrade.doubt >= HELD_UP_S * 1e9) is bool(behind)
+
+
 def test_what_was_asked_and_answered_took_from_the_one_to_the_other():
-    assert exchanged(Stamp(5, 1, 1), Stamp(9, 2, 0, kernel=True), late=10) == Step(5, 9, 13)
+    assert exchanged(Stamp(5, 1, 1), Stamp(9, 2, 0, kernel=True), late=10) == Step(5, 9, 11)
     assert exchanged(Stamp(5), Stamp(4, 0, 0)) == Step(4, 4, 0), "stamps of two clocks are no more exact than that"
     assert exchanged(Stamp(5, 1, 1), Stamp(9)).doubt is None
 
