@@ -10,8 +10,10 @@ from probes.keys import Secret
 from probes.redaction import Redaction, Redactions
 from probes.wire.dialect import WireRequest
 
-LEAST_HIDDEN: Final = 6
-"""Characters from which on a plain header value is hidden too: "true" and "prod" are words of any message."""
+LEAST_WORD: Final = 8
+LEAST_OTHER: Final = 5
+"""Characters from which on a plain header value is hidden too, where it is a mere word and where it is not: "true",
+"prod" and "infra" stand in any message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +51,17 @@ class Credentials:
         """What finds every secret, and parts of it, in texts."""
         secrets = [*(one for one in (self.key, *_told(self.proxy)) if one), *(one.secret for one in self.headers)]
         secrets += self.aws.secrets if self.aws else []
-        whole = [Redaction(one, whole=True) for one in dict.fromkeys(self.plain) if len(one) >= LEAST_HIDDEN]
+        whole = [Redaction(one, whole=True) for one in dict.fromkeys(self.plain) if _tells(one)]
         return Redactions([*(one.redaction for one in secrets), *whole])
 
     def hide(self, text: str) -> str:
         """``text`` without any of the secrets and without any part of them, however spelt."""
         return self.redaction.hide(text)
+
+
+def _tells(value: str) -> bool:
+    """Whether a plain header value is told from the words of a message."""
+    return len(value) >= (LEAST_WORD if value.isalpha() else LEAST_OTHER)
 
 
 def _told(proxy: Secret | None) -> tuple[Secret, ...]:

@@ -213,3 +213,11 @@ async def test_a_header_with_the_models_name_hides_it_nowhere():
     one = endpoint(model="gpt-oss-120b", headers={"X-Model": "gpt-oss-120b", "X-Team": "infrastructure"})
     found = await KeyFinder().find(one)
     assert found.hide("gpt-oss-120b of infrastructure") == "gpt-oss-120b of [key]"
+
+
+@pytest.mark.parametrize(
+    ("value", "hidden"), [("infra", False), ("inftop", False), ("x-17a", True), ("v1.2", False), ("acmecorp", True)]
+)
+async def test_a_plain_value_is_hidden_unless_it_is_a_short_word(value, hidden):
+    found = await KeyFinder().find(endpoint(headers={"X-Tenant": value}))
+    assert found.hide(f"not for {value}") == f"not for {'[key]' if hidden else value}"
