@@ -32,7 +32,7 @@ NO_CREDENTIALS: Final = (
 NO_BOTOCORE: Final = "signing for AWS needs botocore: pip install 'inftop[bedrock]'"
 
 _REGION: Final = re.compile(r"[a-z]{2}(?:-[a-z]+)+-[0-9]+")
-_OF_AWS: Final = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws")
+_OF_AWS: Final = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws", ".on.aws")
 _SIGNED_HEADERS: Final = ("content-type",)
 """Of our own headers; botocore adds the host, the date and the session token to them."""
 

@@ -323,6 +323,8 @@ async def test_refused_credentials_are_looked_for_anew(monkeypatch, signed_in):
         ("https://bedrock-runtime.cn-north-1.amazonaws.com.cn", "cn-north-1"),
         ("https://vpce-0a1b-2c3d.bedrock-runtime.eu-central-1.vpce.amazonaws.com", "eu-central-1"),
         ("https://bedrock-mantle.us-west-2.api.aws/openai/v1", "us-west-2"),
+        ("https://a1b2c3.execute-api.eu-north-1.amazonaws.com/prod/v1", "eu-north-1"),
+        ("https://a1b2c3.lambda-url.ap-south-1.on.aws/v1", "ap-south-1"),
         ("https://us-east-1.example.com", None),
         ("http://127.0.0.1:8080", None),
     ],
