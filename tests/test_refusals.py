@@ -11,11 +11,19 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from probes.backoff import JITTER_CAP_S, Backoff
-from probes.endpoint import Quirks
+from probes.credentials import Credentials
+from probes.endpoint import Endpoint, Quirks
 from probes.outcome import Outcome
 from probes.preset import presets
+from probes.probe import Prober
+from probes.sample import Sample
+from probes.transports import transport_to
 from probes.wait import CLOSED_S
-from tests.raw_server import answering, probed, response
+from probes.watch import Watch
+from probes.wire import load_dialect
+from tests.raw_server import answering, probed, response, serving
+from tests.samples import endpoint
+from tests.simulated import until
 
 HOUR = 3600.0
 
@@ -411,6 +419,10 @@ def windows(provider: str) -> Quirks:
     return presets()[provider].quirks if provider else Quirks()
 
 
+async def no_key(_: Endpoint) -> Credentials:
+    return Credentials(None)
+
+
 @pytest.mark.parametrize("name", REFUSALS)
 async def test_a_refusal_is_what_it_says_and_is_waited_for_as_long_as_it_says(name: str):
     row = REFUSALS[name]()
@@ -469,3 +481,41 @@ async def test_nobody_is_asked_again_before_the_time_that_was_said_and_not_all_c
     assert min(waits) >= 33011.38
     assert max(waits) <= 33011.39 + JITTER_CAP_S
     assert len(set(waits)) > 190
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("Gemini, a day", "quota: the day's quota, until 00:00 Pacific time"),
+        ("Cerebras, a day", "rate limited: requests per day used up"),
+        ("OpenRouter, free models, no headers", "rate limited: the day's quota, until 00:00 UTC"),
+        ("Anthropic, fast mode not open", "quota: the limit of input tokens (fast) is 0, nothing is allowed"),
+        ("Groq, a minute", "rate limited"),
+    ],
+)
+async def test_a_watched_endpoint_says_until_when_and_why_it_is_left_alone(name: str, why: str):
+    row = REFUSALS[name]()
+    samples: list[Sample] = []
+    async with serving(answering(response(row.status, *row.headers, body=json.dumps(row.body).encode()))) as port:
+        url = f"http://127.0.0.1:{port}/v1"
+        watched = endpoint(dialect=row.dialect, base_url=url, quirks=windows(row.provider))
+        prober = Prober(watched, load_dialect(row.dialect), transport_to(url, None))
+        watch = Watch(
+            watched,
+            prober,
+            vantage="here",
+            find_key=no_key,
+            refusal=lambda: None,
+            deliver=lambda sample, _: samples.append(sample),
+            changed=lambda _: None,
+            rng=random.Random(1),
+        )
+        watch.due(time.time())
+        await until(lambda: bool(samples))
+        blocked_until = watch.status.blocked_until
+        await watch.stop(0)
+    assert blocked_until is not None
+    assert row.wait_s is not None
+    left_s = blocked_until / 1000 - time.time()
+    assert row.wait_s - 120 <= left_s <= row.wait_s * 1.1 + 5
+    assert (watch.status.blocked_why, watch.status.failing) == (why, False)

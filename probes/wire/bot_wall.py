@@ -32,7 +32,7 @@ _PAGES: Final = (
     ),
     (
         "Akamai",
-        re.compile(rb"<title>Access Denied</title>.*Reference|bm-verify", re.IGNORECASE | re.DOTALL),
+        re.compile(rb"<title>Access Denied</title>.{0,600}?Reference|bm-verify", re.IGNORECASE | re.DOTALL),
         range(200, 500),
     ),
     ("AWS WAF", re.compile(rb"gokuProps"), range(200, 500)),
