@@ -24,6 +24,7 @@ PACKAGES = {
     "anthropic": "anthropic",
     "gemini": "google.genai",
     "ollama": "ollama",
+    "openai_completions": "openai",
 }
 """What each referee needs installed, by its module in `tests.referee.sdk`."""
 
@@ -38,6 +39,7 @@ STREAMS = {
     "mistral": ("mistral",),
     "anthropic": ("text",),
     "gemini": ("thinking", "hidden"),
+    "openai_completions": ("vllm", "continuous"),
     "ollama": ("thinking", "cached", "cloud"),  # not "text": Ollama's client ends a line at U+2028, within the JSON
 }
 """For each referee, whole answers among the ``STREAMS`` that the tests of its dialect know."""
