@@ -11,7 +11,7 @@ from probes.credentials import Credentials
 from probes.endpoint import Timeouts
 from probes.keys import Secret
 from probes.outcome import Outcome
-from probes.preset import socket_dialects
+from probes.preset import dialects, socket_dialects
 from probes.probe import Probed, Prober
 from probes.simulator import fault, troubles
 from probes.simulator.behaviour import Behaviour
@@ -81,6 +81,10 @@ async def prober(simulator: Simulator, dialect: str, **options: Any) -> AsyncIte
 async def ending(dialect: str, behaviour: Behaviour, key: Credentials | None = None, **options: Any) -> Probed:
     async with simulating(behaviour) as simulator, prober(simulator, dialect, **options) as one:
         return await one.probe(key)
+
+
+def test_every_dialect_is_here():
+    assert DIALECTS.keys() == set(dialects())
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
