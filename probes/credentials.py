@@ -49,10 +49,10 @@ class Credentials:
     @cached_property
     def redaction(self) -> Redactions:
         """What finds every secret, and parts of it, in texts."""
-        secrets = [*(one for one in (self.key, *_told(self.proxy)) if one), *(one.secret for one in self.headers)]
+        secrets = [*([self.key] if self.key else []), *(one.secret for one in self.headers)]
         secrets += self.aws.secrets if self.aws else []
         whole = [Redaction(one, whole=True) for one in dict.fromkeys(self.plain) if _tells(one)]
-        return Redactions([*(one.redaction for one in secrets), *whole])
+        return Redactions([*(one.redaction for one in secrets), *_told_proxy(self.proxy), *whole])
 
     def hide(self, text: str) -> str:
         """``text`` without any of the secrets and without any part of them, however spelt."""
@@ -64,9 +64,14 @@ def _tells(value: str) -> bool:
     return len(value) >= (LEAST_WORD if value.isalpha() else LEAST_OTHER)
 
 
-def _told(proxy: Secret | None) -> tuple[Secret, ...]:
-    """All that gives a proxy's "user:password" away: itself, the password, and both as Basic has them (RFC 7617)."""
+def _told_proxy(proxy: Secret | None) -> list[Redaction]:
+    """What finds a proxy's "user:password", the password in it, and both as Basic has them (RFC 7617).
+
+    A password so short that any text holds it is found as a word by itself only.
+    """
     if proxy is None:
-        return ()
+        return []
     value = proxy.reveal()
-    return proxy, Secret(value.partition(":")[2]), Secret(base64.b64encode(value.encode()).decode("ascii"))
+    password = value.partition(":")[2]
+    parts = [value, base64.b64encode(value.encode()).decode("ascii"), password]
+    return [Redaction(one, whole=len(one) < LEAST_OTHER) for one in parts if one]

@@ -320,6 +320,12 @@ async def test_a_private_authority_and_a_client_certificate_are_used(tmp_path):
     assert contexts.of(options) is contexts.of(TlsOptions(options.ca, options.client_cert))
 
 
+def test_a_short_password_of_a_proxy_is_hidden_without_chopping_words():
+    said = "user u of the proxy said p, Basic dTpw"
+    assert Credentials(proxy=Secret("u:p")).hide(said) == "user u of the proxy said [key], Basic [key]"
+    assert Credentials(proxy=Secret("user:")).hide("a user of the proxy") == "a user of the proxy"
+
+
 def test_a_proxy_shows_no_password_whatever_prints_it():
     one = Proxy("http", "proxy.example", 3128, Secret(USER))
     assert "0815" not in f"{one} {one!r}"
