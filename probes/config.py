@@ -91,7 +91,7 @@ def load(found: ConfigFile | Path) -> Config:
     file = str(path)
     values, opened = parse(path)
     no_commands = why_no_commands(found, opened)
-    top = Table(values, problems, file)
+    top = Table(values, problems, file, no_commands=no_commands)
     store_url, vantage, kept = _store(top.table("store"))
     budget = _budget(top.table("budget"))
     settings = _settings(top.table("probe"))

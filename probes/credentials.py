@@ -1,7 +1,7 @@
 """Credentials: what authenticates an endpoint's requests, put into them here and hidden wherever it is echoed."""
 
 import base64
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
@@ -36,7 +36,7 @@ class Credentials:
 
     key: Secret | None = None
     headers: tuple[SecretHeader, ...] = ()
-    plain: tuple[str, ...] = ()
+    plain: tuple[str, ...] = field(default=(), repr=False)
     aws: AwsSigner | None = None
     proxy: Secret | None = None
 

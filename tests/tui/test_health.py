@@ -74,6 +74,9 @@ def test_the_bucket_that_refused_is_named_first():
 
 def test_without_a_key_it_says_which_one_to_set():
     assert word(watch=replace(WATCH, no_key=True)) == ("no key", "set $SIM_API_KEY, or: inftop keys set SIM_API_KEY")
+    said = "no key: key_command ended with status 3"
+    failed = replace(GOOD, outcome=Outcome.NO_KEY, outcome_detail=said)
+    assert word(last=failed, watch=replace(WATCH, no_key=True)) == ("no key", "key_command ended with status 3")
     keyless = replace(GOOD, outcome=Outcome.NO_KEY)
     assert word(last=keyless, sent=None)[0] == "no key"
 
