@@ -45,7 +45,7 @@ class Outcome(StrEnum):
 
 
 NEVER_SENT: Final = frozenset({Outcome.NO_KEY, Outcome.SKIPPED})
-"""Nothing went over the wire: no timing, no cost, no part in any rate."""
+"""Nothing went over the wire, or the probe was abandoned unmeasured: no timing, no part in any rate."""
 
 INCONCLUSIVE: Final = NEVER_SENT | {Outcome.OWN_FAULT}
 """Says nothing about the endpoint. What inftop itself spoilt may have been sent, and may have cost something."""

@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
-LATE_S = 0.4
-"""Later than a close that was under way before a request can come."""
+LATE_S = 1.0
+"""Later than any close that was under way before a request."""
 
 _EVENTS = (
     'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"Hello"},"finish_reason":null}]}\n\n'
