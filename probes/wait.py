@@ -72,11 +72,12 @@ def asked_wait(trouble: Trouble, limits: RateLimits | None, now_epoch_s: float) 
 def _until_refilled(bucket: Bucket, words: Named, asked: Wait | None, now_epoch_s: float) -> Wait | None:
     """The wait for a bucket that is empty; None where it says nothing, or less than was ``asked``.
 
-    Its window is what it says itself, else what the ``words`` of the refusal say of such a bucket.
+    Its window is what the ``words`` of the refusal say of such a bucket, else what it says itself: headers of one name
+    are about a minute here and about a day there (OpenAI's requests).
     """
     window = next((one for one in (bucket.scope or "").split() if one in WINDOWS), None)
     has_variant = bucket.scope not in (None, window, UPSTREAM.strip())
-    if window is None and words.kind in (None, bucket.kind):
+    if words.window and (words.kind == bucket.kind or (words.kind is None and window is None)):
         window = words.window
     if bucket.limit == 0 and (asked is None or has_variant):  # Azure has a 0 where there is no limit
         return Wait(CLOSED_S, f"the limit of {bucket.words} is 0, nothing is allowed")

@@ -317,6 +317,25 @@ REFUSALS = {
         ),
         ("retry-after: 38000",),
     ),
+    "OpenAI, a day that fills up steadily, told under the name of a minute's": lambda: Refusal(
+        Outcome.RATE_LIMITED,
+        "requests per day",
+        432,
+        openai(
+            "Rate limit reached for gpt-5.4 in organization org-x on requests per day (RPD): Limit 200, Used 200, "
+            "Requested 1. Please try again in 7m12s. Visit https://platform.openai.com/account/rate-limits",
+            "requests",
+            "rate_limit_exceeded",
+        ),
+        (
+            "x-ratelimit-limit-requests: 200",
+            "x-ratelimit-remaining-requests: 0",
+            "x-ratelimit-reset-requests: 24h0m0s",
+            "x-ratelimit-remaining-tokens: 39000",
+            "x-ratelimit-reset-tokens: 12ms",
+        ),
+        provider="openai",
+    ),
     "Groq behind LiteLLM": lambda: Refusal(  # as LiteLLM 1.106.2 sent it
         Outcome.RATE_LIMITED,
         "requests per day",
