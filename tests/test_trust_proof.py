@@ -13,6 +13,7 @@ import pytest
 from probes import loop, probe
 from probes.answer import Answer
 from probes.budget import Budget, Ledger
+from probes.credentials import Credentials
 from probes.endpoint import Endpoint
 from probes.engine import Engine
 from probes.marks import Marks
@@ -113,10 +114,10 @@ def told_at(monkeypatch: pytest.MonkeyPatch, outputs: int) -> Callable[[], async
 
 
 class NoKeys:
-    async def find(self, _: tuple[str, ...]) -> None:
-        raise AssertionError("no endpoint here has a key")
+    async def find(self, _: Endpoint) -> Credentials:
+        return Credentials()
 
-    def forget(self, _: tuple[str, ...]) -> None:
+    def forget(self, _: Endpoint) -> None:
         raise AssertionError("no endpoint here has a key")
 
 
