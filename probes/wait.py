@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from probes.hit import SAID_LIMIT, Named, named
-from probes.outcome import LIMITED
+from probes.outcome import LIMITED, Outcome
 from probes.ratelimit import LONGEST_RESET_S, UPSTREAM, WINDOWS, Bucket, RateLimits
 from probes.wire.dialect import Trouble
 
@@ -55,6 +55,8 @@ def asked_wait(trouble: Trouble, limits: RateLimits | None, now_epoch_s: float) 
     empty = [one for one in limits.buckets if one.remaining == 0 or one.limit == 0] if limits else []
     said_in_words = trouble.said or trouble.detail
     words = named(said_in_words)
+    if trouble.outcome is Outcome.QUOTA:  # as a rule credit, which no bucket of a minute brings back
+        empty = [one for one in empty if one.limit == 0 or _window(one, words) in _CALENDAR]
     waits = [wait for one in empty if (wait := _until_refilled(one, words, asked, now_epoch_s))]
     window = words.window
     if until := _until_named(said_in_words, now_epoch_s):
@@ -70,16 +72,10 @@ def asked_wait(trouble: Trouble, limits: RateLimits | None, now_epoch_s: float) 
 
 
 def _until_refilled(bucket: Bucket, words: Named, asked: Wait | None, now_epoch_s: float) -> Wait | None:
-    """The wait for a bucket that is empty; None where it says nothing, or less than was ``asked``.
-
-    Its window is what the ``words`` of the refusal say of such a bucket, else what it says itself: headers of one name
-    are about a minute here and about a day there (OpenAI's requests).
-    """
-    window = next((one for one in (bucket.scope or "").split() if one in WINDOWS), None)
-    has_variant = bucket.scope not in (None, window, UPSTREAM.strip())
-    if words.window and (words.kind == bucket.kind or (words.kind is None and window is None)):
-        window = words.window
-    if bucket.limit == 0 and (asked is None or has_variant):  # Azure has a 0 where there is no limit
+    """The wait for a bucket that is empty; None where it says nothing, or less than was ``asked``."""
+    window = _window(bucket, words)
+    variants = {*(bucket.scope or "").split()} - WINDOWS - {UPSTREAM.strip()}
+    if bucket.limit == 0 and (asked is None or variants):  # Azure has a 0 where there is no limit
         return Wait(CLOSED_S, f"the limit of {bucket.words} is 0, nothing is allowed")
     if bucket.reset_s is None:
         ends_at_midnight = window == "month" or (window == "day" and asked is None)
@@ -100,6 +96,17 @@ def _until_named(said: str, now_epoch_s: float) -> Wait | None:
         return None
     seconds = instant.timestamp() - now_epoch_s
     return Wait(seconds, f"until {hit[1]} {hit[2]} UTC") if 0 < seconds <= LONGEST_RESET_S else None
+
+
+def _window(bucket: Bucket, words: Named) -> str | None:
+    """What a bucket is counted over: what the words of the refusal say of such a one, else what it says itself.
+
+    Headers of one name are about a minute here and about a day there (OpenAI's requests).
+    """
+    own = next((one for one in (bucket.scope or "").split() if one in WINDOWS), None)
+    if words.window and (words.kind == bucket.kind or (words.kind is None and own is None)):
+        return words.window
+    return own
 
 
 def _until_midnight(window: str | None, zone: str | None, now_epoch_s: float) -> Wait:

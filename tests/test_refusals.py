@@ -258,6 +258,14 @@ REFUSALS = {
         openai("You exceeded your current quota, please check your plan", "insufficient_quota", "insufficient_quota"),
         provider="openai",
     ),
+    "OpenAI, no credit, and no tokens in this second": lambda: Refusal(
+        Outcome.QUOTA,
+        None,
+        None,
+        openai("You exceeded your current quota, please check your plan", "insufficient_quota", "insufficient_quota"),
+        ("x-ratelimit-remaining-tokens: 0", "x-ratelimit-reset-tokens: 12ms", "x-ratelimit-remaining-requests: 499"),
+        provider="openai",
+    ),
     "Anthropic, own limit until a date": lambda: Refusal(
         Outcome.QUOTA,
         None,
