@@ -120,7 +120,7 @@ CONNECTION: Final = (
     Fault("an answer unasked", (Send(answer(delta("early"), FINISH, DONE)), Hold()), frozenset({PROTOCOL, OK})),
     Fault("no TLS behind https", (Send(b"HTTP/1.1 400 No\r\n\r\n"),), frozenset({Outcome.TLS}), scheme="https"),
     Fault("an untrusted certificate", (Request(),), frozenset({Outcome.TLS}), certificate="untrusted"),
-    Fault("a TLS handshake that hangs", (Hold(),), frozenset({TIMEOUT}), "connect", scheme="https"),
+    Fault("a TLS handshake that hangs", (Hold(),), frozenset({Outcome.TLS}), "handshake", scheme="https"),
     Fault("closed inside TLS", (Request(), Send(STREAM)), frozenset({CUT}), certificate="trusted"),
     Fault(
         "TLS records without an end", (Flood(b"\x16\x03\x03\x40\x00" + b"\x02" * 0x4000),),

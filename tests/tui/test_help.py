@@ -33,8 +33,8 @@ def test_a_search_keeps_what_has_all_its_words_names_first():
 def test_rows_fit_their_width_and_lose_nothing(width):
     shown = rows(chapters(), width)
     assert all(sum(len(text) for text, _ in row) <= width for row in shown)
-    words = " ".join(text for row in shown for text, part in row if part == "text").split()
-    assert words == " ".join(entry.text for entry in entries()).split()
+    letters = "".join(text for row in shown for text, part in row if part == "text").split()
+    assert "".join(letters) == "".join("".join(entry.text.split()) for entry in entries())  # a long word may be folded
 
 
 class Showing(App):
