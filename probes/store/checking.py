@@ -134,16 +134,8 @@ def _agrees(row: Row) -> bool:
     """Whether a rollup counts, in each of its parts, what it counts in the others."""
     try:
         _, one = rollup_of(row[len(_COUNTS) :])
-        counted = (
-            sum(one.outcomes.values()),
-            one.ok,
-            one.failed,
-            one.hits,
-            one.never_sent,
-            one.untrusted,
-            one.buffered,
-        )
-        return (*counted, one.untrusted, one.buffered) == row[: len(_COUNTS)] and _fits(one)
+        told = (sum(one.outcomes.values()), one.ok, one.failed, one.hits, one.never_sent, one.untrusted, one.buffered)
+        return told == row[: len(_COUNTS)] and _fits(one)
     except (ValueError, TypeError, KeyError, json.JSONDecodeError):
         return False
 
