@@ -199,9 +199,8 @@ async def test_what_is_printed_is_in_nothing_that_asyncio_may_log(tmp_path, monk
     usual = asyncio.BaseEventLoop.call_soon_threadsafe
 
     def logged(self, callback, *args, **options):
-        handle = usual(self, callback, *args, **options)
-        told.append(f"{handle!r} {args!r}")
-        return handle
+        told.append(f"{asyncio.Handle(callback, args, self)!r} {args!r}")  # first: then the loop may go on
+        return usual(self, callback, *args, **options)
 
     monkeypatch.setattr(asyncio.BaseEventLoop, "call_soon_threadsafe", logged)
     await key_command.run(python(f"print({KEY!r})", tmp_path), 30.0)
