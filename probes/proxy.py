@@ -84,8 +84,9 @@ def _refusal(proxy: Proxy, response: ResponseParser) -> SetupError:
     status = response.status or 0
     if status == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
         wanted = [value.decode("latin-1") for name, value in response.headers if name.lower() == b"proxy-authenticate"]
-        if wanted and not any(one.lower().startswith("basic") for one in wanted):
-            return _at_proxy(f"it wants a user by {line(wanted[0].split()[0], 20)}; inftop knows Basic only (407)")
+        schemes = [one.split()[0] for one in wanted if one.strip()]
+        if schemes and not any(one.lower().startswith("basic") for one in schemes):
+            return _at_proxy(f"it wants a user by {line(schemes[0], 20)}; inftop knows Basic only (407)")
         return _at_proxy(f"it {_UNAUTHORIZED if proxy.credentials is None else _REFUSED} (407)")
     said = f"{status} {_phrase(status)}".strip()
     if status in (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT):

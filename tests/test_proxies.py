@@ -146,6 +146,11 @@ ANSWERS = [
         b"Proxy-Authenticate: NTLM\r\n\r\n",
         f"{AT_PROXY}it wants a user by Negotiate; inftop knows Basic only (407)",
     ),
+    (
+        "http",
+        b"HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate:\r\n\r\n",
+        f"{AT_PROXY}it wants a user and password",
+    ),
     ("http", b"", f"{AT_PROXY}it closed the connection without an answer"),
     ("http", b"\x05\xff", f"{AT_PROXY}no HTTP"),
     ("http", b"HTTP/1.1 200 OK\r\n\r\nSSH-2.0", f"{AT_PROXY}bytes came through the tunnel before anything was sent"),
