@@ -178,10 +178,11 @@ async def _connect(addresses: list[Address], where: str = "") -> tuple[socket.so
                 tries, timeout=HEAD_START_S if waiting else None, return_when=asyncio.FIRST_COMPLETED
             )
             ran_out_ns += 0 if done else round(HEAD_START_S * 1e9)
-            for task in done:
-                if (error := task.exception()) is None:
-                    return task.result()
-                errors.append(error)
+            connected = [task for task in done if task.exception() is None]
+            if connected:
+                tries |= set(connected[1:])  # two at the same turn of the loop: one is enough
+                return connected[0].result()
+            errors += [error for task in done if (error := task.exception()) is not None]
     finally:
         await _abandon(tries)
     telling = next((one for one in errors if lacking(one) is None), errors[0])

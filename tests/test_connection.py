@@ -10,6 +10,7 @@ import pytest
 
 from probes import network
 from probes.connection import Connection, Reply
+from probes.marks import Step
 from probes.network import open_stream
 from probes.outcome import Outcome
 from probes.peer import peer_of
@@ -216,6 +217,27 @@ async def test_a_dead_address_costs_one_head_start_and_not_the_connection(monkey
         if info is not None:
             assert step.stop - step.start == 10_000_000 + info.rtt_us * 1000  # one head start and one handshake
         for one in (found, dead, *fillers):
+            one.close()
+
+
+async def test_of_two_addresses_that_connect_at_once_the_one_that_is_not_used_is_closed(monkeypatch):
+    opened: list[socket.socket] = []
+    both = asyncio.Event()
+
+    async def connect(*_: object) -> tuple[socket.socket, Step]:
+        opened.append(own := socket.socket())
+        if len(opened) == 2:
+            both.set()
+        await both.wait()
+        return own, Step(0, 1)
+
+    monkeypatch.setattr(network, "_try", connect)
+    monkeypatch.setattr(network, "HEAD_START_S", 0.001)
+    found, _ = await network._connect([(socket.AF_INET, ("192.0.2.1", 1)), (socket.AF_INET, ("192.0.2.2", 1))])
+    try:
+        assert [one for one in opened if one.fileno() >= 0] == [found]
+    finally:
+        for one in opened:
             one.close()
 
 
