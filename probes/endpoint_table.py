@@ -24,7 +24,7 @@ from probes.endpoint import (
 from probes.key_table import KeyOptions, read_headers, read_key_options
 from probes.preset import Preset, dialects, paths, presets, socket_dialects
 from probes.route import Route
-from probes.route_table import check_route, read_route, split_socket, with_socket
+from probes.route_table import read_route, route_to, split_socket, with_socket
 from probes.toml_table import Table
 
 LEAST_INTERVAL_S: Final = 0.1
@@ -98,8 +98,7 @@ def read_endpoint(table: Table, usual: ProbeSettings) -> Endpoint:
     key = read_key_options(table, preset.keys)
     headers, header_keys = read_headers(table, key.key_header)
     price = _price(table)
-    route = replace(settings.route, socket=socket)
-    check_route(table, route, base_url)
+    route = route_to(table, settings.route, socket, base_url)
     endpoint = Endpoint(
         name=name,
         provider=preset.name or (Path(route.socket).name if route.socket else urlsplit(base_url).netloc),

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -55,14 +56,17 @@ def split_socket(address: str) -> tuple[str | None, str]:
     return path, f"http://localhost{'/' if mark else ''}{below}"
 
 
-def check_route(table: Table, route: Route, base_url: str) -> None:
-    """Note what of a route does not go together."""
-    if route.socket is not None and "proxy" in table and route.proxy != DIRECT:
-        table.blame("proxy", f"and a {UNIX} address do not go together")
+def route_to(table: Table, route: Route, socket: str | None, base_url: str) -> Route:
+    """The route of an endpoint at this address, or at this socket, to which no proxy leads; noted is what is wrong."""
+    if socket is not None:
+        if "proxy" in table and route.proxy != DIRECT:
+            table.blame("proxy", f"and a {UNIX} address do not go together")
+        return replace(route, proxy=None, proxy_key=None, socket=socket)
     try:
         via_of(route, base_url)
     except ValueError as error:  # only the environment's can still be wrong
         table.blame("proxy", str(error))
+    return route
 
 
 def _proxy(value: object) -> str:

@@ -107,6 +107,12 @@ def test_a_key_with_a_passphrase_is_refused_and_nobody_is_asked_for_it(made):
     assert flaw == f"{made}/locked.pem: the key is encrypted; inftop reads only one that is not"
 
 
+def test_no_proxy_and_no_key_of_one_stands_before_a_socket(tmp_path):
+    usual = 'proxy = "http://proxy.example:3128"\nproxy_key = "PROXY_USER"'
+    one = read(tmp_path, 'base_url = "unix:///run/vllm.sock:/v1"\nkey = "none"', usual).endpoints[0]
+    assert (one.route, one.key_names) == (Route(socket="/run/vllm.sock"), ())
+
+
 def test_a_socket_stands_where_the_host_does(tmp_path):
     one = read(tmp_path, 'base_url = "unix:///run/vllm.sock:/v1"').endpoints[0]
     assert (one.base_url, one.route.socket) == ("http://localhost/v1", "/run/vllm.sock")
