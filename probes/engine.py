@@ -133,7 +133,7 @@ class Engine:
         )
 
     def prober(self, endpoint: Endpoint) -> Prober:
-        """A prober with this engine's trust and clock."""
+        """A prober with this engine's trust and clock. Raises what `TlsContexts.of` does."""
         return Prober(
             endpoint,
             load_dialect(endpoint.dialect),

@@ -6,7 +6,7 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from typing import Protocol
 
-from probes.config import UnknownEndpoint
+from probes.config import ConfigError, UnknownEndpoint
 from probes.credentials import Credentials
 from probes.endpoint import Endpoint
 from probes.probe import Prober
@@ -24,7 +24,7 @@ class Stable(Protocol):
     """What races need of an engine."""
 
     def prober(self, endpoint: Endpoint) -> Prober:
-        """A prober of an endpoint."""
+        """A prober of an endpoint. Raises ConfigError and ValueError where a file that it needs cannot be used."""
 
     async def find_key(self, endpoint: Endpoint) -> Credentials | None:
         """What an endpoint's requests need. Raises KeyMissing."""
@@ -76,14 +76,18 @@ class Course:
         if command.do == "stop" or (wish := command.wish) is None:
             return
         try:
-            endpoints = lanes(wish, self._endpoints)
-        except UnknownEndpoint as error:
+            probers = [self._stable.prober(one) for one in lanes(wish, self._endpoints)]
+        except (
+            UnknownEndpoint,
+            ConfigError,
+            ValueError,
+        ) as error:  # a file it needs may have gone since it was checked
             self._refuse(wish, str(error))
             return
         self._refused = None
         self._racing = Racing(
             wish,
-            [self._stable.prober(one) for one in endpoints],
+            probers,
             find_key=self._stable.find_key,
             refusal=self._stable.refusal,
             reserve=self._stable.reserve,

@@ -206,7 +206,7 @@ class Racing:
         try:
             credentials = await self._find_key(endpoint)
         except KeyMissing as missing:
-            sample = unmeasured(endpoint, Outcome.NO_KEY, str(missing))
+            sample = unmeasured(endpoint, Outcome.NO_KEY, str(missing), vantage=self._race.vantage)
             runner.refuse(gun, LaneResult(endpoint.name, sample, Recording(), ""))
             return
         await runner.prepare(credentials)

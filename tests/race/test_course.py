@@ -20,6 +20,7 @@ from probes.sample import Sample
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.server import Simulator
+from probes.toml_table import ConfigError, Problem
 from probes.transports import transport_to
 from probes.wire import load_dialect
 from tests.samples import endpoint, sample
@@ -182,6 +183,25 @@ async def test_a_lane_that_is_not_known_is_said_and_the_next_race_runs_all_the_s
         await one.course.close()
         assert [race.wish.lanes for race in one.kept] == [("a", "b")]
         assert (one.told[-1].phase, one.told[-1].stopped) == ("over", None)
+
+
+@pytest.mark.parametrize(
+    "gone",
+    [ConfigError((Problem("environment: SSL_CERT_FILE", "/x.pem", "gone"),)), ValueError("/x.pem: no such file")],
+    ids=lambda error: type(error).__name__,
+)
+async def test_a_file_that_has_gone_since_it_was_checked_is_said_in_place_of_a_race(gone: Exception):
+    async with watched() as one:
+
+        def prober(_: Endpoint) -> Prober:
+            raise gone
+
+        one.stable.prober = prober  # type: ignore[method-assign]
+        one.course.obey(RaceCommand("start", WISH))
+        await one.course.close()
+        [refused] = one.told
+        assert (refused.phase, refused.lanes, "/x.pem" in (refused.stopped or "")) == ("over", (), True)
+        assert one.stable.held == []
 
 
 async def test_the_speed_of_an_answer_that_is_not_counted_yet_is_made_from_earlier_ones():
