@@ -18,7 +18,7 @@ class Opening:
     ``where`` is put before the words of a failure to connect: whom it is that is being connected to.
     """
 
-    step: Literal["connect", "proxy", "tls", "done"] = "connect"
+    step: Literal["connect", "proxy", "tls", "upgrade", "done"] = "connect"
     setup: Setup | None = None
     where: str = ""
 
@@ -30,6 +30,8 @@ class Opening:
                 return Trouble(Outcome.TLS, f"the handshake has not ended: {passed}")
             case "proxy":
                 return replace(late, detail=f"{phase}: {BEYOND_PROXY}{passed}")
+            case "upgrade":
+                return replace(late, detail=f"{phase}: the upgrade has not ended: {passed}")
             case _:
                 return replace(late, detail=f"{phase}: {self.where}{passed}")
 
@@ -40,6 +42,7 @@ def unopened(trouble: Trouble, opening: Opening, endpoint: Endpoint) -> Trouble:
         trouble = opening.late(trouble)
     elif trouble.outcome not in SET_UP:
         return trouble
-    if (variable := ignored_proxy(endpoint.route, endpoint.base_url)) is None:
+    variable = ignored_proxy(endpoint.route, endpoint.base_url)
+    if variable is None or opening.step == "upgrade":  # the server was reached
         return trouble
     return replace(trouble, detail=f"{trouble.detail}; {ignored_words(variable)}")

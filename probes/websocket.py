@@ -248,12 +248,13 @@ class WebSocket:
         self._via, self._opening = authorized(self._via, wire), Opening()
         self._stream, setup = await open_stream(*self._peer, budget, self._via, self._opening)
         self._protocol = ClientProtocol(parse_uri(wire.url), max_size=EVENT_LIMIT, logger=_SILENT)
+        self._opening.step = "upgrade"
         try:
             upgrade = await self._upgrade(self._stream, self._protocol, wire)
         except ExchangeError as error:
             told = error.outcome in (Outcome.OWN_FAULT, Outcome.TLS)
             raise SetupError(error.outcome if told else Outcome.CONNECT, f"upgrade: {error.detail}") from error
-        self._opened_ns = time.monotonic_ns()
+        self._opened_ns, self._opening.step = time.monotonic_ns(), "done"
         self._incoming = Incoming(self._stream, self._protocol)
         self._listening = asyncio.create_task(self._incoming.listen())
         return replace(setup, upgrade=upgrade)

@@ -11,6 +11,7 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.frames import Frame, Opcode
 
 from probes import websocket
+from probes.endpoint import Timeouts
 from probes.outcome import Outcome
 from probes.probe import Prober
 from probes.tls_context import tls_context
@@ -20,7 +21,7 @@ from probes.websocket import WebSocket
 from probes.wire import load_dialect
 from probes.wire.dialect import WireRequest
 from tests.certificate import server_context
-from tests.raw_server import Client, probed, serving
+from tests.raw_server import Client, probed, response, serving
 from tests.samples import endpoint
 from tests.sockets import first_of, plenty
 
@@ -102,6 +103,30 @@ async def test_a_refused_upgrade_is_an_http_answer():
         assert reply.status == 429
         assert reply.headers["retry-after"] == "7"
         assert b"slow down" in await first_of(reply.body)
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome", "words"),
+    [
+        (response(401), Outcome.AUTH, "HTTP 401"),
+        (b"SSH-2.0-OpenSSH_9.9\r\n\r\n", Outcome.CONNECT, "upgrade: "),
+        (b"", Outcome.TIMEOUT, "connect: the upgrade has not ended: nothing within 0.2 s"),
+    ],
+    ids=["refused", "no WebSocket", "hangs"],
+)
+async def test_an_upgrade_that_fails_keeps_the_time_of_the_connection_before_it(answer, outcome, words, monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://proxy.example:3128")  # no proxy would help: the server was reached
+
+    async def script(client: Client) -> None:
+        await client.request()
+        await client.say(answer)
+        await client.hold()
+
+    sample = await probed(script, "openai_responses_ws", timeouts=Timeouts(connect=0.2))
+    assert (sample.outcome, (sample.outcome_detail or "")[: len(words)]) == (outcome, words)
+    assert "ignored" not in (sample.outcome_detail or "")
+    assert sample.connect_ms is not None
+    assert sample.upgrade_ms is None
 
 
 async def test_a_server_that_speaks_no_websocket_fails_the_set_up():
