@@ -169,7 +169,3 @@ def _arguments(call: dict[str, Any]) -> str:
         return json.dumps(arguments, ensure_ascii=False) if arguments else ""
     except RecursionError:  # nested to the limit of what can be read
         return "{}"
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
