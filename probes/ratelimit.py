@@ -22,6 +22,9 @@ UPSTREAM: Final = " upstream"
 LONGEST_SCOPE: Final = 40
 """Characters; a header may name any words as often as it likes, and all of them would be stored."""
 
+_LONGEST_LIST: Final = 256
+"""Characters of a Retry-After that was sent more than once which are looked at."""
+
 LARGEST_AMOUNT: Final = 1e15
 """A limit, or what is left of it, above this is nonsense: no provider grants so much in any window."""
 
@@ -283,7 +286,12 @@ def _retry_after(headers: Mapping[str, str], now_epoch_s: float) -> float | None
     exact = _amount(headers.get("retry-after-ms", ""))  # OpenAI's, finer than the standard one
     if exact is not None and 0 <= exact / 1000 <= LONGEST_RESET_S:
         return exact / 1000
-    return parse_reset(headers.get("retry-after", ""), now_epoch_s)
+    said = headers.get("retry-after", "")
+    if (wait := parse_reset(said, now_epoch_s)) is not None:
+        return wait
+    # a gateway's own and its provider's, joined (RFC 9110 §5.3): the longest
+    waits = (parse_reset(one, now_epoch_s) for one in said[:_LONGEST_LIST].split(","))
+    return max((one for one in waits if one is not None), default=None)
 
 
 def _duration(text: str) -> float | None:

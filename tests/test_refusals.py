@@ -297,6 +297,56 @@ REFUSALS = {
         ),
         dialect="anthropic",
     ),
+    "Anthropic, fast mode not open, no headers": lambda: Refusal(
+        Outcome.RATE_LIMITED,
+        "output tokens per minute",
+        CLOSED_S,
+        {"type": "error", "error": {"type": "rate_limit_error", "message": FAST}},
+        dialect="anthropic",
+    ),
+    "a limit below 1, which is not closed": lambda: Refusal(
+        Outcome.RATE_LIMITED, "requests per second", None, openai("Rate limit: 0.5 requests per second", "rate_limited")
+    ),
+    "LiteLLM, a key's budget": lambda: Refusal(
+        Outcome.QUOTA,
+        None,
+        None,
+        openai("Budget has been exceeded! Current cost: 0.6, Max budget: 0.5", "budget_exceeded", "400"),
+        status=400,
+    ),
+    "xAI, no credit": lambda: Refusal(
+        Outcome.QUOTA,
+        "limit per month",
+        until_midnight("UTC"),
+        {
+            "code": "The caller does not have permission to execute the specified operation",
+            "error": "Your team a-b has either used all available credits or reached its monthly spending limit. To "
+            "continue making API requests, please purchase more credits or raise your spending limit.",
+        },
+        status=403,
+    ),
+    "Together, no credit": lambda: Refusal(
+        Outcome.QUOTA, None, None, openai("Credit limit exceeded, please add credit in the settings", "credit_limit")
+    ),
+    "Zhipu, no credit": lambda: Refusal(
+        Outcome.QUOTA, None, None, {"error": {"code": "1113", "message": "余额不足或无可用资源包,请充值。"}}
+    ),
+    "Cloudflare Workers AI, a day": lambda: Refusal(
+        Outcome.RATE_LIMITED,
+        "limit per day",
+        until_midnight("UTC"),
+        {
+            "errors": [
+                {"message": "AiError: you have used up your daily free allocation of 10,000 neurons", "code": 4006}
+            ],
+            "success": False,
+            "result": {},
+            "messages": [],
+        },
+    ),
+    "a gateway's wait beside its provider's": lambda: Refusal(
+        Outcome.RATE_LIMITED, None, 120, openai("slow down", "x"), ("Retry-After: 60", "Retry-After: 120")
+    ),
     "Azure, a limit of 0 that is none": lambda: Refusal(
         Outcome.RATE_LIMITED,
         "tokens",

@@ -22,6 +22,7 @@ _WORDS: Final[Mapping[Outcome, frozenset[str]]] = {
         {
             *("insufficient_quota", "exceeded_current_quota_error", "payment_required", "insufficient_balance"),
             *("insufficient_credits", "billing_error", "billing_hard_limit_reached", "billing_not_active"),
+            *("budget_exceeded", "credit_limit"),  # LiteLLM (400), Together (429)
         }
     ),
     Outcome.OVERLOADED: frozenset(
@@ -77,7 +78,10 @@ _SENTENCES: Final = (
         Outcome.QUOTA,
         re.compile(
             r"credit balance is too low|specified api usage limits|exceeded your current quota|out of credits"
-            r"|insufficient (?:account )?(?:balance|credits?|funds|quota)|requires more credits",
+            r"|insufficient (?:account )?(?:balance|credits?|funds|quota)|requires more credits"
+            # LiteLLM; Together; xAI (403); Portkey (412); Zhipu (429: "the balance does not suffice")
+            r"|\b(?:budget has been exceeded|exceeded ?budget|credit limit exceeded|used all available credits"
+            r"|monthly spending limit|exceeded your usage limits?)\b|余额不足",
             re.IGNORECASE,
         ),
     ),
@@ -113,7 +117,7 @@ _ASKED: Final = re.compile(r"\blimit:? ?(\d[\d,]{0,19}).{0,80}?\brequested:? ?(\
 
 _CLOSED: Final = re.compile(
     # Gemini: a model outside the plan; Anthropic's fast mode
-    r"\blimit: ?0\b"
+    r"\blimit(?:: ?| of )0(?![.,]?\d)"
     r"|\bnot (?:available|enabled|open|provisioned) (?:for|to|on) (?:your|this) (?:organi[sz]ation|account|plan)",
     re.IGNORECASE,
 )

@@ -172,7 +172,7 @@ def _sentence(value: object, depth: int = 5) -> str:
     if isinstance(value, list) and depth:
         return "; ".join(said for one in value[:5] if (said := _sentence(one, depth - 1)))
     if isinstance(value, dict) and depth:
-        keys = ("error", "message", "msg", "detail", "description")
+        keys = ("error", "message", "msg", "detail", "description", "errors")
         said = next((said for key in keys if (said := _sentence(value.get(key), depth - 1))), "")
         place = value.get("loc")
         if said and isinstance(place, list):
@@ -222,4 +222,4 @@ def _redirect(location: str) -> str:
         return "redirect not followed"
     host = parts.netloc.rpartition("@")[2]
     place = f"{parts.scheme}://{host}".removeprefix("://") if host else parts.path
-    return line(f"redirect to {place} not followed")
+    return line(f"redirect to {place} not followed") if place else "a redirect that names no place"

@@ -130,6 +130,12 @@ LITELLM_KEY = {"error": {"message": "No connected db.", "type": "no_db_connectio
         (401, {"message": "Unauthorized", "request_id": "x"}, Outcome.AUTH, "Unauthorized"),
         (402, openai("Insufficient Balance", "unknown_error", "invalid_request_error"), Outcome.QUOTA, "Insufficient"),
         (402, {"error": {"code": 402, "message": "Insufficient credits."}}, Outcome.QUOTA, "Insufficient credits."),
+        (
+            412,
+            {"status": "failure", "message": "You have exceeded your usage limits"},
+            Outcome.QUOTA,
+            "You have exceeded",
+        ),
         (403, openai("Country, region, or territory not supported"), Outcome.AUTH, "Country"),
         (404, openai("The model `x` does not exist", code="model_not_found"), Outcome.NOT_FOUND, "`x`"),
         (404, {"error": "model 'x' not found"}, Outcome.NOT_FOUND, "model 'x' not found"),
@@ -232,6 +238,11 @@ def test_other_bodies(status, body, outcome, detail):
     assert trouble(status, {}, body) == Trouble(outcome, detail)
 
 
+def test_a_list_of_errors_says_its_sentence():  # Cloudflare's APIs
+    body = b'{"success": false, "errors": [{"code": 7003, "message": "No route"}], "messages": [], "result": null}'
+    assert trouble(400, {}, body).detail == "No route"
+
+
 @pytest.mark.parametrize(
     ("location", "detail"),
     [
@@ -240,6 +251,7 @@ def test_other_bodies(status, body, outcome, detail):
         ("/v2/chat/completions?key=secret", "redirect to /v2/chat/completions not followed"),
         ("//cdn.example/x", "redirect to cdn.example not followed"),
         ("http://[broken", "redirect not followed"),
+        ("", "a redirect that names no place"),
     ],
 )
 def test_redirects_name_where_they_led(location, detail):
