@@ -90,15 +90,19 @@ def control_of(sample: Sample, origin: str) -> Control | None:
     if sample.connect_ms is not None and not never_connected(sample):
         times = (sample.dns_ms, sample.connect_ms, sample.tls_ms)
         return Control(origin, sample.started_at, Outcome.OK, "", *times)
-    if sample.outcome in SET_UP or never_connected(sample):
+    if never_connected(sample):
         return Control(origin, sample.started_at, sample.outcome, sample.outcome_detail or "")
     return None
 
 
 def never_connected(sample: Sample) -> bool:
-    """Whether a probe failed before its connection was open."""
+    """Whether a probe failed before its connection was open.
+
+    A server that wants a client certificate may say so after the handshake (TLS 1.3), or in an HTTP response.
+    """
     late = sample.outcome is Outcome.TIMEOUT and (sample.outcome_detail or "").startswith("connect:")
-    return late or sample.outcome in SET_UP
+    opened = sample.outcome is Outcome.TLS and (sample.tls_ms is not None or sample.http_status is not None)
+    return late or (sample.outcome in SET_UP and not opened)
 
 
 def failed_at_proxy(sample: Sample) -> bool:

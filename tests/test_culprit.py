@@ -1,6 +1,7 @@
 """The verdict: who is to blame, from outcomes and controls alone."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -209,6 +210,12 @@ def test_a_cold_probes_set_up_is_a_control_and_a_kept_connection_is_none():
         assert control_of(refused, "https://h") == Control("https://h", refused.started_at, outcome, "why")
     late = sample(outcome=Outcome.TIMEOUT, outcome_detail="connect: nothing within 5 s")
     assert control_of(late, "https://h").outcome is Outcome.TIMEOUT
+    wants = replace(cold, outcome=Outcome.TLS, outcome_detail="the server wants a client certificate")
+    assert control_of(wants, "https://h") == control_of(cold, "https://h"), "it says so after the handshake"
+    assert (
+        control_of(replace(wants, connection="warm", connect_ms=None, tls_ms=None, http_status=400), "https://h")
+        is None
+    )
     assert control_of(sample(outcome=Outcome.TIMEOUT, outcome_detail="stall: nothing within 5 s"), "https://h") is None
     assert control_of(sample(outcome=Outcome.SKIPPED), "https://h") is None
 

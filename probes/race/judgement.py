@@ -61,11 +61,12 @@ class Duel:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What went wrong in a lane, and in how many heats."""
+    """What went wrong in a lane, and in how many heats. ``counts``: it speaks against the lane itself."""
 
     lane: str
     words: str
     heats: int
+    counts: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,8 @@ def _faults(lanes: Sequence[str], found: Sequence[Trouble]) -> Iterator[Fault]:
         mine = [one for one in found if one.lane == lane]
         for words, count in Counter(one.words for one in mine).most_common():
             details = Counter(one.detail for one in mine if one.words == words and one.detail).most_common(1)
-            yield Fault(lane, f"{words}: {details[0][0]}" if details else words, count)
+            counts = any(one.counts for one in mine if one.words == words)
+            yield Fault(lane, f"{words}: {details[0][0]}" if details else words, count, counts)
 
 
 def _ranks(rows: Sequence[_Row], standings: Mapping[str, Standing]) -> dict[str, tuple[bool, int, float]]:

@@ -16,7 +16,7 @@ NOT_RUN: Final = frozenset({Outcome.SKIPPED, Outcome.OWN_FAULT})
 """What inftop did not start, or spoilt itself, is held against nobody."""
 
 
-ANSWER_ALONE: Final = "its reasoning is not shown as it is generated; other lanes' tokens/s are of all output"
+ANSWER_ALONE: Final = "other lanes' are of all output"
 
 
 class Trouble(NamedTuple):

@@ -68,5 +68,5 @@ def test_without_a_finish_all_is_null_and_the_faults_are_named():
     assert (record["winner"], record["lane"], record["against"], record["duels"]) == (None, None, None, [])
     assert list(record["metrics"]) == METRICS
     assert all(one["ratio"] is None and one["pairs"] == 0 for one in record["metrics"].values())
-    assert record["faults"][0] == {"lane": "A", "words": "connect: refused", "heats": 1}
+    assert record["faults"][0] == {"lane": "A", "words": "connect: refused", "heats": 1, "counts": True}
     assert record["cost"]["usd"] is None

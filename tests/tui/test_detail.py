@@ -17,7 +17,8 @@ from tests.tui.screen import showing
 from tui.format import clock
 from tui.health import due
 from tui.limits import Level
-from tui.panels.detail import Detail, against, changes, failure, failures_text, figures, limits, title
+from tui.panels.detail import Detail, against, changes, failure, failures_text, limits, title
+from tui.panels.sample_words import REOPENED, figures, note
 from tui.served import Change
 from tui.view import EndpointView, Figures
 from tui.widgets.waterfall import Waterfall
@@ -70,6 +71,21 @@ def test_a_speed_of_the_answer_alone_says_so_and_its_tokens_are_not_those_of_the
     assert not any("a chunk" in one for one in shown)
 
 
+def test_a_request_that_was_sent_again_and_a_set_up_in_doubt_are_said():
+    again = replace(GOOD, connection="cold", reopened=True, setup_trusted=False, setup_error_bound_ms=7.25)
+    assert {REOPENED, "set-up not trusted: off by up to 7.2 ms"} <= set(figures(again))
+    assert note(again) == "set-up not trusted; reopened"
+    fine = replace(again, reopened=False, setup_trusted=True)
+    assert not {REOPENED, "set-up not trusted: off by up to 7.2 ms"} & set(figures(fine))
+    assert note(fine) == note(GOOD) == ""
+
+
+def test_the_line_of_a_list_says_what_to_know_of_a_sample():
+    assert note(replace(GOOD, speed_basis="answer")) == "tok/s of the answer"
+    assert note(replace(GOOD, trusted=False, reopened=True)) == "not trusted: this machine held it up"
+    assert note(failed(1)) == "first token: nothing within 30 s"
+
+
 def test_a_withheld_speed_says_why_and_an_estimate_is_called_one():
     detail = "tokens/s withheld: the provider sent no token count"
     shown = figures(
@@ -98,6 +114,7 @@ def test_an_endpoint_of_a_group_is_compared_with_the_best_of_it():
 def test_a_failed_probe_says_what_came_back():
     hit = sample(outcome=Outcome.RATE_LIMITED, outcome_detail="429", http_status=429, retry_after_s=41.0)
     assert figures(hit) == ["HTTP 429", "retry after 41 s"]
+    assert figures(replace(hit, retry_after_s=33_011.0)) == ["HTTP 429", "retry after 9 h"]
 
 
 def test_a_hint_on_a_good_sample_is_told_as_a_hint():

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from probes.race.judgement import Fault
 from probes.race.news import RaceCommand
 from probes.store.problem import StoreProblem
 from tests.tui import fabric, racing
@@ -300,6 +301,18 @@ async def test_lanes_that_failed_say_how_and_never_have_a_place(fleet):
         assert "⚑ 1st" in race.text
         assert "⚑ 2nd" not in race.text
         assert all(f"✕ {one.name}: " in race.text for one in (CUT, WRONG, LIMITED))
+
+
+async def test_what_is_held_against_nobody_is_no_failure_of_the_lane(fleet):
+    run = racing.race(CEREBRAS, GROQ)
+    remarked = replace(run.verdict, faults=(Fault(GROQ.name, "tokens/s of the answer alone", 1, counts=False),))
+    async with opened(fleet, size=(160, 45)) as race:
+        await race.press("s")
+        news = Told(run).seek(60_000)[-1]
+        race.app._take(replace(news, phase="over", verdict=remarked))
+        await race.settle()
+        assert f"○ {GROQ.name}: tokens/s of the answer alone, 1 of 1" in race.text
+        assert f"✕ {GROQ.name}" not in race.text
 
 
 async def test_a_race_stopped_in_its_first_heat_says_so(fleet):

@@ -11,16 +11,15 @@ from textual.events import Resize
 from textual.widgets import Static
 
 from probes.culprit import Verdict
-from probes.outcome import Outcome
 from probes.sample import Sample
-from probes.stats import chars_per_s
 from probes.text import line
 from tui.blame import reasons
-from tui.format import DASH, clock, number, stamp, times, until, usd
+from tui.format import DASH, clock, number, stamp, times, until
 from tui.health import due
 from tui.lanes import lanes_lines
 from tui.limits import Level
 from tui.palette import endpoint_color
+from tui.panels.sample_words import figures
 from tui.served import other_tier
 from tui.view import EndpointView, LaneFigures
 from tui.widgets.spark import CHANGE
@@ -80,80 +79,11 @@ def _served(sample: Sample | None, asked: str | None) -> str:
     return f" → {words}" if words else ""
 
 
-def figures(sample: Sample) -> list[str]:
-    """The figures of one sample in words, the important first; what is not known is left out."""
-    found = [
-        *_timed((("TTFT", sample.ttft_ms), ("TTFA", sample.ttfa_ms), ("E2E", sample.e2e_ms))),
-        *_speeds(sample),
-        *_warnings(sample),
-        *_tokens(sample),
-    ]
-    if sample.gap_max_ms is not None:
-        gaps = (sample.gap_p50_ms, sample.gap_p95_ms, sample.gap_max_ms)
-        found.append("gaps p50 {} p95 {} max {} ms".format(*map(number, gaps)))
-    if speed := chars_per_s(sample.output_chars, sample.e2e_ms):
-        found.append(f"{number(speed)} characters/s")
-    if sample.cost_usd is not None:
-        found.append(_cost(sample.cost_usd, sample.provider_cost_usd))
-    if sample.finish_reason:
-        found.append(f"finish {line(sample.finish_reason)}")
-    if sample.http_status is not None and sample.outcome is not Outcome.OK:
-        found.append(f"HTTP {sample.http_status}")
-    return found + _hints(sample)
-
-
-def _cost(usd_paid: float, told: float | None) -> str:
-    """The cost, and beside it what the provider told of it where that is another figure."""
-    return usd(usd_paid) if told is None or told == usd_paid else f"{usd(usd_paid)} ({usd(told)} says the provider)"
-
-
 def against(view: EndpointView) -> list[str]:
     """How the endpoint's medians compare with the best of its group; nothing where nobody else is in it."""
     ratios = (("TTFT", view.ttft_ratio), ("tokens/s", view.tokens_per_s_ratio))
     words = ", ".join(f"{name} {times(ratio)}" for name, ratio in ratios if ratio is not None)
     return [f"medians against the group's best: {words}"] if words else []
-
-
-def _timed(spans: Sequence[tuple[str, float | None]]) -> list[str]:
-    return [f"{name} {number(ms)} ms" for name, ms in spans if ms is not None]
-
-
-def _speeds(sample: Sample) -> list[str]:
-    if sample.tokens_per_s is None:
-        return []
-    whole = f" ({number(sample.e2e_tokens_per_s)} end to end)" if sample.e2e_tokens_per_s is not None else ""
-    of_it = " of the answer" if sample.speed_basis == "answer" else ""
-    return [f"{number(sample.tokens_per_s)} tokens/s{of_it}{whole}"]
-
-
-def _warnings(sample: Sample) -> list[str]:
-    """What to know before reading an ok sample: its own detail, and that this machine bent its times."""
-    bent = sample.trusted is False and sample.error_bound_ms is not None
-    said = [line(sample.outcome_detail)] if sample.outcome is Outcome.OK and sample.outcome_detail else []
-    return [f"not trusted: held up for {number(sample.error_bound_ms)} ms", *said] if bent else said
-
-
-def _tokens(sample: Sample) -> list[str]:
-    found = []
-    if sample.output_tokens is not None:
-        counted = sample.token_source == "usage"  # noqa: S105  # not a password
-        thought = f", {number(sample.reasoning_tokens)} of them reasoning" if sample.reasoning_tokens else ""
-        found.append(f"{number(sample.output_tokens)} tokens{'' if counted else ' estimated'}{thought}")
-        if sample.chunks and counted and sample.tokens_per_s is not None and sample.speed_basis != "answer":
-            found.append(f"{sample.output_tokens / sample.chunks:.1f} a chunk")
-    if sample.input_tokens is not None:
-        cached = f", {number(sample.cached_tokens)} cached" if sample.cached_tokens else ""
-        found.append(f"{number(sample.input_tokens)} in{cached}")
-    return found
-
-
-def _hints(sample: Sample) -> list[str]:
-    """What the provider says of waiting; where it served all the same, that is no more than a hint."""
-    found = []
-    if sample.retry_after_s is not None:
-        hint = ", a hint only" if sample.outcome is Outcome.OK else ""
-        found.append(f"retry after {number(sample.retry_after_s)} s{hint}")
-    return [*found, "served over the limit"] if sample.over_limit else found
 
 
 def limits(view: EndpointView, at: int | None) -> list[str]:

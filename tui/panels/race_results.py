@@ -171,11 +171,12 @@ def _money(
 
 
 def _faults(verdict: Verdict | None, width: int) -> list[Row]:
-    """What went wrong, lane by lane."""
+    """What went wrong, lane by lane; ○ where it is held against nobody."""
     rows: list[Row] = []
     for fault in verdict.faults if verdict else ():
         words = f"{fault.lane}: {line(fault.words)}, {fault.heats} of {verdict.heats if verdict else 0}"
-        rows.append((("✕ ", "error"), (words[: width - 2], "error")))
+        mark, ink = ("✕ ", "error") if fault.counts else ("○ ", "warning")
+        rows.append(((mark, ink), (words[: width - 2], ink)))
     return rows
 
 

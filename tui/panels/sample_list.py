@@ -9,8 +9,8 @@ from textual.message import Message
 from probes.outcome import FAILED, Outcome
 from probes.sample import Sample
 from probes.store.pages import PAGE, Stored
-from probes.text import line
 from tui.format import clock, moment, number
+from tui.panels.sample_words import note
 from tui.panels.troubles import LETTERS
 from tui.widgets.plate import Plate, Row
 
@@ -159,8 +159,6 @@ def _row(one: Sample, width: int) -> Row:
     figures = f"{number(one.ttft_ms):>8} {number(one.tokens_per_s):>7} "
     if wide:
         figures += f"{number(one.e2e_ms):>8} {number(one.output_tokens):>7} {number(one.gap_max_ms):>8}  "
-    bent = one.trusted is False and one.outcome is Outcome.OK
-    said = "not trusted: this machine held it up" if bent else line(one.outcome_detail or "")
     where = f"{one.vantage}  " if wide else ""
     used = 2 + 16 + 15 + 5 + len(figures) + 2
     return (
@@ -168,5 +166,5 @@ def _row(one: Sample, width: int) -> Row:
         (f"{named:<14.14} ", "figure" if one.outcome is Outcome.OK else ink),
         (f"{one.connection or '–':<5}", "label"),
         (figures, "figure"),
-        (f"  {where}{said}"[: max(width - used, 0)], "hint"),
+        (f"  {where}{note(one)}"[: max(width - used, 0)], "hint"),
     )

@@ -16,9 +16,9 @@ from probes.store.problem import StoreProblem
 from probes.text import plain
 from tui.endpoint_keys import SAMPLE_FOOTER, SAMPLE_KEYS
 from tui.keys import bindings
-from tui.panels.detail import figures
 from tui.panels.key_line import KeyLine
 from tui.panels.sample_facts import fact_rows, title_row
+from tui.panels.sample_words import figures
 from tui.widgets.plate import Plate, Row
 from tui.widgets.waterfall import Waterfall
 
