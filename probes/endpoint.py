@@ -168,3 +168,14 @@ class Endpoint:
         """Scheme, host and port: the only place the key may go."""
         parts = urlsplit(self.base_url)
         return f"{parts.scheme}://{parts.netloc}"
+
+
+def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Request fields with others laid ``over`` them, object by object: a preset's, an endpoint's own, a dialect's."""
+    result = dict(base)
+    for name, value in over.items():
+        if isinstance(value, Mapping):
+            below = result.get(name)
+            value = merged(below if isinstance(below, Mapping) else {}, value)
+        result[name] = value
+    return result

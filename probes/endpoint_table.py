@@ -20,6 +20,7 @@ from probes.endpoint import (
     Quirks,
     Reasoning,
     Timeouts,
+    merged,
 )
 from probes.key_table import KeyOptions, read_headers, read_key_options
 from probes.preset import Preset, dialects, paths, presets, socket_dialects
@@ -163,15 +164,6 @@ def _blame_owned(body: Table, owned: Mapping[str, Any]) -> None:
             _blame_owned(body.table(name), option)
         elif name in body:
             body.blame(name, f"is set by inftop: use the endpoint's {option}")
-
-
-def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """``base`` with ``over`` laid on it, table by table: request fields of an endpoint on those of its preset."""
-    result = dict(base)
-    for name, value in over.items():
-        below = result.get(name)
-        result[name] = merged(below, value) if isinstance(below, Mapping) and isinstance(value, Mapping) else value
-    return result
 
 
 def _preset(table: Table) -> Preset:

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from probes.config import load
-from probes.endpoint_table import merged
+from probes.endpoint import merged
 from probes.preset import dialects, presets, read
 from probes.toml_table import ConfigError
 from probes.wire import load_dialect

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from probes.commands.probe import probe
-from probes.endpoint_table import merged
+from probes.endpoint import merged
 from probes.preset import presets
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant

@@ -6,7 +6,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from probes.endpoint_table import merged
+from probes.endpoint import merged
 from probes.outcome import Outcome
 from probes.preset import dialects, presets
 from probes.probe import Prober

@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
-from probes.endpoint import Endpoint, Timeouts
-from probes.endpoint_table import merged
+from probes.endpoint import Endpoint, Timeouts, merged
 from probes.preset import Preset, presets
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.demo_model import OUTPUT_TOKENS, DemoModel

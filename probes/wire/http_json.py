@@ -7,7 +7,7 @@ from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from probes import __version__
-from probes.endpoint import Endpoint
+from probes.endpoint import Endpoint, merged
 from probes.keys import Secret
 from probes.text import line
 from probes.wire.dialect import Served, WireRequest
@@ -50,17 +50,6 @@ def request_url(endpoint: Endpoint, path: str) -> str:
 def bearer(key: Secret | None) -> dict[str, str]:
     """The header that shows the key, where there is one."""
     return {} if key is None else {"authorization": f"Bearer {key.reveal()}"}
-
-
-def merged(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
-    """``ours`` with ``theirs`` over it, objects merged and not replaced."""
-    whole = dict(ours)
-    for name, value in theirs.items():
-        if isinstance(value, Mapping):
-            below = whole.get(name)
-            value = merged(below if isinstance(below, Mapping) else {}, value)
-        whole[name] = value
-    return whole
 
 
 def served_request(headers: Mapping[str, str]) -> list[Served]:
