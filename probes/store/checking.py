@@ -61,7 +61,8 @@ def check(url: str, on_progress: Progress = lambda _what, _done, _total: None) -
             return Checked(0, 0, tuple(troubles), ("nothing else was looked at",))
         samples: int = store.one("SELECT count(*) FROM sample")[0]
         if not store.is_current:
-            return Checked(samples, 0, (), ("an older inftop wrote it: its rollups are still to be made",))
+            note = "an older inftop wrote it: its rollups can be looked at when a recorder has brought it up to date"
+            return Checked(samples, 0, (), (note,))
         rollups: int = store.one("SELECT count(*) FROM rollup")[0]
         troubles += _of_references(store)
         notes = []
