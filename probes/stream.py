@@ -173,7 +173,7 @@ class Stream:
         except ssl.SSLError as error:
             with contextlib.suppress(OSError):
                 await self._send(tls.outgoing())  # the alert that tells the server why
-            raise handshake_error(error, tls.seen) from error
+            raise handshake_error(error, tls.seen, time.time()) from error
         await self._send(tls.outgoing())
         self._tls = tls
         last = stamp if tls.is_between_records else stamp._replace(end_doubt=stamp.doubt)

@@ -77,10 +77,10 @@ class Handshake(NamedTuple):
     chain: Sequence[Certificate] = ()
 
 
-def handshake_error(error: ssl.SSLError, seen: Handshake) -> HandshakeError:
-    """What a failed handshake comes to."""
+def handshake_error(error: ssl.SSLError, seen: Handshake, now_epoch_s: float) -> HandshakeError:
+    """What a handshake that failed at ``now_epoch_s`` (seconds since the epoch) comes to."""
     if isinstance(error, ssl.SSLCertVerificationError):
-        return HandshakeError(Outcome.TLS, _certificate_words(error, seen))
+        return HandshakeError(Outcome.TLS, _certificate_words(error, seen, now_epoch_s))
     if seen.heard and seen.heard[0] not in _CONTENT_TYPES:
         return HandshakeError(Outcome.TLS, _no_tls(seen.heard))
     at_once = _first_alert(seen.heard)
@@ -159,9 +159,8 @@ def _no_tls(heard: bytes) -> str:
     return f"no TLS: the server says {line(heard[:40].decode('latin-1'), 40)!r}"
 
 
-def _certificate_words(error: ssl.SSLCertVerificationError, seen: Handshake) -> str:
+def _certificate_words(error: ssl.SSLCertVerificationError, seen: Handshake, now: float) -> str:
     code, leaf = error.verify_code, seen.chain[0] if seen.chain else None
-    now = time.time()
     if code == _EXPIRED and (late := _first(seen.chain, lambda one: _instant(one, "notAfter") < now)):
         return f"certificate: expired {_day(late, 'notAfter')} (today is {_today(now)} here): {_described(late)}"
     if code == _NOT_YET and (early := _first(seen.chain, lambda one: _instant(one, "notBefore") > now)):
