@@ -27,8 +27,8 @@ _PORTS: Final = {"http": 80, "https": 443}
 class Control:
     """One check of the way to an origin (see `way_of`), at an instant in milliseconds since the epoch.
 
-    ``outcome`` is ok, dns, connect, tls or timeout. Times are None where that step was not taken, or not finished;
-    ``reference``: the origin is the configured host that belongs to no provider.
+    ``outcome`` is ok, dns, connect, tls, timeout or protocol. Times are None where that step was not taken, or not
+    finished; ``reference``: the origin is the configured host that belongs to no provider.
     """
 
     origin: str

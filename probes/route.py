@@ -2,6 +2,7 @@
 
 import ipaddress
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, Literal
 from urllib.parse import SplitResult, unquote, urlsplit
@@ -11,6 +12,9 @@ from probes.keys import Secret
 ENVIRONMENT: Final = "env"
 DIRECT: Final = "none"
 """What ``proxy`` may say in place of an address."""
+
+SYSTEM: Final = "system"
+"""What ``ca`` may say in place of a file: the authorities of this machine."""
 
 _PORTS: Final = {"http": 80, "https": 443}
 _SECURED: Final = {"ws": "http", "wss": "https"}
@@ -143,6 +147,13 @@ def ignored_proxy(route: Route, base_url: str) -> str | None:
 def ignored_words(variable: str) -> str:
     """That a proxy of the environment is not used, and what would use it."""
     return f'{variable} is set and ignored: proxy = "{ENVIRONMENT}" uses it'
+
+
+def ignored_notes(routes: Iterable[tuple[Route, str]]) -> list[str]:
+    """That proxies of the environment are not used, and for how many endpoints, given as their routes and addresses."""
+    found = [ignored_proxy(route, address) for route, address in routes]
+    named = dict.fromkeys(one for one in found if one is not None)
+    return [f"{ignored_words(one)} (endpoints: {found.count(one)})" for one in named]
 
 
 def is_on_this_machine(host: str) -> bool:

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Final
 
 from probes import toml_value as check
-from probes.route import DIRECT, ENVIRONMENT, Route, TlsOptions, proxy_at, via_of
+from probes.route import DIRECT, ENVIRONMENT, SYSTEM, Route, TlsOptions, proxy_at, via_of
 from probes.toml_table import Table
 
 UNIX: Final = "unix://"
 
-_SYSTEM, _DEFAULT, _NO_CERTIFICATE = "system", "default", "none"
+_DEFAULT, _NO_CERTIFICATE = "default", "none"
 _SOCKET_LIMIT: Final = 103
 """Bytes of a socket's path that every system takes (unix(7), macOS's sys/un.h)."""
 
@@ -99,8 +99,8 @@ def _authorities(table: Table) -> Callable[[object], str]:
     """A check for whom to trust: "system", "default", or a file with certificates."""
 
     def check_authorities(value: object) -> str:
-        path = _path_or(table, _SYSTEM, _DEFAULT)(value)
-        if path in (_SYSTEM, _DEFAULT):
+        path = _path_or(table, SYSTEM, _DEFAULT)(value)
+        if path in (SYSTEM, _DEFAULT):
             return path
         from probes.tls_context import flaw_of_authorities  # only now: it reads the file
 

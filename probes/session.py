@@ -16,7 +16,6 @@ from probes import __version__
 from probes.budget import DAY_MS, Budget, Ledger, midnight
 from probes.buffering import ANSWERS
 from probes.charge import Spent, charge
-from probes.commands.check_route import ignored_notes
 from probes.config import HERE, find_config, load
 from probes.control import USUAL, ControlPlan
 from probes.descriptors import lack, raise_limit
@@ -26,6 +25,7 @@ from probes.frames import EndpointFacts, Hello
 from probes.keyfinder import KeyFinder
 from probes.probe import Probed
 from probes.race.racing import as_lane
+from probes.route import ignored_notes
 from probes.sample import Sample
 from probes.simulator.child import simulator_process
 from probes.store.journal_folder import journal_folder, samples_for
@@ -130,7 +130,8 @@ async def open_engine(
     sys.setswitchinterval(SWITCH_S)
     if (why := lack(plan.endpoints, raise_limit())) is not None:
         log.warning("%s", why)
-    for note in ignored_notes(plan.endpoints) if watching else ():
+    routes = [(one.route, one.base_url) for one in plan.endpoints if one.enabled and watching]
+    for note in ignored_notes(routes):
         log.warning("%s", note)
     alone = _alone(plan, stop or asyncio.Event(), heartbeat or Heartbeat())
     async with alone if watching else contextlib.nullcontext() as claim:

@@ -6,11 +6,9 @@ import ssl
 from pathlib import Path
 from typing import Final
 
-from probes.route import TlsOptions
+from probes.route import SYSTEM, TlsOptions
 from probes.text import line
 from probes.toml_table import ConfigError, Problem
-
-SYSTEM: Final = "system"
 
 _ENVIRONMENT: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 

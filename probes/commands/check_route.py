@@ -2,13 +2,11 @@
 
 import time
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any
 
 from probes.endpoint import Endpoint
 from probes.peer import is_encrypted
-from probes.route import ENVIRONMENT, UnixSocket, ignored_proxy, ignored_words, via_of
-
-_SYSTEM: Final = "system"
+from probes.route import ENVIRONMENT, SYSTEM, UnixSocket, ignored_notes, ignored_proxy, via_of
 
 
 def route_facts(endpoint: Endpoint) -> list[str]:
@@ -46,19 +44,12 @@ def route_notes(endpoints: Iterable[Endpoint]) -> list[str]:
         from probes.tls_context import check_environment  # only now: `ssl` is of no use to most checks
 
         check_environment()
-    notes = ignored_notes(enabled)
+    notes = ignored_notes((one.route, one.base_url) for one in enabled)
     files = dict.fromkeys(one for each in enabled for one in (each.route.tls.ca, each.route.tls.client_cert))
     for path in files:
-        if path is not None and path != _SYSTEM:
+        if path is not None and path != SYSTEM:
             from probes.tls_context import ends_at
 
             if (end := ends_at(path)) is not None and end < time.time():
                 notes.append(f"{path}: expired {time.strftime('%Y-%m-%d', time.gmtime(end))}")
     return notes
-
-
-def ignored_notes(endpoints: Iterable[Endpoint]) -> list[str]:
-    """That proxies of the environment are not used, and for how many endpoints."""
-    found = [ignored_proxy(one.route, one.base_url) for one in endpoints if one.enabled]
-    named = dict.fromkeys(one for one in found if one is not None)
-    return [f"{ignored_words(one)} (endpoints: {found.count(one)})" for one in named]

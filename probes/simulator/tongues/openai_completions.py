@@ -7,12 +7,12 @@ from typing import Any, Final
 from probes.simulator.course import Piece
 from probes.simulator.request import Ask, Request, body_of, cap_of, tokens_in
 from probes.simulator.script import Act
-from probes.simulator.tongues import openai_chat
+from probes.simulator.tongues.openai_chat import Chunks, complaint, refused
 from probes.simulator.tongues.tongue import Tongue, bearer
 from probes.wire.dialect import Kind
 
 
-class Texts(openai_chat.Chunks):
+class Texts(Chunks):
     """One answer's stream of chunks."""
 
     SORT = "text_completion"
@@ -59,4 +59,4 @@ def _hear(request: Request) -> Ask:
     )
 
 
-TONGUE: Final = Tongue(_hear, bearer, Texts, openai_chat.refused, openai_chat.complaint)
+TONGUE: Final = Tongue(_hear, bearer, Texts, refused, complaint)
