@@ -7,7 +7,7 @@ from typing import Final
 
 from probes import toml_value as check
 from probes.endpoint import HeaderKey, KeyCommand, KeyHeader
-from probes.keys import KEY_ADVICE, looks_like_a_key, starts_like_a_key
+from probes.keys import KEY_ADVICE, holds_a_key, looks_like_a_key, starts_like_a_key
 from probes.toml_table import Table
 
 USUAL_LIFETIME_S: Final = 45 * 60.0
@@ -26,7 +26,9 @@ _OWN_HEADERS: Final = frozenset(
 _NO_PLACE_FOR_A_KEY: Final = _OWN_HEADERS | {"accept", "user-agent"}
 
 _SECRET: Final = re.compile(
-    r"(?:.*[-_])?(?:api[-_]?key|token|secret|key|password|passwd|credentials?|authorization|cookie)", re.IGNORECASE
+    r"(?:.*[-_])?(?:(?:api|access|auth|secret)?[-_]?(?:key|token|secret)"
+    r"|auth|password|passwd|passphrase|pass|pwd|jwt|credentials?|authorization|cookie)",
+    re.IGNORECASE,
 )
 _NO_SECRET: Final = re.compile(r"(?:.*[-_])?(?:cache|idempotency)[-_]key", re.IGNORECASE)
 """Named like a secret, and none: what a request is cached or told from its repetition by."""
@@ -100,7 +102,7 @@ def _key_header(table: Table) -> KeyHeader | None:
 
 
 def _refused(name: str) -> str | None:
-    if not _HEADER_NAME.fullmatch(name):
+    if not _HEADER_NAME.fullmatch(name) or starts_like_a_key(name):
         return "is not a header's name"
     return "is set by inftop" if name.lower() in _OWN_HEADERS else None
 
@@ -131,7 +133,7 @@ def _header_value(value: object) -> str | tuple[str, str]:
     held = check.text(value)
     if not (held.isascii() and held.isprintable()) or held != held.strip():
         raise ValueError("must be printable ASCII without line breaks and without blanks around it")
-    if starts_like_a_key(held):
+    if holds_a_key(held):
         raise ValueError(f"looks like a key; {_BY_NAME}")
     found = _REFERENCE.fullmatch(held)
     if found is None:

@@ -11,7 +11,7 @@ from probes.aws import AwsCredentials
 from probes.clock import elapsed_ns
 from probes.credentials import Credentials, SecretHeader
 from probes.endpoint import Endpoint, KeyCommand
-from probes.keys import KeyMissing, Secret, find_in_environment, find_key
+from probes.keys import KeyMissing, Secret, find_in_environment, find_key, flaw_in_environment
 from probes.route import Proxy, via_of
 
 RETRY_S: Final = 60.0
@@ -97,6 +97,8 @@ class KeyFinder:
         """The key under the first of these names that has one. Raises KeyMissing, with words that begin so."""
         secret = await self._look_up(names)
         if secret is None:
+            if (flaw := flaw_in_environment(names)) is not None:
+                raise KeyMissing(f"{lacking}: {flaw}")
             raise KeyMissing(f"{lacking}: set {' or '.join(names)}, or: inftop keys set {names[0]}")
         return secret
 

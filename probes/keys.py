@@ -13,6 +13,8 @@ SERVICE: Final = "inftop"
 KEY_ADVICE: Final = "keys go into the environment or the keyring (inftop keys set NAME), never into a file"
 
 _PREFIXES: Final = re.compile(rf"\s*(?:Bearer |{PREFIX.pattern})[\w.~+/=-]{{8}}", re.ASCII)
+_INSIDE: Final = re.compile(rf"(?<![\w-])(?:{PREFIX.pattern})(?=[\w.~+/=-]*[0-9])[\w.~+/=-]{{8}}", re.ASCII)
+_APART: Final = re.compile(r"[^\w~+-]+")
 _RANDOM: Final = re.compile(r"[\w~+/=-]{20,}", re.ASCII)
 _LENGTH_LIMIT: Final = 8192
 
@@ -110,9 +112,28 @@ def flaw(value: str) -> str | None:
     return None
 
 
+def flaw_in_environment(names: tuple[str, ...]) -> str | None:
+    """In words: that an environment variable of these names holds what cannot be a key; None where none does."""
+    for name in names:
+        value = os.environ.get(name, "").strip()
+        if value and (why := flaw(value)) is not None:
+            return f"the environment variable {name} {why}"
+    return None
+
+
 def starts_like_a_key(text: str) -> bool:
     """Whether a text begins as the keys of a known provider do."""
     return _PREFIXES.match(text) is not None
+
+
+def holds_a_key(text: str) -> bool:
+    """Whether a text begins like a key of a known provider, or has a word that does, as ``--token=…``."""
+    return starts_like_a_key(text) or _INSIDE.search(text) is not None
+
+
+def has_what_looks_like_a_key(text: str) -> bool:
+    """Whether a text, or a part of it between other characters than keys are made of, may be a key."""
+    return looks_like_a_key(text) or holds_a_key(text) or any(map(looks_like_a_key, _APART.split(text)))
 
 
 def looks_like_a_key(text: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from probes.small_file import read_small_file
 from probes.text import line
-from probes.toml_value import arguments, kind, nearest
+from probes.toml_value import arguments, kind, nearest, shown_name
 
 T = TypeVar("T")
 
@@ -103,7 +103,7 @@ class Table:
 
     def blame(self, key: str, what: str) -> None:
         """Note a problem of one key, or of the whole table where ``key`` is empty."""
-        where = ": ".join(part for part in (self._where, f"{self._path}{key}" if key else "") if part)
+        where = ": ".join(part for part in (self._where, f"{self._path}{shown_name(key)}" if key else "") if part)
         self._problems.append(Problem(self._file, where, what))
 
     def take(self, key: str, check: Callable[[object], T], default: T) -> T:
@@ -166,7 +166,7 @@ class Table:
             guess = nearest(key, self._asked)
             hint = f"did you mean '{self._path}{guess}'? " if guess else ""
             allowed = ", ".join(sorted(self._path + one for one in self._asked))
-            self.blame("", f"unknown key '{line(self._path + key, 80)}'; {hint}allowed: {allowed}")
+            self.blame("", f"unknown key '{self._path}{shown_name(key)}'; {hint}allowed: {allowed}")
 
     def _unknown(self) -> Iterator[str]:
         return (key for key in self._values if key not in self._asked)

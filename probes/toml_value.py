@@ -8,12 +8,14 @@ from difflib import get_close_matches
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from probes.keys import KEY_ADVICE, looks_like_a_key, starts_like_a_key
+from probes.keys import KEY_ADVICE, has_what_looks_like_a_key, holds_a_key, looks_like_a_key, starts_like_a_key
 from probes.store.place import check_url
 from probes.text import line, plain
 from probes.when import lasting, seconds
 
 _KEY_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
+
+NOT_SHOWN: Final = "(what looks like a key, not shown)"
 
 _KINDS: Final[tuple[tuple[type | tuple[type, ...], str], ...]] = (
     (bool, "true or false"),  # before int: a bool is one in Python
@@ -33,9 +35,12 @@ def kind(value: object) -> str:
 
 def shown(value: object) -> str:
     """A value as an error may quote it: short, plain, and never a key pasted into the wrong place."""
-    if isinstance(value, str) and looks_like_a_key(value):
-        return "(what looks like a key, not shown)"
-    return line(repr(value), 60)
+    return NOT_SHOWN if isinstance(value, str) and has_what_looks_like_a_key(value) else line(repr(value), 60)
+
+
+def shown_name(name: str) -> str:
+    """The name of a setting as an error may show it: as `shown` has values, without quotes."""
+    return NOT_SHOWN if looks_like_a_key(name) else line(name, 80)
 
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:
@@ -156,8 +161,8 @@ def base_url(value: object) -> str:
     try:
         parts = urlsplit(url)
         _ = parts.port  # raises where the port is not a number
-    except ValueError as error:
-        raise ValueError(f"is not an address: {error}") from None
+    except ValueError:  # whose words quote parts of it
+        raise ValueError('is not an address like "https://host/v1" or "http://host:8080/v1"') from None
     if "@" in parts.netloc:
         raise ValueError(f"must not hold a user or password; {KEY_ADVICE}")
     if parts.scheme not in {"http", "https", "ws", "wss"} or not parts.hostname:
@@ -190,7 +195,7 @@ def arguments(value: object) -> tuple[str, ...]:
         raise ValueError('must be a list of texts, the program first, like ["gcloud", "auth"]')
     if any("\0" in one for one in value):
         raise ValueError("must not hold the character 0")
-    if any(starts_like_a_key(one) for one in value):
+    if any(holds_a_key(one) for one in value):
         raise ValueError(f"holds what looks like a key; {KEY_ADVICE}")
     return tuple(value)
 

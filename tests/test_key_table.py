@@ -110,7 +110,7 @@ def test_what_is_wrong_is_told(write, lines, said):
     [
         *("Authorization", "Proxy-Authorization", "Cookie", "api-key", "X-Api-Key", "x-goog-api-key", "apikey"),
         *("X-Auth-Token", "x-amz-security-token", "X-Client-Secret", "Ocp-Apim-Subscription-Key", "Token"),
-        *("cf-aig-authorization", "X-Password", "x_api_key"),
+        *("cf-aig-authorization", "X-Password", "x_api_key", "X-Auth", "X-AccessToken", "X-Pwd"),
     ],
 )
 def test_a_plain_value_under_a_secrets_name_is_refused_with_advice_and_not_quoted(write, name):
@@ -121,14 +121,36 @@ def test_a_plain_value_under_a_secrets_name_is_refused_with_advice_and_not_quote
     assert "planted" not in str(caught.value)
 
 
-@pytest.mark.parametrize("lines", ['key_command = ["sh", "sk-planted000"]', 'headers = { X-A = "$sk-planted0000" }'])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        'key_command = ["sh", "sk-planted000"]',
+        'key_command = ["sh", "--token=sk-planted000"]',
+        'headers = { X-A = "$sk-planted0000" }',
+        'headers = { X-A = "Token sk-planted0000" }',
+        'headers = { sk-planted0000 = "yes" }',
+        'sk-planted0000 = "yes"',
+        'base_url = "https://host:sk-planted0000/v1"',
+        'base_url = "host/sk-planted0000"',
+        'base_url = "https://sk-planted0000\uff03/v1"',
+    ],
+)
 def test_a_key_in_place_of_a_name_or_an_argument_is_refused_and_not_quoted(write, lines):
     with pytest.raises(ConfigError) as caught:
         load(write(ENDPOINT + lines))
     assert "planted" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["X-Team", "anthropic-beta", "cf-aig-cache-key", "X-Max-Tokens", "X-Keyspace"])
+def test_a_name_that_would_move_the_cursor_is_shown_as_one_plain_line(write):
+    with pytest.raises(ConfigError) as caught:
+        load(write(ENDPOINT + 'headers = { "a\\n\\u001b[2Jb" = "c" }'))
+    assert str(caught.value).count("\n") == 0
+    assert "\x1b" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name", ["X-Team", "anthropic-beta", "cf-aig-cache-key", "X-Max-Tokens", "X-Keyspace", "X-Author", "X-Bypass"]
+)
 def test_a_plain_value_under_another_name_is_sent_as_it_is(write, name):
     assert load(write(ENDPOINT + f'headers = {{ {name} = "infra-7" }}')).endpoints[0].headers == {name: "infra-7"}
 

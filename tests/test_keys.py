@@ -11,10 +11,13 @@ from keyring.backends.null import Keyring as NullKeyring
 from keyring.errors import KeyringLocked
 
 from probes import keyring_store
+from probes.commands.check import check
 from probes.key_sources import key_sources
+from probes.keyfinder import KeyFinder
 from probes.keyring_store import KeyringMissing
-from probes.keys import Secret, find_key, flaw, looks_like_a_key
+from probes.keys import KeyMissing, Secret, find_key, flaw, looks_like_a_key
 from tests.memory_keyring import BrokenKeyring, MemoryKeyring
+from tests.samples import endpoint
 
 NAMES = ("FIRST_API_KEY", "SECOND_API_KEY")
 
@@ -134,6 +137,25 @@ def test_a_value_no_header_can_carry_is_not_a_key(entries, monkeypatch, value):
     if "\x00" not in value:  # the system refuses it itself
         monkeypatch.setenv("SECOND_API_KEY", value)
     assert find_key(NAMES) is None
+
+
+@pytest.mark.parametrize("value", ["Bearer planted-9", "“planted-9”", "planted\nplanted-9", "planted-9\u200b"])
+async def test_one_that_is_set_and_cannot_be_sent_is_named_with_what_is_wrong(entries, monkeypatch, value):
+    monkeypatch.setenv("FIRST_API_KEY", value)
+    with pytest.raises(KeyMissing) as caught:
+        await KeyFinder().find(endpoint(keys=("FIRST_API_KEY",)))
+    assert str(caught.value).startswith("no key: the environment variable FIRST_API_KEY holds blanks, line breaks or")
+    assert "planted" not in str(caught.value)
+
+
+def test_check_says_so_too(entries, monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("FIRST_API_KEY", "Bearer planted-9")
+    path = tmp_path / "config.toml"
+    path.write_text('[[endpoint]]\nname = "a"\nmodel = "m"\nprovider = "openai"\nkey = "FIRST_API_KEY"\n')
+    check(path, as_json=False)
+    out, err = capsys.readouterr()
+    assert "note: the environment variable FIRST_API_KEY holds blanks" in err
+    assert "planted" not in out + err
 
 
 @pytest.mark.parametrize(

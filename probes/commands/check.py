@@ -17,6 +17,7 @@ from probes.config import Config, find_config, load
 from probes.daily_cost import DailyCost, daily_cost
 from probes.endpoint import DEFAULT_REASONING, Endpoint
 from probes.key_sources import key_sources
+from probes.keys import flaw_in_environment
 from probes.store.place import default_url, shown
 from probes.text import line
 
@@ -69,7 +70,10 @@ def check(config: Path | None, *, as_json: bool) -> None:
     notes = route_notes(read.endpoints)
     if any(one.aws_service for one in read.endpoints) and find_spec("botocore") is None:
         notes = [*notes, NO_BOTOCORE]
-    sources = key_sources(dict.fromkeys(name for one in read.endpoints for name in one.key_names))
+    names = dict.fromkeys(name for one in read.endpoints for name in one.key_names)
+    sources = key_sources(names)
+    flaws = (flaw_in_environment((name,)) for name in names if name not in sources.found)
+    notes = [*notes, *(f"{flaw}: not used" for flaw in flaws if flaw is not None)]
     rows = [Checked(one, keys_of(one, sources), daily_cost(one)) for one in read.endpoints]
     total = _total(rows, read.budget)
     if sources.keyring_trouble and any(row.keys.missing for row in rows):

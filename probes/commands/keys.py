@@ -10,7 +10,7 @@ from probes import keyring_store
 from probes.columns import columns
 from probes.config import find_config, load
 from probes.key_sources import key_sources
-from probes.keys import Secret, WrongKey, flaw
+from probes.keys import Secret, WrongKey, flaw, flaw_in_environment
 from probes.preset import presets
 from probes.toml_value import key_name, nearest
 
@@ -41,8 +41,8 @@ def list_keys(config: Path | None, *, as_json: bool) -> None:
     users = _users(config)
     sources = key_sources(users)
     for name in users:
-        if name not in sources.found and (value := os.environ.get(name, "").strip()) and (why := flaw(value)):
-            _say(f"note: the environment variable {name} {why}: not used")
+        if name not in sources.found and (why := flaw_in_environment((name,))) is not None:
+            _say(f"note: {why}: not used")
     if sources.keyring_trouble:
         _say(f"note: {sources.keyring_trouble}")
     if as_json:
