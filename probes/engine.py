@@ -7,6 +7,7 @@ import logging
 import random
 import ssl
 import time
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
@@ -21,7 +22,7 @@ from probes.credentials import Credentials
 from probes.endpoint import Endpoint
 from probes.frames import Command, EngineStatus, StoreStatus
 from probes.outcome import Outcome
-from probes.probe import Probed, Prober
+from probes.probe import KEPT, Probed, Prober
 from probes.sample import Sample
 from probes.scheduler import Scheduler
 from probes.store.problem import StoreProblem
@@ -102,7 +103,7 @@ class Engine:
         self._ledger = ledger
         self._store = store
         self._keys = keys
-        self._recent = recent or {}
+        self._recent = {name: deque(samples, maxlen=KEPT) for name, samples in (recent or {}).items()}
         self._paused = False
         self._clock = clock or SteadyClock()
         self._notice: tuple[float, str] | None = None
@@ -133,7 +134,10 @@ class Engine:
         )
 
     def prober(self, endpoint: Endpoint) -> Prober:
-        """A prober with this engine's trust and clock. Raises what `TlsContexts.of` does."""
+        """A prober with this engine's trust and clock, which knows the endpoint's newest samples.
+
+        Raises what `TlsContexts.of` does.
+        """
         return Prober(
             endpoint,
             load_dialect(endpoint.dialect),
@@ -282,6 +286,7 @@ class Engine:
     def _count(self, sample: Sample, _: str) -> None:
         endpoint = self.watches[sample.endpoint].endpoint
         self.spend(sample, endpoint)
+        self._recent.setdefault(sample.endpoint, deque(maxlen=KEPT)).append(sample)
         self._controls.hear(sample, endpoint, asyncio.get_running_loop().time())
 
 

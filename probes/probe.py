@@ -36,6 +36,9 @@ from probes.wire.dialect import Dialect, Output, Trouble, WireRequest
 LONG_ANSWER: Final = 16 << 10
 """Characters of an answer from which on it is searched for the key in another thread."""
 
+KEPT: Final = 2 * ANSWERS
+"""So many of an endpoint's newest samples are remembered: some may have failed, or be too short to tell anything."""
+
 log = logging.getLogger(__name__)
 
 
@@ -96,7 +99,7 @@ class Prober:
         self._opening = asyncio.Lock()
         self._vantage = vantage
         self._surroundings = surroundings or Surroundings()
-        self._before = deque(before, maxlen=2 * ANSWERS)
+        self._before = deque(before, maxlen=KEPT)
 
     @property
     def idle_limit_s(self) -> float:

@@ -7,7 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from probes.budget import Budget, Ledger
 from probes.buffering import ANSWERS, DETAIL, MOST, came_at_once, is_buffered
+from probes.engine import Engine
+from probes.keyfinder import KeyFinder
 from probes.lines import Tally
 from probes.measured import measured
 from probes.metrics.table import OF_SAMPLES
@@ -125,8 +128,8 @@ HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding
 
 
 @asynccontextmanager
-async def holding_back(*records):
-    """A prober of an endpoint behind a proxy that reads the whole answer before it sends any of it."""
+async def behind_a_proxy(*records):
+    """An endpoint behind a proxy that reads the whole answer before it sends any of it."""
 
     connections = []
 
@@ -144,11 +147,17 @@ async def holding_back(*records):
         await writer.wait_closed()
 
     async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
-        mine = endpoint(base_url=f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1")
+        yield endpoint(base_url=f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1")
+        await asyncio.gather(*connections)
+
+
+@asynccontextmanager
+async def holding_back(*records):
+    """A prober of such an endpoint, of which nearly enough is known."""
+    async with behind_a_proxy(*records) as mine:
         prober = Prober(mine, Wire(), transport_to(mine.base_url, None), before=[FLUSHED] * (MOST - 2))
         yield prober
         prober.close()
-        await asyncio.gather(*connections)
 
 
 async def test_behind_a_buffering_proxy_a_sample_says_so():
@@ -164,3 +173,18 @@ async def test_drafts_are_never_held_back():
     async with holding_back(*(record({"content": "word " * n}, **MARK) for n in range(1, 20))) as prober:
         samples = [(await prober.probe(None)).sample for _ in range(2)]
     assert [(one.outcome, one.buffered) for one in samples] == [(Outcome.OK, None)] * 2
+
+
+async def test_a_race_knows_what_the_probes_before_it_were_like():
+    async with behind_a_proxy(*RECORDS) as mine:
+        recent = {mine.name: [FLUSHED] * (MOST - 2)}
+        engine = Engine([mine], Ledger(Budget(), 0), store=None, keys=KeyFinder(), recent=recent)
+        watched = asyncio.get_running_loop().create_future()
+        engine.listen(lambda sample, _: watched.set_result(sample))
+        engine.watches[mine.name].probe_now()
+        first = await watched
+        racing = engine.prober(mine)
+        second = (await racing.probe(None)).sample
+        racing.close()
+        await engine.watches[mine.name].stop(0)
+    assert [(one.outcome, one.buffered) for one in (first, second)] == [(Outcome.OK, False), (Outcome.OK, True)]
