@@ -5,9 +5,9 @@ speed may be made of it. No tokenizer is run, since nobody knows the provider's:
 tokens, fitted to real tokenizers (cl100k, o200k, Qwen, DeepSeek, Tekken, Claude 2, Mistral v1 with 32,000 pieces) over
 stories, reasoning, code, JSON, tables, LaTeX, digits, base64 and emoji, and message catalogues of 45 languages. The sum
 of the costs lies near the worst of them. `MARGIN` above it lay next to nothing (base64 in Mistral v1, by 2 %), and it
-covers what newer tokenizers take: 1.0 to 1.35 times the tokens of older ones (migration guide to Claude Opus 4.7). So English
-prose may have down to 3.1 characters a token where these tokenizers give 4.2 to 4.6, Chinese 0.5 where they give 0.75
-to 1.5, digits 0.75 where they give 1 to 3. tests/test_token_bounds.py has the figures.
+covers what newer tokenizers take: 1.0 to 1.35 times the tokens of older ones (Anthropic's migration guide to Claude
+Opus 4.7). So English prose may have down to 3.1 characters a token where these tokenizers give 4.2 to 4.6, Chinese 0.5
+where they give 0.75 to 1.5, digits 0.75 where they give 1 to 3. tests/test_token_bounds.py has the figures.
 """
 
 import re
