@@ -16,7 +16,7 @@ from probes.marks import Marks, Stamp
 from probes.outcome import Outcome
 from probes.ratelimit import RateLimits
 from probes.read_budget import ReadBudget
-from probes.tls_words import USE_HTTPS, wants_tls
+from probes.tls_words import BEHIND_HANDSHAKE, USE_HTTPS, wants_tls
 from probes.transport import ExchangeError, Reply, Transport
 from probes.wire.bot_wall import is_walled
 from probes.wire.dialect import Event, Output, Queued, StreamReader, Trouble
@@ -127,7 +127,20 @@ def broken_by(error: ExchangeError, exchange: Exchange, transport: Transport) ->
     """What an exchange was broken by."""
     if closed_idle(error, exchange, transport):
         return Trouble(Outcome.CUT, "the server closed the kept connection as the request went out")
+    if _closed_behind_handshake(error, exchange, transport):
+        return Trouble(Outcome.CUT, f"{error.detail}, {BEHIND_HANDSHAKE}")
     return Trouble(error.outcome, error.detail, error.retry_after_s)
+
+
+def _closed_behind_handshake(error: ExchangeError, exchange: Exchange, transport: Transport) -> bool:
+    """Whether a new TLS connection ended before the server can have answered anything that was sent over it.
+
+    With TLS 1.3 a server judges the client's certificate when the client has long begun to send (RFC 8446 §4.6); some
+    (asyncio's, and so uvicorn and vLLM) then close without an alert.
+    """
+    after, trip, setup = transport.hung_up, transport.round_trip_ns(exchange.marks.started), exchange.marks.setup
+    fresh = not exchange.kept and setup is not None and setup.tls is not None
+    return fresh and error.outcome is Outcome.CUT and after is not None and was_idle_close(after, trip or 0)
 
 
 def too_early() -> Trouble:

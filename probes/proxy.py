@@ -1,6 +1,7 @@
 """Proxy: what is said to a proxy, and by it: for a tunnel (HTTP CONNECT, SOCKS5), and with requests it forwards."""
 
 import base64
+import re
 import socket
 from dataclasses import replace
 from http import HTTPStatus
@@ -35,6 +36,10 @@ _SOCKS_REFUSALS: Final = {
     7: "it does not know the command CONNECT",
     8: "it does not know this type of address",
 }
+_SQUID_BEYOND: Final = re.compile(
+    rb"ERR_(?:CANNOT_FORWARD|DNS_FAIL|CONNECT_FAIL|SECURE_CONNECT_FAIL|READ_ERROR|READ_TIMEOUT|ZERO_SIZE_OBJECT)\b"
+)
+"""What squid says of the other side, also under 500: to CONNECT a name that does not resolve (5.7)."""
 _PART_LIMIT: Final = 255
 """Bytes of a name, a user or a password in SOCKS5 (RFC 1928 §5, RFC 1929 §2)."""
 
@@ -89,7 +94,8 @@ def _refusal(proxy: Proxy, response: ResponseParser) -> SetupError:
             return _at_proxy(f"it wants a user by {line(schemes[0], 20)}; inftop knows Basic only (407)")
         return _at_proxy(f"it {_UNAUTHORIZED if proxy.credentials is None else _REFUSED} (407)")
     said = f"{status} {_phrase(status)}".strip()
-    if status in (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT):
+    beyond = any(name.lower() == b"x-squid-error" and _SQUID_BEYOND.match(value) for name, value in response.headers)
+    if beyond or status in (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT):
         return SetupError(Outcome.CONNECT, f"{BEYOND_PROXY}it could not connect to the endpoint's host ({said})")
     if status == HTTPStatus.FORBIDDEN:
         return _at_proxy(f"it does not allow this connection ({said})")

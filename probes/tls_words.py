@@ -17,6 +17,8 @@ USE_HTTPS: Final = "the server wants TLS: use https://"
 CLIENT_CERTIFICATE: Final = 'client_cert = "/path/to/file.pem"'
 """What to do where a server wants one."""
 
+BEHIND_HANDSHAKE: Final = f"right behind the TLS handshake; if it wants a client certificate: {CLIENT_CERTIFICATE}"
+
 _ALERT: Final = 0x15
 _CONTENT_TYPES: Final = range(0x14, 0x18)
 """The content types that a TLS record may have, and that of one that holds an alert (RFC 8446 §5.1)."""

@@ -296,6 +296,8 @@ class WebSocket:
                 raise ReadBudgetSpent(f"a flood: an answer to the upgrade of more than {UPGRADE_LIMIT >> 10} KiB")
             if _NO_UPGRADE.match(answer):
                 raise Refused(await _refusal(stream, came, bytes(answer)))
+            if not answer:
+                raise ExchangeError(Outcome.CUT, "the connection closed before a response")
             if data:
                 protocol.receive_data(data)
             else:

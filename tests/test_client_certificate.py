@@ -15,7 +15,7 @@ from probes.probe import Prober
 from probes.tls_context import tls_context
 from probes.transports import transport_to
 from probes.wire import load_dialect
-from tests.raw_server import answering, probed, response
+from tests.raw_server import Client, answering, probed, response, serving
 from tests.samples import endpoint
 
 NGINX = (
@@ -73,6 +73,46 @@ async def test_a_certificate_that_is_wanted_and_not_there_is_tls(
             prober.close()
             assert sample.outcome is Outcome.TLS, sample.outcome_detail
             assert "client certificate" in (sample.outcome_detail or "")
+
+
+@pytest.mark.parametrize(
+    ("dialect", "words"),
+    [
+        ("openai_chat", "right behind the TLS handshake; if it wants a client certificate: client_cert = "),
+        ("openai_responses_ws", "upgrade: the connection closed before a response"),
+    ],
+)
+async def test_a_server_that_closes_without_an_alert_may_want_one(tmp_path, monkeypatch, dialect, words):
+    monkeypatch.setattr("probes.idle.PROMPT_NS", 60 * 10**9)  # this machine may be busy
+    context, authority = demanding(tmp_path, ssl.TLSVersion.TLSv1_3)  # asyncio's, as uvicorn's and so vLLM's
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority))
+    async with serving(answering(response(200)), context) as port:
+        url = f"{'wss' if dialect.endswith('_ws') else 'https'}://localhost:{port}/v1"
+        prober = Prober(
+            endpoint(dialect=dialect, base_url=url), load_dialect(dialect), transport_to(url, tls_context())
+        )
+        sample = (await prober.probe(None)).sample
+        prober.close()
+    assert sample.outcome in {Outcome.CUT, Outcome.CONNECT}
+    assert words in (sample.outcome_detail or "")
+
+
+async def test_a_tls_server_that_closes_later_is_cut_and_no_more(tmp_path, monkeypatch):
+    authority, context = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("localhost").configure_cert(context)
+    authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
+
+    async def script(client: Client) -> None:
+        await client.request()
+        await client.say(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ndata")
+
+    async with serving(script, context) as port:
+        url = f"https://localhost:{port}/v1"
+        prober = Prober(endpoint(base_url=url), load_dialect("openai_chat"), transport_to(url, tls_context()))
+        sample = (await prober.probe(None)).sample
+        prober.close()
+    assert (sample.outcome, "client_cert" in (sample.outcome_detail or "")) == (Outcome.CUT, False)
 
 
 async def test_a_proxy_that_says_so_in_a_page_is_tls_too():

@@ -140,6 +140,8 @@ ANSWERS = [
     ),
     ("http", b"HTTP/1.1 503 Service Unavailable\r\nX-Squid-Error: ERR_DNS_FAIL 0\r\n\r\n", BEYOND_PROXY),
     ("http", b"HTTP/1.1 504 Gateway Timeout\r\n\r\n", BEYOND_PROXY),
+    # squid 5.7, of a name that does not resolve
+    ("http", b"HTTP/1.1 500 Internal Server Error\r\nX-Squid-Error: ERR_CANNOT_FORWARD 0\r\n\r\n", BEYOND_PROXY),
     (
         "http",
         b"HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Negotiate\r\n"
