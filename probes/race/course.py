@@ -9,6 +9,7 @@ from typing import Protocol
 from probes.config import ConfigError, UnknownEndpoint
 from probes.credentials import Credentials
 from probes.endpoint import Endpoint
+from probes.own_fault import defect
 from probes.probe import Prober
 from probes.race.news import RaceCommand, RaceNews
 from probes.race.progress import chars_per_token_of
@@ -122,7 +123,7 @@ class Course:
             self._chars_per_token[sample.endpoint] = found
 
     def _refuse(self, wish: RaceWish, why: str) -> None:
-        """Say that a race is over before it began; a screen waits for a word of it."""
+        """Say that a race is over that did not begin, or met a defect; a screen waits for a word of it."""
         log.warning("%s", why)
         started_at = time.time_ns() // 1_000_000
         self._refused = RaceNews(started_at, wish, "over", heat=1, lanes=(), stopped=why)
@@ -135,8 +136,9 @@ class Course:
         self._stable.hold(names)
         try:
             race = await racing.run()
-        except Exception:  # a defect of ours is one race less, not the end of the engine
+        except Exception as error:  # a defect of ours is one race less, not the end of the engine
             log.exception("racing %s", ", ".join(names))
+            self._refuse(racing.wish, defect(error))
             return
         finally:
             self._stable.hold(())

@@ -204,6 +204,21 @@ async def test_a_file_that_has_gone_since_it_was_checked_is_said_in_place_of_a_r
         assert one.stable.held == []
 
 
+async def test_a_race_that_meets_a_defect_of_ours_is_over_and_says_so(caplog: pytest.LogCaptureFixture):
+    async with watched() as one:
+
+        async def broken(_: Endpoint) -> None:
+            raise RuntimeError("no such thing")
+
+        one.stable.find_key = broken  # type: ignore[assignment]
+        one.course.obey(RaceCommand("start", WISH))
+        await one.reached("over", heat=0)
+        await one.course.close()
+        assert (one.told[-1].phase, one.stable.held, one.stable.reserved) == ("over", [("a", "b"), ()], [])
+        assert "RuntimeError" in (one.told[-1].stopped or "")
+        assert "racing a, b" in caplog.text
+
+
 async def test_the_speed_of_an_answer_that_is_not_counted_yet_is_made_from_earlier_ones():
     async with watched() as one:
         long = sample(endpoint="long", token_source="usage", output_tokens=10, output_chars=20, tokens_per_s=9.0)
