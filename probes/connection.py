@@ -89,12 +89,12 @@ class Connection(httpx.AsyncBaseTransport):
 
     @property
     def idle(self) -> Idle | None:
-        """See `Transport`."""
+        """How long nothing has gone over it since it first served a request; None before that."""
         return self._stream.traffic.idle if self._stream is not None and self._parser is not None else None
 
     @property
     def hung_up(self) -> int | None:
-        """See `Transport`."""
+        """How long (ns) after the newest request the server closed it without a byte of an answer; else None."""
         return self._stream.hung_up if self._stream is not None else None
 
     @property
@@ -103,7 +103,7 @@ class Connection(httpx.AsyncBaseTransport):
         return self._stream.sent if self._stream else None
 
     def round_trip_ns(self, since: int) -> int | None:
-        """See `probes.transport.Transport`."""
+        """The smallest round trip (ns) to the server since an instant, else the newest; None by a proxy or a file."""
         if self._stream is None or self._via is not None:  # that to a proxy is not the endpoint's
             return None
         return self._stream.round_trips.since(since)

@@ -29,7 +29,7 @@ FRAMING_TOKENS: Final = 8
 """Tokens of an answer that are in no text: its end, the turns of a chat template."""
 
 CALL_TOKENS: Final = 40
-"""As above, with a tool's call: its name and what stands around its arguments."""
+"""Tokens of an answer with a tool's call that are in no text: also its name, and what stands around its arguments."""
 
 PACE: Final = 3.0
 """Reasoning that comes so many times faster than the answer after it, or slower, was not decoded as it came."""

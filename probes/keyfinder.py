@@ -57,7 +57,7 @@ class KeyFinder:
             secret = await self._find((one.key,), f"no key for the header {one.header}")
             headers.append(SecretHeader(one.header.lower(), one.prefix, secret))
         proxy = await self._find_proxy_key(endpoint)
-        plain = tuple(one for one in endpoint.headers.values() if one != endpoint.model)  # that is no secret, but told
+        plain = tuple(one for one in endpoint.headers.values() if one != endpoint.model)  # a sample names the model
         aws = await self._aws.signer(endpoint.aws_service, endpoint.base_url) if endpoint.aws_service else None
         found = Credentials(key, tuple(headers), plain, aws, proxy)
         return None if found == Credentials() else found

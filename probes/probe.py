@@ -276,7 +276,7 @@ class Prober:
         deadline.enter("first token")
 
         async def gate() -> None:
-            """As the race's, and the time spent there is nobody's fault."""
+            """Wait for the start of the race; the deadline for the first token begins anew after it."""
             if cue is not None:
                 await cue.gate()
                 deadline.enter("first token")

@@ -73,7 +73,10 @@ class Stream:
 
     @property
     def hung_up(self) -> int | None:
-        """See `Transport`; half a record of TLS is something."""
+        """How long (ns) after the newest request it ended; None where it did not, or a byte of an answer had come.
+
+        Half a TLS record is such a byte.
+        """
         if self._held or self._received or not (self._tls is None or self._tls.is_between_records):
             return None
         return self.traffic.hung_up(self.sent.at if self.sent else None)

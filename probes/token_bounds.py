@@ -24,7 +24,7 @@ LETTERS_OF_ENGLISH: Final = 4.5
 """Letters of a word that are one token in English prose; a shorter word is one token all the same."""
 
 LETTERS: Final = 2.8
-"""As above in other languages with Latin letters, in code and in names."""
+"""Letters of a word that are one token in other languages with Latin letters, in code and in names."""
 
 ENGLISH_SHARE: Final = 0.2
 """Of a text's words so many are among the commonest of English where it is English prose: 0.22 to 0.43 of such texts,

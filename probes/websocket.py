@@ -205,14 +205,14 @@ class WebSocket:
 
     @property
     def idle(self) -> Idle | None:
-        """See `Transport`."""
+        """How long nothing has gone over it since it first served a request; None before that."""
         if self._stream is None or self._incoming is None or not self._incoming.asked:
             return None
         return self._stream.traffic.idle
 
     @property
     def hung_up(self) -> int | None:
-        """See `Transport`."""
+        """How long (ns) after the newest request the server closed it without a byte of an answer; else None."""
         if self._stream is None or self._protocol is None:
             return None
         said = self._protocol.close_rcvd
@@ -226,7 +226,7 @@ class WebSocket:
         return self._sent
 
     def round_trip_ns(self, since: int) -> int | None:
-        """See `probes.transport.Transport`."""
+        """The smallest round trip (ns) to the server since an instant, else the newest; None by a proxy or a file."""
         if self._stream is None or self._via is not None:  # that to a proxy is not the endpoint's
             return None
         return self._stream.round_trips.since(since)

@@ -22,7 +22,7 @@ _UNLESS_BUFFERED: Final = ", ".join(
     f"CASE WHEN coalesce(CAST(buffered AS INTEGER), 0) = 1 THEN NULL ELSE {name} END"
     for name in ("ttft_ms", "tokens_per_s")
 )
-"""As `probes.measured` says."""
+"""TTFT and tokens/s, NULL of a buffered sample: they say nothing of the model then (`probes.measured.HELD_BACK`)."""
 
 
 class Asked(NamedTuple):

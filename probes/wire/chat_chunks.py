@@ -55,7 +55,10 @@ class ChunkReader(SseReader):
         self._queued = 0
 
     def feed(self, data: bytes) -> list[Event]:
-        """As the others, and DeepSeek's ``: keep-alive`` while a request waits to be run (api-docs.deepseek.com)."""
+        """The events that ``data`` completes; before them a `Queued` for each ``: keep-alive`` comment.
+
+        DeepSeek sends those while a request waits to be run (api-docs.deepseek.com).
+        """
         events = super().feed(data)
         new = self._decoder.keep_alives - self._queued
         self._queued += new

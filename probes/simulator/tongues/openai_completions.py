@@ -18,7 +18,7 @@ class Texts(Chunks):
     SORT = "text_completion"
 
     def acts(self) -> Iterator[Act]:
-        """As a chat's, of a course with the tags in it."""
+        """The acts of a chat's answer, with the reasoning in the text between its tags."""
         tagged = replace(self.course, pieces=_tagged(self.course.pieces))
         yield from super(Texts, replace(self, course=tagged)).acts()
 
