@@ -465,8 +465,8 @@ def test_check_and_keys_show_where_keys_come_from_and_go_and_run_nothing(run, tm
             "  https://api.openai.com/v1  openai_chat  key_command touch ran …",
             "  anew after 20m  key in Authorization: Token …",
             "",
-            "At most 483,840 tokens a day for 1 endpoints that would be probed,",
-            "and $0.00 for the 0 of them that have a price.",
+            "At most 483,840 tokens a day for 1 endpoint that would be probed,",
+            "none with a price.",
         ],
     )
     monkeypatch.setenv("PORTKEY_API_KEY", PLANTED)

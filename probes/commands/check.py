@@ -160,9 +160,10 @@ def _verdict(total: Total) -> list[str]:
     budget = total.budget
     caps = [f"${budget.usd_per_day:,.2f}"] if budget.usd_per_day is not None else []
     caps += [f"{budget.tokens_per_day:,} tokens"] if budget.tokens_per_day is not None else []
+    endpoints = "1 endpoint" if total.running == 1 else f"{total.running} endpoints"
     lines = [
-        f"At most {total.tokens:,} tokens a day for {total.running} endpoints that would be probed,",
-        f"and ${total.usd:,.2f} for the {total.priced} of them that have a price.",
+        f"At most {total.tokens:,} tokens a day for {endpoints} that would be probed,",
+        f"and ${total.usd:,.2f} for those with a price ({total.priced})." if total.priced else "none with a price.",
     ]
     if total.hours is None:
         return [*lines, f"Within the budget of {' and '.join(caps)} a day." if caps else "No budget is set."]
