@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from probes.daily_cost import prompt_tokens
 from probes.endpoint import Endpoint
-from probes.outcome import Outcome
+from probes.outcome import SET_UP, Outcome
 from probes.sample import Sample
 
 GAVE_UP: Final = frozenset({HTTPStatus.GATEWAY_TIMEOUT, 524})
@@ -24,7 +24,6 @@ GAVE_UP: Final = frozenset({HTTPStatus.GATEWAY_TIMEOUT, 524})
 
 _ANSWERED: Final = frozenset({Outcome.OK, Outcome.REFUSED, Outcome.WRONG_ANSWER, Outcome.EMPTY})
 _REFUSED: Final = frozenset({Outcome.AUTH, Outcome.NOT_FOUND, Outcome.BAD_REQUEST, Outcome.RATE_LIMITED, Outcome.QUOTA})
-_NOT_OPENED: Final = frozenset({Outcome.DNS, Outcome.CONNECT, Outcome.TLS})
 
 
 class Spent(NamedTuple):
@@ -58,9 +57,9 @@ def charge(told: Bill | Sample, endpoint: Endpoint | None) -> Spent:
     if endpoint is None or not _may_cost(told):
         return Spent(told.cost_usd or 0.0, (told.input_tokens or 0) + written)
     once = prompt_tokens(endpoint) if told.input_tokens is None else told.input_tokens
-    again = once if told.reopened and told.outcome not in _NOT_OPENED else 0
+    again = once if told.reopened and told.outcome not in SET_UP else 0
     counted = told.token_source == "usage" and told.outcome in _ANSWERED  # noqa: S105  # no password
-    most_written = written if counted else max(written, 0 if told.outcome in _NOT_OPENED else endpoint.output_cap)
+    most_written = written if counted else max(written, 0 if told.outcome in SET_UP else endpoint.output_cap)
     # what a sample costs has its input in it, estimated where that must be
     usd = _usd(endpoint, once, written) if told.cost_usd is None else told.cost_usd
     return Spent(usd + _usd(endpoint, again, most_written - written), once + again + most_written)

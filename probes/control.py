@@ -4,18 +4,9 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
 
-from probes.outcome import Outcome
-from probes.route import Proxy, Route, UnixSocket, Via
+from probes.outcome import SET_UP, Outcome
+from probes.route import AT_PROXY, Proxy, Route, UnixSocket, Via
 from probes.sample import Sample
-
-SET_UP: Final = frozenset({Outcome.DNS, Outcome.CONNECT, Outcome.TLS})
-"""Outcomes of a connection that did not come about."""
-
-AT_PROXY: Final = "proxy: "
-"""How the detail of a failure of the proxy itself begins: the endpoint's host has no part in it."""
-
-BEYOND_PROXY: Final = "through the proxy: "
-"""How the detail begins where the proxy did its part and the endpoint's host was not reached."""
 
 EVERY_S: Final = 60.0
 """The least time between two controls of one origin that are made for their own sake."""

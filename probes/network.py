@@ -11,7 +11,6 @@ import time
 from dataclasses import replace
 from typing import Any, Final
 
-from probes.control import AT_PROXY
 from probes.loop import ear
 from probes.marks import Setup, Step
 from probes.opening import Opening
@@ -19,7 +18,7 @@ from probes.outcome import Outcome
 from probes.own_fault import lacking
 from probes.proxy import open_tunnel
 from probes.read_budget import ReadBudget
-from probes.route import Proxy, UnixSocket, Via
+from probes.route import AT_PROXY, Proxy, UnixSocket, Via
 from probes.run_queue import RunQueue
 from probes.socket_error import words
 from probes.stream import Stream

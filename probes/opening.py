@@ -3,11 +3,10 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from probes.control import BEYOND_PROXY, SET_UP
 from probes.endpoint import Endpoint
 from probes.marks import Setup
-from probes.outcome import Outcome
-from probes.route import ignored_proxy, ignored_words
+from probes.outcome import SET_UP, Outcome
+from probes.route import BEYOND_PROXY, ignored_proxy, ignored_words
 from probes.wire.dialect import Trouble
 
 

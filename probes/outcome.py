@@ -58,3 +58,6 @@ FAILED: Final = frozenset(Outcome) - UNCOUNTED - {Outcome.OK}
 
 LIMITED: Final = frozenset({Outcome.RATE_LIMITED, Outcome.QUOTA})
 """Outcomes after which an endpoint backs off."""
+
+SET_UP: Final = frozenset({Outcome.DNS, Outcome.CONNECT, Outcome.TLS})
+"""Outcomes of a connection that did not come about; `tls` also of one that ended for want of a client certificate."""

@@ -7,11 +7,10 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import Final
 
-from probes.control import AT_PROXY, BEYOND_PROXY
 from probes.http1 import ResponseParser, request_bytes
 from probes.marks import Stamp, Step, exchanged
 from probes.outcome import Outcome
-from probes.route import Proxy, Via
+from probes.route import AT_PROXY, BEYOND_PROXY, Proxy, Via
 from probes.stream import Stream
 from probes.text import line
 from probes.transport import ExchangeError, SetupError

@@ -16,6 +16,12 @@ DIRECT: Final = "none"
 SYSTEM: Final = "system"
 """What ``ca`` may say in place of a file: the authorities of this machine."""
 
+AT_PROXY: Final = "proxy: "
+"""How the detail of a failure of the proxy itself begins: the endpoint's host has no part in it."""
+
+BEYOND_PROXY: Final = "through the proxy: "
+"""How the detail begins where the proxy did its part and the endpoint's host was not reached."""
+
 _PORTS: Final = {"http": 80, "https": 443}
 _SECURED: Final = {"ws": "http", "wss": "https"}
 _PROXY_PORTS: Final = {"http": 80, "socks5": 1080, "socks5h": 1080}

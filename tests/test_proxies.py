@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import trustme
 
-from probes.control import AT_PROXY, BEYOND_PROXY, ControlPlan
+from probes.control import ControlPlan
 from probes.controls import Controls, check
 from probes.credentials import Credentials
 from probes.culprit import Lately, judge
@@ -21,7 +21,7 @@ from probes.keys import Secret
 from probes.opening import Opening
 from probes.outcome import Outcome
 from probes.probe import Prober
-from probes.route import Proxy, Route, TlsOptions, UnixSocket
+from probes.route import AT_PROXY, BEYOND_PROXY, Proxy, Route, TlsOptions, UnixSocket
 from probes.sample import Sample
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant

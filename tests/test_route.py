@@ -9,10 +9,10 @@ import trustme
 
 from probes.commands.check import check
 from probes.config import ConfigError, load
-from probes.control import AT_PROXY, control_of, host_of, way_of
+from probes.control import control_of, host_of, way_of
 from probes.culprit import Lately, judge
 from probes.outcome import Outcome
-from probes.route import Proxy, Route, TlsOptions, UnixSocket, environment_proxy, ignored_proxy, via_of
+from probes.route import AT_PROXY, Proxy, Route, TlsOptions, UnixSocket, environment_proxy, ignored_proxy, via_of
 from probes.tls_context import check_environment, flaw_of_certificate, tls_context
 from tests.samples import sample
 
