@@ -124,17 +124,21 @@ def proxy_at(address: str, base_url: str) -> Proxy:
 def environment_proxy(base_url: str) -> tuple[str, str] | None:
     """The variable that names a proxy for an address, and what it says; None without one, or where NO_PROXY has it so.
 
-    The rules are those of `urllib.request`, and of requests for networks ("10.0.0.0/8") in NO_PROXY.
+    The rules are those of `urllib.request`, of requests for networks ("10.0.0.0/8") in NO_PROXY, and of Go for
+    "*.example.com" and "[::1]:8080" there.
     """
-    from urllib.request import getproxies_environment, proxy_bypass  # only now: seldom asked for, and slow
+    from urllib import request  # only now: seldom asked for, and slow
 
-    proxies, parts = getproxies_environment(), urlsplit(base_url)
+    proxies, parts = request.getproxies_environment(), urlsplit(base_url)
     scheme = _SECURED.get(parts.scheme, parts.scheme)
     chosen = next((one for one in (scheme, "all") if proxies.get(one)), None)
     host = parts.hostname or ""
-    if chosen is None or proxy_bypass(f"{host}:{parts.port or _PORTS.get(scheme, 0)}"):
+    if chosen is None:
         return None
-    if _in_networks(host, proxies.get("no", "")):
+    port = parts.port or _PORTS.get(scheme, 0)
+    excepted = [one.strip().removeprefix("*.") or one for one in proxies.get("no", "").split(",")]
+    bypassed = request.proxy_bypass_environment(f"{host}:{port}", {"no": ",".join(excepted)})  # type: ignore[attr-defined]  # not in typeshed
+    if bypassed or _in_networks(host, port, excepted):
         return None
     address = proxies[chosen]
     named = (f"{chosen}_proxy", f"{chosen}_proxy".upper())
@@ -177,15 +181,15 @@ def _credentials(parts: SplitResult) -> Secret | None:
     return Secret(f"{unquote(parts.username)}:{unquote(parts.password or '')}")
 
 
-def _in_networks(host: str, excepted: str) -> bool:
+def _in_networks(host: str, port: int, excepted: list[str]) -> bool:
     """Whether an address lies in one of the networks, or is one of the addresses, of NO_PROXY."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
         return False
-    for one in excepted.split(","):
+    for one in excepted:
         try:
-            if address in ipaddress.ip_network(one.strip().strip("[]"), strict=False):
+            if address in ipaddress.ip_network(one.removesuffix(f"]:{port}").strip("[]"), strict=False):
                 return True
         except ValueError:
             continue

@@ -141,6 +141,10 @@ def test_a_socket_stands_where_the_host_does(tmp_path):
         ({"ALL_PROXY": "http://p:1", "no_proxy": "pi.example"}, "http://api.example/v1", ("ALL_PROXY", "http://p:1")),
         ({"ALL_PROXY": "http://p:1", "NO_PROXY": "10.0.0.0/8"}, "http://10.1.2.3:80/v1", None),
         ({"ALL_PROXY": "http://p:1", "NO_PROXY": "x, ::1"}, "http://[::1]:80/v1", None),
+        ({"ALL_PROXY": "http://p:1", "NO_PROXY": "[::1]:80"}, "http://[::1]/v1", None),
+        ({"ALL_PROXY": "http://p:1", "NO_PROXY": "[::1]:81"}, "http://[::1]/v1", ("ALL_PROXY", "http://p:1")),
+        ({"ALL_PROXY": "http://p:1", "NO_PROXY": "x, *.example"}, "http://api.example/v1", None),
+        ({"ALL_PROXY": "http://p:1", "NO_PROXY": "*.pi.example"}, "http://api.example/v1", ("ALL_PROXY", "http://p:1")),
     ],
 )
 def test_the_environments_proxy_is_found_by_the_usual_rules(monkeypatch, variables, url, expected):
