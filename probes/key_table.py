@@ -7,7 +7,7 @@ from typing import Final
 
 from probes import toml_value as check
 from probes.endpoint import HeaderKey, KeyCommand, KeyHeader
-from probes.keys import KEY_ADVICE, holds_a_key, looks_like_a_key, starts_like_a_key
+from probes.keys import KEY_ADVICE, holds_a_key, looks_like_a_key, names_a_secret, starts_like_a_key
 from probes.toml_table import Table
 
 USUAL_LIFETIME_S: Final = 45 * 60.0
@@ -24,14 +24,6 @@ _OWN_HEADERS: Final = frozenset(
     }
 )
 _NO_PLACE_FOR_A_KEY: Final = _OWN_HEADERS | {"accept", "user-agent"}
-
-_SECRET: Final = re.compile(
-    r"(?:.*[-_])?(?:(?:api|access|auth|secret)?[-_]?(?:key|token|secret)"
-    r"|auth|password|passwd|passphrase|pass|pwd|jwt|credentials?|authorization|cookie)",
-    re.IGNORECASE,
-)
-_NO_SECRET: Final = re.compile(r"(?:.*[-_])?(?:cache|idempotency)[-_]key", re.IGNORECASE)
-"""Named like a secret, and none: what a request is cached or told from its repetition by."""
 
 _BY_NAME: Final = f'{KEY_ADVICE}. Here: "$NAME" in its place, or key = "NAME" of the endpoint'
 
@@ -65,7 +57,7 @@ def read_headers(table: Table, key_header: KeyHeader | None) -> tuple[Mapping[st
     read = given.each(_header_value, _refused)
     plain = {name: value for name, value in read.items() if isinstance(value, str)}
     for name in plain:
-        if _SECRET.fullmatch(name) and not _NO_SECRET.fullmatch(name):
+        if names_a_secret(name):
             given.blame(name, f"would carry a key; {_BY_NAME}")
     lower = [name.lower() for name in read]
     for place, name in enumerate(read):

@@ -18,6 +18,14 @@ _APART: Final = re.compile(r"[^\w~+-]+")
 _RANDOM: Final = re.compile(r"[\w~+/=-]{20,}", re.ASCII)
 _LENGTH_LIMIT: Final = 8192
 
+_SECRET_NAME: Final = re.compile(
+    r"(?:.*[-_.])?(?:(?:api|access|auth|secret)?[-_]?(?:key|token|secret)"
+    r"|auth|signature|sig|password|passwd|passphrase|pass|pwd|jwt|credentials?|authorization|cookie)",
+    re.IGNORECASE,
+)
+_NO_SECRET_NAME: Final = re.compile(r"(?:.*[-_.])?(?:cache|idempotency)[-_]key", re.IGNORECASE)
+"""Named like a secret, and none: what a request is cached or told from its repetition by."""
+
 
 class Secret:
     """A key that shows itself only when asked: repr, str, format and pickling never do."""
@@ -119,6 +127,11 @@ def flaw_in_environment(names: tuple[str, ...]) -> str | None:
         if value and (why := flaw(value)) is not None:
             return f"the environment variable {name} {why}"
     return None
+
+
+def names_a_secret(name: str) -> bool:
+    """Whether what a header or a query calls so is a secret: ``api-key``, ``access_token``, ``sig``."""
+    return _SECRET_NAME.fullmatch(name) is not None and _NO_SECRET_NAME.fullmatch(name) is None
 
 
 def starts_like_a_key(text: str) -> bool:

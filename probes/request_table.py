@@ -8,14 +8,12 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from probes import toml_value as check
 from probes.conversation import ROLES, Message, Role
-from probes.keys import KEY_ADVICE, looks_like_a_key, starts_like_a_key
+from probes.keys import KEY_ADVICE, looks_like_a_key, names_a_secret, starts_like_a_key
 from probes.toml_table import Table
 
 _PATH: Final = re.compile(r"/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})+")  # RFC 3986 §3.3, and not "/" alone
-_SECRET_NAME: Final = re.compile(
-    r"(?i)(?:.*[_.-])?(?:api)?(?:key|token|secret|signature|sig|password|authorization)|code"
-)
-"""What a query calls a key: ``key`` (Google), ``code`` (Azure functions), ``sig`` (Azure), ``access_token``, …"""
+_FUNCTION_KEY: Final = "code"
+"""What a query calls the key of an Azure function; a header of that name may be anything."""
 
 _STREAM: Final = re.compile(r"(?:\\-)?stream")
 _IN_BRACES: Final = re.compile(r"\{(\w+)\}")
@@ -57,7 +55,7 @@ def read_query(table: Table, reserved: frozenset[str]) -> dict[str, str]:
             return "is set by inftop"
         if not name or name != name.strip():
             return "is not a query's name"
-        if _SECRET_NAME.fullmatch(name):
+        if _carries_a_key(name):
             return f'would carry a key; {KEY_ADVICE}. Here: key = "NAME" sends it in a header'
         return None
 
@@ -134,9 +132,14 @@ def _end_of(path: str, template: str) -> tuple[str, dict[str, str]] | None:
     return (found[0], {name: unquote(one) for name, one in found.groupdict().items()}) if found else None
 
 
+def _carries_a_key(name: str) -> bool:
+    """Whether what a query calls so is a key."""
+    return names_a_secret(name) or name.lower() == _FUNCTION_KEY
+
+
 def _query_options(query: str, reserved: frozenset[str]) -> list[str]:
     """A query as the option that it should be, without what the dialect adds itself and without what may be a key."""
     given = [(name, value) for name, value in parse_qsl(query, keep_blank_values=True) if name not in reserved]
-    keys = [name for name, value in given if _SECRET_NAME.fullmatch(name) or looks_like_a_key(value)]
+    keys = [name for name, value in given if _carries_a_key(name) or looks_like_a_key(value)]
     kept = ", ".join(f"{json.dumps(name)} = {json.dumps(value)}" for name, value in given if name not in keys)
     return [*([f"query = {{ {kept} }}"] if kept else []), *(['key = "NAME"'] if keys else [])]

@@ -110,7 +110,7 @@ def test_what_is_wrong_is_told(write, lines, said):
     [
         *("Authorization", "Proxy-Authorization", "Cookie", "api-key", "X-Api-Key", "x-goog-api-key", "apikey"),
         *("X-Auth-Token", "x-amz-security-token", "X-Client-Secret", "Ocp-Apim-Subscription-Key", "Token"),
-        *("cf-aig-authorization", "X-Password", "x_api_key", "X-Auth", "X-AccessToken", "X-Pwd"),
+        *("cf-aig-authorization", "X-Password", "x_api_key", "X-Auth", "X-AccessToken", "X-Pwd", "X-Signature"),
     ],
 )
 def test_a_plain_value_under_a_secrets_name_is_refused_with_advice_and_not_quoted(write, name):

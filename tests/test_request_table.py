@@ -139,6 +139,7 @@ def test_a_base_url_may_end_like_another_dialects_path(read):
         ('query = { access_token = "x" }', "query.access_token: would carry a key"),
         ('query = { subscription-key = "x" }', "query.subscription-key: would carry a key"),
         ('query = { code = "x" }', "query.code: would carry a key"),
+        ('query = { pwd = "x" }', "query.pwd: would carry a key"),  # as of a header
         ('query = { "" = "x" }', "is not a query's name"),
         ("query = []", "query: must be a table"),
         ('path = "invocations"', "path: must begin with '/'"),
