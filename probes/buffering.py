@@ -26,7 +26,8 @@ ANSWERS: Final = 10
 
 MOST: Final = 8
 
-DETAIL: Final = "something between the server and here holds the answer back: all of it came at once"
+CAUSE: Final = "something between the server and here holds the answer back: all of it came at once"
+DETAIL: Final = f"buffered: {CAUSE}"
 
 
 def came_at_once(sample: Sample) -> bool | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from probes.buffering import DETAIL
+from probes.buffering import CAUSE
 from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.text import line
@@ -51,7 +51,7 @@ def troubles(heat: Mapping[str, Sample]) -> Iterator[Trouble]:
         if sample.trusted is False and right(sample):
             yield Trouble(lane, "not trusted", "this machine held the engine up", counts=False)
         if sample.buffered and right(sample):
-            yield Trouble(lane, "buffered", DETAIL, counts=False)
+            yield Trouble(lane, "buffered", CAUSE, counts=False)
         if sample.speed_basis == "answer" and len(bases) > 1 and right(sample):
             yield Trouble(lane, "tokens/s of the answer alone", ANSWER_ALONE, counts=False)
 
