@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 from probes.preset import dialects
@@ -92,10 +93,10 @@ def parsed(path):
 
 
 @cache
-def imports(path):
-    """Every module a file imports, at its top or inside a function, as absolute names."""
+def imports(path, *, everywhere=True):
+    """Every module a file imports, at its top or (``everywhere``) inside a function, as absolute names."""
     found = set()
-    for node in ast.walk(parsed(path)):
+    for node in ast.walk(parsed(path)) if everywhere else parsed(path).body:
         if isinstance(node, ast.Import):
             found |= {one.name for one in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -138,6 +139,14 @@ def test_dialects_never_import_each_other():
     names = {f"probes.wire.{name}" for name in dialects()}
     for name, path in modules("probes/wire"):
         assert not (imports(path) & names) - {name} - shared, name
+
+
+def test_modules_import_each_other_in_no_circle():
+    for package in ("probes", "tui"):
+        found = dict(modules(package))
+        tops = {name: imports(path, everywhere=False) & found.keys() for name, path in found.items()}
+        packages = {name: {one for one in used if f"{one}." not in f"{name}."} for name, used in tops.items()}
+        TopologicalSorter(packages).prepare()  # raises CycleError with the circle
 
 
 def test_plotext_has_one_importer():
