@@ -52,8 +52,13 @@ class Lately:
 
     @property
     def failing(self) -> bool:
-        """Whether it fails in a way that somebody else may share."""
-        return self.outcome in FAULTS
+        """Whether it fails in a way that somebody else may share; a server that wants a client certificate answered."""
+        return self.outcome in FAULTS and not self.wants_certificate
+
+    @property
+    def wants_certificate(self) -> bool:
+        """Whether the server refused after the TLS handshake, which it does where it wants a client certificate."""
+        return self.outcome is Outcome.TLS and self.connected
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +270,8 @@ def _step(outcome: Outcome) -> str:
 
 
 def _words(one: Lately) -> str:
+    if one.wants_certificate:
+        return "client certificate wanted"
     return f"{_STEPS[one.outcome]} failing" if one.outcome in _STEPS else one.outcome.value.replace("_", " ")
 
 

@@ -195,6 +195,16 @@ def test_whatever_happens_a_verdict_is_fair():
         }
 
 
+def test_a_server_that_wants_a_client_certificate_was_reached_and_it_is_the_endpoints_own():
+    wants = sample(
+        connection="warm", http_status=400, outcome=Outcome.TLS, outcome_detail="400 No required SSL certificate"
+    )
+    lately = [Lately.of(wants, "https://h", wants.started_at), ok("b"), failed("c", Outcome.TLS)]
+    found = judge(lately, [control("b")])[wants.endpoint]
+    assert (found.scope, found.evidence[0]) == ("this endpoint", "client certificate wanted")
+    assert "answered" in found.evidence[1]
+
+
 def test_a_run_of_failures_begins_after_the_last_that_was_good():
     assert run_began([(9, True), (7, True), (5, False), (3, True)]) == 7
     assert run_began([(9, False), (7, True)]) is None
