@@ -49,6 +49,8 @@ class Body(httpx.AsyncByteStream):
             first, self._first = self._first, b""
             if not take(self._at, first):
                 return
+        if self._parser.broken is not None:
+            raise self._parser.broken
         if self._parser.complete:
             return
         satisfied = False

@@ -33,7 +33,8 @@ class ResponseParser:
     """One response: feed it bytes, get the body's bytes; interim (1xx) responses are passed over.
 
     Headers, trailers and chunks count against the ``budget``.
-    ``keep_alive`` is known when ``complete``. A body without a length ends with the connection: see `close`.
+    ``keep_alive`` is known when ``complete``. A body without a length ends with the connection: see `close`. ``broken``
+    is why the bytes behind the head that came with it are no HTTP: the head holds all the same.
     """
 
     def __init__(self, budget: ReadBudget) -> None:
@@ -41,7 +42,16 @@ class ResponseParser:
         self.headers: list[tuple[bytes, bytes]] = []
         self.complete = False
         self.keep_alive = False
+        self.broken: ExchangeError | None = None
         self._parser = httptools.HttpResponseParser(self)
+        # as h11 and curl take them, and so the APIs' own clients: lines that end in LF alone, blanks after a chunk's
+        # size, control characters in a header's value, and a length beside chunks, which does not count (RFC 9112 §6.3)
+        self._parser.set_dangerous_leniencies(
+            lenient_headers=True,
+            lenient_chunked_length=True,
+            lenient_optional_cr_before_lf=True,
+            lenient_spaces_after_chunk_size=True,
+        )
         self._budget = budget
         self._body: list[bytes] = []
         self._headers = 0
@@ -54,6 +64,7 @@ class ResponseParser:
         """
         self._headers = 0
         self._bodiless += len(data)
+        headless = self.status is None
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade as error:
@@ -63,7 +74,9 @@ class ResponseParser:
                 raise error.__context__ from None
             if not self.complete:
                 told = not_http1(data) if self.status is None else None
-                raise ExchangeError(Outcome.PROTOCOL, told or f"no HTTP: {error}") from error
+                self.broken = ExchangeError(Outcome.PROTOCOL, told or f"no HTTP: {error}")
+                if not headless or self.status is None:
+                    raise self.broken from error
             self.keep_alive = False  # bytes after the response: whole as it is, its connection is not to be trusted
         if self._bodiless > HEAD_LIMIT and not self.complete:
             part = "a response head" if self.status is None else "chunk sizes and trailers"

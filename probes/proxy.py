@@ -115,7 +115,7 @@ async def _http_connect(stream: Stream, proxy: Proxy, host: str, port: int) -> S
         early += parser.feed(data)
     if not HTTPStatus.OK <= parser.status < HTTPStatus.MULTIPLE_CHOICES:
         raise _refusal(proxy, parser)
-    if early:
+    if early or parser.broken is not None:
         raise _at_proxy("bytes came through the tunnel before anything was sent")
     return exchanged(sent or stamp, stamp)
 

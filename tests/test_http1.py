@@ -80,7 +80,6 @@ def test_a_response_that_is_not_whole_is_cut(begun: bytes):
         b"SSH-2.0-OpenSSH_9.9\r\n",
         b"\x16\x03\x01\x02\x00",
         b"HTTP/1.1 abc OK\r\n\r\n",
-        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
         b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
         b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n",
     ],
@@ -89,6 +88,31 @@ def test_what_is_no_http_is_a_protocol_error(data: bytes):
     with pytest.raises(ExchangeError) as caught:
         fed(data)
     assert caught.value.outcome is Outcome.PROTOCOL
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"HTTP/1.1 200 OK\nContent-Length: 5\n\nhello",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5  \r\nhello\r\n0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nX: a\x01b\r\nContent-Length: 5\r\n\r\nhello",
+    ],
+)
+def test_what_the_apis_own_clients_read_is_read(data: bytes):
+    for size in (len(data), 1):
+        parser, body = fed(*(data[at : at + size] for at in range(0, len(data), size)))
+        assert (parser.status, body, parser.complete) == (200, b"hello", True)
+
+
+def test_a_head_holds_though_what_came_with_it_is_no_http():
+    head, rest = b"HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nTransfer-Encoding: chunked\r\n\r\n", b"zz\r\n"
+    parser, _ = fed(head + rest)
+    assert (parser.status, parser.headers[0]) == (429, (b"Retry-After", b"7"))
+    assert parser.broken is not None
+    assert (parser.broken.outcome, parser.keep_alive, parser.complete) == (Outcome.PROTOCOL, False, False)
+    with pytest.raises(ExchangeError):
+        fed(head, rest)
 
 
 @pytest.mark.parametrize(

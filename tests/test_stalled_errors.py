@@ -111,6 +111,20 @@ async def test_the_words_of_a_body_that_came_still_count(dialect: str):
     assert unfinished.outcome is Outcome.QUOTA, "all of the words were there"
 
 
+@pytest.mark.parametrize("dialect", ["openai_chat", "openai_responses_ws"])
+async def test_a_body_that_is_no_http_and_comes_with_the_head_changes_nothing(dialect: str):
+    broken = b"HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"
+    sample = await probed(answering(broken), dialect)
+    assert (sample.outcome, sample.http_status, sample.retry_after_s) == (Outcome.RATE_LIMITED, 429, 7)
+    assert "the body did not come whole: no HTTP" in (sample.outcome_detail or "")
+
+
+async def test_a_success_whose_chunks_are_no_http_is_protocol_with_its_status():
+    sample = await probed(answering(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"))
+    assert (sample.outcome, sample.http_status) == (Outcome.PROTOCOL, 200)
+    assert "no HTTP" in (sample.outcome_detail or "")
+
+
 async def test_a_flood_for_a_body_is_still_a_flood():
     trailers = b"".join(b"x-%d: %b\r\n" % (number, b"y" * 1000) for number in range(100))
     flood = head(429, "Transfer-Encoding: chunked") + b"0\r\n" + trailers

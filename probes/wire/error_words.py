@@ -22,7 +22,7 @@ _WORDS: Final[Mapping[Outcome, frozenset[str]]] = {
         {
             *("insufficient_quota", "exceeded_current_quota_error", "payment_required", "insufficient_balance"),
             *("insufficient_credits", "billing_error", "billing_hard_limit_reached", "billing_not_active"),
-            *("budget_exceeded", "credit_limit"),  # LiteLLM (400), Together (429)
+            *("budget_exceeded", "credit_limit"),  # LiteLLM (422; 400 in older ones), Together (429)
         }
     ),
     Outcome.OVERLOADED: frozenset(
