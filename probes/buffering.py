@@ -17,9 +17,16 @@ LONGEST_GAP_MS: Final = 5.0
 FASTEST_DECODER: Final = 20_000.0
 """Tokens per second: no hardware decodes one answer as fast (`probes.plausible.FASTEST`: 17,000 is the record)."""
 
-LEAST_SHARE: Final = 0.01
-"""Of E2E. A flush over a slow line takes longer than 5 ms, but no model decodes an answer in a hundredth of the time
-that its first token took."""
+CHARS_PER_TOKEN: Final = 2
+"""At least, of most text: tokens that are in the count and not in the text (hidden reasoning) came at no pace."""
+
+LEAST_SHARE: Final = 0.05
+"""Of E2E. A flush over a slow line takes longer than 5 ms, but not much of the time that the first token took; and its
+packets are full, so that most events share the stamp of the one before. Those of a fast model come one by one."""
+
+ROUND_TRIPS: Final = 4
+"""A flush over a far line comes in so many windows at most, a round trip apart, as a server begins slowly (RFC 6928:
+10 packets, then twice as many): 200 kB."""
 
 ANSWERS: Final = 10
 """An endpoint's newest answers, of which at least `MOST` must have come at once: one alone may have met a stall."""
@@ -34,7 +41,7 @@ def came_at_once(sample: Sample) -> bool | None:
     """Whether a good answer came in one go though it took long; None where it is too short to tell, or not good.
 
     The reads of a fast model are close together too: so what counts is also that all of them together took next to
-    no time, or that no hardware decodes so fast.
+    no time, that no hardware decodes so fast, or that most events share their packets over a line that is slow or far.
     """
     span, gap, e2e = _span_ms(sample), sample.gap_max_ms, sample.e2e_ms
     tokens, records = sample.output_tokens or 0, sample.chunks or 0
@@ -42,9 +49,21 @@ def came_at_once(sample: Sample) -> bool | None:
         return None
     if tokens < FEWEST_TOKENS or records < FEWEST_RECORDS or e2e < LEAST_E2E_MS:
         return None
+    in_full_packets = 2 * (sample.shared_stamps or 0) >= records
     if gap > LONGEST_GAP_MS:
+        return in_full_packets and _in_windows(sample, span, gap)
+    shown = min(tokens, (sample.output_chars or tokens * CHARS_PER_TOKEN) / CHARS_PER_TOKEN)
+    if span <= LONGEST_GAP_MS or shown / span * 1000 > FASTEST_DECODER:
+        return True
+    return in_full_packets and span < LEAST_SHARE * e2e
+
+
+def _in_windows(sample: Sample, span: float, gap: float) -> bool:
+    """Whether an answer that took so long, with such a gap, came as fast as a far line takes in what lies ready."""
+    trip, usual = sample.round_trip_ms, sample.gap_p95_ms
+    if trip is None or usual is None or usual > LONGEST_GAP_MS:
         return False
-    return span <= LONGEST_GAP_MS or tokens / span * 1000 > FASTEST_DECODER or span < LEAST_SHARE * e2e
+    return gap < 1.5 * trip and span < ROUND_TRIPS * trip
 
 
 def is_buffered(sample: Sample, before: Iterable[Sample]) -> bool | None:

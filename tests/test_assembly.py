@@ -44,10 +44,10 @@ def sample_of(
 
 
 def test_reasoning_up_to_the_cap_has_a_first_token_a_speed_a_warning_and_no_first_answer():
-    thoughts = [Output(Kind.REASONING, "Let me think about that. ")] * 3
+    thoughts = [Output(Kind.REASONING, " think")] * 30
     sample = assembled(*thoughts, Usage(output=30, reasoning=30), Finish("length"))
     assert (sample.outcome, sample.ttft_ms, sample.ttfa_ms) == (Outcome.OK, 100.0, None)
-    assert sample.tokens_per_s == 100.0
+    assert sample.tokens_per_s == 10.0
     assert sample.outcome_detail == "the cap was reached while reasoning: no answer"
 
 
@@ -59,7 +59,7 @@ def test_a_warning_does_not_hide_why_the_speed_is_withheld():
 
 
 def test_a_good_answer_has_no_detail_and_a_failed_one_only_its_own():
-    words = [Output(Kind.ANSWER, "word " * 10)] * 3
+    words = [Output(Kind.ANSWER, "word ")] * 30
     assert assembled(*words, Usage(output=30), Finish("stop")).outcome_detail is None
     assert assembled(Usage(output=0), Finish("stop")).outcome_detail == "200 without output"
 
@@ -73,7 +73,7 @@ def test_drafts_have_a_first_token_and_an_end_and_no_speed():
 
 
 def test_time_in_a_servers_queue_is_told_and_is_not_the_servers_word():
-    words = [Output(Kind.ANSWER, "word " * 10)] * 3
+    words = [Output(Kind.ANSWER, "word ")] * 30
     sample = assembled(Queued(), Queued(), *words, Usage(output=30), Finish("stop"), first_event=300)
     assert (sample.outcome, sample.server_queue_ms) == (Outcome.OK, None)
     assert sample.outcome_detail == "queued: 2 keep-alives, 300 ms to the first event"

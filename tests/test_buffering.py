@@ -27,6 +27,8 @@ from tests.samples import endpoint, sample
 from tests.store.stores import fill, url_of
 
 FLUSHED = sample(output_tokens=256, chunks=200, ttft_ms=1_500.0, ttfa_ms=1_500.0, e2e_ms=1_501.0, gap_max_ms=0.4)
+OVER_80_MS = {"round_trip_ms": 80.0, "shared_stamps": 160}
+FAR = {"ttft_ms": 700.0, "e2e_ms": 861.0, "gap_max_ms": 81.0, "gap_p95_ms": 0.1, **OVER_80_MS}
 STREAMED = sample(output_tokens=256, chunks=200, ttft_ms=200.0, e2e_ms=2_760.0, gap_max_ms=30.0, tokens_per_s=100.0)
 
 
@@ -47,8 +49,20 @@ STREAMED = sample(output_tokens=256, chunks=200, ttft_ms=200.0, e2e_ms=2_760.0, 
         # the fastest there is: 3,000 tokens/s, whatever its queue
         ({"ttft_ms": 420.0, "e2e_ms": 505.0, "gap_max_ms": 2.0}, False),
         ({"ttft_ms": 5_000.0, "e2e_ms": 5_085.0, "gap_max_ms": 2.0}, False),
-        # 64 tokens in 20 ms after two seconds
-        ({"output_tokens": 64, "chunks": 10, "ttft_ms": 2_000.0, "e2e_ms": 2_019.0, "gap_max_ms": 3.0}, True),
+        # 64 tokens in 20 ms after two seconds: a fast model one by one, or a slow line in full packets
+        ({"output_tokens": 64, "chunks": 60, "ttft_ms": 2_000.0, "e2e_ms": 2_019.0, "gap_max_ms": 3.0}, False),
+        ({"ttft_ms": 2_000.0, "e2e_ms": 2_019.0, "gap_max_ms": 3.0, "shared_stamps": 150}, True),
+        ({"ttft_ms": 650.0, "e2e_ms": 677.0, "gap_max_ms": 1.2, "shared_stamps": 170}, True),
+        ({"ttft_ms": 200.0, "e2e_ms": 505.0, "gap_max_ms": 4.0, "shared_stamps": 170}, False),
+        # 400 hidden tokens are in the count; the 60 of the answer took 20 ms
+        ({"output_tokens": 460, "chunks": 60, "output_chars": 265, "ttft_ms": 700.0, "e2e_ms": 720.0}, False),
+        # a far line: three windows, a round trip of 80 ms apart
+        (FAR, True),
+        (FAR | {"round_trip_ms": 40.0}, False),
+        (FAR | {"round_trip_ms": None}, False),
+        (FAR | {"gap_p95_ms": 70.0}, False),
+        (FAR | {"shared_stamps": 20}, False),
+        (FAR | {"e2e_ms": 1_100.0}, False),
     ],
 )
 def test_what_comes_at_once(fields, told):

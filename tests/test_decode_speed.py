@@ -47,14 +47,47 @@ def test_the_tokens_of_the_first_event_are_left_out():
 
 
 def test_they_come_from_running_usage():
-    first, *rest = stream(11, 10)
-    assert decode_speed([first._replace(tokens=5), *rest], usage(15), shown()).tokens_per_s == 100
+    first, *rest = stream(101, 10)
+    assert decode_speed([first._replace(tokens=15), *rest], usage(115), shown()).tokens_per_s == 100
 
 
 def test_or_else_from_the_first_events_share_of_the_characters():
-    # the first of three events holds half of the characters, so half of the 40 tokens
-    contents = [Content(0, Kind.ANSWER, 80), Content(50 * MS, Kind.ANSWER, 40), Content(100 * MS, Kind.ANSWER, 40)]
-    assert decode_speed(contents, usage(40), shown()).tokens_per_s == 200
+    # the first of 21 events holds a tenth of the characters, so 40 of the 400 tokens
+    contents = [Content(0, Kind.ANSWER, 160), *stream(20, 90, start_ms=90, chars=72)]
+    assert decode_speed(contents, usage(400), shown()).tokens_per_s == 200
+
+
+def test_what_came_with_the_first_event_at_once_was_decoded_before_it():
+    one_by_one = stream(200, 5)
+    for held in (2, 5, 20, 40):  # handed on in so many at a time
+        ends = [one_by_one[place + held - 1].at for place in range(0, 200, held)]
+        for apart in (0, 500):  # ns between two of one arrival, which may be of several segments
+            at = [end + place * apart for end in ends for place in range(held)]
+            burst = [one._replace(at=when) for one, when in zip(one_by_one, at, strict=True)]
+            for counted in (burst, running(burst)):
+                assert decode_speed(counted, usage(200), shown()).tokens_per_s == pytest.approx(200, rel=0.001)
+
+
+def test_two_arrivals_tell_no_speed_however_many_events_they_hold():
+    contents = stream(100, 0) + stream(100, 0, start_ms=600)
+    assert "200 content events came at 2 instants" in (decode_speed(contents, usage(200), shown()).withheld or "")
+
+
+def test_no_speed_of_so_few_tokens_that_one_more_makes_a_difference():
+    for tokens, more, known in ((10, 0, True), (10, 1, False), (40, 1, False), (60, 1, True)):
+        found = decode_speed(stream(tokens, 10), usage(tokens + more), shown())
+        assert (found.tokens_per_s is not None) is known, (tokens, more, found.withheld)
+    exact = running(stream(10, 10))
+    assert decode_speed([*exact], usage(11), shown()).tokens_per_s == 100
+
+
+def test_no_speed_where_the_share_of_the_first_event_decides_it():
+    big = [Content(0, Kind.ANSWER, 120 * EACH), *stream(80, 10)]
+    assert "80 of 200 tokens came after the first event, give or take 8" in (
+        decode_speed(big, usage(200), shown()).withheld or ""
+    )
+    short = stream(6, 100, chars=5 * EACH)  # 30 tokens in deltas of five, as Anthropic sends them
+    assert "too few to tell" in (decode_speed(short, usage(30), shown()).withheld or "")
 
 
 def test_hidden_reasoning_that_is_counted_apart_leaves_the_speed_of_the_answer():
@@ -150,12 +183,17 @@ def test_refusals_and_tool_arguments_are_part_of_the_answer():
     contents = [
         *thinking(100, 1, raw=False),
         *stream(25, 20, start_ms=300),
-        *stream(25, 20, start_ms=800, kind=Kind.TOOL),
+        *stream(25, 20, start_ms=800, kind=Kind.REFUSAL),
     ]
     found = decode_speed(contents, usage(450, reasoning=400), shown())
     assert (found.tokens_per_s, found.basis) == (50, "answer")
-    called = stream(11, 10, kind=Kind.TOOL)  # a call's name and framing are tokens without characters
-    assert decode_speed(called, usage(40), shown()).tokens_per_s is not None
+
+
+def test_a_call_has_tokens_that_are_in_no_text_and_a_speed_only_with_a_running_count_or_at_length():
+    called = stream(60, 10, kind=Kind.TOOL)
+    assert "give or take 40" in (decode_speed(called, usage(75), shown()).withheld or "")
+    assert decode_speed(running(called, start=15), usage(75), shown()).tokens_per_s == 100
+    assert decode_speed(stream(2_500, 10, kind=Kind.TOOL), usage(2_515), shown()).tokens_per_s is not None
 
 
 def test_a_running_count_that_holds_all_tells_the_answer_from_hidden_reasoning():
@@ -186,7 +224,7 @@ def test_a_running_count_that_does_not_fit_the_whole_is_not_believed():
         (stream(2, 100), usage(50), "2 content events"),
         ([], usage(50), "0 content events"),
         (stream(100, 0.1), usage(100), "under 50 ms"),
-        (stream(10, 0), usage(100), "under 50 ms"),
+        (stream(10, 0), usage(100), "10 content events came at 1 instants"),
         (stream(11, 10), usage(1), "too few"),
         (stream(11, 10), usage(0), "too few"),
         (

@@ -236,6 +236,7 @@ def test_a_long_text_is_like_its_beginning_and_no_text_has_no_tokens():
 
 def answer_of(text: str, tokens: int) -> tuple[list[Content], Tokens, Shown]:
     """The text in events of one character each, at 50 tokens a second."""
+    text, tokens = text * 3, tokens * 3
     step = tokens * 20 * MS / len(text)
     contents = [Content(round(place * step), Kind.ANSWER, 1) for place in range(len(text))]
     return contents, Tokens(10, None, tokens, None, "usage"), Shown({Kind.ANSWER: text})
