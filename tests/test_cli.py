@@ -299,7 +299,7 @@ def test_providers_lists_every_preset(run):
     assert code == 0
     table, without = out.split("\n\n")
     assert [line.split()[0] for line in table.splitlines()[1:] if not line.startswith(" ")] == list(presets())
-    assert "  reasoning: default, low, medium, high\n" in table
+    assert "  reasoning: default, low, medium, high; its text: varies\n" in table
     assert "Le Chat: " in without
     assert max(map(len, out.splitlines())) <= 80
     records = json.loads(run("providers", "--json")[1])

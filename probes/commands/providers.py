@@ -27,7 +27,7 @@ def _lines(known: list[Preset]) -> list[str]:
     for preset, line in zip(known, table, strict=True):
         url = preset.base_url.removeprefix("https://")
         lines += [line] if len(line) <= WIDTH else [line.removesuffix(url).rstrip(), f"  {url}"]
-        lines.append(f"  reasoning: {', '.join(preset.reasoning_levels)}")
+        lines.append(f"  reasoning: {', '.join(preset.reasoning_levels)}; its text: {preset.reasoning_text}")
         if preset.reasoning_note:
             lines.append(f"    {preset.reasoning_note}")
     return [*lines, "", "Nothing to probe, for there is no API:", *(line for one in NO_API for line in one.lines)]
