@@ -88,8 +88,12 @@ class KeyFinder:
 
     async def _find_proxy_key(self, endpoint: Endpoint) -> Secret | None:
         """The "user:password" of an endpoint's proxy: by the name of its key, or in the environment's address."""
-        if endpoint.route.proxy_key is not None:
-            return await self._find((endpoint.route.proxy_key,), "no key for the proxy")
+        name = endpoint.route.proxy_key
+        if name is not None:
+            secret = await self._find((name,), "no key for the proxy")
+            if ":" not in secret.reveal():  # which Basic and SOCKS5 both need
+                raise KeyMissing(f"no key for the proxy: {name} is not user:password")
+            return secret
         via = via_of(endpoint.route, endpoint.base_url)
         return via.credentials if isinstance(via, Proxy) else None
 

@@ -16,6 +16,7 @@ from probes.key_sources import key_sources
 from probes.keyfinder import KeyFinder
 from probes.keyring_store import KeyringMissing
 from probes.keys import KeyMissing, Secret, find_key, flaw, looks_like_a_key
+from probes.route import Route
 from tests.memory_keyring import BrokenKeyring, MemoryKeyring
 from tests.samples import endpoint
 
@@ -146,6 +147,18 @@ async def test_one_that_is_set_and_cannot_be_sent_is_named_with_what_is_wrong(en
         await KeyFinder().find(endpoint(keys=("FIRST_API_KEY",)))
     assert str(caught.value).startswith("no key: the environment variable FIRST_API_KEY holds blanks, line breaks or")
     assert "planted" not in str(caught.value)
+
+
+async def test_a_proxys_key_must_be_a_user_and_a_password(entries, monkeypatch):
+    watched = endpoint(keys=(), route=Route(proxy="http://127.0.0.1:1", proxy_key="FIRST_API_KEY"))
+    monkeypatch.setenv("FIRST_API_KEY", "planted-9")
+    with pytest.raises(KeyMissing, match="no key for the proxy: FIRST_API_KEY is not user:password") as caught:
+        await KeyFinder().find(watched)
+    assert "planted" not in str(caught.value)
+    monkeypatch.setenv("FIRST_API_KEY", "otto:planted-9")
+    found = await KeyFinder().find(watched)
+    assert found is not None
+    assert found.proxy is not None
 
 
 def test_check_says_so_too(entries, monkeypatch, tmp_path, capsys):
