@@ -2,13 +2,18 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
+from probes.answer import Answer
+from probes.assembly import assemble
+from probes.marks import Marks
 from probes.preset import socket_dialects
 from probes.probe import Probed, Prober
+from probes.sample import Sample
 from probes.simulator.event_frames import frame
 from probes.simulator.tongues.bedrock import event
+from probes.surroundings import Disturbance
 from probes.transports import transport_to
 from probes.wire import load_dialect
 from tests.raw_server import Client, serving
@@ -16,6 +21,9 @@ from tests.samples import endpoint
 
 Ending = Literal["whole", "cut", "open"]
 """What follows the last piece: the proper end of the response, the end of the connection in its midst, or nothing."""
+
+Timed = tuple[float, bytes]
+"""Milliseconds since the request was sent, and what came then."""
 
 PACE_S: Final = 0.002
 """Between two pieces, so that each is a read of its own as a rule; no test needs it to be."""
@@ -52,6 +60,23 @@ async def replay(
             return await prober.probe(None)
         finally:
             prober.close()
+
+
+def replayed(dialect: str, records: Iterable[Timed], **fields: Any) -> Sample:
+    """The sample of a whole 200 response to an endpoint of these ``fields``, as of a clock that runs by the records."""
+    watched = endpoint(**{"dialect": dialect, "max_output_tokens": 2_000, **fields})
+    answer, marks, reader = Answer(), Marks(due=0, started=0, sent=0), load_dialect(dialect).reader()
+    last = 0
+    for at_ms, data in records:
+        last = round(at_ms * 1e6)
+        for one in reader.feed(data):
+            answer.take(one, last, marks)
+    for one in reader.close():
+        answer.take(one, last, marks)
+    return assemble(
+        watched, marks, answer,
+        vantage="local", started_at=0, status=200, kept=True, limits=None, disturbance=Disturbance(), credentials=None,
+    )  # fmt: skip
 
 
 def sse(record: object, name: str = "") -> bytes:

@@ -4,44 +4,17 @@ In each the answer is decoded at exactly 50 tokens/s, after 400 tokens of reason
 the 123 ms before it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from probes.answer import Answer
-from probes.assembly import assemble
-from probes.marks import Marks
-from probes.sample import Sample
-from probes.surroundings import Disturbance
-from probes.wire import load_dialect
-from tests.replay import sse
-from tests.samples import endpoint
-
-Timed = tuple[float, bytes]
-"""Milliseconds since the request was sent, and what came then."""
+from tests.replay import Timed, replayed, sse
 
 ANSWER = [f"word{number} " if number % 2 else "river " for number in range(50)]
 SUMMARY = ["**Planning* "[:10]] * 88
 THOUGHT, SAID = 400, 50
 FIRST_MS, ANSWER_MS = 8_000.0, 8_123.2
-
-
-def replayed(dialect: str, records: Iterable[Timed], **fields: Any) -> Sample:
-    """The sample of a whole 200 response to an endpoint of these ``fields``, as of a clock that runs by the records."""
-    watched = endpoint(**{"dialect": dialect, "max_output_tokens": 2_000, **fields})
-    answer, marks, reader = Answer(), Marks(due=0, started=0, sent=0), load_dialect(dialect).reader()
-    last = 0
-    for at_ms, data in records:
-        last = round(at_ms * 1e6)
-        for event in reader.feed(data):
-            answer.take(event, last, marks)
-    for event in reader.close():
-        answer.take(event, last, marks)
-    return assemble(
-        watched, marks, answer,
-        vantage="local", started_at=0, status=200, kept=True, limits=None, disturbance=Disturbance(), credentials=None,
-    )  # fmt: skip
 
 
 def spread(pieces: list[str], start_ms: float, gap_ms: float) -> list[tuple[float, str]]:

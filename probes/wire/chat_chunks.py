@@ -24,7 +24,11 @@ from probes.wire.sse import SseEvent
 from probes.wire.sse_reader import SseReader
 from probes.wire.trouble import filtered_categories, is_error, trouble_inside, trouble_instead
 
-_REASONING_FIELDS: Final = ("reasoning", "reasoning_content", "thinking", "reasoning_details")
+_REASONING_FIELDS: Final = (
+    *("reasoning", "reasoning_content", "thinking", "reasoning_details"),
+    "reasoning_text",  # GitHub Copilot
+    "content_blocks",  # Portkey, of Claude and Bedrock: beside the answer's text in "content"
+)
 """Best first, one is read: transitional servers (vLLM, OpenRouter) send the same text under two of them."""
 
 _TEXT_FIELDS: Final = ("text", "thinking", "reasoning", "summary", "refusal")
@@ -148,7 +152,7 @@ def _pieces(choice: dict[str, Any]) -> Iterator[tuple[Kind, str]]:
             yield Kind.ANSWER, text
         return
     for name in _REASONING_FIELDS:
-        if name in delta and (text := _text(delta[name])):
+        if name in delta and (text := _thinking(delta[name]) if name == "content_blocks" else _text(delta[name])):
             yield Kind.REASONING, text
             break
     content = delta.get("content")
@@ -160,6 +164,12 @@ def _pieces(choice: dict[str, Any]) -> Iterator[tuple[Kind, str]]:
         yield Kind.REFUSAL, text
     if ("tool_calls" in delta or "function_call" in delta) and (text := _arguments(delta)):
         yield Kind.TOOL, text
+
+
+def _thinking(blocks: object) -> str:
+    """The thinking in Anthropic's block deltas that Portkey passes on (``strictOpenAiCompliance`` false)."""
+    deltas = [mapping(mapping(one).get("delta")) for one in blocks] if isinstance(blocks, list) else []
+    return "".join(text_in(one, "thinking") or "" for one in deltas)
 
 
 def _details(choice: dict[str, Any]) -> list[str]:
