@@ -1,6 +1,8 @@
 """Charges: what a probe counts for in the budget, for every way it can end, and that a restart counts the same."""
 
 import asyncio
+import contextlib
+import sqlite3
 import time
 from dataclasses import replace
 from typing import Any
@@ -141,6 +143,21 @@ def test_what_races_cost_is_known_after_a_restart(tmp_path):
     raced = most(as_lane(wish, watched))
     assert raced.tokens == prompt_tokens(as_lane(wish, watched)) + 77
     assert (ledger.tokens, ledger.usd) == (raced.tokens + 5, pytest.approx(raced.usd + 0.25))
+
+
+def test_a_race_that_cannot_be_read_is_said_and_hides_no_other(tmp_path, caplog):
+    now = time.time_ns() // 1_000_000
+    plan = Plan((replace(PRICED, name=FAST),), Budget(), url_of(tmp_path / "history.db"))
+    wish = RaceWish((FAST, SLOW), "What was it that was asked?", max_output_tokens=77)
+    told = sample(endpoint=FAST, started_at=now, reopened=False, token_source="usage", input_tokens=2, output_tokens=5)
+    for _ in range(2):
+        heat = Heat(1, now, wish.lanes, None, "nonce", (LaneResult(FAST, told, Recording(), ""),))
+        keep(plan.store_url, race(wish=wish, heats=(heat,), vantage=plan.vantage))
+    with contextlib.closing(sqlite3.connect(tmp_path / "history.db")) as store, store:
+        store.execute("UPDATE lane SET sample = '[]' WHERE id = (SELECT min(id) FROM lane)")
+    ledger, _ = _past(plan)
+    assert ledger.tokens == 7
+    assert "a sample of race 1 cannot be read" in caplog.text
 
 
 class NoKeys:

@@ -1,6 +1,7 @@
 """Races: those that were run, kept with all that came of them, listed and read back."""
 
 import json
+import logging
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass
@@ -14,6 +15,9 @@ from probes.race.wish import RaceWish
 from probes.sample import Sample
 from probes.store.problem import StoreProblem
 from probes.store.reader import StoreReader
+from probes.text import line
+
+log = logging.getLogger(__name__)
 
 PATIENCE_MS: Final = 5_000
 """How long to wait for another writer of the store: a race is not to be lost, and nobody waits for its last write."""
@@ -108,13 +112,15 @@ def load(url: str, number: int) -> Race | None:
 def sampled(reader: StoreReader, since_ms: int, vantage: str) -> Iterator[tuple[RaceWish, Sample]]:
     """The samples of races at a place whose heats began from ``since_ms`` on, each with its race's wish.
 
-    Raises StoreProblem.
+    One that cannot be read is said, and left out. Raises StoreProblem.
     """
     for number, wish, sample in reader.few(_SAMPLED, [since_ms, vantage]) if reader.has("race") else ():
         try:
-            yield wish_of(json.loads(wish)), Sample.from_json(json.loads(sample))
+            found = wish_of(json.loads(wish)), Sample.from_json(json.loads(sample))
         except (KeyError, TypeError, ValueError) as error:
-            raise StoreProblem("failed", f"race {number} cannot be read: {error}") from error
+            log.warning("a sample of race %s cannot be read, nor what it cost: %s", number, line(str(error)))
+        else:
+            yield found
 
 
 def _rows(reader: StoreReader, sql: str, parameter: int) -> list[tuple[Any, ...]]:
