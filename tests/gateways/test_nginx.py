@@ -1,13 +1,17 @@
-"""nginx before the simulator: its own errors, a key in a header of its own, TLS mistaken for none."""
+"""nginx before the simulator: its own errors, a key in a header of its own; and before a server without chunks."""
 
 import asyncio
+import json
 from contextlib import asynccontextmanager
+
+import pytest
 
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.server import Simulator
 from tests.gateways.probed import probed
 from tests.gateways.programs import free_port, nginx
+from tests.raw_server import Client, serving
 
 SIM = Behaviour(output_tokens=Constant(48), ttft_ms=Constant(80.0), tokens_per_s=Constant(100.0))
 
@@ -90,3 +94,30 @@ async def test_a_key_goes_into_the_header_that_the_gateway_reads_however_it_is_n
     assert told["bearer"]["outcome_detail"] == "no entry for [key] with Bearer [key]"
     assert "X-Gateway-Token" in told["missing"]["outcome_detail"]
     assert TOKEN[8:] not in str(made)
+
+
+async def unchunked(client: Client) -> None:
+    """A stream that ends with its connection, as servers answer a proxy that speaks HTTP/1.0."""
+
+    async def say(record: object) -> None:
+        await client.say(b"data: %s\n\n" % json.dumps(record).encode())
+
+    await client.request()
+    await client.say(b"HTTP/1.0 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+    await asyncio.sleep(0.2)
+    for _ in range(20):
+        await say({"choices": [{"index": 0, "delta": {"content": " word"}, "finish_reason": None}]})
+        await asyncio.sleep(0.02)
+    usage = {"prompt_tokens": 9, "completion_tokens": 20}
+    await say({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], "usage": usage})
+
+
+@pytest.mark.parametrize(("option", "buffered"), [("", True), ("proxy_buffering off;", False)])
+async def test_an_answer_without_chunks_is_held_back_unless_buffering_is_off(tmp_path, option, buffered):
+    async with serving(unchunked) as upstream:
+        blocks = f"listen 127.0.0.1:{{port}}; location / {{ {option} proxy_pass http://127.0.0.1:{upstream}; }}"
+        async with gateway(tmp_path, blocks) as port:
+            samples = await probed(endpoint(port), tmp_path, count=9)
+    assert {one["outcome"] for one in samples} == {"ok"}
+    assert samples[-1]["buffered"] is buffered
+    assert (samples[-1]["ttft_ms"] == samples[-1]["e2e_ms"]) is buffered
