@@ -15,9 +15,9 @@ LONGEST_GAP_MS: Final = 5.0
 """Between the reads of a flush; and how long a whole one may take without looking at how fast that is."""
 
 FASTEST_DECODER: Final = 20_000.0
-"""Tokens per second: no hardware decodes one answer as fast (`probes.plausible.FASTEST`: 17,000 is the record)."""
+"""Tokens per second: no hardware decodes one answer as fast (17,000 is the record): what comes faster was held back."""
 
-CHARS_PER_TOKEN: Final = 2
+FEWEST_CHARS_PER_TOKEN: Final = 2
 """At least, of most text: tokens that are in the count and not in the text (hidden reasoning) came at no pace."""
 
 LEAST_SHARE: Final = 0.05
@@ -52,7 +52,7 @@ def came_at_once(sample: Sample) -> bool | None:
     in_full_packets = 2 * (sample.shared_stamps or 0) >= records
     if gap > LONGEST_GAP_MS:
         return in_full_packets and _in_windows(sample, span, gap)
-    shown = min(tokens, (sample.output_chars or tokens * CHARS_PER_TOKEN) / CHARS_PER_TOKEN)
+    shown = min(tokens, (sample.output_chars or tokens * FEWEST_CHARS_PER_TOKEN) / FEWEST_CHARS_PER_TOKEN)
     if span <= LONGEST_GAP_MS or shown / span * 1000 > FASTEST_DECODER:
         return True
     return in_full_packets and span < LEAST_SHARE * e2e

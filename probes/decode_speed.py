@@ -13,6 +13,7 @@ from itertools import islice
 from operator import attrgetter
 from typing import Final, Literal, NamedTuple
 
+from probes.buffering import FASTEST_DECODER
 from probes.marks import Content
 from probes.outcome import Outcome
 from probes.plausible import FASTEST
@@ -24,10 +25,6 @@ from probes.wire.dialect import Kind
 
 FEWEST_EVENTS: Final = 3
 """Content events below which a decode speed says more about chunking than about the model."""
-
-FASTEST_DECODER: Final = 20_000.0
-"""Tokens per second: no hardware decodes one answer as fast (17,000 is the record, see `probes.plausible.FASTEST`), so
-what comes faster was held back before, and came in one arrival."""
 
 SHORTEST_SPAN_MS: Final = 50.0
 """Span of output below which a decode speed is arithmetic on noise (a buffering proxy, one flush)."""
