@@ -254,12 +254,17 @@ def _decoded(part: _Part, tokens: Tokens) -> _Count | None:
     if first.tokens is not None and first.tokens >= (tokens.reasoning or 0) and last.tokens is None:
         return _Count(float((tokens.output or 0) - max(first.tokens, part.arrived_first)), max(1, framing))
     events, more = len(part.contents), part.tokens - len(part.contents)
-    if 0 <= more <= max(1, events * FEW_MORE):  # a token an event; one more is the end of the answer
-        return _Count(part.tokens - part.arrived_first, max(more, framing))
+    if 0 <= more <= max(1, events * FEW_MORE):  # a token an event, but for a few; one may be the end of the answer
+        return _Count(part.tokens - part.arrived_first, max(min(more, _share_doubt(part.arrived_first)), framing))
     chars: int = sum(map(attrgetter("chars"), part.contents))
     rest: int = sum(map(attrgetter("chars"), part.rest))
     share = min(part.tokens * rest / chars, part.tokens - part.arrived_first)
-    return _Count(share, max(1.0, SHARE_DOUBT * math.sqrt(part.tokens - share), framing))
+    return _Count(share, max(_share_doubt(part.tokens - share), framing))
+
+
+def _share_doubt(first: float) -> float:
+    """By how many tokens an estimate of those that came first may be wrong, and with it that of the rest."""
+    return max(1.0, SHARE_DOUBT * math.sqrt(first))
 
 
 def _is_complete(running: int, part: _Part, tokens: Tokens) -> bool:

@@ -74,7 +74,7 @@ def test_two_arrivals_tell_no_speed_however_many_events_they_hold():
 
 
 def test_no_speed_of_so_few_tokens_that_one_more_makes_a_difference():
-    for tokens, more, known in ((10, 0, True), (10, 1, False), (40, 1, False), (60, 1, True)):
+    for tokens, more, known in ((10, 0, True), (10, 1, False), (40, 1, False), (60, 1, True), (120, 3, True)):
         found = decode_speed(stream(tokens, 10), usage(tokens + more), shown())
         assert (found.tokens_per_s is not None) is known, (tokens, more, found.withheld)
     exact = running(stream(10, 10))
