@@ -193,7 +193,7 @@ def test_a_probe_of_every_preset_succeeds(name: str, probed: Probed):
     assert (sample["input_tokens"], sample["output_tokens"]) == (truth.input_tokens, 100)
     assert sample["output_chars"] == sum(len(one.text) for one in truth.outputs)
     assert sample["chunks"] == len(truth.outputs)
-    if truth.outputs[0].tokens > 10:  # a diffusion model's blocks: how many of 100 tokens the first holds is in doubt
+    if name == "inception":  # a diffusion model's blocks: how many of 100 tokens the first one holds is in doubt
         assert "give or take 3: too few to tell" in sample["outcome_detail"]
     else:
         assert has_speed(sample["tokens_per_s"], sample["outcome_detail"])
