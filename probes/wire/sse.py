@@ -78,7 +78,7 @@ class SseDecoder:
             self._rest.clear()
         self._rest += tail
         events = self._take(lines)
-        if self._size + len(self._rest) > self._limit:
+        if not self.not_utf8 and self._size + len(self._rest) > self._limit:
             self._overflow()
         return events
 
@@ -116,6 +116,8 @@ class SseDecoder:
                 self.keep_alives += not self._any and line[1:].strip() == b"keep-alive"
             elif not self._take_field(line):
                 events += self._take_stray(line)
+                if self.not_utf8:
+                    break
         return events
 
     def _event(self) -> list[SseEvent]:

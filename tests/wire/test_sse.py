@@ -47,6 +47,16 @@ def test_an_event_that_is_not_utf8_is_the_last_and_is_said():
     assert decoder.feed(b"data: b\n\n") == decoder.close() == []
 
 
+@pytest.mark.parametrize("size", [1, 7, 1_000])
+@pytest.mark.parametrize("end", [b"\n\n", b'\n{"error": 1}\n'])
+def test_nothing_after_what_is_not_utf8_counts_wherever_it_is_cut(end, size):
+    data = b"data: \xf6" + end + b"data: {}\n\n" + b"x" * 100
+    decoder = SseDecoder(40, bare_json=True)
+    events = [one for start in range(0, len(data), size) for one in decoder.feed(data[start : start + size])]
+    assert not [one for one in [*events, *decoder.close()] if one.data == "{}"]
+    assert (decoder.not_utf8, decoder.overflowed) == (True, False)
+
+
 BODY = (
     '\ufeff: hello\r\ndata: {"t":"é😀\u2028"}\r\n\r\nevent: error\rid: 1\rdata:x\rdata: y\r\rdata\n\n'
     "retry: 1\r\n\r\nstray line\ndata: a\r\ndata: b\r\n\r\n\ndata: left"
