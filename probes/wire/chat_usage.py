@@ -2,8 +2,19 @@
 
 from typing import Any
 
+from probes.endpoint import Quirks
 from probes.wire.dialect import ServerTimes, Usage
 from probes.wire.json_values import count, mapping, number
+
+
+def usage_options(quirks: Quirks) -> dict[str, Any]:
+    """The request fields that ask for usage, and for a running count on every chunk (vLLM, SGLang); none where neither.
+
+    Source: openai-python, ``chat_completion_stream_options_param.py``; vLLM's ``StreamOptions``.
+    """
+    if quirks.continuous_usage:
+        return {"stream_options": {"include_usage": True, "continuous_usage_stats": True}}
+    return {"stream_options": {"include_usage": True}} if quirks.usage_option else {}
 
 
 def usage_of(counts: dict[str, Any], timings: dict[str, Any]) -> Usage | None:

@@ -7,6 +7,7 @@ from probes.conversation import Conversation
 from probes.endpoint import Endpoint
 from probes.keys import Secret
 from probes.wire.chat_chunks import ChunkReader
+from probes.wire.chat_usage import usage_options
 from probes.wire.dialect import Event, Trouble, WireRequest
 from probes.wire.http_json import bearer, json_request, served_request
 from probes.wire.trouble import trouble
@@ -31,10 +32,7 @@ class Wire:
         }
         if quirks.temperature and endpoint.temperature is not None:
             body["temperature"] = endpoint.temperature
-        if quirks.usage_option or quirks.continuous_usage:
-            body["stream_options"] = {"include_usage": True}
-        if quirks.continuous_usage:
-            body["stream_options"]["continuous_usage_stats"] = True
+        body |= usage_options(quirks)
         return json_request(endpoint, "/chat/completions", body, bearer(key))
 
     def reader(self) -> ChunkReader:
