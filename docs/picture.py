@@ -15,19 +15,19 @@ import tempfile
 import time
 from pathlib import Path
 
-from probes.config import find_config, load, race_prompts
-from probes.race.wish import RaceWish
+from probes.config.load import find_config, load, race_prompts
+from probes.race.request import RaceWish
 from tests.bench.year import fill_year
 from tui.app import InftopApp
-from tui.attached import Attached
-from tui.child import ChildEngine
+from tui.dashboard.screen import DashboardScreen
 from tui.launch import engine_argv, engine_environment
-from tui.lens import Lens
-from tui.onlooker import Onlooker
-from tui.period import LENGTHS, Period
-from tui.screens.dashboard import DashboardScreen
-from tui.screens.race import RaceScreen
-from tui.source import Live
+from tui.race.screen import RaceScreen
+from tui.sources.attached import Attached
+from tui.sources.child import ChildEngine
+from tui.sources.source import Live
+from tui.sources.viewer import Onlooker
+from tui.state.view_options import Lens
+from tui.time.period import LENGTHS, Period
 
 SIZE = (150, 48)
 

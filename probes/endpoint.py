@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final, Literal, get_args
 from urllib.parse import urlsplit
 
 from probes.conversation import Conversation, Message, user_says
+from probes.keys.command import KeyCommand
 from probes.route import Route
 
 Reasoning = Literal["off", "low", "medium", "high", "default"]
@@ -92,15 +92,6 @@ class HeaderKey:
     header: str
     prefix: str
     key: str
-
-
-@dataclass(frozen=True, slots=True)
-class KeyCommand:
-    """A command that prints a key, run in ``folder``; what it printed is used for ``lifetime`` seconds."""
-
-    arguments: tuple[str, ...]
-    folder: Path
-    lifetime: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from probes.keys import Secret
+from probes.keys.secret import Secret
 
 ENVIRONMENT: Final = "env"
 DIRECT: Final = "none"

@@ -9,15 +9,15 @@ from itertools import count
 
 import pytest
 
-from probes.loop import EngineLoop
+from probes.sockets.event_loop import EngineLoop
 
 STREAMS = {
-    "test_setup_times.py",
-    "test_stream.py",
-    "test_connection.py",
-    "test_websocket.py",
-    "test_reopened.py",
-    "test_traffic.py",
+    "sockets/test_setup_times.py",
+    "sockets/test_stream.py",
+    "sockets/test_traffic.py",
+    "transport/test_http.py",
+    "transport/test_reopened.py",
+    "transport/test_websocket.py",
 }
 """What is a matter of how sockets are read runs on every kind of loop."""
 
@@ -84,7 +84,7 @@ def a_machine_of_its_own(monkeypatch, homes):
 
 
 def pytest_asyncio_loop_factories(config, item):
-    if item.path.name not in STREAMS:
+    if f"{item.path.parent.name}/{item.path.name}" not in STREAMS:
         return {"plain": asyncio.SelectorEventLoop}
     return {
         "ring": EngineLoop,

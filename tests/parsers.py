@@ -15,29 +15,29 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from probes.answer import Answer
-from probes.config import load
-from probes.credentials import Credentials
-from probes.frames import decode
-from probes.hit import limited_by
-from probes.http1 import HEAD_LIMIT, ResponseParser
-from probes.keys import Secret
-from probes.marks import Marks
+from probes.config.load import load
+from probes.config.presets import dialects
+from probes.config_error import ConfigError
+from probes.events import End, Event, Output, Trouble
+from probes.feed.messages import decode
+from probes.figures.response import Answer
+from probes.figures.timeline import Marks
+from probes.keys.secret import Secret
 from probes.outcome import Outcome
-from probes.preset import dialects
 from probes.race import recording
-from probes.ratelimit import LONGEST_RESET_S, Bucket, parse_bucket, parse_reset, rate_limits, retry_hint
-from probes.read_budget import ReadBudget, ReadBudgetSpent
+from probes.rate_limits.headers import LONGEST_RESET_S, Bucket, parse_bucket, parse_reset, rate_limits, retry_hint
+from probes.rate_limits.refused_bucket import limited_by
 from probes.sample import Sample
-from probes.store.journal import entries_of
+from probes.sockets.errors import ExchangeError
+from probes.sockets.read_budget import ReadBudget, ReadBudgetSpent
+from probes.store.write.journal import entries_of
 from probes.text import line, plain
-from probes.toml_table import ConfigError
-from probes.transport import ExchangeError
+from probes.transport.http1 import HEAD_LIMIT, ResponseParser
 from probes.wire import load_dialect
-from probes.wire.dialect import End, Event, Output, Trouble
-from probes.wire.ndjson import NdjsonDecoder
-from probes.wire.sse import STRAY_LIMIT, SseDecoder
-from tests.test_assembly import sample_of
+from probes.wire.credentials import Credentials
+from probes.wire.framing.ndjson import NdjsonDecoder
+from probes.wire.framing.sse import STRAY_LIMIT, SseDecoder
+from tests.measure.test_build_sample import sample_of
 
 KEY = Secret("gsk_Zq7hVx2LrT9wKe4Nb8Gm3Pd6Sf1Yj5")
 NOW = 1_795_000_000.0

@@ -7,63 +7,65 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from probes.preset import dialects
+from probes.config.presets import dialects
 
 ROOT = Path(__file__).parent.parent
 
 OF_PROBES = {
     "probes",
-    "probes.checked",
+    "probes.checked_json",
     "probes.clock",
-    "probes.config",
-    "probes.control",
-    "probes.culprit",
+    "probes.config.load",
+    "probes.config_error",
+    "probes.cli",
+    "probes.diagnosis.reachability",
+    "probes.diagnosis.attribution",
     "probes.definitions",
     "probes.endpoint",
-    "probes.entry",
+    "probes.cli.entry",
     "probes.exports",
     "probes.exports.export",
     "probes.exports.selection",
-    "probes.frames",
-    "probes.keys",
-    "probes.median_interval",
+    "probes.feed.messages",
+    "probes.keys.secret",
+    "probes.stats.confidence",
     "probes.outcome",
-    "probes.race.judgement",
-    "probes.race.news",
+    "probes.race.verdict",
+    "probes.race.updates",
     "probes.race.price",
     "probes.race.progress",
-    "probes.race.prompts",
+    "probes.config.prompts",
     "probes.race.race",
     "probes.race.heat",
-    "probes.race.wish",
+    "probes.race.request",
     "probes.selftest.rehearsal",
-    "probes.ratelimit",
+    "probes.rate_limits.headers",
     "probes.sample",
-    "probes.selftest.certificate",
-    "probes.share_interval",
-    "probes.shift",
+    "probes.certificate",
+    "probes.stats.share_confidence",
+    "probes.stats.median_ratio",
     "probes.signals",
-    "probes.stats",
-    "probes.store.stretches",
-    "probes.store.ends",
-    "probes.store.pages",
-    "probes.span",
-    "probes.sketch",
-    "probes.rollup",
-    "probes.store.place",
+    "probes.stats.quantiles",
+    "probes.store.read.rollup_queries",
+    "probes.store.read.latest",
+    "probes.store.read.pages",
+    "probes.stats.time_range",
+    "probes.stats.sketch",
+    "probes.stats.rollup",
+    "probes.store.location",
     "probes.user_folders",
     "probes.store.problem",
     "probes.store.certificates",
-    "probes.store.reader",
+    "probes.store.read.reader",
     "probes.store.races",
     "probes.store.row",
     "probes.text",
-    "probes.toml_table",
-    "probes.when",
+    "probes.config.table",
+    "probes.durations",
 }
 """What the screen may know of the engine: values, readers and definitions."""
 
-OF_COMMANDS = OF_PROBES | {"probes.cli", "probes.commands.selftest", "probes.exit_code"}
+OF_COMMANDS = OF_PROBES | {"probes.cli.app", "probes.cli.commands.selftest", "probes.cli.exit_codes"}
 """The command line of the screen extends the one without."""
 
 HEAVY = {
@@ -157,12 +159,14 @@ def test_plotext_has_one_importer():
 
 def test_nothing_heavy_is_loaded_for_the_first_picture():
     """And no parser, since the bare command has no options."""
-    names = loaded("import tui.app, tui.cli, tui.launch, tui.child, tui.attached, tui.past")
+    names = loaded(
+        "import tui.app, tui.cli, tui.launch, tui.sources.child, tui.sources.attached, tui.state.load_history"
+    )
     assert {name.partition(".")[0] for name in names} & (HEAVY | {"typer"}) == set()
 
 
 def test_the_engine_loads_no_screen():
-    assert not {name.partition(".")[0] for name in loaded("import probes.cli, probes.engine")} & {
+    assert not {name.partition(".")[0] for name in loaded("import probes.cli.app, probes.engine.engine")} & {
         "tui",
         "textual",
         "plotext",

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from probes import deadline, decode_speed, plausible, timing, token_bounds
 from probes.definitions import markdown, sections
+from probes.figures import decode_speed, plausible, timing, token_bounds
+from probes.measure import deadline
 from probes.outcome import Outcome
 from probes.sample import COLUMNS
 

@@ -7,13 +7,13 @@ import ssl
 import pytest
 import trustme
 
-from probes.commands.check import check
-from probes.config import ConfigError, load
-from probes.control import control_of, host_of, way_of
-from probes.culprit import Lately, judge
+from probes.cli.commands.check import check
+from probes.config.load import ConfigError, load
+from probes.diagnosis.attribution import Lately, judge
+from probes.diagnosis.reachability import control_of, host_of, way_of
 from probes.outcome import Outcome
 from probes.route import AT_PROXY, Proxy, Route, TlsOptions, UnixSocket, environment_proxy, ignored_proxy, via_of
-from probes.tls_context import check_environment, flaw_of_certificate, tls_context
+from probes.tls.context import check_environment, flaw_of_certificate, tls_context
 from tests.samples import sample
 
 ENDPOINT = '[[endpoint]]\nname = "a"\nprovider = "groq"\nmodel = "m"\n'

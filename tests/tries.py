@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from probes.surroundings import steal_ms
+from probes.measure.host_noise import steal_ms
 
 GROUPS = Path("/sys/fs/cgroup")
 

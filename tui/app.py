@@ -12,29 +12,29 @@ from textual.app import App, SystemCommand
 from textual.driver import Driver
 from textual.screen import Screen
 
-from probes.frames import EndpointFacts, Hello
-from probes.race.news import RaceCommand, RaceNews
-from probes.race.prompts import NamedPrompt
-from probes.race.wish import RaceWish
+from probes.config.prompts import NamedPrompt
+from probes.feed.messages import EndpointFacts, Hello
+from probes.race.request import RaceWish
+from probes.race.updates import RaceCommand, RaceNews
 from probes.text import line
-from tui.compare_keys import COMPARE_KEYS
-from tui.endpoint_keys import ENDPOINT_KEYS
-from tui.fleet import Fleet
-from tui.history import SPAN_MS
-from tui.keys import KEYS, RACE_KEYS
-from tui.lens import Lens
-from tui.messages import LineRejected, Message, SourceLost
-from tui.period import Period
-from tui.screens.asking import CompareAsked, EndpointAsked, ExportAsked, RaceAsked, WindowChosen
-from tui.screens.dashboard import TICK_S, DashboardScreen
-from tui.source import Source
-from tui.themes import DARK, THEMES
+from tui.compare.keys import COMPARE_KEYS
+from tui.dashboard.requests import CompareAsked, EndpointAsked, ExportAsked, RaceAsked, WindowChosen
+from tui.dashboard.screen import TICK_S, DashboardScreen
+from tui.endpoint.keys import ENDPOINT_KEYS
+from tui.keymap import KEYS, RACE_KEYS
+from tui.sources.messages import LineRejected, Message, SourceLost
+from tui.sources.source import Source
+from tui.state.fleet import Fleet
+from tui.state.history import SPAN_MS
+from tui.state.view_options import Lens
+from tui.style.themes import DARK, THEMES
+from tui.time.period import Period
 
 if TYPE_CHECKING:
     from probes.exports.selection import Selection
-    from tui.screens.compare import CompareScreen
-    from tui.screens.endpoint import EndpointScreen
-    from tui.screens.race import RaceScreen
+    from tui.compare.screen import CompareScreen
+    from tui.endpoint.screen import EndpointScreen
+    from tui.race.screen import RaceScreen
 
 CATCH_UP_MS: Final = 300_000
 """How far back the store is read again when an engine says hello: what the one before stored and could not say."""
@@ -172,7 +172,7 @@ class InftopApp(App[None]):
 
     async def _read(self, url: str, spans: list[tuple[int, int]]) -> None:
         from probes.store.problem import StoreProblem  # all of them after the first picture
-        from tui.past import read_changes, read_newest, read_points
+        from tui.state.load_history import read_changes, read_newest, read_points
 
         names = tuple(self._fleet.endpoints)
         try:
@@ -194,8 +194,8 @@ class InftopApp(App[None]):
     async def open_race(self, lanes: Sequence[str], wish: RaceWish | None) -> "RaceScreen":
         """The race view, made once, so that a race which goes on is found again; a ``wish`` is run at once."""
         if self._race is None:
-            from tui.kept import StoredRaces
-            from tui.screens.race import RaceScreen
+            from tui.race.screen import RaceScreen
+            from tui.race.stored_races import StoredRaces
 
             self._race = RaceScreen(
                 lambda wish: self._source.send(RaceCommand("start", wish)),
@@ -221,7 +221,7 @@ class InftopApp(App[None]):
 
     def open_endpoint(self, name: str, period: Period, endpoints: Sequence[EndpointFacts]) -> None:
         """One endpoint's screen over a period; its keys go through all of these."""
-        from tui.screens.endpoint import Doors, EndpointScreen
+        from tui.endpoint.screen import Doors, EndpointScreen
 
         doors = Doors(self._dashboard.action_help, self._export)
         self._endpoint = EndpointScreen(lambda: self._fleet.store_url, self._now, endpoints, name, period, doors)
@@ -235,7 +235,7 @@ class InftopApp(App[None]):
 
     async def open_compare(self, endpoints: Sequence[EndpointFacts]) -> "CompareScreen":
         """The compare screen on these endpoints, over the time that the dashboard shows."""
-        from tui.screens.compare import CompareScreen, Doors
+        from tui.compare.screen import CompareScreen, Doors
 
         def known() -> list[EndpointFacts]:
             return [one.facts for one in self._fleet.endpoints.values()]

@@ -2,11 +2,11 @@
 
 import sys
 
-from probes import entry
+from probes.cli import entry
 
 
 def main() -> None:
-    """Run ``inftop``, and leave with an exit code of `probes.exit_code`."""
+    """Run ``inftop``, and leave with an exit code of `probes.cli.exit_codes`."""
     entry.run(_main)
 
 
@@ -18,8 +18,8 @@ def _main() -> None:
     """
     words = sys.argv[1:]
     if words in ([], ["demo"]):
+        from probes.config_error import ConfigError
         from probes.store.problem import StoreProblem
-        from probes.toml_table import ConfigError
         from tui.launch import bare
 
         try:

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from probes.cli import RACE_VIEW, ConfigOption, ForOption, JsonOption, VersionOption, app
-from probes.cli import main as run_app
-from probes.exit_code import ExitCode
-from tui.lens import Lens, lens_on
+from probes.cli.app import RACE_VIEW, ConfigOption, ForOption, JsonOption, VersionOption, app
+from probes.cli.app import main as run_app
+from probes.cli.exit_codes import ExitCode
+from tui.state.view_options import Lens, lens_on
 
 WindowOption = Annotated[
     str,
@@ -67,7 +67,7 @@ def demo(lasting: ForOption = None, window: WindowOption = "1m", theme: ThemeOpt
 
     Without a terminal, print one line per sample and a closing table.
     """
-    from probes.when import seconds
+    from probes.durations import seconds
     from tui.launch import show_demo
 
     try:
@@ -89,7 +89,7 @@ def selftest(
     A server that knows when it wrote every token is the truth. The result is kept in the history and shown at the
     foot of the dashboard. Exit code 1 where this machine cannot measure.
     """
-    from probes.commands.selftest import selftest
+    from probes.cli.commands.selftest import selftest
     from tui.launch import measuring_screen
 
     if not selftest(ctx.obj, None if headless else measuring_screen, quick=quick, as_json=as_json):
@@ -105,7 +105,7 @@ def measuring(stage: Path) -> None:
 
 
 def run() -> None:
-    """Run the command line of this process, and leave with an exit code of `probes.exit_code`."""
+    """Run the command line of this process, and leave with an exit code of `probes.cli.exit_codes`."""
     run_app()
 
 

@@ -1,7 +1,7 @@
 """Exporting: the samples behind what is shown, as a CSV file in the working directory."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -12,8 +12,24 @@ from textual.app import App
 from probes.exports.export import export
 from probes.exports.selection import Selection
 from probes.store.problem import StoreProblem
-from probes.store.reader import StoreReader
-from tui.view import Dashboard
+from probes.store.read.reader import StoreReader
+from tui.state.view import Dashboard
+
+
+def save(folder: Path, started_at: int, picture: str, answers: Mapping[str, str], words: str) -> tuple[Path, Path]:
+    """Write the SVG ``picture``, and the ``answers`` by lane under the verdict's ``words``; where they are.
+
+    The files are named after the race's start (ms) and never written over others. Raises OSError.
+    """
+    moment = datetime.fromtimestamp(started_at / 1000, UTC).astimezone()
+    name = folder.absolute() / f"inftop-race-{moment:%Y%m%d-%H%M%S}"
+    drawn, said = free(name.with_suffix(".svg")), free(name.with_suffix(".txt"))
+    drawn.write_text(picture, encoding="utf-8")
+    said.write_text(
+        "\n".join([words, "", *(f"== {name}\n\n{text}\n" for name, text in answers.items())]), encoding="utf-8"
+    )
+    return drawn, said
+
 
 LONG: Final = 20_000
 """Samples from which on an export takes so long that it is announced."""

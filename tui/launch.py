@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import probes
-from probes.config import find_config, load, race_prompts
-from probes.frames import EndpointFacts, Hello
-from probes.race.prompts import NamedPrompt
-from probes.race.wish import RaceWish
-from probes.store.place import check_url, default_url, is_postgres, path_of
+from probes.config.load import find_config, load, race_prompts
+from probes.config.prompts import NamedPrompt
+from probes.feed.messages import EndpointFacts, Hello
+from probes.race.request import RaceWish
+from probes.store.location import check_url, default_url, is_postgres, path_of
 from probes.store.problem import StoreProblem
 from probes.user_folders import from_home
-from tui.lens import Lens, lens_on
-from tui.source import HeldSource, Live, Source
+from tui.sources.source import HeldSource, Live, Source
+from tui.state.view_options import Lens, lens_on
 
 if TYPE_CHECKING:
     from tui.app import InftopApp
@@ -94,7 +94,7 @@ def show_race(config: Path | None, wish: RaceWish, *, demo: bool) -> None:
 
 def show_measuring(stage: Path) -> None:
     """The screen on the engine of a selftest."""
-    from tui.measuring import MeasuringApp
+    from tui.selftest_app import MeasuringApp
 
     _run(["measure", str(stage)], lens_on(DEMO_WINDOW), theme=None, program=MeasuringApp)
 
@@ -169,21 +169,21 @@ def _show(
 
 def _engine(words: Sequence[str]) -> HeldSource:
     """Our own engine. Imported when it is wanted: the first picture comes before it."""
-    from tui.child import ChildEngine
+    from tui.sources.child import ChildEngine
 
     return ChildEngine(engine_argv(words), engine_environment(os.environ))
 
 
 def _attached(hello: Hello) -> Source:
     """The recorder that holds the store."""
-    from tui.attached import Attached
+    from tui.sources.attached import Attached
 
     return Attached(hello)
 
 
 def _onlooker(url: str, configured: Iterable[EndpointFacts]) -> Source:
     """Whoever only looks."""
-    from tui.onlooker import Onlooker
+    from tui.sources.viewer import Onlooker
 
     return Onlooker(url, configured)
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal, NamedTuple
 
+from probes.config.checks import nearest
 from probes.sample import COLUMNS
 from probes.store.row import ENDPOINT_COLUMNS, KINDS
 from probes.text import line
-from probes.toml_value import nearest
 
 Holds = Literal["instant", "int", "float", "bool", "text", "word"]
 """``instant`` is milliseconds since the epoch, ``word`` a text of which there are few, often repeated."""

@@ -10,7 +10,7 @@ from probes.exports.columns import OF_SAMPLES, Column, Row
 from probes.exports.file import opened
 from probes.exports.samples import LineMaker, Reader
 from probes.exports.selection import EVERYTHING, Selection
-from probes.rollup import Tier
+from probes.stats.rollup import Tier
 
 Format = Literal["csv", "jsonl", "parquet"]
 Progress = Callable[[int, int], None]

@@ -10,8 +10,8 @@ from probes.exports.columns import Column, Row
 from probes.exports.samples import Reader
 from probes.exports.selection import Selection
 from probes.outcome import Outcome
-from probes.rollup import METRICS, Tier
-from probes.sketch import Sketch
+from probes.stats.rollup import METRICS, Tier
+from probes.stats.sketch import Sketch
 
 SHARES: Final = (0.5, 0.95, 0.99)
 

@@ -18,7 +18,7 @@ _FROM: Final = "sample CROSS JOIN endpoint WHERE endpoint.id = sample.endpoint_i
 
 
 class Reader(Protocol):
-    """What an export asks of a store, as `probes.store.reader.StoreReader` answers it."""
+    """What an export asks of a store, as `probes.store.read.reader.StoreReader` answers it."""
 
     @property
     def of_sqlite(self) -> bool:

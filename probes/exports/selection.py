@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from probes.store.source import placeholders
+from probes.store.read.source import placeholders
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

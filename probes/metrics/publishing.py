@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Final, Self
 
-from probes.engine import Engine
+from probes.engine.engine import Engine
 from probes.metrics.address import Address, parse_address, parse_collector, shown
 from probes.metrics.tallies import Tallies
 

@@ -12,10 +12,10 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 from prometheus_client import make_wsgi_app
 
-from probes.frames import WAITED_LONG_S
 from probes.metrics.address import Address
 from probes.metrics.prometheus import registry
 from probes.metrics.tallies import Tallies
+from probes.store.status import WAITED_LONG_S
 
 PATIENCE_S: Final = 5.0
 """How long a client may take to say what it wants, or to read it."""

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from probes.config.presets import presets
 from probes.endpoint import Endpoint
-from probes.frames import WAITED_LONG_S, EngineStatus
+from probes.feed.messages import EngineStatus
 from probes.metrics.metric import Metric
 from probes.metrics.table import COMMON, OF_ENGINE, OF_SAMPLES
-from probes.preset import presets
 from probes.sample import Sample
+from probes.store.status import WAITED_LONG_S
 
 ALIVE_S: Final = 5.0
 """The engine is asked every second; so long without a word, and its loop hangs."""

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from probes.measured import measured
+from probes.race.faults import right
 from probes.race.heat import Heat
-from probes.race.trouble import right
 from probes.sample import Sample
-from probes.stats import known, median, ratio
+from probes.stats.measured import measured
+from probes.stats.quantiles import known, median, ratio
 
 
 @dataclass(frozen=True, slots=True)

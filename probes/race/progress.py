@@ -4,11 +4,10 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Final
 
-from probes.race.moment import Moment
-from probes.race.recording import Recording
+from probes.events import Kind
+from probes.figures.token_bounds import CHARS_PER_TOKEN
+from probes.race.recording import Moment, Recording
 from probes.sample import Sample
-from probes.timing import CHARS_PER_TOKEN
-from probes.wire.dialect import Kind
 
 SPEEDOMETER_NS: Final = 250_000_000
 """What the speedometer looks back over."""

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from probes.endpoint import Price
 from probes.race.heat import Heat
-from probes.race.judgement import Verdict
-from probes.race.wish import RaceWish
+from probes.race.request import RaceWish
+from probes.race.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)

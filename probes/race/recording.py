@@ -4,10 +4,24 @@ import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate, groupby, pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
-from probes.race.moment import Moment
-from probes.wire.dialect import Kind
+from probes.events import Kind
+
+
+class Moment(NamedTuple):
+    """One event with output. ``at`` is in nanoseconds since the gun, on the engine's monotonic clock.
+
+    ``text`` is plain (`probes.text.plain`); ``tokens`` is the running output count that the event carried, where it
+    carried one. The text of a ``draft`` is the whole answer so far, in place of all answer text before it.
+    """
+
+    at: int
+    kind: Kind
+    text: str
+    tokens: int | None = None
+    draft: bool = False
+
 
 VERSION: Final = 1
 """The first byte of an encoded recording; what follows it is one zlib stream."""

@@ -3,9 +3,9 @@
 from dataclasses import asdict
 from typing import Any, Final
 
-from probes.race.judgement import METRICS, Comparison, Duel
 from probes.race.price import cost, total_usd
 from probes.race.race import Race
+from probes.race.verdict import METRICS, Comparison, Duel
 
 _NOTHING: Final = {"ratio": None, "low": None, "high": None, "wins": 0, "losses": 0, "pairs": 0}
 _COUNTS: Final = ("wins", "losses", "pairs")

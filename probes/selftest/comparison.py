@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from probes.certificate import Errors, Spread
 from probes.outcome import Outcome
-from probes.selftest.errors import Errors, Spread
-from probes.selftest.sighting import Sighting, cpu_us_per_event
+from probes.selftest.observation import Sighting, cpu_us_per_event
 from probes.selftest.truth import Truth
 
 VAGUE_NS: Final = 100_000

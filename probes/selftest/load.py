@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from probes.config.presets import presets
 from probes.endpoint import Endpoint, Quirks
-from probes.preset import presets
 
 PRESET: Final = "vllm"
 """A server that takes no key; the stamps lie below every dialect."""

@@ -2,15 +2,14 @@
 
 from typing import Final
 
+from probes.events import Kind
 from probes.outcome import Outcome
 from probes.race.heat import Heat, LaneResult
-from probes.race.judgement import judge
-from probes.race.moment import Moment
 from probes.race.race import LaneFacts, Race
-from probes.race.recording import Recording
-from probes.race.wish import RaceWish
+from probes.race.recording import Moment, Recording
+from probes.race.request import RaceWish
+from probes.race.verdict import judge
 from probes.sample import Sample
-from probes.wire.dialect import Kind
 
 NAMES: Final = ("rehearsal/a", "rehearsal/b")
 _WORDS: Final = ("Nobody ", "is ", "racing ", "here; ", "the ", "screen ", "is ", "kept ", "busy ", "meanwhile.\n")

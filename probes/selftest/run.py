@@ -15,15 +15,14 @@ from pathlib import Path
 from typing import Final
 
 from probes import __version__
-from probes.selftest.certificate import Certificate, Measured
+from probes.certificate import Certificate, Errors, Measured
+from probes.measure.host_noise import steal_ms
 from probes.selftest.comparison import compare
-from probes.selftest.errors import Errors
 from probes.selftest.load import LOADS, Load
-from probes.selftest.sighting import Sighting
+from probes.selftest.observation import Sighting
 from probes.selftest.stage import Stage
 from probes.selftest.terminal import on_terminal
 from probes.selftest.truth import Truth
-from probes.surroundings import steal_ms
 
 QUICK_S: Final = 1.5
 FULL_S: Final = 25.0

@@ -4,13 +4,45 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from probes.events import Kind
 from probes.simulator import prose
 from probes.simulator.distribution import Constant, Distribution
-from probes.simulator.fault import Fault
+from probes.simulator.faults.fault import Fault
 from probes.simulator.limiter import Allowance
-from probes.simulator.mood import Mood
-from probes.simulator.ratelimit import LimitStyle
-from probes.wire.dialect import Kind
+from probes.simulator.rate_limits import LimitStyle
+
+
+@dataclass(frozen=True, slots=True)
+class Spell:
+    """A disturbance that returns: from ``first_s`` on, for ``lasts_s``, every ``every_s`` seconds.
+
+    It touches a ``share`` of the requests: spoils their answers with ``fault``, makes them ``slower`` by a factor, and
+    serves them at another ``speed`` than the one asked for (Anthropic's fast mode).
+    """
+
+    first_s: float
+    lasts_s: float
+    every_s: float
+    share: float = 1.0
+    fault: Fault | None = None
+    slower: float = 1.0
+    speed: str | None = None
+
+    def holds(self, since_start_s: float) -> bool:
+        """Whether the spell is on."""
+        return since_start_s >= self.first_s and (since_start_s - self.first_s) % self.every_s < self.lasts_s
+
+
+@dataclass(frozen=True, slots=True)
+class Mood:
+    """A model's spells, the gravest first."""
+
+    spells: tuple[Spell, ...]
+
+    def at(self, since_start_s: float, draw: float) -> Spell | None:
+        """The spell that touches a request at that time; ``draw`` is the request's luck, 0 to 1."""
+        return next((one for one in self.spells if one.holds(since_start_s) and draw < one.share), None)
+
 
 ReasoningStyle = Literal["reasoning", "reasoning_content", "parts", "reasoning_text", "hidden"]
 UsagePlace = Literal["own_chunk", "finish", "x_groq", "choice", "every_chunk", "never"]
@@ -33,7 +65,7 @@ class Behaviour:
     Words. ``text`` is said once, or to ``output_tokens`` tokens, but never past the cap of the request; text of
     several sentences starts at a drawn one. ``kind`` says whether it is an answer, a refusal or tool arguments.
     ``reasoning_tokens`` come first, in the field ``reasoning_style`` names: ``parts`` is a list of typed parts
-    (Mistral), ``hidden`` is silence that is counted in usage only. The other tongues have one form for reasoning, but
+    (Mistral), ``hidden`` is silence that is counted in usage only. The other dialects have one form for reasoning, but
     for Responses, which tells a summary to those who ask, and with ``reasoning_text`` (open models) the text itself.
     With a ``summary`` so large a share of the reasoning's text is told, in a few pieces shortly before the answer.
 

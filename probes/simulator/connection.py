@@ -12,7 +12,7 @@ from typing import Final
 
 import h11
 
-from probes.simulator.fault import Reply
+from probes.simulator.faults.fault import Reply
 from probes.simulator.player import Player
 from probes.simulator.record import Record
 from probes.simulator.request import Request

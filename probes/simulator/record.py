@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from probes.wire.dialect import Kind
+from probes.events import Kind
 
 
 @dataclass(frozen=True, slots=True)

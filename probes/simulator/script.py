@@ -10,7 +10,7 @@ from http import HTTPStatus
 from itertools import cycle
 from typing import Final
 
-from probes.wire.dialect import Kind
+from probes.events import Kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,18 +10,17 @@ from time import monotonic_ns
 from types import TracebackType
 from typing import Any, Final, Self
 
-from probes.simulator.behaviour import Behaviour
+from probes.simulator.answer_plan import course
+from probes.simulator.behaviour import Behaviour, Mood
 from probes.simulator.connection import Connection
-from probes.simulator.course import course
-from probes.simulator.fault import Reply
+from probes.simulator.dialects import tongue_of
+from probes.simulator.dialects.dialect import BadRequest, NotStreaming, Tongue, UnknownModel, WrongKey
+from probes.simulator.faults.fault import Reply
 from probes.simulator.limiter import Admission, Limiter
-from probes.simulator.mood import Mood
-from probes.simulator.ratelimit import limit_headers
+from probes.simulator.rate_limits import limit_headers
 from probes.simulator.record import Record
 from probes.simulator.request import Ask, Request
 from probes.simulator.script import Act, Last
-from probes.simulator.tongues import tongue_of
-from probes.simulator.tongues.tongue import BadRequest, NotStreaming, Tongue, UnknownModel, WrongKey
 from probes.simulator.websocket import switching
 
 HOST: Final = "127.0.0.1"
@@ -65,7 +64,7 @@ class Simulator:
 
     @property
     def url(self) -> str:
-        """The base URL of the tongues that have their paths under ``/v1``."""
+        """The base URL of the dialects that have their paths under ``/v1``."""
         return f"{self.origin}/v1"
 
     @property

@@ -15,7 +15,7 @@ from websockets.http11 import Request as UpgradeRequest
 from websockets.protocol import Protocol, Side, State
 from websockets.server import ServerProtocol
 
-from probes.simulator.error_shapes import socket_error
+from probes.simulator.faults.error_shapes import socket_error
 from probes.simulator.request import Request
 from probes.simulator.script import Act, BodyEnd, Close, Event, Head, Raw, Tear, WireAct
 

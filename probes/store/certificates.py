@@ -4,8 +4,8 @@ import json
 from contextlib import closing
 from typing import Final
 
-from probes.selftest.certificate import Certificate
-from probes.store.reader import StoreReader
+from probes.certificate import Certificate
+from probes.store.read.reader import StoreReader
 
 _NEWEST: Final = "SELECT text FROM certificate ORDER BY measured_at DESC, id DESC LIMIT 1"
 
@@ -26,8 +26,9 @@ def keep(url: str, found: Certificate) -> None:
     """Store a certificate; a recorder may be writing to the same store. Raises StoreProblem."""
     from sqlalchemy import insert  # a screen only reads, and starts sooner without it
 
-    from probes.store.database import open_store, translated
     from probes.store.tables import CERTIFICATE
+    from probes.store.translate import translated
+    from probes.store.write.database import open_store
 
     engine = open_store(url)
     try:

@@ -5,7 +5,7 @@ import re
 import sqlite3
 from typing import Final
 
-from probes.frames import StoreState
+from probes.store.status import StoreState
 from probes.text import line
 
 _Known = tuple[StoreState, str, bool]

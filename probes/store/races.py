@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from probes.race.heat import Heat, LaneResult
 from probes.race.race import Race
-from probes.race.record import facts_of, verdict_of, wish_of
 from probes.race.recording import decode, encode
-from probes.race.wish import RaceWish
+from probes.race.request import RaceWish
+from probes.race.to_json import facts_of, verdict_of, wish_of
 from probes.sample import Sample
 from probes.store.problem import StoreProblem
-from probes.store.reader import StoreReader
+from probes.store.read.reader import StoreReader
 from probes.text import line
 
 log = logging.getLogger(__name__)
@@ -62,8 +62,9 @@ def keep(url: str, race: Race) -> int:
     """
     from sqlalchemy import insert  # a screen only reads, and starts sooner without it
 
-    from probes.store.database import PRAGMAS, open_store, translated
     from probes.store.tables import HEAT, LANE, RACE
+    from probes.store.translate import translated
+    from probes.store.write.database import PRAGMAS, open_store
 
     engine = open_store(url, {"busy_timeout": PATIENCE_MS, **PRAGMAS})
     try:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Final, Literal
 
-from probes.rollup import TIERS, Tier, after, bucket_of
-from probes.when import lasting
+from probes.durations import lasting
+from probes.stats.rollup import TIERS, Tier, after, bucket_of
 
 Held = Literal["raw", "minute", "hour", "day", "month"]
 HELD: Final[tuple[Held, ...]] = ("raw", *TIERS)

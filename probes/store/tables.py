@@ -124,7 +124,7 @@ class AnswerRow(SQLModel, table=True):
 
 
 class _Spot(SQLModel):
-    """The key of a rollup: a bucket of a tier, of one endpoint on one kind of connection (`probes.rollup.Spot`)."""
+    """The key of a rollup: a bucket of a tier, of one endpoint on one kind of connection (`rollup.Spot`)."""
 
     tier: str = Field(primary_key=True)
     endpoint_id: int = Field(primary_key=True, foreign_key="endpoint.id")
@@ -169,7 +169,7 @@ class RollupRow(_Spot, table=True):
 
 
 class SketchRow(_Spot, table=True):
-    """The sketches of a rollup, of each of `probes.rollup.METRICS` one, as `probes.sketch.Sketch.encode` makes it."""
+    """The sketches of a rollup, of each of `rollup.METRICS` one, as `Sketch.encode` makes it."""
 
     __tablename__ = "sketch"
     __table_args__ = ({"sqlite_with_rowid": False},)
@@ -239,7 +239,7 @@ class RecorderRow(SQLModel, table=True):
 
 
 class LeaseRow(SQLModel, table=True):
-    """A tenure: who could record what, under a token that only grows (`probes.store.lease.Tenure`).
+    """A tenure: who could record what, under a token that only grows (`probes.store.write.lease.Tenure`).
 
     The newest of a ``scope`` is who may record there now; it began when the one before ended. ``holder`` is JSON.
     """

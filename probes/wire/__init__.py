@@ -1,7 +1,7 @@
 """Wire formats: a dialect by its name, loaded only when asked for.
 
 A dialect is a module of this package with the class ``Wire``. Nothing lists them but the presets that speak them
-(`probes.preset.dialects`), so that a new one is its own file and its presets.
+(`probes.config.presets.dialects`), so that a new one is its own file and its presets.
 """
 
 from importlib import import_module

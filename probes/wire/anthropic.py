@@ -9,15 +9,16 @@ from typing import Any, Final, Literal
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint
-from probes.keys import Secret
+from probes.events import End, Event, Finish, HiddenReasoning, Kind, Output, Served, Trouble, Usage
+from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.text import line
-from probes.wire.dialect import End, Event, Finish, HiddenReasoning, Kind, Output, Served, Trouble, Usage, WireRequest
-from probes.wire.http_json import json_request, served_request
-from probes.wire.json_values import count, mapping, number, object_in, text_in, word
+from probes.wire.dialect import WireRequest
+from probes.wire.errors.response_error import trouble, trouble_inside, trouble_instead
+from probes.wire.framing.json_values import count, mapping, number, object_in, text_in, word
+from probes.wire.framing.sse_reader import SseReader
+from probes.wire.http_request import json_request, served_request
 from probes.wire.shown_reasoning import raw_reasoning
-from probes.wire.sse_reader import SseReader
-from probes.wire.trouble import trouble, trouble_inside, trouble_instead
 
 VERSION: Final = "2023-06-01"
 """The ``anthropic-version`` asked for where the endpoint's headers name no other."""

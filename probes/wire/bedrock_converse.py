@@ -13,15 +13,16 @@ from urllib.parse import quote
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint
-from probes.keys import Secret
+from probes.events import End, Event, Finish, HiddenReasoning, Kind, Output, Served, Trouble, Usage
+from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.text import line
-from probes.wire.dialect import End, Event, Finish, HiddenReasoning, Kind, Output, Served, Trouble, Usage, WireRequest
-from probes.wire.event_stream import BrokenFrame, EventStreamDecoder, Frame
-from probes.wire.http_json import bearer, json_request, served_request
-from probes.wire.json_values import count, mapping, object_in, parsed, text_in, word
-from probes.wire.record_reader import RecordReader
-from probes.wire.trouble import trouble, trouble_inside, trouble_instead
+from probes.wire.dialect import WireRequest
+from probes.wire.errors.response_error import trouble, trouble_inside, trouble_instead
+from probes.wire.framing.event_stream import BrokenFrame, EventStreamDecoder, Frame
+from probes.wire.framing.json_values import count, mapping, object_in, parsed, text_in, word
+from probes.wire.framing.record_reader import RecordReader
+from probes.wire.http_request import bearer, json_request, served_request
 
 _EXCEPTIONS: Final[Mapping[str, Outcome]] = {
     "accessdenied": Outcome.AUTH,

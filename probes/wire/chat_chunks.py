@@ -3,26 +3,16 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+from probes.events import End, Event, Finish, HiddenReasoning, Kind, Output, Queued, Served, Trouble
 from probes.outcome import Outcome
 from probes.text import line
 from probes.wire.chat_usage import times_of, usage_of
-from probes.wire.dialect import (
-    End,
-    Event,
-    Finish,
-    HiddenReasoning,
-    Kind,
-    Output,
-    Queued,
-    Served,
-    Trouble,
-)
-from probes.wire.json_values import mapping, object_in, objects_in, text_in, word
-from probes.wire.repetition import Repetition
+from probes.wire.errors.response_error import filtered_categories, is_error, trouble_inside, trouble_instead
+from probes.wire.framing.json_values import mapping, object_in, objects_in, text_in, word
+from probes.wire.framing.repetition import Repetition
+from probes.wire.framing.sse import SseEvent
+from probes.wire.framing.sse_reader import SseReader
 from probes.wire.shown_reasoning import raw_reasoning
-from probes.wire.sse import SseEvent
-from probes.wire.sse_reader import SseReader
-from probes.wire.trouble import filtered_categories, is_error, trouble_inside, trouble_instead
 
 _REASONING_FIELDS: Final = (
     *("reasoning", "reasoning_content", "thinking", "reasoning_details"),

@@ -3,8 +3,8 @@
 from typing import Any
 
 from probes.endpoint import Quirks
-from probes.wire.dialect import ServerTimes, Usage
-from probes.wire.json_values import count, mapping, number
+from probes.events import ServerTimes, Usage
+from probes.wire.framing.json_values import count, mapping, number
 
 
 def usage_options(quirks: Quirks) -> dict[str, Any]:

@@ -10,14 +10,15 @@ from urllib.parse import quote
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint
-from probes.keys import Secret
+from probes.events import End, Event, Finish, Kind, Output, Served, Trouble, Usage
+from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.text import line
-from probes.wire.dialect import End, Event, Finish, Kind, Output, Served, Trouble, Usage, WireRequest
-from probes.wire.http_json import json_request
-from probes.wire.json_values import count, mapping, object_in, objects_in, text_in, word
-from probes.wire.sse_reader import SseReader
-from probes.wire.trouble import is_error, trouble, trouble_inside, trouble_instead
+from probes.wire.dialect import WireRequest
+from probes.wire.errors.response_error import is_error, trouble, trouble_inside, trouble_instead
+from probes.wire.framing.json_values import count, mapping, object_in, objects_in, text_in, word
+from probes.wire.framing.sse_reader import SseReader
+from probes.wire.http_request import json_request
 
 _TIER_HEADER: Final = "x-gemini-service-tier"
 """Which tier served (ai.google.dev, priority-inference): an overfull one answers as "standard"."""

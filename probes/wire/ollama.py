@@ -9,15 +9,16 @@ from typing import Any
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint
-from probes.keys import Secret
+from probes.events import End, Event, Finish, Kind, Output, Served, ServerTimes, Trouble, Usage
+from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.text import line
-from probes.wire.dialect import End, Event, Finish, Kind, Output, Served, ServerTimes, Trouble, Usage, WireRequest
-from probes.wire.http_json import bearer, json_request, served_request
-from probes.wire.json_values import count, mapping, number, object_in, text_in, word
-from probes.wire.ndjson import NdjsonReader
+from probes.wire.dialect import WireRequest
+from probes.wire.errors.response_error import is_error, trouble, trouble_inside
+from probes.wire.framing.json_values import count, mapping, number, object_in, text_in, word
+from probes.wire.framing.ndjson import NdjsonReader
+from probes.wire.http_request import bearer, json_request, served_request
 from probes.wire.shown_reasoning import raw_reasoning
-from probes.wire.trouble import is_error, trouble, trouble_inside
 
 
 class Wire:

@@ -10,12 +10,13 @@ from typing import Any
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint
-from probes.keys import Secret
+from probes.events import Event, Trouble
+from probes.keys.secret import Secret
 from probes.wire.chat_chunks import ChunkReader
 from probes.wire.chat_usage import usage_options
-from probes.wire.dialect import Event, Trouble, WireRequest
-from probes.wire.http_json import bearer, json_request, served_request
-from probes.wire.trouble import trouble
+from probes.wire.dialect import WireRequest
+from probes.wire.errors.response_error import trouble
+from probes.wire.http_request import bearer, json_request, served_request
 
 
 class Wire:

@@ -5,14 +5,15 @@ from typing import Any
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint
-from probes.keys import Secret
+from probes.events import Event, Trouble
+from probes.keys.secret import Secret
 from probes.outcome import Outcome
-from probes.wire.dialect import Event, Trouble, WireRequest
-from probes.wire.http_json import bearer, json_request, served_request
+from probes.wire.dialect import WireRequest
+from probes.wire.errors.response_error import trouble, trouble_instead
+from probes.wire.framing.sse import SseEvent
+from probes.wire.framing.sse_reader import SseReader
+from probes.wire.http_request import bearer, json_request, served_request
 from probes.wire.responses_events import ResponseEvents, request_body
-from probes.wire.sse import SseEvent
-from probes.wire.sse_reader import SseReader
-from probes.wire.trouble import trouble, trouble_instead
 
 
 class Wire:

@@ -10,13 +10,14 @@ from typing import Any, Final
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint
-from probes.keys import Secret
+from probes.events import Event, Trouble
+from probes.keys.secret import Secret
 from probes.outcome import Outcome
-from probes.wire.dialect import Event, Trouble, WireRequest
-from probes.wire.http_json import bearer, json_request, served_request
-from probes.wire.ndjson import NdjsonReader
+from probes.wire.dialect import WireRequest
+from probes.wire.errors.response_error import trouble
+from probes.wire.framing.ndjson import NdjsonReader
+from probes.wire.http_request import bearer, json_request, served_request
 from probes.wire.responses_events import ResponseEvents, request_body
-from probes.wire.trouble import trouble
 
 _OF_A_BODY: Final = frozenset({"content-type", "accept", "accept-encoding"})
 """Headers of a request with a body, which an upgrade is not."""

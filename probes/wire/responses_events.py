@@ -9,12 +9,12 @@ from typing import Any, Final, Literal
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint
+from probes.events import End, Event, Finish, HiddenReasoning, Kind, Output, Served, Trouble, Usage
 from probes.outcome import Outcome
 from probes.text import line
 from probes.wire.chat_usage import leaves_out, times_of
-from probes.wire.dialect import End, Event, Finish, HiddenReasoning, Kind, Output, Served, Trouble, Usage
-from probes.wire.json_values import count, mapping, number, object_in, text_in, word
-from probes.wire.trouble import trouble_inside
+from probes.wire.errors.response_error import trouble_inside
+from probes.wire.framing.json_values import count, mapping, number, object_in, text_in, word
 
 _DELTAS: Final[Mapping[str, Kind]] = {
     "response.output_text.delta": Kind.ANSWER,

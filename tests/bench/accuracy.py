@@ -13,17 +13,17 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from probes.commands.selftest import lines
+from probes.cli.commands.selftest import lines
 from probes.selftest.run import selftest
 from tui.launch import measuring_screen
 
 WAYS: Final = {
     "real time": {},
-    "kernel": {"probes.urgency": "os.sched_setscheduler = refuse"},
-    "loop": {"probes.uring": "module.Uring.__init__ = refuse"},
+    "kernel": {"probes.sockets.linux": "os.sched_setscheduler = refuse"},
+    "loop": {"probes.sockets.io_uring": "module.Uring.__init__ = refuse"},
     "user": {
-        "probes.uring": "module.Uring.__init__ = refuse",
-        "probes.receive_clock": "module._ask_for_stamps = lambda sock: False",
+        "probes.sockets.io_uring": "module.Uring.__init__ = refuse",
+        "probes.sockets.receive_timestamps": "module._ask_for_stamps = lambda sock: False",
     },
 }
 """What is done to the engine's modules when they have been loaded."""

@@ -14,14 +14,14 @@ from contextlib import ExitStack
 from dataclasses import replace
 from multiprocessing.connection import Connection
 
-from probes import loop
-from probes.probe import Prober
+from probes.measure.host_noise import Surroundings
+from probes.measure.probe import Prober
 from probes.selftest.load import Load
-from probes.selftest.sighting import Sighting
+from probes.selftest.observation import Sighting
 from probes.selftest.truth import Truth
-from probes.stats import quantile
-from probes.surroundings import Surroundings
-from probes.transports import transport_to
+from probes.sockets import event_loop as loop
+from probes.stats.quantiles import quantile
+from probes.transport.factory import transport_to
 from probes.wire import load_dialect
 from tests.bench.truths import truth_server
 

@@ -18,10 +18,10 @@ from multiprocessing.connection import Connection as Pipe
 
 import httpx
 
-from probes import loop
-from probes.probe import Prober
+from probes.measure.probe import Prober
 from probes.selftest.load import Load
-from probes.transports import transport_to
+from probes.sockets import event_loop as loop
+from probes.transport.factory import transport_to
 from probes.wire import load_dialect
 from tests.bench.truths import truth_server
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from probes.outcome import Outcome
 from probes.sample import Sample
-from probes.store.sink import Entry, Sink
+from probes.store.write.sink import Entry, Sink
 from tests.samples import sample
 
 

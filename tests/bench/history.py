@@ -17,20 +17,20 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from probes.frames import EndpointFacts
-from probes.rollup import LENGTH_MS
-from probes.span import Span, pieces
-from probes.stats import quantile
-from probes.store.reader import StoreReader
-from probes.store.stretches import sketches
+from probes.feed.messages import EndpointFacts
+from probes.stats.quantiles import quantile
+from probes.stats.rollup import LENGTH_MS
+from probes.stats.time_range import Span, pieces
+from probes.store.read.reader import StoreReader
+from probes.store.read.rollup_queries import sketches
 from tests.bench.startup import first_paint
 from tests.bench.year import configuration, fill_year, names
-from tui.comparison import read as read_comparison
-from tui.contender import Contender
-from tui.period import LENGTHS
-from tui.portraying import Asked, read_portrait, read_week
-from tui.recall import read_stretch
-from tui.stretch import Question
+from tui.compare.comparison import read as read_comparison
+from tui.compare.contender import Contender
+from tui.endpoint.read_summary import Asked, read_portrait, read_week
+from tui.state.read_rollups import read_stretch
+from tui.state.rollup_figures import Question
+from tui.time.period import LENGTHS
 
 DAY: Final = LENGTH_MS["day"]
 SPANS: Final = ("1 h", "24 h", "7 d", "30 d", "90 d", "1 y")

@@ -18,8 +18,8 @@ from typing import Final
 
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
-from tests.apart import simulating_apart
-from tests.floods import FLOODS, dialect_of, flooding, url_of
+from tests.servers.apart import simulating_apart
+from tests.servers.floods import FLOODS, dialect_of, flooding, url_of
 
 HEALTHY: Final = 4
 ANSWER: Final = Behaviour(output_tokens=Constant(40), tokens_per_s=Constant(200), ttft_ms=Constant(50))

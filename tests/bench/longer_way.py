@@ -23,10 +23,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from probes import loop
 from probes.endpoint import Endpoint, Quirks
-from probes.probe import Prober
-from probes.transports import transport_to
+from probes.measure.probe import Prober
+from probes.sockets import event_loop as loop
+from probes.transport.factory import transport_to
 from probes.wire import load_dialect
 
 NEW_NETWORK: Final = 0x40000000

@@ -24,20 +24,20 @@ from pathlib import Path
 
 import httpx
 
+from probes.certificate import Certificate
 from probes.outcome import Outcome
 from probes.race.heat import Heat
 from probes.race.race import Race
 from probes.sample import Sample
-from probes.selftest.certificate import Certificate
 from probes.selftest.load import LOADS as CERTIFIED
 from probes.selftest.load import Load
 from probes.selftest.run import selftest
 from probes.selftest.truth import Truth
-from probes.stats import median, quantile
+from probes.stats.quantiles import median, quantile
 from probes.store.races import load as load_race
 from tests.bench.terminal import Program, cpu_seconds, running
 from tests.bench.truths import truth_server
-from tui.race_form import HEATS
+from tui.race.form import HEATS
 
 SIZE = (160, 45)
 SEED = 5

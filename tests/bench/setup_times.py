@@ -34,7 +34,7 @@ from probes.sample import epoch_ms
 from probes.selftest.load import Load
 from probes.selftest.stage import Stage
 from probes.selftest.terminal import on_terminal
-from probes.stats import quantile
+from probes.stats.quantiles import quantile
 from tui.launch import measuring_screen
 
 TIMESTAMPNS: Final = 35

@@ -9,19 +9,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from probes.credentials import Credentials
+from probes.config.presets import socket_dialects
 from probes.endpoint import Quirks
-from probes.preset import socket_dialects
-from probes.probe import Probed, Prober
+from probes.events import Kind
+from probes.measure.probe import Probed, Prober
 from probes.sample import Sample
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.record import Record, Written
-from probes.transports import transport_to
+from probes.transport.factory import transport_to
 from probes.wire import load_dialect
-from probes.wire.dialect import Kind
+from probes.wire.credentials import Credentials
 from tests.samples import endpoint
-from tests.simulated import MODEL, simulating
+from tests.servers.simulated import MODEL, simulating
 
 THOUGHT, SAID = 80, 120
 PACED: Final = Behaviour(

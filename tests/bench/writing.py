@@ -19,13 +19,13 @@ from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from probes.rollup import LENGTH_MS
+from probes.engine.session import SWITCH_S
 from probes.sample import Sample
-from probes.session import SWITCH_S
-from probes.span import Span, pieces
-from probes.store.reader import StoreReader
-from probes.store.stretches import sketches, totals
-from probes.store.writer import Writer
+from probes.stats.rollup import LENGTH_MS
+from probes.stats.time_range import Span, pieces
+from probes.store.read.reader import StoreReader
+from probes.store.read.rollup_queries import sketches, totals
+from probes.store.write.writer import Writer
 from tests.samples import sample
 from tests.store.cluster import cluster
 

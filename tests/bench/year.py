@@ -21,11 +21,11 @@ from typing import Final
 from sqlalchemy import Connection
 
 from probes.outcome import Outcome
-from probes.rollup import LENGTH_MS, METRICS, Extent, Rollup, Spot, Tier, bucket_of
-from probes.sketch import Sketch
-from probes.store import rollups
-from probes.store.database import open_database
-from probes.store.pruning import Mark, remember
+from probes.stats.rollup import LENGTH_MS, METRICS, Extent, Rollup, Spot, Tier, bucket_of
+from probes.stats.sketch import Sketch
+from probes.store.write import rollup_rows as rollups
+from probes.store.write.database import open_database
+from probes.store.write.pruning import Mark, remember
 
 HOUR, DAY = LENGTH_MS["hour"], LENGTH_MS["day"]
 MINUTES_KEPT_MS: Final = 14 * DAY

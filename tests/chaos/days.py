@@ -14,14 +14,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from probes import loop
-from probes.probe import Prober
+from probes.measure.host_noise import Surroundings
+from probes.measure.probe import Prober
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.server import Simulator
-from probes.store.writer import Writer
-from probes.surroundings import Surroundings
-from probes.transports import transport_to
+from probes.sockets import event_loop as loop
+from probes.store.write.writer import Writer
+from probes.transport.factory import transport_to
 from probes.wire import load_dialect
 from tests.samples import endpoint
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.chaos.store_faults import locked
-from tests.store.test_kill import stood_still_ns
+from tests.store.write.test_kill import stood_still_ns
 
 ROOT = Path(__file__).parents[2]
 PROMISE_NS = 200_000_000

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from probes.engine.schedule import spread
 from probes.sample import epoch_ms
-from probes.schedule import spread
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from tests.chaos.providers import MODEL, provider

@@ -11,14 +11,14 @@ from urllib.parse import unquote
 
 import pytest
 
-from probes.credentials import Credentials
 from probes.endpoint import Price, Timeouts
-from probes.keys import Secret
-from probes.loop import EngineLoop
-from probes.probe import Prober
+from probes.keys.secret import Secret
+from probes.measure.probe import Prober
+from probes.sockets.event_loop import EngineLoop
 from probes.store.row import row_of
-from probes.transports import transport_to
+from probes.transport.factory import transport_to
 from probes.wire import load_dialect
+from probes.wire.credentials import Credentials
 from tests.chaos.wire_faults import FAULTS, KEY, SECRET
 from tests.chaos.wire_server import wire_server
 from tests.samples import endpoint

@@ -7,7 +7,7 @@ from typing import Final
 
 from probes.outcome import Outcome
 from tests.chaos.wire_server import Drip, Flood, Frame, Hold, Request, Reset, Send, Step, Upgrade, Wait
-from tests.floods import FLOODS, dialect_of
+from tests.servers.floods import FLOODS, dialect_of
 
 KEY: Final = "sk-proj-Zq7Xw2Lm9Kd4Rt8Vb3Nc6Hf1Jy5Gp0SaTeUiOx"
 """A key of the usual shape; nothing of it beyond ``sk-proj-`` may come back out."""
@@ -103,7 +103,7 @@ def echoed(name: str, text: str) -> Fault:
 
 
 def endless(name: str) -> Fault:
-    """A fault without an end, one of `tests.floods.FLOODS`."""
+    """A fault without an end, one of `tests.servers.floods.FLOODS`."""
     flood = FLOODS[name]
     asked: tuple[Step, ...] = (Upgrade(), *([] if flood.unasked else [Frame()])) if flood.upgraded else (Request(),)
     outcomes = frozenset({Outcome.CONNECT if name == "an upgrade's headers" else PROTOCOL})

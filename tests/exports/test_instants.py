@@ -7,12 +7,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from probes.durations import zone_of
 from probes.exports.columns import chosen
 from probes.exports.export import export
 from probes.exports.instants import writer, written_sql
 from probes.sample import epoch_ms
-from probes.store.reader import StoreReader
-from probes.zone import zone_of
+from probes.store.read.reader import StoreReader
 from tests.samples import sample
 from tests.store.stores import fill, url_of
 

@@ -13,7 +13,7 @@ from probes.exports.export import export
 from probes.exports.file import opened
 from probes.outcome import Outcome
 from probes.sample import COLUMNS, epoch_ms
-from probes.store.reader import StoreReader
+from probes.store.read.reader import StoreReader
 from probes.store.row import KINDS
 from tests.samples import sample
 from tests.store.stores import fill, url_of

@@ -13,8 +13,8 @@ from probes.exports.rollups import OF_ROLLUPS
 from probes.exports.selection import Selection
 from probes.outcome import Outcome
 from probes.sample import epoch_ms
-from probes.stats import quantile
-from probes.store.reader import StoreReader
+from probes.stats.quantiles import quantile
+from probes.store.read.reader import StoreReader
 from tests.samples import sample
 from tests.store.stores import fill, url_of
 

@@ -10,12 +10,12 @@ import pytest
 
 from probes.exports.columns import OF_SAMPLES, UnknownColumn, chosen
 from probes.exports.export import export
+from probes.exports.request import wished
 from probes.exports.rollups import OF_ROLLUPS
 from probes.exports.selection import Selection
-from probes.exports.wish import wished
 from probes.outcome import Outcome
 from probes.sample import COLUMNS, epoch_ms
-from probes.store.reader import StoreReader
+from probes.store.read.reader import StoreReader
 from tests.samples import sample
 from tests.store.stores import fill, url_of
 

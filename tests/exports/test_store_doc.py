@@ -11,7 +11,7 @@ import pytest
 from probes.exports.export import export
 from probes.outcome import Outcome
 from probes.sample import epoch_ms
-from probes.store.reader import StoreReader
+from probes.store.read.reader import StoreReader
 from tests.samples import sample
 from tests.store.stores import fill, url_of
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from probes.sample import Sample
-from probes.store.reader import StoreReader
+from probes.store.read.reader import StoreReader
 
 USUAL = """
 [probe]

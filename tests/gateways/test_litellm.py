@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
-from probes.simulator.fault import Reply
+from probes.simulator.faults.fault import Reply
 from probes.simulator.limiter import Allowance
 from probes.simulator.server import Simulator
 from tests.gateways.probed import probed

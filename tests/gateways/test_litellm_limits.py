@@ -6,16 +6,16 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from probes.credentials import Credentials
-from probes.keys import Secret
+from probes.keys.secret import Secret
+from probes.measure.probe import Prober
 from probes.outcome import Outcome
-from probes.probe import Prober
-from probes.transports import transport_to
+from probes.transport.factory import transport_to
 from probes.wire import load_dialect
+from probes.wire.credentials import Credentials
+from tests.end_to_end.test_refusals import REFUSALS, Refusal
 from tests.gateways.programs import free_port, litellm
-from tests.raw_server import Client, Script, response, serving
 from tests.samples import endpoint
-from tests.test_refusals import REFUSALS, Refusal
+from tests.servers.raw_server import Client, Script, response, serving
 
 KEY = "sk-litellm-1234567890abcdef"
 ROWS = {

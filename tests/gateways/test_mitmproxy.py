@@ -3,7 +3,7 @@
 import asyncio
 from contextlib import asynccontextmanager
 
-from probes.buffering import DETAIL
+from probes.figures.buffering import DETAIL
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.server import Simulator

@@ -11,7 +11,7 @@ from probes.simulator.distribution import Constant
 from probes.simulator.server import Simulator
 from tests.gateways.probed import probed
 from tests.gateways.programs import free_port, nginx
-from tests.raw_server import Client, serving
+from tests.servers.raw_server import Client, serving
 
 SIM = Behaviour(output_tokens=Constant(48), ttft_ms=Constant(80.0), tokens_per_s=Constant(100.0))
 

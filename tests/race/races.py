@@ -3,15 +3,14 @@
 from typing import Any
 
 from probes.endpoint import Price
+from probes.events import Kind
 from probes.outcome import Outcome
 from probes.race.heat import Heat, LaneResult
-from probes.race.judgement import Comparison, Duel, Fault, Verdict
-from probes.race.moment import Moment
 from probes.race.race import LaneFacts, Race
-from probes.race.recording import Recording
-from probes.race.wish import RaceWish
+from probes.race.recording import Moment, Recording
+from probes.race.request import RaceWish
+from probes.race.verdict import Comparison, Duel, Fault, Verdict
 from probes.sample import Sample
-from probes.wire.dialect import Kind
 from tests.samples import sample
 
 FAST, SLOW = "sim/fast", "sim/slow"

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from probes.events import Kind
 from probes.race import recording as recordings
-from probes.race.moment import Moment
-from probes.race.recording import VERSION, Recording, decode, encode
+from probes.race.recording import VERSION, Moment, Recording, decode, encode
 from probes.simulator.prose import ANSWER, tokens_of
-from probes.wire.dialect import Kind
 
 repeatable = settings(max_examples=200, deadline=None, derandomize=True, database=None)
 ns = st.integers(-(2**60), 2**60)

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from probes.outcome import Outcome
-from probes.race.judgement import judge
 from probes.race.race import LaneFacts, Race
+from probes.race.request import RaceWish
 from probes.race.result import result
-from probes.race.wish import RaceWish
+from probes.race.verdict import judge
 from tests.race.truths import finish, heat, heats, times
 
 KEYS = [

@@ -2,13 +2,12 @@
 
 import pytest
 
-from probes.lines import sample_line
-from probes.race.judgement import Fault, judge
-from probes.race.moment import Moment
+from probes.cli.output.sample_lines import sample_line
+from probes.events import Kind
+from probes.race.faults import ANSWER_ALONE
 from probes.race.progress import Track, chars_per_token_of
-from probes.race.recording import Recording
-from probes.race.trouble import ANSWER_ALONE
-from probes.wire.dialect import Kind
+from probes.race.recording import Moment, Recording
+from probes.race.verdict import Fault, judge
 from tests.race.truths import finish, heat
 from tests.samples import sample
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from probes.config import load
-from probes.probe import Prober
-from probes.transport import Transport
-from probes.transports import transport_to
+from probes.config.load import load
+from probes.measure.probe import Prober
+from probes.transport.base import Transport
+from probes.transport.factory import transport_to
 from probes.wire import load_dialect
 from tests.referee.tap import Tap
 

@@ -5,15 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from probes.credentials import Credentials
+from probes.config.presets import presets
 from probes.endpoint import Endpoint
-from probes.keys import Secret
-from probes.preset import presets
-from probes.probe import Prober
+from probes.events import Event, Kind, Output
+from probes.keys.secret import Secret
+from probes.measure.probe import Prober
 from probes.sample import Sample
-from probes.transports import transport_to
+from probes.transport.factory import transport_to
 from probes.wire import load_dialect
-from probes.wire.dialect import Dialect, Event, Kind, Output, StreamReader
+from probes.wire.credentials import Credentials
+from probes.wire.dialect import Dialect, StreamReader
 from tests.samples import endpoint
 
 KEY = "sk-of-no-use-0123456789"

@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from probes.wire.dialect import Dialect, Event, StreamReader
+from probes.events import Event
+from probes.wire.dialect import Dialect, StreamReader
 
 
 class Tap:

@@ -11,7 +11,7 @@ from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.server import Simulator
 from probes.wire.bedrock_converse import _EXCEPTIONS, Wire
-from probes.wire.event_stream import EventStreamDecoder, Frame
+from probes.wire.framing.event_stream import EventStreamDecoder, Frame
 from tests.samples import endpoint
 from tests.wire.test_bedrock_converse import MODEL, STREAMS
 
@@ -88,7 +88,7 @@ def test_a_request_is_what_botocore_would_send(model):
 
 
 def test_the_service_that_requests_are_signed_for():
-    from probes.preset import presets
+    from probes.config.presets import presets
 
     assert presets()["bedrock"].aws_service == service().signing_name
 

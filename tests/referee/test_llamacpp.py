@@ -6,12 +6,12 @@ import sys
 
 import pytest
 
-from probes.credentials import Credentials
-from probes.keys import Secret
+from probes.keys.secret import Secret
 from probes.outcome import Outcome
+from probes.wire.credentials import Credentials
 from tests.referee.prober import configuration, probing
 from tests.referee.server import LOADING, NAME, serving
-from tests.simulated import until
+from tests.servers.simulated import until
 
 FOREVER = "{% for outer in range(100) %}{% for inner in range(1000) %}{% endfor %}{% endfor %}"
 """A chat template that llama.cpp, which tries out a template while it loads, takes many seconds to render."""

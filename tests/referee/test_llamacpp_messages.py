@@ -10,9 +10,9 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from probes.credentials import Credentials
-from probes.keys import Secret
+from probes.keys.secret import Secret
 from probes.outcome import Outcome
+from probes.wire.credentials import Credentials
 from tests.referee.prober import configuration, probing
 from tests.referee.server import NAME, serving
 

@@ -4,17 +4,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from probes import loop
-from probes.credentials import Credentials
 from probes.endpoint import Endpoint
+from probes.engine.race.race_task import Racing, lanes
+from probes.measure.probe import Prober
 from probes.outcome import Outcome
-from probes.probe import Prober
 from probes.race.race import Race
-from probes.race.racing import Racing, lanes
-from probes.race.wish import RaceWish
-from probes.stats import median
-from probes.transports import transport_to
+from probes.race.request import RaceWish
+from probes.sockets import event_loop as loop
+from probes.stats.quantiles import median
+from probes.transport.factory import transport_to
 from probes.wire import load_dialect
+from probes.wire.credentials import Credentials
 from tests.referee.server import serving
 from tests.samples import endpoint
 

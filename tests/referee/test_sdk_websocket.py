@@ -8,13 +8,13 @@ import pytest
 from websockets.asyncio.server import serve
 from websockets.exceptions import InvalidStatus
 
+from probes.events import Kind
 from probes.outcome import Outcome
-from probes.simulator import fault, socket_fault
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
+from probes.simulator.faults import fault, socket_fault
 from probes.simulator.limiter import Allowance
 from probes.simulator.server import Simulator
-from probes.wire.dialect import Kind
 from tests.referee.seen import KEY, MODEL, below, probed, watched
 from tests.wire.test_openai_responses import STREAMS
 

@@ -5,13 +5,13 @@ from importlib import import_module
 
 import pytest
 
+from probes.config.presets import presets
 from probes.conversation import user_says
+from probes.events import Kind
 from probes.outcome import Outcome
-from probes.preset import presets
-from probes.simulator import fault
+from probes.simulator.faults import fault
 from probes.simulator.server import Simulator
 from probes.wire import load_dialect
-from probes.wire.dialect import Kind
 from tests.referee.replay import Replay, record, response
 from tests.referee.seen import KEY, MODEL, below, probed, watched
 

@@ -6,11 +6,10 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
-from probes.cli import app
-from probes.commands.selftest import lines
-from probes.loop import Reader
-from probes.selftest.certificate import Certificate, Measured
-from probes.selftest.errors import Errors, Spread
+from probes.certificate import Certificate, Errors, Measured, Spread
+from probes.cli.app import app
+from probes.cli.commands.selftest import lines
+from probes.sockets.event_loop import Reader
 from probes.store.certificates import keep, newest
 from tests.samples import sample
 from tests.store.stores import fill, open_old, url_of

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from probes.certificate import Spread
 from probes.selftest.comparison import compare
-from probes.selftest.errors import Spread
-from probes.selftest.sighting import Sighting, cpu_us_per_event
+from probes.selftest.observation import Sighting, cpu_us_per_event
 from probes.selftest.truth import Truth
 
 MS = 1_000_000

@@ -12,7 +12,7 @@ import time
 
 import alembic.command  # noqa: F401 - imported here once instead of in each fork
 
-from probes.store.writer import Writer
+from probes.store.write.writer import Writer
 from tests.samples import sample
 
 

@@ -1,9 +1,9 @@
 """``python -m probes`` with a lease that is over after fewer seconds, and all that goes by it as much quicker."""
 
-from probes import engine, session
-from probes.cli import main
-from probes.commands import record
-from probes.store import lease
+from probes.cli.app import main
+from probes.cli.commands import record
+from probes.engine import engine, session
+from probes.store.write import lease
 
 FASTER = 2.5
 

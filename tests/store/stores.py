@@ -18,9 +18,9 @@ from alembic.config import Config
 from sqlalchemy import Engine, create_engine
 
 from probes.sample import Sample
-from probes.store.database import PRAGMAS, open_database
-from probes.store.place import APPLICATION_ID, is_postgres, path_of
-from probes.store.sink import Entry, Sink
+from probes.store.location import APPLICATION_ID, is_postgres, path_of
+from probes.store.write.database import PRAGMAS, open_database
+from probes.store.write.sink import Entry, Sink
 
 FASTER = {**PRAGMAS, "synchronous": "OFF"}
 """Nobody will ever need what a test stored after a power cut."""

@@ -10,7 +10,7 @@ import pytest
 from probes.exports.export import export
 from probes.exports.selection import Selection
 from probes.outcome import Outcome
-from probes.store.reader import StoreReader
+from probes.store.read.reader import StoreReader
 from tests.samples import sample
 from tests.store.stores import fill
 

@@ -11,10 +11,10 @@ import pytest
 
 from probes.exports.export import export
 from probes.sample import COLUMNS
-from probes.store.database import open_database
 from probes.store.problem import StoreProblem
-from probes.store.reader import StoreReader
+from probes.store.read.reader import StoreReader
 from probes.store.schema import LACKING, REVISIONS
+from probes.store.write.database import open_database
 from tests.samples import sample
 from tests.store.stores import ask, fill, open_old, url_of
 

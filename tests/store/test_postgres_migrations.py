@@ -5,11 +5,11 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlmodel import SQLModel
 
-from probes.rollup import TIERS
 from probes.sample import COLUMNS, iso
-from probes.store.database import open_store
-from probes.store.reader import StoreReader
+from probes.stats.rollup import TIERS
+from probes.store.read.reader import StoreReader
 from probes.store.schema import REVISIONS
+from probes.store.write.database import open_store
 from tests.samples import sample
 from tests.store.stores import ask, fill, other
 

@@ -8,8 +8,8 @@ from contextlib import suppress
 import psycopg
 import pytest
 
-from probes.store.postgres import connect
 from probes.store.problem import StoreProblem, of_os, of_postgres, of_sqlite, refusal
+from probes.store.read.postgres import connect
 from tests.store.stores import other
 
 CONNECTION = 'connection failed: connection to server on socket "/run/.s.PGSQL.5432" failed: '

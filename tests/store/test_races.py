@@ -11,21 +11,22 @@ from typing import get_args, get_type_hints
 import pytest
 
 from probes.endpoint import Endpoint
-from probes.keys import Secret
+from probes.events import Kind
+from probes.keys.secret import Secret
 from probes.race.heat import Heat, LaneResult
-from probes.race.moment import Moment
 from probes.race.race import Race
-from probes.race.recording import Recording, decode
-from probes.race.wish import RaceWish
-from probes.store import postgres, races
-from probes.store.database import open_store
-from probes.store.place import BUSY_TIMEOUT_S
+from probes.race.recording import Moment, Recording, decode
+from probes.race.request import RaceWish
+from probes.store import races
+from probes.store.location import BUSY_TIMEOUT_S
 from probes.store.problem import StoreProblem
 from probes.store.races import RaceSummary, keep, listed, load
-from probes.store.reader import StoreReader
+from probes.store.read import postgres
+from probes.store.read.reader import StoreReader
 from probes.store.schema import REVISIONS
-from probes.store.writer import Writer
-from probes.wire.dialect import Kind, WireRequest
+from probes.store.write.database import open_store
+from probes.store.write.writer import Writer
+from probes.wire.dialect import WireRequest
 from tests.race.races import FAST, SLOW, STARTED_AT, VERDICT, race
 from tests.samples import sample
 from tests.store.stores import ask, fill, open_old, other, until, url_of

@@ -13,10 +13,10 @@ from sqlalchemy.dialects import sqlite
 from sqlmodel import SQLModel
 
 from probes.sample import COLUMNS, iso
-from probes.store.database import open_database
 from probes.store.row import KINDS, SAMPLE_COLUMNS
 from probes.store.schema import REVISIONS
 from probes.store.tables import SAMPLE
+from probes.store.write.database import open_database
 from tests.samples import sample
 from tests.store.stores import ask, fill, make
 
@@ -112,7 +112,7 @@ def test_an_upgrade_that_was_cut_short_is_made_whole(path):
 def test_alembic_is_imported_only_where_there_is_something_to_migrate(path):
     make(path)
     code = (
-        "import sys, pathlib; from probes.store.database import open_database\n"
+        "import sys, pathlib; from probes.store.write.database import open_database\n"
         f"for path in ({str(path)!r}, {str(path.with_name('new.db'))!r}):\n"
         "    open_database(pathlib.Path(path)).dispose(); print('alembic' in sys.modules)"
     )

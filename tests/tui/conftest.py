@@ -2,13 +2,13 @@
 
 import pytest
 
-from tests.tui import comparing
-from tests.tui.month import fill_month
+from tests.tui.compare import comparing
+from tests.tui.endpoint.month import fill_month
 
 
 @pytest.fixture(scope="session")
 def store(tmp_path_factory):
-    """The path of the store of `tests.tui.month`."""
+    """The path of the store of `tests.tui.endpoint.month`."""
     path = tmp_path_factory.mktemp("month") / "history.db"
     fill_month(path)
     return path
@@ -16,5 +16,5 @@ def store(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def url(tmp_path_factory):
-    """The URL of the store of `tests.tui.comparing`."""
+    """The URL of the store of `tests.tui.compare.comparing`."""
     return comparing.store(tmp_path_factory.mktemp("comparing"))

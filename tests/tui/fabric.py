@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from probes.endpoint import Price
-from probes.frames import EndpointFacts, EngineStatus, Frame, Hello, StoreStatus, WatchStatus
+from probes.feed.messages import EndpointFacts, EngineStatus, Frame, Hello, WatchStatus
 from probes.outcome import Outcome
 from probes.sample import Sample
-from tui.source import Replay
+from probes.store.status import StoreStatus
+from tui.sources.source import Replay
 
 NOW = 1_790_000_000_000
 """2026-09-21T13:33:20Z"""

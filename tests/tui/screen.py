@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 from tests.tui import fabric
 from tests.tui.fabric import NOW
 from tui.app import InftopApp
-from tui.lens import Lens
-from tui.period import LENGTHS, Period
-from tui.source import Replay
+from tui.sources.source import Replay
+from tui.state.view_options import Lens
+from tui.time.period import LENGTHS, Period
 
 TURNS = 200
 """So many turns of the loop are taken before it is seen that somebody waits for a thread."""

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import probes
 from tui import cli, launch
 from tui.commands import app
-from tui.lens import lens_on
+from tui.state.view_options import lens_on
 
 ROOT = Path(__file__).parent.parent.parent
 CONFIG = '[[endpoint]]\nname = "local"\nprovider = "llamacpp"\nmodel = "m"\nbase_url = "http://127.0.0.1:9/v1"\n'

@@ -17,7 +17,7 @@ DRAWN = b"samples"
 
 FAULTS = {
     "in the app": """
-from tui.screens.dashboard import DashboardScreen
+from tui.dashboard.screen import DashboardScreen
 def draw(self, secret="not to be shown"):
     raise RuntimeError("boom")
 DashboardScreen.draw = draw
@@ -131,7 +131,7 @@ def test_a_defect_gives_the_terminal_back_and_says_what_it_was(where, tmp_path):
 
 
 def test_a_module_that_cannot_be_imported_is_said_on_the_screen(tmp_path):
-    with terminal_session("demo", code="sys.modules['tui.child'] = None", folder=tmp_path) as session:
+    with terminal_session("demo", code="sys.modules['tui.sources.child'] = None", folder=tmp_path) as session:
         session.until(b"own defect")
         session.press("q")
         assert session.ended() == 0

@@ -12,8 +12,8 @@ from tests.tui import fabric
 from tests.tui.fabric import HABITS, HOUR, NOW
 from tests.tui.screen import showing
 from tui.exporting import export_shown, free
-from tui.lens import Lens
-from tui.period import LENGTHS, Period
+from tui.state.view_options import Lens
+from tui.time.period import LENGTHS, Period
 
 CEREBRAS, GROQ = HABITS[0].name, HABITS[1].name
 

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from probes.simulator.event_frames import frame
-from probes.wire.event_stream import EventStreamDecoder, Frame
+from probes.wire.framing.event_stream import EventStreamDecoder, Frame
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 

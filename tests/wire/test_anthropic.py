@@ -6,22 +6,22 @@ import random
 import pytest
 
 from probes import __version__
-from probes.answer import Answer
 from probes.conversation import user_says
 from probes.endpoint import Endpoint, Quirks
-from probes.keys import Secret
-from probes.marks import Marks
+from probes.events import EVENT_LIMIT, End, Finish, Kind, Output, Served, Trouble, Usage
+from probes.figures.response import Answer
+from probes.figures.timeline import Marks
+from probes.figures.timing import count
+from probes.keys.secret import Secret
+from probes.measure.classify import judge
+from probes.measure.probe import Prober
 from probes.outcome import Outcome
-from probes.probe import Prober
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
-from probes.timing import count
-from probes.transports import transport_to
-from probes.verdict import judge
+from probes.transport.factory import transport_to
 from probes.wire import load_dialect
 from probes.wire.anthropic import Wire
-from probes.wire.dialect import EVENT_LIMIT, End, Finish, Kind, Output, Served, Trouble, Usage
-from tests.simulated import MODEL, simulating
+from tests.servers.simulated import MODEL, simulating
 
 ANSWER, REASONING = Kind.ANSWER, Kind.REASONING
 PING = {"type": "ping"}

@@ -7,12 +7,12 @@ from zlib import crc32
 import pytest
 
 from probes.conversation import user_says
-from probes.keys import Secret
+from probes.events import EVENT_LIMIT, End, Finish, HiddenReasoning, Kind, Output, Served, Trouble, Usage
+from probes.keys.secret import Secret
 from probes.outcome import Outcome
+from probes.simulator.dialects.bedrock import event, exception
 from probes.simulator.event_frames import frame
-from probes.simulator.tongues.bedrock import event, exception
 from probes.wire.bedrock_converse import SILENT_FRAMES, Wire
-from probes.wire.dialect import EVENT_LIMIT, End, Finish, HiddenReasoning, Kind, Output, Served, Trouble, Usage
 from probes.wire.shown_reasoning import raw_reasoning
 from tests.samples import endpoint
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probes.answer import TEXT_LIMIT, Answer
-from probes.marks import Marks
+from probes.events import Kind, Output
+from probes.figures.response import TEXT_LIMIT, Answer
+from probes.figures.timeline import Marks
 from probes.text import plain
-from probes.wire.dialect import Kind, Output
 from probes.wire.openai_chat import Wire
 from tests.wire import streams
 from tests.wire.noise import STRANGE, pieces

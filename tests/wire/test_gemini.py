@@ -6,24 +6,24 @@ import random
 import pytest
 
 from probes import __version__
-from probes.answer import Answer
 from probes.conversation import user_says
-from probes.decode_speed import decode_speed
 from probes.endpoint import Endpoint, Quirks
-from probes.keys import Secret
-from probes.marks import Marks
+from probes.events import End, Finish, Kind, Output, Served, Trouble, Usage
+from probes.figures.decode_speed import decode_speed
+from probes.figures.response import Answer
+from probes.figures.timeline import Marks
+from probes.figures.timing import count
+from probes.keys.secret import Secret
+from probes.measure.classify import judge
+from probes.measure.probe import Prober
 from probes.outcome import Outcome
-from probes.probe import Prober
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.limiter import Allowance
-from probes.timing import count
-from probes.transports import transport_to
-from probes.verdict import judge
+from probes.transport.factory import transport_to
 from probes.wire import load_dialect
-from probes.wire.dialect import End, Finish, Kind, Output, Served, Trouble, Usage
 from probes.wire.gemini import Wire
-from tests.simulated import MODEL, simulating
+from tests.servers.simulated import MODEL, simulating
 
 ANSWER, REASONING = Kind.ANSWER, Kind.REASONING
 

@@ -5,14 +5,14 @@ import random
 
 import pytest
 
-from probes.answer import Answer
 from probes.conversation import user_says
 from probes.endpoint import Quirks
-from probes.keys import Secret
-from probes.marks import Marks
+from probes.events import End, Finish, Kind, Output, Served, ServerTimes, Trouble, Usage
+from probes.figures.response import Answer
+from probes.figures.timeline import Marks
+from probes.keys.secret import Secret
+from probes.measure.classify import judge
 from probes.outcome import Outcome
-from probes.verdict import judge
-from probes.wire.dialect import End, Finish, Kind, Output, Served, ServerTimes, Trouble, Usage
 from probes.wire.ollama import Wire
 from tests.samples import endpoint
 from tests.wire import ollama_streams as streams

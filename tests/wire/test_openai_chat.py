@@ -6,8 +6,8 @@ import tracemalloc
 
 import pytest
 
+from probes.events import EVENT_LIMIT, End, Finish, Kind, Output, Queued, Served, ServerTimes, Trouble, Usage
 from probes.outcome import Outcome
-from probes.wire.dialect import EVENT_LIMIT, End, Finish, Kind, Output, Queued, Served, ServerTimes, Trouble, Usage
 from probes.wire.openai_chat import Wire
 from tests.wire import streams
 from tests.wire.streams import chunk, records

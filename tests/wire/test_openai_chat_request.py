@@ -8,10 +8,10 @@ import pytest
 from probes import __version__
 from probes.conversation import user_says
 from probes.endpoint import Endpoint, Quirks
-from probes.keys import Secret
+from probes.events import Served, Trouble
+from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.wire import load_dialect
-from probes.wire.dialect import Served, Trouble
 from probes.wire.openai_chat import Wire
 
 ENDPOINT = Endpoint("a", "b", "gpt-x", "openai_chat", "https://api.example.com/v1/")

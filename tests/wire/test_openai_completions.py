@@ -6,9 +6,9 @@ import pytest
 
 from probes.conversation import Message
 from probes.endpoint import Quirks
-from probes.keys import Secret
+from probes.events import End, Finish, Kind, Output, Served, ServerTimes, Trouble, Usage
+from probes.keys.secret import Secret
 from probes.outcome import Outcome
-from probes.wire.dialect import End, Finish, Kind, Output, Served, ServerTimes, Trouble, Usage
 from probes.wire.openai_completions import Wire
 from tests.samples import endpoint
 from tests.wire.streams import records, usage

@@ -5,16 +5,16 @@ import random
 
 import pytest
 
-from probes.answer import Answer
 from probes.conversation import user_says
-from probes.decode_speed import decode_speed
 from probes.endpoint import Quirks
-from probes.keys import Secret
-from probes.marks import Marks
+from probes.events import EVENT_LIMIT, End, Finish, Kind, Output, Served, ServerTimes, Trouble, Usage
+from probes.figures.decode_speed import decode_speed
+from probes.figures.response import Answer
+from probes.figures.timeline import Marks
+from probes.figures.timing import count
+from probes.keys.secret import Secret
+from probes.measure.classify import judge
 from probes.outcome import Outcome
-from probes.timing import count
-from probes.verdict import judge
-from probes.wire.dialect import EVENT_LIMIT, End, Finish, Kind, Output, Served, ServerTimes, Trouble, Usage
 from probes.wire.openai_responses import Wire
 from tests.samples import endpoint
 from tests.wire import responses_streams as streams

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
-from probes.credentials import Credentials
-from probes.keys import Secret
+from probes.events import End, Trouble
+from probes.keys.secret import Secret
+from probes.measure.probe import Prober
 from probes.outcome import Outcome
-from probes.probe import Prober
-from probes.transports import transport_to
+from probes.transport.factory import transport_to
 from probes.wire import load_dialect
-from probes.wire.dialect import End, Trouble
+from probes.wire.credentials import Credentials
 from probes.wire.openai_responses_ws import Wire
 from tests.samples import endpoint
 

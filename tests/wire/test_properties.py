@@ -7,13 +7,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from probes.answer import Answer
-from probes.marks import Marks
+from probes.config.presets import dialects
+from probes.events import End, Output, Trouble
+from probes.figures.response import Answer
+from probes.figures.timeline import Marks
+from probes.measure.classify import judge
 from probes.outcome import Outcome
-from probes.preset import dialects
-from probes.verdict import judge
 from probes.wire import load_dialect
-from probes.wire.dialect import End, Output, Trouble
 from tests.samples import endpoint
 from tests.wire.noise import STRANGE, frames_of, is_binary, noisy, parted, pieces, reframed
 

@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 from websockets.frames import Frame, Opcode
 from websockets.utils import accept_key
 
-from probes import timing
-from probes.loop import EngineLoop
+from probes.config.presets import dialects, socket_dialects
+from probes.figures import timing
+from probes.measure.classify import judge
+from probes.measure.probe import Probed, Prober
 from probes.outcome import Outcome
-from probes.preset import dialects, socket_dialects
-from probes.probe import Probed, Prober
-from probes.transports import transport_to
-from probes.verdict import judge
+from probes.sockets.event_loop import EngineLoop
+from probes.transport.factory import transport_to
 from probes.wire import load_dialect
-from tests.certificate import server_context
 from tests.samples import endpoint
+from tests.servers.certificate import server_context
 from tests.wire.noise import pieces
 from tests.wire.test_properties import a_body, read, repeatable, told
 

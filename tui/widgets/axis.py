@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from probes.stats import quantile
+from probes.stats.quantiles import quantile
 
 LARGEST: Final = 1e15
 """Values are cut to this: no measurement of ours is larger, and no arithmetic below can overflow from it."""

@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Input
 
-from tui.period import Period
+from tui.time.period import Period
 
 
 class PeriodLine(Input):

@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.palette import SLOTS, endpoint_color
+from tui.style.palette import SLOTS, endpoint_color
 
 Piece = tuple[str, str]
 """Text, and the name of its style: a component class of the plate without its prefix, or ``slot0`` … ``slot7``."""

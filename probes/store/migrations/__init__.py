@@ -1,1 +1,1 @@
-"""Migrations: one file per schema version, run by Alembic from within the package (see `probes.store.database`)."""
+"""Migrations: one file per schema version, run by Alembic from within the package (see `store.write.database`)."""

@@ -5,7 +5,7 @@ import anthropic
 from probes.outcome import Outcome
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
-from probes.simulator.error_shapes import anthropic_error
+from probes.simulator.faults.error_shapes import anthropic_error
 from tests.referee.sdk.referee import Referee
 from tests.referee.seen import KEY, MODEL, Seen, field
 

@@ -6,7 +6,7 @@ from google.genai import errors, types
 from probes.outcome import Outcome
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
-from probes.simulator.error_shapes import gemini_error
+from probes.simulator.faults.error_shapes import gemini_error
 from tests.referee.sdk.referee import Referee
 from tests.referee.seen import KEY, MODEL, Seen, field
 

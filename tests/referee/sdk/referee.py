@@ -6,7 +6,7 @@ from typing import Any
 
 from probes.outcome import Outcome
 from probes.simulator.behaviour import Behaviour
-from probes.simulator.error_shapes import ErrorShape
+from probes.simulator.faults.error_shapes import ErrorShape
 from tests.referee.seen import Seen
 
 

@@ -1,0 +1,1 @@
+"""The command line without a screen."""

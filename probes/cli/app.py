@@ -1,0 +1,329 @@
+"""The command line without a screen: a Typer app whose functions only hand over to `probes.commands`.
+
+The screen's command line (`tui.cli`) adds its commands to this `app` and replaces its callback. Results go to
+standard output, narration to standard error; exit codes are in `probes.cli.exit_codes`.
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+import typer
+
+from probes import __version__
+from probes.cli.exit_codes import ExitCode, exit_code_of, words_of
+from probes.cli.history_app import history_app
+from probes.cli.races_app import races_app
+
+app = typer.Typer(
+    name="inftop",
+    help="top for inference: watch the speed and health of LLM inference endpoints.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,  # a pretty traceback may show locals, and locals may hold a key
+    rich_markup_mode=None,  # help is plain text, so that [[endpoint]] stays as written
+)
+RACE_VIEW: Final = "inftop.race_view"
+"""Where a screen, if there is one, leaves in the context's ``meta`` how a race is shown on it."""
+
+keys_app = typer.Typer(help="Keep, list and delete the keys of providers.", no_args_is_help=True)
+app.add_typer(keys_app, name="keys")
+app.add_typer(races_app, name="races")
+app.add_typer(history_app, name="history")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"inftop {__version__}")
+        raise typer.Exit
+
+
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help="The configuration. Default: $INFTOP_CONFIG, ./config.toml, the user's, then the shipped one.",
+    ),
+]
+VersionOption = Annotated[
+    bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+
+@app.callback()
+def options(ctx: typer.Context, config: ConfigOption = None, version: VersionOption = False) -> None:  # noqa: ARG001
+    """Keep what every command may need: the context's object is the path given with --config, or None."""
+    ctx.obj = config
+
+
+@app.command()
+def check(ctx: typer.Context, as_json: JsonOption = False) -> None:
+    """Say what the configuration comes to.
+
+    Where every endpoint is, whether it has its key, and the most a day can use. Exit code 2 where the file is wrong.
+    """
+    from probes.cli.commands.check import check
+
+    check(ctx.obj, as_json=as_json)
+
+
+@app.command()
+def providers(as_json: JsonOption = False) -> None:
+    """List the providers an endpoint can name."""
+    from probes.cli.commands.providers import providers
+
+    providers(as_json=as_json)
+
+
+ForOption = Annotated[
+    str | None, typer.Option("--for", metavar="TIME", help="Stop after so long: 30s, 10m, 8h. Default: when told to.")
+]
+
+
+@app.command()
+def record(
+    ctx: typer.Context,
+    lasting: ForOption = None,
+    demo: Annotated[bool, typer.Option("--demo", help="Record simulated providers.", hidden=True)] = False,
+    metrics: Annotated[
+        str | None,
+        typer.Option(metavar="[HOST]:PORT", help="Serve metrics for Prometheus; without HOST to this machine alone."),
+    ] = None,
+    otlp: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Push them to an OpenTelemetry collector, like http://localhost:4318."),
+    ] = None,
+    need_store: Annotated[
+        bool, typer.Option("--need-store", help="Stop where the store is away, instead of keeping samples for it.")
+    ] = False,
+) -> None:
+    """Record without a screen: one line per sample, a table at the end.
+
+    Any number of screens can attach to what it records. Exit code 3 where another recorder has the store, where it will
+    not take samples, and where any was not stored in the end.
+    """
+    from probes.cli.commands.record import record
+    from probes.metrics.publishing import Publishing
+
+    try:
+        outlets = Publishing.of(metrics, otlp)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    record(ctx.obj, demo=demo, seconds=_seconds(lasting), outlets=outlets, need_store=need_store)
+
+
+@app.command()
+def probe(
+    ctx: typer.Context,
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Endpoints; all if none.")] = None,
+    group: Annotated[
+        str | None, typer.Option("--group", metavar="NAME", help="The endpoints of a group, ranked at the end.")
+    ] = None,
+    count: Annotated[int, typer.Option("--count", min=1, help="Probes of each endpoint.")] = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Probe endpoints once, now, one at a time.
+
+    Nothing is stored. With --json, one object per sample and line, and no ranking. Exit code 1 where a sample is not
+    ok.
+    """
+    if names and group is not None:
+        raise typer.BadParameter("name endpoints or a group, not both")
+    from probes.cli.commands.probe import probe
+
+    if not probe(ctx.obj, names or [], group=group, count=count, as_json=as_json):
+        raise typer.Exit(ExitCode.NOT_OK)
+
+
+@app.command()
+def race(
+    ctx: typer.Context,
+    words: Annotated[list[str], typer.Argument(metavar="NAME NAME... [PROMPT]", help="Two to four endpoints.")],
+    prompt: Annotated[str | None, typer.Option(metavar="NAME", help="A prompt of the configuration's library.")] = None,
+    prompt_file: Annotated[Path | None, typer.Option(metavar="FILE", help="A file that holds the prompt.")] = None,
+    max_output_tokens: Annotated[int, typer.Option(min=1, help="The cap of every answer.")] = 512,
+    heats: Annotated[
+        int | None, typer.Option(min=1, max=100, help="How often to repeat it; 1 on the screen, 5 without.")
+    ] = None,
+    until_decided: Annotated[
+        bool, typer.Option("--until-decided", help="Stop early, or go on, until decided.")
+    ] = False,
+    max_heats: Annotated[int, typer.Option(min=1, max=100, help="With --until-decided: the most heats.")] = 20,
+    budget: Annotated[float | None, typer.Option(metavar="USD", min=0, help="The most it may cost.")] = None,
+    cold: Annotated[bool, typer.Option("--cold", help="Open new connections for every heat.")] = False,
+    demo: Annotated[bool, typer.Option("--demo", help="Race simulated models.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="No screen: a live line for each lane.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Race models head to head on one prompt, and say who is faster and whether that was luck.
+
+    All start within a millisecond of each other. On a terminal in the race view, else in lines: exit code 1 where no
+    lane comes to the finish.
+    """
+    from probes.cli.commands.race import Asked, race, wished
+
+    on_screen = None if plain or as_json else ctx.meta.get(RACE_VIEW)
+    asked = Asked(
+        words=tuple(words),
+        prompt_name=prompt,
+        prompt_file=prompt_file,
+        max_output_tokens=max_output_tokens,
+        heats=heats or (1 if on_screen else 5),
+        max_heats=max_heats if until_decided else None,
+        until_decided=until_decided,
+        budget_usd=budget,
+        cold=cold,
+    )
+    if on_screen is not None:
+        on_screen(ctx.obj, wished(ctx.obj, asked, demo=demo), demo=demo)
+    elif not race(ctx.obj, asked, demo=demo, as_json=as_json):
+        raise typer.Exit(ExitCode.NOT_OK)
+
+
+@app.command(hidden=True)
+def run(
+    ctx: typer.Context,
+    demo: Annotated[bool, typer.Option("--demo")] = False,
+    races: Annotated[bool, typer.Option("--races", help="Probe nothing but what races.")] = False,
+) -> None:
+    """Be the engine of a screen: frames on standard output, commands on standard input."""
+    from probes.cli.commands.run import run
+
+    run(ctx.obj, demo=demo, watching=not races)
+
+
+@app.command(hidden=True)
+def measure(stage: Path) -> None:
+    """Be the engine of a selftest's screen."""
+    from probes.cli.commands.selftest_engine import measure
+
+    measure(stage)
+
+
+@app.command(hidden=True)
+def truth() -> None:
+    """Be the ground-truth server of a selftest until standard input ends."""
+    from probes.selftest.server import tell
+
+    tell()
+
+
+@app.command(hidden=True)
+def simulate() -> None:
+    """Serve the demo's simulated providers until standard input ends."""
+    from probes.cli.commands.simulate import simulate
+
+    simulate()
+
+
+def _seconds(text: str | None) -> float | None:
+    from probes.durations import seconds
+
+    with _usage():
+        return None if text is None else seconds(text)
+
+
+Several = list[str] | None
+
+
+@app.command()
+def export(
+    ctx: typer.Context,
+    since: Annotated[str, typer.Option(metavar="WHEN", help="The first: 24h or 7d ago, or a time.")] = "24h",
+    until: Annotated[str | None, typer.Option(metavar="WHEN", help="Where to end; default: now.")] = None,
+    endpoint: Annotated[Several, typer.Option(metavar="NAME", help="Only these; may be repeated.")] = None,
+    group: Annotated[Several, typer.Option(metavar="NAME", help="Only endpoints of this group.")] = None,
+    provider: Annotated[Several, typer.Option(metavar="NAME", help="Only those of this provider.")] = None,
+    vantage: Annotated[Several, typer.Option(metavar="NAME", help="Only what was recorded there.")] = None,
+    connection: Annotated[Several, typer.Option(metavar="KIND", help="Only warm or cold ones.")] = None,
+    outcome: Annotated[Several, typer.Option(metavar="WORD", help="Only those that ended so.")] = None,
+    rollup: Annotated[
+        Literal["minute", "hour", "day", "month"] | None, typer.Option(help="Counts and quantiles of each, no samples.")
+    ] = None,
+    columns: Annotated[str | None, typer.Option(metavar="A,B,C", help="These columns, in this order.")] = None,
+    tz: Annotated[str, typer.Option(metavar="ZONE", help="utc, local, or a name such as Europe/Berlin.")] = "utc",
+    format: Annotated[  # noqa: A002
+        Literal["csv", "jsonl", "parquet"], typer.Option(help="CSV, one JSON object a line, or Parquet.")
+    ] = "csv",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="A file; default: standard output.")
+    ] = None,
+    certificate: Annotated[
+        bool, typer.Option("--certificate", help="Write the newest selftest beside FILE, as FILE.certificate.json.")
+    ] = False,
+) -> None:
+    """Export stored samples, or what every minute, hour, day or month of them comes to.
+
+    Times are ISO 8601, in UTC or the zone of --tz where they name none. Options that choose may be repeated. A file
+    appears whole or not at all.
+    """
+    from probes.cli.commands.export import export
+    from probes.exports.request import wished
+
+    if certificate and output is None:
+        raise typer.BadParameter("--certificate stands beside a file: name one with --output")
+    chosen = {"endpoints": endpoint, "providers": provider, "vantages": vantage, "connections": connection}
+    with _usage():
+        wish = wished(since, until, {**chosen, "outcomes": outcome}, rollup=rollup, columns=columns, zone=tz)
+    export(ctx.obj, wish, groups=group or (), format=format, output=output, certificate=certificate)
+
+
+@contextmanager
+def _usage() -> Iterator[None]:
+    """A ValueError is the fault of the command line."""
+    try:
+        yield
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+KeyName = Annotated[str, typer.Argument(metavar="NAME", help="As its environment variable, such as OPENAI_API_KEY.")]
+
+
+@keys_app.command("set")
+def keys_set(ctx: typer.Context, name: KeyName) -> None:
+    """Keep a key in the keyring.
+
+    It is asked for without showing it, or read from standard input.
+    """
+    from probes.cli.commands.keys import set_key
+
+    set_key(ctx.obj, name)
+
+
+@keys_app.command("list")
+def keys_list(ctx: typer.Context, as_json: JsonOption = False) -> None:
+    """List where every key is.
+
+    In the environment, in the keyring, or missing. Values are never shown.
+    """
+    from probes.cli.commands.keys import list_keys
+
+    list_keys(ctx.obj, as_json=as_json)
+
+
+@keys_app.command("delete")
+def keys_delete(name: KeyName) -> None:
+    """Take a key out of the keyring.
+
+    Exit code 1 where it was not there.
+    """
+    from probes.cli.commands.keys import delete_key
+
+    if not delete_key(name):
+        raise typer.Exit(ExitCode.NOT_OK)
+
+
+def main() -> None:
+    """Run the command line of this process, and leave with an exit code."""
+    try:
+        app()
+    except Exception as error:
+        code = exit_code_of(error)
+        if code is None:
+            raise
+        print(words_of(error), file=sys.stderr)  # noqa: T201
+        sys.exit(code)

@@ -1,0 +1,217 @@
+"""``check``: what a configuration comes to: where every endpoint is, whether it has its key, what it can cost."""
+
+import json
+import sys
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+from probes.budget.cap import Budget, Ledger
+from probes.budget.charge import most
+from probes.budget.daily_cost import DailyCost, daily_cost
+from probes.cli.commands.check_keys import EndpointKeys, keys_of, warnings
+from probes.cli.commands.check_route import route_facts, route_notes, route_record
+from probes.cli.output.sample_lines import columns
+from probes.config.load import Config, find_config, load
+from probes.endpoint import DEFAULT_REASONING, Endpoint
+from probes.keys.lookup import flaw_in_environment, key_sources
+from probes.store.location import default_url, shown
+from probes.text import line
+from probes.wire.aws import NO_BOTOCORE
+
+WIDTH: Final = 80
+"""Columns that lines are kept to where their words allow it."""
+
+TIERS: Final = ("service_tier", "speed")
+"""Request fields by which APIs are asked for a faster tier or mode (OpenAI and many more, Anthropic)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One endpoint: the keys it would use, and the most a day costs."""
+
+    endpoint: Endpoint
+    keys: EndpointKeys
+    cost: DailyCost
+
+    @property
+    def runs(self) -> bool:
+        """Whether it would be probed: only such an endpoint costs anything."""
+        return self.endpoint.enabled and not self.keys.missing
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """What all endpoints that run can use in a day, against the budget. ``usd`` sums the priced ones.
+
+    ``too_dear`` are those of which not even one probe is within the caps.
+    """
+
+    tokens: int
+    usd: float
+    priced: int
+    running: int
+    budget: Budget
+    too_dear: tuple[Endpoint, ...]
+
+    @property
+    def hours(self) -> float | None:
+        """After how many hours of a day a cap can be reached; None where none can be."""
+        caps = ((self.budget.tokens_per_day, self.tokens), (self.budget.usd_per_day, self.usd))
+        reached = [24 * cap / used for cap, used in caps if cap is not None and used > cap]
+        return min(reached, default=None)
+
+
+def check(config: Path | None, *, as_json: bool) -> None:
+    """Print what the configuration comes to. Raises ConfigError."""
+    read = load(find_config(config))
+    notes = route_notes(read.endpoints)
+    if any(one.aws_service for one in read.endpoints) and find_spec("botocore") is None:
+        notes = [*notes, NO_BOTOCORE]
+    names = dict.fromkeys(name for one in read.endpoints for name in one.key_names)
+    sources = key_sources(names)
+    flaws = (flaw_in_environment((name,)) for name in names if name not in sources.found)
+    notes = [*notes, *(f"{flaw}: not used" for flaw in flaws if flaw is not None)]
+    rows = [Checked(one, keys_of(one, sources), daily_cost(one)) for one in read.endpoints]
+    total = _total(rows, read.budget)
+    if sources.keyring_trouble and any(row.keys.missing for row in rows):
+        print(f"note: {sources.keyring_trouble}", file=sys.stderr)  # noqa: T201
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)  # noqa: T201
+    text = json.dumps(_record(read, rows, total), indent=2) if as_json else "\n".join(_lines(read, rows, total))
+    print(text)  # noqa: T201
+
+
+def _total(rows: list[Checked], budget: Budget) -> Total:
+    running = [row.cost for row in rows if row.runs]
+    usd = [cost.usd for cost in running if cost.usd is not None]
+    unspent = Ledger(budget, day=0)
+    too_dear = tuple(row.endpoint for row in rows if row.runs and unspent.refusal(most(row.endpoint)))
+    return Total(sum(cost.tokens for cost in running), sum(usd), len(usd), len(running), budget, too_dear)
+
+
+def _lines(config: Config, rows: list[Checked], total: Total) -> list[str]:
+    table = columns(
+        [("ENDPOINT", "EVERY", "KEY", "TOKENS/DAY", "USD/DAY"), *(_cells(row) for row in rows)], right={1, 3, 4}
+    )
+    lines = [
+        f"configuration  {config.path}",
+        f"store          {shown(config.store_url or default_url())}",
+        f"vantage        {config.vantage}",
+        f"kept           {config.retention}",
+        "",
+        table[0],
+    ]
+    for row, cells in zip(rows, table[1:], strict=True):
+        lines += [cells, *_packed(_facts(row)), *(f"  warning: {one}" for one in warnings(row.endpoint))]
+    return [*lines, "", *_verdict(total), *map(_why_never, total.too_dear)]
+
+
+def _why_never(endpoint: Endpoint) -> str:
+    needed = most(endpoint)
+    usd = f" and ${needed.usd:,.4f}" if endpoint.price else ""
+    return f"{endpoint.name} is never probed: one probe may use {needed.tokens:,} tokens{usd}, over a cap."
+
+
+def _cells(row: Checked) -> tuple[str, ...]:
+    every = f"{row.endpoint.interval:g} s" if row.endpoint.enabled else "off"
+    usd = "–" if row.cost.usd is None else f"{row.cost.usd:.2f}"
+    return (row.endpoint.name, every, row.keys.summary, f"{row.cost.tokens:,}", usd)
+
+
+def _facts(row: Checked) -> list[str]:
+    """Where an endpoint is, what it speaks, the name of its key, and what is asked for beside the usual."""
+    endpoint = row.endpoint
+    facts = [endpoint.base_url, endpoint.dialect, *row.keys.facts]
+    if endpoint.path is not None:
+        facts.append(f"path {endpoint.path}")
+    facts += [f"query {name}={value}" for name, value in endpoint.query.items()]
+    if endpoint.system is not None:
+        facts.append(f"system {line(repr(endpoint.system), 40)}")
+    if endpoint.messages:
+        facts.append(f"{len(endpoint.messages)} messages")
+    if endpoint.reasoning != DEFAULT_REASONING:
+        facts.append(f"reasoning {endpoint.reasoning}")
+    facts += route_facts(endpoint)
+    return [*facts, *(f"{name} {value}" for name, value in _tiers(endpoint).items() if value)]
+
+
+def _tiers(endpoint: Endpoint) -> dict[str, str | None]:
+    asked = {name: endpoint.body.get(name) for name in TIERS}
+    return {name: line(value) if isinstance(value, str) else None for name, value in asked.items()}
+
+
+def _packed(words: list[str]) -> list[str]:
+    """The words, two blanks between them, on as few indented lines as `WIDTH` allows."""
+    lines: list[str] = []
+    for word in words:
+        if lines and len(lines[-1]) + 2 + len(word) <= WIDTH:
+            lines[-1] += f"  {word}"
+        else:
+            lines.append(f"  {word}")
+    return lines
+
+
+def _verdict(total: Total) -> list[str]:
+    if not total.running:
+        return ["Nothing would be probed: no endpoint is both enabled and has its key", "(inftop keys set NAME)."]
+    budget = total.budget
+    caps = [f"${budget.usd_per_day:,.2f}"] if budget.usd_per_day is not None else []
+    caps += [f"{budget.tokens_per_day:,} tokens"] if budget.tokens_per_day is not None else []
+    endpoints = "1 endpoint" if total.running == 1 else f"{total.running} endpoints"
+    lines = [
+        f"At most {total.tokens:,} tokens a day for {endpoints} that would be probed,",
+        f"and ${total.usd:,.2f} for those with a price ({total.priced})." if total.priced else "none with a price.",
+    ]
+    if total.hours is None:
+        return [*lines, f"Within the budget of {' and '.join(caps)} a day." if caps else "No budget is set."]
+    return [
+        *lines,
+        f"A cap ({' or '.join(caps)} a day) can be reached after {total.hours:.1f} h;",
+        "probes then wait for 00:00 UTC.",
+    ]
+
+
+def _record(config: Config, rows: list[Checked], total: Total) -> dict[str, Any]:
+    return {
+        "config": str(config.path),
+        "store": shown(config.store_url or default_url()),
+        "vantage": config.vantage,
+        "retention_s": asdict(config.retention),
+        "endpoints": [_endpoint_record(row) for row in rows],
+        "total": {"endpoints": total.running, "tokens_per_day": total.tokens, "usd_per_day": round(total.usd, 6)},
+        "budget": {
+            "tokens_per_day": total.budget.tokens_per_day,
+            "usd_per_day": total.budget.usd_per_day,
+            "reached_after_hours": total.hours,
+            "never_probed": [one.name for one in total.too_dear],
+        },
+    }
+
+
+def _endpoint_record(row: Checked) -> dict[str, Any]:
+    endpoint, cost = row.endpoint, row.cost
+    return {
+        "name": endpoint.name,
+        "provider": endpoint.provider,
+        "model": endpoint.model,
+        "dialect": endpoint.dialect,
+        "url": endpoint.base_url,
+        "path": endpoint.path,
+        "query": dict(endpoint.query),
+        "system": endpoint.system,
+        "messages": [asdict(one) for one in endpoint.messages],
+        "group": endpoint.group,
+        "connection": endpoint.connection,
+        "enabled": endpoint.enabled,
+        **row.keys.record,
+        "warnings": warnings(endpoint),
+        "reasoning": endpoint.reasoning,
+        **_tiers(endpoint),
+        **route_record(endpoint),
+        "interval_s": endpoint.interval,
+        "probes_per_day": cost.probes,
+        "tokens_per_day": cost.tokens,
+        "usd_per_day": None if cost.usd is None else round(cost.usd, 6),
+    }

@@ -1,0 +1,55 @@
+"""``check`` of how endpoints are connected to: proxies, socket files, authorities, certificates, the environment."""
+
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from probes.endpoint import Endpoint
+from probes.route import ENVIRONMENT, SYSTEM, UnixSocket, ignored_notes, ignored_proxy, via_of
+from probes.transport.connect import is_encrypted
+
+
+def route_facts(endpoint: Endpoint) -> list[str]:
+    """What stands between here and an endpoint, whom it trusts and who we are there, where that is not the usual."""
+    route, via = endpoint.route, via_of(endpoint.route, endpoint.base_url)
+    facts = []
+    if isinstance(via, UnixSocket):
+        facts.append(f"socket {via.path}")
+    elif via is not None:
+        facts.append(f"proxy {via}{' (from the environment)' if route.proxy == ENVIRONMENT else ''}")
+    elif route.proxy == ENVIRONMENT:
+        facts.append("proxy env: none for it")
+    tls = (("ca", route.tls.ca), ("client_cert", route.tls.client_cert), ("client_key", route.tls.client_key))
+    return [*facts, *(f"{name} {value}" for name, value in tls if value)]
+
+
+def route_record(endpoint: Endpoint) -> dict[str, Any]:
+    """The same for a program to read; None is the usual."""
+    route, via = endpoint.route, via_of(endpoint.route, endpoint.base_url)
+    return {
+        "proxy": None if via is None or route.socket is not None else str(via),
+        "proxy_key": route.proxy_key,
+        "ignored_proxy": ignored_proxy(route, endpoint.base_url),
+        "socket": route.socket,
+        "ca": route.tls.ca,
+        "client_cert": route.tls.client_cert,
+        "client_key": route.tls.client_key,
+    }
+
+
+def route_notes(endpoints: Iterable[Endpoint]) -> list[str]:
+    """What a person should know of it. Raises ConfigError where a file that the environment names cannot be used."""
+    enabled = [one for one in endpoints if one.enabled]
+    if any(is_encrypted(one.base_url) and one.route.tls.ca is None for one in enabled):
+        from probes.tls.context import check_environment  # only now: `ssl` is of no use to most checks
+
+        check_environment()
+    notes = ignored_notes((one.route, one.base_url) for one in enabled)
+    files = dict.fromkeys(one for each in enabled for one in (each.route.tls.ca, each.route.tls.client_cert))
+    for path in files:
+        if path is not None and path != SYSTEM:
+            from probes.tls.context import ends_at
+
+            if (end := ends_at(path)) is not None and end < time.time():
+                notes.append(f"{path}: expired {time.strftime('%Y-%m-%d', time.gmtime(end))}")
+    return notes

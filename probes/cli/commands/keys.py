@@ -1,0 +1,96 @@
+"""``keys``: the keys of the configuration and of every preset: set, listed by source, deleted; never shown."""
+
+import getpass
+import json
+import os
+import sys
+from pathlib import Path
+
+from probes.cli.output.sample_lines import columns
+from probes.config.checks import key_name, nearest
+from probes.config.load import find_config, load
+from probes.config.presets import presets
+from probes.keys import keyring as keyring_store
+from probes.keys.lookup import flaw_in_environment, key_sources
+from probes.keys.secret import Secret, WrongKey, flaw
+
+
+def set_key(config: Path | None, name: str) -> None:
+    """Ask for a key without showing it (or read it from standard input), and keep it in the keyring.
+
+    Raises WrongKey, KeyringMissing and ConfigError.
+    """
+    name = _name(name)
+    known = {one.lower(): one for one in _users(config)}
+    if name not in known.values():
+        guess = nearest(name, known)
+        hint = f"; did you mean {known[guess]}?" if guess else ""
+        _say(f"note: no endpoint and no provider uses a key named {name}{hint}")
+    keyring_store.read(name)  # raises where there is no keyring, before a person types a key in vain
+    value = _ask(name).strip()
+    if why := flaw(value):
+        raise WrongKey(f"the key {why}; nothing was changed")
+    keyring_store.write(name, Secret(value))
+    _say(f"{name} is in the keyring")
+    if os.environ.get(name):
+        _say(f"note: the environment variable {name} is set too, and goes first")
+
+
+def list_keys(config: Path | None, *, as_json: bool) -> None:
+    """Print every key's name, source and users. Raises ConfigError."""
+    users = _users(config)
+    sources = key_sources(users)
+    for name in users:
+        if name not in sources.found and (why := flaw_in_environment((name,))) is not None:
+            _say(f"note: {why}: not used")
+    if sources.keyring_trouble:
+        _say(f"note: {sources.keyring_trouble}")
+    if as_json:
+        rows = [{"name": name, "source": sources.found.get(name), "used_by": by} for name, by in users.items()]
+        print(json.dumps(rows, indent=2))  # noqa: T201
+    else:
+        cells = [(name, sources.found.get(name, "missing"), ", ".join(by)) for name, by in users.items()]
+        print("\n".join(columns([("KEY", "SOURCE", "USED BY"), *cells])))  # noqa: T201
+
+
+def delete_key(name: str) -> bool:
+    """Take a key out of the keyring; whether there was one. Raises WrongKey and KeyringMissing."""
+    name = _name(name)
+    gone = keyring_store.delete(name)
+    _say(f"{name} is no longer in the keyring" if gone else f"{name} is not in the keyring")
+    if os.environ.get(name):
+        _say(f"note: the environment variable {name} is still set")
+    return gone
+
+
+def _users(config: Path | None) -> dict[str, list[str]]:
+    """Every key name, with the endpoints that use it, else the presets that would."""
+    users: dict[str, list[str]] = {}
+    for endpoint in load(find_config(config)).endpoints:
+        for name in dict.fromkeys(endpoint.key_names):
+            users.setdefault(name, []).append(endpoint.name)
+    for preset in presets().values():
+        for name in preset.keys:
+            if name not in users:
+                users[name] = [f"provider {preset.name}"]
+    return users
+
+
+def _name(name: str) -> str:
+    try:
+        return key_name(name)
+    except ValueError:
+        raise WrongKey(
+            "that is not the name of a key: name it as the environment variable is named, such as OPENAI_API_KEY; "
+            "the key itself is asked for next, out of the shell's history"
+        ) from None
+
+
+def _ask(name: str) -> str:
+    if sys.stdin.isatty():
+        return getpass.getpass(f"{name} (not shown): ")
+    return sys.stdin.readline()
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)  # noqa: T201

@@ -1,0 +1,90 @@
+"""``probe``: endpoints probed once, now, without the schedule and without the store."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from probes.cli.output.ranking import ranking, ranking_table
+from probes.cli.output.sample_lines import sample_line
+from probes.config.load import find_config, load
+from probes.config.select import choose, in_group
+from probes.endpoint import Endpoint
+from probes.engine.key_finder import KeyFinder
+from probes.keys.secret import KeyMissing
+from probes.measure.build_sample import unmeasured
+from probes.measure.host_noise import Surroundings
+from probes.measure.probe import Prober
+from probes.outcome import Outcome
+from probes.sample import Sample
+from probes.sockets import event_loop as loop
+from probes.text import line
+from probes.tls.context import TlsContexts
+from probes.transport.factory import second_of, transport_of
+from probes.wire import load_dialect
+
+SETTLE_S: Final = 0.05
+"""Between two probes of one endpoint: a server that closes after every answer (llama.cpp does, whatever it promises)
+has then been heard to, and the next probe opens a connection instead of losing its request."""
+
+
+def probe(config: Path | None, names: Sequence[str], *, group: str | None, count: int, as_json: bool) -> bool:
+    """Probe the named endpoints, those of a group, or all enabled ones, ``count`` times; whether every sample was ok.
+
+    One at a time, so that endpoints do not measure each other. A group's endpoints are ranked at the end, and since one
+    cold sample would not compare with the warm ones, warm connections are opened ahead. Raises ConfigError,
+    UnknownEndpoint and UnknownGroup.
+    """
+    known = load(find_config(config)).endpoints
+    endpoints = choose(known, names) if group is None else in_group(known, group)
+    samples = loop.run(_probe(endpoints, count, ahead=group is not None, as_json=as_json))
+    if group is not None and not as_json:
+        table = ranking_table(ranking((one, samples[one.name]) for one in endpoints))
+        print("\n".join(["", f"{line(group)}, by median TTFT", *table]))  # noqa: T201
+    return all(one.outcome is Outcome.OK for of_one in samples.values() for one in of_one)
+
+
+async def _probe(endpoints: Sequence[Endpoint], count: int, *, ahead: bool, as_json: bool) -> dict[str, list[Sample]]:
+    """The samples of every endpoint by its name, each printed as it came; ``ahead``: on connections opened before."""
+    contexts, keys = TlsContexts(), KeyFinder()
+    width = max((len(one.name) for one in endpoints), default=8)
+    samples: dict[str, list[Sample]] = {one.name: [] for one in endpoints}
+    around = Surroundings()
+    around.start()
+    try:
+        for endpoint in endpoints:
+            dialect, transport = load_dialect(endpoint.dialect), transport_of(endpoint, contexts)
+            prober = Prober(endpoint, dialect, transport, second_of(endpoint, contexts), surroundings=around)
+            opened = ahead or endpoint.connection == "both"  # its first probe is to be a warm one
+            for number in range(count):
+                await asyncio.sleep(SETTLE_S if number else 0)
+                sample = await _once(prober, keys, ahead=opened)
+                samples[endpoint.name].append(sample)
+                print(json.dumps(sample.to_json()) if as_json else sample_line(sample, width), flush=True)  # noqa: T201
+                if _is_interrupted():
+                    raise asyncio.CancelledError
+            prober.close()
+    finally:
+        around.stop()
+    return samples
+
+
+def _is_interrupted() -> bool:
+    """Whether Ctrl+C has come: the probe that is then under way ends in a sample all the same, and is the last."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+async def _once(prober: Prober, keys: KeyFinder, *, ahead: bool) -> Sample:
+    endpoint = prober.endpoint
+    try:
+        credentials = await keys.find(endpoint)
+    except KeyMissing as missing:
+        return unmeasured(endpoint, Outcome.NO_KEY, str(missing))
+    if ahead:
+        await prober.prepare(credentials)
+    sample = (await prober.probe(credentials)).sample
+    if sample.outcome is Outcome.AUTH:
+        keys.forget(endpoint)
+    return sample

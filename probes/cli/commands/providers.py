@@ -1,0 +1,37 @@
+"""``providers``: the presets an endpoint can start from, and the models that have no API to probe."""
+
+import json
+from dataclasses import asdict
+from typing import Final
+
+from probes.cli.output.sample_lines import columns
+from probes.config.no_api import NO_API
+from probes.config.presets import Preset, presets
+
+WIDTH: Final = 80
+"""Columns that lines are kept to."""
+
+
+def providers(*, as_json: bool) -> None:
+    """Print every preset. As JSON only those: what cannot be probed is no provider."""
+    known = presets().values()
+    text = json.dumps([asdict(one) for one in known], indent=2) if as_json else "\n".join(_lines(list(known)))
+    print(text)  # noqa: T201
+
+
+def _lines(known: list[Preset]) -> list[str]:
+    # https:// goes without saying, for Gemini's address to fit into 80 columns
+    cells = [(one.name, _key(one), one.base_url.removeprefix("https://")) for one in known]
+    head, *table = columns([("PROVIDER", "KEY", "BASE URL"), *cells])
+    lines = [head]
+    for preset, line in zip(known, table, strict=True):
+        url = preset.base_url.removeprefix("https://")
+        lines += [line] if len(line) <= WIDTH else [line.removesuffix(url).rstrip(), f"  {url}"]
+        lines.append(f"  reasoning: {', '.join(preset.reasoning_levels)}; its text: {preset.reasoning_text}")
+        if preset.reasoning_note:
+            lines.append(f"    {preset.reasoning_note}")
+    return [*lines, "", "Nothing to probe, for there is no API:", *(line for one in NO_API for line in one.lines)]
+
+
+def _key(preset: Preset) -> str:
+    return preset.keys[0] if preset.keys else "AWS keys" if preset.aws_service else "no key"

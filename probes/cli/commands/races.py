@@ -1,0 +1,166 @@
+"""``races``: the races that were kept: listed, shown, exported."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, Literal
+
+from probes.cli.output.race_lines import closing_lines
+from probes.cli.output.sample_lines import columns
+from probes.config.load import find_config, load
+from probes.exports.file import opened
+from probes.exports.race.cast import cast
+from probes.exports.race.records import events_jsonl, heat_record, race_record, samples_csv
+from probes.race.price import LaneCost, cost
+from probes.race.race import LaneFacts, Race
+from probes.sample import iso
+from probes.stats.quantiles import chars_per_s, median
+from probes.store import races as store
+from probes.store.location import default_url
+from probes.store.races import RaceSummary
+from probes.text import line, plain
+
+Format = Literal["csv", "jsonl", "cast"]
+
+_EXPORTS: Final[dict[Format, Callable[[Race], Iterator[str]]]] = {
+    "csv": samples_csv,
+    "jsonl": events_jsonl,
+    "cast": cast,
+}
+_HEAD: Final = (
+    "LANE",
+    "MODEL",
+    "FINISHED",
+    "FIRST",
+    "TTFT ms",
+    "TTFA ms",
+    "E2E ms",
+    "tok/s",
+    "char/s",
+    "STALL ms",
+    "USD",
+)
+_NAMED: Final = 8
+"""Races that an error names at most."""
+
+
+class NoSuchRace(Exception):  # noqa: N818  # what was asked for, not what went wrong
+    """No race of that number is kept; ``known`` are the numbers of some that are, the newest first."""
+
+    def __init__(self, number: int, known: list[int]) -> None:
+        there = f"the newest are {', '.join(map(str, known))}" if known else "none is kept yet (inftop race A B)"
+        super().__init__(f"no race {number}: {there}")
+
+
+def races(config: Path | None, *, limit: int, as_json: bool) -> None:
+    """Print the races that are kept, the newest first. Raises ConfigError and StoreProblem."""
+    found = store.listed(_url(config), limit)
+    if as_json:
+        print(json.dumps([asdict(one) | {"started_at": iso(one.started_at)} for one in found], indent=2))  # noqa: T201
+    elif found:
+        print("\n".join(_listed(found)))  # noqa: T201
+    else:
+        print("no race is kept yet: inftop race A B", file=sys.stderr)  # noqa: T201
+
+
+def show(config: Path | None, number: int, *, as_json: bool) -> None:
+    """Print one race. Raises ConfigError, StoreProblem and NoSuchRace."""
+    race = _race(_url(config), number)
+    record = race_record(race) | {"heats": [heat_record(one) for one in race.heats]}
+    print(json.dumps(record, indent=2) if as_json else "\n".join(_lines(race)))  # noqa: T201
+
+
+def export(config: Path | None, number: int, *, format: Format, output: Path | None) -> None:  # noqa: A002
+    """Write one race to a file, whole or not at all, or to standard output.
+
+    Raises ConfigError, StoreProblem, NoSuchRace, and OSError where the file cannot be written.
+    """
+    race = _race(_url(config), number)
+    with opened(output or sys.stdout.buffer) as file:
+        for text in _EXPORTS[format](race):
+            file.write(text.encode())
+    sys.stdout.flush()
+    if output:
+        print(f"race {number} in {output}", file=sys.stderr)  # noqa: T201
+
+
+def _url(config: Path | None) -> str:
+    return load(find_config(config)).store_url or default_url()
+
+
+def _race(url: str, number: int) -> Race:
+    race = store.load(url, number)
+    if race is None:
+        raise NoSuchRace(number, [one.number for one in store.listed(url, _NAMED)])
+    return race
+
+
+def _listed(found: list[RaceSummary]) -> list[str]:
+    """Two lines a race: what was run, and what came of it."""
+    rows = [
+        (
+            str(one.number),
+            _at(one.started_at),
+            f"{one.heats}",
+            line(one.prompt_name or one.prompt, 24),
+            _versus(one.lanes),
+        )
+        for one in found
+    ]
+    head, *table = columns([("RACE", "STARTED", "HEATS", "PROMPT", "LANES"), *rows], right={0, 2})
+    lines = [head]
+    for one, row in zip(found, table, strict=True):
+        notes = [line(one.words), "simulated" if one.simulated else "", line(one.stopped or "")]
+        lines += [row, f"      {'; '.join(note for note in notes if note)}"]
+    return lines
+
+
+def _lines(race: Race) -> list[str]:
+    """What was asked, the lanes' medians, where the lanes differ, the comparisons, the verdict."""
+    wish = race.wish
+    facts = [
+        f"prompt {line(wish.prompt_name or wish.prompt, 60)}",
+        f"at most {wish.max_output_tokens:,} tokens",
+        "1 heat" if len(race.heats) == 1 else f"{len(race.heats)} heats",
+        "cold connections" if wish.cold else "warm connections",
+        *(["simulated"] if race.simulated else []),
+    ]
+    costs = cost(race.heats, wish.lanes)
+    rows = [_cells(race, one, priced) for one, priced in zip(race.lanes, costs, strict=True)]
+    table = columns([_HEAD, *rows], right=range(2, len(_HEAD)))
+    title = f"race {race.number}, {_at(race.started_at)}: {_versus(wish.lanes)}"
+    return [title, ", ".join(facts), "", *table, "", *map(plain, closing_lines(race))]
+
+
+def _cells(race: Race, lane: LaneFacts, priced: LaneCost) -> tuple[str, ...]:
+    """One lane: how often it finished and came first, then medians of the heats it finished, and what all cost."""
+    results = [one for heat in race.heats for one in heat.lanes if one.lane == lane.name]
+    finished = [one.sample for one in results if one.place is not None]
+    return (
+        line(lane.name),
+        line(lane.model),
+        f"{len(finished)} of {len(results)}",
+        str(sum(one.place == 1 for one in results)),
+        _number(median(one.ttft_ms for one in finished)),
+        _number(median(one.ttfa_ms for one in finished)),
+        _number(median(one.e2e_ms for one in finished)),
+        _number(median(one.tokens_per_s for one in finished)),
+        _number(median(chars_per_s(one.output_chars, one.e2e_ms) for one in finished)),
+        _number(median(one.gap_max_ms for one in finished)),
+        "–" if priced.usd is None else f"{priced.usd:.6f}",
+    )
+
+
+def _at(ms: int) -> str:
+    return f"{datetime.fromtimestamp(ms / 1000, UTC).astimezone():%Y-%m-%d %H:%M}"
+
+
+def _versus(lanes: tuple[str, ...]) -> str:
+    return " vs ".join(map(line, lanes))
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.1f}"

@@ -1,0 +1,46 @@
+"""Engine: the real engine on a selftest's stage, a process of its own; what it saw goes to a file at the end.
+
+That the file is there says that the engine has begun.
+"""
+
+import asyncio
+import dataclasses
+import json
+import logging
+from pathlib import Path
+
+from probes.budget.cap import Budget
+from probes.cli.commands.run import serve
+from probes.engine.session import Plan
+from probes.measure.probe import Probed
+from probes.selftest.anonymous_tls import context
+from probes.selftest.observation import Sighting
+from probes.selftest.stage import Stage
+from probes.signals import stop_on_signals
+from probes.sockets import event_loop as loop
+
+
+def measure(stage: Path) -> None:
+    """Be the engine of a screen, as ``run`` is, and keep what was seen of every probe."""
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    told = Stage.read(stage)
+    Path(told.seen).touch()
+    seen = loop.run(_measure(told))
+    Path(told.seen).write_text("".join(json.dumps(dataclasses.asdict(one)) + "\n" for one in seen), encoding="utf-8")
+
+
+async def _measure(stage: Stage) -> list[Sighting]:
+    endpoints = stage.load.endpoints(stage.plain_url, stage.tls_url)
+    over_tls = {one.name for one in endpoints if one.base_url.startswith("https:")}
+    seen: list[Sighting] = []
+
+    reader = loop.reader(asyncio.get_running_loop()).value
+
+    def see(probed: Probed) -> None:
+        seen.append(Sighting.of(probed, tls=probed.sample.endpoint in over_tls, reader=reader))
+
+    plan = Plan(endpoints, Budget(None, None), stage.store_url, simulated=True)
+    stop = asyncio.Event()
+    with stop_on_signals(stop):
+        await serve(plan, stop, tls=context(server=False), on_probe=see)
+    return seen

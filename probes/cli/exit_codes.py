@@ -1,0 +1,48 @@
+"""Exit codes: what a command tells the shell, and which errors end a command in plain words."""
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """Every exit code of inftop. Anything else is a defect."""
+
+    OK = 0
+    NOT_OK = 1  # not all is well: a probe was not ok, there is no such key, a result could not be written
+    USAGE = 2  # a wrong configuration or command line; nothing was done
+    STORE = 3  # the store cannot be used, or samples were not stored
+    KEYRING = 4  # no keyring that answers
+    INTERRUPTED = 130  # Ctrl+C
+
+
+def exit_code_of(error: Exception) -> ExitCode | None:
+    """The exit code of an error whose text is all a person needs; None for a defect, which deserves its traceback."""
+    from probes.cli.commands.export import NoCertificate
+    from probes.cli.commands.races import NoSuchRace
+    from probes.config.load import ConfigError
+    from probes.config.select import UnknownEndpoint, UnknownGroup  # all of them only now: most commands end well
+    from probes.exports.parquet import NoParquet
+    from probes.keys.keyring import KeyringMissing
+    from probes.keys.secret import WrongKey
+    from probes.race.request import WrongWish
+    from probes.store.problem import StoreProblem
+    from probes.store.write.recorder_lock import StoreHeld
+
+    match error:
+        case ConfigError() | WrongKey() | UnknownEndpoint() | UnknownGroup() | WrongWish() | NoSuchRace():
+            return ExitCode.USAGE
+        case StoreProblem() | StoreHeld():
+            return ExitCode.STORE
+        case KeyringMissing():
+            return ExitCode.KEYRING
+        case NoCertificate() | NoParquet():
+            return ExitCode.NOT_OK
+        case OSError():  # a full disk, a file that may not be written: it names the file itself
+            return ExitCode.NOT_OK
+    return None
+
+
+def words_of(error: Exception) -> str:
+    """What is printed of such an error: its text; of the system's own without its number."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)

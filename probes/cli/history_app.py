@@ -1,0 +1,94 @@
+"""The commands under ``inftop history``, as a Typer app of their own for `probes.cli.app`."""
+
+from typing import Annotated
+
+import typer
+
+from probes.cli.exit_codes import ExitCode
+from probes.store.location import url_of
+
+history_app = typer.Typer(invoke_without_command=True)
+
+Source = Annotated[str, typer.Argument(metavar="FROM", help="A store's URL, or the path of its file.")]
+Sources = Annotated[list[str], typer.Argument(metavar="FROM...", help="Stores whose histories are joined to it.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+
+@history_app.callback()
+def history(ctx: typer.Context, as_json: JsonOption = False) -> None:
+    """Say what the store holds; check it, rebuild its rollups, shrink it."""
+    if ctx.invoked_subcommand is None:
+        from probes.cli.commands.history import history
+
+        history(ctx.obj, as_json=as_json)
+
+
+@history_app.command()
+def rebuild(ctx: typer.Context, as_json: JsonOption = False) -> None:
+    """Make the rollups again from the samples there are.
+
+    As far back as no sample was pruned; older rollups stay. A recorder may go on meanwhile.
+    """
+    from probes.cli.commands.history import rebuild
+
+    rebuild(ctx.obj, as_json=as_json)
+
+
+@history_app.command()
+def check(ctx: typer.Context, as_json: JsonOption = False) -> None:
+    """Look at the whole store: its file, its references, its rollups against its samples.
+
+    Exit code 1 where something is wrong, with what to do about it. A recorder may go on meanwhile.
+    """
+    from probes.cli.commands.history import check
+
+    if not check(ctx.obj, as_json=as_json):
+        raise typer.Exit(ExitCode.NOT_OK)
+
+
+@history_app.command()
+def vacuum(ctx: typer.Context, as_json: JsonOption = False) -> None:
+    """Make the store's file as small as what it holds.
+
+    Exit code 3 while a recorder has it.
+    """
+    from probes.cli.commands.history import vacuum
+
+    vacuum(ctx.obj, as_json=as_json)
+
+
+@history_app.command()
+def copy(
+    source: Source,
+    target: Annotated[str, typer.Argument(metavar="TO", help="One that is empty, or holds an earlier copy.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Copy a whole history into another store, of SQLite or PostgreSQL.
+
+    Run again, it goes on where it was interrupted, or brings what came later. Both are compared in the end.
+    """
+    from probes.cli.commands.history import copy
+
+    copy(_store(source), _store(target), as_json=as_json)
+
+
+@history_app.command()
+def merge(
+    target: Annotated[str, typer.Argument(metavar="INTO", help="The store that is to hold them all.")],
+    sources: Sources,
+    as_json: JsonOption = False,
+) -> None:
+    """Join the histories of several machines in one store.
+
+    A sample that is there already, told by its sample_id, is not counted twice. Run again, it brings what came later.
+    """
+    from probes.cli.commands.history import merge
+
+    merge(_store(target), [_store(one) for one in sources], as_json=as_json)
+
+
+def _store(text: str) -> str:
+    try:
+        return url_of(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error

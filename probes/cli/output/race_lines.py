@@ -1,0 +1,114 @@
+"""Lines: a race as lines of text, for a terminal without a screen; pure."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from probes.outcome import Outcome
+from probes.race.heat import Heat, LaneResult
+from probes.race.race import Race
+from probes.race.updates import LaneNews, RaceNews
+from probes.race.verdict import Comparison, Metric, Verdict
+from probes.stats.quantiles import chars_per_s
+from probes.text import line
+
+BAR: Final = 20
+"""Cells of a progress bar."""
+
+METRIC_WORDS: Final[dict[Metric, str]] = {
+    "ttft_ms": "TTFT",
+    "e2e_ms": "E2E",
+    "tokens_per_s": "tokens/s",
+    "chars_per_s": "characters/s",
+}
+
+_NONE: Final = "–"
+
+
+def live_lines(news: RaceNews, columns: int) -> list[str]:
+    """One line for the heat, then one for each lane as it stands, none wider than ``columns`` characters."""
+    width = max((len(one.name) for one in news.lanes), default=0)
+    heat = f"heat {news.heat} of {news.wish.most_heats}: {news.phase}"
+    return [
+        one[:columns] for one in (heat, *(lane_line(one, width, news.wish.max_output_tokens) for one in news.lanes))
+    ]
+
+
+def lane_line(lane: LaneNews, width: int, cap: int) -> str:
+    """One lane while it runs, or where it came in."""
+    now = lane.progress
+    share = min(1.0, now.tokens / cap)
+    about = "≈" if now.estimated and lane.state != "finished" else ""
+    end = "" if lane.state != "finished" else f"  {_ending(lane)}"
+    said = f"{about + _count(now.tokens):>7} tokens  {_speed(now.tokens_per_s):>8} tokens/s"
+    return f"{line(lane.name):<{width}}  {_bar(1.0 if lane.place else share)}  TTFT {_ms(now.ttft_ms):>10}  {said}{end}"
+
+
+def heat_lines(heat: Heat) -> list[str]:
+    """What came of a heat: one line for each lane."""
+    width = max(len(one.lane) for one in heat.lanes)
+    skew = f", started within {heat.skew_ms:.2f} ms" if heat.skew_ms is not None else ""
+    return [f"heat {heat.number}{skew}", *(f"  {_result(one, width)}" for one in heat.lanes)]
+
+
+def closing_lines(race: Race) -> list[str]:
+    """Where the lanes differ, what every metric says, what went wrong, and the verdict last."""
+    verdict = race.verdict
+    found = [f"not the same: {one}" for one in race.differences]
+    for duel in verdict.duels:
+        found += [f"{duel.lane} against {duel.against}", *(f"  {_comparison(one)}" for one in duel.comparisons)]
+    found += _faults(verdict)
+    if race.stopped:
+        found.append(f"ended early: {race.stopped}")
+    return [*found, verdict.words]
+
+
+def _ending(lane: LaneNews) -> str:
+    if lane.place is not None:
+        return f"⚑ {lane.place}. after {lane.progress.at_ms / 1000:.2f} s"
+    return f"✕ {outcome_words(lane.sample.outcome) if lane.sample else 'out'}"
+
+
+def outcome_words(outcome: Outcome) -> str:
+    """A lane's end in a word; a refused one is limited, not slow."""
+    return "limited" if outcome is Outcome.RATE_LIMITED else outcome.value.replace("_", " ")
+
+
+def _result(one: LaneResult, width: int) -> str:
+    sample = one.sample
+    place = f"{one.place}." if one.place is not None else "✕ "
+    if one.place is not None:
+        times = f"TTFT {_ms(sample.ttft_ms):>10}  E2E {_ms(sample.e2e_ms):>12}"
+        chars = _speed(chars_per_s(sample.output_chars, sample.e2e_ms))
+        speeds = f"{_speed(sample.tokens_per_s):>8} tokens/s  {chars:>8} characters/s"
+        return f"{place} {line(one.lane):<{width}}  {times}  {speeds}"
+    detail = f": {line(sample.outcome_detail)}" if sample.outcome_detail else ""
+    return f"{place} {line(one.lane):<{width}}  {outcome_words(sample.outcome)}{detail}"
+
+
+def _comparison(one: Comparison) -> str:
+    name = METRIC_WORDS[one.metric]
+    if one.ratio is None:
+        return f"{name:<12}  no pair of heats to compare"
+    interval = f" ({one.low:.2f}–{one.high:.2f})" if one.low is not None and one.high is not None else ""
+    return f"{name:<12}  {one.ratio:.2f}×{interval}, won {one.wins} of {one.pairs}"
+
+
+def _faults(verdict: Verdict) -> Sequence[str]:
+    return [f"{one.lane}: {one.words} ({one.heats} of {verdict.heats} heats)" for one in verdict.faults]
+
+
+def _bar(share: float) -> str:
+    full = round(share * BAR)
+    return "█" * full + "░" * (BAR - full)
+
+
+def _ms(value: float | None) -> str:
+    return _NONE if value is None else f"{value:,.1f} ms"
+
+
+def _speed(value: float | None) -> str:
+    return _NONE if value is None else f"{value:,.0f}"
+
+
+def _count(value: float) -> str:
+    return f"{value:,.0f}"

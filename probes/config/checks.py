@@ -1,0 +1,216 @@
+"""TOML values: what a setting must be. A check returns the raw value checked, or raises ValueError."""
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from datetime import date, datetime, time
+from difflib import get_close_matches
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from probes.durations import lasting, seconds
+from probes.keys.secret import KEY_ADVICE, has_what_looks_like_a_key, holds_a_key, looks_like_a_key, starts_like_a_key
+from probes.store.location import check_url
+from probes.text import line, plain
+
+_KEY_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
+
+NOT_SHOWN: Final = "(what looks like a key, not shown)"
+
+_KINDS: Final[tuple[tuple[type | tuple[type, ...], str], ...]] = (
+    (bool, "true or false"),  # before int: a bool is one in Python
+    (str, "text"),
+    (int, "a whole number"),
+    (float, "a number"),
+    (list, "a list"),
+    (dict, "a table"),
+    ((date, datetime, time), "a date or time"),
+)
+
+
+def kind(value: object) -> str:
+    """What a TOML value is, in words."""
+    return next((words for types, words in _KINDS if isinstance(value, types)), "something else")
+
+
+def shown(value: object) -> str:
+    """A value as an error may quote it: short, plain, and never a key pasted into the wrong place."""
+    return NOT_SHOWN if isinstance(value, str) and has_what_looks_like_a_key(value) else line(repr(value), 60)
+
+
+def shown_name(name: str) -> str:
+    """The name of a setting as an error may show it: as `shown` has values, without quotes."""
+    return NOT_SHOWN if looks_like_a_key(name) else line(name, 80)
+
+
+def nearest(word: str, choices: Iterable[str]) -> str | None:
+    """The choice most like ``word``, or None where none is like it."""
+    return next(iter(get_close_matches(word.lower(), list(choices), n=1, cutoff=0.6)), None)
+
+
+def text(value: object) -> str:
+    """Text that is not blank."""
+    if not isinstance(value, str):
+        raise ValueError(f"must be text, not {kind(value)}")
+    if not value.strip():
+        raise ValueError("must not be empty")
+    return value
+
+
+def label(value: object) -> str:
+    """A name: one line of at most 120 printable characters, without blanks at its ends."""
+    name = text(value)
+    if name != line(name, 120):
+        raise ValueError("must be one line of at most 120 printable characters, without blanks around it")
+    return name
+
+
+def flag(value: object) -> bool:
+    """True or false."""
+    if not isinstance(value, bool):
+        raise ValueError(f"must be true or false, not {kind(value)}")
+    return value
+
+
+def number(value: object) -> float:
+    """A finite number that is not negative."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"must be a number, not {kind(value)}")
+    if not math.isfinite(value) or value < 0:
+        raise ValueError(f"must be a finite number, 0 or more, not {shown(value)}")
+    return float(value)
+
+
+def whole(least: int) -> Callable[[object], int]:
+    """A check for a whole number of at least ``least``."""
+
+    def check(value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise ValueError(f"must be a whole number, not {kind(value)}")
+        if value < least:
+            raise ValueError(f"must be {least} or more, not {shown(value)}")
+        return value
+
+    return check
+
+
+def duration(least: float) -> Callable[[object], float]:
+    """A check for a span of at least ``least`` seconds: text such as ``10s`` and ``5m``, or seconds."""
+
+    def check(value: object) -> float:
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise ValueError(f"must be a duration or a number of seconds, not {kind(value)}")
+        try:
+            span = seconds(value)
+        except ValueError:
+            raise ValueError(f'{shown(value)} is not a duration; write it like "10s", "5m" or "1h"') from None
+        if span < least:
+            raise ValueError(f"must be {least:g} s or more, not {shown(value)}")
+        return span
+
+    return check
+
+
+def kept_for(least: float) -> Callable[[object], float | None]:
+    """A check for how long something is kept, at least ``least`` seconds; None is for ever."""
+
+    def check(value: object) -> float | None:
+        if value == "forever":
+            return None
+        try:
+            span = seconds(text(value))
+        except ValueError:
+            span = 0.0
+        if span < least:
+            raise ValueError(f'must be "forever", or {lasting(least)} or longer like "30d" or "2y", not {shown(value)}')
+        return span
+
+    return check
+
+
+def one_of(choices: Iterable[str]) -> Callable[[object], str]:
+    """A check for one of a few words."""
+    known = tuple(choices)
+
+    def check(value: object) -> str:
+        word = text(value)
+        if word in known:
+            return word
+        guess = nearest(word, known)
+        hint = f"did you mean {guess!r}? " if guess else ""
+        raise ValueError(f"{shown(word)} is not known; {hint}known: {', '.join(known)}")
+
+    return check
+
+
+def regex(value: object) -> str:
+    """A regular expression that compiles."""
+    pattern = text(value)
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"is not a regular expression: {error}") from None
+    return pattern
+
+
+def base_url(value: object) -> str:
+    """An http, https, ws or wss address that request paths are appended to: its scheme small, no slash at its end."""
+    url = text(value)
+    if plain(url) != url or any(one.isspace() for one in url):
+        raise ValueError("must not hold blanks or control characters")
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # raises where the port is not a number
+    except ValueError:  # whose words quote parts of it
+        raise ValueError('is not an address like "https://host/v1" or "http://host:8080/v1"') from None
+    if "@" in parts.netloc:
+        raise ValueError(f"must not hold a user or password; {KEY_ADVICE}")
+    if parts.scheme not in {"http", "https", "ws", "wss"} or not parts.hostname:
+        raise ValueError(f"must be an http://, https://, ws:// or wss:// address, not {shown(url)}")
+    if parts.query or parts.fragment:
+        raise ValueError("must end with its path: no '?' and no '#'")
+    return (parts.scheme + url[len(parts.scheme) :]).rstrip("/")
+
+
+def store_url(value: object) -> str:
+    """The address of a store. It may hold a password, so no error quotes it."""
+    url = text(value)
+    check_url(url)
+    return url
+
+
+def key_name(value: object) -> str:
+    """The name of a key; a value that is none is never quoted, for it may be the key itself."""
+    name = text(value)
+    if not _KEY_NAME.fullmatch(name) or looks_like_a_key(name):
+        raise ValueError(f"is not the name of a key (an environment variable or keyring entry); {KEY_ADVICE}")
+    return name
+
+
+def arguments(value: object) -> tuple[str, ...]:
+    """A command: the name or path of a program, and what it is given. No shell reads it."""
+    if isinstance(value, str):
+        raise ValueError('must be a list of arguments, like ["gcloud", "auth"]: no shell would take the text apart')
+    if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value) or not value[0]:
+        raise ValueError('must be a list of texts, the program first, like ["gcloud", "auth"]')
+    if any("\0" in one for one in value):
+        raise ValueError("must not hold the character 0")
+    if any(holds_a_key(one) for one in value):
+        raise ValueError(f"holds what looks like a key; {KEY_ADVICE}")
+    return tuple(value)
+
+
+def json_value(value: object) -> Any:
+    """A value that JSON can hold: no dates, no infinities, and no keys."""
+    match value:
+        case dict():
+            return {name: json_value(one) for name, one in value.items()}
+        case list():
+            return [json_value(one) for one in value]
+        case float() if not math.isfinite(value):
+            raise ValueError("must be finite: JSON has no infinities")
+        case str() if starts_like_a_key(value):
+            raise ValueError(f"looks like a key; {KEY_ADVICE}")
+        case str() | bool() | int() | float():
+            return value
+    raise ValueError(f"must be what JSON can hold, not {kind(value)}")

@@ -1,0 +1,96 @@
+"""Configuration file: which one is read, how it was found, and whether the commands it names may be run.
+
+Whoever can write a file that inftop reads could otherwise have it run anything: a foreign checkout by its
+``config.toml``, another user by a file or a folder that everybody may write to. The rules are those of OpenSSH's
+StrictModes, for every folder above the file.
+"""
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from probes.user_folders import config_folder
+
+FILE: Final = "config.toml"
+
+_BY_OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """A file to read, and how it came to be it: named by whoever runs inftop, or found where inftop looks."""
+
+    path: Path
+    found: Literal["named", "here", "user", "shipped"] = "named"
+
+    @property
+    def argument(self) -> tuple[str, ...]:
+        """What has a process of our own read the same file, and trust it no more than we do."""
+        return () if self.found == "here" else ("--config", str(self.path))
+
+
+def find_config(explicit: Path | None) -> ConfigFile:
+    """The file to read: ``explicit`` (--config), else $INFTOP_CONFIG, else ./config.toml, else the user's, else ours.
+
+    The first two are taken at their word: where there is no such file, reading it says so.
+    """
+    if explicit is not None:
+        return ConfigFile(explicit)
+    if named := os.environ.get("INFTOP_CONFIG"):
+        return ConfigFile(Path(named))
+    folder = config_folder()
+    users = folder / FILE if folder else None
+    here = Path(FILE)
+    if here.is_file() and not (users and users.is_file() and here.samefile(users)):
+        return ConfigFile(here, "here")
+    return ConfigFile(users, "user") if users and users.is_file() else shipped()
+
+
+def shipped() -> ConfigFile:
+    """The configuration that comes with inftop: in the package of a wheel, beside the package in a checkout."""
+    beside = Path(__file__).parent.parent
+    return ConfigFile(beside / FILE if (beside / FILE).is_file() else beside.parent / FILE, "shipped")
+
+
+def why_no_commands(file: ConfigFile, opened: os.stat_result) -> str | None:
+    """Why commands are not taken from a file; None where they are.
+
+    ``opened`` is what the system said of the very file that was read. The words follow the name of an option.
+    """
+    if file.found == "here":
+        return (
+            "is a command, and this file was only found in the current folder: it may be somebody else's. "
+            f"If it is yours: inftop --config ./{file.path}"
+        )
+    if file.found == "shipped":
+        return "is a command: commands are taken only from a configuration of your own"
+    if not hasattr(os, "geteuid"):  # Windows: who may write a file is not told by its mode
+        return None
+    why = _weakness(file.path, opened)
+    return f"is a command, and {why}" if why else None
+
+
+def _weakness(path: Path, opened: os.stat_result) -> str | None:
+    """How somebody else than the user or root could put a command into a file; None where nobody can."""
+    if not stat.S_ISREG(opened.st_mode):
+        return "commands are taken only from a regular file"
+    real = Path(os.path.realpath(path))
+    try:
+        if not os.path.samestat(real.stat(), opened):
+            return "the file was replaced while it was read"
+        parts = [(real, opened), *((folder, folder.stat()) for folder in real.parents)]
+        return next((why for place, status in parts if (why := _in_others_hands(place, status))), None)
+    except OSError as error:
+        return f"who may write the file cannot be told: {error.strerror}"
+
+
+def _in_others_hands(place: Path, status: os.stat_result) -> str | None:
+    """How a file, or an entry of a folder, can be changed by others; None where it cannot."""
+    if status.st_uid not in {0, os.geteuid()}:
+        return f"{place} belongs to another user (id {status.st_uid}): it must be yours or root's"
+    sticky = stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX  # entries are their owners' alone: /tmp
+    if not status.st_mode & _BY_OTHERS or sticky or os.statvfs(place).f_flag & os.ST_RDONLY:
+        return None
+    return f"others may write to {place}: chmod go-w {place}"

@@ -1,0 +1,172 @@
+"""Preset: what inftop knows of a provider, read from `presets.toml`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from probes.config import checks as check
+from probes.config.table import Table, parse
+from probes.config_error import ConfigError, Problem
+from probes.endpoint import DEFAULT_REASONING, REASONING, Quirks, Reasoning
+from probes.rate_limits.headers import WINDOWS
+
+CHAT_PATH: Final = "/chat/completions"
+"""What most dialects' look-alikes add to their base URL."""
+
+PATH: Final = Path(__file__).with_name("presets.toml")
+
+REASONING_TEXTS: Final = ("raw", "summary", "hidden", "varies")
+"""What a provider streams of a model's reasoning: all of it, as generated; a summary; nothing; or what the model,
+or the provider behind it, makes of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """One provider: where it is, what it speaks, how it differs. Endpoints start from these values.
+
+    ``keys`` are the names its key is looked for under, best first; empty where it takes none. ``body`` holds the
+    request fields every probe of it carries. ``reasoning`` is its reasoning switch: the request fields of every
+    level it can be set to. ``path`` is what its dialect adds to ``base_url``, with its query, and with ``{model}`` for
+    the model. ``aws_service`` is the service of AWS that its requests are signed for where they take no key. ``owned``
+    are request fields that inftop sets itself, by the name its dialect gives them: each with the endpoint's option that
+    sets it, or with a table of those below it. ``gen_ai_name`` is what OpenTelemetry calls the provider
+    (``gen_ai.provider.name``), None: as it is called here. ``reasoning_text``: see `REASONING_TEXTS`. What follows are
+    words for people; None where nothing is known.
+    """
+
+    name: str
+    title: str
+    base_url: str
+    dialect: str
+    keys: tuple[str, ...]
+    quirks: Quirks
+    body: Mapping[str, Any]
+    reasoning: Mapping[Reasoning, Mapping[str, Any]]
+    docs: str
+    path: str = CHAT_PATH
+    aws_service: str | None = None
+    owned: Mapping[str, Any] = field(default_factory=dict)
+    gen_ai_name: str | None = None
+    reasoning_text: str = "varies"
+    reasoning_note: str | None = None
+    server_times: str | None = None
+    limit_headers: str | None = None
+    note: str | None = None
+    source: str | None = None
+
+    @property
+    def reasoning_levels(self) -> tuple[Reasoning, ...]:
+        """Every level an endpoint of this provider may ask for; the provider's own default is always one."""
+        return DEFAULT_REASONING, *self.reasoning
+
+
+@cache
+def presets() -> Mapping[str, Preset]:
+    """Every preset by its name, in the file's order. Raises ConfigError where the file is not what it must be."""
+    return MappingProxyType(read(PATH))
+
+
+@cache
+def dialects() -> tuple[str, ...]:
+    """Every wire format there is: those that presets speak."""
+    return tuple(dict.fromkeys(one.dialect for one in presets().values()))
+
+
+@cache
+def socket_dialects() -> frozenset[str]:
+    """The wire formats whose base URLs are ``ws`` or ``wss`` ones."""
+    return frozenset(one.dialect for one in presets().values() if one.base_url.startswith("ws"))
+
+
+@cache
+def paths() -> Mapping[str, str]:
+    """What every dialect adds to its base URLs: see `Preset.path`."""
+    return MappingProxyType({one.dialect: one.path for one in presets().values()})
+
+
+def read(path: Path) -> dict[str, Preset]:
+    """The presets of a file. Raises ConfigError with all its problems."""
+    problems: list[Problem] = []
+    known = {}
+    for name, values in parse(path).values.items():
+        table = Table(values if isinstance(values, dict) else {}, problems, path.name, name)
+        known[name] = _preset(name, table)
+    if problems:
+        raise ConfigError(tuple(problems))
+    return known
+
+
+def _preset(name: str, table: Table) -> Preset:
+    body = table.table("body")
+    reasoning_text = table.take("reasoning_text", check.one_of(REASONING_TEXTS), "varies")
+    preset = Preset(
+        name=name,
+        title=table.need("title", check.label) or name,
+        base_url=table.need("base_url", check.base_url) or "",
+        dialect=table.need("dialect", _dialect) or "",
+        keys=table.need("keys", _key_names) or (),
+        quirks=_quirks(table, reasoning_text),
+        body=body.each(check.json_value),
+        reasoning=_reasoning(table.table("reasoning")),
+        docs=table.need("docs", check.base_url) or "",
+        aws_service=table.take("aws_service", check.label, None),
+        path=table.take("path", check.label, CHAT_PATH),
+        gen_ai_name=table.take("gen_ai_name", check.label, None),
+        owned=table.table("owned").each(check.json_value),
+        reasoning_text=reasoning_text,
+        reasoning_note=table.take("reasoning_note", check.text, None),
+        server_times=table.take("server_times", check.text, None),
+        limit_headers=table.take("limit_headers", check.text, None),
+        note=table.take("note", check.text, None),
+        source=table.take("source", check.text, None),
+    )
+    table.close()
+    return preset
+
+
+def _reasoning(table: Table) -> dict[Reasoning, Mapping[str, Any]]:
+    """The levels, the least first, with their request fields."""
+    levels: dict[Reasoning, Mapping[str, Any]] = {}
+    for level in REASONING:
+        fields = table.table(level)
+        if fields.given:
+            levels[level] = fields.each(check.json_value)
+    table.close()
+    return levels
+
+
+def _quirks(table: Table, reasoning_text: str) -> Quirks:
+    usual = Quirks()
+    return Quirks(
+        max_tokens_field=table.take("max_tokens_field", check.label, usual.max_tokens_field),
+        usage_option=table.take("usage_option", check.flag, usual.usage_option),
+        continuous_usage=table.take("continuous_usage", check.flag, usual.continuous_usage),
+        temperature=table.take("temperature", check.flag, usual.temperature),
+        raw_reasoning=reasoning_text == "raw",
+        limit_windows=_limit_windows(table.table("limit_windows")),
+    )
+
+
+def _limit_windows(table: Table) -> dict[str, str]:
+    measures = ("requests", "tokens")
+    named = {one: table.take(one, check.one_of(sorted(WINDOWS)), None) for one in measures}
+    table.close()
+    return {measure: window for measure, window in named.items() if window is not None}
+
+
+def _dialect(value: object) -> str:
+    """The name of a dialect; its module is found but not loaded."""
+    name = check.label(value)
+    if not name.isidentifier() or find_spec(f"probes.wire.{name}") is None:
+        raise ValueError(f"no dialect has the name {name!r}")
+    return name
+
+
+def _key_names(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise ValueError(f"must be a list of key names, not {check.kind(value)}")
+    return tuple(check.key_name(one) for one in value)

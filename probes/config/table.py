@@ -1,0 +1,163 @@
+"""TOML tables read strictly: what is wrong is gathered, not raised, so that every problem is seen at once."""
+
+import os
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, TypeVar
+
+from probes.config.checks import arguments, kind, nearest, shown_name
+from probes.config.small_file import read_small_file
+from probes.config_error import ConfigError, Problem
+from probes.text import line
+
+T = TypeVar("T")
+
+_MISSING: Final = object()
+NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+class Parsed(NamedTuple):
+    """The TOML of a file, and what the system said of the very file that was read."""
+
+    values: dict[str, Any]
+    status: os.stat_result
+
+
+def parse(path: Path) -> Parsed:
+    """The TOML of a file. Raises ConfigError where it cannot be read or is not TOML."""
+    try:
+        read = read_small_file(path)
+        return Parsed(tomllib.loads(read.text), read.status)
+    except tomllib.TOMLDecodeError as error:
+        at = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", str(error))
+        number = f"line {at[1]}: " if at and at[1] else ""
+        what = f"{number}not TOML: {line(str(error).removesuffix(at[0] if at else ''))}"
+    except ValueError as error:
+        what = str(error)
+    except OSError as error:
+        what = f"cannot be read: {error.strerror or error}"
+    raise ConfigError((Problem(str(path), "", what),))
+
+
+def _nothing(_: str) -> None:
+    return None
+
+
+class Table:
+    """One table, read key by key: a key nobody asked for by the time of `close` is an unknown one.
+
+    ``where`` names the table in errors (``endpoint[2] "name"``), ``path`` is put before its keys
+    (``timeout.``), and every problem goes to ``problems``, a list shared by the whole file. ``no_commands`` is why the
+    file may name none, in words that follow the key; None where it may.
+    """
+
+    def __init__(
+        self,
+        values: Mapping[str, Any],
+        problems: list[Problem],
+        file: str,
+        where: str = "",
+        path: str = "",
+        *,
+        no_commands: str | None = "is a command, and none are taken from this file",
+    ) -> None:
+        self._values = values
+        self._problems = problems
+        self._file = file
+        self._where = where
+        self._path = path
+        self._no_commands = no_commands
+        self._asked: list[str] = []
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def blame(self, key: str, what: str) -> None:
+        """Note a problem of one key, or of the whole table where ``key`` is empty."""
+        where = ": ".join(part for part in (self._where, f"{self._path}{shown_name(key)}" if key else "") if part)
+        self._problems.append(Problem(self._file, where, what))
+
+    def take(self, key: str, check: Callable[[object], T], default: T) -> T:
+        """The checked value of a key; ``default`` where it is missing or wrong."""
+        self._asked.append(key)
+        value = self._values.get(key, _MISSING)
+        if value is _MISSING:
+            return default
+        try:
+            return check(value)
+        except ValueError as error:
+            self.blame(key, str(error))
+            return default
+
+    def need(self, key: str, check: Callable[[object], T], why: str = "") -> T | None:
+        """The checked value of a key that must be there; None where it is missing or wrong."""
+        if key not in self:
+            self.blame("", f"missing key '{self._path}{key}'{why}")
+        return self.take(key, check, None)
+
+    def table(self, key: str) -> "Table":
+        """A table inside this one, to be closed on its own; an empty one, not `given`, where it is missing or wrong."""
+        values = self.take(key, _a_table, NOTHING)
+        path = f"{self._path}{key}."
+        return Table(values, self._problems, self._file, self._where, path, no_commands=self._no_commands)
+
+    def command(self, key: str) -> tuple[str, ...] | None:
+        """A command to run, as its arguments; None where there is none, or it is wrong, or the file may name none."""
+        if key in self and self._no_commands is not None:
+            self.blame(key, self._no_commands)
+        return self.take(key, arguments, None)
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the file itself, links followed: where its commands are run."""
+        return Path(os.path.realpath(self._file)).parent
+
+    @property
+    def given(self) -> bool:
+        """Whether the file has this table."""
+        return self._values is not NOTHING
+
+    def tables(self, key: str) -> list[dict[str, Any]]:
+        """The raw tables of a list of tables (``[[key]]``)."""
+        return self.take(key, _a_list_of_tables, [])
+
+    def each(self, check: Callable[[object], T], refuse: Callable[[str], str | None] = _nothing) -> dict[str, T]:
+        """Every key with its checked value: for a table of free keys; ``refuse`` says why one may not be."""
+        kept = {}
+        for key in self._values:
+            if why := refuse(key):
+                self.blame(key, why)
+            elif (value := self.take(key, check, None)) is not None:
+                kept[key] = value
+        return kept
+
+    def close(self) -> None:
+        """Note every key that was not asked for, with the nearest one that would have been right."""
+        for key in self._unknown():
+            guess = nearest(key, self._asked)
+            hint = f"did you mean '{self._path}{guess}'? " if guess else ""
+            allowed = ", ".join(sorted(self._path + one for one in self._asked))
+            self.blame("", f"unknown key '{self._path}{shown_name(key)}'; {hint}allowed: {allowed}")
+
+    def _unknown(self) -> Iterator[str]:
+        return (key for key in self._values if key not in self._asked)
+
+
+def _a_table(value: object) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f"must be a table, not {kind(value)}")
+    return value
+
+
+def _a_list_of_tables(value: object) -> list[dict[str, Any]]:
+    if isinstance(value, dict):
+        raise ValueError("must be a list of tables: write its name in double brackets, [[…]]")
+    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+        raise ValueError(f"must be a list of tables, not {kind(value)}")
+    return value

@@ -1,0 +1,26 @@
+"""ConfigError: what is wrong with a configuration, each problem with its place and what is allowed."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong in a file: where, and what to do about it."""
+
+    file: str
+    where: str
+    what: str
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in (self.file, self.where, self.what) if part)
+
+
+class ConfigError(Exception):
+    """A configuration that cannot be used; str is one problem a line, every problem of the file."""
+
+    def __init__(self, problems: tuple[Problem, ...]) -> None:
+        super().__init__(problems)
+        self.problems = problems
+
+    def __str__(self) -> str:
+        return "\n".join(str(problem) for problem in self.problems)

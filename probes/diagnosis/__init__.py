@@ -1,0 +1,1 @@
+"""Diagnosis: whether the network is reachable, and to whom a failure is attributed."""

@@ -1,0 +1,293 @@
+"""Culprit: who is to blame for a failure, in words with the evidence: my network, this provider or this endpoint."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from probes.diagnosis.reachability import Control, failed_at_proxy, host_of, never_connected
+from probes.outcome import Outcome
+from probes.route import is_on_this_machine
+from probes.sample import Sample
+
+Scope = Literal["my network", "this provider", "this endpoint"]
+SCOPES: Final[tuple[Scope, ...]] = ("my network", "this provider", "this endpoint")
+"""The worst first."""
+
+UNREACHED: Final = frozenset({Outcome.DNS, Outcome.CONNECT, Outcome.TLS, Outcome.TIMEOUT, Outcome.CUT})
+"""Failures that a broken network may look like."""
+
+ANSWERED: Final = frozenset(
+    {Outcome.SERVER_ERROR, Outcome.OVERLOADED, Outcome.STREAM_ERROR, Outcome.PROTOCOL, Outcome.EMPTY}
+)
+"""Failures of a server that was reached."""
+
+FAULTS: Final = UNREACHED | ANSWERED
+"""Failures that somebody else may share; every other one is the endpoint's, or the account's, own."""
+
+_STEPS: Final = {Outcome.DNS: "name resolution", Outcome.CONNECT: "TCP connect", Outcome.TLS: "TLS handshake"}
+
+
+@dataclass(frozen=True, slots=True)
+class Lately:
+    """One endpoint's newest finished probe, begun ``at``; ``since`` its run of failures began, ``at`` of a good one.
+
+    ``connected``: whether the probe had its connection before it failed; ``at_proxy``: whether the proxy on the way
+    is what it failed by. Instants are milliseconds since the epoch.
+    """
+
+    endpoint: str
+    provider: str
+    origin: str
+    outcome: Outcome
+    at: int
+    since: int
+    connected: bool = True
+    at_proxy: bool = False
+
+    @classmethod
+    def of(cls, sample: Sample, origin: str, since: int) -> "Lately":
+        """What a sample tells of its endpoint."""
+        at, connected, at_proxy = sample.started_at, not never_connected(sample), failed_at_proxy(sample)
+        return cls(sample.endpoint, sample.provider, origin, sample.outcome, at, since, connected, at_proxy)
+
+    @property
+    def failing(self) -> bool:
+        """Whether it fails in a way that somebody else may share; a server that wants a client certificate answered."""
+        return self.outcome in FAULTS and not self.wants_certificate
+
+    @property
+    def wants_certificate(self) -> bool:
+        """Whether the server refused after the TLS handshake, which it does where it wants a client certificate."""
+        return self.outcome is Outcome.TLS and self.connected
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Who is to blame, and ``who`` that is by name; None where the evidence does not tell.
+
+    The first of the ``evidence`` has lasted ``since`` (ms since the epoch). ``more`` counts others of the same scope.
+    """
+
+    scope: Scope | None
+    who: str
+    since: int
+    evidence: tuple[str, ...]
+    more: int = 0
+
+
+def judge(lately: Sequence[Lately], controls: Sequence[Control]) -> dict[str, Verdict]:
+    """The verdict on every endpoint whose newest probe was not ok, from recent news of all endpoints and controls.
+
+    - `my network`: most of the providers heard from (two at least, on two origins) fail without an answer and the
+      controls do not say otherwise; or every control fails, of two origins at least or of the reference, and nobody
+      was reached.
+      A proxy that fails by itself is my network too, whoever else is reached.
+    - `this provider`: others are reached, and a connection to its host fails; or all its endpoints (two at least) fail.
+    - `this endpoint`: another of the provider's endpoints is fine; or its host was reached, and it failed after that.
+
+    What was fine counts from the beginning of the failure on. Hosts on this machine tell nothing of the network, unless
+    there are no others (a simulation).
+    """
+    return {one.endpoint: _verdict(one, lately, controls) for one in lately if one.outcome is not Outcome.OK}
+
+
+def worst(verdicts: Mapping[str, Verdict]) -> Verdict | None:
+    """The one to show for all: of the worst scope, the one that has lasted longest; what cannot be told comes last."""
+    order: list[Scope | None] = [*SCOPES, None]
+    found = sorted(verdicts.values(), key=lambda one: (order.index(one.scope), one.since))
+    if not found:
+        return None
+    same = {one.who for one in found if one.scope == found[0].scope}
+    return replace(found[0], more=len(same) - 1)
+
+
+def _verdict(one: Lately, lately: Sequence[Lately], controls: Sequence[Control]) -> Verdict:
+    if not one.failing:
+        own = "the provider answered: the endpoint's, or the account's, own"
+        return Verdict("this endpoint", one.endpoint, one.since, (_words(one), own))
+    if one.at_proxy:
+        return Verdict("my network", "", one.since, ("the proxy fails", _words(one), "its host was not asked"))
+    scene = Scene.of(one, lately, controls)
+    return scene.network() or scene.provider() or scene.endpoint() or scene.unknown()
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What there is to know of one failure: who else failed, or was fine, since it began.
+
+    ``heard`` are the endpoints that still fail or had another probe since, by provider; ``controls`` those since.
+    ``witnesses`` are the origins that tell of the network.
+    """
+
+    failure: Lately
+    heard: Mapping[str, Sequence[Lately]]
+    controls: Sequence[Control]
+    witnesses: frozenset[str]
+
+    @classmethod
+    def of(cls, one: Lately, lately: Sequence[Lately], controls: Sequence[Control]) -> "Scene":
+        """The scene of one failure."""
+        heard: dict[str, list[Lately]] = {}
+        for other in lately:
+            if other.failing or other.at >= one.since:
+                heard.setdefault(other.provider, []).append(other)
+        origins = {other.origin for other in lately} | {control.origin for control in controls}
+        remote = frozenset(origin for origin in origins if not _on_this_machine(origin))
+        since = [control for control in controls if control.at >= one.since]
+        return cls(one, heard, since, remote or frozenset(origins))
+
+    def network(self) -> Verdict | None:
+        """The verdict `my network`, where it is."""
+        own = self._own_control()
+        if self.failure.outcome not in UNREACHED or self.failure.origin not in self.witnesses or (own and own.ok):
+            return None
+        peers = self._peers()
+        down = [group for group in peers if all(other.outcome in UNREACHED for other in group)]
+        if not any(self.failure in group for group in down):
+            return None
+        good, bad = self._good(), self._bad()
+        fine = len(peers) - len(down) > 0
+        most = len(down) > 1 and len(down) * 2 > len(peers) and len({one.origin for group in down for one in group}) > 1
+        told = len({control.origin for control in bad}) > 1 or any(control.reference for control in bad)
+        contradicted = any(control.reference for control in good) or len(good) > len(bad)
+        if not (most and not contradicted) and not (told and not good and not fine):
+            return None
+        since = min(other.since for group in down for other in group)
+        whose = f"{len(down)} of {len(peers)} providers" if len(peers) > 1 else self.failure.provider
+        return Verdict("my network", "", since, (f"{whose} failing", *self._controls_said()))
+
+    def provider(self) -> Verdict | None:
+        """The verdict `this provider`, where it is; a host on this machine needs nobody to compare with."""
+        one, mates, own = self.failure, self._mates(), self._own_control()
+        if not all(mate.failing for mate in mates):
+            return None
+        others = self._others_reached()
+        unreachable = not one.connected or (own is not None and not own.ok)
+        since = min(mate.since for mate in mates)
+        count = f"{len(mates)} of {len(mates)} endpoints failing" if len(mates) > 1 else _words(one)
+        said = (count, *(() if others is None else (others,)))
+        if unreachable and not (own and own.ok) and (others or one.origin not in self.witnesses):
+            step = _step(own.outcome if own and not own.ok else one.outcome)
+            host = "its host" if one.origin in self.witnesses else "its host, on this machine,"
+            first = count if len(mates) > 1 or one.connected else "no connection"
+            return Verdict("this provider", one.provider, since, (first, f"{step} to {host} fails", *said[1:]))
+        answers = any(mate.outcome in ANSWERED for mate in mates)
+        if len(mates) > 1 and (others or answers or (own and own.ok)):
+            return Verdict("this provider", one.provider, since, (*said, *self._host_said()))
+        return None
+
+    def endpoint(self) -> Verdict | None:
+        """The verdict `this endpoint`, where it is."""
+        one, own = self.failure, self._own_control()
+        fine = [mate for mate in self._mates() if not mate.failing]
+        if fine:
+            rest = f"{_count(len(fine), 'other endpoint')} of {one.provider} answering"
+            return Verdict("this endpoint", one.endpoint, one.since, (_words(one), rest))
+        if one.outcome in ANSWERED or (one.connected and own is not None and own.ok):
+            alone = f"no other endpoint of {one.provider} was heard from since"
+            return Verdict("this endpoint", one.endpoint, one.since, (_words(one), *self._host_said(), alone))
+        return None
+
+    def unknown(self) -> Verdict:
+        """What is missing for a verdict, and who it may be."""
+        one, peers, own = self.failure, self._peers(), self._own_control()
+        down = [group for group in peers if all(other.failing for other in group)]
+        if own is not None and own.ok:
+            why = "its host takes connections again: the next probe will tell"
+        elif len(down) > 1 and self._good():
+            why = f"{len(down)} of {len(peers)} providers failing, yet {self._good_words()}: something they share"
+        elif self._others_reached():
+            why = f"{self._others_reached()}: this provider or this endpoint"
+        else:
+            reference = any(control.reference for control in self.controls)
+            missing = "nobody else reached since" if reference else "nobody else reached since, no reference host"
+            why = f"{missing}: my network or this provider"
+        return Verdict(None, one.endpoint, one.since, (_words(one), why))
+
+    def _mates(self) -> Sequence[Lately]:
+        """The endpoints of its provider, itself among them."""
+        return self.heard[self.failure.provider]
+
+    def _peers(self) -> list[list[Lately]]:
+        """The endpoints that tell of the network, by provider."""
+        groups = ([one for one in group if one.origin in self.witnesses] for group in self.heard.values())
+        return [group for group in groups if group]
+
+    def _own_control(self) -> Control | None:
+        return next((control for control in self.controls if control.origin == self.failure.origin), None)
+
+    def _good(self) -> list[Control]:
+        return [control for control in self.controls if control.ok and control.origin in self.witnesses]
+
+    def _bad(self) -> list[Control]:
+        return [control for control in self.controls if not control.ok and control.origin in self.witnesses]
+
+    def _others_reached(self) -> str | None:
+        """Who else was reached since, in words."""
+        mine = {mate.origin for mate in self._mates()}
+        reached = [
+            name
+            for name, group in self.heard.items()
+            if name != self.failure.provider
+            and any(one.outcome not in UNREACHED and one.origin in self.witnesses for one in group)
+        ]
+        if reached:
+            return f"{_count(len(reached), 'other provider')} reached"
+        good = [control for control in self._good() if control.origin not in mine]
+        if any(control.reference for control in good):
+            return "the reference host is reached"
+        return f"{_count(len(good), 'other host')} reached" if good else None
+
+    def _host_said(self) -> tuple[str, ...]:
+        """That its host is reached, where that is known."""
+        own = self._own_control()
+        if own is not None and own.ok:
+            return ("its host takes connections",)
+        return ("its host answers",) if any(mate.outcome in ANSWERED for mate in self._mates()) else ()
+
+    def _good_words(self) -> str:
+        return f"{_count(len(self._good()), 'control')} of {len(self._good()) + len(self._bad())} connect"
+
+    def _controls_said(self) -> tuple[str, ...]:
+        """What the controls say, where they fail: "TCP connect to both controls fails"."""
+        bad, total = self._bad(), len(self._bad()) + len(self._good())
+        if not bad:
+            return ()
+        steps = {_step(control.outcome) for control in bad}
+        step = steps.pop() if len(steps) == 1 else "connecting"
+        if total == 1:
+            whom = "the reference host" if bad[0].reference else "the only control"
+        elif len(bad) == total:
+            whom = "both controls" if total == 2 else f"all {total} controls"
+        else:
+            whom = f"{len(bad)} of {total} controls"
+        return (f"{step} to {whom} fails",)
+
+
+def _step(outcome: Outcome) -> str:
+    """The step of connection set-up that an outcome names."""
+    return _STEPS.get(outcome, "connecting")
+
+
+def _words(one: Lately) -> str:
+    if one.wants_certificate:
+        return "client certificate wanted"
+    return f"{_STEPS[one.outcome]} failing" if one.outcome in _STEPS else one.outcome.value.replace("_", " ")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _on_this_machine(origin: str) -> bool:
+    return is_on_this_machine(host_of(origin))
+
+
+def run_began(failed: Iterable[tuple[int, bool]]) -> int | None:
+    """When the run of failures began that the newest belong to: (instant, failed) pairs, the newest first."""
+    began = None
+    for at, has_failed in failed:
+        if not has_failed:
+            break
+        began = at
+    return began

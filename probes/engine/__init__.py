@@ -1,0 +1,1 @@
+"""Engine: endpoints probed on a schedule, their samples stored and told to whoever listens."""

@@ -1,0 +1,123 @@
+"""Key finder: the credentials of a running engine's endpoints, looked up off its loop, remembered while they work."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from probes.clock import elapsed_ns
+from probes.endpoint import Endpoint
+from probes.keys import command as key_command
+from probes.keys.command import KeyCommand
+from probes.keys.lookup import find_in_environment, find_key, flaw_in_environment
+from probes.keys.secret import KeyMissing, Secret
+from probes.route import Proxy, via_of
+from probes.wire.aws import AwsCredentials
+from probes.wire.credentials import Credentials, SecretHeader
+
+RETRY_S: Final = 60.0
+"""How long a key that was not found is not looked for in the keyring again, nor a command that failed run again:
+asking may cost a round trip, or ten seconds."""
+
+
+@dataclass(slots=True)
+class _Printed:
+    """What a command printed last, or why it failed, and until when that holds (`elapsed_ns`)."""
+
+    key: Secret | None = None
+    failure: str = ""
+    until: int = 0
+    running: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class KeyFinder:
+    """Finds keys in the environment, then the keyring, and runs the commands that print one.
+
+    A key that was refused is forgotten, so that a new one is found.
+    """
+
+    def __init__(self, run: Callable[[KeyCommand], Awaitable[Secret]] = key_command.run) -> None:
+        self._run = run
+        self._printed: dict[KeyCommand, _Printed] = {}
+        self._found: dict[tuple[str, ...], Secret] = {}
+        self._missed: dict[tuple[str, ...], float] = {}
+        self._asking = asyncio.Lock()
+        self._aws = AwsCredentials()
+
+    async def find(self, endpoint: Endpoint) -> Credentials | None:
+        """What an endpoint's requests need; None where they need nothing. Raises KeyMissing."""
+        key, headers = None, []
+        if endpoint.key_command is not None:
+            key = await self._print(endpoint.key_command)
+        elif endpoint.keys:
+            key = await self._find(endpoint.keys, "no key")
+        if endpoint.key_header is not None and key is not None:
+            headers.append(SecretHeader(endpoint.key_header.name.lower(), endpoint.key_header.prefix, key))
+            key = None
+        for one in endpoint.header_keys:
+            secret = await self._find((one.key,), f"no key for the header {one.header}")
+            headers.append(SecretHeader(one.header.lower(), one.prefix, secret))
+        proxy = await self._find_proxy_key(endpoint)
+        plain = tuple(one for one in endpoint.headers.values() if one != endpoint.model)  # a sample names the model
+        aws = await self._aws.signer(endpoint.aws_service, endpoint.base_url) if endpoint.aws_service else None
+        found = Credentials(key, tuple(headers), plain, aws, proxy)
+        return None if found == Credentials() else found
+
+    def forget(self, endpoint: Endpoint) -> None:
+        """Look up again next time what this one uses."""
+        for names in (endpoint.keys, *((one,) for one in endpoint.key_names)):
+            self._found.pop(names, None)
+        if endpoint.key_command in self._printed:
+            self._printed[endpoint.key_command].until = 0
+        if endpoint.aws_service:
+            self._aws.forget()
+
+    async def _print(self, command: KeyCommand) -> Secret:
+        """The key that a command prints; it runs once, whoever waits for it. Raises KeyMissing."""
+        last = self._printed.setdefault(command, _Printed())
+        async with last.running:
+            if (began := elapsed_ns()) >= last.until:
+                try:
+                    last.key, last.failure = await self._run(command), ""
+                except KeyMissing as missing:
+                    last.key, last.failure = None, str(missing)
+                kept_s = command.lifetime if last.key else min(RETRY_S, command.lifetime)
+                last.until = began + round(kept_s * 1e9)
+            if last.key is None:
+                raise KeyMissing(last.failure)
+            return last.key
+
+    async def _find_proxy_key(self, endpoint: Endpoint) -> Secret | None:
+        """The "user:password" of an endpoint's proxy: by the name of its key, or in the environment's address."""
+        name = endpoint.route.proxy_key
+        if name is not None:
+            secret = await self._find((name,), "no key for the proxy")
+            if ":" not in secret.reveal():  # which Basic and SOCKS5 both need
+                raise KeyMissing(f"no key for the proxy: {name} is not user:password")
+            return secret
+        via = via_of(endpoint.route, endpoint.base_url)
+        return via.credentials if isinstance(via, Proxy) else None
+
+    async def _find(self, names: tuple[str, ...], lacking: str) -> Secret:
+        """The key under the first of these names that has one. Raises KeyMissing, with words that begin so."""
+        secret = await self._look_up(names)
+        if secret is None:
+            if (flaw := flaw_in_environment(names)) is not None:
+                raise KeyMissing(f"{lacking}: {flaw}")
+            raise KeyMissing(f"{lacking}: set {' or '.join(names)}, or: inftop keys set {names[0]}")
+        return secret
+
+    async def _look_up(self, names: tuple[str, ...]) -> Secret | None:
+        if (known := self._found.get(names) or find_in_environment(names)) is not None:
+            self._found[names] = known
+            return known
+        async with self._asking:  # keyrings are asked one question at a time: some open a dialog
+            if time.monotonic() < self._missed.get(names, 0.0):
+                return None
+            found = await asyncio.to_thread(find_key, names)
+            if found is None:
+                self._missed[names] = time.monotonic() + RETRY_S
+                return None
+            self._found[names] = found.secret
+            return found.secret

@@ -1,0 +1,222 @@
+"""Session: everything an engine needs, opened in order and closed again: endpoints, the recorder's lock, the store."""
+
+import asyncio
+import contextlib
+import logging
+import ssl
+import sys
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from probes import __version__
+from probes.budget.cap import DAY_MS, Budget, Ledger, midnight
+from probes.budget.charge import Spent, charge
+from probes.config.load import HERE, find_config, load
+from probes.diagnosis.reachability import USUAL, ControlPlan
+from probes.endpoint import Endpoint
+from probes.engine.descriptors import lack, raise_limit
+from probes.engine.endpoint_monitor import Watch
+from probes.engine.engine import Engine
+from probes.engine.key_finder import KeyFinder
+from probes.engine.race.race_task import as_lane
+from probes.feed.messages import EndpointFacts, Hello
+from probes.figures.buffering import ANSWERS
+from probes.measure.probe import Probed
+from probes.route import ignored_notes
+from probes.sample import Sample
+from probes.simulator.child import simulator_process
+from probes.store.location import default_url, is_postgres, path_of
+from probes.store.problem import StoreProblem
+from probes.store.races import sampled
+from probes.store.read.reader import StoreReader
+from probes.store.retention import FOREVER, Retention
+from probes.store.write.journal_folder import journal_folder, samples_for
+from probes.store.write.lease import TTL_S, Claim, Heartbeat
+from probes.store.write.recorder_lease import RecorderLease
+from probes.store.write.recorder_lock import StoreHeld
+from probes.store.write.writer import Writer
+
+DRAIN_S: Final = 5.0
+"""How long the store may take, at the end, to write what is still in memory."""
+
+GUARD_S: Final = 3.0
+"""How often a recorder takes the locks again that it lost, or could not have yet."""
+
+LOOK_S: Final = 2.0
+"""How often a recorder that is silent is looked at again, s."""
+
+SWITCH_S: Final = 0.0001
+"""How long one thread of an engine may keep another waiting for the interpreter."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to watch and where to keep it, resolved."""
+
+    endpoints: tuple[Endpoint, ...]
+    budget: Budget
+    store_url: str
+    simulated: bool = False
+    controls: ControlPlan = USUAL
+    retention: Retention = FOREVER
+    vantage: str = HERE
+
+    @property
+    def journal(self) -> Path:
+        """Where samples wait for the store: those of a simulation beside it, for they go when it does."""
+        if self.simulated and not is_postgres(self.store_url):
+            return path_of(self.store_url).with_name("journal")
+        return journal_folder(self.store_url, self.vantage)
+
+    def hello(self, pid: int, holder: str | None = None) -> Hello:
+        """The engine's first words to a screen."""
+        facts = tuple(EndpointFacts.of(one) for one in self.endpoints)
+        return Hello(__version__, pid, self.store_url, self.simulated, facts, holder, self.vantage)
+
+
+@contextlib.asynccontextmanager
+async def open_plan(config: Path | None, *, demo: bool) -> AsyncIterator[Plan]:
+    """The plan of a configuration (found where none is named), or of a demo.
+
+    A demo's providers are simulated on this machine, without caps, and its store goes when the demo does. Raises
+    ConfigError.
+    """
+    if not demo:
+        read = load(find_config(config))
+        url = read.store_url or default_url()
+        yield Plan(
+            read.endpoints,
+            read.budget,
+            url,
+            controls=read.controls,
+            retention=read.retention,
+            vantage=read.vantage,
+        )
+        return
+    from probes.simulator.demo.demo import demo_endpoints
+
+    async with simulator_process() as simulated:
+        store_url = f"sqlite:///{simulated.folder / 'history.db'}"
+        yield Plan(demo_endpoints(simulated.url), Budget(None, None), store_url, simulated=True)
+
+
+@contextlib.asynccontextmanager
+async def open_engine(
+    plan: Plan,
+    on_change: Callable[[Watch], None] = lambda _: None,
+    on_probe: Callable[[Probed], None] = lambda _: None,
+    tls: ssl.SSLContext | None = None,
+    watching: bool = True,
+    on_lost: Callable[[StoreHeld], None] = lambda _: None,
+    stop: asyncio.Event | None = None,
+    heartbeat: Heartbeat | None = None,
+) -> AsyncIterator[Engine]:
+    """An engine on a plan, holding its store; what it still holds is written at the end.
+
+    One that is not ``watching`` probes nothing by itself and leaves the store to others: it is there for races.
+    Raises StoreHeld where another recorder has the store, or the vantage in a store that many places share. Whether one
+    that is silent has stopped takes up to `TTL_S` to know, less where ``heartbeat`` has watched it before; ``stop``
+    ends that wait.
+    ``on_lost`` is told of one that took over from us while we were stopped or could not reach the store. Any other
+    trouble with the store is a state of the engine, not the end of it: probes go on and samples wait.
+    """
+    # the store's thread may hold the interpreter this long while data waits to be stamped; the default is 5 ms
+    sys.setswitchinterval(SWITCH_S)
+    if (why := lack(plan.endpoints, raise_limit())) is not None:
+        log.warning("%s", why)
+    routes = [(one.route, one.base_url) for one in plan.endpoints if one.enabled and watching]
+    for note in ignored_notes(routes):
+        log.warning("%s", note)
+    alone = _alone(plan, stop or asyncio.Event(), heartbeat or Heartbeat())
+    async with alone if watching else contextlib.nullcontext() as claim:
+        ledger, recent = await asyncio.to_thread(_past, plan)
+        writer = _writer(plan, claim, on_lost) if watching else None
+        try:
+            yield Engine(
+                plan.endpoints if watching else (),
+                ledger,
+                store=writer,
+                keys=KeyFinder(),
+                vantage=plan.vantage,
+                recent=recent,
+                on_change=on_change,
+                on_probe=on_probe,
+                tls=tls,
+                controls=plan.controls,
+            )
+        finally:
+            if writer is not None:
+                await writer.close(DRAIN_S)
+
+
+def _writer(plan: Plan, claim: Claim | None, on_lost: Callable[[StoreHeld], None]) -> Writer:
+    return Writer(
+        plan.store_url,
+        vantage=plan.vantage,
+        retention=plan.retention,
+        journal=plan.journal,
+        claim=claim,
+        on_lost=on_lost,
+    )
+
+
+@contextlib.asynccontextmanager
+async def _alone(plan: Plan, stop: asyncio.Event, heartbeat: Heartbeat) -> AsyncIterator[Claim]:
+    """Be the only recorder. Waits while it is not known whether another is alive; raises StoreHeld where one is."""
+    beside = plan.journal / "recorder" if is_postgres(plan.store_url) else path_of(plan.store_url)
+    lease = RecorderLease(plan.store_url, plan.vantage, beside, heartbeat)
+    guard, told = None, False
+    try:
+        while not await asyncio.to_thread(lease.take):
+            if not told:
+                told = True
+                log.warning("who has the store is silent: waiting for %.0f s until it is sure that it stopped", TTL_S)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), LOOK_S)
+                raise StoreHeld(None)
+        guard = asyncio.create_task(_guard(lease), name="recorder's locks")
+        yield lease.claim
+    finally:
+        if guard is not None:
+            guard.cancel()
+        lease.close()
+
+
+async def _guard(lease: RecorderLease) -> None:
+    """Take the locks again that were lost, and those that a stopped recorder had when we took over from it."""
+    while True:
+        await asyncio.sleep(GUARD_S)
+        await asyncio.to_thread(lease.take_locks)
+
+
+def _past(plan: Plan) -> tuple[Ledger, Mapping[str, Sequence[Sample]]]:
+    """What today has cost here so far, and the newest samples of each endpoint, oldest first.
+
+    Samples that still wait for the store count too; of a store that is silent nothing is known.
+    """
+    now = time.time_ns() // 1_000_000
+    since = midnight(now)
+    endpoints = {one.name: one for one in plan.endpoints}
+    ledger, recent = Ledger(plan.budget, now // DAY_MS), defaultdict[str, list[Sample]](list)
+    with contextlib.suppress(StoreProblem), contextlib.closing(StoreReader(plan.store_url)) as reader:
+        for name, samples, bill in reader.bills(since, plan.vantage):
+            each = charge(bill, endpoints.get(name))
+            ledger = ledger.spend(Spent(samples * each.usd, samples * each.tokens))
+        for sample in reader.last(ANSWERS):
+            if sample.vantage == plan.vantage:
+                recent[sample.endpoint].append(sample)
+        for wish, sample in sampled(reader, since, plan.vantage):
+            endpoint = endpoints.get(sample.endpoint)
+            ledger = ledger.add(sample, endpoint and as_lane(wish, endpoint))
+    for sample in samples_for(plan.store_url, plan.vantage):
+        if sample.endpoint in endpoints:
+            recent[sample.endpoint].append(sample)
+        if since <= sample.started_at < since + DAY_MS:
+            ledger = ledger.add(sample, endpoints.get(sample.endpoint))
+    return ledger, recent

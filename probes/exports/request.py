@@ -1,0 +1,68 @@
+"""Wish: what a command line asks to be exported, made of its words."""
+
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import tzinfo
+
+from probes.config.checks import nearest
+from probes.durations import parse_when, zone_of
+from probes.exports.columns import OF_SAMPLES, Column, chosen
+from probes.exports.rollups import OF_ROLLUPS
+from probes.exports.selection import Selection
+from probes.outcome import Outcome
+from probes.stats.rollup import Tier
+from probes.text import line
+
+_OUTCOMES = tuple(one.value for one in Outcome)
+_CONNECTIONS = ("warm", "cold")
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is exported: samples, or rollups of a tier; which columns; the zone in which moments are written."""
+
+    selection: Selection
+    columns: tuple[Column, ...]
+    zone: tzinfo
+    rollup: Tier | None
+
+
+def wished(
+    since: str,
+    until: str | None,
+    words: Mapping[str, Collection[str] | None],
+    *,
+    rollup: Tier | None,
+    columns: str | None,
+    zone: str,
+) -> Wish:
+    """The wish of these words; those of ``words`` are by the fields of `Selection`, ``columns`` have commas between.
+
+    Raises ValueError saying what is wrong.
+    """
+    in_zone, now_ms = zone_of(zone), time.time_ns() // 1_000_000
+    since_ms = parse_when(since, now_ms=now_ms, zone=in_zone)
+    until_ms = None if until is None else parse_when(until, now_ms=now_ms, zone=in_zone)
+    if until_ms is not None and until_ms <= since_ms:
+        raise ValueError(f"--until {until} is not after --since {since}")
+    given = {name: tuple(several or ()) for name, several in words.items()}
+    _check("outcome", given.get("outcomes", ()), _OUTCOMES)
+    _check("connection", given.get("connections", ()), _CONNECTIONS)
+    if rollup and given.get("outcomes"):
+        raise ValueError("--outcome chooses samples: a rollup counts every outcome in a column of its own")
+    known = OF_ROLLUPS if rollup else OF_SAMPLES
+    return Wish(
+        Selection(since_ms=since_ms, until_ms=until_ms, **given),
+        known if columns is None else chosen([one.strip() for one in columns.split(",")], known),
+        in_zone,
+        rollup,
+    )
+
+
+def _check(what: str, words: Collection[str], known: Collection[str]) -> None:
+    for word in words:
+        if word not in known:
+            guess = nearest(word, known)
+            hint = f"did you mean {guess!r}?" if guess else f"known are {', '.join(known)}"
+            raise ValueError(f"there is no {what} {line(word, 60)!r}; {hint}")

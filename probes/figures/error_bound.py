@@ -1,0 +1,92 @@
+"""Trust: how far a sample's times can be off by the doing of engine and hypervisor, and is that little enough; pure."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice
+from operator import attrgetter, eq
+from typing import Final
+
+from probes.figures.timeline import Marks
+from probes.transport.setup import Setup
+
+MOST_MS: Final = 5.0
+MOST_OF_SPEED: Final = 0.02
+"""Above either of them a sample is not trusted: the bound on an event's time, ms, and on tokens/s, as a share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """What the stamps themselves say of their error.
+
+    ``error_bound_ms`` is the most that any output event, or ``sent``, can have happened before its stamp; it holds
+    what this process can know: how long it was deaf, and how long the hypervisor may have made it so.
+    ``speed_error`` is what that can do to tokens/s, as a share of 1. ``shared`` counts the output events whose stamp is
+    also that of the one before. None is not known.
+    """
+
+    error_bound_ms: float | None = None
+    speed_error: float | None = None
+    shared: int | None = None
+
+    @property
+    def trusted(self) -> bool | None:
+        """Whether the times can be relied on; None where nothing is known of them."""
+        if self.error_bound_ms is None:
+            return None
+        return self.error_bound_ms <= MOST_MS and (self.speed_error or 0.0) <= MOST_OF_SPEED
+
+
+def trust(marks: Marks, stolen_ms: float | None = None) -> Trust:
+    """The trust that one probe's marks deserve; nothing is known where there was no output.
+
+    ``stolen_ms`` is what the hypervisor took from this machine meanwhile. tokens/s is tokens over the time from the
+    first output to the last, so the doubts of both, over that time, bound its error.
+    """
+    if not marks.contents or marks.sent is None:
+        return Trust()
+    at = list(map(attrgetter("at"), marks.contents))  # whole columns, as in `probes.figures.timing`
+    shared = sum(map(eq, islice(at, 1, None), at))
+    found = doubts(marks, stolen_ms)
+    if found is None:
+        return Trust(shared=shared)
+    span = at[-1] - at[0]
+    return Trust(
+        error_bound_ms=round(max(*found, marks.sent_doubt or 0) / 1e6, 4),
+        speed_error=round((found[0] + found[-1]) / span, 6) if span > 0 else None,
+        shared=shared,
+    )
+
+
+def setup_bound_ms(setup: Setup) -> float | None:
+    """How far the least certain time of a connection's set-up can be off, ms; None where that of one is not known."""
+    known = [one.doubt for one in setup.steps if one.doubt is not None]
+    return round(max(known) / 1e6, 4) if len(known) == len(setup.steps) else None
+
+
+def doubts(marks: Marks, stolen_ms: float | None = None) -> list[int] | None:
+    """How much earlier than its stamp each output event may have come, ns; None where that of one is not known."""
+    known = [one.doubt for one in marks.contents if one.doubt is not None]
+    if len(known) < len(marks.contents):
+        return None
+    if not stolen_ms or marks.sent is None:
+        return known
+    at = list(map(attrgetter("at"), marks.contents))
+    return list(map(max, known, _delays(at, marks.sent, round(stolen_ms * 1e6))))
+
+
+def _delays(at: Sequence[int], sent: int, stolen: int) -> Iterator[int]:
+    """How much earlier than its stamp each event may have come, where the processor was taken away meanwhile; ns.
+
+    What comes while nobody can read lies together, and then has the newest stamp: so only those that share a stamp are
+    in doubt, all but the last of them. They came after the stamp before, within what was stolen; and, since they came
+    at the answer's pace, in not much more time than so many took all along: twice as much is allowed.
+    """
+    pace = 2 * (at[-1] - at[0]) / max(len(at) - 1, 1)
+    before = sent
+    for stamp, alike in groupby(at):
+        count = sum(1 for _ in alike)
+        longest = min(stolen, stamp - before)
+        for behind in range(count - 1, 0, -1):
+            yield min(longest, round(behind * pace)) if pace else longest
+        yield 0
+        before = stamp

@@ -1,0 +1,144 @@
+"""Plausible: which of a provider's own figures can be true, measured against what was asked, sent and received; pure.
+
+Budgets, speeds and costs are made of what providers say, and a provider may say anything: 1e308 dollars, or 10^9
+tokens for twenty words. A figure beyond its bound is not taken; the sample says which, and an estimate stands in its
+place. Bounds are wide enough for every honest provider known, so that nothing true is refused:
+
+- output − reasoning ≤ max(output cap, characters that came) + `SLACK_TOKENS`: a cap may be overstepped by a little, and
+  no ordinary text has more tokens than characters. Where no reasoning is told apart, its characters count too. Of these
+  characters no more than `OVERRUN_TOKENS` + `OVERRUN` × the cap: some servers heed no cap, but one that floods a probe
+  with text is not to spend the budget of all the others, by its count or by an estimate.
+- reasoning ≤ output and ≤ `MOST_REASONING`: some caps leave reasoning out, and models think up to such budgets.
+- input ≤ bytes of prompt and of the endpoint's own body fields + `MOST_FRAMING`: no token is less than a byte; around
+  the prompt come templates, system prompts, and what a search tool brings.
+- cached ≤ input; input + output ≤ `MOST_TOKENS`, which no context window that is probed exceeds.
+- 0 tokens for a prompt that was sent, for text that came or for reasoning that was streamed is a count left out
+  (LiteLLM's Gemini route, mocks), not a count.
+- its own cost ≤ `MOST_USD`, and ≤ `REQUEST_USD` + tokens × `DEAREST_USD`: a request may have a fee, and no list price
+  is higher. It may differ from the configured price, which `cost_usd` is made of where there is one: both are kept.
+- server times ≤ `LONGEST_MS`, server speed ≤ `FASTEST`: they are shown as the server's word, but must be drawable.
+
+Tokens per second above `FASTEST` are arithmetic on a false count or on a replay, whoever computed them.
+"""
+
+import json
+from dataclasses import dataclass, fields, replace
+from typing import Final
+
+from probes.budget.daily_cost import prompt_tokens
+from probes.endpoint import Endpoint
+from probes.events import ServerTimes, Usage
+from probes.figures.response import Answer
+
+SLACK_TOKENS: Final = 64
+OVERRUN_TOKENS: Final = 20_000
+OVERRUN: Final = 16
+MOST_REASONING: Final = 200_000
+MOST_FRAMING: Final = 32_768
+MOST_TOKENS: Final = 1_000_000
+MOST_USD: Final = 1.0
+REQUEST_USD: Final = 0.05
+DEAREST_USD: Final = 1_000 / 1e6
+"""Per token; the dearest list price is 600 USD per million (OpenAI's o1-pro, output)."""
+
+LONGEST_MS: Final = 86_400_000.0
+FASTEST: Final = 100_000.0
+"""Tokens per second, several times what the fastest hardware decodes (17,000)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Believed:
+    """What is believed of a provider's figures. ``refused`` has each that is not, in words, with the raw figure.
+
+    ``count_refused``: the output count was among them. ``chars`` are the characters that an estimate is made of.
+    """
+
+    usage: Usage | None
+    times: ServerTimes
+    chars: int
+    refused: tuple[str, ...] = ()
+    count_refused: bool = False
+
+
+def believed(answer: Answer, endpoint: Endpoint) -> Believed:
+    """The usage and the server times of an answer without what cannot be true."""
+    times, refused = _times(answer.times)
+    told = answer.usage
+    if told is None:
+        return Believed(None, times, _chars(answer.chars, endpoint), tuple(refused))
+    usage = told
+    why = _wrong_output(usage, answer, endpoint)
+    if why is not None:
+        refused.append(why)
+        usage = replace(usage, output=None, reasoning=None)
+    elif usage.reasoning == 0 and answer.reasoning_chars:
+        usage = replace(usage, reasoning=None)
+    if usage.input == 0:
+        refused.append("0 input tokens")
+        usage = replace(usage, input=None, cached=None)
+    if (most := _most_input(endpoint)) < max(usage.input or 0, usage.cached or 0):
+        refused.append(f"{max(usage.input or 0, usage.cached or 0):,} input tokens where at most {most:,} were sent")
+        usage = replace(usage, input=None, cached=None)
+    if usage.input is not None and usage.cached is not None and usage.cached > usage.input:
+        refused.append(f"{usage.cached:,} of {usage.input:,} input tokens cached")
+        usage = replace(usage, cached=None)
+    if usage.cost_usd is not None and usage.cost_usd > _most_usd(usage, answer.chars, endpoint):
+        refused.append(f"a cost of {usage.cost_usd:,.6g} USD")
+        usage = replace(usage, cost_usd=None)
+    return Believed(usage, times, _chars(answer.chars, endpoint), tuple(refused), count_refused=why is not None)
+
+
+def running(tokens: int | None, chars: int, endpoint: Endpoint) -> int | None:
+    """A running output count after so many characters of output, reasoning included; None where it cannot be true."""
+    most = _most_output(chars, endpoint) + MOST_REASONING
+    return tokens if tokens is not None and tokens <= most else None
+
+
+def _most_usd(usage: Usage, chars: int, endpoint: Endpoint) -> float:
+    """The most that an answer with these believed counts, and so many characters, can have cost, at any provider."""
+    sent = prompt_tokens(endpoint) if usage.input is None else usage.input
+    written = _most_output(chars, endpoint) if usage.output is None else usage.output
+    return min(MOST_USD, REQUEST_USD + (sent + written) * DEAREST_USD)
+
+
+def _wrong_output(usage: Usage, answer: Answer, endpoint: Endpoint) -> str | None:
+    """Why the output count, or the reasoning in it, cannot be true; None where it can."""
+    output, reasoning = usage.output or 0, usage.reasoning or 0
+    if usage.output == 0 and answer.chars:
+        return f"0 output tokens for {answer.chars:,} characters"
+    if reasoning > MOST_REASONING or (usage.output is not None and reasoning > output):
+        return f"{reasoning:,} reasoning tokens of {output:,}"
+    chars = answer.chars - (answer.reasoning_chars if reasoning else 0)
+    if output - reasoning > _most_output(chars, endpoint):
+        return f"{output:,} output tokens for {answer.chars:,} characters and a cap of {endpoint.output_cap:,}"
+    if output + min(usage.input or 0, _most_input(endpoint)) > MOST_TOKENS:
+        return f"{output:,} output tokens after {usage.input or 0:,} of input"
+    return None
+
+
+def _most_output(chars: int, endpoint: Endpoint) -> int:
+    """The most tokens that so many characters can be, reasoning left out."""
+    return max(endpoint.output_cap, _chars(chars, endpoint)) + SLACK_TOKENS
+
+
+def _chars(chars: int, endpoint: Endpoint) -> int:
+    """So many characters, but no more than a server writes that merely heeds no cap."""
+    return min(chars, OVERRUN_TOKENS + OVERRUN * endpoint.output_cap)
+
+
+def _most_input(endpoint: Endpoint) -> int:
+    sent = len(endpoint.conversation.text.encode("utf-8", "replace"))
+    own = len(json.dumps(endpoint.body, default=str)) if endpoint.body else 0
+    return min(sent + own + MOST_FRAMING, MOST_TOKENS)
+
+
+def _times(told: ServerTimes) -> tuple[ServerTimes, list[str]]:
+    """The server's times without those that nothing can be drawn with; a rate derived from one may be infinite."""
+    false = {
+        one.name: value
+        for one in fields(told)
+        if (value := getattr(told, one.name)) is not None
+        and not 0 <= value <= (FASTEST if one.name == "tokens_per_s" else LONGEST_MS)
+    }
+    words = [f"server {name.replace('_', ' ')} of {value:,.6g}" for name, value in false.items()]
+    return (replace(told, **dict.fromkeys(false)), words) if false else (told, words)

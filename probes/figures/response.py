@@ -1,0 +1,150 @@
+"""Answer: what one response's events have told so far, gathered while a probe reads."""
+
+from dataclasses import dataclass, field, fields, replace
+from typing import Final, TypeVar
+
+from probes.events import End, Event, Finish, HiddenReasoning, Kind, Output, Queued, Served, ServerTimes, Trouble, Usage
+from probes.figures.think_tags import ThinkTags
+from probes.figures.timeline import Content, Marks
+from probes.figures.token_bounds import SAMPLED_CHARS
+from probes.text import plain
+from probes.wire.shown_reasoning import raw_reasoning
+
+TEXT_LIMIT: Final = 256 * 1024
+"""Characters of answer kept; what comes after is counted and let go."""
+
+REFUSAL_LIMIT: Final = 2_000
+"""Characters of a refusal kept."""
+
+
+@dataclass(slots=True)
+class Answer:
+    """Everything a stream said, newest word per field winning; ``trouble`` is the first one, and final.
+
+    ``complete``: a finish reason has come, and no output after it. ``ended``: so has the end, with ``note`` where that
+    was not as it should be. ``finish_words`` and ``refusal`` are what was said of the finish, and instead of an answer.
+    ``samples`` are the first characters of each kind of output, to tell what script it is in (`token_bounds`).
+    ``hidden_reasoning``: after how many content events there was a sign of reasoning that is not shown.
+    """
+
+    usage: Usage | None = None
+    times: ServerTimes = field(default_factory=ServerTimes)
+    served: Served = field(default_factory=Served)
+    finish: str | None = None
+    finish_words: str = ""
+    refusal: str = ""
+    complete: bool = False
+    note: str = ""
+    trouble: Trouble | None = None
+    ended: bool = False
+    keep_alives: int = 0
+    chars: int = 0
+    reasoning_chars: int = 0
+    kinds: set[Kind] = field(default_factory=set)
+    samples: dict[Kind, str] = field(default_factory=dict)
+    hidden_reasoning: list[int] = field(default_factory=list)
+    _parts: list[str] = field(default_factory=list)
+    _answered: int = 0
+    _tags: ThinkTags = field(default_factory=ThinkTags, compare=False)
+
+    @property
+    def text(self) -> str:
+        """The answer text, plain, at most `TEXT_LIMIT` characters; reasoning and tool arguments are not in it."""
+        return plain("".join(self._parts))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing that may still come can matter."""
+        return self.ended or self.trouble is not None
+
+    def take(self, event: Event, at: int, marks: Marks, doubt: int | None = None) -> Output | None:
+        """Take one event that came at ``at`` (ns) into account; where it was output, that is progress: what it was.
+
+        Reasoning that was sent as answer text is told by its tags (`ThinkTags`).
+        """
+        if self.is_over:
+            return None
+        match event:
+            case Output():
+                taken = self._take_output(event, marks)
+                kind, text, tokens, draft, raw = taken
+                marks.contents.append(Content(at, kind, len(text), tokens, draft, doubt, raw))
+                self.complete = False
+                return taken
+            case Usage():
+                self.usage = _newer(self.usage or Usage(), event)
+            case ServerTimes():
+                self.times = _newer(self.times, event)
+            case Served():
+                first_id = self.served.request_id or event.request_id
+                self.served = replace(_newer(self.served, event), request_id=first_id)
+            case Queued():
+                self.keep_alives += 1
+            case HiddenReasoning():
+                self.hidden_reasoning.append(len(marks.contents))
+            case Finish(reason=reason, words=words):
+                self.finish, self.finish_words, self.complete = reason, words, True
+            case Trouble():
+                self.trouble = event
+            case End(note=note):
+                self.ended, self.note = True, note
+                marks.end = at
+        return None
+
+    def _take_output(self, output: Output, marks: Marks) -> Output:
+        """Keep a piece of output; it, as a piece of reasoning where it turned out to be that and nothing else."""
+        if output.draft:
+            self._forget()
+        if output.kind is not Kind.ANSWER or output.draft:
+            self._keep(output.kind, output.text)
+            return output
+        split = self._tags.split(output.text)
+        if split.all_before:
+            self._was_reasoning(marks)
+        if split.reasoning:
+            self._keep(Kind.REASONING, split.reasoning)
+        if split.answer:
+            self._keep(Kind.ANSWER, split.answer)
+            return output
+        return output._replace(kind=Kind.REASONING, raw=raw_reasoning(self.served.model))
+
+    def _was_reasoning(self, marks: Marks) -> None:
+        """Take all that passed for the answer so far for reasoning."""
+        for place, one in enumerate(marks.contents):
+            if one.kind is Kind.ANSWER:
+                marks.contents[place] = one._replace(kind=Kind.REASONING, raw=raw_reasoning(self.served.model))
+                self.kinds.add(Kind.REASONING)
+        self.kinds.discard(Kind.ANSWER)
+        self.samples[Kind.REASONING] = self.samples.get(Kind.REASONING, "") + self.samples.pop(Kind.ANSWER, "")
+        self.reasoning_chars += self._answered
+        self._parts.clear()
+        self._answered = 0
+
+    def _keep(self, kind: Kind, text: str) -> None:
+        self.chars += len(text)
+        self.kinds.add(kind)
+        if len(sample := self.samples.get(kind, "")) < SAMPLED_CHARS:
+            self.samples[kind] = sample + text[: SAMPLED_CHARS - len(sample)]
+        if kind is Kind.REASONING:
+            self.reasoning_chars += len(text)
+        if kind is Kind.REFUSAL:
+            self.refusal = (self.refusal + text)[:REFUSAL_LIMIT]
+        if kind is Kind.ANSWER:
+            if self._answered < TEXT_LIMIT:
+                self._parts.append(text[: TEXT_LIMIT - self._answered])
+            self._answered += len(text)
+
+    def _forget(self) -> None:
+        """Let go of the answer so far: what comes now takes its place."""
+        self.chars -= self._answered
+        self._answered = 0
+        self._parts.clear()
+
+
+Fact = TypeVar("Fact", Usage, ServerTimes, Served)
+
+
+def _newer(old: Fact, new: Fact) -> Fact:
+    """``old`` with every field that ``new`` knows."""
+    known = {one.name: value for one in fields(new) if (value := getattr(new, one.name)) is not None}
+    return replace(old, **known)

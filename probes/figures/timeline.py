@@ -1,0 +1,73 @@
+"""Marks: the instants of one probe, all on the monotonic clock, in nanoseconds."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from probes.events import Kind
+from probes.sockets.receive_timestamps import CLOSE_NS
+from probes.sockets.stamp import SEND_NS, Stamp
+from probes.transport.setup import Setup
+
+
+class Content(NamedTuple):
+    """One event with non-empty output. ``tokens`` is the running output count it carried, where it carried one.
+
+    The characters of a ``draft`` are those of the whole answer so far. ``doubt`` is that of its stamp. ``raw`` is the
+    output's: whether reasoning is what the model generated.
+    """
+
+    at: int
+    kind: Kind
+    chars: int
+    tokens: int | None = None
+    draft: bool = False
+    doubt: int | None = None
+    raw: bool | None = None
+
+
+@dataclass(slots=True)
+class Marks:
+    """What happened when, filled in as a probe advances; None where it has not happened (design §2).
+
+    ``sent`` is when the last byte of the request was accepted by the socket of an open connection; ``headers`` is
+    the read that completed the response's head; ``first_event`` the read that completed the first event of any
+    kind but keep-alives; ``end`` the terminal marker. ``setup`` is None where a kept connection was reused;
+    ``round_trip`` (ns) is the network's, of the connection used. ``reopened``: the request was sent once more, on a
+    fresh connection, and what is marked is what came of that.
+    ``kernel``: whether every read was stamped by the kernel. Doubts: see `Stamp`.
+    """
+
+    due: int
+    started: int
+    setup: Setup | None = None
+    round_trip: int | None = None
+    sent: int | None = None
+    headers: int | None = None
+    first_event: int | None = None
+    end: int | None = None
+    sent_doubt: int | None = None
+    kernel: bool | None = None
+    contents: list[Content] = field(default_factory=list)
+    reopened: bool = False
+
+    def answered(self, at: int) -> bool:
+        """Take note that the answer began ``at`` (monotonic ns): `sent` was no later.
+
+        False where that was before the request was written, as only a wrong server answers.
+        """
+        if self.sent is None:
+            return True
+        began = self.sent - min(self.sent_doubt or 0, SEND_NS)  # see `Stream.write`
+        if at < began - CLOSE_NS:
+            return False
+        self.sent = min(self.sent, at)
+        return True
+
+    def begin_again(self) -> None:
+        """What was sent was not heard, or not taken: it is sent once more, on another connection."""
+        self.reopened = True
+        self.sent = self.sent_doubt = self.kernel = self.headers = self.first_event = None
+
+    def read(self, stamp: Stamp) -> None:
+        """Note whose stamp a read of the response carried."""
+        self.kernel = stamp.kernel and self.kernel is not False

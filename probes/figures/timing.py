@@ -1,0 +1,92 @@
+"""Timing: from marks and token counts to the numbers of a sample; pure. Tokens/s: `probes.figures.decode_speed`."""
+
+from dataclasses import dataclass
+from itertools import islice
+from operator import attrgetter, sub
+from typing import Literal
+
+from probes.events import Kind, Usage
+from probes.figures.plausible import FASTEST
+from probes.figures.timeline import Content, Marks
+from probes.figures.token_bounds import CHARS_PER_TOKEN
+from probes.stats.quantiles import quantile
+from probes.transport.setup import Step
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Token counts of one answer. ``output`` includes ``reasoning``; ``refused``: the provider's cannot be true."""
+
+    input: int | None = None
+    cached: int | None = None
+    output: int | None = None
+    reasoning: int | None = None
+    source: Literal["usage", "estimate"] | None = None
+    refused: bool = False
+
+
+def count(usage: Usage | None, output_chars: int, *, refused: bool = False) -> Tokens:
+    """The provider's own counts; else, where there was output, an estimate of it marked as one; else nothing.
+
+    ``refused``: the provider named a count that cannot be true (`plausible`), so there is an estimate, be it 0.
+    """
+    if usage is not None and usage.output is not None:
+        return Tokens(usage.input, usage.cached, usage.output, usage.reasoning, "usage")
+    partial = usage or Usage()
+    if not output_chars and not refused:
+        return Tokens(partial.input, partial.cached)
+    estimate = -(-output_chars // CHARS_PER_TOKEN)
+    return Tokens(partial.input, partial.cached, estimate, partial.reasoning, "estimate", refused)
+
+
+def span_ms(start: int | None, stop: int | None) -> float | None:
+    """From one mark to another in milliseconds, or None where either is missing."""
+    return None if start is None or stop is None else round((stop - start) / 1e6, 4)
+
+
+def step_ms(step: Step | None) -> float | None:
+    """How long a step of a connection's set-up took, milliseconds; None where it was not taken."""
+    return None if step is None else span_ms(step.start, step.stop)
+
+
+def ttft_ms(marks: Marks) -> float | None:
+    """Sent → the first event with non-empty output of any kind."""
+    return span_ms(marks.sent, marks.contents[0].at) if marks.contents else None
+
+
+def ttfa_ms(marks: Marks) -> float | None:
+    """Sent → the first non-empty answer text."""
+    return span_ms(marks.sent, next((one.at for one in marks.contents if one.kind is Kind.ANSWER), None))
+
+
+def e2e_ms(marks: Marks) -> float | None:
+    """Sent → the last output event."""
+    return span_ms(marks.sent, marks.contents[-1].at) if marks.contents else None
+
+
+def end_to_end_speed(marks: Marks, tokens: Tokens) -> float | None:
+    """Output tokens / E2E, tokens per second; None without a count of the provider's, or where it cannot be true."""
+    whole = e2e_ms(marks)
+    if tokens.source != "usage" or not tokens.output or not whole or whole <= 0:
+        return None
+    found = round(tokens.output / whole * 1000, 3)
+    return found if found <= FASTEST else None
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """Time between content events in milliseconds; the maximum is the longest stall."""
+
+    p50_ms: float | None = None
+    p95_ms: float | None = None
+    max_ms: float | None = None
+
+
+def gaps(contents: list[Content]) -> Gaps:
+    """The gaps of one answer; nothing where there were fewer than two content events."""
+    at = list(map(attrgetter("at"), contents))  # whole columns: a loop over 2,000 events would hold the engine up
+    spans = sorted(map(sub, islice(at, 1, None), at))
+    p50, p95 = quantile(spans, 0.5), quantile(spans, 0.95)
+    if p50 is None or p95 is None:
+        return Gaps()
+    return Gaps(round(p50 / 1e6, 4), round(p95 / 1e6, 4), round(spans[-1] / 1e6, 4))

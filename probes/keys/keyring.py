@@ -1,0 +1,82 @@
+"""Keyring: inftop's entries in the system's keyring, which may be missing, locked or silent."""
+
+from collections.abc import Callable
+from threading import Thread
+from types import ModuleType
+from typing import Final, TypeVar
+
+from probes.keys.secret import SERVICE, Secret, flaw
+from probes.text import line
+
+T = TypeVar("T")
+
+READ_LIMIT_S: Final = 10.0
+WRITE_LIMIT_S: Final = 120.0  # the system may ask the person for the keyring's password first
+
+
+class KeyringMissing(Exception):  # noqa: N818  # a state of the machine, not a mistake
+    """No keyring here that answers; str says why, and that environment variables still work."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"{why}; keys in environment variables work without a keyring")
+
+
+def read(name: str) -> Secret | None:
+    """The key of that name, or None. Raises KeyringMissing."""
+    value = _ask(lambda keyring: keyring.get_password(SERVICE, name), READ_LIMIT_S)
+    return Secret(value) if value and flaw(value) is None else None
+
+
+def write(name: str, secret: Secret) -> None:
+    """Keep a key under that name, in place of an older one. Raises KeyringMissing where it was not kept."""
+
+    def put(keyring: ModuleType) -> bool:
+        keyring.set_password(SERVICE, name, secret.reveal())
+        return bool(keyring.get_password(SERVICE, name) == secret.reveal())
+
+    if not _ask(put, WRITE_LIMIT_S, secret):
+        raise KeyringMissing("the keyring took the key but did not keep it")
+
+
+def delete(name: str) -> bool:
+    """Forget the key of that name; False where there was none. Raises KeyringMissing."""
+
+    def drop(keyring: ModuleType) -> bool:
+        if keyring.get_password(SERVICE, name) is None:
+            return False
+        keyring.delete_password(SERVICE, name)
+        return True
+
+    return _ask(drop, WRITE_LIMIT_S)
+
+
+def _ask(question: Callable[[ModuleType], T], limit_s: float, secret: Secret | None = None) -> T:
+    """The keyring's answer, asked for in a daemon thread: one that never answers must not stop inftop."""
+    answers: list[T] = []
+    failures: list[Exception] = []
+
+    def work() -> None:
+        try:
+            import keyring  # here: it looks for the system's services while it is imported
+
+            answers.append(question(keyring))
+        except Exception as error:  # backends raise whatever the system's libraries do
+            failures.append(error)
+
+    thread = Thread(target=work, name="keyring", daemon=True)
+    thread.start()
+    thread.join(limit_s)
+    if answers:
+        return answers[0]
+    if not failures:
+        raise KeyringMissing(f"the keyring did not answer within {limit_s:.0f} s")
+    raise KeyringMissing(_why(failures[0], secret))
+
+
+def _why(error: Exception, secret: Secret | None) -> str:
+    from keyring.errors import NoKeyringError
+
+    if isinstance(error, NoKeyringError):
+        return "this machine has no keyring"
+    words = line(str(error), 200) or type(error).__name__
+    return f"the keyring failed: {secret.hide(words) if secret else words}"

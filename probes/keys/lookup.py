@@ -1,0 +1,88 @@
+"""Key sources: where each of many keys is, without their values."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from probes.keys import keyring as keyring_store
+from probes.keys.secret import Secret, flaw
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A key, the name it was found under, and where."""
+
+    name: str
+    secret: Secret
+    source: Literal["environment", "keyring"]
+
+
+def find_in_environment(names: tuple[str, ...]) -> Secret | None:
+    """The first environment variable of these names that holds a usable key."""
+    for name in names:
+        value = os.environ.get(name, "").strip()
+        if value and flaw(value) is None:
+            return Secret(value)
+    return None
+
+
+def find_key(names: tuple[str, ...]) -> Found | None:
+    """The first of these keys there is: every name in the environment, then every name in the keyring.
+
+    May wait for the keyring, at most `keyring_store.READ_LIMIT_S`: async code calls it in a thread. A keyring
+    that is missing, locked or silent counts as an empty one here; `keyring_store.read` says which it is.
+    """
+    for name in names:
+        if secret := find_in_environment((name,)):
+            return Found(name, secret, "environment")
+    from probes.keys import keyring as keyring_store  # only now: most keys are in the environment
+
+    try:
+        for name in names:
+            if secret := keyring_store.read(name):
+                return Found(name, secret, "keyring")
+    except keyring_store.KeyringMissing:
+        return None
+    return None
+
+
+def flaw_in_environment(names: tuple[str, ...]) -> str | None:
+    """In words: that an environment variable of these names holds what cannot be a key; None where none does."""
+    for name in names:
+        value = os.environ.get(name, "").strip()
+        if value and (why := flaw(value)) is not None:
+            return f"the environment variable {name} {why}"
+    return None
+
+
+Source = Literal["environment", "keyring"]
+
+
+@dataclass(frozen=True, slots=True)
+class KeySources:
+    """Where keys were found, by name; missing ones are left out. ``keyring_trouble``: why the keyring was no help."""
+
+    found: Mapping[str, Source]
+    keyring_trouble: str | None
+
+    def first(self, names: Iterable[str]) -> tuple[str, Source] | None:
+        """The name and source that `keys.find_key` would take of these: the environment goes before the keyring."""
+        present = [(name, self.found[name]) for name in names if name in self.found]
+        return min(present, key=lambda one: one[1] == "keyring", default=None)
+
+
+def key_sources(names: Iterable[str]) -> KeySources:
+    """Look for every key. A keyring that failed once is not asked again: it may take seconds each time."""
+    found: dict[str, Source] = {}
+    trouble: str | None = None
+    for name in names:
+        if find_in_environment((name,)):
+            found[name] = "environment"
+        elif trouble is None:
+            try:
+                if keyring_store.read(name):
+                    found[name] = "keyring"
+            except keyring_store.KeyringMissing as missing:
+                trouble = str(missing)
+    return KeySources(found, trouble)

@@ -1,0 +1,1 @@
+"""Measure: one probe from its prompt to exactly one sample, whatever happens."""

@@ -1,0 +1,300 @@
+"""Assembly: from the marks and the answer of one probe to its sample."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Any, Final
+
+from probes.budget.daily_cost import prompt_tokens
+from probes.endpoint import Endpoint
+from probes.figures import timing
+from probes.figures.decode_speed import Shown, Speed, decode_speed
+from probes.figures.error_bound import MOST_MS, setup_bound_ms, trust
+from probes.figures.plausible import Believed, believed
+from probes.figures.response import Answer
+from probes.figures.timeline import Marks
+from probes.measure.absences import Absence
+from probes.measure.classify import judge
+from probes.measure.host_noise import Disturbance
+from probes.measure.prompt import version
+from probes.outcome import INCONCLUSIVE, LIMITED, Outcome
+from probes.rate_limits.headers import Measure, RateLimits
+from probes.rate_limits.refused_bucket import limited_by, named
+from probes.rate_limits.wait import Wait
+from probes.sample import Sample, new_sample_id
+from probes.text import line
+from probes.wire.credentials import Credentials
+from probes.wire.shown_reasoning import raw_reasoning
+
+BUCKETS_KEPT: Final = 16
+"""No provider has so many; a hostile one must not fill the store."""
+
+_MEASURES: Final[tuple[Measure, ...]] = ("requests", "tokens")
+
+
+def assemble(
+    endpoint: Endpoint,
+    marks: Marks,
+    answer: Answer,
+    *,
+    vantage: str,
+    started_at: int,
+    status: int | None,
+    kept: bool,
+    limits: RateLimits | None,
+    wait: Wait | None = None,
+    disturbance: Disturbance,
+    absences: Sequence[Absence] = (),
+    credentials: Credentials | None,
+    usual: float | None = None,
+) -> Sample:
+    """One probe's sample. What a provider sent is made plain, and the keys are taken out wherever they were echoed.
+
+    ``usual`` is the characters a token of the endpoint's answers before it (`decode_speed.usual_density`).
+    ``absences`` are those within the probe: times that one of them may have bent are not trusted.
+    """
+    told = believed(answer, endpoint)
+    answer = replace(answer, usage=told.usage, times=told.times)
+    verdict = judge(answer, endpoint)
+    tokens = timing.count(told.usage, told.chars, refused=told.count_refused)
+    speed = decode_speed(marks.contents, tokens, _shown(answer, endpoint, usual))
+    withheld = f"tokens/s withheld: {speed.withheld}" if verdict.outcome is Outcome.OK and speed.withheld else None
+    said = (verdict.detail, _queued(answer, marks), _refused(told), withheld)
+    detail = "; ".join(words for words in said if words) or None
+    sample = Sample(
+        started_at=started_at,
+        vantage=vantage,
+        endpoint=endpoint.name,
+        provider=endpoint.provider,
+        dialect=endpoint.dialect,
+        model=endpoint.model,
+        outcome=verdict.outcome,
+        outcome_detail=detail,
+        http_status=status,
+        connection="warm" if kept else "cold",
+        output_chars=answer.chars or None,
+        finish_reason=answer.finish,
+        expect_ok=verdict.expect_ok,
+        cost_usd=_cost(endpoint, answer, tokens),
+        provider_cost_usd=answer.usage.cost_usd if answer.usage else None,
+        clock=None if marks.kernel is None else "kernel" if marks.kernel else "user",
+        prompt_version=version(endpoint),
+        **_spans(marks),
+        **_tokens(tokens),
+        **_speed(speed, timing.end_to_end_speed(marks, tokens)),
+        **_setup(marks),
+        **_gaps(marks),
+        **_server(answer),
+        **_limited(answer, limits, wait),
+        **asdict(disturbance),
+        **_trust(marks, disturbance.cpu_steal_ms, _bent_ms(marks, answer, absences)),
+        sample_id=new_sample_id(),
+    )
+    return _plain(sample, credentials)
+
+
+def reopened(marks: Marks) -> bool | None:
+    """Whether the request was sent twice; None where it was not sent."""
+    return marks.reopened if marks.reopened or marks.sent is not None else None
+
+
+def unmeasured(
+    endpoint: Endpoint, outcome: Outcome, detail: str, *, vantage: str = "local", started_at: int | None = None
+) -> Sample:
+    """The sample of a probe that says nothing about its endpoint (`INCONCLUSIVE`).
+
+    It began at ``started_at`` (ms since the epoch), or now.
+    """
+    if outcome not in INCONCLUSIVE:
+        raise ValueError(f"{outcome} says something about the endpoint")
+    return Sample(
+        started_at=time.time_ns() // 1_000_000 if started_at is None else started_at,
+        vantage=vantage,
+        endpoint=endpoint.name,
+        provider=endpoint.provider,
+        dialect=endpoint.dialect,
+        model=endpoint.model,
+        outcome=outcome,
+        outcome_detail=detail,
+        sample_id=new_sample_id(),
+    )
+
+
+def _queued(answer: Answer, marks: Marks) -> str | None:
+    """How long the server kept the request in its queue, as far as its keep-alives and its first event tell."""
+    if not answer.keep_alives:
+        return None
+    waited_ms = timing.span_ms(marks.sent, marks.first_event)
+    until = "no event" if waited_ms is None else f"{waited_ms:,.0f} ms to the first event"
+    return f"queued: {answer.keep_alives} keep-alive{'s' if answer.keep_alives > 1 else ''}, {until}"
+
+
+def _refused(told: Believed) -> str | None:
+    """What of the provider's own figures was not taken."""
+    return f"the provider's figures cannot be true: {', '.join(told.refused)}" if told.refused else None
+
+
+def _tokens(tokens: timing.Tokens) -> dict[str, Any]:
+    """The token counts, and whose they are."""
+    return {
+        "input_tokens": tokens.input,
+        "cached_tokens": tokens.cached,
+        "output_tokens": tokens.output,
+        "reasoning_tokens": tokens.reasoning,
+        "token_source": tokens.source,
+    }
+
+
+def _shown(answer: Answer, endpoint: Endpoint, usual: float | None) -> Shown:
+    """How the tokens were shown; what is known of the model by its name comes before what is of its provider."""
+    raw = raw_reasoning(endpoint.model)
+    if raw is None and endpoint.quirks.raw_reasoning:
+        raw = True
+    return Shown(answer.samples, answer.hidden_reasoning, raw, usual)
+
+
+def _speed(speed: Speed, end_to_end: float | None) -> dict[str, Any]:
+    """The decode speed, and what it is the speed of; and that from end to end."""
+    per_s = speed.tokens_per_s
+    return {
+        "tokens_per_s": per_s,
+        "tpot_ms": round(1000 / per_s, 4) if per_s else None,
+        "speed_basis": speed.basis,
+        "e2e_tokens_per_s": end_to_end,
+    }
+
+
+def _spans(marks: Marks) -> dict[str, Any]:
+    """From one mark to another."""
+    return {
+        "due_lag_ms": timing.span_ms(marks.due, marks.started),
+        "ttfb_ms": timing.span_ms(marks.sent, marks.headers),
+        "ttft_ms": timing.ttft_ms(marks),
+        "ttfa_ms": timing.ttfa_ms(marks),
+        "e2e_ms": timing.e2e_ms(marks),
+    }
+
+
+def _setup(marks: Marks) -> dict[str, Any]:
+    """What opening the connection took, nothing of it where it was open; and what is known of an open one too."""
+    setup = marks.setup
+    either = {"round_trip_ms": timing.span_ms(0, marks.round_trip), "reopened": reopened(marks)}
+    if setup is None:
+        return either
+    bound = setup_bound_ms(setup)
+    return either | {
+        "dns_ms": timing.step_ms(setup.dns),
+        "connect_ms": timing.step_ms(setup.connect),
+        "proxy_ms": timing.step_ms(setup.proxy),
+        "tls_ms": timing.step_ms(setup.tls),
+        "upgrade_ms": timing.step_ms(setup.upgrade),
+        "setup_error_bound_ms": bound,
+        "setup_trusted": None if bound is None else bound <= MOST_MS,
+    }
+
+
+def _gaps(marks: Marks) -> dict[str, Any]:
+    """How many content events there were, and the time between them."""
+    gaps = timing.gaps(marks.contents)
+    return {
+        "chunks": len(marks.contents) or None,
+        "gap_p50_ms": gaps.p50_ms,
+        "gap_p95_ms": gaps.p95_ms,
+        "gap_max_ms": gaps.max_ms,
+    }
+
+
+def _bent_ms(marks: Marks, answer: Answer, absences: Sequence[Absence]) -> float:
+    """The longest absence (ms) that may have bent a time of the sample; 0.0 for none.
+
+    Of a failed probe it is any absence, of a good one only those that began before its last output.
+
+    The kernel stamps what comes meanwhile, but a server that is not read from must wait.
+    """
+    good = answer.trouble is None and marks.contents
+    bending = (one.lasted for one in absences if not good or one.since < marks.contents[-1].at)
+    return max(bending, default=0) / 1e6
+
+
+def _trust(marks: Marks, stolen_ms: float | None, bent_ms: float) -> dict[str, Any]:
+    """How far the times can be off by our own doing, and by what the hypervisor took."""
+    found = trust(marks, stolen_ms)
+    if bent_ms:
+        found = replace(found, error_bound_ms=round(max(bent_ms, found.error_bound_ms or 0.0), 4))
+    return {"error_bound_ms": found.error_bound_ms, "shared_stamps": found.shared, "trusted": found.trusted}
+
+
+def _server(answer: Answer) -> dict[str, Any]:
+    """What the server says of its own times, and who it is."""
+    times, served = answer.times, answer.served
+    return {
+        "server_queue_ms": times.queue_ms,
+        "server_prefill_ms": times.prefill_ms,
+        "server_decode_ms": times.decode_ms,
+        "server_tokens_per_s": times.tokens_per_s,
+        "server_load_ms": times.load_ms,
+        "served_model": served.model,
+        "served_tier": served.tier,
+        "served_by": served.by,
+        "request_id": served.request_id,
+        "served_fingerprint": served.fingerprint,
+    }
+
+
+def _limited(answer: Answer, limits: RateLimits | None, wait: Wait | None) -> dict[str, Any]:
+    """What is left of the limits, which of them refused, and how long to wait."""
+    retry_after_s = wait.seconds if wait else limits.retry_after_s if limits else None
+    return {**_headroom(limits), "retry_after_s": retry_after_s, "limited_by": _limited_by(answer, limits)}
+
+
+def _limited_by(answer: Answer, limits: RateLimits | None) -> str | None:
+    """The bucket that a limiter, or a quota, refused by."""
+    trouble = answer.trouble
+    if trouble is None or trouble.outcome not in LIMITED:
+        return None
+    if trouble.outcome is Outcome.QUOTA:  # as a rule credit, which is in no bucket
+        return limited_by(trouble.said, None) if named(trouble.said).window else None
+    return limited_by(trouble.said or trouble.detail, limits)
+
+
+def _headroom(limits: RateLimits | None) -> dict[str, Any]:
+    """Every bucket, and the tightest of each kind in columns of its own."""
+    if limits is None or not limits.buckets:
+        return {"over_limit": True} if limits and limits.over_limit else {}
+    columns: dict[str, Any] = {
+        "limit_buckets": "; ".join(map(str, limits.buckets[:BUCKETS_KEPT])),
+        "over_limit": limits.over_limit or None,
+    }
+    for kind in _MEASURES:
+        if bucket := limits.tightest(kind):
+            columns |= {
+                f"{kind}_limit": bucket.limit,
+                f"{kind}_remaining": bucket.remaining,
+                f"{kind}_reset_s": bucket.reset_s,
+            }
+    return columns
+
+
+def _cost(endpoint: Endpoint, answer: Answer, tokens: timing.Tokens) -> float | None:
+    """USD: price × tokens (hidden reasoning is in them) where a price is configured, else the provider's own figure.
+
+    That figure stands in for a count too; a prompt that was not counted is estimated.
+    """
+    if endpoint.price is None or tokens.output is None:
+        return answer.usage.cost_usd if answer.usage else None
+    sent = prompt_tokens(endpoint) if tokens.input is None else tokens.input
+    return round((sent * endpoint.price.input + tokens.output * endpoint.price.output) / 1e6, 9)
+
+
+def _plain(sample: Sample, credentials: Credentials | None) -> Sample:
+    texts = (
+        *("outcome_detail", "served_model", "served_tier", "served_by", "served_fingerprint"),
+        *("request_id", "finish_reason"),
+    )
+    clean: dict[str, Any] = {}
+    for name in texts:
+        text = getattr(sample, name)
+        if text is not None:
+            shown = line(text)  # first: what is taken out of a text may have stood between parts of a key
+            clean[name] = (credentials.hide(shown) if credentials else shown) or None
+    return replace(sample, **clean)

@@ -1,0 +1,87 @@
+"""Verdict: from what a response said to one outcome and its detail; pure."""
+
+import re
+from typing import Final, NamedTuple
+
+from probes.endpoint import Endpoint
+from probes.events import Kind
+from probes.figures.response import Answer
+from probes.outcome import Outcome
+from probes.text import line
+
+FILTERED: Final = frozenset(
+    {
+        *("content_filter", "refusal", "safety", "blocked"),
+        *("recitation", "blocklist", "prohibited_content", "spii", "model_armor"),  # Gemini, Vertex
+        *("guardrail_intervened", "content_filtered", "sensitive"),  # Bedrock; Zhipu
+    }
+)
+"""Finish reasons, in lower case, by which a provider says that it would not answer."""
+
+
+CAPPED: Final = frozenset({"length", "model_length", "max_tokens", "max_output_tokens"})
+"""Finish reasons, in lower case, that say the output cap was reached: OpenAI's and its look-alikes', Mistral's,
+Anthropic's and Gemini's, OpenAI Responses' (providers' SDKs)."""
+
+
+class Verdict(NamedTuple):
+    """How the probe ended; ``expect_ok`` is None where nothing was expected. The detail of an `ok` is a warning."""
+
+    outcome: Outcome
+    detail: str | None = None
+    expect_ok: bool | None = None
+
+
+def judge(answer: Answer, endpoint: Endpoint) -> Verdict:
+    """The verdict on an answer read to its end; a trouble in it decides alone."""
+    if refusal := _refusal(answer):
+        return Verdict(Outcome.REFUSED, line(f"the provider refused: {refusal}"))
+    if answer.trouble is not None:
+        return Verdict(answer.trouble.outcome, answer.trouble.detail)
+    if not answer.kinds and not _thought_to_the_cap(answer, endpoint):
+        return Verdict(Outcome.EMPTY, _why_empty(answer))
+    unanswered = _why_unanswered(answer, endpoint)
+    warning = "; ".join(one for one in (unanswered, answer.note) if one) or None
+    if endpoint.expect is None:
+        return Verdict(Outcome.OK, warning)
+    if re.search(endpoint.expect, answer.text):
+        return Verdict(Outcome.OK, warning, expect_ok=True)
+    missed = f"{unanswered} to match" if unanswered else "the answer does not match"
+    return Verdict(Outcome.WRONG_ANSWER, f"{missed} /{endpoint.expect}/", expect_ok=False)
+
+
+def _refusal(answer: Answer) -> str:
+    """The words in which the provider or its model would not answer; empty where it did not refuse."""
+    if answer.trouble is not None:
+        return answer.trouble.detail if answer.trouble.outcome is Outcome.REFUSED else ""
+    filtered = (answer.finish or "").lower() in FILTERED
+    said = answer.refusal.strip() or answer.finish_words
+    if Kind.REFUSAL in answer.kinds and not filtered:
+        return said or "refusal text"
+    if not filtered:
+        return ""
+    return f"finish reason {answer.finish}{f': {said}' if said else ''}"
+
+
+def _why_unanswered(answer: Answer, endpoint: Endpoint) -> str | None:
+    """Why there was reasoning, seen or not, and nothing else; None where there was something else."""
+    if answer.kinds - {Kind.REASONING}:
+        return None
+    if _thought_to_the_cap(answer, endpoint):
+        return "the cap was reached while reasoning: no answer"
+    return "the reasoning ended without an answer"
+
+
+def _thought_to_the_cap(answer: Answer, endpoint: Endpoint) -> bool:
+    """Whether the output cap was used up before an answer; the provider's count vouches for reasoning not streamed."""
+    if not answer.kinds and not (answer.usage and answer.usage.reasoning):
+        return False
+    used = (answer.usage.output if answer.usage else None) or 0
+    return (answer.finish or "").lower() in CAPPED or used >= endpoint.max_output_tokens
+
+
+def _why_empty(answer: Answer) -> str:
+    hidden = answer.usage.output if answer.usage else None
+    if hidden:
+        return f"no visible output, but {hidden} tokens counted"
+    return "200 without output"

@@ -1,0 +1,165 @@
+"""Surroundings: what else happened in this process and on this machine while a probe ran, told with its sample."""
+
+import asyncio
+import gc
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from probes.measure.absences import Absence, Absences
+from probes.sockets.receive_timestamps import STEP_NS, wall_minus_monotonic
+
+BEAT_S: Final = 0.02
+KEPT_S: Final = 120.0
+
+
+class LoopLag:
+    """A heartbeat on the running loop that remembers how late each beat came; ``each`` is called at every beat."""
+
+    def __init__(self, each: Callable[[], None] = lambda: None) -> None:
+        self._each = each
+        self._late: deque[tuple[int, float]] = deque(maxlen=round(KEPT_S / BEAT_S))
+        self._due_ns = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        """Begin the heartbeat on the running loop."""
+        self._due_ns = time.monotonic_ns() + round(BEAT_S * 1e9)
+        self._timer = asyncio.get_running_loop().call_later(BEAT_S, self._beat)
+
+    def stop(self) -> None:
+        """End the heartbeat."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def since(self, instant: int) -> float | None:
+        """The worst lateness, ms, of the beats since an instant (monotonic ns), the one now due included.
+
+        None while there is no heartbeat.
+        """
+        if self._timer is None:
+            return None
+        worst = max(0.0, (time.monotonic_ns() - self._due_ns) / 1e6)
+        for at, late in reversed(self._late):
+            if at < instant:
+                break
+            worst = max(worst, late)
+        return round(worst, 3)
+
+    def _beat(self) -> None:
+        now = time.monotonic_ns()
+        self._late.append((now, (now - self._due_ns) / 1e6))
+        self._each()
+        self.start()
+
+
+PAUSES_KEPT: Final = 4_096
+SHORTEST_PAUSE_NS: Final = 50_000
+"""A shorter garbage collection bends nothing that anybody would see."""
+
+_STAT: Final = Path("/proc/stat")
+_STEAL_FIELD: Final = 8
+"""``cpu  user nice system idle iowait irq softirq steal …``, in hundredths of a second (proc_stat(5))."""
+
+_TICK_MS: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Disturbance:
+    """What may have bent a sample's times, ms; None is not known, or not known here.
+
+    The worst lateness of the engine's loop, the longest pause of its garbage collector, how far the wall clock was
+    set (signed), and what the hypervisor took from all CPUs together.
+    """
+
+    loop_lag_ms: float | None = None
+    gc_pause_ms: float | None = None
+    clock_step_ms: float | None = None
+    cpu_steal_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """What the clocks and counters said when a probe began; ``at_ns`` is on the monotonic clock."""
+
+    at_ns: int
+    wall_offset_ns: int
+    steal_ms: float | None
+
+
+class Surroundings:
+    """Watches the running loop and the garbage collector between `start` and `stop`; before and after it knows less."""
+
+    def __init__(self) -> None:
+        self._lag = LoopLag(self._live)
+        self._absences: Absences | None = None
+        self._pauses: deque[tuple[int, int]] = deque(maxlen=PAUSES_KEPT)
+        self._pausing_since = 0
+        self._watching = False
+
+    def start(self) -> None:
+        """Begin to watch, on the running loop."""
+        self._absences = Absences()
+        self._lag.start()
+        gc.callbacks.append(self._collecting)
+        self._watching = True
+
+    def stop(self) -> None:
+        """Watch no more."""
+        self._lag.stop()
+        if self._absences is not None:
+            self._absences.close()
+            self._absences = None
+        gc.callbacks.remove(self._collecting)
+        self._watching = False
+
+    def begin(self) -> Beginning:
+        """The state a probe begins in; some tens of microseconds, so before its clock runs."""
+        return Beginning(time.monotonic_ns(), wall_minus_monotonic(), steal_ms())
+
+    def lag_ms(self, since_ns: int) -> float | None:
+        """The worst lateness of the loop since an instant."""
+        return self._lag.since(since_ns)
+
+    def absences(self, since_ns: int) -> tuple[Absence, ...]:
+        """When this process did not run since an instant, or its machine slept; oldest first."""
+        self._live()  # what has just ended may not have met a heartbeat yet
+        return self._absences.since(since_ns) if self._absences is not None else ()
+
+    def since(self, beginning: Beginning) -> Disturbance:
+        """What has happened since."""
+        steal = steal_ms()
+        step = wall_minus_monotonic() - beginning.wall_offset_ns
+        pauses = list(self._pauses)  # a collection in the store's thread adds to it while it is gone through
+        longest = max((ns for end, ns in pauses if end >= beginning.at_ns), default=0)
+        known = steal is not None and beginning.steal_ms is not None
+        return Disturbance(
+            loop_lag_ms=self._lag.since(beginning.at_ns),
+            gc_pause_ms=round(longest / 1e6, 3) if self._watching else None,
+            clock_step_ms=round(step / 1e6, 3) if abs(step) > STEP_NS else 0.0,
+            cpu_steal_ms=max(0.0, steal - beginning.steal_ms) if known else None,  # type: ignore[operator]
+        )
+
+    def _live(self) -> None:
+        if self._absences is not None:
+            self._absences.beat()
+
+    def _collecting(self, phase: str, _: dict[str, Any]) -> None:
+        now = time.monotonic_ns()
+        if phase == "start":
+            self._pausing_since = now
+        elif (lasted := now - self._pausing_since) >= SHORTEST_PAUSE_NS:
+            self._pauses.append((now, lasted))
+
+
+def steal_ms() -> float | None:
+    """What the hypervisor has taken from this machine's CPUs since it started, ms; None where nobody says."""
+    try:
+        first, _, _ = _STAT.read_bytes().partition(b"\n")
+        return int(first.split()[_STEAL_FIELD]) * _TICK_MS
+    except (OSError, IndexError, ValueError):
+        return None

@@ -1,0 +1,85 @@
+"""RaceNews: what a race says to whoever watches it, at most 20 times a second, whatever the rate of its tokens."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from probes.race.progress import Progress
+from probes.race.recording import Moment
+from probes.race.request import RaceWish
+from probes.race.verdict import Verdict
+from probes.sample import Sample
+
+Phase = Literal["preparing", "running", "between", "over"]
+"""Connections are being opened; a heat runs; it is over and another one follows; nothing more comes."""
+
+LaneState = Literal["preparing", "ready", "running", "finished"]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Text that continues what a lane has said; that of a ``draft`` takes the place of all its answer so far.
+
+    ``kind`` is a `probes.events.Kind`'s value. The text is plain.
+    """
+
+    kind: str
+    text: str
+    draft: bool = False
+
+
+def pieces(moments: Sequence[Moment]) -> tuple[Piece, ...]:
+    """The text of moments one after another, neighbours of one kind joined; a draft begins anew."""
+    found: list[Piece] = []
+    run: list[str] = []
+    for place, one in enumerate(moments):
+        run.append(one.text)
+        after = moments[place + 1] if place + 1 < len(moments) else None
+        if after is None or after.draft or after.kind is not one.kind:
+            found.append(Piece(one.kind.value, "".join(run), moments[place + 1 - len(run)].draft))
+            run = []
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class LaneNews:
+    """One lane: what it said since the last news, and how it stands now.
+
+    ``sample`` and ``place`` (None: it did not finish right) come when it is ``finished``.
+    """
+
+    name: str
+    state: LaneState
+    progress: Progress
+    pieces: tuple[Piece, ...] = ()
+    sample: Sample | None = None
+    place: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RaceNews:
+    """A race at one instant; a new ``heat`` (from 1) begins with empty lanes.
+
+    ``number`` is its number in the store once it is kept, ``verdict`` that over the heats so far; ``stopped`` says
+    why it ended before its last heat, ``cost_usd`` what all heats cost so far, where prices are known.
+    """
+
+    started_at: int
+    wish: RaceWish
+    phase: Phase
+    heat: int
+    lanes: tuple[LaneNews, ...]
+    skew_ms: float | None = None
+    differences: tuple[str, ...] = ()
+    verdict: Verdict | None = None
+    stopped: str | None = None
+    cost_usd: float | None = None
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RaceCommand:
+    """A screen's wish: start a race (with its ``wish``), or stop the one that runs."""
+
+    do: Literal["start", "stop"]
+    wish: RaceWish | None = None

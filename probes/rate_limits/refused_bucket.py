@@ -1,0 +1,121 @@
+"""Hit: which rate-limit bucket refused a request, by the words of the refusal or else by its headers; pure."""
+
+import re
+from typing import Final, NamedTuple
+
+from probes.rate_limits.headers import Bucket, RateLimits
+
+SAID_LIMIT: Final = 2000
+"""Characters of a refusal that are searched."""
+
+_DIRECTIONS: Final = {
+    "input": "input",
+    "prompt": "input",
+    "output": "output",
+    "completion": "output",
+    "generated": "output",
+}
+_WINDOW: Final = r"(second|sec|minute|min|hour|day|month)"
+_PLAIN: Final = re.compile(
+    r"(?:\b(input|prompt|output|completion|generated) )?\b(request|token)s?\b(?: limit| per model| per project)?"
+    rf"(?: per | a |/){_WINDOW}\b"
+)
+"""``Tokens per minute limit exceeded`` (Cerebras), ``30,000 input tokens per minute`` (Anthropic), and a quota id of
+Gemini's once its words are apart: ``generate content input tokens per model per minute``."""
+
+_SHORT: Final = re.compile(r"\b([IO])?([RT])P([SMHD])\b")
+"""``on tokens per min (TPM)`` (OpenAI, Groq), ``max RPM: 20`` (Kimi)."""
+
+_AT_ONCE: Final = re.compile(r"concurren(?:cy|t)")
+"""``max concurrency: 3`` (Kimi), ``concurrent connections`` (Anthropic)."""
+
+_TOKENS: Final = re.compile(
+    r"(?:\b(input|prompt|output|completion|generated) )?(?<!access )(?<!auth )(?<!api )(?<!bearer )\btokens?\b"
+)
+"""``Number of request tokens has exceeded your per-minute rate limit`` (Anthropic), ``exceeded token rate limit of your
+current tier`` (Azure), ``Too many tokens, please wait`` (Bedrock), ``… (tokens)`` (OpenAI's and Groq's type)."""
+
+_REQUESTS: Final = re.compile(
+    r"\bcall rate|\brequests? (?:rate|limit|quota)|number of requests|\brequests per|\bqueries\b"
+    r"|\btype: requests|\(requests\)"
+)
+"""A request is named in nearly every refusal; here it is what is counted."""
+
+_SPAN: Final = re.compile(rf"(?:\bper |\ba |\bby |\beach |/){_WINDOW}\b|\b(hourly|daily|monthly)\b")
+"""``your per-minute rate limit`` (Anthropic), ``free-models-per-day`` (OpenRouter), ``UserByModelByDay`` (GitHub)."""
+
+_OFFER: Final = re.compile(r"\b(?:upgrade|need more|add \d+ credits|to unlock|to increase)\b", re.IGNORECASE)
+"""``Add 10 credits to unlock 1000 free model requests per day`` (OpenRouter): from there on it is no refusal."""
+
+_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+_SHORT_KINDS: Final = {"R": "requests", "T": "tokens"}
+_WINDOWS: Final = {
+    "S": "second",
+    "sec": "second",
+    "M": "minute",
+    "min": "minute",
+    "H": "hour",
+    "hourly": "hour",
+    "D": "day",
+    "daily": "day",
+    "monthly": "month",
+}
+
+
+class Named(NamedTuple):
+    """What a refusal says of its limit: what it counts, of which direction, over which window; None: it does not."""
+
+    kind: str | None = None
+    direction: str | None = None
+    window: str | None = None
+
+    def __str__(self) -> str:
+        counted = f"{self.direction} {self.kind}" if self.direction else self.kind or "limit"
+        return f"{counted} per {self.window}" if self.window else counted
+
+
+def named(said: str) -> Named:
+    """What the words of a refusal say of its limit: first what they say in one breath, else what is in them at all."""
+    said = _OFFER.split(said[:SAID_LIMIT])[0] or said[:SAID_LIMIT]
+    apart = re.sub("[-_]", " ", _CAMEL.sub(" ", said)).lower()
+    if plain := _PLAIN.search(apart):
+        return Named(f"{plain[2]}s", _DIRECTIONS.get(plain[1] or ""), _WINDOWS.get(plain[3], plain[3]))
+    if short := _SHORT.search(said):
+        direction = {"I": "input", "O": "output"}.get(short[1] or "")
+        return Named(_SHORT_KINDS[short[2]], direction, _WINDOWS[short[3]])
+    if _AT_ONCE.search(apart):
+        return Named("concurrent requests")
+    span = _SPAN.search(apart)
+    window = _WINDOWS.get(span[1] or span[2], span[1]) if span else None
+    if tokens := _TOKENS.search(apart):
+        return Named("tokens", _DIRECTIONS.get(tokens[1] or ""), window)
+    return Named("requests" if _REQUESTS.search(apart) else None, None, window)
+
+
+def limited_by(said: str, limits: RateLimits | None) -> str | None:
+    """The bucket a rate-limit hit was caused by, in the words of `headers.Bucket.words`; None: not known.
+
+    ``said`` is the refusal in the provider's words. What it leaves open the headers say, but only where a bucket that
+    the words allow is empty: a refusal for more tokens than are left leaves no such trace.
+    """
+    words = named(said)
+    empty = [one for one in limits.buckets if one.remaining == 0 and _agrees(one, words)] if limits else []
+    if words.kind and words.window:
+        return str(words)
+    found = max(empty, key=lambda one: one.reset_s or 0.0, default=None)
+    if found is None:
+        return str(words) if words != Named() else None
+    if words.window and found.scope is None:
+        return str(Named(found.kind, found.direction, words.window))
+    return found.words
+
+
+def _agrees(bucket: Bucket, words: Named) -> bool:
+    """Whether a bucket may be the one that the words name."""
+    window = (bucket.scope or "").partition(" ")[0]
+    return (
+        words.kind in (None, bucket.kind)
+        and words.direction in (None, bucket.direction)
+        and (words.window is None or bucket.scope is None or window == words.window)
+    )

@@ -1,0 +1,135 @@
+"""Course: one answer planned in time before its first byte is written."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from random import Random
+from typing import Final
+
+from probes.events import Kind
+from probes.simulator import prose
+from probes.simulator.behaviour import Behaviour
+from probes.simulator.distribution import Distribution
+from probes.simulator.request import Ask
+
+_SUMMARY_TIME: Final = 0.1
+"""In the last part of the reasoning's time that is so large its summary is told."""
+
+_SUMMARY_TOKENS: Final = 8
+"""So many tokens of reasoning for one piece of a summary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One output event: when it is due, and the text of how many tokens it carries."""
+
+    due_ms: float
+    kind: Kind
+    text: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """When everything of one answer is due, in milliseconds from the request fully read.
+
+    ``ttft_ms`` includes the loading and the queueing. ``output_tokens`` include ``reasoning_tokens``, and both include
+    hidden ones.
+    """
+
+    ttfb_ms: float
+    load_ms: float
+    queue_ms: float
+    ttft_ms: float
+    tokens_per_s: float
+    pieces: tuple[Piece, ...]
+    input_tokens: int
+    output_tokens: int
+    reasoning_tokens: int
+    finish_reason: str
+
+    @property
+    def prefill_ms(self) -> float:
+        """The part of the wait for the first token that was neither loading nor queueing."""
+        return self.ttft_ms - self.load_ms - self.queue_ms
+
+    @property
+    def decode_ms(self) -> float:
+        """From the first token, which the prefill brings, to the last."""
+        return self.end_ms - self.ttft_ms
+
+    @property
+    def end_ms(self) -> float:
+        """When the last output is due; the first token's time where there is none."""
+        return self.pieces[-1].due_ms if self.pieces else self.ttft_ms
+
+
+def course(behaviour: Behaviour, ask: Ask, rng: Random, slower: float = 1.0) -> Course:
+    """The plan of one answer. The same generator state gives the same plan; ``slower`` stretches its times."""
+    thought, answer, finish_reason = _words(behaviour, ask, rng)
+    wait_ms = behaviour.ttft_ms.draw(rng) * slower
+    tokens_per_s = behaviour.tokens_per_s.draw(rng) / slower
+    load_ms = 0.0 if behaviour.load_ms is None else behaviour.load_ms.draw(rng) * slower
+    ttft_ms = load_ms + wait_ms
+    ttfb_ms = ttft_ms if behaviour.ttfb_ms is None else min(ttft_ms, behaviour.ttfb_ms.draw(rng))
+    kept_back = ask.thinking == "hidden" and behaviour.reasoning_style != "reasoning_text"
+    hidden = kept_back or behaviour.reasoning_style == "hidden"
+    parts = [] if hidden else _reasoned(behaviour, thought, rng)
+    parts += _chunked(behaviour, behaviour.kind, answer, rng)
+    # the first token exists at ttft_ms; an event is due when the last of its tokens exists, the first one excepted
+    written = len(thought) if hidden else 0
+    first = 1 if written else (parts[0][2] if parts else 0)
+    thought_ms = ttft_ms + (len(thought) - first) * 1000 / tokens_per_s
+    pieces = []
+    for kind, text, tokens in parts:
+        written += tokens
+        due_ms = ttft_ms + (written - first) * 1000 / tokens_per_s
+        if behaviour.summary is not None and kind is Kind.REASONING:
+            due_ms = thought_ms - (thought_ms - due_ms) * _SUMMARY_TIME
+        pieces.append(Piece(due_ms, kind, text, tokens))
+    return Course(
+        ttfb_ms=ttfb_ms,
+        load_ms=load_ms,
+        queue_ms=wait_ms * behaviour.queue_share,
+        ttft_ms=ttft_ms,
+        tokens_per_s=tokens_per_s,
+        pieces=tuple(pieces),
+        input_tokens=ask.input_tokens,
+        output_tokens=len(thought) + len(answer),
+        reasoning_tokens=len(thought),
+        finish_reason=finish_reason,
+    )
+
+
+def _words(behaviour: Behaviour, ask: Ask, rng: Random) -> tuple[list[str], list[str], str]:
+    """The tokens of the reasoning and of the answer under the request's cap, and why the model stopped."""
+    thinking = None if ask.thinking == "off" else behaviour.reasoning_tokens
+    thought = prose.spoken(prose.REASONING, _count(thinking, rng) or 0, rng)
+    answer = prose.spoken(behaviour.text, _count(behaviour.output_tokens, rng), rng)
+    if ask.cap is None or len(thought) + len(answer) <= ask.cap:
+        return thought, answer, "stop"
+    return thought[: ask.cap], answer[: max(0, ask.cap - len(thought))], "length"
+
+
+def _count(distribution: Distribution | None, rng: Random) -> int | None:
+    return None if distribution is None else max(0, round(distribution.draw(rng)))
+
+
+def _reasoned(behaviour: Behaviour, thought: list[str], rng: Random) -> list[tuple[Kind, str, int]]:
+    """The texts of the reasoning's events, or of those of a summary: the whole count is shared out among these."""
+    if behaviour.summary is None:
+        return _chunked(behaviour, Kind.REASONING, thought, rng)
+    told = "".join(thought)[: round(behaviour.summary * len("".join(thought)))]
+    count = max(1, min(len(thought), len(told)) // _SUMMARY_TOKENS)
+    cuts = [(place * len(told) // count, place * len(thought) // count) for place in range(count + 1)]
+    return [(Kind.REASONING, told[a:b], n - m) for (a, m), (b, n) in pairwise(cuts)]
+
+
+def _chunked(behaviour: Behaviour, kind: Kind, tokens: list[str], rng: Random) -> list[tuple[Kind, str, int]]:
+    """The tokens grouped into the texts of events."""
+    groups = []
+    place = 0
+    while place < len(tokens):
+        group = tokens[place : place + max(1, round(behaviour.tokens_per_chunk.draw(rng)))]
+        groups.append((kind, "".join(group), len(group)))
+        place += len(group)
+    return groups

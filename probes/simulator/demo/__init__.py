@@ -1,0 +1,1 @@
+"""The demo: simulated providers and the endpoints that watch them."""

@@ -1,0 +1,130 @@
+"""Bedrock's ConverseStream: JSON events in binary frames, the usage in the last of them."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import unquote
+
+from probes.events import Kind
+from probes.simulator.answer_plan import Piece
+from probes.simulator.behaviour import Behaviour
+from probes.simulator.dialects.dialect import (
+    Answer,
+    BadRequest,
+    NotStreaming,
+    Problem,
+    Tongue,
+    UnknownModel,
+    WrongKey,
+    bearer,
+    compact,
+)
+from probes.simulator.event_frames import frame
+from probes.simulator.faults.fault import Reply
+from probes.simulator.limiter import Admission
+from probes.simulator.request import Ask, Request, body_of, cap_of, tokens_in
+from probes.simulator.script import Act, Event, Head, Last
+
+PATH: Final = re.compile(r"/(?:.+/)?model/([^/]+)/converse-stream")
+_FRAMES: Final = {"content-type": "application/vnd.amazon.eventstream"}
+_SIGNED_BY: Final = re.compile(r"AWS4-HMAC-SHA256 Credential=([^/,]+)/")
+
+
+class Events(Answer):
+    """One answer's stream of frames."""
+
+    def acts(self) -> Iterator[Act]:
+        """The head, a frame for every piece, the reason of the end, and the usage."""
+        end_ms = self.course.end_ms
+        yield self.head(_FRAMES, "x-amzn-RequestId")
+        yield Event(self.course.ttfb_ms, event("messageStart", {"role": "assistant"}))
+        for piece in self.course.pieces:
+            data = event("contentBlockDelta", {"contentBlockIndex": 0, "delta": _delta(piece)})
+            yield Event(piece.due_ms, data, piece.kind, piece.text, piece.tokens)
+        yield Event(end_ms, event("contentBlockStop", {"contentBlockIndex": 0}))
+        reason = "max_tokens" if self.course.finish_reason == "length" else "end_turn"
+        yield Event(end_ms, event("messageStop", {"stopReason": reason}))
+        yield Event(end_ms, event("metadata", self._metadata()))
+        yield Last(end_ms)
+
+    def _metadata(self) -> dict[str, Any]:
+        told: dict[str, Any] = {"metrics": {"latencyMs": round(self.course.end_ms)}}
+        if self.behaviour.usage != "never":
+            counts = {"inputTokens": self.course.input_tokens, "outputTokens": self.course.output_tokens}
+            told["usage"] = {**counts, "totalTokens": sum(counts.values())}
+        if self.behaviour.served_model is not None:
+            told["trace"] = {"promptRouter": {"invokedModelId": self.behaviour.served_model}}
+        return told
+
+
+def event(name: str, record: Mapping[str, Any]) -> bytes:
+    """One event as a frame."""
+    return frame(compact(record), event_type=name, content_type="application/json", message_type="event")
+
+
+def exception(name: str, message: str) -> bytes:
+    """An exception inside a stream as a frame."""
+    return frame(
+        compact({"message": message}), exception_type=name, content_type="application/json", message_type="exception"
+    )
+
+
+def complaint(problem: Problem) -> Reply:
+    """An error response as Bedrock writes it."""
+    match problem:
+        case UnknownModel():
+            return _error(400, "ValidationException", "The provided model identifier is invalid.")
+        case NotStreaming():
+            return _error(400, "ValidationException", "The simulator only streams.")
+        case WrongKey(sent):
+            return _error(403, "UnrecognizedClientException", f"The security token {sent} is invalid.")
+        case BadRequest(message):
+            return _error(400, "ValidationException", message)
+
+
+def refused(behaviour: Behaviour, admission: Admission) -> Head:  # noqa: ARG001  # it says no more than this
+    """The refusal of a limiter: no header tells of it."""
+    body = compact({"message": "Too many requests, please wait before trying again."})
+    headers = {"content-type": "application/json", "x-amzn-ErrorType": "ThrottlingException:http://internal/"}
+    return Head(0.0, 429, headers, body)
+
+
+def _error(status: int, name: str, message: str) -> Reply:
+    return Reply(status, {"message": message}, {"x-amzn-ErrorType": name})
+
+
+def _delta(piece: Piece) -> dict[str, Any]:
+    match piece.kind:
+        case Kind.REASONING:
+            return {"reasoningContent": {"text": piece.text}}
+        case Kind.TOOL:
+            return {"toolUse": {"input": piece.text}}
+        case _:
+            return {"text": piece.text}
+
+
+def _hear(request: Request) -> Ask:
+    named = PATH.fullmatch(request.path.partition("?")[0])
+    if named is None:
+        raise ValueError("no model is named")
+    body = body_of(request.body)
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not messages:
+        raise ValueError("1 validation error detected: messages must not be empty")
+    config = body.get("inferenceConfig")
+    texts = [part.get("text", "") for one in messages for part in one["content"]]
+    return Ask(
+        model=unquote(named[1]),
+        cap=cap_of(config if isinstance(config, dict) else {}, "maxTokens"),
+        input_tokens=tokens_in(*texts),
+        body=body,
+    )
+
+
+def _key(request: Request) -> str:
+    """The bearer, or who signed; the signature itself is not verified."""
+    signed = _SIGNED_BY.match(request.headers.get("authorization", ""))
+    return signed[1] if signed else bearer(request)
+
+
+TONGUE: Final = Tongue(_hear, _key, Events, refused, complaint)

@@ -1,0 +1,116 @@
+"""Tongue: what the simulator must know of a wire format to answer in it."""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count
+from typing import Final
+
+from probes.simulator.answer_plan import Course
+from probes.simulator.behaviour import Behaviour
+from probes.simulator.faults.fault import Reply
+from probes.simulator.limiter import Admission
+from probes.simulator.request import Ask, Request
+from probes.simulator.script import SSE, Act, Event, Head
+
+# text goes out as UTF-8, not escaped: U+2028 inside a line is one of the traps
+_encoder: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
+def compact(value: object) -> bytes:
+    """A value as JSON of one line."""
+    return _encoder.encode(value).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class BadRequest:
+    """What was asked is not what can be asked, and why."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownModel:
+    """Nothing of this name is served."""
+
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotStreaming:
+    """An answer in one piece was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrongKey:
+    """The key that was sent, empty for none, is not the model's."""
+
+    sent: str
+
+
+Problem = BadRequest | UnknownModel | NotStreaming | WrongKey
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(ABC):
+    """One answer to be told. ``ident`` is its request id; ``headers`` are added to those of the stream."""
+
+    behaviour: Behaviour
+    ask: Ask
+    course: Course
+    ident: str
+    headers: Mapping[str, str]
+
+    @abstractmethod
+    def acts(self) -> Iterator[Act]:
+        """The head, the events in order of their due times, and the end."""
+
+    @property
+    def model(self) -> str:
+        """The name of what really served."""
+        return self.behaviour.served_model or self.ask.model
+
+    def head(self, kind: Mapping[str, str] = SSE, id_header: str | None = None) -> Head:
+        """The head of the stream, with the request id where the provider tells it."""
+        headers = {**kind, **self.headers}
+        if id_header is not None:
+            headers[id_header] = self.ident
+        if self.behaviour.timings == "openai":
+            headers["openai-processing-ms"] = str(round(self.course.ttfb_ms))
+        return Head(self.course.ttfb_ms, 200, headers)
+
+    def comments(self) -> Iterator[Event]:
+        """The behaviour's comments between headers and first token."""
+        if self.behaviour.comment is not None:
+            yield from self.waiting(f":{self.behaviour.comment}\n\n".encode())
+
+    def waiting(self, data: bytes) -> Iterator[Event]:
+        """``data`` at the intervals of the behaviour's comments, until the first token is due."""
+        for place in count(1):
+            due_ms = self.course.ttfb_ms + place * self.behaviour.comment_every_ms
+            if due_ms >= self.course.ttft_ms:
+                return
+            yield Event(due_ms, data)
+
+
+@dataclass(frozen=True, slots=True)
+class Tongue:
+    """One wire format, as the simulator hears and speaks it.
+
+    ``hear`` reads a request and raises ValueError, in the provider's words, for one that asks for nothing. ``key``
+    is the key it came with, empty for none. ``answer`` tells an answer; ``refuse`` says no for a limiter that admits
+    nothing now, ``complain`` for every other reason.
+    """
+
+    hear: Callable[[Request], Ask]
+    key: Callable[[Request], str]
+    answer: type[Answer]
+    refuse: Callable[[Behaviour, Admission], Head]
+    complain: Callable[[Problem], Reply]
+
+
+def bearer(request: Request) -> str:
+    """The bearer token of a request; empty for none."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return token if scheme == "Bearer" else ""

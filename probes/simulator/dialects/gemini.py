@@ -1,0 +1,167 @@
+"""Gemini: whole responses as nameless events, usage on each, no marker at the end (`providers.md` §5)."""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from probes.events import Kind
+from probes.simulator.answer_plan import Piece
+from probes.simulator.behaviour import Behaviour
+from probes.simulator.dialects.dialect import (
+    Answer,
+    BadRequest,
+    NotStreaming,
+    Problem,
+    Tongue,
+    UnknownModel,
+    WrongKey,
+    bearer,
+    compact,
+)
+from probes.simulator.faults.error_shapes import gemini_error, gemini_exhausted
+from probes.simulator.faults.fault import Reply
+from probes.simulator.limiter import Admission
+from probes.simulator.request import Ask, Request, Thinking, body_of, cap_of, tokens_in
+from probes.simulator.script import SSE, Act, Event, Head, Last
+
+PATH: Final = re.compile(r"/(?:.+/)?models/([^/:?]+):streamGenerateContent")
+_DAY_S: Final = 86_400.0
+
+
+class Contents(Answer):
+    """One answer's stream of responses. Thoughts that are not told are counted all the same, from the start."""
+
+    def acts(self) -> Iterator[Act]:
+        """The head, the pieces, and an empty part with a signature and the reason of the end; then it just ends."""
+        end_ms = self.course.end_ms
+        told = any(one.kind is Kind.REASONING for one in self.course.pieces)
+        thoughts, candidates = (0 if told else self.course.reasoning_tokens), 0
+        yield self._head()
+        yield from self.comments()
+        for piece in self.course.pieces:
+            if piece.kind is Kind.REASONING:
+                thoughts += piece.tokens
+            else:
+                candidates += piece.tokens
+            data = self._response([_part(piece)], thoughts, candidates)
+            yield Event(piece.due_ms, data, piece.kind, piece.text, piece.tokens)
+        last = {"text": "", "thoughtSignature": "c2ltdWxhdGVkIHNpZ25hdHVyZQ=="}
+        yield Event(end_ms, self._response([last], thoughts, candidates, self._finish_reason()))
+        yield Last(end_ms)
+
+    def _head(self) -> Head:
+        tier = self.behaviour.service_tier
+        return self.head(SSE if tier is None else {**SSE, "x-gemini-service-tier": tier})
+
+    def _response(
+        self, parts: list[dict[str, Any]], thoughts: int, candidates: int, finish_reason: str | None = None
+    ) -> bytes:
+        candidate: dict[str, Any] = {"content": {"parts": parts, "role": "model"}, "index": 0}
+        if finish_reason is not None:
+            candidate["finishReason"] = finish_reason
+        body: dict[str, Any] = {"candidates": [candidate]}
+        if self.behaviour.usage != "never":
+            body["usageMetadata"] = self._usage(thoughts, candidates)
+        body |= {"modelVersion": self.model, "responseId": self.ident}
+        return b"data: " + compact(body) + b"\r\n\r\n"
+
+    def _usage(self, thoughts: int, candidates: int) -> dict[str, Any]:
+        """The counts so far; a count of nothing is not told. Gateways that speak Gemini may not split the output."""
+        prompt = self.course.input_tokens
+        if not self.behaviour.reasoning_split:
+            thoughts, candidates = 0, candidates + thoughts
+        counts: dict[str, Any] = {
+            "promptTokenCount": prompt,
+            "candidatesTokenCount": candidates,
+            "totalTokenCount": prompt + candidates + thoughts,
+            "promptTokensDetails": [{"modality": "TEXT", "tokenCount": prompt}],
+            "thoughtsTokenCount": thoughts,
+        }
+        return {name: value for name, value in counts.items() if value} | dict(self.behaviour.usage_extra)
+
+    def _finish_reason(self) -> str:
+        if self.course.finish_reason == "length":
+            return "MAX_TOKENS"
+        return "SAFETY" if self.behaviour.kind is Kind.REFUSAL else "STOP"
+
+
+def complaint(problem: Problem) -> Reply:
+    """An error response as Google writes it."""
+    match problem:
+        case UnknownModel(model):
+            message = f"models/{model} is not found for API version v1beta, or is not supported for generateContent."
+            return Reply(404, gemini_error("NOT_FOUND", message))
+        case NotStreaming():
+            return Reply(
+                400, gemini_error("INVALID_ARGUMENT", "The simulator only streams events: alt=sse is missing.")
+            )
+        case WrongKey():
+            reason = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}
+            message = "API key not valid. Please pass a valid API key."
+            return Reply(400, gemini_error("INVALID_ARGUMENT", message, reason))
+        case BadRequest(message):
+            return Reply(400, gemini_error("INVALID_ARGUMENT", message))
+
+
+def refused(behaviour: Behaviour, admission: Admission) -> Head:
+    """The refusal of a limiter: no header tells of it, the body says which quota and how long to wait."""
+    allowance = behaviour.allowance
+    by_tokens = admission.refused_by == "tokens"
+    window_s = 0.0
+    if allowance is not None:
+        window_s = allowance.tokens_window_s if by_tokens else allowance.requests_window_s
+    body = gemini_exhausted(
+        "day" if window_s >= _DAY_S else "minute",
+        "tokens" if by_tokens else "requests",
+        math.ceil(admission.retry_after_s),
+    )
+    return Head(0.0, 429, {"content-type": "application/json; charset=UTF-8"}, compact(body))
+
+
+def _part(piece: Piece) -> dict[str, Any]:
+    match piece.kind:
+        case Kind.REASONING:
+            return {"text": piece.text, "thought": True}
+        case Kind.TOOL:  # arguments are an object here, and whole
+            return {"functionCall": {"name": "say", "args": {"text": piece.text}}}
+        case _:
+            return {"text": piece.text}
+
+
+def _hear(request: Request) -> Ask:
+    path, _, query = request.path.partition("?")
+    named = PATH.fullmatch(path)
+    if named is None:
+        raise ValueError(f"no model is named in {path}")
+    body = body_of(request.body)
+    if not isinstance(body.get("contents"), list) or not body["contents"]:
+        raise ValueError("* GenerateContentRequest.contents: contents is not specified")
+    wanted = _mapping(body.get("generationConfig"))
+    parts = [part for one in body["contents"] for part in _mapping(one).get("parts") or ()]
+    return Ask(
+        model=named[1],
+        cap=cap_of(wanted, "maxOutputTokens"),
+        input_tokens=tokens_in(*(_mapping(one).get("text", "") for one in parts)),
+        stream="alt=sse" in query.split("&"),
+        thinking=_thinking(_mapping(wanted.get("thinkingConfig"))),
+        body=body,
+    )
+
+
+def _thinking(asked: Mapping[str, Any]) -> Thinking:
+    if asked.get("thinkingBudget") == 0:
+        return "off"
+    return "shown" if asked.get("includeThoughts") is True else "hidden"
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _key(request: Request) -> str:
+    """The developer API's header, or Vertex' bearer."""
+    return request.headers.get("x-goog-api-key") or bearer(request)
+
+
+TONGUE: Final = Tongue(_hear, _key, Contents, refused, complaint)

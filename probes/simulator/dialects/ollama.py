@@ -1,0 +1,118 @@
+"""Ollama's own chat: a JSON object per line, durations in nanoseconds on the last (`providers.md` §19)."""
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from probes.events import Kind
+from probes.simulator.answer_plan import Piece
+from probes.simulator.behaviour import Behaviour
+from probes.simulator.dialects.dialect import (
+    Answer,
+    BadRequest,
+    NotStreaming,
+    Problem,
+    Tongue,
+    UnknownModel,
+    WrongKey,
+    bearer,
+    compact,
+)
+from probes.simulator.faults.fault import Reply
+from probes.simulator.limiter import Admission
+from probes.simulator.rate_limits import limit_headers
+from probes.simulator.request import Ask, Request, body_of, tokens_in
+from probes.simulator.script import Act, Event, Head, Last
+
+NDJSON: Final[Mapping[str, str]] = {"content-type": "application/x-ndjson"}
+
+
+class Lines(Answer):
+    """One answer's stream of lines."""
+
+    def acts(self) -> Iterator[Act]:
+        """The head, a line for every piece, and the last with what was counted and timed."""
+        end_ms = self.course.end_ms
+        yield self.head(NDJSON)
+        for piece in self.course.pieces:
+            data = self._line({"message": _message(piece), "done": False})
+            yield Event(piece.due_ms, data, piece.kind, piece.text, piece.tokens)
+        last = {"message": {"role": "assistant", "content": ""}, "done": True, "done_reason": self.course.finish_reason}
+        yield Event(end_ms, self._line(last | self._metrics()))
+        yield Last(end_ms)
+
+    def _metrics(self) -> dict[str, int]:
+        """Counts and durations; its queue is told nowhere but in the total, and what is zero is not told at all."""
+        if self.behaviour.usage == "never":
+            return {}
+        course = self.course
+        told = {
+            "total_duration": _ns(course.end_ms),
+            "load_duration": _ns(course.load_ms),
+            "prompt_eval_count": course.input_tokens,
+            "prompt_eval_duration": _ns(course.prefill_ms),
+            "eval_count": course.output_tokens,
+            "eval_duration": _ns(course.decode_ms),
+        }
+        return {name: value for name, value in {**told, **self.behaviour.usage_extra}.items() if value}
+
+    def _line(self, body: Mapping[str, Any]) -> bytes:
+        created = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+        return compact({"model": self.model, "created_at": created, **body}) + b"\n"
+
+
+def complaint(problem: Problem) -> Reply:
+    """An error response as Ollama writes it: a text."""
+    match problem:
+        case UnknownModel(model):
+            return Reply(404, {"error": f"model '{model}' not found"})
+        case NotStreaming():
+            return Reply(400, {"error": "the simulator only streams"})
+        case WrongKey():
+            return Reply(401, {"error": "unauthorized"})
+        case BadRequest(message):
+            return Reply(400, {"error": message})
+
+
+def refused(behaviour: Behaviour, admission: Admission) -> Head:
+    """The refusal of a limiter, which only the cloud has."""
+    headers = {"content-type": "application/json", **limit_headers(behaviour.limits, admission)}
+    return Head(0.0, 429, headers, compact({"error": "too many requests, please try again later"}))
+
+
+def _message(piece: Piece) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": ""}
+    match piece.kind:
+        case Kind.REASONING:
+            message["thinking"] = piece.text
+        case Kind.TOOL:  # arguments are an object here, and whole
+            message["tool_calls"] = [{"function": {"name": "say", "arguments": {"text": piece.text}}}]
+        case _:
+            message["content"] = piece.text
+    return message
+
+
+def _hear(request: Request) -> Ask:
+    body = body_of(request.body)
+    if not isinstance(body.get("model"), str) or not body["model"]:
+        raise ValueError("model is required")
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not messages:  # a load of the model, which answers nothing
+        raise ValueError("the simulator loads no model without messages")
+    options = body.get("options")
+    cap = options.get("num_predict") if isinstance(options, dict) else None
+    return Ask(
+        model=body["model"],
+        cap=cap if isinstance(cap, int) and cap > 0 else None,  # -1 is without end
+        input_tokens=tokens_in(*(one.get("content", "") for one in messages if isinstance(one, dict))),
+        stream=body.get("stream", True) is True,
+        thinking="off" if body.get("think") is False else "shown",
+        body=body,
+    )
+
+
+def _ns(ms: float) -> int:
+    return round(ms * 1e6)
+
+
+TONGUE: Final = Tongue(_hear, bearer, Lines, refused, complaint)

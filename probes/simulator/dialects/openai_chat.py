@@ -1,0 +1,181 @@
+"""OpenAI chat completions and its look-alikes: server-sent chunks, in the habits of one behaviour."""
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from probes.events import Kind
+from probes.simulator.answer_plan import Piece
+from probes.simulator.behaviour import Behaviour
+from probes.simulator.dialects.chat_usage import llamacpp, timings, usage
+from probes.simulator.dialects.dialect import (
+    Answer,
+    BadRequest,
+    NotStreaming,
+    Problem,
+    Tongue,
+    UnknownModel,
+    WrongKey,
+    bearer,
+    compact,
+)
+from probes.simulator.faults.fault import Reply
+from probes.simulator.limiter import Admission
+from probes.simulator.rate_limits import refusal
+from probes.simulator.request import Ask, Request, body_of, cap_of, tokens_in
+from probes.simulator.script import Act, Event, Head, Last
+
+
+def ask_of(data: bytes) -> Ask:
+    """The ask in a request body. Raises ValueError, saying what is wrong, for anything that is not one."""
+    body = body_of(data)
+    if not isinstance(body.get("model"), str):
+        raise ValueError("you must provide a model parameter")
+    if not isinstance(body.get("messages"), list) or not body["messages"]:
+        raise ValueError("you must provide a messages parameter")
+    options = body.get("stream_options") or {}
+    return Ask(
+        model=body["model"],
+        cap=cap_of(body, "max_completion_tokens", "max_output_tokens", "max_tokens"),
+        input_tokens=tokens_in(*(one.get("content", "") for one in body["messages"] if isinstance(one, dict))),
+        stream=body.get("stream") is True,
+        usage=isinstance(options, dict) and options.get("include_usage") is True,
+        body=body,
+    )
+
+
+class Chunks(Answer):
+    """One answer's stream of chunks; ``SORT`` is what each calls itself."""
+
+    SORT = "chat.completion.chunk"
+
+    def acts(self) -> Iterator[Act]:
+        """The head, the chunks in order of their due times, the marker and the end."""
+        end_ms = self.course.end_ms
+        yield self.head(id_header=self.behaviour.request_id_header)
+        if self.behaviour.role_first:
+            yield self._event(self.course.ttfb_ms, {"role": "assistant", "content": ""}, written=0)
+        yield from self.comments()
+        written = 0
+        for piece in self.course.pieces:
+            first = written == 0
+            written += piece.tokens
+            yield self._output(piece, first, written)
+        yield self._finish(end_ms)
+        if self._usage_apart:
+            yield self._data(end_ms, {"choices": [], "usage": self._usage(), **self._timings_of_last()})
+        if self.behaviour.done:
+            yield Event(end_ms, b"data: [DONE]\n\n")
+        yield Last(end_ms)
+
+    @property
+    def _usage_apart(self) -> bool:
+        wanted = self.ask.usage or not self.behaviour.usage_when_asked
+        return self.behaviour.usage == "own_chunk" and wanted
+
+    def _output(self, piece: Piece, first: bool, written: int) -> Event:
+        delta = self._delta(piece)
+        if first and not self.behaviour.role_first:
+            delta = {"role": "assistant", **delta}
+        data = self._event(piece.due_ms, delta, written=written).data
+        return Event(piece.due_ms, data, piece.kind, piece.text, piece.tokens)
+
+    def _delta(self, piece: Piece) -> dict[str, Any]:
+        style = self.behaviour.reasoning_style
+        match piece.kind:
+            case Kind.REASONING if style == "parts":
+                thinking = [{"type": "text", "text": piece.text}]
+                return {"content": [{"type": "thinking", "thinking": thinking}]}
+            case Kind.REASONING if style == "reasoning_content":  # DeepSeek's content is null meanwhile
+                return {"content": None, "reasoning_content": piece.text}
+            case Kind.REASONING:
+                return {"reasoning": piece.text}
+            case Kind.REFUSAL:
+                return {"refusal": piece.text}
+            case Kind.TOOL:
+                return {"tool_calls": [{"index": 0, "function": {"arguments": piece.text}}]}
+            case _ if style == "parts":
+                return {"content": [{"type": "text", "text": piece.text}]}
+            case _:
+                return {"content": piece.text}
+
+    def _choice(self, delta: Mapping[str, Any], finish_reason: str | None) -> dict[str, Any]:
+        return {"index": 0, "delta": delta, "finish_reason": finish_reason}
+
+    def _event(self, due_ms: float, delta: Mapping[str, Any], written: int) -> Event:
+        body: dict[str, Any] = {"choices": [self._choice(delta, None)]}
+        if self.behaviour.usage == "every_chunk":
+            body["usage"] = self._usage(written)
+        elif self._usage_apart:
+            body["usage"] = None
+        if self.behaviour.timings == "llamacpp" and self.ask.body.get("timings_per_token") is True:
+            body["timings"] = llamacpp(self.course, written)
+        return self._data(due_ms, body)
+
+    def _finish(self, due_ms: float) -> Event:
+        choice = self._choice({}, self.course.finish_reason)
+        body: dict[str, Any] = {"choices": [choice]}
+        match self.behaviour.usage:
+            case "finish" | "every_chunk":
+                body["usage"] = self._usage()
+            case "x_groq":
+                body["x_groq"] = {"id": self.ident, "usage": self._usage()}
+            case "choice":
+                choice["usage"] = self._usage()
+        # Cerebras and Fireworks tell their times with the finish, llama.cpp with whatever chunk is the last
+        if self.behaviour.timings != "llamacpp" or not self._usage_apart:
+            body |= timings(self.behaviour, self.ask, self.course)
+        return self._data(due_ms, body)
+
+    def _timings_of_last(self) -> dict[str, Any]:
+        llamacpp = self.behaviour.timings == "llamacpp"
+        return timings(self.behaviour, self.ask, self.course) if llamacpp else {}
+
+    def _usage(self, written: int | None = None) -> dict[str, Any]:
+        return usage(self.behaviour, self.course, written)
+
+    def _data(self, due_ms: float, body: Mapping[str, Any]) -> Event:
+        chunk: dict[str, Any] = {
+            "id": self.ident,
+            "object": self.SORT,
+            "created": int(time.time()),
+            "model": self.model,
+            "system_fingerprint": "fp_sim",  # Cerebras' own client takes no chunk without one for a chunk
+        }
+        if self.behaviour.served_by is not None:
+            chunk["provider"] = self.behaviour.served_by
+        if self.behaviour.service_tier is not None:
+            chunk["service_tier"] = self.behaviour.service_tier
+        return Event(due_ms, b"data: " + compact({**chunk, **body}) + b"\n\n")
+
+
+def complaint(problem: Problem) -> Reply:
+    """An error response as OpenAI writes it."""
+    match problem:
+        case UnknownModel(model):
+            message = f"The model `{model}` does not exist or you do not have access to it."
+            return _error(404, message, "model_not_found")
+        case NotStreaming():
+            return _error(400, "The simulator only streams.", "unsupported_value")
+        case WrongKey(sent):
+            # providers do echo keys in this message, and it must not come out anywhere
+            return _error(401, f"Incorrect API key provided: {sent}.", "invalid_api_key")
+        case BadRequest(message):
+            return _error(400, message, None)
+
+
+def refused(behaviour: Behaviour, admission: Admission) -> Head:
+    """The refusal of a limiter, in the words of the look-alike."""
+    return refusal(behaviour.limits, admission)
+
+
+def _error(status: int, message: str, code: str | None) -> Reply:
+    error = {"message": message, "type": "invalid_request_error", "param": None, "code": code}
+    return Reply(status, {"error": error})
+
+
+def _hear(request: Request) -> Ask:
+    return ask_of(request.body)
+
+
+TONGUE: Final = Tongue(_hear, bearer, Chunks, refused, complaint)

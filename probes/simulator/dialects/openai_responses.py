@@ -1,0 +1,216 @@
+"""OpenAI Responses: numbered, named events around items, and usage with the whole answer (`providers.md` §2)."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from heapq import merge
+from itertools import groupby
+from typing import Any, Final
+
+from probes.events import Kind
+from probes.simulator.answer_plan import Piece
+from probes.simulator.dialects.dialect import Answer, Tongue, bearer, compact
+from probes.simulator.dialects.openai_chat import complaint, refused
+from probes.simulator.request import Ask, Request, Thinking, body_of, cap_of, tokens_in
+from probes.simulator.script import Act, Event, Last
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One event before it is numbered and framed; with the piece it carries, where it carries one."""
+
+    due_ms: float
+    kind: str
+    fields: Mapping[str, Any]
+    piece: Piece | None = None
+
+
+class Responses(Answer):
+    """One answer's stream of response events."""
+
+    def acts(self) -> Iterator[Act]:
+        """The head, the events and the end; no ``[DONE]``, which no recorded stream has."""
+        yield self.head(id_header=self.behaviour.request_id_header)
+        yield from merge(self.numbered(_named), self.comments(), key=lambda one: one.due_ms)
+        yield Last(self.course.end_ms)
+
+    def numbered(self, form: Callable[[Mapping[str, Any]], bytes]) -> Iterator[Event]:
+        """The events, numbered, in the ``form`` of a transport."""
+        for number, told in enumerate(self.events()):
+            data = form({"type": told.kind, "sequence_number": number, **told.fields})
+            piece = told.piece
+            if piece is None:
+                yield Event(told.due_ms, data)
+            else:
+                yield Event(told.due_ms, data, piece.kind, piece.text, piece.tokens)
+
+    def events(self) -> Iterator[Told]:
+        """What is told, in order, however it is framed."""
+        ttfb_ms, end_ms = self.course.ttfb_ms, self.course.end_ms
+        started = self._response("in_progress", [])
+        yield Told(ttfb_ms, "response.created", {"response": started})
+        yield Told(ttfb_ms, "response.in_progress", {"response": started})
+        output: list[dict[str, Any]] = []
+        if self._thinks_unseen:
+            item = {"id": f"rs_{self.ident}", "type": "reasoning", "summary": []}
+            yield Told(self.course.ttft_ms, "response.output_item.added", {"output_index": 0, "item": item})
+            due_ms = self.course.pieces[0].due_ms if self.course.pieces else end_ms
+            yield Told(due_ms, "response.output_item.done", {"output_index": 0, "item": item})
+            output.append(item)
+        for kind, group in groupby(self.course.pieces, lambda one: one.kind):
+            pieces = tuple(group)
+            item = self._item(kind, len(output), "".join(one.text for one in pieces))
+            yield from self._told(item, len(output), kind, pieces)
+            output.append(item)
+        capped = self.course.finish_reason == "length"
+        status = "incomplete" if capped else "completed"
+        yield Told(end_ms, f"response.{status}", {"response": self._response(status, output)})
+
+    @property
+    def _thinks_unseen(self) -> bool:
+        told = any(one.kind is Kind.REASONING for one in self.course.pieces)
+        return self.course.reasoning_tokens > 0 and not told
+
+    def _told(self, item: dict[str, Any], place: int, kind: Kind, pieces: tuple[Piece, ...]) -> Iterator[Told]:
+        """One item: added, its part, the deltas, and all of it again, done."""
+        first_ms, last_ms = pieces[0].due_ms, pieces[-1].due_ms
+        where: dict[str, Any] = {"item_id": item["id"], "output_index": place}
+        stem, part_stem, index = self._names(kind)
+        inside = where if index is None else {**where, index: 0}
+        text = "".join(one.text for one in pieces)
+        key = {Kind.TOOL: "arguments", Kind.REFUSAL: "refusal"}.get(kind, "text")
+        begun = {"output_index": place, "item": _begun(item)}
+        yield Told(first_ms, "response.output_item.added", begun)
+        if part_stem:
+            yield Told(first_ms, f"{part_stem}.added", {**inside, "part": self._part(kind, "")})
+        for piece in pieces:
+            yield Told(piece.due_ms, f"{stem}.delta", {**inside, "delta": piece.text}, piece)
+        yield Told(last_ms, f"{stem}.done", {**inside, key: text})
+        if part_stem:
+            yield Told(last_ms, f"{part_stem}.done", {**inside, "part": self._part(kind, text)})
+        yield Told(last_ms, "response.output_item.done", {"output_index": place, "item": item})
+
+    def _names(self, kind: Kind) -> tuple[str, str, str | None]:
+        """What the events of a kind are called, what those of its part, and by what a part is counted."""
+        match kind:
+            case Kind.REASONING if self._raw:
+                return "response.reasoning_text", "response.content_part", "content_index"
+            case Kind.REASONING:
+                stem = "response.reasoning_summary"
+                return f"{stem}_text", f"{stem}_part", "summary_index"
+            case Kind.REFUSAL:
+                return "response.refusal", "response.content_part", "content_index"
+            case Kind.TOOL:
+                return "response.function_call_arguments", "", None
+            case Kind.ANSWER:
+                return "response.output_text", "response.content_part", "content_index"
+
+    @property
+    def _raw(self) -> bool:
+        return self.behaviour.reasoning_style == "reasoning_text"
+
+    def _part(self, kind: Kind, text: str) -> dict[str, Any]:
+        match kind:
+            case Kind.REASONING:
+                return {"type": "reasoning_text" if self._raw else "summary_text", "text": text}
+            case Kind.REFUSAL:
+                return {"type": "refusal", "refusal": text}
+            case _:
+                return {"type": "output_text", "annotations": [], "logprobs": [], "text": text}
+
+    def _item(self, kind: Kind, place: int, text: str) -> dict[str, Any]:
+        """A whole item as it stands in the output."""
+        ident = f"{self.ident}-{place}"
+        match kind:
+            case Kind.REASONING:
+                part = [self._part(kind, text)]
+                content = {"summary": [], "content": part} if self._raw else {"summary": part}
+                return {"id": f"rs_{ident}", "type": "reasoning", **content}
+            case Kind.TOOL:
+                called = {"call_id": f"call_{ident}", "name": "say", "arguments": text}
+                return {"id": f"fc_{ident}", "type": "function_call", "status": "completed", **called}
+            case _:
+                said = {"status": "completed", "content": [self._part(kind, text)], "role": "assistant"}
+                return {"id": f"msg_{ident}", "type": "message", **said}
+
+    def _response(self, status: str, output: list[dict[str, Any]]) -> dict[str, Any]:
+        """The response object; with a status of the end it has the usage and the tier that served."""
+        over = status != "in_progress"
+        asked = self.ask.body.get("service_tier") or "auto"
+        served = self.behaviour.service_tier or ("default" if asked == "auto" else asked)
+        counts = over and self.behaviour.usage != "never"
+        return {
+            "id": f"resp_{self.ident}",
+            "object": "response",
+            "created_at": int(time.time()),
+            "status": status,
+            "error": None,
+            "incomplete_details": {"reason": "max_output_tokens"} if status == "incomplete" else None,
+            "max_output_tokens": self.ask.cap,
+            "model": self.model,
+            "output": output,
+            "parallel_tool_calls": True,
+            "reasoning": self.ask.body.get("reasoning") or {"effort": None, "summary": None},
+            "service_tier": served if over else asked,
+            "store": self.ask.body.get("store", True),
+            "tool_choice": "auto",
+            "tools": [],
+            "usage": self._usage() if counts else None,
+        }
+
+    def _usage(self) -> dict[str, Any]:
+        course = self.course
+        split = {"output_tokens_details": {"reasoning_tokens": course.reasoning_tokens}}
+        return {
+            "input_tokens": course.input_tokens,
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens": course.output_tokens,
+            **(split if self.behaviour.reasoning_split else {}),
+            "total_tokens": course.input_tokens + course.output_tokens,
+            **self.behaviour.usage_extra,
+        }
+
+
+def ask_of(body: Mapping[str, Any]) -> Ask:
+    """The ask in the fields of a ``response.create``. Raises ValueError for what asks for nothing."""
+    if not isinstance(body.get("model"), str):
+        raise ValueError("Missing required parameter: 'model'.")
+    prompt = body.get("input")
+    if not isinstance(prompt, str | list) or not prompt:
+        raise ValueError("Missing required parameter: 'input'.")
+    prompts = (
+        [prompt] if isinstance(prompt, str) else [one.get("content", "") for one in prompt if isinstance(one, dict)]
+    )
+    return Ask(
+        model=body["model"],
+        cap=cap_of(body, "max_output_tokens"),
+        input_tokens=tokens_in(*prompts),
+        stream=body.get("stream") is True,
+        thinking=_thinking(body.get("reasoning")),
+        body=body,
+    )
+
+
+def _named(body: Mapping[str, Any]) -> bytes:
+    """A server-sent event with the name its data has."""
+    return f"event: {body['type']}\n".encode() + b"data: " + compact(body) + b"\n\n"
+
+
+def _hear(request: Request) -> Ask:
+    return ask_of(body_of(request.body))
+
+
+def _thinking(asked: object) -> Thinking:
+    asked = asked if isinstance(asked, dict) else {}
+    if asked.get("effort") == "none":
+        return "off"
+    return "shown" if asked.get("summary") else "hidden"
+
+
+def _begun(item: Mapping[str, Any]) -> dict[str, Any]:
+    """An item as it is added: under way, with nothing in it yet."""
+    empty = {"summary": [], "content": [], "arguments": "", "status": "in_progress"}
+    return {name: empty.get(name, value) for name, value in item.items()}
+
+
+TONGUE: Final = Tongue(_hear, bearer, Responses, refused, complaint)

@@ -1,0 +1,30 @@
+"""OpenAI Responses over a WebSocket: the events of the HTTP tongue, a message each (`providers.md` §3)."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from probes.simulator.dialects.dialect import Tongue, bearer, compact
+from probes.simulator.dialects.openai_chat import complaint, refused
+from probes.simulator.dialects.openai_responses import Responses, ask_of
+from probes.simulator.request import Ask, Request, body_of
+from probes.simulator.script import Act, Last
+
+
+class Messages(Responses):
+    """One answer's messages."""
+
+    def acts(self) -> Iterator[Act]:
+        """The events and the end. Headers came with the upgrade, and what keeps a socket alive is no message."""
+        yield from self.numbered(compact)
+        yield Last(self.course.end_ms)
+
+
+def _hear(request: Request) -> Ask:
+    body = body_of(request.body)
+    if body.get("type") != "response.create":
+        raise ValueError("Invalid value for 'type': expected 'response.create'.")
+    return replace(ask_of(body), stream=True)  # the message has no such field
+
+
+TONGUE: Final = Tongue(_hear, bearer, Messages, refused, complaint)

@@ -1,0 +1,126 @@
+"""RoundTrips: the network round trips of one connection, out of what the kernel measures of every request's ACK.
+
+The kernel keeps no single sample, but its smoothed round trip moves by an eighth of what a new sample differs from it
+(RFC 6298 §2; Linux, tcp_rtt_estimator), so where exactly one segment was sent and acknowledged between two looks, the
+sample follows from both, to 8 µs.
+
+An ACK may be late, and then is no round trip of the network (RFC 1122 §4.2.3.2). Linux holds it back until the answer
+where the last answers came at once, else until the server reads, but for at most 40 ms. It acknowledges at once what
+comes after a rest longer than its retransmission timeout, and when it has once held back an ACK for too long
+(tcp_event_data_recv, tcp_delack_timer_handler). So a sample that is larger than the newest known counts only where none
+of this can be the reason. The kernel's own minimum holds no late ACK either, but it takes no larger sample of a lone
+segment at all, however much longer the way has become (tcp_update_rtt_min).
+"""
+
+import socket
+import time
+from collections import deque
+from typing import Final
+
+from probes.sockets.stamp import Stamp
+from probes.sockets.tcp_info import TcpInfo, read_tcp_info
+from probes.transport.setup import Step
+
+HELD_BACK_US: Final = 40_000
+"""The least time after which Linux sends an ACK that no answer takes along; others wait longer."""
+
+RESTED_NS: Final = 1_000_000_000
+"""Longer than the retransmission timeout of a server up to half a second away."""
+
+TOGETHER_US: Final = 100
+"""An ACK so shortly before the answer came with it."""
+
+OLD_NS: Final = 300_000_000_000
+"""A round trip older than five minutes says nothing of the network now; Linux's own minimum forgets it then."""
+
+_KEPT: Final = 8
+
+
+class RoundTrips:
+    """Looks at the kernel's figures before a request is sent, and again when something comes after it.
+
+    ``connect`` is the connection's handshake, for systems whose kernel tells nothing. ``waiting``: a request was sent
+    and nothing has come yet.
+    """
+
+    def __init__(self, sock: socket.socket, connect: Step | None = None) -> None:
+        self.waiting = False
+        self._sock = sock
+        self._before: TcpInfo | None = None
+        self._sent_ns = time.monotonic_ns()
+        self._rested = False
+        self._previous_us: int | None = None
+        self._samples: deque[tuple[int, int]] = deque(maxlen=_KEPT)
+        opened = read_tcp_info(sock)
+        if opened is not None and opened.rtt_us and not opened.retransmitted:
+            self._add(opened.rtt_us, connect.stop if connect else self._sent_ns)
+        elif opened is None and connect is not None:
+            self._add((connect.stop - connect.start) // 1000, connect.stop)
+
+    def since(self, start_ns: int) -> int | None:
+        """The smallest round trip (ns) measured since an instant (monotonic ns).
+
+        Else the newest, where it is not `OLD_NS`; None where there is none.
+        """
+        own = [us for at, us in self._samples if at >= start_ns]
+        newest = self._newest_us(time.monotonic_ns())
+        found = min(own) if own else newest
+        return None if found is None else found * 1000
+
+    def sending(self) -> None:
+        """A request is about to be sent."""
+        self._before = read_tcp_info(self._sock)
+        now = time.monotonic_ns()
+        self._rested = now - self._sent_ns >= RESTED_NS
+        self._sent_ns, self.waiting = now, self._before is not None
+
+    def arrived(self, stamp: Stamp) -> None:
+        """Something came after the request; by now its ACK has, as a rule."""
+        before, after = self._before, read_tcp_info(self._sock)
+        if before is None or after is None:
+            self.waiting = False
+        elif not after.unacked:
+            self.waiting = False
+            waited_us = (stamp.at - (stamp.doubt or 0) - self._sent_ns) // 1000
+            if not before.unacked and after.retransmitted == before.retransmitted:  # else whose ACK it was? RFC 6298 §3
+                self._judge(before, after, waited_us, stamp.at)
+
+    def _judge(self, before: TcpInfo, after: TcpInfo, waited_us: int, at: int) -> None:
+        """Take what was measured between two looks for a round trip, unless the ACK may have been late."""
+        sample_us = lone_sample_us(before, after)
+        if sample_us is None:
+            if after.least_us is not None and segments(before, after) > 1:
+                self._add(after.least_us, at)  # every second full segment is acknowledged at once (RFC 5681 §4.2)
+            return
+        newest_us = self._newest_us(at)
+        if newest_us is not None and sample_us <= newest_us:
+            self._add(sample_us, at)
+            return
+        if sample_us >= waited_us - TOGETHER_US:
+            return
+        sudden = self._previous_us is not None and sample_us >= self._previous_us + HELD_BACK_US
+        self._previous_us = sample_us
+        if newest_us is None or (self._rested and not sudden):
+            self._add(sample_us, at)
+
+    def _newest_us(self, now: int) -> int | None:
+        return self._samples[-1][1] if self._samples and now - self._samples[-1][0] <= OLD_NS else None
+
+    def _add(self, us: int, at: int) -> None:
+        self._previous_us = us
+        self._samples.append((at, us))
+
+
+def segments(before: TcpInfo, after: TcpInfo) -> int:
+    """How many segments with data were sent between two looks, as far as the kernel tells."""
+    return (after.data_segments or 0) - (before.data_segments or 0)
+
+
+def lone_sample_us(before: TcpInfo, after: TcpInfo) -> int | None:
+    """The round trip, µs, of the only segment with data that was sent between two looks; None where it was not one."""
+    if after.latest_us is not None:
+        return after.latest_us
+    if segments(before, after) != 1:
+        return None
+    found = before.rtt_us + 8 * (after.rtt_us - before.rtt_us) if before.rtt_us else after.rtt_us
+    return max(found, after.least_us or 0)

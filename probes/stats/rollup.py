@@ -1,0 +1,194 @@
+"""Rollup: what a stretch of one endpoint's samples comes to: counts, extremes and sketches; rollups add up."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final, Literal, NamedTuple
+
+from probes.outcome import FAILED, NEVER_SENT, Outcome
+from probes.sample import Sample
+from probes.stats.measured import is_measured, measured
+from probes.stats.sketch import Sketch
+
+Tier = Literal["minute", "hour", "day", "month"]
+TIERS: Final[tuple[Tier, ...]] = ("minute", "hour", "day", "month")
+"""Finest first. All begin at full minutes, hours, days and months of UTC."""
+
+LENGTH_MS: Final[dict[Tier, int]] = {"minute": 60_000, "hour": 3_600_000, "day": 86_400_000, "month": 31 * 86_400_000}
+"""How long a bucket of a tier is; of a month the longest there is."""
+
+METRICS: Final = ("ttft_ms", "tokens_per_s", "ttfa_ms", "e2e_ms", "gap_max_ms")
+"""What is sketched, as `probes.sample.Sample` names it, where `probes.stats.measured` says that it counts."""
+
+EXTENTS: Final = (*METRICS, "headroom")
+"""What the least and the most are kept of: also of the headroom, the share of the tightest rate limit that is left."""
+
+
+def bucket_of(tier: Tier, at: int) -> int:
+    """The beginning of the bucket that ``at`` is in; both milliseconds since the epoch."""
+    if tier == "month":
+        return _month(datetime.fromtimestamp(at // 1000, UTC))
+    return at // LENGTH_MS[tier] * LENGTH_MS[tier]
+
+
+def after(tier: Tier, start: int) -> int:
+    """The beginning of the bucket after the one that begins at ``start``."""
+    return bucket_of(tier, start + LENGTH_MS[tier])
+
+
+def _month(day: datetime) -> int:
+    return round(datetime(day.year, day.month, 1, tzinfo=UTC).timestamp()) * 1000
+
+
+class Extent(NamedTuple):
+    """The least and the most of some values."""
+
+    low: float
+    high: float
+
+
+class Spot(NamedTuple):
+    """Which rollup: a bucket of a tier, of one endpoint (the row of the store) on one kind of connection.
+
+    ``connection`` is ``warm``, ``cold``, or ``none`` of samples that came to no connection.
+    """
+
+    tier: Tier
+    endpoint_id: int
+    connection: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rollup:
+    """Counts per outcome, and of the trusted `ok` samples the extent and the sketch of every metric of `METRICS`.
+
+    The extent of ``headroom`` is of all samples that told it. ``untrusted`` counts `ok` samples that the engine itself
+    had held up, ``buffered`` others that something on the way held back; ``last_at`` is when the newest sample began,
+    milliseconds since the epoch. Costs and tokens that are not known count as nothing.
+    """
+
+    outcomes: Mapping[str, int] = field(default_factory=dict)
+    untrusted: int = 0
+    buffered: int = 0
+    last_at: int = 0
+    cost_usd: float = 0.0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    extents: Mapping[str, Extent] = field(default_factory=dict)
+    sketches: Mapping[str, Sketch] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, samples: Sequence[Sample]) -> "Rollup":
+        """What samples come to, one at least."""
+        ok = [one for one in samples if one.outcome is Outcome.OK]
+        good = [one for one in ok if is_measured(one)]
+        columns = {name: _known(measured(one, name) for one in good) for name in METRICS}
+        spread = columns | {"headroom": _known(map(_headroom, samples))}
+        return cls(
+            outcomes=Counter(one.outcome.value for one in samples),
+            untrusted=len(ok) - len(good),
+            buffered=sum(bool(one.buffered) for one in good),
+            last_at=max(one.started_at for one in samples),
+            cost_usd=math.fsum(_known(one.cost_usd for one in samples)),
+            input_tokens=sum(_counted(one.input_tokens) for one in samples),
+            output_tokens=sum(_counted(one.output_tokens) for one in samples),
+            extents={name: Extent(min(values), max(values)) for name, values in spread.items() if values},
+            sketches={name: Sketch.of(values) for name, values in columns.items() if values},
+        )
+
+    def __add__(self, other: "Rollup") -> "Rollup":
+        return Rollup(
+            outcomes=_counted_up(self.outcomes, other.outcomes),
+            untrusted=self.untrusted + other.untrusted,
+            buffered=self.buffered + other.buffered,
+            last_at=max(self.last_at, other.last_at),
+            cost_usd=self.cost_usd + other.cost_usd,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            extents=_joined(self.extents, other.extents),
+            sketches=_added(self.sketches, other.sketches),
+        )
+
+    @property
+    def ok(self) -> int:
+        """Samples that were `ok`, untrusted ones among them."""
+        return self.outcomes.get(Outcome.OK, 0)
+
+    @property
+    def failed(self) -> int:
+        """Samples that the error rate counts as failed."""
+        return sum(count for outcome, count in self.outcomes.items() if outcome in FAILED)
+
+    @property
+    def hits(self) -> int:
+        """Rate-limit hits."""
+        return self.outcomes.get(Outcome.RATE_LIMITED, 0)
+
+    @property
+    def never_sent(self) -> int:
+        """Samples of probes that were never sent."""
+        return sum(count for outcome, count in self.outcomes.items() if outcome in NEVER_SENT)
+
+
+def rolled(samples: Iterable[tuple[int, Sample]], tiers: Iterable[Tier] = TIERS) -> dict[Spot, Rollup]:
+    """What samples come to, each with the id of its endpoint's row, bucket by bucket."""
+    minutes: dict[tuple[int, str, int], list[Sample]] = defaultdict(list)
+    for endpoint_id, sample in samples:
+        minutes[endpoint_id, sample.connection or "none", bucket_of("minute", sample.started_at)].append(sample)
+    found: dict[Spot, Rollup] = {}
+    wanted = tuple(tiers)
+    for (endpoint_id, connection, minute), some in minutes.items():
+        one = Rollup.of(some)
+        for tier in wanted:
+            spot = Spot(tier, endpoint_id, connection, bucket_of(tier, minute))
+            known = found.get(spot)
+            found[spot] = one if known is None else known + one
+    return found
+
+
+def _known(values: Iterable[float | None]) -> list[float]:
+    """The values that are possible."""
+    return [value for one in values if (value := _possible(one)) is not None]
+
+
+def _possible(value: float | None) -> float | None:
+    """The value, None where it is negative or not a number: that is no measurement."""
+    return value if value is not None and 0 <= value < math.inf else None
+
+
+def _counted(tokens: int | None) -> int:
+    """Tokens come from providers: what is beyond 31 bits is no count (`probes.store.row` has the same bound)."""
+    return tokens if tokens is not None and 0 <= tokens < 2**31 else 0
+
+
+def _headroom(sample: Sample) -> float | None:
+    """What the tightest of the two common buckets has left, as a share of 1, where a response said it."""
+    pairs = ((sample.requests_remaining, sample.requests_limit), (sample.tokens_remaining, sample.tokens_limit))
+    left = [max(remaining, 0.0) / limit for remaining, limit in pairs if remaining is not None and limit]
+    return min(left, default=None)
+
+
+def _counted_up(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    found = dict(one)
+    for outcome, count in other.items():
+        found[outcome] = found.get(outcome, 0) + count
+    return found
+
+
+def _joined(one: Mapping[str, Extent], other: Mapping[str, Extent]) -> dict[str, Extent]:
+    found = dict(one)
+    for name, extent in other.items():
+        known = found.get(name, extent)
+        found[name] = Extent(min(known.low, extent.low), max(known.high, extent.high))
+    return found
+
+
+def _added(one: Mapping[str, Sketch], other: Mapping[str, Sketch]) -> dict[str, Sketch]:
+    found = dict(one)
+    for name, sketch in other.items():
+        known = found.get(name)
+        found[name] = sketch if known is None else known + sketch
+    return found

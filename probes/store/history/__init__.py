@@ -1,0 +1,1 @@
+"""The history as a whole: checked, copied, merged, rebuilt, shrunk."""

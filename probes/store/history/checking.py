@@ -1,0 +1,149 @@
+"""Checking: whether a store is sound: its file, its references, its rollups against each other and the samples."""
+# ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from probes.outcome import Outcome
+from probes.stats.rollup import TIERS, Rollup, Tier
+from probes.store.problem import StoreProblem
+from probes.store.read.snapshot import Row, Snapshot
+from probes.store.retention import FINER, HELD, Held, up, whole_since
+from probes.store.write.rollup_rows import READ, rollup_of
+
+Progress = Callable[[str, int, int], None]
+"""Told what is looked at, how much of it is done, and how much there is; 0 of 0 where that is not known."""
+
+REBUILD: Final = "inftop history rebuild makes rollups again from the samples there are"
+RESCUE: Final = "the file is damaged: keep a copy, and move what can be read into a new store with inftop history copy"
+
+SOME: Final = 20
+"""Troubles of one kind that are told at most."""
+
+_STEPS: Final = 1_000_000
+_EVERY: Final = 2_000
+_COUNTS: Final = ("samples", "ok", "failed", "rate_limited", "never_sent", "untrusted", "buffered")
+_SUMS: Final = ", ".join(f"sum({name})" for name in _COUNTS)
+_OF_TIER: Final = f"SELECT endpoint_id, {_SUMS} FROM rollup WHERE tier = ? AND start >= ? GROUP BY endpoint_id"
+_OF_SAMPLES: Final = "SELECT endpoint_id, count(*) FROM sample WHERE started_at >= ? GROUP BY endpoint_id"
+_LOST: Final = "SELECT count(*) FROM {table} WHERE endpoint_id NOT IN (SELECT id FROM endpoint)"
+_PAIRS: Final = f"""
+SELECT {", ".join(f"rollup.{name}" for name in _COUNTS)}, {READ}
+FROM rollup LEFT JOIN sketch USING (tier, endpoint_id, connection, start)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Something that is wrong with a store, and what to do about it."""
+
+    what: str
+    advice: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was looked at, and all that is wrong; ``notes`` say what could not be looked at."""
+
+    samples: int
+    rollups: int
+    troubles: tuple[Trouble, ...]
+    notes: tuple[str, ...]
+
+
+def check(url: str, on_progress: Progress = lambda _what, _done, _total: None) -> Checked:
+    """Look at all of a store as of one moment; others may write to it. Raises StoreProblem where it cannot be read."""
+    with Snapshot(url) as store:
+        troubles = list(_of_file(store, on_progress)) if store.of_sqlite else []
+        if troubles:
+            return Checked(0, 0, tuple(troubles), ("nothing else was looked at",))
+        samples: int = store.one("SELECT count(*) FROM sample")[0]
+        if not store.is_current:
+            note = "an older inftop wrote it: its rollups can be looked at when a recorder has brought it up to date"
+            return Checked(samples, 0, (), (note,))
+        rollups: int = store.one("SELECT count(*) FROM rollup")[0]
+        troubles += _of_references(store)
+        notes = []
+        if any(store.rows("SELECT 1 FROM unrolled")):
+            notes.append("some samples are in no rollup yet: a recorder works them off, or inftop history rebuild")
+        else:
+            troubles += _of_sums(store)
+        troubles += _of_rollups(store, rollups, on_progress)
+        return Checked(samples, rollups, tuple(troubles), tuple(notes))
+
+
+def _of_file(store: Snapshot, on_progress: Progress) -> Iterator[Trouble]:
+    """What SQLite finds in the pages of its file."""
+
+    def step() -> bool:
+        on_progress("file", 0, 0)
+        return False
+
+    store.on_steps(step, _STEPS)
+    try:
+        for (words,) in store.rows(f"PRAGMA integrity_check({SOME})"):
+            if words != "ok":
+                yield Trouble(f"the file: {words}", RESCUE)
+    except StoreProblem as problem:
+        yield Trouble(f"the file: {problem.detail}", RESCUE)
+    finally:
+        store.on_steps(None, 0)
+
+
+def _of_references(store: Snapshot) -> Iterator[Trouble]:
+    for table in ("sample", "rollup", "sketch", "answer"):
+        (count,) = store.one(_LOST.format(table=table))
+        if count:
+            yield Trouble(f"{count:,} rows of {table} are of an endpoint that is not there", RESCUE)
+
+
+def _of_sums(store: Snapshot) -> Iterator[Trouble]:
+    """Rollups that do not count what the tier below does, as far back as both are there; minutes against samples."""
+    until: dict[Held, int] = dict.fromkeys(HELD, 0)
+    until.update(store.rows("SELECT what, until FROM pruned"))
+    since = whole_since(until)["minute"]
+    minutes = {row[0]: row[1] for row in store.rows(_OF_TIER, ("minute", since))}
+    yield from _differing("minute", "the samples", minutes, dict(store.rows(_OF_SAMPLES, (since,))))
+    for tier, finer in FINER.items():
+        since = up(tier, max(until[tier], until[finer]))
+        coarse, fine = ({row[0]: row[1:] for row in store.rows(_OF_TIER, (one, since))} for one in (tier, finer))
+        yield from _differing(tier, f"those by {finer}", coarse, fine)
+
+
+def _differing(tier: Tier, others: str, one: Mapping[int, object], other: Mapping[int, object]) -> Iterator[Trouble]:
+    wrong = sum(one.get(endpoint) != other.get(endpoint) for endpoint in one.keys() | other.keys())
+    if wrong:
+        yield Trouble(f"rollups by {tier} do not count what {others} do, of {wrong:,} endpoints", REBUILD)
+
+
+def _of_rollups(store: Snapshot, total: int, on_progress: Progress) -> Iterator[Trouble]:
+    """Rollups that cannot be read, or whose parts do not agree."""
+    wrong = dict.fromkeys(TIERS, 0)
+    for number, row in enumerate(store.rows(_PAIRS)):
+        if not number % _EVERY:
+            on_progress("rollups", number, total)
+        wrong[row[len(_COUNTS)]] += not _agrees(row)
+    on_progress("rollups", total, total)
+    for tier, count in wrong.items():
+        if count:
+            yield Trouble(f"{count:,} rollups by {tier} are damaged", REBUILD)
+
+
+def _agrees(row: Row) -> bool:
+    """Whether a rollup counts, in each of its parts, what it counts in the others."""
+    try:
+        _, one = rollup_of(row[len(_COUNTS) :])
+        told = (sum(one.outcomes.values()), one.ok, one.failed, one.hits, one.never_sent, one.untrusted, one.buffered)
+        return told == row[: len(_COUNTS)] and _fits(one)
+    except (ValueError, TypeError, KeyError, json.JSONDecodeError):
+        return False
+
+
+def _fits(one: Rollup) -> bool:
+    """Whether no sketch holds more values than there are samples to measure, and each has its extent."""
+    trusted = one.outcomes.get(Outcome.OK, 0) - one.untrusted
+    return all(0 < sketch.count <= trusted and name in one.extents for name, sketch in one.sketches.items()) and all(
+        name in one.sketches for name in one.extents if name != "headroom"
+    )

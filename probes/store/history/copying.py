@@ -1,0 +1,177 @@
+"""Copying: a history taken whole into another store, of either database; in batches, resumed, verified."""
+# ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final
+
+from sqlalchemy import Connection, Engine, Table
+
+from probes.store.arrivals import BATCH, COPY, arrived, forget, note, own_name
+from probes.store.history.checksum import Checksum, canonical, checksum
+from probes.store.location import is_postgres, path_of
+from probes.store.problem import StoreProblem
+from probes.store.read.snapshot import Row, Snapshot
+from probes.store.statements import insert_rows, replacing, run
+from probes.store.tables import ANSWER, CERTIFICATE, ENDPOINT, HEAT, LANE, RACE, ROLLUP, SAMPLE, SKETCH, UNROLLED
+from probes.store.translate import translated
+from probes.store.write.database import PATIENT, open_store
+from probes.store.write.pruning import Mark, remember
+from probes.store.write.recorder_lock import RecorderLock
+
+Progress = Callable[[int, int], None]
+"""Told how many rows are done, and of how many; each is read twice and written once."""
+
+AT_ONCE: Final = 1_000
+"""Rows in one transaction."""
+
+GROWING: Final = (ENDPOINT, SAMPLE, RACE, HEAT, LANE, CERTIFICATE)
+"""Tables whose rows never change: what is new has a greater id. In an order in which each row finds what it names."""
+
+CHANGING: Final = (ANSWER, ROLLUP, SKETCH, UNROLLED)
+"""Tables whose rows change: each run takes all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """What a run copied, and what both stores hold now, by table."""
+
+    rows: int
+    tables: Mapping[str, Checksum]
+
+
+def copy(source: str, target: str, on_progress: Progress = lambda _done, _total: None) -> Copied:
+    """Take the history at the URL ``source`` into the store at ``target``, which is empty or holds an earlier copy.
+
+    Others may write to ``source`` meanwhile: what is copied is one moment of it, and the next run brings what came
+    later. Raises StoreHeld where a recorder has ``target``, StoreProblem where it holds anything else, or where the
+    two do not agree in the end.
+    """
+    with Snapshot(source) as store:
+        current = store.is_current
+    if not current:
+        open_store(source, PATIENT).dispose()  # which brings it up to date
+    with ExitStack() as held:
+        if not is_postgres(target):
+            held.enter_context(RecorderLock(path_of(target)))
+        store = held.enter_context(Snapshot(source))
+        name: str = store.one("SELECT name FROM identity")[0]
+        rows = sum(store.one(f"SELECT count(*) FROM {one.name}")[0] for one in (*GROWING, *CHANGING))
+        way = _Way(on_progress, 3 * rows)
+        engine = open_store(target, PATIENT)
+        try:
+            with translated():
+                again = _prepare(engine, name)
+                copied = sum(_copy(engine, store, name, table, way) for table in (*GROWING, *CHANGING))
+                _finish(engine, store, name)
+        finally:
+            engine.dispose()
+        way.on(rows - copied)  # what was there already
+        with Snapshot(target) as copy_of_it:
+            found = {one.name: _same(store, copy_of_it, one, way, again=again) for one in (*GROWING, *CHANGING)}
+    return Copied(copied, found)
+
+
+class _Way:
+    """How far a copy has come."""
+
+    def __init__(self, on_progress: Progress, total: int) -> None:
+        self._on_progress, self._total, self._done = on_progress, total, 0
+
+    def on(self, rows: int) -> None:
+        self._done += rows
+        self._on_progress(self._done, self._total)
+
+
+def _prepare(engine: Engine, name: str) -> bool:
+    """Make sure that the target takes a copy of that store; whether it holds one of an earlier run already."""
+    with engine.begin() as connection:
+        if own_name(connection) == name:
+            raise StoreProblem("failed", "both are the same store, or one is a copy of the other's file")
+        known = arrived(connection, name)
+        for table in GROWING:
+            newest = run(connection, f"SELECT max(id) FROM {table.name}").scalar() or 0
+            if newest != known.get(table.name, [0])[0] or bool(known) != (COPY in known):
+                raise StoreProblem("failed", "the target holds a history of its own: inftop history merge joins both")
+        note(connection, name, COPY, known.get(COPY, [False, 0]))
+        return bool(known)
+
+
+def _copy(engine: Engine, store: Snapshot, name: str, table: Table, way: _Way) -> int:
+    """Copy the rows of a table that come after the last one that came; how many there were."""
+    keys = [column.name for column in table.primary_key]
+    # what changes goes on where it ended only if the source is what it was then
+    stamp = [store.one("SELECT max(id) FROM sample")[0]] if table in CHANGING else []
+    with engine.begin() as connection:
+        known = arrived(connection, name).get(table.name, [])
+    last = known[len(stamp) :] if known[: len(stamp)] == stamp else []
+    where = f"WHERE ({', '.join(keys)}) > ({', '.join('?' * len(keys))})" if last else ""
+    sql = f"SELECT {', '.join(table.c.keys())} FROM {table.name} {where} ORDER BY {', '.join(keys)}"
+    rows = map(canonical(table), store.rows(sql, last))
+    places = [table.c.keys().index(key) for key in keys]
+    done = 0
+    while some := list(islice(rows, AT_ONCE)):
+        with engine.begin() as connection:
+            _put(connection, table, some)
+            note(connection, name, table.name, [*stamp, *(some[-1][place] for place in places)])
+        done += len(some)
+        way.on(len(some))
+    return done
+
+
+def _put(connection: Connection, table: Table, rows: list[Row]) -> None:
+    """Put rows into a table; those of one that changes in the place of those that are there."""
+    names = table.c.keys()
+    if table in CHANGING:
+        run(connection, replacing(table), [dict(zip(names, row, strict=True)) for row in rows])
+    else:
+        insert_rows(connection, table.name, names, rows)
+
+
+def _finish(engine: Engine, store: Snapshot, name: str) -> None:
+    """Take over how far the source is pruned and what came to it; have the next run take what changes again."""
+    with engine.begin() as connection:
+        if not store.one("SELECT count(*) FROM unrolled")[0]:
+            run(connection, "DELETE FROM unrolled")
+        for what, next_at, until in store.rows("SELECT what, next_at, until FROM pruned"):
+            remember(connection, what, Mark(next_at, until))
+        for source, what, last in store.rows("SELECT source, what, last FROM arrival WHERE what <> ?", (BATCH,)):
+            run(
+                connection,
+                "INSERT INTO arrival (source, what, last) VALUES (?, ?, ?) ON CONFLICT (source, what) DO NOTHING",
+                (source, what, last),
+            )
+        for table in CHANGING:
+            forget(connection, name, table.name)
+        note(connection, name, COPY, [True, store.one("SELECT max(started_at) FROM sample")[0] or 0])
+        if connection.dialect.name == "postgresql":
+            for table in GROWING:
+                counter = f"pg_get_serial_sequence('{table.name}', 'id')"
+                run(connection, f"SELECT setval({counter}, max(id)) FROM {table.name} HAVING max(id) IS NOT NULL")
+
+
+def _same(store: Snapshot, other: Snapshot, table: Table, way: _Way, *, again: bool) -> Checksum:
+    """The checksum of a table in both stores. Raises StoreProblem where they do not agree.
+
+    An earlier copy may hold what the source has pruned since: then that is left out.
+    """
+    where = _kept(store, table) if again else "TRUE"
+    sql = f"SELECT {', '.join(table.c.keys())} FROM {table.name} WHERE {where}"
+    one, two = (checksum(map(canonical(table), each.rows(sql))) for each in (store, other))
+    way.on(one.rows + two.rows)
+    if one != two:
+        raise StoreProblem("failed", f"the copy is not the same: {table.name} has {two.rows:,} rows for {one.rows:,}")
+    return two
+
+
+def _kept(store: Snapshot, table: Table) -> str:
+    """The condition of those rows that the source cannot have pruned."""
+    until: dict[str, Any] = dict(store.rows("SELECT what, until FROM pruned"))
+    if table is SAMPLE:
+        return f"started_at >= {until.get('raw', 0)}"
+    if table in (ROLLUP, SKETCH):
+        tiers = ("minute", "hour", "day", "month")
+        return " OR ".join(f"(tier = '{tier}' AND start >= {until.get(tier, 0)})" for tier in tiers)
+    return "TRUE"

@@ -1,0 +1,325 @@
+"""Merging: the histories of several machines joined in one store, each sample counted once.
+
+Samples are taken in the order of their ids and added to the rollups of the target. Rollups of the source whose samples
+are gone are added as they are, once: the first time that the source is merged.
+"""
+# ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final
+
+from sqlalchemy import Connection, Engine
+
+from probes.sample import Sample
+from probes.stats.rollup import TIERS, Rollup, Spot, Tier, bucket_of, rolled
+from probes.store.arrivals import BATCH, COPY, MERGE, arrived, note, own_name, sources
+from probes.store.history.checksum import canonical
+from probes.store.history.duplicates import has_race, held, key_of
+from probes.store.history.rebuild import settle
+from probes.store.problem import StoreProblem
+from probes.store.read.reader import JOINED
+from probes.store.read.snapshot import Snapshot
+from probes.store.retention import HELD, up
+from probes.store.row import row_of, sample_of
+from probes.store.statements import REPLACE_ANSWER, insert_rows, insert_samples, run
+from probes.store.tables import CERTIFICATE, HEAT, LANE, RACE
+from probes.store.translate import translated
+from probes.store.write import rollup_rows as rollups
+from probes.store.write.database import PATIENT, open_store
+from probes.store.write.pruning import Mark, marks, remember
+from probes.store.write.sink import id_of
+
+Progress = Callable[[int, int], None]
+"""Told how many samples and old rollups are done, and of how many."""
+
+AT_ONCE: Final = 500
+"""Samples, or rollups, in one transaction: a recorder that writes to the target waits no longer."""
+
+_SAMPLES: Final = f"""
+SELECT sample.id, sample.endpoint_id, {JOINED} FROM sample JOIN endpoint ON endpoint.id = sample.endpoint_id
+WHERE sample.id > ? ORDER BY sample.id
+"""
+_OLD: Final = "SELECT count(*) FROM rollup WHERE tier = ? AND start < ?"
+_BY: Final = "rollup by "
+_KEY: Final = "endpoint_id, connection, start"
+_ROLLUPS: Final = f"""
+SELECT {rollups.READ} FROM rollup JOIN sketch USING (tier, {_KEY})
+WHERE tier = ? AND start < ? {{after}} ORDER BY {_KEY}
+"""
+_ANSWERS: Final = f"""
+SELECT answer.endpoint_id, text, {JOINED} FROM answer JOIN endpoint ON endpoint.id = answer.endpoint_id
+LEFT JOIN sample ON sample.id = answer.sample_id
+"""
+_ANSWERED: Final = """
+SELECT (SELECT started_at FROM sample WHERE id = answer.sample_id) FROM answer WHERE endpoint_id = ?
+"""
+_BEFORE: Final = "SELECT 1 FROM sample WHERE started_at < ? LIMIT 1"
+_LAST_OF_DAY: Final = (
+    "SELECT last_at FROM rollup WHERE tier = 'day' AND endpoint_id = ? AND connection = ? AND start = ?"
+)
+SHARED: Final = "both hold a part of the same history, and its samples are gone: it would be counted twice"
+_NEWEST: Final = "SELECT coalesce(max(started_at), 0) FROM sample"
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What came of a merge. ``known`` samples were there already.
+
+    ``missed`` are the instants, milliseconds since the epoch, between which the source pruned samples before they came
+    over: nothing tells of them here.
+    """
+
+    samples: int
+    known: int
+    rollups: int
+    races: int
+    missed: tuple[int, int] | None
+
+
+def merge(target: str, source: str, on_progress: Progress = lambda _done, _total: None) -> Merged:
+    """Join the history at the URL ``source`` to that at ``target``. Both may be recorded into meanwhile.
+
+    When run again it goes on where it ended, or brings what came later. Raises StoreProblem, also where what both
+    hold of a third store cannot be told apart.
+    """
+    with _settled(source) as store:
+        engine = open_store(target, PATIENT)
+        try:
+            with translated():
+                return _Merge(engine, store, on_progress).run()
+        finally:
+            engine.dispose()
+
+
+@dataclass(frozen=True, slots=True)
+class _Added:
+    """Which of the source's buckets have the samples that come added to them; the others come as rollups, with these.
+
+    Those that begin from ``whole`` on, and those whose rollups an earlier run took: up to the key ``came`` of a tier.
+    """
+
+    whole: Mapping[Tier, int]
+    came: Mapping[Tier, Sequence[Any] | None]
+
+    def __contains__(self, spot: Spot) -> bool:
+        came = self.came[spot.tier]
+        return spot.start >= self.whole[spot.tier] or (came is not None and spot[1:] <= tuple(came))
+
+
+class _Merge:
+    """One merge: the target's engine, one moment of the source, and how far it has come."""
+
+    def __init__(self, engine: Engine, store: Snapshot, on_progress: Progress) -> None:
+        self._engine, self._store = engine, store
+        self._name: str = store.one("SELECT name FROM identity")[0]
+        self._until: dict[str, int] = dict.fromkeys(HELD, 0)
+        self._until.update(store.rows("SELECT what, until FROM pruned"))
+        self._on_progress = on_progress
+        self._done = self._total = 0
+        self._days: set[Spot] = set()  # those that this run has added to
+
+    def run(self) -> Merged:
+        with self._engine.begin() as connection:
+            gone = marks(connection)["raw"].until
+            first, since = self._begin(connection)
+            self._take_over_marks(connection)  # before its rollups: nobody may rebuild these from the samples that came
+            ids = self._endpoints(connection)
+            known = arrived(connection, self._name)
+        # on a first run, a bucket that begins before the samples are whole is taken from the source's own rollups
+        whole = {tier: up(tier, since) if first else 0 for tier in TIERS}
+        last: int = known.get("sample", [0])[0]
+        self._total = self._store.one("SELECT count(*) FROM sample WHERE id > ?", (last,))[0]
+        self._total += sum(self._store.one(_OLD, one)[0] for one in whole.items())
+        added = _Added(whole, {tier: known.get(f"{_BY}{tier}") for tier in TIERS})
+        samples, twice = self._samples(ids, last, added, 0 if first else gone)
+        old = sum(self._rollups(ids, tier, whole[tier]) for tier in TIERS) if first else 0
+        races = self._races(known.get("race", [0])[0])
+        came = first and any(what.startswith(_BY) for what in known)  # all samples, in an earlier run
+        missed = (since, self._until["raw"]) if since < self._until["raw"] and not came else None
+        with self._engine.begin() as connection:
+            self._answers(connection, ids)
+            self._certificates(connection)
+            self._end(connection)
+        return Merged(samples, twice, old, races, missed)
+
+    def _begin(self, connection: Connection) -> tuple[bool, int]:
+        """Whether this is the first merge, or a part of it, and how far the source was pruned when that began.
+
+        Of a later one: when the newest sample began that came before.
+        """
+        own, known = own_name(connection), arrived(connection, self._name)
+        for kind in (COPY, MERGE):
+            if kind in known and known[kind][0]:
+                return False, int(known[kind][1])
+        if COPY in known:
+            raise StoreProblem("failed", "a copy from it has not come to its end: inftop history copy goes on")
+        if MERGE in known:
+            return True, int(known[MERGE][2])
+        theirs = {row[0] for row in self._store.rows("SELECT source FROM arrival WHERE what <> ?", (BATCH,))}
+        shared = {self._name, *theirs} & {own, *sources(connection)}
+        gone = self._until["raw"] or any(self._store.rows(_BEFORE, (marks(connection)["raw"].until,)))
+        if shared and gone:
+            raise StoreProblem("failed", SHARED)
+        note(connection, self._name, MERGE, [False, 0, self._until["raw"]])
+        return True, self._until["raw"]
+
+    def _endpoints(self, connection: Connection) -> dict[int, int]:
+        """The target's id of each endpoint, by that of the source."""
+        rows = self._store.rows("SELECT id, vantage, name, provider, dialect, model FROM endpoint")
+        return {number: id_of(connection, (vantage, *rest)) for number, vantage, *rest in rows}
+
+    def _samples(self, ids: Mapping[int, int], last: int, added: _Added, gone: int) -> tuple[int, int]:
+        """Take the samples after that one; how many were new, and how many were there already.
+
+        What began before ``gone`` may have been here and been pruned: see `_doubt`.
+        """
+        theirs = {here: there for there, here in ids.items()}
+        rows = self._store.rows(_SAMPLES, (last,))
+        new = known = 0
+        while some := list(islice(rows, AT_ONCE)):
+            pairs = [(ids[endpoint_id], sample_of(values)) for _, endpoint_id, *values in some]
+            with self._engine.begin() as connection:
+                fresh = _fresh(connection, pairs)
+                self._doubt(connection, fresh, gone)
+                if fresh:
+                    insert_samples(connection, [row_of(sample, endpoint_id) for endpoint_id, sample in fresh])
+                found = rolled((theirs[endpoint_id], sample) for endpoint_id, sample in fresh)
+                rollups.add(connection, _renamed(ids, ((spot, one) for spot, one in found.items() if spot in added)))
+                note(connection, self._name, "sample", [some[-1][0]])
+            new, known = new + len(fresh), known + len(some) - len(fresh)
+            self._step(len(some))
+        return new, known
+
+    def _doubt(self, connection: Connection, fresh: Sequence[tuple[int, Sample]], gone: int) -> None:
+        """Refuse samples that came before by another way, and were pruned here.
+
+        They are those that the target's day, but for what this run added to it, already reaches beyond: a recorder
+        goes on where it was.
+        """
+        for endpoint_id, one in fresh:
+            day = Spot("day", endpoint_id, one.connection or "none", bucket_of("day", one.started_at))
+            if one.started_at < gone and day not in self._days:
+                last = run(connection, _LAST_OF_DAY, day[1:]).scalar()
+                if last is not None and last >= one.started_at:
+                    raise StoreProblem("failed", SHARED)
+            self._days.add(day)
+
+    def _rollups(self, ids: Mapping[int, int], tier: Tier, before: int) -> int:
+        """Add the source's rollups of a tier that begin before that instant; how many there were."""
+        what = f"{_BY}{tier}"
+        with self._engine.begin() as connection:
+            last = arrived(connection, self._name).get(what, [])
+        sql = _ROLLUPS.format(after=f"AND ({_KEY}) > (?, ?, ?)" if last else "")
+        rows = map(rollups.rollup_of, self._store.rows(sql, (tier, before, *last)))
+        count = 0
+        while some := list(islice(rows, AT_ONCE)):
+            with self._engine.begin() as connection:
+                rollups.add(connection, _renamed(ids, some))
+                note(connection, self._name, what, some[-1][0][1:])
+            count += len(some)
+            self._step(len(some))
+        return count
+
+    def _races(self, last: int) -> int:
+        """Take the races after that one, each with its heats and lanes; how many were new."""
+        new = 0
+        for race in list(_of(self._store, RACE, "id > ?", last)):
+            with self._engine.begin() as connection:
+                heats = list(_of(self._store, HEAT, "race_id = ?", race["id"]))
+                nonces = [heat["nonce"] for heat in heats]
+                if not has_race(connection, race["started_at"], race["vantage"], race["wish"], nonces):
+                    self._race(connection, race, heats)
+                    new += 1
+                note(connection, self._name, "race", [race["id"]])
+        return new
+
+    def _race(self, connection: Connection, race: Mapping[str, Any], heats: Iterable[Mapping[str, Any]]) -> None:
+        race_id = _insert(connection, RACE, race)
+        for heat in heats:
+            heat_id = _insert(connection, HEAT, {**heat, "race_id": race_id})
+            for lane in _of(self._store, LANE, "heat_id = ?", heat["id"]):
+                _insert(connection, LANE, {**lane, "heat_id": heat_id})
+
+    def _answers(self, connection: Connection, ids: Mapping[int, int]) -> None:
+        """Take the answers that are newer than those that are there."""
+        for number, text, *values in list(self._store.rows(_ANSWERS)):
+            endpoint_id, started_at, sample_id = ids[number], values[0], 0
+            here = run(connection, _ANSWERED, (endpoint_id,)).fetchone()
+            if here is not None and (started_at or 0) <= (here[0] or 0):
+                continue
+            if started_at is not None:  # else the sample was pruned since
+                sample = sample_of(values)
+                sample_id = held(connection, [(endpoint_id, sample)]).get(key_of(endpoint_id, sample), 0)
+            run(connection, REPLACE_ANSWER, {"endpoint_id": endpoint_id, "sample_id": sample_id, "text": text})
+
+    def _certificates(self, connection: Connection) -> None:
+        for one in list(_of(self._store, CERTIFICATE, "id > ?", 0)):
+            if not _there(connection, CERTIFICATE, one, ("measured_at", "host", "text")):
+                _insert(connection, CERTIFICATE, one)
+
+    def _end(self, connection: Connection) -> None:
+        """Remember that it is all here, and have old samples that came looked at by the next pruning."""
+        note(connection, self._name, MERGE, [True, self._store.one(_NEWEST)[0], 0])
+        self._take_over_marks(connection)
+        for source, what, last in self._store.rows("SELECT source, what, last FROM arrival WHERE what <> ?", (BATCH,)):
+            if what not in arrived(connection, source):
+                note(connection, source, what, json.loads(last))
+
+    def _take_over_marks(self, connection: Connection) -> None:
+        for what in HELD:
+            remember(connection, what, Mark(0, self._until[what]))
+
+    def _step(self, rows: int) -> None:
+        self._done += rows
+        self._on_progress(self._done, max(self._done, self._total))
+
+
+def _settled(source: str) -> Snapshot:
+    """The source, brought up to date where an older inftop wrote it, and all its samples rolled up."""
+    with Snapshot(source) as store:
+        ready = store.is_current and not any(store.rows("SELECT 1 FROM unrolled"))
+    if not ready:
+        engine = open_store(source, PATIENT)
+        try:
+            with translated():
+                settle(engine)
+        finally:
+            engine.dispose()
+    return Snapshot(source)
+
+
+def _fresh(connection: Connection, pairs: Sequence[tuple[int, Sample]]) -> list[tuple[int, Sample]]:
+    """Those samples that the store does not hold."""
+    known = held(connection, pairs)
+    return list({key: one for one in pairs if (key := key_of(*one)) not in known}.values())
+
+
+def _renamed(ids: Mapping[int, int], some: Iterable[tuple[Spot, Rollup]]) -> dict[Spot, Rollup]:
+    """The source's rollups by the target's ids."""
+    return {spot._replace(endpoint_id=ids[spot.endpoint_id]): one for spot, one in some}
+
+
+def _of(store: Snapshot, table: Any, where: str, value: int) -> Iterator[dict[str, Any]]:
+    """The rows of a table by column, in the order of their ids."""
+    names = table.c.keys()
+    sql = f"SELECT {', '.join(names)} FROM {table.name} WHERE {where} ORDER BY id"
+    for row in map(canonical(table), store.rows(sql, (value,))):
+        yield dict(zip(names, row, strict=True))
+
+
+def _there(connection: Connection, table: Any, row: Mapping[str, Any], keys: Sequence[str]) -> bool:
+    """Whether a table holds a row with these values of that row."""
+    same = " AND ".join(f"{key} = ?" for key in keys)
+    return (
+        run(connection, f"SELECT 1 FROM {table.name} WHERE {same}", tuple(row[key] for key in keys)).first() is not None
+    )
+
+
+def _insert(connection: Connection, table: Any, row: Mapping[str, Any]) -> int:
+    """Put a row into a table under an id of its own; that id."""
+    names = [column.name for column in table.c if column.name != "id"]
+    insert_rows(connection, table.name, names, [[row[name] for name in names]])
+    return int(run(connection, f"SELECT max(id) FROM {table.name}").scalar_one())

@@ -1,0 +1,175 @@
+"""Rebuild: rollups made again from the samples there are, as far back as no sample was pruned; older ones stay.
+
+One endpoint's hour at a time is read and put in the place of what was there, inside one transaction: a recorder may
+write meanwhile, and what it adds before is read, what it adds after is added; what it prunes before is let be. Days are
+summed from hours, months from days.
+"""
+# ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import Connection, Engine
+
+from probes.stats.rollup import TIERS, Rollup, Spot, Tier, after, bucket_of, rolled
+from probes.store.read.reader import JOINED
+from probes.store.read.snapshot import Snapshot
+from probes.store.retention import FINER, whole_since
+from probes.store.row import sample_of
+from probes.store.statements import run
+from probes.store.translate import translated
+from probes.store.write import rollup_rows as rollups
+from probes.store.write.database import PATIENT, open_store
+from probes.store.write.pruning import marks
+from probes.store.write.upkeep import ROLL_UP
+
+Progress = Callable[[int, int], None]
+"""Told how much is done, and of how much."""
+
+TURN_S: Final = 0.02
+"""How long one transaction goes on: the samples of a recorder wait no longer."""
+
+_SAMPLES: Final = f"""
+SELECT sample.endpoint_id, {JOINED} FROM sample JOIN endpoint ON endpoint.id = sample.endpoint_id
+WHERE sample.endpoint_id = ? AND sample.started_at >= ? AND sample.started_at < ?
+"""
+_WITHIN: Final = """
+tier = :tier AND endpoint_id = :endpoint_id AND connection IN ('warm', 'cold', 'none')
+AND start >= :start AND start < :stop
+"""
+_ROLLUPS: Final = f"""
+SELECT {rollups.READ} FROM rollup JOIN sketch USING (tier, endpoint_id, connection, start) WHERE {_WITHIN}
+"""
+_EARLIEST: Final = """
+SELECT (SELECT min(started_at) FROM sample WHERE endpoint_id = :id),
+(SELECT min(start) FROM rollup WHERE tier = 'hour' AND endpoint_id = :id),
+(SELECT min(start) FROM rollup WHERE tier = 'minute' AND endpoint_id = :id)
+"""
+_LATEST: Final = """
+SELECT (SELECT max(started_at) FROM sample WHERE endpoint_id = :id),
+(SELECT max(start) FROM rollup WHERE tier = 'hour' AND endpoint_id = :id),
+(SELECT max(start) FROM rollup WHERE tier = 'minute' AND endpoint_id = :id)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """What was made again: of each tier, from which instant on (milliseconds since the epoch), and all rollups."""
+
+    since: Mapping[Tier, int]
+    rollups: int
+
+
+def rebuild(url: str, on_progress: Progress = lambda _done, _total: None) -> Rebuilt:
+    """Make the rollups of a store again. A recorder may be writing to it. Raises StoreProblem."""
+    with Snapshot(url):
+        pass  # there is one: to open it for writing would make it
+    engine = open_store(url, PATIENT)
+    try:
+        with translated():
+            return _rebuild(engine, on_progress)
+    finally:
+        engine.dispose()
+
+
+def settle(engine: Engine) -> None:
+    """Roll up all samples that are in no rollup yet."""
+    left = 1
+    while left:
+        with engine.begin() as connection:
+            left = rollups.roll_up_some(connection, ROLL_UP)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """One endpoint's hour, or its bucket of a tier that is summed from the one below."""
+
+    tier: Tier
+    endpoint_id: int
+    start: int
+
+
+def _rebuild(engine: Engine, on_progress: Progress) -> Rebuilt:
+    settle(engine)
+    with engine.begin() as connection:
+        since, spans = _whole_since(connection), _spans(connection)
+    total = sum(1 for _ in _stretches(spans, since))
+    stretches = enumerate(_stretches(spans, since), start=1)
+    made = done = 0
+    while done < total:
+        with engine.begin() as connection:
+            whole = _whole_since(connection)  # again: of what a recorder has pruned meanwhile there are no samples
+            ends_at = time.monotonic() + TURN_S
+            for number, one in stretches:
+                made += _again(connection, one, whole)
+                done = number
+                if time.monotonic() > ends_at:
+                    break
+        on_progress(done, total)
+        if done < total:
+            time.sleep(TURN_S / 2)  # whoever waits for the store's lock asks again and again: let it find an open door
+    return Rebuilt(since, made)
+
+
+def _whole_since(connection: Connection) -> dict[Tier, int]:
+    return whole_since({what: mark.until for what, mark in marks(connection).items()})
+
+
+def _spans(connection: Connection) -> dict[int, tuple[int, int]]:
+    """The first and the last instant of each endpoint's samples and rollups, by the endpoint's id."""
+    found = {}
+    for (number,) in run(connection, "SELECT id FROM endpoint ORDER BY id").fetchall():
+        ends = [run(connection, sql, {"id": number}).one() for sql in (_EARLIEST, _LATEST)]
+        with suppress(ValueError):  # of an endpoint that has neither
+            found[number] = (min(at for at in ends[0] if at is not None), max(at for at in ends[1] if at is not None))
+    return found
+
+
+def _stretches(spans: Mapping[int, tuple[int, int]], since: Mapping[Tier, int]) -> Iterator[_Stretch]:
+    """Hours first, all of them, for days are made of hours, and months of days."""
+    for tier in TIERS[1:]:
+        for endpoint_id, (first, last) in spans.items():
+            start = bucket_of(tier, max(first, min(since["minute"], since["hour"]) if tier == "hour" else since[tier]))
+            while start <= last:
+                yield _Stretch(tier, endpoint_id, start)
+                start = after(tier, start)
+
+
+def _again(connection: Connection, one: _Stretch, since: Mapping[Tier, int]) -> int:
+    """Make the rollups of a stretch again; how many there are now."""
+    stop = after(one.tier, one.start)
+    if one.tier != "hour":
+        if one.start < since[one.tier]:
+            return 0
+        return _replace(connection, one, one.tier, one.start, _summed(connection, one, stop))
+    rows = run(connection, _SAMPLES, (one.endpoint_id, one.start, stop))
+    found = rolled(((endpoint_id, sample_of(values)) for endpoint_id, *values in rows), ("minute", "hour"))
+    made = 0
+    for tier in ("minute", "hour"):
+        first = max(one.start, since[tier])
+        if first < stop:
+            kept = {spot: rollup for spot, rollup in found.items() if spot.tier == tier and spot.start >= first}
+            made += _replace(connection, one, tier, first, kept)
+    return made
+
+
+def _summed(connection: Connection, one: _Stretch, stop: int) -> dict[Spot, Rollup]:
+    """A bucket's rollups, by kind of connection, as the sums of those of the tier below."""
+    found: dict[Spot, Rollup] = {}
+    finer = {"tier": FINER[one.tier], "endpoint_id": one.endpoint_id, "start": one.start, "stop": stop}
+    for spot, rollup in map(rollups.rollup_of, run(connection, _ROLLUPS, finer)):
+        here = Spot(one.tier, one.endpoint_id, spot.connection, one.start)
+        found[here] = found[here] + rollup if here in found else rollup
+    return found
+
+
+def _replace(connection: Connection, one: _Stretch, tier: Tier, first: int, found: Mapping[Spot, Rollup]) -> int:
+    """Put rollups in the place of all those of a tier from ``first`` to the end of the stretch; how many they are."""
+    span = {"tier": tier, "endpoint_id": one.endpoint_id, "start": first, "stop": after(one.tier, one.start)}
+    for table in ("rollup", "sketch"):
+        run(connection, f"DELETE FROM {table} WHERE {_WITHIN}", span)
+    rollups.put(connection, found)
+    return len(found)

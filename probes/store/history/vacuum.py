@@ -1,0 +1,65 @@
+"""Vacuum: a store's file made as small as what it holds."""
+
+from collections.abc import Callable
+from contextlib import closing, nullcontext
+from dataclasses import dataclass
+from typing import Any, Final
+
+from probes.store.history.contents import room
+from probes.store.location import is_postgres, path_of
+from probes.store.read.snapshot import Snapshot
+from probes.store.translate import translated
+from probes.store.write.database import PATIENT, open_store
+from probes.store.write.recorder_lock import RecorderLock
+
+_STEPS: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Vacuumed:
+    """The bytes that a store took before, and takes now."""
+
+    before: int
+    after: int
+
+
+def vacuum(url: str, on_step: Callable[[], None] = lambda: None) -> Vacuumed:
+    """Shrink a store: SQLite's file is written anew, for which nobody may record into it; PostgreSQL tidies its tables.
+
+    ``on_step`` is called now and then. Raises StoreHeld where a recorder has the store, and StoreProblem; the store is
+    then as it was.
+    """
+    before = _size(url)
+    held = nullcontext() if is_postgres(url) else RecorderLock(path_of(url))
+    with held, translated():
+        engine = open_store(url, PATIENT)
+        try:
+            connection: Any = engine.raw_connection()
+            with closing(connection):
+                if is_postgres(url):
+                    connection.rollback()
+                    connection.driver_connection.autocommit = True
+                    connection.driver_connection.execute("VACUUM (ANALYZE)")
+                else:
+                    _rewrite(connection.driver_connection, on_step)
+        finally:
+            engine.dispose()
+    return Vacuumed(before, _size(url))
+
+
+def _size(url: str) -> int:
+    with Snapshot(url) as store:
+        return room(store)[0]
+
+
+def _rewrite(connection: Any, on_step: Callable[[], None]) -> None:
+    def step() -> bool:
+        on_step()
+        return False
+
+    connection.set_progress_handler(step, _STEPS)
+    try:
+        connection.execute("VACUUM")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    finally:
+        connection.set_progress_handler(None, 0)

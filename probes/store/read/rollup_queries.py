@@ -1,0 +1,271 @@
+"""Stretches: what the rollups of a store say about spans of time: totals, slices, and sketches slice by slice.
+
+The cost of every question grows with the endpoints and the slices asked for, never with the samples there are.
+"""
+# ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any, Final, NamedTuple, TypeVar
+
+from probes.stats.rollup import LENGTH_MS, METRICS, TIERS, Tier
+from probes.stats.sketch import Sketch, merged
+from probes.stats.time_range import Piece
+from probes.store.read.reader import StoreReader
+from probes.store.read.source import placeholders
+
+T = TypeVar("T")
+
+CONNECTIONS: Final = ("cold", "none", "warm")
+"""Every value of the column: naming them lets the primary key find a span."""
+
+GROUPED_FROM: Final = 3
+"""Buckets of a slice from which the database adds them up."""
+
+LaneKey = tuple[int, str]
+"""The id of an endpoint's row, and the kind of connection: what a rollup is of."""
+
+
+class Sums(NamedTuple):
+    """Counts and extremes of some rollups added up; meanings as in `probes.stats.rollup.Rollup`, None: not known."""
+
+    samples: int
+    ok: int
+    failed: int
+    rate_limited: int
+    never_sent: int
+    untrusted: int
+    buffered: int
+    last_at: int
+    cost_usd: float
+    input_tokens: int
+    output_tokens: int
+    ttft_ms_min: float | None
+    ttft_ms_max: float | None
+    tokens_per_s_min: float | None
+    tokens_per_s_max: float | None
+    ttfa_ms_min: float | None
+    ttfa_ms_max: float | None
+    e2e_ms_min: float | None
+    e2e_ms_max: float | None
+    gap_max_ms_min: float | None
+    gap_max_ms_max: float | None
+    headroom_min: float | None
+    headroom_max: float | None
+
+    @property
+    def own_faults(self) -> int:
+        """Samples that inftop itself spoilt: those that are none of the other counts."""
+        return self.samples - self.never_sent - self.ok - self.failed - self.rate_limited
+
+
+class Slice(NamedTuple):
+    """What one slice of a grid holds of one lane; slice ``place`` begins at the grid's start + place × its length."""
+
+    endpoint_id: int
+    connection: str
+    place: int
+    sums: Sums
+
+
+class Bar(NamedTuple):
+    """What a bar of the dashboard needs of a slice, in one row.
+
+    ``sent`` counts the samples that say something about the endpoint (all but `probes.outcome.INCONCLUSIVE`),
+    ``own_faults`` those that inftop itself spoilt.
+    """
+
+    endpoint_id: int
+    connection: str
+    place: int
+    sent: int
+    own_faults: int
+    ok: int
+    failed: int
+    rate_limited: int
+    untrusted: int
+    buffered: int
+    last_at: int
+    cost_usd: float
+    ttft_ms_max: float | None
+    tokens_per_s_min: float | None
+
+
+def _way(name: str) -> str:
+    """The SQL function by which a column is added up."""
+    if name == "last_at":
+        return "max"
+    end = name.rpartition("_")[2]
+    return end if end in _WAYS else "sum"
+
+
+def _sum(one: Any, other: Any) -> Any:
+    return one + other
+
+
+def _min(one: Any, other: Any) -> Any:
+    return min((value for value in (one, other) if value is not None), default=None)
+
+
+def _max(one: Any, other: Any) -> Any:
+    return max((value for value in (one, other) if value is not None), default=None)
+
+
+_WAYS: Final[dict[str, Callable[[Any, Any], Any]]] = {"sum": _sum, "min": _min, "max": _max}
+_ADDING: Final = tuple(_WAYS[_way(name)] for name in Sums._fields)
+_WIDE: Final = ("input_tokens", "output_tokens")
+
+
+def _added_up(name: str) -> str:
+    """A column added up, in SQL. PostgreSQL adds wide integers up to a decimal, which no float can be added to."""
+    sql = f"{_way(name)}({name})"
+    return f"CAST({sql} AS BIGINT)" if name in _WIDE else sql
+
+
+_SUMS: Final = ", ".join(map(_added_up, Sums._fields))
+
+
+def oldest(reader: StoreReader, endpoint_ids: Collection[int]) -> dict[Tier, int | None]:
+    """Where each tier begins, of these endpoints together; None where it holds nothing of them."""
+    tiers, kinds = (", ".join(["(?)"] * len(names)) for names in (TIERS, CONNECTIONS))
+    first = (
+        "SELECT tier.name AS tier, (SELECT min(start) FROM rollup WHERE rollup.tier = tier.name "
+        "AND endpoint_id = endpoint.id AND connection = kind.name) AS start "
+        f"FROM tier, kind, endpoint WHERE endpoint.id IN ({placeholders(len(endpoint_ids))})"
+    )
+    sql = (
+        f"WITH tier(name) AS (VALUES {tiers}), kind(name) AS (VALUES {kinds}) "
+        f"SELECT tier, min(start) FROM ({first}) AS begin GROUP BY tier"
+    )
+    return dict.fromkeys(TIERS) | dict(reader.few(sql, [*TIERS, *CONNECTIONS, *endpoint_ids]))
+
+
+def slices(
+    reader: StoreReader, endpoint_ids: Collection[int], piece: Piece, start: int, length: int
+) -> Iterator[Slice]:
+    """The buckets of a piece added up in slices of ``length`` ms from ``start`` on; slices without a bucket are absent.
+
+    A bucket belongs to the slice in which it begins.
+    """
+    where, parameters = _within(piece, endpoint_ids)
+    sql = (
+        f"SELECT endpoint_id, connection, (start - ?) / ? AS place, {_SUMS} FROM rollup WHERE {where} GROUP BY 1, 2, 3"
+    )
+    for rows in reader.rows(sql, [start, length, *parameters]):
+        for endpoint_id, connection, place, *sums in rows:
+            yield Slice(endpoint_id, connection, place, Sums(*sums))
+
+
+def bars(reader: StoreReader, endpoint_ids: Collection[int], piece: Piece, start: int, length: int) -> Iterator[Bar]:
+    """The same slices with less in each, in less than half the time; of a slice there may be several, to be added."""
+    where, parameters = _within(piece, endpoint_ids)
+    place, sent = "endpoint_id, connection, (start - ?) / ? AS place", "ok + failed + rate_limited"
+    ours = f"samples - never_sent - ({sent})"
+    if length < GROUPED_FROM * LENGTH_MS[piece.tier]:  # the database sorts what it groups, for too few rows less
+        sql = f"SELECT {place}, {sent}, {ours}, {', '.join(Bar._fields[5:])} FROM rollup WHERE {where}"
+    else:
+        columns = ", ".join(f"{_way(name)}({name})" for name in Bar._fields[5:])
+        sql = f"SELECT {place}, sum({sent}), sum({ours}), {columns} FROM rollup WHERE {where} GROUP BY 1, 2, 3"
+    for rows in reader.rows(sql, [start, length, *parameters]):
+        yield from map(Bar._make, rows)
+
+
+def totals(reader: StoreReader, endpoint_ids: Collection[int], pieces: Sequence[Piece]) -> dict[LaneKey, Sums]:
+    """Every lane's counts and extremes over the pieces together."""
+    found: dict[LaneKey, Sums] = {}
+    for piece in pieces:
+        where, parameters = _within(piece, endpoint_ids)
+        sql = f"SELECT endpoint_id, connection, {_SUMS} FROM rollup WHERE {where} GROUP BY 1, 2"
+        for rows in reader.rows(sql, parameters):
+            for endpoint_id, connection, *values in rows:
+                lane, sums = (endpoint_id, connection), Sums(*values)
+                found[lane] = added(found[lane], sums) if lane in found else sums
+    return found
+
+
+def sketches(
+    reader: StoreReader, endpoint_ids: Collection[int], pieces: Sequence[Piece], metrics: Sequence[str] = METRICS
+) -> dict[LaneKey, dict[str, Sketch]]:
+    """Every lane's sketches of some of `METRICS` over the pieces together."""
+    held: dict[LaneKey, list[Sequence[bytes | None]]] = defaultdict(list)
+    for piece in pieces:
+        for endpoint_id, connection, _, *encoded in _encoded(reader, endpoint_ids, piece, metrics):
+            held[endpoint_id, connection].append(encoded)
+    return {lane: _merged(metrics, rows) for lane, rows in held.items()}
+
+
+def sketched_slices(
+    reader: StoreReader,
+    endpoint_ids: Collection[int],
+    piece: Piece,
+    start: int,
+    length: int,
+    metrics: Sequence[str] = METRICS,
+) -> dict[LaneKey, dict[int, dict[str, Sketch]]]:
+    """The sketches of a piece, merged in the slices of `slices`, by lane and by the slice's place."""
+    held: dict[LaneKey, dict[int, list[Sequence[bytes | None]]]] = defaultdict(lambda: defaultdict(list))
+    for endpoint_id, connection, begin, *encoded in _encoded(reader, endpoint_ids, piece, metrics):
+        held[endpoint_id, connection][(begin - start) // length].append(encoded)
+    return {
+        lane: {place: _merged(metrics, rows) for place, rows in by_place.items()} for lane, by_place in held.items()
+    }
+
+
+def grouped(
+    reader: StoreReader, endpoint_ids: Collection[int], piece: Piece, metric: str, group: Callable[[int], T]
+) -> dict[str, dict[T, Sketch]]:
+    """The sketches of a piece by kind of connection, merged by what ``group`` makes of a bucket's beginning."""
+    held: dict[str, dict[T, list[bytes | None]]] = defaultdict(lambda: defaultdict(list))
+    for _, connection, begin, encoded in _encoded(reader, endpoint_ids, piece, (metric,)):
+        held[connection][group(begin)].append(encoded)
+    return {connection: {key: merged(some) for key, some in groups.items()} for connection, groups in held.items()}
+
+
+def finished(reader: StoreReader, endpoint_ids: Collection[int], piece: Piece) -> Iterator[tuple[int, int, int]]:
+    """Every bucket of a piece: its beginning, its failed samples, and those of the error rate."""
+    where, parameters = _within(piece, endpoint_ids)
+    for rows in reader.rows(f"SELECT start, failed, ok + failed FROM rollup WHERE {where}", parameters):
+        yield from rows
+
+
+def outcomes(
+    reader: StoreReader, endpoint_ids: Collection[int], piece: Piece, start: int, length: int
+) -> dict[int, dict[str, int]]:
+    """How the samples of a piece ended, all lanes together: counts by outcome, by the slice's place.
+
+    Only of slices in which something did not end ok.
+    """
+    where, parameters = _within(piece, endpoint_ids)
+    sql = f"SELECT start, outcomes FROM rollup WHERE {where} AND ok < samples"
+    found: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for rows in reader.rows(sql, parameters):
+        for begin, text in rows:
+            for outcome, count in json.loads(text).items():
+                found[(begin - start) // length][outcome] += count
+    return {place: dict(counts) for place, counts in found.items()}
+
+
+def added(one: Sums, other: Sums) -> Sums:
+    """Both together."""
+    return Sums(*(add(a, b) for add, a, b in zip(_ADDING, one, other, strict=True)))
+
+
+def _within(piece: Piece, endpoint_ids: Collection[int]) -> tuple[str, list[Any]]:
+    """The condition, and its parameters, of the rows of a piece."""
+    ids, kinds = placeholders(len(endpoint_ids)), placeholders(len(CONNECTIONS))
+    where = f"tier = ? AND endpoint_id IN ({ids}) AND connection IN ({kinds}) AND start >= ? AND start < ?"
+    return where, [piece.tier, *endpoint_ids, *CONNECTIONS, piece.since, piece.until]
+
+
+def _encoded(
+    reader: StoreReader, endpoint_ids: Collection[int], piece: Piece, metrics: Sequence[str]
+) -> Iterator[tuple[Any, ...]]:
+    where, parameters = _within(piece, endpoint_ids)
+    sql = f"SELECT endpoint_id, connection, start, {', '.join(metrics)} FROM sketch WHERE {where}"
+    for rows in reader.rows(sql, parameters):
+        yield from rows
+
+
+def _merged(metrics: Sequence[str], rows: Sequence[Sequence[bytes | None]]) -> dict[str, Sketch]:
+    return {name: merged(column) for name, column in zip(metrics, zip(*rows, strict=True), strict=True)}

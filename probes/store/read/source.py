@@ -1,0 +1,55 @@
+"""Source: where a reader's rows come from. There is one for each database; the questions are the same for all."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, Protocol
+
+from probes.store.location import is_postgres, path_of
+
+FETCH: Final = 1_000
+"""Rows taken from a cursor at once: enough to be fast, few enough to stay small."""
+
+
+def placeholders(count: int) -> str:
+    """A ``?`` for each parameter of a list; for none what nothing is equal to, since an empty list is no SQL."""
+    return ", ".join("?" * count) or "NULL"
+
+
+class Source(Protocol):
+    """A read-only connection, opened when first asked. SQL has a ``?`` for each parameter, and no other.
+
+    Used from any thread, but from one at a time. Raises StoreProblem where the store is there but cannot be read.
+    """
+
+    def rows(self, sql: str, parameters: Sequence[Any]) -> Iterator[list[tuple[Any, ...]]]:
+        """The rows of a query as of one moment, in lists of up to `FETCH`; none where there is no store yet."""
+        ...
+
+    def few(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """The rows of a query that has few, in one go."""
+        ...
+
+    def has(self, table: str) -> bool:
+        """Whether the store has that table: one of an older version may not."""
+        ...
+
+    def newest(self, ids: str) -> str:
+        """For a FROM: each endpoint's row beside those of its samples whose ids the SELECT ``ids`` gives.
+
+        ``ids`` may name columns of ``endpoint``, and be ordered and limited.
+        """
+        ...
+
+    def close(self) -> None:
+        """Close the connection; the next question opens it again."""
+        ...
+
+
+def source_of(url: str) -> Source:
+    """The source for a store's URL. Raises ValueError for one that names no store."""
+    if is_postgres(url):
+        from probes.store.read.postgres import PostgresSource  # its driver is an extra, and takes its time to import
+
+        return PostgresSource(url)
+    from probes.store.read.sqlite import SqliteSource
+
+    return SqliteSource(path_of(url))

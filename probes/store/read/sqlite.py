@@ -1,0 +1,134 @@
+"""SqliteSource: a reader's rows from an SQLite file, by the standard library alone.
+
+A file that is not there yet is an empty store. Nothing is ever stored, and a file of another program is not opened.
+"""
+# ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Literal
+
+from probes.store.location import BUSY_TIMEOUT_S, whose
+from probes.store.problem import of_os, of_sqlite
+from probes.store.read.source import FETCH
+from probes.store.schema import LACKING, WITHOUT_BUFFERED, revision_of
+
+
+class SqliteSource:
+    """One read-only connection to the file at ``path``, opened anew when the file was replaced.
+
+    Finish or close an iterator, or the store's log cannot shrink.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._connection: sqlite3.Connection | None = None
+        self._file: tuple[int, int] | None = None
+
+    def rows(self, sql: str, parameters: Sequence[Any]) -> Iterator[list[tuple[Any, ...]]]:
+        """As `probes.store.read.source.Source` says."""
+        with _problems():
+            connection = self._open()
+            if connection is None:
+                return
+            cursor = connection.execute(sql, parameters)
+            try:
+                while rows := cursor.fetchmany(FETCH):
+                    yield rows
+            finally:
+                with suppress(sqlite3.ProgrammingError):  # closed with its connection, as where a reader went wrong
+                    cursor.close()
+
+    def few(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """As `probes.store.read.source.Source` says."""
+        return [row for rows in self.rows(sql, parameters) for row in rows]
+
+    def has(self, table: str) -> bool:
+        """As `probes.store.read.source.Source` says."""
+        return bool(self.few("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", [table]))
+
+    def newest(self, ids: str) -> str:
+        """As `probes.store.read.source.Source` says."""
+        return f"endpoint CROSS JOIN sample ON sample.id IN ({ids})"  # CROSS: the endpoints lead
+
+    def close(self) -> None:
+        """As `probes.store.read.source.Source` says."""
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
+
+    def _open(self) -> sqlite3.Connection | None:
+        """The connection to the file that is there now; None where there is none, or one without tables yet."""
+        try:
+            found = self._path.stat()
+        except FileNotFoundError:
+            self.close()
+            return None
+        if self._connection is None or self._file != (found.st_dev, found.st_ino):
+            self.close()
+            if whose(self._path) != "ours":
+                return None
+            self._file = (found.st_dev, found.st_ino)
+            self._connection = connect_read_only(self._path)
+            revision = revision_of(self._connection)
+            if revision is None:
+                self.close()
+            else:
+                _bring_up(self._connection, revision)
+        return self._connection
+
+
+def _bring_up(connection: sqlite3.Connection, revision: str) -> None:
+    """Give the tables of an older store the columns of today, for this connection alone.
+
+    Views stand over the tables of their names: only a recorder brings a store itself up to date.
+    """
+    if lacking := LACKING.get(revision):
+        nulls = ", ".join(f"NULL AS {name}" for name in lacking)
+        connection.execute(f"CREATE TEMP VIEW sample AS SELECT *, {nulls} FROM main.sample")
+    if revision in WITHOUT_BUFFERED:
+        connection.execute("CREATE TEMP VIEW rollup AS SELECT *, 0 AS buffered FROM main.rollup")
+
+
+def connect_read_only(path: Path) -> sqlite3.Connection:
+    """A read-only connection in autocommit mode, for any one thread, to a file that is ours. Raises sqlite3.Error.
+
+    A transaction that its process left half-way in a rollback journal, as the first one of a store can be, is rolled
+    back first: only a connection that may write can do that.
+    """
+    try:
+        return _connect(path, "ro")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_READONLY_ROLLBACK:
+            raise
+    _connect(path, "rw").close()
+    return _connect(path, "ro")
+
+
+def _connect(path: Path, mode: Literal["ro", "rw"]) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}",
+        uri=True,
+        timeout=BUSY_TIMEOUT_S,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master").close()  # only now is the file opened
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def _problems() -> Iterator[None]:
+    """Raise StoreProblem in place of what SQLite and the file system raise."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise of_sqlite(error) from error
+    except OSError as error:
+        raise of_os(error) from error

@@ -1,0 +1,36 @@
+"""StoreStatus: how a store is, as one state a screen can show, and what waits to be stored."""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+WAITED_LONG_S: Final = 30.0
+"""Samples that have waited for longer are more than a passing trouble: whoever watches the recorder is to know."""
+
+
+StoreState = Literal["ok", "opening", "locked", "full", "read_only", "foreign", "newer", "corrupt", "denied", "failed"]
+"""How a store is.
+
+`foreign`: another program's, or no database at all; `newer`: written by a newer inftop; `corrupt`: damaged; `denied`:
+no right, no password, no such database; `failed`: else, see the detail.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStatus:
+    """How the store is: ``waiting`` samples are in memory or in the journal, ``dropped`` ones are lost.
+
+    ``waiting_since`` is when the present waiting began, in milliseconds since the epoch; None where nothing waits.
+    ``notice`` is what should be known of the store even where it is ok now: that the one before it is gone.
+    """
+
+    state: StoreState = "opening"
+    detail: str = ""
+    stored: int = 0
+    waiting: int = 0
+    dropped: int = 0
+    waiting_since: int | None = None
+    notice: str = ""
+
+    def waited_s(self, now_ms: int) -> float:
+        """For how many seconds samples have waited, at that time; 0 where none does."""
+        return 0.0 if self.waiting_since is None else max(0, now_ms - self.waiting_since) / 1000

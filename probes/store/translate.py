@@ -1,0 +1,39 @@
+"""Translate: whatever goes wrong with a database, as a StoreProblem."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy.exc import DBAPIError
+
+from probes.store.problem import StoreProblem, of_os, of_postgres, of_sqlite
+from probes.store.write.recorder_lock import StoreHeld
+from probes.text import line
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Raise StoreProblem in place of whatever goes wrong inside; StoreHeld is nothing wrong."""
+    try:
+        yield
+    except (StoreProblem, StoreHeld):
+        raise
+    except sqlite3.Error as error:
+        raise of_sqlite(error) from error
+    except OSError as error:
+        raise of_os(error) from error
+    except DBAPIError as error:
+        raise _of_driver(error.orig or error) from error
+    except Exception as error:  # psycopg's own too; a store that cannot be explained must still not end the engine
+        raise _of_driver(error) from error
+
+
+def _of_driver(cause: BaseException) -> StoreProblem:
+    """The problem behind an error of sqlite3 or of psycopg, which need not be installed."""
+    if isinstance(cause, sqlite3.Error):
+        return of_sqlite(cause)
+    return of_postgres(cause, cause.sqlstate) if hasattr(cause, "sqlstate") else _failed(cause)
+
+
+def _failed(error: BaseException) -> StoreProblem:
+    return StoreProblem("failed", line(f"{type(error).__name__}: {error}"))

@@ -1,0 +1,124 @@
+"""Database: a store opened for writing: made where missing, checked to be ours, brought to the newest schema."""
+
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import Connection, Engine, StaticPool, create_engine, event
+
+from probes.store.location import (
+    APPLICATION_ID,
+    BUSY_TIMEOUT_S,
+    is_postgres,
+    make_private_file,
+    make_private_folder,
+    path_of,
+    whose,
+)
+from probes.store.problem import StoreProblem
+from probes.store.read.sqlite import connect_read_only
+from probes.store.schema import REVISIONS, revision_of
+from probes.store.translate import translated
+from probes.store.write.backup import make_spare
+
+PRAGMAS: Final[Mapping[str, str | int]] = {
+    "journal_mode": "WAL",
+    "synchronous": "NORMAL",  # a killed process loses nothing; a power cut at most what came since the last checkpoint
+    "foreign_keys": "ON",
+}
+
+PATIENT: Final[Mapping[str, str | int]] = {**PRAGMAS, "busy_timeout": 5_000}
+"""For whoever may wait for another writer, ms: nobody looks at a screen of theirs."""
+
+
+def open_store(url: str, pragmas: Mapping[str, str | int] = PRAGMAS) -> Engine:
+    """The store at ``url``, ready to be written to over one connection that belongs to this thread.
+
+    Every transaction of the engine takes the store's one lock for writing when it begins. ``dispose()`` closes the
+    connection. ``pragmas`` are for SQLite. Raises StoreProblem.
+    """
+    if is_postgres(url):
+        from probes.store.write.postgres_database import open_database as open_postgres  # psycopg is an extra
+
+        return open_postgres(url)
+    return open_database(path_of(url), pragmas)
+
+
+def open_database(path: Path, pragmas: Mapping[str, str | int] = PRAGMAS) -> Engine:
+    """The store at ``path``, ready to be written to over one connection that belongs to this thread.
+
+    Every transaction of the engine takes the write lock when it begins. ``dispose()`` closes the file. Raises
+    StoreProblem; a file of another program or of a newer version is left exactly as it was, and of one of an older
+    version a copy is left beside it.
+    """
+    with translated():
+        if whose(path) == "ours":
+            _check_log(path)
+        else:
+            make_private_folder(path.parent)
+            make_private_file(path)
+        connection = _connect(path)
+        try:
+            _mark(connection)
+            for name, value in pragmas.items():
+                connection.execute(f"PRAGMA {name} = {value}")
+            engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
+            engine.connect().close()  # the pool has the connection from now on, so that dispose() closes it
+            event.listen(engine, "begin", _begin)
+            revision = revision_of(connection)
+            if revision != REVISIONS[-1]:
+                if revision is not None:
+                    make_spare(connection, path, REVISIONS[-1])
+                upgrade(engine)
+        except BaseException:
+            connection.close()
+            raise
+        return engine
+
+
+def _check_log(path: Path) -> None:
+    """Raises StoreProblem where the write-ahead log beside our file would turn it into another program's.
+
+    A log that was left beside it, or copied there, is run by SQLite unasked, and a connection that may write puts what
+    comes of it into the file when it closes: https://www.sqlite.org/howtocorrupt.html, section 1.4.
+    """
+    pages, mark = 0, APPLICATION_ID
+    with suppress(sqlite3.Error), closing(connect_read_only(path)) as connection:  # else whoever writes will meet it
+        (pages,), (mark,) = (connection.execute(f"PRAGMA {one}").fetchone() for one in ("page_count", "application_id"))
+    if pages and mark != APPLICATION_ID:
+        raise StoreProblem("foreign", f"the file {path.name}-wal beside it is of another database")
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    """A connection in autocommit mode: SQLAlchemy's "begin" below is then the only source of transactions."""
+    uri = f"{path.absolute().as_uri()}?mode=rw"
+    return sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+
+
+def _mark(connection: sqlite3.Connection) -> None:
+    """Mark an empty file as ours before it is in WAL mode: so the mark is in the file itself.
+
+    A file whose header already bears the mark can be empty too: a recorder killed in the midst of this transaction
+    leaves a journal that the next connection rolls back.
+    """
+    if connection.execute("PRAGMA page_count").fetchone() == (0,):
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+
+
+def _begin(connection: Connection) -> None:
+    """Take the write lock at once: a transaction that asks for it later can fail half-way (SQLITE_BUSY_SNAPSHOT)."""
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def upgrade(engine: Engine) -> None:
+    """Run the missing migrations in one transaction: they all happened, or none."""
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", "probes.store:migrations")
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")

@@ -1,0 +1,178 @@
+"""Journal: files of samples that wait on this machine's disk for their store, each stored once."""
+
+import json
+import os
+import re
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from secrets import token_hex
+from typing import Final
+
+from filelock import FileLock, Timeout
+
+from probes.store.location import make_private_file, make_private_folder
+from probes.store.problem import StoreProblem, of_os
+from probes.store.write.sink import Entry, Mark
+from probes.text import line
+
+BATCH: Final = 2_000
+"""Samples in one batch at most: it is stored in one transaction, which takes well under 100 ms."""
+
+_NAME: Final = re.compile(r"\d{13}-([0-9a-f]{16})-(\d{9})\.jsonl")
+
+_README: Final = "store.txt"
+"""Says for whom the samples in its folder wait."""
+
+
+@dataclass(eq=False, slots=True)
+class Batch:
+    """Samples that are stored together, once: ``on_disk`` of them in the file at ``path``, then those ``in_memory``.
+
+    ``since`` is when it began, in seconds of the monotonic clock; nothing is added to one that is ``sealed``.
+    """
+
+    mark: Mark
+    path: Path
+    since: float = field(default_factory=time.monotonic)
+    in_memory: list[Entry] = field(default_factory=list)
+    on_disk: int = 0
+    has_file: bool = False
+    sealed: bool = False
+
+    def __len__(self) -> int:
+        return self.on_disk + len(self.in_memory)
+
+
+class Journal:
+    """A private ``folder`` with a file for each batch, one line for each sample, that outlives its process.
+
+    One process at a time uses it, and marks its batches with the name of its ``run``; ``about`` is put beside them for
+    whoever finds the folder. Batches that an older inftop left in the folder ``former`` are taken over. Nothing is made
+    before there is something to keep. Methods raise StoreProblem where the disk does not do its part, or another
+    process uses the folder.
+    """
+
+    def __init__(self, folder: Path, about: str = "", former: Path | None = None, run: str | None = None) -> None:
+        self.folder = folder
+        self._about = about
+        self._former = former
+        self._lock = FileLock(folder / "journal.lock", timeout=0, mode=0o600, thread_local=False)
+        self._run = run or token_hex(8)
+        self._since = time.time_ns() // 1_000_000
+        self._number = 0
+
+    def new(self) -> Batch:
+        """A batch that is not on disk yet; it comes after all that were made before."""
+        self._number += 1
+        name = f"{self._since:013d}-{self._run}-{self._number:09d}.jsonl"  # sorted by process, then by number
+        return Batch(Mark(self._run, self._number), self.folder / name)
+
+    def found(self) -> list[Batch]:
+        """The batches that earlier processes left, oldest first; they are this process's from now on."""
+        with _problems():
+            if self._former is not None and batches_in(self._former):
+                self._hold()
+                self._take_over(self._former)
+            if self.folder.is_dir():
+                self._hold()
+            batches = batches_in(self.folder)
+            for batch in batches:
+                batch.on_disk = lines_in(batch.path)
+            return batches
+
+    def append(self, batch: Batch, entries: Sequence[Entry]) -> None:
+        """Put entries at the end of a batch's file: all of them or none."""
+        text = "".join(f"{json.dumps(one.to_json())}\n" for one in entries)
+        with _problems():
+            self._hold()
+            make_private_file(batch.path)
+            batch.has_file = True
+            size = batch.path.stat().st_size
+            try:
+                with batch.path.open("a", encoding="utf-8") as file:
+                    file.write(text)
+            except OSError:
+                os.truncate(batch.path, size)
+                raise
+
+    def read(self, batch: Batch) -> list[Entry]:
+        """The entries of a batch's file; without lines that were torn by a power cut, none where the file is gone."""
+        with _problems():
+            return entries_of(batch.path)
+
+    def remove(self, batch: Batch) -> None:
+        """Remove a batch's file."""
+        with _problems():
+            batch.path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Let other processes use the folder."""
+        self._lock.release()
+
+    def _hold(self) -> None:
+        """Have the folder for this process alone."""
+        if self._lock.is_locked:
+            return
+        if not self.folder.is_absolute():  # no home is known: it would come to lie wherever we were started
+            raise StoreProblem("failed", "this user has no data folder")
+        make_private_folder(self.folder)
+        try:
+            self._lock.acquire()
+        except Timeout:
+            raise StoreProblem("locked", f"another process uses {self.folder}") from None
+        readme = self.folder / _README
+        if not readme.exists():
+            make_private_file(readme)
+            readme.write_text(self._about, encoding="utf-8")
+
+    def _take_over(self, former: Path) -> None:
+        """Move the batches of a folder here, unless a process uses it."""
+        with suppress(Timeout), FileLock(former / "recorder.lock", timeout=0, mode=0o600):
+            for batch in batches_in(former):
+                batch.path.replace(self.folder / batch.path.name)
+
+
+def batches_in(folder: Path) -> list[Batch]:
+    """The batches on disk, oldest first, not yet counted; none where there is no such folder. Raises OSError."""
+    try:
+        names = {
+            path: name
+            for path in sorted(folder.iterdir())
+            if (name := _NAME.fullmatch(path.name)) and path.is_file()  # a pipe would be waited for
+        }
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return [Batch(Mark(name[1], int(name[2])), path, has_file=True, sealed=True) for path, name in names.items()]
+
+
+def lines_in(path: Path) -> int:
+    """How many entries a batch's file has, none where it is gone. Raises OSError."""
+    try:
+        return path.read_bytes().count(b"\n")
+    except FileNotFoundError:
+        return 0
+
+
+def entries_of(path: Path) -> list[Entry]:
+    """The entries of a batch's file that can be read back, none where the file is gone. Raises OSError."""
+    try:
+        lines = path.read_bytes().splitlines()
+    except FileNotFoundError:
+        return []
+    entries = []
+    for one in lines:
+        with suppress(ValueError, TypeError, KeyError, AttributeError):
+            entries.append(Entry.from_json(json.loads(one)))
+    return entries
+
+
+@contextmanager
+def _problems() -> Iterator[None]:
+    """Raise StoreProblem in place of what the file system raises."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreProblem(of_os(error).state, line(error.strerror or str(error))) from error

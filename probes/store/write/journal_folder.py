@@ -1,0 +1,107 @@
+"""Journal folder: where samples of a store wait on this machine, and how many do."""
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+from urllib.parse import parse_qsl, unquote
+
+from probes.sample import Sample
+from probes.store.location import is_postgres, path_of, shown
+from probes.store.problem import StoreProblem, of_os
+from probes.store.write.journal import Journal, batches_in, entries_of, lines_in
+from probes.user_folders import data_folder
+
+_PORT: Final = "5432"
+
+_SEARCH_PATH: Final = re.compile(r"search_path\s*=\s*((?:\\.|\S)+)")
+
+
+class Waiting(NamedTuple):
+    """How many samples wait in a folder."""
+
+    folder: str
+    samples: int
+
+
+def journal_folder(url: str, vantage: str) -> Path:
+    """The folder for samples of a store that were recorded at ``vantage``, whoever recorded them."""
+    return _journals(url) / f"{_digest(store_key(url))}-{_digest(vantage)}"
+
+
+def open_journal(url: str, vantage: str, folder: Path | None = None, run: str | None = None) -> Journal:
+    """The journal of a store, in its usual folder unless another is named."""
+    about = f"Samples wait here for the store {shown(url)}\nthat were recorded at {vantage}\n"
+    return Journal(folder or journal_folder(url, vantage), about, _former_folder(url, vantage), run)
+
+
+def store_key(url: str) -> str:
+    """What is the same for all URLs of one store, and for no other's.
+
+    Of PostgreSQL: the hosts with their ports, in any order, the database, and the schema. Who asks, and how, is left
+    out: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS.
+    """
+    if not is_postgres(url):
+        return os.path.realpath(path_of(url))
+    rest = url.partition("://")[2]
+    before, _, query = rest.partition("?")
+    authority, _, path = before.partition("/")
+    user, _, places = authority.rpartition("@")
+    given = dict(parse_qsl(query))
+    hosts, ports = _places(places)
+    if not any(hosts):
+        hosts = (given.get("host") or given.get("hostaddr") or given.get("service") or "").split(",")
+    ports = given["port"].split(",") if given.get("port") else ports
+    ports = (ports * len(hosts))[: len(hosts)]
+    where = sorted(f"{host.lower()}:{port or _PORT}" for host, port in zip(hosts, ports, strict=True))
+    user = given.get("user") or unquote(user.partition(":")[0])
+    name = given.get("dbname") or unquote(path) or user  # as libpq takes it
+    schema = _SEARCH_PATH.search(given.get("options", ""))
+    return "\n".join([",".join(where), name, schema[1] if schema else ""])
+
+
+def waiting_for(url: str, vantage: str) -> list[Waiting]:
+    """How many samples wait on this machine for the store, from ``vantage`` and all others. Raises StoreProblem."""
+    try:
+        folders = [*sorted(_journals(url).glob(f"{_digest(store_key(url))}-*")), _former_folder(url, vantage)]
+        found = [Waiting(str(one), sum(lines_in(batch.path) for batch in batches_in(one))) for one in folders]
+    except OSError as error:
+        raise of_os(error) from error
+    return [one for one in found if one.samples]
+
+
+def samples_for(url: str, vantage: str) -> Iterator[Sample]:
+    """The samples that wait on this machine for the store from ``vantage``; those that cannot be read are left out."""
+    for folder in (journal_folder(url, vantage), _former_folder(url, vantage)):
+        with suppress(OSError):
+            for batch in batches_in(folder):
+                for entry in entries_of(batch.path):
+                    yield entry.sample
+
+
+def _journals(url: str) -> Path:
+    """Where all journals are: among the user's data; beside the store's file where the user has no home."""
+    try:
+        return data_folder() / "journal"
+    except StoreProblem:
+        if is_postgres(url):
+            raise
+        return path_of(url).parent / "journal"
+
+
+def _former_folder(url: str, vantage: str) -> Path:
+    """The folder that an older inftop used for these: one for each spelling of the URL."""
+    return _journals(url) / _digest(f"{shown(url)}\n{vantage}")
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _places(text: str) -> tuple[list[str], list[str]]:
+    """The hosts and the ports of ``host:port,[::1]:port``; a port that is not there is empty."""
+    pairs = [re.fullmatch(r"(\[.*\]|[^:]*):?(.*)", one) for one in text.split(",")]
+    return [unquote(one[1]).strip("[]") if one else "" for one in pairs], [one[2] if one else "" for one in pairs]

@@ -1,0 +1,121 @@
+"""Pruning: what is past its retention is taken out of a store, a little at a time; incidents keep their samples."""
+# ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
+
+from bisect import bisect_left
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import Connection
+
+from probes.outcome import FAILED
+from probes.stats.rollup import Tier
+from probes.store.read.reader import NOT_OK
+from probes.store.read.source import placeholders
+from probes.store.retention import HELD, Held, Retention
+from probes.store.statements import run
+
+STEP: Final = 500
+"""Samples, or rollups, that one step looks at; it takes a few milliseconds, which is how long new samples may wait."""
+
+AROUND_MS: Final = 10 * 60 * 1000
+"""Samples so close to a failed one of their endpoint are kept: they tell what went before it and what came after."""
+
+_FAILED: Final = ", ".join(f"'{one}'" for one in sorted(FAILED))
+_SPAN: Final = "FROM sample WHERE started_at >= ? AND started_at < ?"
+BOUND: Final = f"SELECT started_at {_SPAN} ORDER BY started_at LIMIT 1 OFFSET ?"
+OLD: Final = f"SELECT id, endpoint_id, started_at {_SPAN}"
+FAILURES: Final = f"""
+SELECT endpoint_id, started_at FROM sample WHERE {NOT_OK} AND outcome IN ({_FAILED})
+AND endpoint_id IN ({{marks}}) AND started_at BETWEEN ? AND ? ORDER BY started_at
+"""
+OLD_ROLLUPS: Final = """
+SELECT rollup.endpoint_id, rollup.connection, rollup.start FROM endpoint
+CROSS JOIN (SELECT 'warm' AS connection UNION ALL SELECT 'cold' UNION ALL SELECT 'none') kind
+CROSS JOIN rollup
+WHERE rollup.tier = ? AND rollup.endpoint_id = endpoint.id AND rollup.connection = kind.connection AND rollup.start < ?
+LIMIT ?
+"""
+_SPOT: Final = "tier = :tier AND endpoint_id = :endpoint_id AND connection = :connection AND start = :start"
+_REMEMBER: Final = """
+INSERT INTO pruned (what, next_at, until) VALUES (:what, :next_at, :until)
+ON CONFLICT (what) DO UPDATE SET next_at = excluded.next_at,
+until = CASE WHEN excluded.until > pruned.until THEN excluded.until ELSE pruned.until END
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How far something is pruned (`probes.store.tables.PrunedRow`)."""
+
+    next_at: int = 0
+    until: int = 0
+
+
+def marks(connection: Connection) -> dict[Held, Mark]:
+    """How far a store is pruned."""
+    found = {what: Mark(*rest) for what, *rest in run(connection, "SELECT what, next_at, until FROM pruned")}
+    return {what: found.get(what, Mark()) for what in HELD}
+
+
+def remember(connection: Connection, what: Held, mark: Mark) -> None:
+    """Keep how far something is pruned now; what was pruned once is never whole again."""
+    run(connection, _REMEMBER, {"what": what, "next_at": mark.next_at, "until": mark.until})
+
+
+def prune_some(connection: Connection, kept: Retention, now_ms: int) -> bool:
+    """Take one step; whether there is more to do at once. All samples must be in the rollups already."""
+    bounds = {what: kept.bound(what, now_ms) for what in HELD}
+    known = marks(connection)
+    for what, bound in bounds.items():
+        if bound is None or bound <= known[what].next_at:
+            continue
+        if what == "raw":
+            until = next_at = _prune_samples(connection, known[what].next_at, bound)
+        else:
+            until = bound
+            next_at = bound if _prune_rollups(connection, what, bound) < STEP else known[what].next_at
+        remember(connection, what, Mark(next_at, until))
+        if next_at < bound:
+            return True
+    return False
+
+
+def _prune_samples(connection: Connection, first: int, bound: int) -> int:
+    """Prune some samples that began from ``first`` until before ``bound``; where to go on."""
+    further = run(connection, BOUND, (first, bound, STEP)).scalar()
+    stop = bound if further is None else int(further) + 1
+    # the newest stays: the next one would get its id, and whoever follows by ids would miss it
+    newest = run(connection, "SELECT max(id) FROM sample").scalar()
+    rows = [row for row in run(connection, OLD, (first, stop)) if row[0] != newest]
+    if not rows:
+        return stop
+    failures = _failures(connection, {endpoint for _, endpoint, _ in rows}, first, stop)
+    old = tuple(one for one, endpoint, at in rows if not _near(failures[endpoint], at))
+    if old:
+        run(connection, f"DELETE FROM sample WHERE id IN ({placeholders(len(old))})", old)
+    return stop
+
+
+def _failures(connection: Connection, endpoints: set[int], first: int, stop: int) -> defaultdict[int, list[int]]:
+    """When samples of these endpoints failed, in that time and a little around it, by endpoint, oldest first."""
+    found = defaultdict[int, list[int]](list)
+    sql = FAILURES.format(marks=placeholders(len(endpoints)))
+    for endpoint, at in run(connection, sql, (*endpoints, first - AROUND_MS, stop + AROUND_MS)):
+        found[endpoint].append(at)
+    return found
+
+
+def _near(failures: list[int], at: int) -> bool:
+    place = bisect_left(failures, at - AROUND_MS)
+    return place < len(failures) and failures[place] <= at + AROUND_MS
+
+
+def _prune_rollups(connection: Connection, tier: Tier, bound: int) -> int:
+    """Prune some rollups of a tier that begin before ``bound``; how many there were."""
+    names = ("endpoint_id", "connection", "start")
+    spots = [dict(zip(names, row, strict=True), tier=tier) for row in run(connection, OLD_ROLLUPS, (tier, bound, STEP))]
+    if spots:
+        for table in ("rollup", "sketch"):
+            run(connection, f"DELETE FROM {table} WHERE {_SPOT}", spots)
+    return len(spots)

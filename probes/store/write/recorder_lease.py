@@ -1,0 +1,112 @@
+"""RecorderLease: the right to record into a store: the operating system's locks and the store's lease together.
+
+A recorder that dies lets its locks go, and another takes over at once. One that is stopped keeps them, also a session
+with a server: then the lease in the store decides, which only a running one renews, and the other records without them.
+"""
+
+from contextlib import closing, suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import Protocol
+
+from probes.store.location import is_postgres
+from probes.store.problem import StoreProblem
+from probes.store.read.source import source_of
+from probes.store.translate import translated
+from probes.store.write.database import open_store
+from probes.store.write.lease import Claim, Heartbeat, Lease, Look, Tenure, look, scope_of
+from probes.store.write.recorder_lock import RecorderLock, StoreHeld, this_process
+
+
+class Lock(Protocol):
+    """A lock that goes when its holder dies."""
+
+    def check(self) -> None:
+        """Take it where it is not ours. Raises StoreHeld where another has it, StoreProblem where it cannot be had."""
+
+    def close(self) -> None:
+        """Let it go."""
+
+
+class RecorderLease:
+    """The right to record from ``vantage`` into the store at ``url``; ``claim`` is what its writer goes by.
+
+    ``beside`` is the file that the lock of this machine stands beside, ``heartbeat`` what was seen so far of whoever
+    records. Methods wait for the store; one thread at a time calls them.
+    """
+
+    def __init__(self, url: str, vantage: str, beside: Path, heartbeat: Heartbeat) -> None:
+        me = this_process()
+        self.claim = Claim(scope_of(url, vantage), token_hex(8), me, locked=False)
+        self._url = url
+        self._heartbeat = heartbeat
+        self._locks: list[Lock] = [RecorderLock(beside, me)]  # on this machine, even while a database is away
+        if is_postgres(url):
+            from probes.store.write.vantage_lock import VantageLock  # its driver is an extra
+
+            self._locks.append(VantageLock(url, vantage, me))
+
+    def take(self) -> bool:
+        """Whether we may record. False: who has the lease may have stopped; call again soon, until that is known.
+
+        Raises StoreHeld where another recorder is alive. Where the store cannot be read the locks alone decide. A lock
+        that cannot be made keeps nobody from recording: the writer will say what is wrong.
+        """
+        held = self.take_locks()
+        try:
+            found = self._look()
+        except StoreProblem:
+            self._heartbeat.stopped(None)
+            if held is None:
+                return True
+            raise held from None
+        stopped = self._heartbeat.stopped(found.newest)
+        if held is None and self.claim.follows(found.newest):
+            return True
+        if held is not None and not found.knows(held.holder):  # no recorder, or one that is just beginning
+            raise held
+        if found.newest is not None and found.fresh:
+            raise StoreHeld(found.newest.holder)
+        return stopped and self._follow(found.newest)
+
+    def take_locks(self) -> StoreHeld | None:
+        """Take the locks that are not ours yet; returns who has the first one that is another's, if any."""
+        held, mine = None, 0
+        for lock in self._locks:
+            with suppress(StoreProblem):
+                try:
+                    lock.check()
+                    mine += 1
+                except StoreHeld as other:
+                    held = held or other
+        self.claim.locked = mine == len(self._locks)
+        return held
+
+    def close(self) -> None:
+        """Let the locks go."""
+        for lock in self._locks:
+            lock.close()
+
+    def _look(self) -> Look:
+        with closing(source_of(self._url)) as source:
+            return look(source, self._url, self.claim.scope)
+
+    def _follow(self, newest: Tenure | None) -> bool:
+        """Begin the next tenure at once, before anything is measured; False where the store cannot be written now.
+
+        Then its holder could not renew it either, and gets the whole time to do so again. Raises StoreHeld where
+        another recorder was first.
+        """
+        self.claim.over = newest
+        try:
+            with translated():
+                engine = open_store(self._url)
+                try:
+                    with engine.begin() as connection:
+                        Lease(self.claim).hold(connection, renew=True)
+                finally:
+                    engine.dispose()
+        except StoreProblem:
+            self._heartbeat.stopped(None)
+            return False
+        return True

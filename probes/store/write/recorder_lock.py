@@ -1,0 +1,120 @@
+"""RecorderLock: one recorder for each store. The kernel holds the lock, so it goes when its holder dies, however."""
+
+import json
+import os
+import socket
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Self
+
+from filelock import FileLock, Timeout
+
+from probes.sample import iso
+from probes.store.location import make_private_file, make_private_folder
+from probes.store.problem import of_os
+from probes.text import line
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who holds a store; ``since`` is in milliseconds since the epoch."""
+
+    pid: int
+    host: str
+    since: int
+
+    def __str__(self) -> str:
+        return f"process {self.pid} on {self.host}, since {iso(self.since)}"
+
+
+def this_process() -> Holder:
+    """Who holds what is taken now."""
+    return Holder(os.getpid(), socket.gethostname(), time.time_ns() // 1_000_000)
+
+
+class StoreHeld(Exception):  # noqa: N818 - a state of affairs, not a fault
+    """Another recorder has the store; ``holder`` None where it has not said yet who it is."""
+
+    def __init__(self, holder: Holder | None) -> None:
+        super().__init__(f"the store is held by {holder or 'another recorder'}")
+        self.holder = holder
+
+
+class RecorderLock:
+    """The lock of the store at ``path``, as a context manager; taken at once or not at all.
+
+    Entering raises StoreHeld where another recorder has it, StoreProblem where the lock cannot be made. Two small
+    files stand beside the store, for their owner alone: the lock, and who holds it.
+    """
+
+    def __init__(self, path: Path, holder: Holder | None = None) -> None:
+        self._path = path
+        self._lock = FileLock(f"{path}.lock", timeout=0, mode=0o600, thread_local=False)
+        self._holder = path.with_name(f"{path.name}.holder")
+        self._me = holder or this_process()
+        self._closed = False
+
+    def __enter__(self) -> Self:
+        self.check()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def check(self) -> None:
+        """Take the lock where it is not ours yet. Raises as entering does."""
+        if self._lock.is_locked:
+            return
+        try:
+            make_private_folder(self._path.parent)
+            self._lock.acquire()
+        except Timeout:
+            raise StoreHeld(self._read_holder()) from None
+        except OSError as error:
+            raise of_os(error) from error
+        self._name_holder()
+        if self._closed:
+            self._let_go()
+
+    def close(self) -> None:
+        """Let the lock go for good; also while another thread is at `check`."""
+        self._closed = True
+        self._let_go()
+
+    def _let_go(self) -> None:
+        if self._lock.is_locked:
+            with suppress(OSError):  # a name left behind says nothing once the lock is free
+                self._holder.unlink()
+            self._lock.release()
+
+    def _name_holder(self) -> None:
+        """Say who holds the lock, in one step: whoever reads meanwhile never sees half a name.
+
+        A full disk may leave it unsaid: the lock holds all the same, but the name of an older holder must go.
+        """
+        new = self._holder.with_name(f"{self._holder.name}.new")  # ours alone while we have the lock
+        try:
+            new.unlink(missing_ok=True)
+            make_private_file(new)
+            new.write_text(json.dumps(asdict(self._me)), encoding="utf-8")
+            new.replace(self._holder)
+        except OSError:
+            with suppress(OSError):
+                self._holder.unlink()
+
+    def _read_holder(self) -> Holder | None:
+        try:
+            return holder_of(self._holder.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+
+
+def holder_of(text: str) -> Holder | None:
+    """Who that JSON names; None where it names nobody."""
+    try:
+        record = json.loads(text)
+        return Holder(int(record["pid"]), line(str(record["host"]), 100), int(record["since"]))
+    except (ValueError, TypeError, KeyError):
+        return None

@@ -1,0 +1,114 @@
+"""Rollups: how they are added to a store: read, summed and put back, in the transaction of the samples they are of."""
+# ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Final
+
+from sqlalchemy import Connection
+
+from probes.stats.rollup import EXTENTS, METRICS, Extent, Rollup, Spot, rolled
+from probes.stats.sketch import Sketch
+from probes.store.read.reader import JOINED
+from probes.store.row import sample_of
+from probes.store.statements import REPLACE_ROLLUP, REPLACE_SKETCH, run
+
+AT_ONCE: Final = 500
+"""Rollups read by one statement: SQLite takes 32,766 parameters."""
+
+_KEY: Final = ", ".join(Spot._fields)
+_COUNTS: Final = ("outcomes", "untrusted", "buffered", "last_at", "cost_usd", "input_tokens", "output_tokens")
+_EXTENTS: Final = tuple(f"{name}_{end}" for name in EXTENTS for end in ("min", "max"))
+READ: Final = ", ".join((*Spot._fields, *_COUNTS, *_EXTENTS, *(f"sketch.{name}" for name in METRICS)))
+_SAMPLES: Final = (
+    f"SELECT sample.endpoint_id, {JOINED} FROM sample JOIN endpoint ON endpoint.id = sample.endpoint_id "
+    "WHERE sample.id BETWEEN ? AND ?"
+)
+
+
+def add(connection: Connection, rollups: Mapping[Spot, Rollup]) -> None:
+    """Add rollups to those that the store holds of the same buckets, inside the transaction that is open."""
+    spots = iter(sorted(rollups))
+    while some := list(islice(spots, AT_ONCE)):
+        known = dict(_stored(connection, some))
+        put(connection, {spot: known[spot] + rollups[spot] if spot in known else rollups[spot] for spot in some})
+
+
+def put(connection: Connection, rollups: Mapping[Spot, Rollup]) -> None:
+    """Put rollups in the place of those that the store holds of the same buckets."""
+    if rollups:
+        run(connection, REPLACE_ROLLUP, [_row_of(spot, one) for spot, one in rollups.items()])
+        run(connection, REPLACE_SKETCH, [_sketches_of(spot, one) for spot, one in rollups.items()])
+
+
+def roll_up_some(connection: Connection, limit: int) -> int:
+    """Roll up some of the samples that are in no rollup yet, oldest id first; how many are left (by their ids)."""
+    row = run(connection, "SELECT next_id, last_id FROM unrolled WHERE id = 1").fetchone()
+    if row is None:
+        return 0
+    first, last = int(row[0]), int(row[1])
+    stop = min(first + limit - 1, last)
+    rows = run(connection, _SAMPLES, (first, stop)).fetchall()
+    add(connection, rolled((endpoint_id, sample_of(values)) for endpoint_id, *values in rows))
+    if stop == last:
+        run(connection, "DELETE FROM unrolled WHERE id = 1")
+    else:
+        run(connection, "UPDATE unrolled SET next_id = :next WHERE id = 1", {"next": stop + 1})
+    return last - stop
+
+
+def _stored(connection: Connection, spots: Sequence[Spot]) -> Iterator[tuple[Spot, Rollup]]:
+    """Those rollups of these buckets that the store holds."""
+    marks = ", ".join(["(?, ?, ?, ?)"] * len(spots))
+    wanted = f"WITH wanted ({_KEY}) AS (VALUES {marks})"
+    sql = f"{wanted} SELECT {READ} FROM wanted JOIN rollup USING ({_KEY}) JOIN sketch USING ({_KEY})"
+    for row in run(connection, sql, tuple(value for spot in spots for value in spot)):
+        yield rollup_of(row)
+
+
+def rollup_of(row: Sequence[Any]) -> tuple[Spot, Rollup]:
+    """The rollup of a row that holds the columns of `READ`."""
+    values = iter(row)
+    spot = Spot(*islice(values, len(Spot._fields)))
+    counts = dict(zip(_COUNTS, islice(values, len(_COUNTS)), strict=True))
+    counts["outcomes"] = json.loads(counts["outcomes"])
+    pairs = {name: (next(values), next(values)) for name in EXTENTS}
+    return spot, Rollup(
+        **counts,
+        extents={name: Extent(low, high) for name, (low, high) in pairs.items() if low is not None},
+        sketches={name: Sketch.decode(one) for name in METRICS if (one := next(values)) is not None},
+    )
+
+
+def _row_of(spot: Spot, one: Rollup) -> dict[str, Any]:
+    """The values of a row of ``rollup``."""
+    unknown = dict.fromkeys(_EXTENTS)
+    extents = {
+        f"{name}_{end}": value
+        for name, extent in one.extents.items()
+        for end, value in zip(("min", "max"), extent, strict=True)
+    }
+    return {
+        **spot._asdict(),
+        "samples": sum(one.outcomes.values()),
+        "ok": one.ok,
+        "failed": one.failed,
+        "rate_limited": one.hits,
+        "never_sent": one.never_sent,
+        "untrusted": one.untrusted,
+        "buffered": one.buffered,
+        "last_at": one.last_at,
+        "cost_usd": one.cost_usd,
+        "input_tokens": one.input_tokens,
+        "output_tokens": one.output_tokens,
+        "outcomes": json.dumps(one.outcomes, separators=(",", ":")),
+        **unknown,
+        **extents,
+    }
+
+
+def _sketches_of(spot: Spot, one: Rollup) -> dict[str, Any]:
+    """The values of a row of ``sketch``."""
+    encoded = {name: sketch.encode() for name, sketch in one.sketches.items()}
+    return {**spot._asdict(), **dict.fromkeys(METRICS), **encoded}

@@ -1,0 +1,230 @@
+"""Sink: the synchronous half of the writer: one open store, one transaction for each batch. One thread uses it."""
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import compress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Engine, insert, select
+
+from probes.checked_json import checked
+from probes.sample import Sample
+from probes.stats.rollup import rolled
+from probes.store.arrivals import own_name
+from probes.store.location import is_postgres, path_of
+from probes.store.problem import StoreProblem
+from probes.store.read.reader import RECORDED
+from probes.store.retention import FOREVER, Retention
+from probes.store.row import EndpointKey, endpoint_of, row_of
+from probes.store.statements import ARRIVE, FORGET, REPLACE_ANSWER, REPLACE_RECORDER, insert_samples, run
+from probes.store.tables import ENDPOINT
+from probes.store.translate import translated
+from probes.store.write import rollup_rows as rollups
+from probes.store.write.database import PRAGMAS, open_store
+from probes.store.write.lease import Lease
+from probes.store.write.recorder_lock import StoreHeld
+from probes.store.write.upkeep import tidy
+from probes.text import plain
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Entry:
+    """A sample to be stored, and the text of its answer where it is the last one of its endpoint."""
+
+    sample: Sample
+    answer: str | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The entry as a record for `from_json`."""
+        return {"sample": self.sample.to_json(), "answer": self.answer}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> "Entry":
+        """The entry of a record, whose unknown keys are ignored. Raises KeyError, TypeError or ValueError.
+
+        What it holds is of the right types: a value that no store takes would keep all that comes after it waiting.
+        """
+        return checked(cls(checked(Sample.from_json(record["sample"])), record["answer"]))
+
+
+class Mark(NamedTuple):
+    """What tells a batch from every other: who numbers it, and its number, which only grows."""
+
+    name: str
+    number: int
+
+
+class Sink:
+    """A store that opens itself when first written to, and again after a problem or when its file was replaced.
+
+    ``pragmas`` are for SQLite. ``notice`` says it where the store is another one than was opened first. With a
+    ``lease`` only what was measured under one is stored, and ``lost`` says who has it now where it was taken over.
+    Raises ValueError for a URL that names no store.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        pragmas: Mapping[str, str | int] = PRAGMAS,
+        kept: Retention = FOREVER,
+        lease: Lease | None = None,
+    ) -> None:
+        self._url = url
+        self._path = None if is_postgres(url) else path_of(url)
+        self._pragmas = pragmas
+        self._kept = kept
+        self._lease = lease
+        self._engine: Engine | None = None
+        self._log_path = None if self._path is None else self._path.with_name(f"{self._path.name}-wal")
+        self._file: tuple[int, int] | None = None
+        self._log: tuple[int, int] | None = None
+        self._name = ""
+        self._endpoints: dict[EndpointKey, int] = {}
+        self._stored = 0
+        self.notice = ""
+        self.lost: StoreHeld | None = None
+
+    def write(self, entries: Sequence[Entry], beat: dict[str, Any] | None, mark: Mark | None = None) -> int:
+        """Store the entries and the recorder's beat, all or nothing; how many samples the store then counts.
+
+        Without both, only open the store. Entries whose ``mark`` is not above the last one of its name are there
+        already, and are not stored again. The beat renews the lease. Raises StoreProblem.
+        """
+        try:
+            with translated():
+                engine = self._open()
+                if entries or beat is not None:
+                    with engine.begin() as connection:
+                        if not self._hold(connection, renew=beat is not None):
+                            beat = None
+                        if mark is not None and not run(connection, ARRIVE, mark._asdict()).rowcount:
+                            entries = ()
+                        entries = self._counted(connection, entries, mark)
+                        found = self._store_entries(connection, entries)
+                        if beat is not None:
+                            run(connection, REPLACE_RECORDER, beat)
+                    if self._file != _identity(self._path):
+                        raise StoreProblem("failed", "the store's file was taken away while it was written to")
+                    self._endpoints |= found  # only now: one that was rolled back has no id
+                    self._stored += len(entries)
+        except StoreHeld as held:
+            self.close()
+            raise StoreProblem("locked", str(held)) from held
+        except BaseException:
+            self.close()
+            raise
+        return self._stored
+
+    def tidy(self) -> bool:
+        """Do one small step of upkeep; whether there is more to do at once. Raises StoreProblem."""
+        try:
+            with translated(), self._open().begin() as connection:
+                return tidy(connection, self._kept, time.time_ns() // 1_000_000)
+        except BaseException:
+            self.close()
+            raise
+
+    def forget(self, name: str) -> None:
+        """Forget the marks of that name: nothing that bears one is still to come. Raises StoreProblem."""
+        with translated(), self._open().begin() as connection:
+            run(connection, FORGET, {"name": name})
+
+    def close(self) -> None:
+        """Close the file; the next write opens it again."""
+        if self._engine is not None:
+            self._engine.dispose()
+        self._engine = None
+
+    def _open(self) -> Engine:
+        """The open store; anew where the file was deleted or replaced, for the old one would swallow every sample."""
+        if self._engine is not None and self._file != _identity(self._path):
+            self.close()
+            self._remove_log()
+        if self._engine is None:
+            self._endpoints = {}
+            self._engine = open_store(self._url, self._pragmas)
+            file, self._log = _identity(self._path), _identity(self._log_path)
+            with self._engine.begin() as connection:
+                self._stored = int(run(connection, RECORDED).scalar_one())
+                name = own_name(connection)
+            if self._name and (self._file, self._name) != (file, name):
+                begun = "another store was found" if self._stored else "a new store was begun"
+                self.notice = f"{begun} at {datetime.now().astimezone():%H:%M}; the old one is gone"
+            self._file, self._name = file, name
+        return self._engine
+
+    def _remove_log(self) -> None:
+        """Remove what a file that was replaced has left of its write-ahead log: SQLite would run it on the new one."""
+        if self._log_path is not None and self._log is not None and self._log == _identity(self._log_path):
+            self._log_path.unlink()
+
+    def _hold(self, connection: Connection, *, renew: bool) -> bool:
+        """Whether the lease is ours. Raises StoreHeld where it never was: then nothing is to be stored."""
+        try:
+            self.lost = None if self._lease is None else self._lease.hold(connection, renew=renew)
+        except StoreHeld as held:
+            self.lost = held
+            raise
+        return self.lost is None
+
+    def _counted(self, connection: Connection, entries: Sequence[Entry], mark: Mark | None) -> Sequence[Entry]:
+        """The entries that were measured by who had the lease then."""
+        if self._lease is None or mark is None or (mark.name == self._lease.run and self.lost is None):
+            return entries
+        began = [one.sample.started_at for one in entries]
+        counted = self._lease.counted(connection, mark.name, began)
+        if late := counted.count(False):
+            log.warning("left out, for another recorder had the store when they were measured: %d", late)
+        return list(compress(entries, counted))
+
+    def _store_entries(self, connection: Connection, entries: Sequence[Entry]) -> dict[EndpointKey, int]:
+        """Store samples and answers; the ids of their endpoints, which are stored too where they are new."""
+        keys = [endpoint_of(entry.sample) for entry in entries]
+        endpoints = {key: self._endpoints.get(key) or id_of(connection, key) for key in dict.fromkeys(keys)}
+        if not entries:
+            return endpoints
+        rows = [row_of(entry.sample, endpoints[key]) for entry, key in zip(entries, keys, strict=True)]
+        insert_samples(connection, rows)
+        pairs = ((endpoints[key], entry.sample) for entry, key in zip(entries, keys, strict=True))
+        rollups.add(connection, rolled(pairs))
+        answers = {  # the last of each endpoint, with its place among the samples
+            endpoints[key]: (place, text)
+            for place, (entry, key) in enumerate(zip(entries, keys, strict=True))
+            if (text := entry.answer) is not None
+        }
+        if answers:
+            last: int = run(connection, "SELECT max(id) FROM sample").scalar_one()
+            first = last - len(entries) + 1  # the write lock is ours: the ids just given out are consecutive
+            columns = [
+                {"endpoint_id": endpoint_id, "sample_id": first + place, "text": plain(text)}
+                for endpoint_id, (place, text) in answers.items()
+            ]
+            run(connection, REPLACE_ANSWER, columns)
+        return endpoints
+
+
+def id_of(connection: Connection, key: EndpointKey) -> int:
+    """The id of an endpoint's row, which is made where there is none."""
+    values = dict(zip(("vantage", "name", "provider", "dialect", "model"), key, strict=True))
+    same = [ENDPOINT.c[name] == value for name, value in values.items()]
+    known: int | None = connection.scalar(select(ENDPOINT.c.id).where(*same))
+    if known is None:
+        known = connection.execute(insert(ENDPOINT).returning(ENDPOINT.c.id), values).scalar_one()
+    return known
+
+
+def _identity(path: Path | None) -> tuple[int, int] | None:
+    """What tells one file from another that has its name now; None where there is none."""
+    if path is None:  # no file at all
+        return None
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino

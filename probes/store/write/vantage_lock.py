@@ -1,0 +1,93 @@
+"""VantageLock: one recorder for each vantage of a PostgreSQL store, by an advisory lock of a session of its own.
+
+The server frees the lock when the session ends: at once where the recorder's process dies, `DEAD_AFTER_S` after the
+last word where its machine or the network between goes away.
+"""
+
+import hashlib
+from contextlib import suppress
+from typing import Any, Final, Self
+
+import psycopg
+
+from probes.store.read.postgres import NAMESPACE, connect, problems
+from probes.store.write.recorder_lock import Holder, StoreHeld, this_process
+from probes.text import line
+
+NAME_LENGTH: Final = 63
+"""Bytes of an application's name that a server keeps."""
+
+_WHO: Final = """
+SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid)
+WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND classid::bigint = %s AND objid::bigint = %s
+AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
+
+
+class VantageLock:
+    """The right to record from ``vantage`` into the store at ``url``, as a context manager; at once or not at all.
+
+    Entering raises StoreHeld where another recorder has it, StoreProblem where the server cannot be asked.
+    """
+
+    def __init__(self, url: str, vantage: str, holder: Holder | None = None) -> None:
+        self._url = url
+        self._key = key_of(vantage)
+        self._me = _name_of(holder or this_process())
+        self._session: psycopg.Connection[tuple[Any, ...]] | None = None
+        self._closed = False
+
+    def __enter__(self) -> Self:
+        self.check()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the lock away for good; also while another thread is at `check`."""
+        self._closed = True
+        self._end_session()
+
+    def check(self) -> None:
+        """Make sure that the lock is ours, and take it where it is not yet, or no longer. Raises as entering does."""
+        if self._session is not None:
+            with suppress(psycopg.Error):
+                self._session.execute("SELECT 1")
+                return
+            self._end_session()
+        session = connect(self._url, application_name=self._me)
+        try:
+            with problems():
+                row = session.execute("SELECT pg_try_advisory_lock(%s, %s)", (NAMESPACE, self._key)).fetchone()
+                if row != (True,):
+                    names = session.execute(_WHO, (NAMESPACE, self._key % 2**32)).fetchone()
+                    raise StoreHeld(_holder_of(names[0]) if names else None)
+        except BaseException:
+            session.close()
+            raise
+        self._session = session
+        if self._closed:
+            self._end_session()
+
+    def _end_session(self) -> None:
+        if self._session is not None:
+            self._session.close()
+        self._session = None
+
+
+def key_of(vantage: str) -> int:
+    """The second number of a vantage's lock: 31 bits, never 0, which is that of writing."""
+    return 1 + int.from_bytes(hashlib.sha256(vantage.encode()).digest()[:4]) % (2**31 - 1)
+
+
+def _name_of(holder: Holder) -> str:
+    """A holder as an application's name: what other sessions may know of one, whoever's they are."""
+    return f"inftop {holder.pid} {holder.since} {holder.host}".encode("ascii", "replace")[:NAME_LENGTH].decode()
+
+
+def _holder_of(name: str) -> Holder | None:
+    match name.split(" ", 3):
+        case ["inftop", pid, since, host] if pid.isdigit() and since.isdigit():
+            return Holder(int(pid), line(host, 100), int(since))
+    return None

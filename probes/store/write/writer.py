@@ -1,0 +1,230 @@
+"""Writer: takes samples without waiting, commits them from one thread, keeps them while the store cannot be used."""
+
+import asyncio
+import os
+import socket
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from probes import __version__
+from probes.sample import Sample
+from probes.store.problem import StoreProblem
+from probes.store.retention import FOREVER, Retention
+from probes.store.status import StoreStatus
+from probes.store.write.database import PRAGMAS
+from probes.store.write.journal import BATCH
+from probes.store.write.journal_folder import open_journal
+from probes.store.write.lease import Claim, Lease
+from probes.store.write.outbox import IN_MEMORY, Outbox
+from probes.store.write.recorder_lock import StoreHeld
+from probes.store.write.sink import Entry, Sink
+
+SPACING_S: Final = 0.02
+"""From one commit to the next: a sample alone is committed at once, those that come together share a commit."""
+
+HELD_S: Final = 0.1
+"""What the store has not taken after so long goes to disk meanwhile: a process that is killed loses nothing older."""
+
+PER_SAMPLE_S: Final = 0.0002
+"""How much longer a commit of many samples may take: only more than a thousand a second come to that."""
+
+STEP_S: Final = 0.2
+"""Between two steps of upkeep: it is never urgent, and the samples that come meanwhile are not to wait for it."""
+
+UPKEEP_S: Final = 60.0
+"""How often it is looked whether the store needs upkeep."""
+
+RETRY_MIN_S: Final = 0.2
+RETRY_MAX_S: Final = 5.0
+
+JOURNAL_RETRY_S: Final = 1.0
+"""How long a disk that did not take samples is left alone."""
+
+Result = TypeVar("Result")
+
+
+class Writer:
+    """The one who writes the store at ``url``, on the event loop that runs when it is made, never blocking that loop.
+
+    A problem of the store is a state to be shown, never an exception: samples wait, on disk in the folder ``journal``
+    (the usual one for None) or, where that cannot be written either, in memory, where ``capacity`` is the most. A store
+    that was deleted is made anew, which is said. ``vantage`` names the place that records; what is past its
+    ``retention`` is pruned. With a ``claim`` the store's lease is held, and ``on_lost`` is told, once, of another
+    recorder that has it. Raises ValueError for a URL that is no store's.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        vantage: str = "local",
+        pragmas: Mapping[str, str | int] = PRAGMAS,
+        capacity: int = IN_MEMORY,
+        retention: Retention = FOREVER,
+        journal: Path | None = None,
+        claim: Claim | None = None,
+        on_lost: Callable[[StoreHeld], None] = lambda _: None,
+    ) -> None:
+        lease, run = (None, None) if claim is None else (Lease(claim), claim.run)
+        sink = Sink(url, pragmas, retention, lease)
+        self._outbox = Outbox(sink, open_journal(url, vantage, journal, run), capacity)
+        self._on_lost = on_lost
+        self._lost = False
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
+        self._journal_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
+        self._no_journal_until = 0.0
+        self._recorder = {
+            "vantage": vantage,
+            "pid": os.getpid(),
+            "host": socket.gethostname(),
+            "version": __version__,
+            "started_at": _now_ms(),
+        }
+        # the first word is there with the store: that it can be written to is known before there is a sample
+        self._beat: dict[str, Any] | None = {**self._recorder, "beat_at": _now_ms(), "status": "{}"}
+        self._opened: asyncio.Future[StoreProblem | None] = asyncio.get_running_loop().create_future()
+        self._wake = asyncio.Event()
+        self._closing = asyncio.Event()
+        self._task = asyncio.get_running_loop().create_task(self._run(), name="store writer")
+
+    def put(self, sample: Sample, answer: str | None) -> None:
+        """Have a sample stored, and the text of its answer in place of the endpoint's last one."""
+        self._outbox.put(Entry(sample, answer))
+        self._wake.set()
+
+    def beat(self, status_json: str) -> None:
+        """Have the recorder's row say that it is alive, and how it is."""
+        self._beat = {**self._recorder, "beat_at": _now_ms(), "status": status_json}
+        self._wake.set()
+
+    async def opened(self) -> StoreProblem | None:
+        """Wait until the store was tried to be opened and written to for the first time; what went wrong then."""
+        return await asyncio.shield(self._opened)
+
+    def status(self) -> StoreStatus:
+        """How the store is now."""
+        return self._outbox.status()
+
+    async def close(self, timeout: float) -> None:  # noqa: ASYNC109 - what is late is not cancelled but left behind
+        """Write what waits, for at most ``timeout`` seconds, and close the file.
+
+        `status` then tells what still waits on disk, and counts what was left in memory as dropped.
+        """
+        self._closing.set()
+        self._wake.set()
+        deadline = time.monotonic() + timeout
+        await asyncio.wait({self._task}, timeout=timeout)
+        self._task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._task
+        self._no_journal_until = 0.0
+        await self._secure()  # the thread may still be waiting for the store
+        closed = asyncio.get_running_loop().run_in_executor(self._thread, self._outbox.close)
+        await asyncio.wait({closed}, timeout=max(RETRY_MIN_S, deadline - time.monotonic()))
+        self._thread.shutdown(wait=False)
+        self._journal_thread.shutdown(wait=False)
+        self._outbox.give_up()
+
+    async def _run(self) -> None:
+        """Commit whenever something waits; after a problem try again, later each time."""
+        retry_s = RETRY_MIN_S
+        while True:
+            closing = self._closing.is_set()
+            if await self._commit():
+                retry_s = RETRY_MIN_S
+                if closing and not self._outbox.waiting:
+                    return
+                if self._outbox.on_disk:
+                    await self._secure()  # what came meanwhile gets in line there
+                await asyncio.sleep(SPACING_S)
+                if not self._outbox.waiting:
+                    await self._idle()
+            elif closing:
+                self._no_journal_until = 0.0
+                if await self._secure():
+                    return
+                await asyncio.sleep(RETRY_MIN_S)
+            else:
+                await self._hold_out(retry_s)
+                retry_s = min(2 * retry_s, RETRY_MAX_S)
+
+    async def _hold_out(self, seconds: float) -> None:
+        """Wait so long, or for the end; meanwhile what comes is put on disk."""
+        until = time.monotonic() + seconds
+        while not self._closing.is_set() and (left := until - time.monotonic()) > 0:
+            self._wake.clear()
+            await self._secure()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(left):
+                    await self._wake.wait()
+
+    async def _secure(self) -> bool:
+        """Have what waits in memory wait on disk; whether it does."""
+        if not self._outbox.in_memory:
+            return True
+        if time.monotonic() < self._no_journal_until:
+            return False
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._journal_thread, self._outbox.secure)
+        except StoreProblem:
+            self._no_journal_until = time.monotonic() + JOURNAL_RETRY_S
+            return False
+        return True
+
+    async def _in_thread(self, work: Callable[..., Result], *args: Any, within: float = HELD_S) -> Result:
+        """Have the store's thread do it; where that takes longer, put on disk what waits meanwhile."""
+        doing = asyncio.get_running_loop().run_in_executor(self._thread, work, *args)
+        try:
+            while not (await asyncio.wait({doing}, timeout=within))[0]:
+                await self._secure()
+                within = HELD_S
+        except asyncio.CancelledError:
+            doing.cancel()
+            raise
+        return doing.result()
+
+    async def _idle(self) -> None:
+        """Wait for something to write, and meanwhile keep the store tidy."""
+        while not self._wake.is_set():
+            try:
+                more = await self._in_thread(self._outbox.tidy)
+            except StoreProblem:  # the next commit will say what is wrong
+                more = False
+            with suppress(TimeoutError):
+                async with asyncio.timeout(STEP_S if more else UPKEEP_S):
+                    await self._wake.wait()
+
+    async def _commit(self) -> bool:
+        """Write one batch in the thread; whether it is in the store."""
+        self._wake.clear()
+        beat, self._beat = self._beat, None
+        many = 0 if self._outbox.on_disk else min(BATCH, self._outbox.in_memory)
+        try:
+            await self._in_thread(self._outbox.send, beat, within=HELD_S + many * PER_SAMPLE_S)
+        except StoreProblem as problem:
+            self._beat = self._beat or beat
+            self._tell(problem)
+            self._tell_lost()
+            return False
+        self._tell(None)
+        self._tell_lost()
+        return True
+
+    def _tell_lost(self) -> None:
+        """Say that another recorder has the store, once."""
+        if (held := self._outbox.lost) is not None and not self._lost:
+            self._lost = True
+            self._on_lost(held)
+
+    def _tell(self, problem: StoreProblem | None) -> None:
+        """Say how the store was found, the first time."""
+        if not self._opened.done():
+            self._opened.set_result(problem)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,1 @@
+"""TLS: whom a connection trusts, one session without a socket, and its failures in words."""

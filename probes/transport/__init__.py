@@ -1,0 +1,1 @@
+"""Transport: connections opened step by step, through proxies and TLS, and one request and reply over them."""

@@ -1,0 +1,281 @@
+"""Network: the opening of a stream: resolution, connect (happy eyeballs), proxy and TLS, each timed apart."""
+
+import asyncio
+import contextlib
+import ipaddress
+import os
+import socket
+import ssl
+import sys
+import time
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlsplit
+
+from probes.outcome import Outcome
+from probes.route import AT_PROXY, Proxy, UnixSocket, Via
+from probes.sockets.errors import ExchangeError, lacking, words
+from probes.sockets.event_loop import ear
+from probes.sockets.linux import RunQueue
+from probes.sockets.read_budget import ReadBudget
+from probes.sockets.stream import Stream
+from probes.sockets.tcp_info import read_tcp_info
+from probes.tls.words import HandshakeError
+from probes.transport.base import SetupError
+from probes.transport.opening import Opening
+from probes.transport.proxy import open_tunnel
+from probes.transport.setup import Setup, Step
+
+_PLAIN: Final = frozenset({"http", "ws"})
+
+
+class Peer(NamedTuple):
+    """A host, its port, and the trust its certificate is held to; without one nothing is encrypted."""
+
+    host: str
+    port: int
+    tls: ssl.SSLContext | None
+
+
+def is_encrypted(url: str) -> bool:
+    """Whether what goes to an address must be encrypted; only what says that it is plain is not."""
+    return urlsplit(url).scheme not in _PLAIN
+
+
+def peer_of(url: str, tls: ssl.SSLContext | None) -> Peer:
+    """The other end of an http, https, ws or wss address.
+
+    Raises ValueError for an encrypted one without trust: a key would go there for all to read.
+    """
+    parts, encrypted = urlsplit(url), is_encrypted(url)
+    if encrypted and tls is None:
+        raise ValueError(f"{parts.scheme}://{parts.hostname} is encrypted, and no certificate is trusted")
+    return Peer(parts.hostname or "", parts.port or (443 if encrypted else 80), tls if encrypted else None)
+
+
+HEAD_START_S: Final = 0.25
+"""How long one address may try alone before the next joins in (RFC 8305, "connection attempt delay")."""
+
+ASK_AGAIN_S: Final = 0.005
+"""How soon a server at a socket's file whose queue is full is asked again."""
+
+Address = tuple[socket.AddressFamily, tuple[Any, ...]]
+
+
+async def open_stream(
+    host: str,
+    port: int,
+    tls: ssl.SSLContext | None,
+    budget: ReadBudget,
+    via: Via | None = None,
+    opening: Opening | None = None,
+) -> tuple[Stream, Setup]:
+    """A connected stream, ``via`` a proxy or a socket's file where one is given, and what opening it took.
+
+    ``opening`` is told how far it has come, for where it fails or is given up. Raises SetupError and ReadBudgetSpent.
+    """
+    opening = opening or Opening()
+    if isinstance(via, UnixSocket):
+        sock, setup = await _connect_to_file(via.path)
+    elif via is not None:
+        opening.where = AT_PROXY
+        sock, setup = await _connect_to_host(via.host, via.port, AT_PROXY)
+    else:
+        sock, setup = await _connect_to_host(host, port)
+    opening.setup = setup
+    stream = Stream(sock, budget, setup.connect)
+    try:
+        if isinstance(via, Proxy) and not via.forwards:
+            opening.step = "proxy"
+            opening.setup = setup = replace(setup, proxy=await open_tunnel(stream, via, host, port))
+        if tls is not None:
+            opening.step = "tls"
+            opening.setup = setup = replace(setup, tls=await _secure(stream, tls, host))
+    except BaseException:
+        stream.abort()
+        raise
+    opening.step = "done"
+    return stream, setup
+
+
+async def _secure(stream: Stream, tls: ssl.SSLContext, host: str) -> Step:
+    """Shake hands: what that took. Raises SetupError and ReadBudgetSpent."""
+    try:
+        return await stream.secure(tls, host)
+    except ExchangeError as error:
+        ours = error.outcome is Outcome.OWN_FAULT
+        raise SetupError(error.outcome if ours else Outcome.TLS, error.detail) from error
+    except HandshakeError as error:
+        raise SetupError(error.outcome, error.detail) from error
+    except OSError as error:
+        raise _failure(Outcome.TLS, error) from error
+
+
+async def _connect_to_host(host: str, port: int, where: str = "") -> tuple[socket.socket, Setup]:
+    """A socket connected to a host, and what that took. Raises SetupError, whose detail begins with ``where``."""
+    addresses, resolution = await _resolve(host, port, where)
+    sock, connect = await _connect(addresses, where)
+    try:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        address = str(sock.getpeername()[0])
+    except OSError as error:
+        sock.close()
+        raise _failure(Outcome.CONNECT, error, where) from error
+    return sock, Setup(connect, None if _is_address(host) else resolution, address=address)
+
+
+async def _connect_to_file(path: str) -> tuple[socket.socket, Setup]:
+    """A socket connected to a socket's file on this machine, and what that took. Raises SetupError.
+
+    The connection is there when the call returns. Where the server's queue is full, Linux says that it would block, and
+    does not tell when there is room (connect(2)): so it is asked again.
+    """
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        sock.setblocking(False)
+        start, doubt = time.monotonic_ns(), 0
+        while True:
+            try:
+                sock.connect(path)
+                return sock, Setup(Step(start, time.monotonic_ns(), doubt), address=path)
+            except BlockingIOError:
+                asked = time.monotonic_ns()
+                await asyncio.sleep(ASK_AGAIN_S)
+                doubt = time.monotonic_ns() - asked
+    except OSError as error:
+        sock.close()
+        raise _failure(Outcome.CONNECT, error, f"{path}: ") from error
+    except BaseException:
+        sock.close()
+        raise
+
+
+async def _resolve(host: str, port: int, where: str) -> tuple[list[Address], Step]:
+    """The addresses of a host in the order in which to try them, and what finding them took."""
+    loop = asyncio.get_running_loop()
+    try:
+        found, step = await loop.run_in_executor(None, _look_up, host, port)
+    except (OSError, UnicodeError) as error:
+        raise _failure(Outcome.DNS, error, f"{where}{host}: ") from error
+    addresses: list[Address] = [(family, address) for family, _, _, _, address in found]
+    if not addresses:
+        raise SetupError(Outcome.DNS, f"{where}{host}: no address")
+    # families take turns, so that one broken family costs one head start and not one for each address
+    first = [one for one in addresses if one[0] == addresses[0][0]]
+    other = [one for one in addresses if one[0] != addresses[0][0]]
+    turns = [one for pair in zip(first, other, strict=False) for one in pair]
+    return turns + first[len(other) :] + other[len(first) :], step
+
+
+def _look_up(host: str, port: int) -> tuple[list[Any], Step]:
+    """Resolve a host, in a thread, and stamp it there: how busy the loop is does not matter then.
+
+    In doubt is how long the thread waited for a processor, and for the interpreter: while other threads ran, but not
+    for longer than the switch interval, after which they let go of it unless a library holds it. Raises OSError and
+    UnicodeError.
+    """
+    queue = RunQueue()
+    try:
+        name = host.encode("idna")  # loads tables the first time
+        waited, others = queue.waited_ns(), time.process_time_ns() - time.thread_time_ns()
+        start = time.monotonic_ns()
+        found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
+        stop = time.monotonic_ns()
+        waited, others = queue.waited_ns() - waited, time.process_time_ns() - time.thread_time_ns() - others
+    finally:
+        queue.close()
+    return found, Step(start, stop, waited + min(max(others, 0), round(sys.getswitchinterval() * 1e9)))
+
+
+async def _connect(addresses: list[Address], where: str = "") -> tuple[socket.socket, Step]:
+    """The first address to connect, each given a head start on the next (happy eyeballs), and what that took.
+
+    It is the handshake of that address, and a whole head start for each that ran out before it was tried.
+    """
+    tries: set[asyncio.Task[tuple[socket.socket, Step]]] = set()
+    errors: list[BaseException] = []
+    waiting = list(addresses)
+    ran_out_ns = 0
+    try:
+        while waiting or tries:
+            if waiting:
+                tries.add(asyncio.create_task(_try(waiting.pop(0), ran_out_ns)))
+            done, tries = await asyncio.wait(
+                tries, timeout=HEAD_START_S if waiting else None, return_when=asyncio.FIRST_COMPLETED
+            )
+            ran_out_ns += 0 if done else round(HEAD_START_S * 1e9)
+            connected = [task for task in done if task.exception() is None]
+            if connected:
+                tries |= set(connected[1:])  # two at the same turn of the loop: one is enough
+                return connected[0].result()
+            errors += [error for task in done if (error := task.exception()) is not None]
+    finally:
+        await _abandon(tries)
+    telling = next((one for one in errors if lacking(one) is None), errors[0])
+    raise _failure(Outcome.CONNECT, telling, where) from telling
+
+
+def _failure(outcome: Outcome, error: BaseException, where: str = "") -> SetupError:
+    """What it failed by; an own fault where this machine lacked something."""
+    ours = lacking(error)
+    return SetupError(Outcome.OWN_FAULT, ours) if ours else SetupError(outcome, f"{where}{words(error)}")
+
+
+async def _abandon(tries: set[asyncio.Task[tuple[socket.socket, Step]]]) -> None:
+    for task in tries:
+        task.cancel()
+    for task in tries:
+        with contextlib.suppress(asyncio.CancelledError, OSError):
+            sock, _ = await task
+            sock.close()
+
+
+async def _try(address: Address, waited_ns: int) -> tuple[socket.socket, Step]:
+    """Connect to one address; ``waited_ns`` were waited before, in vain. Raises OSError.
+
+    The kernel measures the round trip of a SYN and its SYN-ACK. It does not where it had to send the SYN again
+    (RFC 6298 §3), and other systems do not tell: then the loop says when the socket became writable, and how long
+    before that it may have been.
+    """
+    sock = socket.socket(address[0], socket.SOCK_STREAM)
+    try:
+        sock.setblocking(False)
+        start = time.monotonic_ns()
+        with contextlib.suppress(BlockingIOError):
+            sock.connect(address[1])
+        sent = time.monotonic_ns()
+        writable, doubt = await _writable(sock)
+        if (code := sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)) != 0:
+            raise OSError(code, os.strerror(code))
+    except BaseException:
+        sock.close()
+        raise
+    info = read_tcp_info(sock)
+    if info is not None and info.rtt_us and info.retransmitted == 0:
+        return sock, Step(start - waited_ns, start + info.rtt_us * 1000, 0)
+    return sock, Step(start - waited_ns, writable, None if doubt is None else doubt + sent - start)
+
+
+async def _writable(sock: socket.socket) -> tuple[int, int | None]:
+    """When the loop found a socket writable (monotonic ns), and how much earlier it may have been; None: not known."""
+    loop = asyncio.get_running_loop()
+    found: asyncio.Future[tuple[int, int | None]] = loop.create_future()
+
+    def stamp() -> None:
+        now, listening = time.monotonic_ns(), ear(loop)
+        if not found.done():
+            found.set_result((now, None if listening is None else now - listening.deaf_since_ns))
+
+    loop.add_writer(sock, stamp)
+    try:
+        return await found
+    finally:
+        loop.remove_writer(sock)
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,343 @@
+"""WebSocket: one kept socket per endpoint, one request at a time; framed by the sans-I/O half of websockets.
+
+A server may speak while nothing is asked: pings are answered, anything else that comes between two requests is let
+go, and a close is known at once. The socket is renewed before the server's limit on its age.
+"""
+
+import asyncio
+import contextlib
+import logging
+import re
+import ssl
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from websockets.client import ClientProtocol
+from websockets.frames import CTRL_OPCODES, Frame, Opcode
+from websockets.http11 import Response
+from websockets.protocol import State
+from websockets.uri import parse_uri
+
+from probes.events import EVENT_LIMIT
+from probes.outcome import Outcome
+from probes.route import Via
+from probes.sockets.consumer import Take, Taker
+from probes.sockets.errors import ExchangeError
+from probes.sockets.idle import Idle
+from probes.sockets.read_budget import ReadBudget, ReadBudgetSpent
+from probes.sockets.stamp import Stamp
+from probes.sockets.stream import Stream
+from probes.text import line
+from probes.tls.words import not_http1
+from probes.transport.base import Gate, Refused, Reply, SetupError
+from probes.transport.connect import open_stream, peer_of
+from probes.transport.http import Body
+from probes.transport.http1 import ResponseParser
+from probes.transport.opening import Opening
+from probes.transport.proxy import authorized
+from probes.transport.setup import Setup, Step, exchanged
+from probes.wire.dialect import WireRequest
+from probes.wire.errors.close_codes import trouble_of_close
+
+RENEW_AFTER_NS: Final = 55 * 60 * 1_000_000_000
+"""OpenAI closes a socket after 60 minutes (`websocket_connection_limit_reached`); others renew at 55."""
+
+_NO_UPGRADE: Final = re.compile(rb"HTTP/1\.[01] (?!101)[0-9]{3}")
+"""How a response begins that is an answer to the upgrade, and none to what would come after it."""
+
+_SILENT: Final = logging.getLogger(f"{__name__}.wire")
+_SILENT.setLevel(logging.CRITICAL + 1)  # the library logs headers, and one of them is the key
+
+
+UPGRADE_LIMIT: Final = 128 << 10
+"""Bytes of the answer to an upgrade, with what may come right behind it."""
+
+UNSENT_LIMIT: Final = 64 << 10
+"""Bytes of answers to pings that the other side does not take, before it is given up as hostile."""
+
+IDLE_CLOSES: Final = frozenset({1000, 1001})
+"""Codes by which a server closes a socket that it merely does not need any more (RFC 6455 §7.4.1); without a close
+frame it does too."""
+
+CLOSE_S: Final = 0.5
+"""How long the answer to a close may take to be written."""
+
+
+class Incoming:
+    """What comes over one open socket: pings are answered, messages go to whoever waits for them.
+
+    While nobody does, a message is let go, and what comes counts against a budget of its own. ``asked``: a message was
+    sent.
+    """
+
+    complete = True
+
+    def __init__(self, stream: Stream, protocol: ClientProtocol) -> None:
+        self.end: Exception | None = None
+        self.asked = False
+        self._heard = False
+        self._stream = stream
+        self._protocol = protocol
+        self._message = bytearray()
+        self._early: list[tuple[Stamp, bytes]] | None = None
+        self._taker: Taker | None = None
+        self._unsent = bytearray()
+        self._writing = asyncio.Lock()
+        self._answering: asyncio.Task[None] | None = None
+
+    async def listen(self) -> None:
+        """Take in what comes for as long as the socket lives, asked for or not; then say why it ended, and close it."""
+        try:
+            await self._stream.each(self._hear)
+            self._protocol.receive_eof()
+            self.end = _end(self._protocol)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(CLOSE_S):
+                    await self._flush()
+        except Exception as error:  # whatever it is, it is for whoever asks next
+            self.end = error
+        self._stream.abort()
+        if self._taker is not None and not self._taker.done.done():
+            self._taker.done.set_exception(self.end)
+
+    async def ask(self, message: bytes) -> Stamp | None:
+        """Send a message, which all that comes from now on answers; when it was sent. Raises ExchangeError."""
+        self._early = []
+        self.asked, self._heard = True, False
+        self._stream.traffic.ask()
+        if self._protocol.state is not State.OPEN:
+            raise self.end or _end(self._protocol)
+        self._protocol.send_text(message)
+        data = b"".join(self._protocol.data_to_send())
+        async with self._writing:
+            await self._stream.write(data)
+            return self._stream.sent
+
+    async def each(self, take: Take) -> None:
+        """Hand over every message, a line feed after it, while ``take`` wants more; a request may follow after any.
+
+        Raises ExchangeError, ReadBudgetSpent, and what ``take`` raises.
+        """
+        self._taker = taker = Taker(take, asyncio.get_running_loop().create_future())
+        early, self._early = self._early or [], None
+        try:
+            for stamp, message in early:
+                if not taker.done.done():
+                    taker.give(stamp, message)
+            if self.end is not None and not taker.done.done():
+                raise self.end
+            await taker.done
+        finally:
+            self._taker = None
+            self._stream.budget = ReadBudget.of_idle()
+
+    def _hear(self, stamp: Stamp, data: bytes) -> bool:
+        """Take in a piece of a read; whether the socket is still open."""
+        self._protocol.receive_data(data)
+        frames = [one for one in self._protocol.events_received() if isinstance(one, Frame)]
+        self._stream.budget.spend(len(frames))
+        # a control frame is no answer; the beginning of whatever frame may be one
+        self._heard = self._heard or not frames or any(frame.opcode not in CTRL_OPCODES for frame in frames)
+        self._stream.traffic.heard = self._heard
+        for frame in frames:
+            if frame.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
+                self._message += frame.data
+                if frame.fin:
+                    last = frame is frames[-1]
+                    # one message is one record: a line end in it can only be between tokens of its JSON
+                    message = self._message.replace(b"\n", b" ") + b"\n"
+                    self._give(stamp if last else stamp._replace(end_doubt=stamp.doubt), bytes(message))
+                    self._message.clear()
+        self._answer()
+        if self._protocol.state is not State.OPEN:
+            self._stream.traffic.end(stamp.at)
+            return False
+        return True
+
+    def _give(self, stamp: Stamp, message: bytes) -> None:
+        if self._taker is not None and not self._taker.done.done():
+            self._taker.give(stamp, message)
+        elif self._early is not None:
+            self._early.append((stamp, message))
+
+    def _answer(self) -> None:
+        """Have the answers to pings written. Raises ExchangeError where too many of them wait to be."""
+        self._unsent += b"".join(self._protocol.data_to_send())  # an empty piece asks for the end, which `drop` is for
+        if len(self._unsent) > UNSENT_LIMIT:
+            raise ReadBudgetSpent("a flood: pings whose answers the server does not read")
+        if self._unsent and (self._answering is None or self._answering.done()):
+            self._answering = asyncio.create_task(self._flush())
+
+    async def _flush(self) -> None:
+        with contextlib.suppress(ExchangeError):  # who listens learns of it
+            async with self._writing:
+                while self._unsent:
+                    data = bytes(self._unsent)
+                    self._unsent.clear()
+                    await self._stream.write(data)
+
+
+class WebSocket:
+    """One WebSocket to one URL; a `probes.transport.base.Transport`. Opening it takes the headers of the request.
+
+    ``via`` is the proxy or the socket's file it goes through, if any. Raises ValueError for an encrypted address
+    without ``tls``.
+    """
+
+    def __init__(self, base_url: str, tls: ssl.SSLContext | None, via: Via | None = None) -> None:
+        self._peer = peer_of(base_url, tls)
+        self._via = via
+        self._opening = Opening()
+        self._stream: Stream | None = None
+        self._protocol: ClientProtocol | None = None
+        self._incoming: Incoming | None = None
+        self._listening: asyncio.Task[None] | None = None
+        self._headers: Mapping[str, str] = {}
+        self._opened_ns = 0
+        self._sent: Stamp | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is open and young enough for another request."""
+        if self._incoming is None or self._incoming.end is not None or self._protocol is None:
+            return False
+        return self._protocol.state is State.OPEN and time.monotonic_ns() - self._opened_ns < RENEW_AFTER_NS
+
+    @property
+    def idle(self) -> Idle | None:
+        """How long nothing has gone over it since it first served a request; None before that."""
+        if self._stream is None or self._incoming is None or not self._incoming.asked:
+            return None
+        return self._stream.traffic.idle
+
+    @property
+    def hung_up(self) -> int | None:
+        """How long (ns) after the newest request the server closed it without a byte of an answer; else None."""
+        if self._stream is None or self._protocol is None:
+            return None
+        said = self._protocol.close_rcvd
+        if said is not None and said.code not in IDLE_CLOSES:
+            return None
+        return self._stream.traffic.hung_up(self._sent.at if self._sent else None)
+
+    @property
+    def sent(self) -> Stamp | None:
+        """When the socket took the last byte of the newest frame."""
+        return self._sent
+
+    def round_trip_ns(self, since: int) -> int | None:
+        """The smallest round trip (ns) to the server since an instant, else the newest; None by a proxy or a file."""
+        if self._stream is None or self._via is not None:  # that to a proxy is not the endpoint's
+            return None
+        return self._stream.round_trips.since(since)
+
+    @property
+    def opening(self) -> Opening:
+        """How far the newest opening of a connection came."""
+        return self._opening
+
+    async def open(self, wire: WireRequest, budget: ReadBudget) -> Setup | None:
+        """Open and upgrade it unless it is open; what that took, or None where a kept socket serves.
+
+        Raises SetupError, Refused and ReadBudgetSpent.
+        """
+        if self._stream is not None and self.is_open:
+            self._stream.budget = budget
+            return None
+        self.drop()
+        self._via, self._opening = authorized(self._via, wire), Opening()
+        self._stream, setup = await open_stream(*self._peer, budget, self._via, self._opening)
+        self._protocol = ClientProtocol(parse_uri(wire.url), max_size=EVENT_LIMIT, logger=_SILENT)
+        self._opening.step = "upgrade"
+        try:
+            upgrade = await self._upgrade(self._stream, self._protocol, wire)
+        except ExchangeError as error:
+            told = error.outcome in (Outcome.OWN_FAULT, Outcome.TLS)
+            raise SetupError(error.outcome if told else Outcome.CONNECT, f"upgrade: {error.detail}") from error
+        self._opened_ns, self._opening.step = time.monotonic_ns(), "done"
+        self._incoming = Incoming(self._stream, self._protocol)
+        self._listening = asyncio.create_task(self._incoming.listen())
+        return replace(setup, upgrade=upgrade)
+
+    async def send(self, wire: WireRequest, gate: Gate | None = None) -> Reply:
+        """Send the request as one text frame. The headers are those of the upgrade, once. Raises ExchangeError."""
+        if gate is not None:
+            await gate()
+        if self._incoming is None:
+            raise ExchangeError(Outcome.CUT, "no socket is open")
+        self._sent = None
+        self._sent = await self._incoming.ask(wire.body)
+        headers, self._headers = self._headers, {}
+        return Reply(101, headers, self._incoming, None)
+
+    def drop(self) -> None:
+        """Close the socket at once, if one is open."""
+        if self._listening is not None:
+            self._listening.cancel()
+        if self._stream is not None:
+            self._stream.abort()
+        self._stream = self._protocol = self._incoming = self._listening = None
+
+    async def _upgrade(self, stream: Stream, protocol: ClientProtocol, wire: WireRequest) -> Step:
+        """Ask for a WebSocket: what that took, from the request's last byte sent to the answer's arrival."""
+        request = protocol.connect()
+        for name, value in wire.headers.items():
+            if any(character in "\r\n\0" for character in name + value):
+                raise ValueError(f"the header {name!r} has a line end in it")  # its value may be a key
+            if name.lower() not in request.headers:
+                request.headers[name] = value
+        protocol.send_request(request)
+        await stream.write(b"".join(protocol.data_to_send()))
+        sent, came, answer = stream.sent, Stamp(0), bytearray()
+        while protocol.state is State.CONNECTING and protocol.handshake_exc is None:
+            came, data = await stream.read()
+            answer += data
+            if len(answer) > UPGRADE_LIMIT:
+                raise ReadBudgetSpent(f"a flood: an answer to the upgrade of more than {UPGRADE_LIMIT >> 10} KiB")
+            if _NO_UPGRADE.match(answer):
+                raise Refused(await _refusal(stream, came, bytes(answer)))
+            if not answer:
+                raise ExchangeError(Outcome.CUT, "the connection closed before a response")
+            if data:
+                protocol.receive_data(data)
+            else:
+                protocol.receive_eof()
+        answers = [one for one in protocol.events_received() if isinstance(one, Response)]
+        headers = {name.lower(): value for one in answers for name, value in one.headers.raw_items()}
+        if protocol.handshake_exc is not None:
+            if (told := not_http1(bytes(answer))) is not None:
+                raise SetupError(Outcome.PROTOCOL, told.replace("https://", "wss://"))
+            raise ExchangeError(Outcome.PROTOCOL, line(str(protocol.handshake_exc)))
+        if answers_to_pings := b"".join(protocol.data_to_send()):  # that came right behind
+            await stream.write(answers_to_pings)
+        self._headers = headers
+        last = came if answer.endswith(b"\r\n\r\n") else came._replace(end_doubt=came.doubt)  # a message right behind
+        return exchanged(sent or came, last)
+
+
+async def _refusal(stream: Stream, stamp: Stamp, data: bytes) -> Reply:
+    """The HTTP response in place of an upgrade, of which ``data`` has come; only its head is waited for.
+
+    Raises ExchangeError and ReadBudgetSpent.
+    """
+    parser = ResponseParser(stream.budget)
+    body = parser.feed(data)
+    while parser.status is None:
+        stamp, data = await stream.read()
+        if not data:
+            parser.close()
+        body = parser.feed(data)
+    headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in parser.headers}
+    return Reply(parser.status, headers, Body(stream, parser, body, stamp), stamp)
+
+
+def _end(protocol: ClientProtocol) -> ExchangeError:
+    """Why a socket is open no more."""
+    if protocol.close_rcvd is not None:
+        told = trouble_of_close(protocol.close_rcvd.code, protocol.close_rcvd.reason)
+        return ExchangeError(told.outcome, told.detail, told.retry_after_s)
+    if protocol.parser_exc is None or isinstance(protocol.parser_exc, EOFError):
+        return ExchangeError(Outcome.CUT, "the socket closed without a word (1006)")
+    return ExchangeError(Outcome.PROTOCOL, line(f"no WebSocket: {protocol.parser_exc}"))

@@ -1,0 +1,225 @@
+"""Trouble: what an error means, whether it is a whole response or sits inside a stream that began well.
+
+Look-alikes of one API put errors in many shapes: ``{"error": {"message", "type", "code"}}`` (OpenAI), flat (Cerebras,
+Mistral), ``{"error": "text"}`` (Ollama), in a list (Gemini), a list of field errors (FastAPI, Mistral's 422), an HTML
+page (proxies), nothing at all. All become one `Trouble`, in the provider's own words.
+"""
+
+import html
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from probes.events import Trouble
+from probes.outcome import LIMITED, Outcome
+from probes.rate_limits.headers import parse_reset, retry_hint
+from probes.text import line
+from probes.tls.words import CLIENT_CERTIFICATE
+from probes.wire.errors.bot_wall import bot_wall
+from probes.wire.errors.error_words import SAID_LIMIT, is_closed, is_loading, outcome_of, too_large
+from probes.wire.errors.google_error import NO_DETAILS, PACIFIC, GoogleError, google_error
+from probes.wire.framing.json_values import mapping, word
+from probes.wire.framing.sse import SseDecoder
+
+PAGE_LIMIT: Final = 64 * 1024
+"""Characters of a body that is not JSON which are looked at."""
+
+_GOOGLE_DAY: Final = re.compile(r"PerDay[A-Z]|googleapis\.com/\w*per_day")
+"""A day's quota of Google's, where a gateway puts the whole error in its own sentence (LiteLLM)."""
+
+TOO_LARGE: Final = "too large for the limit, waiting does not help: lower max_output_tokens or shorten the prompt"
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """What an error record says: a sentence, the words it uses for its kind, the HTTP status it names, the wait.
+
+    ``headers`` are those that it holds, names in lower case; ``google`` what Google's details say.
+    """
+
+    sentence: str
+    words: tuple[str, ...] = ()
+    status: int | None = None
+    retry_after_s: float | None = None
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    google: GoogleError = NO_DETAILS
+
+    @property
+    def detail(self) -> str:
+        """One plain line: the sentence, with the most telling kind after it where that adds something."""
+        return line(f"model loading: {self._said}") if is_loading(self.sentence) else self._said
+
+    @property
+    def _said(self) -> str:
+        kind = next((one for one in self.words if not one.isdigit()), "")
+        sentence, kind = line(self.sentence), line(kind, 40)
+        if not sentence:
+            return kind or "an error without words"
+        adds = kind and kind.lower() not in sentence.lower()
+        return f"{line(sentence, 250)} ({kind})" if adds else sentence
+
+    def as_trouble(self, status: int | None, otherwise: Outcome) -> Trouble:
+        """What it means under an HTTP status, if there is one; ``otherwise`` where nothing of it tells."""
+        outcome = outcome_of(self.words, self.sentence, status) or otherwise
+        detail, retry_after_s, google = self.detail, self.retry_after_s, self.google
+        daily = google.daily or bool(_GOOGLE_DAY.search(self.sentence[:SAID_LIMIT]))
+        if google.wrong_key:
+            outcome = Outcome.AUTH
+        elif outcome is Outcome.BAD_REQUEST and too_large(self.sentence, status):
+            detail = line(f"{TOO_LARGE}: {detail}")
+        elif outcome is Outcome.TLS:
+            detail = line(f"{detail}: {CLIENT_CERTIFICATE}")
+        elif outcome in LIMITED:
+            detail = line(f"{line(google.quota, 100)}: {detail}") if google.quota else detail
+            if daily or google.nothing:
+                outcome, retry_after_s = Outcome.QUOTA, None
+        return Trouble(
+            outcome,
+            detail,
+            retry_after_s,
+            self.headers,
+            said=f"{google.quota} {self.sentence[:SAID_LIMIT]} {' '.join(f'({one})' for one in self.words)}".strip(),
+            day_zone=PACIFIC if daily else None,
+            closed=google.nothing or is_closed(self.sentence),
+        )
+
+
+def trouble(status: int, headers: Mapping[str, str], body: bytes) -> Trouble:
+    """What a response that is not a 200 means. ``body`` may be cut, empty, HTML or not text; names in lower case."""
+    if 300 <= status < 400:
+        return Trouble(Outcome.PROTOCOL, _redirect(headers.get("location", "")))
+    if wall := bot_wall(status, headers, body):
+        return Trouble(Outcome.BAD_REQUEST, wall)
+    complaint = read_complaint(_error_record(body)) or Complaint(_prose(body) or f"HTTP {status} with an empty body")
+    return complaint.as_trouble(status, Outcome.PROTOCOL)
+
+
+def trouble_inside(record: object) -> Trouble:
+    """What an error record inside a 200 means: as specific as its own words, else a stream error."""
+    complaint = read_complaint(record) or Complaint("")
+    return complaint.as_trouble(complaint.status, Outcome.STREAM_ERROR)
+
+
+def trouble_instead(body: bytes) -> Trouble | None:
+    """What it means that a 200 has (the start of) ``body`` where a stream should be; None for white space."""
+    if wall := bot_wall(HTTPStatus.OK, {}, body):
+        return Trouble(Outcome.BAD_REQUEST, wall)
+    record = _json(body)
+    if is_error(record):
+        return trouble_inside(record)
+    if isinstance(record, dict | list):
+        return Trouble(Outcome.PROTOCOL, "a whole JSON answer instead of a stream")
+    prose = _prose(body)
+    return Trouble(Outcome.PROTOCOL, line(f"not an event stream: {prose}")) if prose else None
+
+
+def is_error(record: object) -> bool:
+    """Whether a JSON record is an error, of any look-alike's shape."""
+    if isinstance(record, list):
+        return bool(record) and isinstance(record[0], dict) and is_error(record[0])
+    found = mapping(record)
+    if found.get("error") or found.get("object") == "error":
+        return True
+    return "choices" not in found and bool(word(found.get("message"))) and ("type" in found or "code" in found)
+
+
+def read_complaint(record: object) -> Complaint | None:
+    """What an error record says, or None where it says nothing."""
+    if isinstance(record, list) and record and "error" in mapping(record[0]):
+        record = record[0]
+    outer = mapping(record)
+    error = mapping(outer.get("error"))
+    meta = mapping(error.get("metadata"))  # OpenRouter: its own class of the error, and the upstream's words
+    sentence = _sentence(record)
+    if upstream := word(meta.get("raw")):
+        sentence = f"{sentence}: {upstream}"
+    if filtered := filtered_categories(mapping(error.get("innererror")).get("content_filter_result")):
+        sentence = f"{filtered}: {sentence}"  # Azure
+    named = [meta.get("error_type"), error.get("code"), error.get("type"), error.get("status")]
+    named += [outer.get("code"), outer.get("type"), outer.get("status_code"), outer.get("status")]
+    words = tuple(str(one) for one in named if isinstance(one, str | int) and one and len(str(one)) <= 64)
+    if not sentence and not words:
+        return None
+    status = next((int(one) for one in words if re.fullmatch("[45][0-9][0-9]", one)), None)
+    google, headers = google_error(error.get("details")), _headers(outer, error, meta)
+    waits = (parse_reset(headers.get("retry-after", ""), 0.0), google.retry_after_s, retry_hint(sentence))
+    wait = next((one for one in waits if one is not None), None)
+    return Complaint(sentence, words, status, wait, headers, google)
+
+
+def filtered_categories(results: object) -> str:
+    """What Azure's content filter held against a text: ``{"hate": {"filtered": true, "severity": "high"}, …}``."""
+    found = [(name, mapping(one)) for name, one in mapping(results).items() if mapping(one).get("filtered") is True]
+    return line(", ".join(f"{name} {word(one.get('severity')) or ''}".strip() for name, one in found), 100)
+
+
+def _headers(*records: Mapping[str, Any]) -> dict[str, str]:
+    """The headers that an error holds: OpenAI's over a WebSocket, OpenRouter's in its metadata. Names in lower case."""
+    told = (mapping(one.get("headers")) for one in records)
+    return {
+        name.lower(): str(value) for one in told for name, value in one.items() if isinstance(value, str | int | float)
+    }
+
+
+def _sentence(value: object, depth: int = 5) -> str:
+    """The words in an error value: a string, the sentence of an object, those of a list (field errors) joined."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and depth:
+        return "; ".join(said for one in value[:5] if (said := _sentence(one, depth - 1)))
+    if isinstance(value, dict) and depth:
+        keys = ("error", "message", "msg", "detail", "description", "errors")
+        said = next((said for key in keys if (said := _sentence(value.get(key), depth - 1))), "")
+        place = value.get("loc")
+        if said and isinstance(place, list):
+            return f"{'.'.join(str(one) for one in place[:8] if isinstance(one, str | int))}: {said}"
+        return said
+    return ""
+
+
+def _error_record(body: bytes) -> Any:
+    """The record in the body of an error: its JSON, or the first error, else complaint, of those it streams; or None.
+
+    Those are server-sent events (LiteLLM's 500 on its Responses route is ``data: {"error": …}``) or lines of JSON.
+    """
+    if (record := _json(body)) is not None:
+        return record
+    decoder = SseDecoder()
+    events = [*decoder.feed(body), *decoder.close()]
+    records = [
+        _json(one.data) if one.data[:1] in "{[" else {"error": one.data} for one in events if one.data != "[DONE]"
+    ]
+    records = [one for one in records or map(_json, body.splitlines()) if read_complaint(one)]
+    return next(filter(is_error, records), records[0] if records else None)
+
+
+def _json(body: bytes | str) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _prose(body: bytes) -> str:
+    """What a person would read in a body that is no JSON: a page's title, or else its text, as one line."""
+    text = body[: PAGE_LIMIT * 4].decode("utf-8", "replace")[:PAGE_LIMIT].strip()
+    if text.count("\ufffd") * 10 > len(text):
+        return f"{len(body)} bytes that are not text"
+    if text.startswith("<"):
+        title = re.search(r"<title[^<>]*>([^<]*)", text, re.IGNORECASE)
+        text = html.unescape(title[1] if title and title[1].strip() else re.sub(r"<[^<>]*>", " ", text))
+    return line(text)
+
+
+def _redirect(location: str) -> str:
+    try:
+        parts = urlsplit(location)
+    except ValueError:
+        return "redirect not followed"
+    host = parts.netloc.rpartition("@")[2]
+    place = f"{parts.scheme}://{host}".removeprefix("://") if host else parts.path
+    return line(f"redirect to {place} not followed") if place else "a redirect that names no place"

@@ -1,0 +1,1 @@
+"""Framing: bytes in, records out, for every framing that providers stream in; pure."""

@@ -1,0 +1,103 @@
+"""``inftop probe --group``: a group's endpoints probed in order and ranked, against a simulator."""
+
+import asyncio
+import json
+import signal
+import sys
+
+import pytest
+
+from probes.cli.commands.probe import probe
+from probes.cli.exit_codes import ExitCode
+from probes.config.select import UnknownGroup
+from probes.figures import error_bound as trust
+from probes.simulator.behaviour import Behaviour
+from probes.simulator.distribution import Constant
+from probes.simulator.server import Simulator
+from tests.servers.raw_server import Client, serving
+
+SLOW = Behaviour(output_tokens=Constant(12), tokens_per_s=Constant(400), ttft_ms=Constant(60))
+FAST = Behaviour(output_tokens=Constant(12), tokens_per_s=Constant(2000), ttft_ms=Constant(2))
+
+ENDPOINT = """
+[[endpoint]]
+name = "{name}"
+group = "{group}"
+dialect = "openai_chat"
+base_url = "{url}"
+key = "none"
+model = "{model}"
+price = {{ input = 1, output = 2 }}
+"""
+
+
+@pytest.fixture
+async def path(tmp_path):
+    """A configuration of a group of two, a stranger and one that is off, all on one simulator."""
+    async with Simulator({"slow": SLOW, "fast": FAST}) as simulator:
+        named = [("a", "twins", "slow"), ("b", "twins", "fast"), ("c", "alone", "fast"), ("d", "twins", "fast")]
+        tables = [
+            ENDPOINT.format(name=name, group=group, model=model, url=simulator.url) for name, group, model in named
+        ]
+        path = tmp_path / "config.toml"
+        path.write_text("\n".join([*tables, "enabled = false"]))
+        yield path
+
+
+async def test_a_group_is_probed_in_order_and_ranked(path, capsys, monkeypatch):
+    monkeypatch.setattr(trust, "MOST_MS", 1e9)  # server and prober share an interpreter here, and hold each other up
+    monkeypatch.setattr(trust, "MOST_OF_SPEED", 1e9)
+    assert await asyncio.to_thread(probe, path, [], group="twins", count=2, as_json=False)
+    probed, ranked = capsys.readouterr().out.split("\n\n")
+    assert [one.split()[1] for one in probed.splitlines()] == ["a", "a", "b", "b"]
+    title, head, *rows = ranked.splitlines()
+    assert title == "twins, by median TTFT"
+    assert head.startswith("ENDPOINT  TTFT ms")
+    assert [row.split()[0] for row in rows if not row.startswith(" ")] == ["b", "a"]
+    assert [row.split("; ")[0] for row in rows if row.startswith(" ")] == ["  $1 in, $2 out a million tokens"] * 2
+
+
+async def test_json_of_a_group_holds_samples_only_and_all_of_them_warm(path, capsys):
+    assert await asyncio.to_thread(probe, path, [], group="twins", count=1, as_json=True)
+    samples = [json.loads(one) for one in capsys.readouterr().out.splitlines()]
+    assert [(one["endpoint"], one["connection"]) for one in samples] == [("a", "warm"), ("b", "warm")]
+
+
+async def test_warm_and_cold_in_turn_begin_with_a_warm_one(path, capsys):
+    path.write_text(path.read_text().replace('name = "b"', 'name = "b"\nconnection = "both"'))
+    assert await asyncio.to_thread(probe, path, ["b"], group=None, count=4, as_json=True)
+    samples = [json.loads(one) for one in capsys.readouterr().out.splitlines()]
+    assert [one["connection"] for one in samples] == ["warm", "cold", "warm", "cold"]
+
+
+def test_an_unknown_group_names_the_nearest(path):
+    with pytest.raises(UnknownGroup) as caught:
+        probe(path, [], group="twin", count=1, as_json=False)
+    assert str(caught.value) == "no enabled endpoint is in a group 'twin'; did you mean 'twins'? Known: twins, alone"
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+async def test_ctrl_c_ends_it_with_130_and_the_sample_of_the_probe_under_way(tmp_path, as_json):
+    asked = asyncio.Event()
+
+    async def script(client: Client) -> None:
+        await client.request()
+        asked.set()
+        await client.hold()
+
+    async with serving(script) as port:
+        config = tmp_path / "config.toml"
+        url = f"http://127.0.0.1:{port}/v1"
+        config.write_text("".join(ENDPOINT.format(name=name, group="g", url=url, model="m") for name in "ab"))
+        command = (sys.executable, "-m", "probes", "--config", str(config), "probe", *(["--json"] if as_json else []))
+        process = await asyncio.create_subprocess_exec(
+            *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+        )
+        async with asyncio.timeout(60):
+            await asked.wait()
+            process.send_signal(signal.SIGINT)
+            out, err = await process.communicate()
+    assert process.returncode == ExitCode.INTERRUPTED
+    assert b"Traceback" not in err
+    [line] = out.decode().splitlines()
+    assert "skipped" in line, "of the second endpoint no probe was begun"

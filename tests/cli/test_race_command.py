@@ -1,0 +1,106 @@
+"""``inftop race`` without a screen, against a simulator: what it prints, keeps and says of a wrong wish."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from probes.cli.commands.race import Asked, race, wish_of
+from probes.config.load import load
+from probes.config.prompts import NamedPrompt
+from probes.config.select import UnknownEndpoint
+from probes.race.request import WrongWish
+from probes.simulator.behaviour import Behaviour
+from probes.simulator.distribution import Constant
+from probes.store.races import listed
+from tests.samples import endpoint
+from tests.servers.apart import simulating_apart
+
+SLOW = Behaviour(output_tokens=Constant(60), tokens_per_s=Constant(300), ttft_ms=Constant(60))
+FAST = Behaviour(output_tokens=Constant(60), tokens_per_s=Constant(2000), ttft_ms=Constant(5))
+ENDPOINTS = [endpoint(name="a"), endpoint(name="b"), endpoint(name="c")]
+PROMPTS = [NamedPrompt("story", "Tell a story."), NamedPrompt("sum", "1 + 1?", "2")]
+
+ENDPOINT = """
+[[endpoint]]
+name = "{name}"
+dialect = "openai_chat"
+base_url = "{url}"
+key = "none"
+model = "{name}"
+"""
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A configuration of two models on one simulator, and a store of its own."""
+    with simulating_apart({"slow": SLOW, "fast": FAST}) as simulator:
+        path = tmp_path / "config.toml"
+        tables = [ENDPOINT.format(name=name, url=simulator.url) for name in ("slow", "fast")]
+        path.write_text("\n".join([f'[store]\nurl = "sqlite:///{tmp_path / "history.db"}"', *tables]))
+        yield path
+
+
+def test_a_race_prints_its_heats_and_its_verdict_and_is_kept(path: Path, capsys):
+    assert race(path, Asked(("slow", "fast"), heats=2), demo=False, as_json=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert [one.split(",")[0] for one in lines if one.startswith("heat")] == ["heat 1", "heat 2"]
+    assert [one.split()[1] for one in lines if one.startswith("  1.")] == ["fast", "fast"]
+    [kept] = listed(load(path).store_url or "", 10)
+    assert kept.lanes == ("slow", "fast")
+    assert kept.words == lines[-1]
+
+
+def test_json_lines_end_with_the_result(path: Path, capsys):
+    assert race(path, Asked(("slow", "fast", "Say more."), heats=2), demo=False, as_json=True)
+    *news, result = map(json.loads, capsys.readouterr().out.splitlines())
+    assert {one["type"] for one in news} == {"racenews"}
+    assert news[0]["wish"]["prompt"] == "Say more."
+    assert (result["type"], result["heats"]) == ("result", 2)
+    assert set(result["metrics"]) == {"ttft_ms", "e2e_ms", "tokens_per_s", "chars_per_s"}
+    trusted = result["metrics"]["chars_per_s"]["pairs"]  # a busy machine may have bent both heats
+    assert result["lane"] == "fast" or not trusted
+
+
+def test_nobody_at_the_finish_is_not_ok(tmp_path: Path, capsys):
+    path = tmp_path / "config.toml"
+    tables = [ENDPOINT.format(name=name, url="http://127.0.0.1:9/v1") for name in ("a", "b")]
+    path.write_text("\n".join([f'[store]\nurl = "sqlite:///{tmp_path / "history.db"}"', *tables]))
+    assert not race(path, Asked(("a", "b"), heats=1), demo=False, as_json=False)
+    assert "connect" in capsys.readouterr().out
+
+
+def test_words_are_lanes_and_perhaps_a_prompt_behind_them():
+    assert wish_of(Asked(("a", "b")), ENDPOINTS, PROMPTS).prompt_name == "story"
+    three = wish_of(Asked(("c", "a", "b")), ENDPOINTS, PROMPTS)
+    assert three.lanes == ("c", "a", "b")
+    written = wish_of(Asked(("a", "b", "Why is the sky blue?")), ENDPOINTS, PROMPTS)
+    assert (written.prompt, written.prompt_name, written.lanes) == ("Why is the sky blue?", None, ("a", "b"))
+
+
+def test_a_prompt_is_found_by_name_or_in_a_file(tmp_path: Path):
+    named = wish_of(Asked(("a", "b"), prompt_name="sum"), ENDPOINTS, PROMPTS)
+    assert (named.prompt, named.expect, named.prompt_name) == ("1 + 1?", "2", "sum")
+    file = tmp_path / "long.txt"
+    file.write_text("A long one. ü", encoding="utf-8")
+    read = wish_of(Asked(("a", "b"), prompt_file=file), ENDPOINTS, PROMPTS)
+    assert (read.prompt, read.prompt_name) == ("A long one. ü", "long.txt")
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (Asked(("a",)), "2 to 4 endpoints to race, not 1"),
+        (Asked(("a", "a")), "a lane is named twice"),
+        (Asked(("a", "b"), prompt_name="nope"), "no prompt is named 'nope'. Known: story, sum"),
+        (Asked(("a", "b", "and why?"), prompt_name="sum"), "only one of them"),
+    ],
+)
+def test_a_wrong_wish_is_refused_in_words(asked: Asked, words: str):
+    with pytest.raises(WrongWish, match=words):
+        wish_of(asked, ENDPOINTS, PROMPTS)
+
+
+def test_an_unknown_lane_names_the_nearest():
+    with pytest.raises(UnknownEndpoint, match="'bb'"):
+        wish_of(Asked(("a", "bb")), ENDPOINTS, PROMPTS)

@@ -1,0 +1,243 @@
+"""The verdict: who is to blame, from outcomes and controls alone."""
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from probes.diagnosis.attribution import ANSWERED, FAULTS, SCOPES, UNREACHED, Lately, Verdict, judge, run_began, worst
+from probes.diagnosis.reachability import Control, control_of, origin_of
+from probes.outcome import Outcome
+from tests.samples import sample
+
+T = 1_800_000_000_000
+MINUTE = 60_000
+SET_UP = (Outcome.DNS, Outcome.CONNECT, Outcome.TLS)
+
+
+def ok(provider, model="m", at=T + MINUTE):
+    return Lately(f"{provider}/{model}", provider, f"https://{provider}.test", Outcome.OK, at, at)
+
+
+def failed(provider, outcome, model="m", since=T, at=T + MINUTE, connected=True):
+    connected = connected and outcome not in SET_UP
+    return Lately(f"{provider}/{model}", provider, f"https://{provider}.test", outcome, at, since, connected)
+
+
+def control(provider, outcome=Outcome.OK, at=T + MINUTE, reference=False):
+    return Control(f"https://{provider}.test", at, outcome, reference=reference)
+
+
+REFERENCE = control("reference", reference=True)
+NO_REFERENCE = control("reference", Outcome.CONNECT, reference=True)
+
+
+def scopes(lately, controls=()):
+    return {name: verdict.scope for name, verdict in judge(lately, controls).items()}
+
+
+def test_nothing_is_said_where_nothing_fails():
+    assert judge([ok("a"), ok("b")], [control("c", Outcome.CONNECT)]) == {}
+    assert worst({}) is None
+
+
+def test_most_providers_without_an_answer_are_my_network_with_the_controls_as_evidence():
+    others = [failed(name, Outcome.CONNECT, since=T + 10_000) for name in "bcd"]
+    lately = [ok("e"), failed("a", Outcome.TIMEOUT, since=T), *others]
+    told = judge(lately, [control("a", Outcome.CONNECT), control("b", Outcome.CONNECT)])
+    assert {one.scope for one in told.values()} == {"my network"}
+    assert worst(told) == Verdict(
+        "my network", "", T, ("4 of 5 providers failing", "TCP connect to both controls fails")
+    )
+
+
+def test_all_controls_failing_are_my_network_even_where_one_provider_is_watched():
+    lately = [failed("a", Outcome.TIMEOUT)]
+    assert scopes(lately, [NO_REFERENCE]) == {"a/m": "my network"}
+    assert judge(lately, [NO_REFERENCE])["a/m"].evidence == (
+        "a failing",
+        "TCP connect to the reference host fails",
+    )
+    assert scopes(lately, [control("a", Outcome.DNS), NO_REFERENCE]) == {"a/m": "my network"}
+    assert scopes(lately, [control("a", Outcome.DNS), control("reference", Outcome.TLS)]) == {"a/m": "my network"}
+
+
+def test_a_reference_that_answers_takes_the_blame_off_my_network():
+    lately = [failed(name, Outcome.TIMEOUT) for name in "abc"]
+    told = judge(lately, [REFERENCE])
+    assert {one.scope for one in told.values()} == {None}
+    assert "something they share" in told["a/m"].evidence[1]
+    assert scopes(lately, [control(name) for name in "abc"]) == dict.fromkeys(("a/m", "b/m", "c/m"), "this endpoint")
+
+
+def test_one_provider_that_cannot_be_reached_while_others_can_is_to_blame():
+    lately = [failed("a", Outcome.CONNECT), ok("b"), ok("c")]
+    assert judge(lately, [])["a/m"] == Verdict(
+        "this provider", "a", T, ("no connection", "TCP connect to its host fails", "2 other providers reached")
+    )
+    hung = [failed("a", Outcome.TIMEOUT), ok("b")]
+    assert judge(hung, [control("a", Outcome.DNS)])["a/m"].evidence[1] == "name resolution to its host fails"
+    assert scopes([failed("a", Outcome.CONNECT)], [REFERENCE]) == {"a/m": "this provider"}
+
+
+def test_all_of_a_providers_endpoints_failing_are_the_providers():
+    lately = [failed("a", Outcome.SERVER_ERROR, "m", T + 5), failed("a", Outcome.TIMEOUT, "n", T), ok("b")]
+    told = judge(lately, [control("a")])
+    assert {one.scope for one in told.values()} == {"this provider"}
+    assert told["a/m"] == Verdict(
+        "this provider",
+        "a",
+        T,
+        ("2 of 2 endpoints failing", "1 other provider reached", "its host takes connections"),
+    )
+
+
+def test_one_endpoint_whose_neighbours_are_fine_or_whose_host_is_reached_is_to_blame_alone():
+    assert judge([failed("a", Outcome.SERVER_ERROR), ok("a", "n"), ok("b")], [])["a/m"] == Verdict(
+        "this endpoint", "a/m", T, ("server error", "1 other endpoint of a answering")
+    )
+    alone = judge([failed("a", Outcome.TIMEOUT), ok("b")], [control("a")])["a/m"]
+    assert (alone.scope, alone.evidence[:2]) == ("this endpoint", ("timeout", "its host takes connections"))
+
+
+@pytest.mark.parametrize("outcome", sorted(frozenset(Outcome) - FAULTS - {Outcome.OK}))
+def test_what_only_an_account_can_meet_is_the_endpoints_own_whatever_others_do(outcome):
+    lately = [failed("a", outcome), failed("b", Outcome.CONNECT), failed("c", Outcome.CONNECT)]
+    assert scopes(lately, [NO_REFERENCE])["a/m"] == "this endpoint"
+
+
+def test_too_little_evidence_is_said_and_no_guess_made():
+    alone = judge([failed("a", Outcome.CONNECT)], [])["a/m"]
+    assert alone.scope is None
+    assert alone.evidence == (
+        "TCP connect failing",
+        "nobody else reached since, no reference host: my network or this provider",
+    )
+    before = judge([failed("a", Outcome.CONNECT), ok("b", at=T - 1)], [control("c", at=T - 1)])["a/m"]
+    assert before == alone, "what was fine before it began proves nothing"
+    hung = judge([failed("a", Outcome.CUT), ok("b")], [])["a/m"]
+    assert (hung.scope, hung.evidence[1]) == (None, "1 other provider reached: this provider or this endpoint")
+    back = judge([failed("a", Outcome.CONNECT), ok("b")], [control("a")])["a/m"]
+    assert (back.scope, back.evidence[1]) == (None, "its host takes connections again: the next probe will tell")
+
+
+def test_two_providers_behind_one_origin_are_not_two_witnesses():
+    one, other = failed("a", Outcome.CONNECT), Lately("b/m", "b", "https://a.test", Outcome.CONNECT, T, T, False)
+    assert set(scopes([one, other], [control("a", Outcome.CONNECT)]).values()) == {None}
+
+
+def test_a_server_on_this_machine_tells_nothing_of_the_network():
+    def local(outcome, at=T + MINUTE):
+        return Lately("local/m", "ollama", "http://localhost:11434", outcome, at, T, outcome is Outcome.OK)
+
+    down = judge([local(Outcome.CONNECT), failed("a", Outcome.CONNECT)], [])
+    assert (down["local/m"].scope, down["a/m"].scope) == ("this provider", None)
+    assert down["local/m"].evidence == ("no connection", "TCP connect to its host, on this machine, fails")
+    here = Control("http://localhost:11434", T + MINUTE, Outcome.OK)
+    cut_off = [local(Outcome.OK), failed("a", Outcome.CONNECT), failed("b", Outcome.CONNECT)]
+    assert scopes(cut_off, [here, control("a", Outcome.CONNECT), control("b", Outcome.CONNECT)]) == {
+        "a/m": "my network",
+        "b/m": "my network",
+    }
+
+
+def test_the_worst_scope_is_shown_for_all_the_longest_first_and_the_rest_counted():
+    verdicts = {
+        "a": Verdict(None, "a", T - 9, ("connect",)),
+        "b": Verdict("this endpoint", "b", T - 5, ("empty",)),
+        "c": Verdict("this provider", "x", T, ("connect",)),
+        "d": Verdict("this provider", "y", T - 1, ("tls",)),
+        "e": Verdict("this provider", "x", T, ("connect",)),
+    }
+    assert worst(verdicts) == Verdict("this provider", "y", T - 1, ("tls",), more=1)
+    assert worst({"a": verdicts["a"]}) == verdicts["a"]
+
+
+def test_whatever_happens_a_verdict_is_fair():
+    rng = random.Random(11)
+    outcomes = list(Outcome)
+    for _ in range(3_000):
+        lately = []
+        for number in range(rng.randrange(1, 9)):
+            since, provider = T - rng.randrange(5) * MINUTE, rng.choice("abcd")
+            outcome = rng.choice(outcomes if rng.random() < 0.5 else [Outcome.OK, Outcome.CONNECT])
+            at = since + rng.randrange(5) * MINUTE
+            origin = rng.choice((f"https://{provider}.test", "http://127.0.0.1:80"))
+            lately.append(
+                Lately(str(number), provider, origin, outcome, at, since, outcome not in SET_UP and rng.random() < 0.5)
+            )
+        hosts = [*(f"https://{name}.test" for name in "abcd"), "http://127.0.0.1:80", "https://r.test"]
+        controls = [
+            Control(host, T - rng.randrange(5) * MINUTE, rng.choice([Outcome.OK, *SET_UP]), reference="r." in host)
+            for host in hosts
+            if rng.random() < 0.5
+        ]
+        told = judge(lately, controls)
+        by_name = {one.endpoint: one for one in lately}
+        assert set(told) == {one.endpoint for one in lately if one.outcome is not Outcome.OK}
+        for name, verdict in told.items():
+            assert verdict.evidence
+            assert all(verdict.evidence)
+            assert verdict.since <= by_name[name].since
+            if verdict.scope == "my network":
+                assert by_name[name].outcome in UNREACHED
+                assert not any(one.reference and one.ok and one.at >= by_name[name].since for one in controls)
+            if by_name[name].outcome in ANSWERED:
+                assert verdict.scope in ("this provider", "this endpoint")
+        shown = worst(told)
+        ranks = [SCOPES.index(one.scope) for one in told.values() if one.scope]
+        assert (shown is None) == (not told)
+        assert shown is None or not ranks or shown.scope == SCOPES[min(ranks)]
+        rng.shuffle(lately)
+        rng.shuffle(controls)
+        assert {name: one.scope for name, one in judge(lately, controls).items()} == {
+            name: one.scope for name, one in told.items()
+        }
+
+
+def test_a_server_that_wants_a_client_certificate_was_reached_and_it_is_the_endpoints_own():
+    wants = sample(
+        connection="warm", http_status=400, outcome=Outcome.TLS, outcome_detail="400 No required SSL certificate"
+    )
+    lately = [Lately.of(wants, "https://h", wants.started_at), ok("b"), failed("c", Outcome.TLS)]
+    found = judge(lately, [control("b")])[wants.endpoint]
+    assert (found.scope, found.evidence[0]) == ("this endpoint", "client certificate wanted")
+    assert "answered" in found.evidence[1]
+
+
+def test_a_run_of_failures_begins_after_the_last_that_was_good():
+    assert run_began([(9, True), (7, True), (5, False), (3, True)]) == 7
+    assert run_began([(9, False), (7, True)]) is None
+    assert run_began([(9, True)]) == 9
+
+
+def test_a_cold_probes_set_up_is_a_control_and_a_kept_connection_is_none():
+    cold = sample(connection="cold", dns_ms=1.0, connect_ms=2.0, tls_ms=3.0, outcome=Outcome.SERVER_ERROR)
+    assert control_of(cold, "https://h") == Control("https://h", cold.started_at, Outcome.OK, "", 1.0, 2.0, 3.0)
+    assert control_of(sample(connection="warm", round_trip_ms=2.0), "https://h") is None
+    for outcome in SET_UP:
+        refused = sample(outcome=outcome, outcome_detail="why")
+        assert control_of(refused, "https://h") == Control("https://h", refused.started_at, outcome, "why")
+    late = sample(outcome=Outcome.TIMEOUT, outcome_detail="connect: nothing within 5 s")
+    assert control_of(late, "https://h").outcome is Outcome.TIMEOUT
+    wants = replace(cold, outcome=Outcome.TLS, outcome_detail="the server wants a client certificate")
+    assert control_of(wants, "https://h") == control_of(cold, "https://h"), "it says so after the handshake"
+    assert (
+        control_of(replace(wants, connection="warm", connect_ms=None, tls_ms=None, http_status=400), "https://h")
+        is None
+    )
+    assert control_of(sample(outcome=Outcome.TIMEOUT, outcome_detail="stall: nothing within 5 s"), "https://h") is None
+    assert control_of(sample(outcome=Outcome.SKIPPED), "https://h") is None
+
+
+@pytest.mark.parametrize(
+    ("url", "origin"),
+    [
+        ("https://API.example.com/v1", "https://api.example.com"),
+        ("wss://api.example.com:443/v1", "https://api.example.com"),
+        ("http://localhost:11434/v1", "http://localhost:11434"),
+        ("ws://[::1]:8080", "http://[::1]:8080"),
+    ],
+)
+def test_an_origin_is_the_same_whatever_is_spoken_there(url, origin):
+    assert origin_of(url) == origin

@@ -1,0 +1,172 @@
+"""Adding a dialect: a new file of its own and a preset are all it takes, and nothing else knows any by its name."""
+
+import ast
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import probes.wire
+from probes.cli.commands.probe import probe
+from probes.config import presets as preset
+from probes.config.presets import dialects, paths, presets, socket_dialects
+from tests.test_boundaries import ROOT, imports, modules, parsed
+
+FILE = '''"""Murmur: one word a line, said to whoever asks politely; made up."""
+
+import json
+
+from probes.events import End, Finish, Kind, Output, Trouble, Usage
+from probes.outcome import Outcome
+from probes.wire.dialect import WireRequest
+from probes.wire.errors.response_error import trouble
+
+
+class Wire:
+    name = "murmur"
+
+    def request(self, endpoint, asked, key):
+        body = {"whisper": asked.text, "words": endpoint.max_output_tokens, **endpoint.body}
+        return WireRequest(endpoint.base_url + "/say", {"x-password": key.reveal()}, json.dumps(body).encode())
+
+    def reader(self):
+        return Reader()
+
+    def response_events(self, headers):
+        return []
+
+    def trouble(self, status, headers, body):
+        return trouble(status, headers, body)
+
+
+class Reader:
+    def __init__(self):
+        self.rest, self.words = b"", 0
+
+    def feed(self, data):
+        *lines, self.rest = (self.rest + data).split(b"\\n")
+        for one in lines:
+            if one == b".":
+                yield from (Usage(output=self.words), Finish("period"), End())
+                return
+            self.words += 1
+            yield Output(Kind.ANSWER, one.decode() + " ", self.words)
+
+    def close(self):
+        yield Trouble(Outcome.CUT, "no full stop")
+'''
+
+PRESET = """
+[murmurer]
+title = "Murmurer"
+base_url = "http://{place}/quiet"
+dialect = "murmur"
+keys = ["MURMURER_API_KEY"]
+owned = {{ whisper = "prompt", words = "max_output_tokens" }}
+body = {{ tone = "low" }}
+reasoning.off = {{ ponder = false }}
+docs = "https://murmurer.example"
+source = "made up"
+"""
+
+CONFIG = """
+[[endpoint]]
+name = "one"
+provider = "murmurer"
+model = "m"
+reasoning = "off"
+max_output_tokens = 9
+expect = "the lamp went out"
+"""
+WORDS = ["the", "lamp", "went", "out", "at", "four"]
+
+
+@pytest.fixture
+def known(monkeypatch, tmp_path):
+    """A function that puts the file among the dialects and the preset, of a server at a place, among the presets."""
+    added = tmp_path / "wire"
+    added.mkdir()
+    (added / "murmur.py").write_text(FILE)
+    monkeypatch.setattr(probes.wire, "__path__", [*probes.wire.__path__, str(added)])
+    caches = (presets, dialects, socket_dialects, paths)
+
+    def known(place: str) -> Path:
+        path = tmp_path / "presets.toml"
+        path.write_text(preset.PATH.read_text(encoding="utf-8") + PRESET.format(place=place))
+        monkeypatch.setattr(preset, "PATH", path)
+        for one in caches:
+            one.cache_clear()
+        config = tmp_path / "config.toml"
+        config.write_text(CONFIG)
+        return config
+
+    yield known
+    sys.modules.pop("probes.wire.murmur", None)
+    monkeypatch.undo()
+    for one in caches:
+        one.cache_clear()
+
+
+async def test_a_dialect_is_its_file_and_its_presets(known, monkeypatch, capsys):
+    asked = []
+
+    async def murmur(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+        length = int(head.split("content-length: ")[1].split("\r\n")[0])
+        asked.append((head, json.loads(await reader.readexactly(length))))
+        said = "\n".join([*WORDS, ".", ""]).encode()
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(said), said))
+        await writer.drain()
+        writer.close()
+
+    monkeypatch.setenv("MURMURER_API_KEY", "planted-password-0123")
+    async with await asyncio.start_server(murmur, "127.0.0.1", 0) as server:
+        host, port = server.sockets[0].getsockname()
+        config = known(f"{host}:{port}")
+        ok = await asyncio.to_thread(probe, config, [], group=None, count=1, as_json=True)
+    sample = json.loads(capsys.readouterr().out)
+    assert ok, sample
+    assert (sample["dialect"], sample["outcome"], sample["expect_ok"]) == ("murmur", "ok", True)
+    assert (sample["output_tokens"], sample["token_source"], sample["chunks"]) == (6, "usage", 6)
+    assert sample["output_chars"] == sum(len(word) + 1 for word in WORDS)
+    assert sample["finish_reason"] == "period"
+    [(head, body)] = asked
+    assert head.startswith("post /quiet/say http/1.1\r\n")
+    assert "x-password: planted-password-0123" in head
+    assert body.pop("whisper")
+    assert body == {"words": 9, "tone": "low", "ponder": False}
+
+
+def test_a_new_dialects_own_fields_are_refused_like_any(known):
+    config = known("127.0.0.1:1")
+    config.write_text(CONFIG + 'body = { whisper = "louder" }\n')
+    with pytest.raises(preset.ConfigError) as caught:
+        probe(config, [], group=None, count=1, as_json=True)
+    assert "body.whisper: is set by inftop: use the endpoint's prompt" in str(caught.value)
+
+
+def test_nothing_but_its_own_file_imports_a_dialect():
+    files = {f"probes.wire.{name}" for name in dialects()}
+    for package in ("probes", "tui"):
+        for name, path in modules(package):
+            assert not imports(path) & files - {name}, name
+
+
+def test_nothing_but_its_own_file_names_a_dialect():
+    # the simulator is the other side of the wire: its dialects, demo models and error shapes are called as they please
+    for package in ("probes", "tui"):
+        for name, path in modules(package):
+            if not name.startswith("probes.simulator"):
+                assert not strings(path) & (set(dialects()) - {name.removeprefix("probes.wire.")}), name
+
+
+def strings(path: Path) -> set[str]:
+    """Every string of a source file that is a whole literal, those in patterns of ``match`` among them."""
+    return {one.value for one in ast.walk(parsed(path)) if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+
+
+def test_every_dialect_is_a_file_named_as_it_names_itself():
+    for name in dialects():
+        assert name in strings(ROOT / "probes" / "wire" / f"{name}.py")

@@ -1,0 +1,318 @@
+"""Exactly one sample of every due time: whatever a provider said, and wherever a defect of ours strikes."""
+
+import asyncio
+import math
+import random
+import sqlite3
+import time
+from contextlib import closing
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from probes.budget.cap import Budget, Ledger
+from probes.endpoint import Price, Timeouts
+from probes.engine.endpoint_monitor import Watch
+from probes.engine.engine import Engine
+from probes.events import Kind, Served, ServerTimes, Trouble, Usage
+from probes.figures.response import Answer
+from probes.figures.timeline import Content, Marks
+from probes.keys.secret import Secret
+from probes.measure import probe as probing
+from probes.measure.absences import Absence
+from probes.measure.build_sample import assemble
+from probes.measure.host_noise import Disturbance
+from probes.measure.probe import Prober
+from probes.outcome import Outcome
+from probes.rate_limits.headers import Bucket, RateLimits
+from probes.sample import Sample
+from probes.simulator.behaviour import Behaviour
+from probes.simulator.distribution import Constant
+from probes.store.row import endpoint_of, row_of
+from probes.transport.factory import transport_to
+from probes.transport.setup import Setup, Step
+from probes.wire import load_dialect
+from probes.wire.credentials import Credentials
+from tests.samples import endpoint
+from tests.servers.simulated import MODEL, simulating
+
+QUICK = Behaviour(output_tokens=Constant(8), tokens_per_s=Constant(1_000), ttft_ms=Constant(2))
+
+
+# what providers may say
+
+
+def maybe(strategy):
+    return st.none() | strategy
+
+
+INSTANT = st.integers(-(2**63), 2**66)
+COUNT = st.integers(-(2**70), 2**70) | st.integers(0, 3_000_000)
+NUMBER = st.floats(allow_nan=True, allow_infinity=True) | st.floats(0, 1e4)
+WORDS = st.text(st.characters(), max_size=40)  # surrogates among them
+STEP = st.builds(Step, INSTANT, INSTANT, maybe(st.integers(0, 2**70)))
+STOPS = st.builds(Setup, STEP, maybe(STEP), maybe(STEP), maybe(STEP), maybe(STEP), WORDS)
+CONTENT = st.builds(
+    Content,
+    INSTANT,
+    st.sampled_from(Kind),
+    st.integers(0, 2**40),
+    maybe(COUNT),
+    st.booleans(),
+    maybe(st.integers(0, 2**70)),
+)
+MARKS = st.builds(
+    Marks, INSTANT, INSTANT, maybe(STOPS), *[maybe(INSTANT)] * 5,
+    maybe(st.integers(0, 2**70)), maybe(st.booleans()), st.lists(CONTENT, max_size=6),
+)  # fmt: skip
+TROUBLE = st.builds(Trouble, st.sampled_from(Outcome), WORDS, maybe(NUMBER))
+ANSWER = st.builds(
+    Answer,
+    usage=maybe(st.builds(Usage, *[maybe(COUNT)] * 4, maybe(NUMBER))),
+    times=st.builds(ServerTimes, *[maybe(NUMBER)] * 5),
+    served=st.builds(Served, *[maybe(WORDS)] * 5),
+    finish=maybe(WORDS | st.sampled_from(["stop", "length", "content_filter"])),
+    trouble=maybe(TROUBLE),
+    ended=st.booleans(),
+    keep_alives=st.integers(0, 2**40),
+    chars=st.integers(0, 2**40) | st.integers(0, 3_000_000),
+    kinds=st.sets(st.sampled_from(Kind)),
+    _parts=st.lists(WORDS, max_size=3),
+)
+BUCKET = st.builds(
+    Bucket, st.sampled_from(["requests", "tokens"]), maybe(WORDS), maybe(st.sampled_from(["input", "output"])),
+    *[maybe(NUMBER)] * 3,
+)  # fmt: skip
+LIMITS = st.builds(RateLimits, st.lists(BUCKET, max_size=20).map(tuple), maybe(NUMBER), st.booleans())
+ABSENCE = st.builds(Absence, INSTANT, INSTANT, st.integers(0, 2**66), st.booleans())
+ENDPOINT = st.builds(
+    endpoint,
+    price=maybe(st.builds(Price, st.floats(0, 1e4), st.floats(0, 1e4))),
+    expect=maybe(st.sampled_from(["386", "^a", "(x+)+y"])),
+    max_output_tokens=st.integers(1, 100_000),
+    prompt=st.text(max_size=20),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    watched=ENDPOINT, marks=MARKS, answer=ANSWER, status=maybe(st.integers(0, 999)), kept=st.booleans(),
+    limits=maybe(LIMITS), disturbance=st.builds(Disturbance, *[maybe(st.floats(0, 1e9))] * 4),
+    absences=st.lists(ABSENCE, max_size=3),
+    credentials=maybe(st.just(Credentials(Secret("sk-planted-key-0123456789")))),
+)  # fmt: skip
+def test_of_whatever_was_seen_a_sample_is_made_that_every_store_takes(
+    watched, marks, answer, status, kept, limits, disturbance, absences, credentials
+):
+    sample = assemble(
+        watched, marks, answer, vantage="here", started_at=1_800_000_000_000, status=status, kept=kept,
+        limits=limits, disturbance=disturbance, absences=absences, credentials=credentials,
+    )  # fmt: skip
+    row = row_of(sample, 1)
+    with closing(sqlite3.connect(":memory:")) as database:
+        stored = database.execute(f"SELECT {', '.join('?' * len(row))}", tuple(row.values())).fetchone()
+        assert len(stored) == len(row)
+        database.execute("SELECT ?, ?, ?, ?, ?", endpoint_of(sample))
+    for name, value in row.items():
+        assert not isinstance(value, float) or math.isfinite(value), name
+    assert isinstance(sample.outcome, Outcome)
+
+
+def test_a_count_beyond_all_bounds_without_one_of_the_input_is_refused_in_words():
+    told = Answer(usage=Usage(output=1_100_000), chars=2_000_000, kinds={Kind.ANSWER}, ended=True)
+    sample = assemble(
+        endpoint(max_output_tokens=1_100_000), Marks(0, 0), told, vantage="here", started_at=0, status=200, kept=True,
+        limits=None, disturbance=Disturbance(), credentials=None,
+    )  # fmt: skip
+    assert "1,100,000 output tokens after 0 of input" in (sample.outcome_detail or "")
+
+
+# wherever a defect of ours strikes
+
+
+class Defect(Exception):  # noqa: N818
+    """One of ours."""
+
+
+def strike(*_: object, **__: object) -> None:
+    raise Defect
+
+
+STAGES = ["begin", "request", "open", "send", "take", "absences", "since", "assemble", "text"]
+
+
+def broken(monkeypatch: pytest.MonkeyPatch, stage: str, prober: Prober) -> None:
+    """Have a prober raise at a stage of its probes."""
+    transport = next(iter(prober._transports.values()))
+    owner, name = {
+        "begin": (prober._surroundings, "begin"),
+        "request": (prober._dialect, "request"),
+        "open": (transport, "open"),
+        "send": (transport, "send"),
+        "take": (probing.Exchange, "take"),
+        "absences": (prober._surroundings, "absences"),
+        "since": (prober._surroundings, "since"),
+        "assemble": (probing, "assemble"),
+        "text": (Answer, "text"),
+    }[stage]
+    monkeypatch.setattr(owner, name, strike if stage != "text" else property(strike))
+
+
+class Bench:
+    """A watch of a simulator's model, and the samples it delivered."""
+
+    def __init__(self, url: str, **fields: object) -> None:
+        watched = endpoint(model=MODEL, base_url=url, timeouts=Timeouts(connect=20), **fields)
+        self.prober = Prober(watched, load_dialect(watched.dialect), transport_to(url, None))
+        self.got: list[Sample] = []
+        self.refusal = lambda: None
+        self.find_key = self.found
+        self.watch = Watch(
+            watched,
+            self.prober,
+            vantage="here",
+            find_key=lambda one: self.find_key(one),
+            refusal=lambda: self.refusal(),
+            deliver=lambda one, _: self.got.append(one),
+            changed=lambda _: None,
+            rng=random.Random(1),
+        )
+
+    async def found(self, _: object) -> Credentials:
+        return Credentials(Secret("sk-planted-key-0123456789"))
+
+    async def over(self) -> None:
+        while self.watch.status.running:
+            await asyncio.sleep(0)
+        await asyncio.sleep(0)  # the callbacks of a task that is done come a turn later
+
+
+@pytest.mark.parametrize("stage", STAGES)
+async def test_a_defect_at_any_stage_is_one_sample_and_the_next_due_time_another(stage, monkeypatch):
+    async with simulating(QUICK) as simulator:
+        bench = Bench(simulator.url)
+        began = time.time_ns() // 1_000_000
+        with monkeypatch.context() as struck:
+            broken(struck, stage, bench.prober)
+            for _ in range(2):
+                bench.watch.due(time.time())
+                await bench.over()
+        bench.watch.due(time.time())
+        await bench.over()
+        bench.prober.close()
+    ends = [(one.outcome, one.outcome_detail) for one in bench.got]
+    assert ends[:2] == [(Outcome.OWN_FAULT, "inftop failed: Defect")] * 2
+    assert [outcome for outcome, _ in ends[2:]] == [Outcome.OK]
+    assert all(one.started_at >= began for one in bench.got)
+
+
+async def test_a_probe_never_raises_whoever_asks_for_it(monkeypatch):
+    async with simulating(QUICK) as simulator:
+        bench = Bench(simulator.url)
+        broken(monkeypatch, "assemble", bench.prober)
+        sample = (await bench.prober.probe(None)).sample
+    assert (sample.outcome, sample.outcome_detail) == (Outcome.OWN_FAULT, "inftop failed: Defect")
+
+
+async def test_a_key_that_cannot_be_looked_for_and_a_budget_that_cannot_be_asked_are_samples_too():
+    bench = Bench("http://127.0.0.1:1/v1", keys=("SIM_API_KEY",))
+    bench.find_key = strike
+    bench.watch.due(time.time())
+    await bench.over()
+    bench.refusal = strike
+    bench.watch.due(time.time())
+    bench.watch.probe_now()
+    assert [(one.outcome, one.outcome_detail) for one in bench.got] == [
+        (Outcome.OWN_FAULT, "inftop failed: Defect")
+    ] * 3
+
+
+@pytest.mark.parametrize("turns", [0, 1, 5])
+async def test_a_probe_that_is_stopped_at_any_time_is_one_sample(turns):
+    async with simulating(QUICK) as simulator:
+        bench = Bench(simulator.url, keys=("SIM_API_KEY",))
+        bench.watch.due(time.time())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        await bench.watch.stop(grace=0)
+        await bench.over()
+    assert [one.outcome for one in bench.got] == [Outcome.SKIPPED]
+
+
+class Broken:
+    """A store that raises at every sample, or keeps them."""
+
+    def __init__(self, *, well: bool) -> None:
+        self.kept: list[Sample] = []
+        self._well = well
+
+    def put(self, sample: Sample, _: str | None) -> None:
+        if not self._well:
+            raise Defect
+        self.kept.append(sample)
+
+
+class Keys:
+    """None are needed."""
+
+    async def find(self, _: object) -> None:
+        return None
+
+    def forget(self, _: object) -> None:
+        raise Defect
+
+
+@pytest.mark.parametrize("well", [True, False])
+async def test_a_listener_that_raises_keeps_a_sample_from_no_other(well, monkeypatch):
+    async with simulating(QUICK) as simulator:
+        store, heard = Broken(well=well), []
+        watched = endpoint(model=MODEL, base_url=simulator.url)
+        engine = Engine(
+            [watched], Ledger(Budget(None, None), 0), store=store, keys=Keys(), on_change=strike, on_probe=strike
+        )  # type: ignore[arg-type]
+        monkeypatch.setattr(engine, "spend", strike)
+        engine.listen(strike)
+        engine.listen(lambda sample, _: heard.append(sample))
+        watch = engine.watches[watched.name]
+        watch.due(time.time())
+        await watch.stop(grace=20)
+    assert [one.outcome for one in heard] == [Outcome.OK]
+    assert store.kept == (heard if well else [])
+
+
+@pytest.mark.parametrize("stage", ["begin", "assemble"])
+async def test_every_due_time_of_a_schedule_is_a_sample_though_every_probe_meets_a_defect(stage, monkeypatch):
+    async with simulating(QUICK) as simulator:
+        watched = [endpoint(name=f"sim/{n}", model=MODEL, base_url=simulator.url, interval=0.1) for n in range(3)]
+        store, due, stop = Broken(well=True), [], asyncio.Event()
+        engine = Engine(watched, Ledger(Budget(None, None), 0), store=None, keys=Keys())  # type: ignore[arg-type]
+        engine.listen(lambda sample, _: store.put(sample, None))
+        usual = Watch.due
+
+        def counted(watch: Watch, at: float) -> None:
+            due.append(watch.endpoint.name)
+            if len(due) >= 12:
+                stop.set()
+            usual(watch, at)
+
+        monkeypatch.setattr(Watch, "due", counted)
+        for one in engine.watches.values():
+            broken(monkeypatch, stage, one._prober)
+        async with asyncio.timeout(60):
+            await engine.run(stop)
+    assert sorted(one.endpoint for one in store.kept) == sorted(due)
+    assert {one.outcome for one in store.kept} <= {Outcome.OWN_FAULT, Outcome.SKIPPED}
+    assert Outcome.OWN_FAULT in {one.outcome for one in store.kept}
+
+
+async def test_a_probe_that_is_due_while_its_connection_is_prepared_opens_no_second_one():
+    async with simulating(QUICK) as simulator:
+        bench = Bench(simulator.url)
+        preparing = asyncio.create_task(bench.prober.prepare())
+        bench.watch.due(time.time())
+        await preparing
+        await bench.over()
+        assert len(simulator._connections) == 1
+        bench.prober.close()
+    assert [one.outcome for one in bench.got] == [Outcome.OK]

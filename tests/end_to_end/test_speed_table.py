@@ -1,0 +1,95 @@
+"""Tokens/s, TTFT and TTFA of every dialect, however reasoning is shown and counted, against the simulator's truth."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from probes.config.presets import dialects
+from probes.events import Kind
+from probes.measure.probe import Prober
+from probes.measure.prompt import version
+from probes.outcome import Outcome
+from probes.simulator.distribution import Constant
+from probes.transport.factory import transport_to
+from probes.wire import load_dialect
+from tests.bench.speed_table import FORMS, SERVERS, Measured, measure
+from tests.samples import endpoint, sample
+from tests.servers.simulated import MODEL, simulating
+
+OUTPUT, ANSWER, NONE = "output", "answer", None
+
+BASES = {
+    # in the order of FORMS: no reasoning; raw; summary; hidden; of the last three each with a split and without
+    "openai_chat": (OUTPUT, ANSWER, OUTPUT, ANSWER, NONE, ANSWER, NONE),
+    "openai_chat (Groq)": (OUTPUT, OUTPUT, OUTPUT, ANSWER, NONE, ANSWER, NONE),
+    "openai_chat (vLLM)": (OUTPUT, OUTPUT, OUTPUT, ANSWER, NONE, ANSWER, NONE),
+    "openai_chat (gateway)": (OUTPUT, OUTPUT, OUTPUT, ANSWER, NONE, ANSWER, NONE),
+    "openai_completions": (OUTPUT, ANSWER, OUTPUT, ANSWER, NONE, ANSWER, NONE),
+    "openai_responses": (OUTPUT, OUTPUT, OUTPUT, ANSWER, NONE, ANSWER, NONE),
+    "openai_responses_ws": (OUTPUT, OUTPUT, OUTPUT, ANSWER, NONE, ANSWER, NONE),
+    "anthropic": (OUTPUT, OUTPUT, OUTPUT, ANSWER, NONE, ANSWER, NONE),
+    "anthropic (other model)": (OUTPUT, ANSWER, OUTPUT, ANSWER, NONE, ANSWER, NONE),
+    # usage with every event counts hidden thoughts before the first of the answer
+    "gemini": (OUTPUT, ANSWER, ANSWER, ANSWER, ANSWER, ANSWER, OUTPUT),
+    # never a split
+    "ollama": (OUTPUT, OUTPUT, OUTPUT, NONE, NONE, NONE, NONE),
+    "bedrock_converse": (OUTPUT, OUTPUT, OUTPUT, NONE, NONE, NONE, NONE),
+}
+
+
+def test_every_dialect_is_in_the_table():
+    assert {one.dialect for one in SERVERS.values()} == set(dialects())
+    assert BASES.keys() == SERVERS.keys()
+
+
+@pytest.mark.parametrize("server", SERVERS)
+async def test_a_speed_is_within_a_hundredth_of_the_truth_or_withheld_with_the_reason(server: str):
+    measured = await asyncio.gather(*(measure(server, form) for form in FORMS))
+    for one, basis in zip(measured, BASES[server], strict=True):
+        assert one.sample.outcome is Outcome.OK, one.sample
+        is_timed(one)
+        if held_up(one):
+            continue
+        assert one.sample.speed_basis == basis, (one.form, one.sample.outcome_detail)
+        if one.error is None:
+            assert (one.sample.outcome_detail or "").startswith("tokens/s withheld: "), one.form
+        else:
+            assert abs(one.error) <= 0.01 + one.bent, one.form
+
+
+def is_timed(one: Measured) -> None:
+    """Whether TTFT and TTFA are those of the first events of their kinds, none seen before it was written."""
+    marks, written = one.probed.marks, one.truth.outputs
+    assert marks.sent is not None
+    assert all(seen.at >= told.at_ns for seen, told in zip(marks.contents, written, strict=True))
+    answer = next(place for place, told in enumerate(written) if told.kind is Kind.ANSWER)
+    assert one.sample.ttft_ms == round((marks.contents[0].at - marks.sent) / 1e6, 4)
+    assert one.sample.ttfa_ms == round((marks.contents[answer].at - marks.sent) / 1e6, 4)
+
+
+def held_up(one: Measured) -> bool:
+    """Whether this machine stopped the simulator for so long that its pace was no pace."""
+    late = [told.at_ns - told.due_ns for told in one.truth.outputs]
+    return max(late) - min(late) > 50_000_000
+
+
+async def test_a_prober_knows_what_its_endpoints_answers_are_usually_like():
+    hidden = replace(FORMS["hidden, no split"], reasoning_tokens=Constant(45))  # 3.2 characters a token: it could be
+    async with simulating(hidden) as simulator:
+        watched = endpoint(model=MODEL, base_url=f"{simulator.origin}/v1", max_output_tokens=1_000)
+        usual = {"model": MODEL, "prompt_version": version(watched), "token_source": "usage", "output_chars": 540}
+        detail = {}
+        for name, before in (
+            ("alone", {}),
+            ("another prompt", {**usual, "output_tokens": 120, "prompt_version": "another"}),
+            ("alike", {**usual, "output_tokens": 160}),
+            ("without hidden reasoning", {**usual, "output_tokens": 120}),
+        ):
+            known = [sample(**before)] * 10
+            prober = Prober(watched, load_dialect("openai_chat"), transport_to(watched.base_url, None), before=known)
+            detail[name] = (await prober.probe(None)).sample.outcome_detail
+            prober.close()
+    why = detail.pop("without hidden reasoning")
+    assert "characters a token where other answers had 4.50" in (why or "")
+    assert detail == dict.fromkeys(detail)

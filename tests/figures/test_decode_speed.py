@@ -1,0 +1,274 @@
+"""The decode speed against figures worked out by hand: what is counted over what, and when there is none."""
+
+from typing import Any
+
+import pytest
+
+from probes.events import Kind
+from probes.figures.decode_speed import Shown, decode_speed, usual_density
+from probes.figures.timeline import Content
+from probes.figures.timing import Tokens
+from probes.outcome import Outcome
+from tests.samples import sample
+
+MS = 1_000_000
+PROSE = "The old clockmaker of the village had a story for every child that came to his shop in the winter. " * 40
+"""English of 4.5 characters a token."""
+
+EACH = 4
+"""Characters of every event below: about a token of prose."""
+
+
+def stream(count: int, gap_ms: float, *, start_ms: float = 100, chars: int = EACH, **fields: Any) -> list[Content]:
+    like = Content(**{"at": 0, "kind": Kind.ANSWER, "chars": chars, **fields})
+    return [like._replace(at=round((start_ms + place * gap_ms) * MS)) for place in range(count)]
+
+
+def thinking(count: int, gap_ms: float, *, raw: bool | None = True, **fields: Any) -> list[Content]:
+    return stream(count, gap_ms, kind=Kind.REASONING, raw=raw, **fields)
+
+
+def usage(output: int, reasoning: int | None = None) -> Tokens:
+    return Tokens(input=10, output=output, reasoning=reasoning, source="usage")
+
+
+def shown(**fields: Any) -> Shown:
+    return Shown(**{"samples": dict.fromkeys(Kind, PROSE), **fields})
+
+
+def running(contents: list[Content], *, start: int = 0) -> list[Content]:
+    return [one._replace(tokens=start + place) for place, one in enumerate(contents, start=1)]
+
+
+def test_the_tokens_of_the_first_event_are_left_out():
+    # 11 events of one token each, 10 ms apart: 10 tokens in 100 ms
+    found = decode_speed(stream(11, 10), usage(11), shown())
+    assert (found.tokens_per_s, found.basis) == (100, "output")
+
+
+def test_they_come_from_running_usage():
+    first, *rest = stream(101, 10)
+    assert decode_speed([first._replace(tokens=15), *rest], usage(115), shown()).tokens_per_s == 100
+
+
+def test_or_else_from_the_first_events_share_of_the_characters():
+    # the first of 21 events holds a tenth of the characters, so 40 of the 400 tokens
+    contents = [Content(0, Kind.ANSWER, 160), *stream(20, 90, start_ms=90, chars=72)]
+    assert decode_speed(contents, usage(400), shown()).tokens_per_s == 200
+
+
+def test_what_came_with_the_first_event_at_once_was_decoded_before_it():
+    one_by_one = stream(200, 5)
+    for held in (2, 5, 20, 40):  # handed on in so many at a time
+        ends = [one_by_one[place + held - 1].at for place in range(0, 200, held)]
+        for apart in (0, 500):  # ns between two of one arrival, which may be of several segments
+            at = [end + place * apart for end in ends for place in range(held)]
+            burst = [one._replace(at=when) for one, when in zip(one_by_one, at, strict=True)]
+            for counted in (burst, running(burst)):
+                assert decode_speed(counted, usage(200), shown()).tokens_per_s == pytest.approx(200, rel=0.001)
+
+
+def test_two_arrivals_tell_no_speed_however_many_events_they_hold():
+    contents = stream(100, 0) + stream(100, 0, start_ms=600)
+    assert "200 content events came at 2 instants" in (decode_speed(contents, usage(200), shown()).withheld or "")
+
+
+def test_no_speed_of_so_few_tokens_that_one_more_makes_a_difference():
+    for tokens, more, known in ((10, 0, True), (10, 1, False), (40, 1, False), (60, 1, True), (120, 3, True)):
+        found = decode_speed(stream(tokens, 10), usage(tokens + more), shown())
+        assert (found.tokens_per_s is not None) is known, (tokens, more, found.withheld)
+    exact = running(stream(10, 10))
+    assert decode_speed([*exact], usage(11), shown()).tokens_per_s == 100
+
+
+def test_no_speed_where_the_share_of_the_first_event_decides_it():
+    big = [Content(0, Kind.ANSWER, 120 * EACH), *stream(80, 10)]
+    assert "80 of 200 tokens came after the first event, give or take 8" in (
+        decode_speed(big, usage(200), shown()).withheld or ""
+    )
+    short = stream(6, 100, chars=5 * EACH)  # 30 tokens in deltas of five, as Anthropic sends them
+    assert "too few to tell" in (decode_speed(short, usage(30), shown()).withheld or "")
+
+
+def test_hidden_reasoning_that_is_counted_apart_leaves_the_speed_of_the_answer():
+    found = decode_speed(stream(11, 10), usage(111, reasoning=100), shown())
+    assert (found.tokens_per_s, found.basis) == (100, "answer")
+
+
+def test_raw_reasoning_is_part_of_the_span_and_of_the_count():
+    contents = thinking(6, 10) + stream(5, 10, start_ms=160)
+    for tokens in (usage(11, reasoning=6), usage(11)):
+        found = decode_speed(contents, tokens, shown())
+        assert (found.tokens_per_s, found.basis) == (100, "output")
+
+
+def test_a_summary_is_in_no_speed_however_many_characters_it_has():
+    for chars in (1, 2, 4, 40):
+        contents = thinking(100, 1, raw=False, chars=chars) + stream(50, 20, start_ms=300)
+        found = decode_speed(contents, usage(450, reasoning=400), shown())
+        assert (found.tokens_per_s, found.basis) == (50, "answer"), chars
+        alone = decode_speed(contents, usage(450), shown())
+        assert (alone.tokens_per_s, alone.withheld) == (
+            None,
+            "the reasoning was not shown as it was generated, and is not counted apart",
+        )
+
+
+def test_where_nobody_knows_what_was_shown_a_split_leaves_the_speed_of_the_answer():
+    answer = stream(50, 20, start_ms=8_100)
+    raw, summary = thinking(400, 20, raw=None), thinking(220, 0.5, start_ms=7_900, raw=None)
+    for contents in (raw + answer, summary + answer):
+        found = decode_speed(contents, usage(450, reasoning=400), shown())
+        assert (found.tokens_per_s, found.basis) == (50, "answer")
+
+
+def test_without_a_split_the_counts_and_the_pace_decide():
+    answer = stream(50, 20, start_ms=8_100)
+    raw = decode_speed(thinking(400, 20, raw=None) + answer, usage(450), shown())
+    assert (raw.tokens_per_s, raw.basis) == (50, "output")
+    sparse = decode_speed(thinking(400, 20, raw=None, chars=1) + answer, usage(450), shown())
+    assert sparse.tokens_per_s is None
+    assert "another pace" in (sparse.withheld or "")
+    hasty = decode_speed(thinking(400, 0.5, start_ms=7_900, raw=None) + answer, usage(450), shown())
+    assert "another pace" in (hasty.withheld or "")
+    short = decode_speed(thinking(220, 36.8, raw=None, chars=3) + answer, usage(450), shown())
+    assert "characters a token" in (short.withheld or "")
+
+
+def test_a_provider_that_streams_raw_reasoning_is_believed_unless_the_counts_gainsay_it():
+    contents = thinking(400, 20, raw=None) + stream(50, 20, start_ms=8_100)
+    found = decode_speed(contents, usage(450, reasoning=400), shown(raw_reasoning=True))
+    assert (found.tokens_per_s, found.basis) == (50, "output")
+    contents = thinking(100, 1, raw=None) + stream(50, 20, start_ms=8_100)
+    found = decode_speed(contents, usage(450, reasoning=400), shown(raw_reasoning=True))
+    assert (found.tokens_per_s, found.basis) == (50, "answer")
+
+
+def test_reasoning_up_to_the_cap_has_the_speed_of_all_output_where_its_text_bears_it_out():
+    for raw in (True, None):
+        for tokens in (usage(100, reasoning=100), usage(100)):
+            found = decode_speed(thinking(100, 20, raw=raw), tokens, shown())
+            assert (found.tokens_per_s, found.basis) == (50, "output")
+    for raw in (False, None):
+        found = decode_speed(thinking(100, 20, raw=raw, chars=2), usage(100, reasoning=100), shown())
+        assert found.tokens_per_s is None
+
+
+def test_a_sign_of_hidden_reasoning_without_a_split_leaves_no_speed():
+    for seen in ([], thinking(100, 20)):
+        contents = seen + stream(50, 20, start_ms=2_100)
+        found = decode_speed(contents, usage(150), shown(hidden_reasoning=[0]))
+        assert "not counted apart" in (found.withheld or "")
+    # a count of 0 is the provider's word that there was none (an empty block comes all the same)
+    found = decode_speed(stream(50, 20), usage(50, reasoning=0), shown(hidden_reasoning=[0]))
+    assert (found.tokens_per_s, found.basis) == (50, "output")
+
+
+def test_reasoning_between_parts_of_the_answer_leaves_no_speed_unless_it_is_raw():
+    parts = stream(20, 20), thinking(50, 20, start_ms=500), stream(20, 20, start_ms=1_500)
+    first, middle, last = parts
+    raw = decode_speed(first + middle + last, usage(90, reasoning=50), shown())
+    assert raw.basis == "output"
+    summary = [one._replace(raw=False) for one in middle]
+    why = "there was reasoning between parts of the answer"
+    assert decode_speed(first + summary + last, usage(440, reasoning=400), shown()).withheld == why
+    hidden = shown(hidden_reasoning=[20])
+    assert decode_speed(first + last, usage(440, reasoning=400), hidden).withheld == why
+    for place in (0, 40):
+        before_or_after = shown(hidden_reasoning=[place])
+        assert decode_speed(first + last, usage(440, reasoning=400), before_or_after).basis == "answer"
+
+
+def test_refusals_and_tool_arguments_are_part_of_the_answer():
+    contents = [
+        *thinking(100, 1, raw=False),
+        *stream(25, 20, start_ms=300),
+        *stream(25, 20, start_ms=800, kind=Kind.REFUSAL),
+    ]
+    found = decode_speed(contents, usage(450, reasoning=400), shown())
+    assert (found.tokens_per_s, found.basis) == (50, "answer")
+
+
+def test_a_call_has_tokens_that_are_in_no_text_and_a_speed_only_with_a_running_count_or_at_length():
+    called = stream(60, 10, kind=Kind.TOOL)
+    assert "give or take 40" in (decode_speed(called, usage(75), shown()).withheld or "")
+    assert decode_speed(running(called, start=15), usage(75), shown()).tokens_per_s == 100
+    assert decode_speed(stream(2_500, 10, kind=Kind.TOOL), usage(2_515), shown()).tokens_per_s is not None
+
+
+def test_a_running_count_that_holds_all_tells_the_answer_from_hidden_reasoning():
+    contents = running(stream(50, 20), start=400)
+    assert decode_speed(contents, usage(450), shown()).tokens_per_s == 50
+    summarised = thinking(100, 1, raw=False) + running(stream(50, 20, start_ms=300), start=400)
+    assert decode_speed(summarised, usage(450), shown()).tokens_per_s == 50
+    visible = thinking(100, 1, raw=False) + running(stream(50, 20, start_ms=300))  # it leaves reasoning out
+    found = decode_speed(visible, usage(450, reasoning=400), shown())
+    assert (found.tokens_per_s, found.basis) == (50, "answer")
+
+
+def test_a_running_count_that_does_not_fit_the_whole_is_not_believed():
+    for lie in (running(stream(50, 20)), running(stream(50, 20), start=100)):
+        assert "any tokenizer" in (decode_speed(lie, usage(450), shown()).withheld or "")
+    always = [one._replace(tokens=450) for one in stream(50, 20)]
+    assert decode_speed(always, usage(450), shown()).tokens_per_s is None
+    late = [*[one._replace(tokens=1) for one in stream(49, 20)], stream(1, 20, start_ms=1_080)[0]._replace(tokens=450)]
+    assert "any tokenizer" in (decode_speed(late, usage(450), shown()).withheld or "")
+
+
+@pytest.mark.parametrize(
+    ("contents", "tokens", "why"),
+    [
+        ([*stream(10, 10), Content(100 * MS, Kind.ANSWER, 50, draft=True)], usage(11), "drafts"),
+        (stream(11, 10), Tokens(output=11, source="estimate"), "no token count"),
+        (stream(11, 10), Tokens(), "no token count"),
+        (stream(2, 100), usage(50), "2 content events"),
+        ([], usage(50), "0 content events"),
+        (stream(100, 0.1), usage(100), "under 50 ms"),
+        (stream(10, 0), usage(100), "10 content events came at 1 instants"),
+        (stream(11, 10), usage(1), "too few"),
+        (stream(11, 10), usage(0), "too few"),
+        (
+            thinking(30, 50, raw=False) + stream(2, 50, start_ms=2_000),
+            usage(500, 400),
+            "2 content events of the answer",
+        ),
+        (
+            thinking(30, 50, raw=False) + stream(9, 5, start_ms=2_000),
+            usage(500, 400),
+            "answer spans 40.0 ms, under 50 ms",
+        ),
+        (stream(50, 20), usage(450), "0.44 characters a token are fewer than any tokenizer"),
+        (stream(50, 20, chars=100), usage(50), "100.00 characters a token are more than any tokenizer"),
+        (stream(50, 20), usage(450, reasoning=4), "fewer than any tokenizer"),
+    ],
+)
+def test_the_speed_is_withheld_with_the_reason(contents: list[Content], tokens: Tokens, why: str):
+    found = decode_speed(contents, tokens, shown())
+    assert (found.tokens_per_s, found.basis) == (None, None)
+    assert why in (found.withheld or "")
+
+
+def test_a_count_far_from_what_other_answers_had_is_not_believed():
+    before = [sample(output_chars=900, output_tokens=tokens, token_source="usage") for tokens in range(190, 210)]
+    usual = usual_density(before)
+    assert usual == pytest.approx(4.7, rel=0.02)
+    contents = stream(50, 20, chars=5)
+    assert decode_speed(contents, usage(60), shown(usual=usual)).tokens_per_s is not None
+    assert decode_speed(contents, usage(80), shown()).tokens_per_s is not None
+    found = decode_speed(contents, usage(80), shown(usual=usual))
+    assert "where other answers had 4.69" in (found.withheld or "")
+    assert decode_speed(contents, usage(480, reasoning=400), shown(usual=usual)).basis == "answer"
+
+
+def test_few_answers_or_short_or_failed_ones_tell_nothing_of_the_usual():
+    good = {"output_chars": 900, "output_tokens": 200, "token_source": "usage"}
+    assert usual_density([sample(**good)] * 7) is None
+    for spoilt in (
+        {"output_tokens": 9},
+        {"outcome": Outcome.CUT},
+        {"token_source": "estimate"},
+        {"reasoning_tokens": 9},
+    ):
+        assert usual_density([sample(**{**good, **spoilt})] * 20) is None
+    odd = sample(**{**good, "output_chars": 5_000})
+    assert usual_density([*[sample(**good)] * 19, odd]) == 4.5

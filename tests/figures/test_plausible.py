@@ -1,0 +1,239 @@
+"""Which of a provider's own figures are believed, and that those that are not harm neither sample nor budget."""
+
+import dataclasses
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from probes.budget.cap import Budget, Ledger
+from probes.budget.daily_cost import prompt_tokens
+from probes.endpoint import Endpoint, Price
+from probes.events import Event, Kind, Output, ServerTimes, Usage
+from probes.figures.plausible import (
+    FASTEST,
+    MOST_FRAMING,
+    MOST_REASONING,
+    OVERRUN,
+    OVERRUN_TOKENS,
+    SLACK_TOKENS,
+    believed,
+    running,
+)
+from probes.figures.response import Answer
+from probes.figures.timeline import Marks
+from probes.outcome import Outcome
+from probes.sample import Sample
+from probes.wire import load_dialect
+from tests.measure.test_build_sample import MS, sample_of
+from tests.samples import endpoint
+
+WORDS = "twenty words, or so, "
+
+
+def told(*events: Event) -> Answer:
+    answer = Answer()
+    for event in events:
+        answer.take(event, 0, Marks(due=0, started=0))
+    return answer
+
+
+def refused(usage: Usage, answer: str = WORDS, reasoning: str = "", **fields: Any) -> tuple[str, ...]:
+    outputs = [Output(kind, text) for kind, text in ((Kind.REASONING, reasoning), (Kind.ANSWER, answer)) if text]
+    return believed(told(*outputs, usage), endpoint(**fields)).refused
+
+
+@pytest.mark.parametrize(
+    ("usage", "fields"),
+    [
+        (Usage(12, 4, 256), {}),
+        (Usage(12, 12, 256 + SLACK_TOKENS), {}),  # a cap overstepped by a little
+        (Usage(12, None, 5000, 4900), {}),  # Gemini's and xAI's thoughts, apart from the cap
+        (Usage(12, None, MOST_REASONING + 10, MOST_REASONING), {}),
+        (Usage(12, None, 700), {"answer": "a" * 700}),  # a cap that was ignored
+        (Usage(12, None, 900), {"reasoning": "b" * 1000}),  # thoughts that were streamed and not told apart
+        (Usage(12, None, 900), {"body": {"generationConfig": {"maxOutputTokens": 1000}}}),
+        (Usage(12, None, 900), {"body": {"max_completion_tokens": 1000}}),
+        (Usage(9000), {}),  # a system prompt of the provider's, a search
+        (Usage(90_000), {"body": {"tools": ["t" * 60_000]}}),
+        (Usage(12, None, 20, cost_usd=0.012), {}),  # a fee for the request
+        (Usage(12, None, 200, cost_usd=0.0021), {"price": Price(0.1, 1.0)}),  # another price list than ours
+        (Usage(12, None, 200, cost_usd=1e-9), {"price": Price(0.0, 0.0)}),
+        (Usage(12, 0, 200, cost_usd=0.0), {"price": Price(0.0, 0.0)}),
+        (Usage(12, None, 0), {"answer": ""}),  # nothing came, nothing was counted
+        (Usage(), {}),
+    ],
+)
+def test_what_honest_providers_say_is_believed(usage, fields):
+    assert refused(usage, **fields) == ()
+
+
+@pytest.mark.parametrize(
+    ("usage", "fields", "words"),
+    [
+        (Usage(output=10**9), {}, "1,000,000,000 output tokens for 21 characters and a cap of 256"),
+        (Usage(output=257 + SLACK_TOKENS), {}, "321 output tokens"),
+        (Usage(output=900, reasoning=100), {"reasoning": "b" * 2000}, "900 output tokens"),
+        (Usage(output=10**6, reasoning=MOST_REASONING + 1), {}, "200,001 reasoning tokens of 1,000,000"),
+        (Usage(output=5, reasoning=9), {}, "9 reasoning tokens of 5"),
+        (Usage(output=990_000), {"max_output_tokens": 990_000, "prompt": "p" * 20_000}, None),
+        (Usage(20_000, None, 990_000), {"max_output_tokens": 990_000}, "990,000 output tokens after 20,000 of input"),
+        (Usage(MOST_FRAMING + 14), {}, "32,782 input tokens where at most 32,781 were sent"),
+        (Usage(5, 6), {}, "6 of 5 input tokens cached"),
+        (Usage(None, 10**6), {}, "1,000,000 input tokens"),
+        (Usage(12, None, 20, cost_usd=1e308), {}, "a cost of 1e+308 USD"),
+        (Usage(12, None, 20, cost_usd=0.5), {}, "a cost of 0.5 USD"),
+        (Usage(30_000, None, 320, cost_usd=1.01), {}, "a cost of 1.01 USD"),
+        (Usage(12, None, 0), {}, "0 output tokens for 21 characters"),
+        (Usage(12, None, 0), {"answer": "", "reasoning": "hm"}, "0 output tokens for 2 characters"),
+        (Usage(0, 0, 20), {}, "0 input tokens"),
+    ],
+)
+def test_what_cannot_be_true_is_refused_with_its_figure(usage, fields, words):
+    found = refused(usage, **fields)
+    assert found == () if words is None else (len(found) == 1 and found[0].startswith(words)), found
+
+
+def test_a_false_count_takes_its_reasoning_with_it_and_leaves_what_is_true():
+    found = believed(told(Output(Kind.ANSWER, WORDS), Usage(12, 3, 10**9, 100, 0.001)), endpoint())
+    assert (found.usage, found.count_refused) == (Usage(12, 3, None, None, 0.001), True)
+
+
+def test_what_is_0_beside_text_is_not_known():
+    found = believed(told(Output(Kind.REASONING, "Hm."), Output(Kind.ANSWER, WORDS), Usage(0, 0, 0, 0)), endpoint())
+    assert (found.usage, found.count_refused) == (Usage(), True)
+    split = believed(told(Output(Kind.REASONING, "Hm."), Usage(12, 0, 20, 0)), endpoint())
+    assert split.usage == Usage(12, 0, 20, None)
+    hidden = believed(told(Output(Kind.ANSWER, WORDS), Usage(12, 0, 20, 0)), endpoint())
+    assert hidden.usage == Usage(12, 0, 20, 0)
+
+
+def test_server_times_are_the_servers_word_but_can_be_drawn():
+    long = ServerTimes(queue_ms=1e7, decode_ms=5000.0, tokens_per_s=3000.0)
+    assert believed(told(long), endpoint()).times == long
+    false = ServerTimes(queue_ms=1e308, prefill_ms=math.inf, decode_ms=3.0, tokens_per_s=1e6)
+    found = believed(told(false), endpoint())
+    assert found.times == ServerTimes(decode_ms=3.0)
+    assert found.refused == ("server queue ms of 1e+308", "server prefill ms of inf", "server tokens per s of 1e+06")
+
+
+def test_a_running_count_is_within_what_can_have_been_written():
+    assert running(5, 20, endpoint()) == 5
+    assert running(220_000, 100_000, endpoint()) == 220_000
+    assert running(300_000, 100_000, endpoint()) is None
+    assert running(10**9, 20, endpoint()) is None
+    assert running(None, 20, endpoint()) is None
+
+
+def streamed(usage: dict[str, Any], one: Endpoint, first: dict[str, Any] | None = None) -> Sample:
+    """The sample of a stream of chat completions of twenty words, 10 ms apart, that ends with this usage."""
+    reader, answer, marks = load_dialect("openai_chat").reader(), Answer(), Marks(due=0, started=0, sent=0)
+    records: list[dict[str, Any]] = [{"choices": [{"index": 0, "delta": {"content": "word "}}]} for _ in range(20)]
+    records[0] |= {"usage": first} if first else {}
+    records += [{"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}, {"choices": [], "usage": usage}]
+    for place, record in enumerate(records):
+        for event in reader.feed(f"data: {json.dumps(record)}\n\n".encode()):
+            answer.take(event, (100 + 10 * place) * MS, marks)
+    for event in (*reader.feed(b"data: [DONE]\n\n"), *reader.close()):
+        answer.take(event, 400 * MS, marks)
+    return sample_of(answer, marks, one=one)
+
+
+def test_a_liar_gets_no_speed_and_pays_for_the_cap():
+    sample = streamed({"prompt_tokens": 12, "completion_tokens": 10**9, "cost": 1e308}, endpoint())
+    assert (sample.outcome, sample.tokens_per_s, sample.e2e_tokens_per_s, sample.tpot_ms) == (Outcome.OK, *[None] * 3)
+    assert (sample.input_tokens, sample.output_tokens, sample.token_source) == (12, 25, "estimate")
+    assert sample.cost_usd is None
+    assert sample.outcome_detail == (
+        "the provider's figures cannot be true: 1,000,000,000 output tokens for 100 characters and a cap of 256, "
+        "a cost of 1e+308 USD; tokens/s withheld: the provider's token count cannot be true"
+    )
+    ledger = Ledger(Budget(), 0).add(sample, endpoint())
+    assert (ledger.tokens, ledger.usd, ledger.over) == (12 + 256, 0.0, None)
+
+
+def test_a_flood_of_text_spends_no_more_than_a_server_that_heeds_no_cap():
+    flood = "a" * 9_000_000
+    assert refused(Usage(12, None, 30_000), answer=flood) == (
+        "30,000 output tokens for 9,000,000 characters and a cap of 256",
+    )
+    sample = sample_of(told(Output(Kind.ANSWER, flood)), Marks(due=0, started=0, sent=0), one=endpoint())
+    assert sample.output_chars == len(flood)
+    assert sample.output_tokens == (OVERRUN_TOKENS + OVERRUN * 256) // 4
+
+
+@pytest.mark.parametrize(
+    ("told", "price", "cost", "own"),
+    [
+        (0.5e-3, None, 0.5e-3, 0.5e-3),
+        (0.5e-3, Price(1.0, 10.0), 0.000212, 0.5e-3),
+        (None, Price(1.0, 10.0), 0.000212, None),
+        (1e9, Price(1.0, 10.0), 0.000212, None),
+        (0.0, Price(1.0, 10.0), 0.000212, 0.0),
+        (0.5e-3, Price(0.0, 0.0), 0.0, 0.5e-3),
+        (None, None, None, None),
+    ],
+)
+def test_the_configured_price_counts_and_the_providers_own_cost_is_kept_beside_it(told, price, cost, own):
+    sample = streamed({"prompt_tokens": 12, "completion_tokens": 20, "cost": told}, endpoint(price=price))
+    assert (sample.cost_usd, sample.provider_cost_usd, sample.token_source) == (cost, own, "usage")
+
+
+def test_what_was_not_counted_costs_what_it_is_estimated_at():
+    one = endpoint(price=Price(1.0, 10.0))
+    sample = streamed({"prompt_tokens": 0, "completion_tokens": 0}, one)
+    assert (sample.input_tokens, sample.output_tokens, sample.token_source) == (None, 25, "estimate")
+    assert sample.cost_usd == (prompt_tokens(one) * 1.0 + 25 * 10.0) / 1e6
+
+
+def test_a_running_count_without_the_hidden_reasoning_is_no_base_of_a_speed():
+    details = {"completion_tokens_details": {"reasoning_tokens": 100_000}}
+    sample = streamed({"completion_tokens": 100_020, **details}, endpoint(), first={"completion_tokens": 1})
+    assert sample.tokens_per_s == 100.0  # 19 words in 190 ms
+
+
+NUMBERS = st.one_of(
+    st.integers(-5, 10_000),
+    st.sampled_from([1e308, -1.0, 2**63, 2**53, 10**9, 199_999, 200_001, 1_000_000, 0.5, True, "NaN", "1e308", None]),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.integers(),
+)
+COUNTS = (
+    "prompt_tokens",
+    "completion_tokens",
+    "total_tokens",
+    "cost",
+    "queue_time",
+    "completion_time",
+    "total_latency",
+)
+
+
+@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@given(
+    usage=st.fixed_dictionaries({}, optional=dict.fromkeys(COUNTS, NUMBERS)),
+    reasoning=NUMBERS,
+    cached=NUMBERS,
+    first=NUMBERS,
+    priced=st.booleans(),
+)
+def test_whatever_figures_a_provider_sends_the_sample_is_sane_and_the_budget_bounded(
+    usage, reasoning, cached, first, priced
+):
+    usage["completion_tokens_details"] = {"reasoning_tokens": reasoning}
+    usage["prompt_tokens_details"] = {"cached_tokens": cached}
+    one = endpoint(price=Price(1.0, 10.0) if priced else None)
+    sample = streamed(usage, one, first={"completion_tokens": first})
+    values = [value for value in dataclasses.astuple(sample) if isinstance(value, int | float)]
+    assert all(math.isfinite(value) and abs(value) <= 2**53 for value in values), sample
+    assert Sample.from_json(json.loads(json.dumps(sample.to_json(), allow_nan=False))) == sample
+    assert sample.outcome is Outcome.OK
+    for speed in (sample.tokens_per_s, sample.e2e_tokens_per_s, sample.server_tokens_per_s):
+        assert speed is None or 0 <= speed <= FASTEST
+    ledger = Ledger(Budget(), 0).add(sample, one)
+    assert ledger.tokens <= 256 + SLACK_TOKENS + MOST_REASONING + MOST_FRAMING + len(one.prompt)
+    assert ledger.usd <= (10 * 10 * (256 + MOST_REASONING + MOST_FRAMING + 100) / 1e6 if priced else 1.0)
+    assert sample.token_source == "usage" or ledger.tokens >= 256

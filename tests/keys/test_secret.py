@@ -1,0 +1,194 @@
+"""Keys: where they are found, what a missing keyring does, and that they never show themselves."""
+
+import pickle
+import threading
+from typing import Never
+
+import keyring
+import pytest
+from keyring.backends.fail import Keyring as NoKeyring
+from keyring.backends.null import Keyring as NullKeyring
+from keyring.errors import KeyringLocked
+
+from probes.cli.commands.check import check
+from probes.engine.key_finder import KeyFinder
+from probes.keys import keyring as keyring_store
+from probes.keys.keyring import KeyringMissing
+from probes.keys.lookup import find_key, key_sources
+from probes.keys.secret import KeyMissing, Secret, flaw, looks_like_a_key
+from probes.route import Route
+from tests.keys.memory_keyring import BrokenKeyring, MemoryKeyring
+from tests.samples import endpoint
+
+NAMES = ("FIRST_API_KEY", "SECOND_API_KEY")
+
+
+@pytest.fixture(autouse=True)
+def no_keys_of_this_machine(monkeypatch):
+    before = keyring.get_keyring()
+    for name in NAMES:
+        monkeypatch.delenv(name, raising=False)
+    yield
+    keyring.set_keyring(before)
+
+
+@pytest.fixture
+def entries():
+    memory = MemoryKeyring()
+    keyring.set_keyring(memory)
+    return memory.entries
+
+
+def test_a_secret_never_shows_itself():
+    secret = Secret("planted")
+    texts = (str(secret), repr(secret), f"{secret}", f"{secret!r:>20}", repr({"key": [secret]}))
+    assert not any("planted" in text for text in texts)
+    with pytest.raises(TypeError):
+        pickle.dumps(secret)
+    assert secret.hide("your key planted is wrong") == "your key [key] is wrong"
+    assert Secret("").hide("ab") == "ab"
+
+
+def test_environment_goes_before_the_keyring(entries, monkeypatch):
+    assert find_key(NAMES) is None
+    entries["inftop", "FIRST_API_KEY"] = "from keyring".replace(" ", "-")
+    found = find_key(NAMES)
+    assert (found.name, found.source, found.secret.reveal()) == ("FIRST_API_KEY", "keyring", "from-keyring")
+    monkeypatch.setenv("SECOND_API_KEY", " from-environment\n")
+    found = find_key(NAMES)
+    assert (found.name, found.source, found.secret.reveal()) == ("SECOND_API_KEY", "environment", "from-environment")
+
+
+def test_keys_are_kept_replaced_and_deleted(entries):
+    keyring_store.write("FIRST_API_KEY", Secret("one"))
+    keyring_store.write("FIRST_API_KEY", Secret("two"))
+    assert entries == {("inftop", "FIRST_API_KEY"): "two"}
+    assert keyring_store.read("FIRST_API_KEY").reveal() == "two"
+    assert keyring_store.delete("FIRST_API_KEY") is True
+    assert keyring_store.delete("FIRST_API_KEY") is False
+    assert entries == {}
+
+
+def test_without_a_keyring_the_message_says_what_works():
+    keyring.set_keyring(NoKeyring())
+    for ask in (lambda: keyring_store.read("A"), lambda: keyring_store.delete("A")):
+        with pytest.raises(KeyringMissing, match="this machine has no keyring; keys in environment variables work"):
+            ask()
+    assert find_key(NAMES) is None
+
+
+def test_a_keyring_that_keeps_nothing_is_found_out():
+    keyring.set_keyring(NullKeyring())
+    with pytest.raises(KeyringMissing, match="did not keep it"):
+        keyring_store.write("FIRST_API_KEY", Secret("planted"))
+
+
+def test_a_locked_keyring_is_named_and_an_echoed_key_hidden():
+    def locked() -> Never:
+        raise KeyringLocked("locked; refused planted")
+
+    keyring.set_keyring(BrokenKeyring(locked))
+    with pytest.raises(KeyringMissing, match="the keyring failed: locked; refused planted"):
+        keyring_store.read("FIRST_API_KEY")
+    with pytest.raises(KeyringMissing) as caught:
+        keyring_store.write("FIRST_API_KEY", Secret("planted"))
+    assert "planted" not in str(caught.value)
+    assert find_key(NAMES) is None
+
+
+def test_a_keyring_that_never_answers_is_left_behind(monkeypatch):
+    monkeypatch.setattr(keyring_store, "READ_LIMIT_S", 0.02)
+    release = threading.Event()
+    keyring.set_keyring(BrokenKeyring(release.wait))
+    try:
+        with pytest.raises(KeyringMissing, match="did not answer within"):
+            keyring_store.read("FIRST_API_KEY")
+    finally:
+        release.set()
+
+
+def test_a_failed_keyring_is_asked_once(monkeypatch):
+    asked = []
+
+    def fail() -> Never:
+        asked.append(1)
+        raise KeyringLocked("locked")
+
+    keyring.set_keyring(BrokenKeyring(fail))
+    monkeypatch.setenv("SECOND_API_KEY", "x")
+    sources = key_sources(["FIRST_API_KEY", "THIRD_API_KEY", "SECOND_API_KEY"])
+    assert sources.found == {"SECOND_API_KEY": "environment"}
+    assert "locked" in sources.keyring_trouble
+    assert len(asked) == 1
+
+
+def test_sources_agree_with_what_is_found(entries, monkeypatch):
+    entries["inftop", "FIRST_API_KEY"] = "a"
+    monkeypatch.setenv("SECOND_API_KEY", "b")
+    found = find_key(NAMES)
+    assert key_sources(NAMES).first(NAMES) == (found.name, found.source) == ("SECOND_API_KEY", "environment")
+    assert key_sources(NAMES).first(("OTHER",)) is None
+
+
+@pytest.mark.parametrize("value", ["a b", "a\nb", "a\r\nX: y", "ключ", "a\x00b", "\x1b[31m", "x" * 9000])
+def test_a_value_no_header_can_carry_is_not_a_key(entries, monkeypatch, value):
+    assert flaw(value)
+    assert value not in flaw(value)
+    entries["inftop", "FIRST_API_KEY"] = value
+    if "\x00" not in value:  # the system refuses it itself
+        monkeypatch.setenv("SECOND_API_KEY", value)
+    assert find_key(NAMES) is None
+
+
+@pytest.mark.parametrize("value", ["Bearer planted-9", "“planted-9”", "planted\nplanted-9", "planted-9\u200b"])
+async def test_one_that_is_set_and_cannot_be_sent_is_named_with_what_is_wrong(entries, monkeypatch, value):
+    monkeypatch.setenv("FIRST_API_KEY", value)
+    with pytest.raises(KeyMissing) as caught:
+        await KeyFinder().find(endpoint(keys=("FIRST_API_KEY",)))
+    assert str(caught.value).startswith("no key: the environment variable FIRST_API_KEY holds blanks, line breaks or")
+    assert "planted" not in str(caught.value)
+
+
+async def test_a_proxys_key_must_be_a_user_and_a_password(entries, monkeypatch):
+    watched = endpoint(keys=(), route=Route(proxy="http://127.0.0.1:1", proxy_key="FIRST_API_KEY"))
+    monkeypatch.setenv("FIRST_API_KEY", "planted-9")
+    with pytest.raises(KeyMissing, match="no key for the proxy: FIRST_API_KEY is not user:password") as caught:
+        await KeyFinder().find(watched)
+    assert "planted" not in str(caught.value)
+    monkeypatch.setenv("FIRST_API_KEY", "otto:planted-9")
+    found = await KeyFinder().find(watched)
+    assert found is not None
+    assert found.proxy is not None
+
+
+def test_check_says_so_too(entries, monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("FIRST_API_KEY", "Bearer planted-9")
+    path = tmp_path / "config.toml"
+    path.write_text('[[endpoint]]\nname = "a"\nmodel = "m"\nprovider = "openai"\nkey = "FIRST_API_KEY"\n')
+    check(path, as_json=False)
+    out, err = capsys.readouterr()
+    assert "note: the environment variable FIRST_API_KEY holds blanks" in err
+    assert "planted" not in out + err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sk-proj-abcdefgh",
+        "gsk_abcdefgh1234",
+        "csk-abcdefgh",
+        "Bearer abcdefgh",
+        "9f8e7d6c5b4a39281706f5e4d3c2b1a0",
+        "550e8400-e29b-41d4-a716-446655440000",
+        "AbCdEfGhIjKl12MnOpQrSt",
+    ],
+)
+def test_keys_are_recognised(text):
+    assert looks_like_a_key(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["OPENAI_API_KEY", "MY_COMPANY_GATEWAY_API_KEY_2", "gpt-oss-120b", "kimi-k2.7-code-highspeed", "warm", ""]
+)
+def test_names_are_not_taken_for_keys(text):
+    assert not looks_like_a_key(text)

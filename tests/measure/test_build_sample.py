@@ -1,0 +1,133 @@
+"""Assembly of a sample: what its detail says of an ok probe."""
+
+import re
+
+from probes.endpoint import Endpoint
+from probes.events import End, Event, Finish, Kind, Output, Queued, Served, Trouble, Usage
+from probes.figures.response import Answer
+from probes.figures.timeline import Marks
+from probes.keys.secret import Secret
+from probes.measure.build_sample import assemble, unmeasured
+from probes.measure.host_noise import Disturbance
+from probes.outcome import INCONCLUSIVE, Outcome
+from probes.rate_limits.headers import Bucket, RateLimits
+from probes.sample import Sample
+from probes.wire.credentials import Credentials
+from tests.samples import endpoint
+
+MS = 1_000_000
+
+
+def assembled(*events: Event, limits: RateLimits | None = None, first_event: int | None = None) -> Sample:
+    """The sample of a stream with 100 ms between its events."""
+    answer, marks = Answer(), Marks(due=0, started=0, sent=0)
+    for number, event in enumerate((*events, End()), start=1):
+        answer.take(event, number * 100 * MS, marks)
+    marks.first_event = None if first_event is None else first_event * MS
+    return sample_of(answer, marks, Disturbance(), limits)
+
+
+def sample_of(
+    answer: Answer,
+    marks: Marks,
+    disturbance: Disturbance | None = None,
+    limits: RateLimits | None = None,
+    one: Endpoint | None = None,
+    credentials: Credentials | None = None,
+) -> Sample:
+    disturbance = disturbance or Disturbance()
+    return assemble(
+        one or endpoint(), marks, answer,
+        vantage="local", started_at=0, status=200, kept=True, limits=limits, disturbance=disturbance,
+        credentials=credentials,
+    )  # fmt: skip
+
+
+def test_reasoning_up_to_the_cap_has_a_first_token_a_speed_a_warning_and_no_first_answer():
+    thoughts = [Output(Kind.REASONING, " think")] * 30
+    sample = assembled(*thoughts, Usage(output=30, reasoning=30), Finish("length"))
+    assert (sample.outcome, sample.ttft_ms, sample.ttfa_ms) == (Outcome.OK, 100.0, None)
+    assert sample.tokens_per_s == 10.0
+    assert sample.outcome_detail == "the cap was reached while reasoning: no answer"
+
+
+def test_a_warning_does_not_hide_why_the_speed_is_withheld():
+    sample = assembled(Output(Kind.REASONING, "Hmm."), Usage(output=256), Finish("length"))
+    assert sample.outcome_detail == (
+        "the cap was reached while reasoning: no answer; tokens/s withheld: 1 content events, fewer than 3"
+    )
+
+
+def test_a_good_answer_has_no_detail_and_a_failed_one_only_its_own():
+    words = [Output(Kind.ANSWER, "word ")] * 30
+    assert assembled(*words, Usage(output=30), Finish("stop")).outcome_detail is None
+    assert assembled(Usage(output=0), Finish("stop")).outcome_detail == "200 without output"
+
+
+def test_drafts_have_a_first_token_and_an_end_and_no_speed():
+    drafts = [Output(Kind.ANSWER, text, draft=True) for text in ("w%rd", "word o!", "word one", "word one")]
+    sample = assembled(*drafts, Usage(output=300), Finish("stop"))
+    assert (sample.outcome, sample.ttft_ms, sample.e2e_ms, sample.tokens_per_s) == (Outcome.OK, 100.0, 400.0, None)
+    assert (sample.output_chars, sample.chunks, sample.e2e_tokens_per_s) == (8, 4, 750.0)
+    assert sample.outcome_detail == "tokens/s withheld: the whole answer came again and again, in drafts"
+
+
+def test_time_in_a_servers_queue_is_told_and_is_not_the_servers_word():
+    words = [Output(Kind.ANSWER, "word ")] * 30
+    sample = assembled(Queued(), Queued(), *words, Usage(output=30), Finish("stop"), first_event=300)
+    assert (sample.outcome, sample.server_queue_ms) == (Outcome.OK, None)
+    assert sample.outcome_detail == "queued: 2 keep-alives, 300 ms to the first event"
+    timeout = assembled(Queued(), Trouble(Outcome.TIMEOUT, "no first token within 30 s"))
+    assert timeout.outcome_detail == "no first token within 30 s; queued: 1 keep-alive, no event"
+
+
+LIMITS = RateLimits((Bucket("requests", "day", None, 1000, 999, 86.4), Bucket("tokens", "minute", None, 6000, 0, 7.5)))
+
+
+def test_what_the_hypervisor_took_while_events_lay_together_is_in_the_bound():
+    answer, marks = Answer(), Marks(due=0, started=0, sent=0)
+    for at in (60, 60, 160):
+        answer.take(Output(Kind.ANSWER, "word "), at * MS, marks, doubt=0)
+    answer.take(End(), 160 * MS, marks)
+    quiet, robbed = (sample_of(answer, marks, Disturbance(cpu_steal_ms=stolen)) for stolen in (0.0, 40.0))
+    assert (quiet.error_bound_ms, quiet.trusted, quiet.shared_stamps) == (0.0, True, 1)
+    assert (robbed.error_bound_ms, robbed.trusted, robbed.ttft_ms) == (40.0, False, 60.0)
+
+
+def test_every_bucket_is_kept_and_the_tightest_has_columns_of_its_own():
+    sample = assembled(Output(Kind.ANSWER, "word"), limits=LIMITS)
+    assert sample.limit_buckets == "requests/day=999/1000@86.4; tokens/minute=0/6000@7.5"
+    assert (sample.tokens_remaining, sample.tokens_reset_s, sample.requests_limit) == (0, 7.5, 1000)
+    assert (sample.limited_by, sample.over_limit) == (None, None)
+
+
+def test_a_hit_names_the_bucket_that_refused_and_no_other_outcome_does():
+    refused = Trouble(Outcome.RATE_LIMITED, "too many")
+    assert assembled(refused, limits=LIMITS).limited_by == "tokens per minute"
+    assert assembled(Trouble(Outcome.OVERLOADED, "too many"), limits=LIMITS).limited_by is None
+
+
+def test_served_over_the_limit_is_said_and_is_no_hit():
+    sample = assembled(Output(Kind.ANSWER, "word"), Finish("stop"), limits=RateLimits(over_limit=True))
+    assert (sample.outcome, sample.over_limit, sample.limit_buckets) == (Outcome.OK, True, None)
+
+
+def test_the_build_that_served_is_kept():
+    assert assembled(Served(fingerprint="fp_1\x1b[31m"), Output(Kind.ANSWER, "a")).served_fingerprint == "fp_1"
+
+
+def test_every_sample_has_an_id_of_its_own_whether_it_was_sent_or_not():
+    def one_of_each():
+        yield assembled(Output(Kind.ANSWER, "hello"))
+        for outcome in INCONCLUSIVE:
+            yield unmeasured(endpoint(), outcome, "not now")
+
+    ids = [one.sample_id for _ in range(50) for one in one_of_each()]
+    assert all(re.fullmatch("[0-9a-f]{16}", one) for one in ids)
+    assert len(set(ids)) == len(ids)
+
+
+def test_a_key_with_what_no_terminal_shows_between_its_letters_is_hidden():
+    key = Secret("gsk_Zq7hVx2LrT9wKe4Nb8")
+    answer = Answer(trouble=Trouble(Outcome.AUTH, "wrong: " + "\x1b[1m".join(key.reveal())))
+    assert sample_of(answer, Marks(due=0, started=0), credentials=Credentials(key)).outcome_detail == "wrong: [key]"

@@ -1,0 +1,48 @@
+"""Verdicts on answers: reasoning that ate the cap is ok with a warning, and still no answer to what was expected."""
+
+import pytest
+
+from probes.events import End, Event, Finish, Kind, Output, Usage
+from probes.figures.response import Answer
+from probes.figures.timeline import Marks
+from probes.measure.classify import judge
+from probes.outcome import Outcome
+from tests.samples import endpoint
+
+CAP = "the cap was reached while reasoning: no answer"
+THOUGHT = Output(Kind.REASONING, "Hm.")
+
+
+def told(*events: Event) -> Answer:
+    answer, marks = Answer(), Marks(due=0, started=0)
+    for event in (*events, End()):
+        answer.take(event, 0, marks)
+    return answer
+
+
+@pytest.mark.parametrize("reason", ["length", "max_tokens", "MAX_TOKENS", "max_output_tokens", "model_length"])
+def test_a_cap_eaten_by_reasoning_is_ok_with_a_warning(reason):
+    assert judge(told(THOUGHT, Finish(reason)), endpoint()) == (Outcome.OK, CAP, None)
+
+
+def test_the_count_tells_of_the_cap_where_the_finish_reason_does_not():
+    asked = endpoint(max_output_tokens=16)
+    assert judge(told(THOUGHT, Usage(output=16), Finish("stop")), asked).detail == CAP
+    assert (
+        judge(told(THOUGHT, Usage(output=15), Finish("stop")), asked).detail == "the reasoning ended without an answer"
+    )
+    assert judge(told(THOUGHT), asked).detail == "the reasoning ended without an answer"
+
+
+@pytest.mark.parametrize("said", [Output(Kind.ANSWER, "Yes"), Output(Kind.TOOL, "{")])
+def test_an_answer_cut_short_by_the_cap_is_one(said):
+    assert judge(told(THOUGHT, said, Finish("length")), endpoint()) == (Outcome.OK, None, None)
+
+
+def test_no_answer_matches_nothing_that_is_expected():
+    verdict = judge(told(THOUGHT, Finish("length")), endpoint(expect="Paris"))
+    assert verdict == (Outcome.WRONG_ANSWER, f"{CAP} to match /Paris/", False)
+
+
+def test_without_any_output_it_is_empty():
+    assert judge(told(Usage(output=16), Finish("length")), endpoint()).outcome is Outcome.EMPTY

@@ -1,0 +1,353 @@
+"""Own faults: a stop, a lack of descriptors and a defect are inftop's own; an overloaded engine excuses nothing."""
+
+import asyncio
+import errno
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from probes.clock import asleep_ns
+from probes.endpoint import Timeouts
+from probes.events import Kind, Trouble
+from probes.figures.response import Answer
+from probes.figures.timeline import Content, Marks
+from probes.measure.absences import Absence, Absences, excuses
+from probes.measure.build_sample import assemble
+from probes.measure.host_noise import Disturbance, Surroundings
+from probes.measure.own_fault import blamed
+from probes.measure.probe import Prober
+from probes.outcome import Outcome
+from probes.sample import Sample
+from probes.simulator.behaviour import Behaviour
+from probes.simulator.distribution import Constant
+from probes.sockets.errors import lacking
+from probes.store.read.reader import StoreReader
+from probes.transport.factory import transport_to
+from probes.wire import load_dialect
+from tests.samples import endpoint
+from tests.servers.simulated import MODEL, simulating, until
+from tests.tries import tries
+
+S = 1_000_000_000
+SLOW = Behaviour(ttft_ms=Constant(3_000), output_tokens=Constant(3), tokens_per_s=Constant(1000))
+SHORT = Timeouts(connect=20, first_token=1.0, stall=1.0, total=20)
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="processes are stopped by POSIX signals")
+
+
+def away(since: float, lasted: float, *, slept: bool = False) -> Absence:
+    """An absence, given in seconds; the monotonic clock stands while a machine sleeps."""
+    return Absence(round(since * S), round((since if slept else since + lasted) * S), round(lasted * S), slept)
+
+
+# what an absence excuses
+
+
+@pytest.mark.parametrize(
+    ("absences", "excused"),
+    [
+        ([away(4, 20)], True),
+        ([away(4, 6)], True),  # all that was left
+        ([away(4, 5.9)], False),  # the server had 0.1 s that we saw
+        ([away(9.5, 0.9)], False),  # all that was left, but less than a second
+        ([away(9.5, 1.1)], True),
+        ([away(1, 2), away(5, 5)], True),
+        ([away(1, 2), away(8, 1)], False),
+        ([away(10.5, 20)], False),  # the deadline had passed
+        ([away(4, 6, slept=True)], True),
+        ([], False),
+    ],
+)
+def test_a_deadline_is_void_where_as_much_was_missed_as_was_left_of_it(absences, excused):
+    assert excuses(absences, 10 * S) is excused
+
+
+def test_only_what_was_missed_of_its_own_phase_voids_a_deadline():
+    trouble = Trouble(Outcome.TIMEOUT, "stall: nothing within 2 s")
+    assert blamed(trouble, [away(1, 6)], (8 * S, 10 * S), 10.0) == trouble
+    void = blamed(trouble, [away(1, 6), away(9, 3)], (8 * S, 10 * S), 10.0)
+    assert void.outcome is Outcome.OWN_FAULT
+    assert void.detail == "inftop was stopped for 9.0 s during the probe (timeout: stall: nothing within 2 s)"
+
+
+@pytest.mark.parametrize("outcome", [Outcome.CUT, Outcome.TLS, Outcome.CONNECT, Outcome.DNS, Outcome.STREAM_ERROR])
+def test_a_server_that_gave_up_on_us_is_excused_where_we_were_away_for_longer_than_we_would_have_waited(outcome):
+    trouble = Trouble(outcome, "reset")
+    assert blamed(trouble, [away(1, 4), away(6, 5)], (0, 60 * S), 10.0) == trouble
+    ours = blamed(trouble, [away(1, 11, slept=True)], (0, 60 * S), 10.0)
+    assert ours.outcome is Outcome.OWN_FAULT
+    assert ours.detail.startswith("this machine slept for 11.0 s during the probe (")
+
+
+def test_what_a_provider_says_stays_said():
+    said = Trouble(Outcome.RATE_LIMITED, "slow down", 3.0)
+    assert blamed(said, [away(1, 100)], (0, 60 * S), 10.0) == said
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError(errno.EMFILE, "x"), "out of file descriptors"),
+        (OSError(errno.ENFILE, "x"), "this machine is out of file descriptors"),
+        (OSError(errno.ENOMEM, "x"), "out of memory"),
+        (OSError(errno.ENOBUFS, "x"), "this machine is out of network buffers"),
+        (OSError(errno.EADDRNOTAVAIL, "x"), "no local address or port is left"),
+        (MemoryError(), "out of memory"),
+        (socket.gaierror(socket.EAI_MEMORY, "x"), "out of memory"),
+        (socket.gaierror(socket.EAI_AGAIN, "x"), None),
+        (ConnectionRefusedError(errno.ECONNREFUSED, "x"), None),
+        (ValueError(), None),
+        (None, None),
+    ],
+)
+def test_what_this_machine_lacks_is_told_from_what_others_do(error, words):
+    assert lacking(error) == words
+
+
+# absences as they happen
+
+
+def test_a_thread_that_stands_was_away_and_one_that_works_was_not():
+    for _ in tries(5):
+        absences = Absences()
+        began = time.monotonic_ns()
+        time.sleep(0.6)  # stands, as a stopped process does
+        absences.beat()
+        stood = absences.since(began)
+        until_ns = time.process_time_ns() + round(0.6 * S)
+        while time.process_time_ns() < until_ns:
+            pass
+        began = time.monotonic_ns()
+        absences.beat()
+        worked = absences.since(began)
+        absences.close()
+        if stood and not worked:
+            break
+    assert [one.slept for one in stood] == [False]
+    assert stood[0].lasted >= 0.5 * S
+    assert worked == ()
+
+
+def test_a_thread_that_works_half_of_the_time_is_overloaded_and_not_away():
+    for _ in tries(5):
+        absences = Absences()
+        began, burnt = time.monotonic_ns(), time.process_time_ns() + round(0.4 * S)
+        while time.process_time_ns() < burnt:
+            pass
+        time.sleep(0.4)
+        absences.beat()
+        found = absences.since(began)
+        absences.close()
+        if not found:
+            break
+    assert found == ()
+
+
+def test_how_long_the_machine_slept_only_grows():
+    first = asleep_ns()
+    if first is None:
+        pytest.skip("no clock of this system says so")
+    assert -1_000_000 < (asleep_ns() or 0) - first < 1_000_000
+
+
+async def probed(behaviour: Behaviour, timeouts: Timeouts, meanwhile) -> Sample:
+    """A probe of a simulator in this process; ``meanwhile`` is called when its request has arrived."""
+    around = Surroundings()
+    async with simulating(behaviour) as simulator:
+        watched = endpoint(model=MODEL, base_url=simulator.url, timeouts=timeouts)
+        transport = transport_to(simulator.url, None)
+        one = Prober(watched, load_dialect(watched.dialect), transport, surroundings=around)
+        around.start()
+        try:
+            probing = asyncio.create_task(one.probe(None))
+            await until(lambda: bool(simulator.records))
+            meanwhile()
+            return (await probing).sample
+        finally:
+            around.stop()
+            one.close()
+
+
+def work() -> None:
+    """Keep the loop busy for longer than `SHORT` allows, on the processor."""
+    over, burnt = time.monotonic() + 1.5, time.process_time() + 1.4
+    while time.monotonic() < over or time.process_time() < burnt:
+        pass
+
+
+async def test_a_deadline_that_passed_while_the_engine_stood_still_is_its_own_fault():
+    sample = await probed(SLOW, SHORT, lambda: time.sleep(1.5))
+    assert sample.outcome is Outcome.OWN_FAULT, sample
+    assert re.match(
+        r"inftop was stopped for [\d.]+ s during the probe \(timeout: first token", sample.outcome_detail or ""
+    )
+    assert sample.trusted is False
+
+
+async def test_an_overloaded_engine_cannot_launder_its_timeouts():
+    sample = await probed(SLOW, SHORT, work)
+    assert sample.outcome is Outcome.TIMEOUT, sample
+
+
+async def test_a_short_stop_leaves_a_timeout_what_it_is_and_untrusted():
+    sample = await probed(SLOW, SHORT, lambda: time.sleep(0.5))
+    assert (sample.outcome, sample.trusted) == (Outcome.TIMEOUT, False), sample
+
+
+async def test_a_good_answer_that_spans_a_stop_is_not_trusted():
+    patient = Timeouts(connect=20, first_token=20, stall=20, total=40)
+    quick = Behaviour(ttft_ms=Constant(100), output_tokens=Constant(40), tokens_per_s=Constant(50))
+    sample = await probed(quick, patient, lambda: time.sleep(0.6))
+    assert (sample.outcome, sample.trusted) == (Outcome.OK, False), sample
+    assert (sample.error_bound_ms or 0) > 500
+
+
+@pytest.mark.parametrize(
+    ("trouble", "since", "trusted"),
+    [
+        (None, 0.05, False),
+        (None, 0.35, True),  # after the last output: it bends nothing
+        (Trouble(Outcome.CUT, "reset"), 0.35, False),
+    ],
+)
+def test_a_stop_bends_the_times_of_what_it_lies_within(trouble, since, trusted):
+    marks = Marks(due=0, started=0, sent=0, sent_doubt=0)
+    marks.contents = [Content(at * S // 10, Kind.ANSWER, 5, doubt=0) for at in (1, 2, 3)]
+    answer = Answer(trouble=trouble, ended=True, chars=15, kinds={Kind.ANSWER})
+    sample = assemble(
+        endpoint(), marks, answer, vantage="here", started_at=0, status=200, kept=True, limits=None,
+        disturbance=Disturbance(), absences=[away(since, 0.5)], credentials=None,
+    )  # fmt: skip
+    assert sample.trusted is trusted
+
+
+# as real processes
+
+
+def configuration(folder: Path, url: str, *, interval: str, first_token: str) -> Path:
+    path = folder / "config.toml"
+    path.write_text(
+        f"""
+        [store]
+        url = "sqlite:///{folder / "history.db"}"
+        [probe]
+        interval = "{interval}"
+        timeout = {{ first_token = "{first_token}" }}
+        [control]
+        every = "off"
+        [[endpoint]]
+        name = "sim/one"
+        dialect = "openai_chat"
+        base_url = "{url}"
+        key = "none"
+        model = "{MODEL}"
+        """
+    )
+    return path
+
+
+def stored(folder: Path) -> list[Sample]:
+    with StoreReader(f"sqlite:///{folder / 'history.db'}") as reader:
+        return [one for one in reader.samples(None, None) if one.outcome is not Outcome.SKIPPED]
+
+
+@posix
+async def test_a_recorder_that_was_stopped_blames_itself_and_later_the_server_again(tmp_path):
+    async with simulating(SLOW) as simulator:
+        config = configuration(tmp_path, simulator.url, interval="1s", first_token="1s")
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "probes", "--config", str(config), "run"),
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+            limit=1 << 24,
+        )  # fmt: skip
+        reading = asyncio.create_task(process.stdout.read())
+        try:
+            await until(lambda: len(simulator.records) == 1)
+            process.send_signal(signal.SIGSTOP)
+            await asyncio.sleep(2)  # the stop itself
+            process.send_signal(signal.SIGCONT)
+            await until(lambda: len(simulator.records) == 3)
+            process.stdin.close()
+            await process.wait()
+        finally:
+            if process.returncode is None:
+                process.kill()
+            await reading
+    first, second, *_ = stored(tmp_path)
+    assert first.outcome is Outcome.OWN_FAULT, first
+    assert "inftop was stopped for" in (first.outcome_detail or "")
+    assert second.outcome is Outcome.TIMEOUT, second
+
+
+@posix
+async def test_one_probe_by_hand_that_was_stopped_blames_itself(tmp_path):
+    async with simulating(SLOW) as simulator:
+        config = configuration(tmp_path, simulator.url, interval="1m", first_token="1s")
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", "from tui.commands import app; app()"),
+            *("--config", str(config), "probe", "sim/one", "--json"),
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        await until(lambda: bool(simulator.records))
+        process.send_signal(signal.SIGSTOP)
+        await asyncio.sleep(2)  # the stop itself
+        process.send_signal(signal.SIGCONT)
+        out, errors = await process.communicate()
+    assert out, errors.decode()
+    assert json.loads(out)["outcome"] == "own_fault"
+
+
+FILL = """
+import asyncio, json, os, resource, sys
+from probes.endpoint import Timeouts
+from probes.measure.probe import Prober
+from probes.transport.factory import transport_to
+from probes.wire import load_dialect
+from tests.samples import endpoint
+
+async def main(url, spare):
+    watched = endpoint(base_url=url, timeouts=Timeouts(connect=5, first_token=0.5))
+    prober = Prober(watched, load_dialect(watched.dialect), transport_to(url, None))
+    await asyncio.get_running_loop().getaddrinfo("127.0.0.1", 1)  # its thread is there
+    held = []
+    resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+    try:
+        while True:
+            held.append(os.open(os.devnull, os.O_RDONLY))
+    except OSError:
+        for one in held[:spare]:
+            os.close(one)
+    sample = (await prober.probe(None)).sample
+    for one in held[spare:]:
+        os.close(one)
+    print(json.dumps([sample.outcome.value, sample.outcome_detail]))
+
+asyncio.run(main(sys.argv[1], int(sys.argv[2])))
+"""
+
+
+def lacking_descriptors(host: str, spare: int) -> list[str]:
+    """How a probe ends, and why, for which so many descriptors are left."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        command = [sys.executable, "-c", FILL, f"http://{host}:{server.getsockname()[1]}/v1", str(spare)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@posix
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "a.name.that.is.nowhere.invalid"])
+def test_a_lack_of_descriptors_is_no_failure_to_connect(host):
+    assert lacking_descriptors(host, 0) == ["own_fault", "out of file descriptors"]
+
+
+@posix
+def test_one_descriptor_is_all_that_connecting_to_an_address_takes():
+    assert lacking_descriptors("127.0.0.1", 1)[0] == "timeout"

@@ -1,0 +1,55 @@
+"""The prompt: never the same twice, and a version that says which samples compare."""
+
+import pytest
+
+from probes.conversation import Message
+from probes.endpoint import REASONING
+from probes.measure.prompt import nonce, version
+from tests.samples import endpoint
+
+
+def test_every_prompt_begins_with_its_own_nonce():
+    asked = endpoint(prompt="Tell.").conversation
+    first, second = (asked.with_nonce(nonce()).text for _ in range(2))
+    assert first != second
+    assert first.endswith("] Tell.")
+
+
+def test_the_nonce_is_at_the_very_front_of_all_that_is_sent():
+    """A prefix cache matches from the system prompt on: behind it a nonce would come too late."""
+    asked = endpoint(system="Be brief.", prompt="Tell.").conversation.with_nonce("n")
+    assert [(one.role, one.content) for one in asked.messages] == [("system", "[n] Be brief."), ("user", "Tell.")]
+    assert asked.text == "[n] Be brief.\n\nTell."
+    talk = (Message("user", "Hi."), Message("assistant", "Yes?"), Message("user", "Tell."))
+    assert endpoint(messages=talk).conversation.with_nonce("n").text == "[n] Hi.\n\nYes?\n\nTell."
+
+
+def test_versions_of_old_samples_stay_what_they_were():
+    assert version(endpoint()) == "00140f5c"
+    assert version(endpoint(name="another", model="other", body={"seed": 1})) == "00140f5c"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"prompt": "Sing."},
+        {"max_output_tokens": 9},
+        {"temperature": None},
+        *({"reasoning": one} for one in REASONING),
+        {"system": "Be brief."},
+        {"messages": (Message("user", "Sing."),)},
+    ],
+)
+def test_what_makes_another_measurement_makes_another_version(fields):
+    assert version(endpoint(**fields)) != version(endpoint())
+
+
+def test_levels_of_reasoning_do_not_compare():
+    assert len({version(endpoint(reasoning=one)) for one in (*REASONING, "default")}) == 5
+
+
+def test_every_message_is_in_the_version():
+    talk = [Message("user", "Hi."), Message("assistant", "Yes?"), Message("user", "Sing.")]
+    others = [talk[:1], talk, [talk[0], Message("user", "Yes?"), talk[2]], [*talk[:2], Message("user", "Tell.")]]
+    asked = [endpoint(messages=tuple(one)) for one in others] + [endpoint(messages=tuple(talk), system="Be brief.")]
+    assert len({version(one) for one in asked}) == 5

@@ -1,0 +1,236 @@
+"""Verdicts against known truth: equal lanes are called equal, differences are found, faults are named; seeded."""
+
+import pytest
+
+from probes.outcome import Outcome
+from probes.race.verdict import DECIDING, Fault, decided, judge
+from tests.race.truths import finish, heat, heats, times
+
+AB = ("A", "B")
+RUNS = range(100)
+FAILED = finish(1000, outcome=Outcome.TIMEOUT, outcome_detail="stall", ttft_ms=None, e2e_ms=None)
+LIMITED = finish(1000, outcome=Outcome.RATE_LIMITED, outcome_detail="429 slow down", ttft_ms=None, e2e_ms=None)
+WRONG = finish(100, outcome=Outcome.WRONG_ANSWER, outcome_detail="the answer does not match /x/", expect_ok=False)
+
+
+def winners(count, lanes=AB, **truth):
+    return [judge(heats(times(run, count, **truth)), lanes).winner for run in RUNS]
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 10, 20])
+@pytest.mark.parametrize(("noise", "stalls"), [(0.03, 0.0), (0.1, 0.2)])
+def test_equal_lanes_show_no_difference_in_95_of_100_races(count, noise, stalls):
+    assert winners(count, noise=noise, stalls=stalls).count(None) >= 95
+
+
+def test_of_four_equal_lanes_none_wins_in_95_of_100_races():
+    lanes = {"slower": (1.0,) * 4, "stalls": 0.1, "noise": 0.1}
+    assert winners(10, lanes=tuple("ABCD"), **lanes).count(None) >= 95
+
+
+def test_five_percent_are_found_in_20_heats_and_never_the_wrong_way_round():
+    found = winners(20, slower=(1.05, 1.0))
+    assert found.count("B") >= 95
+    assert "A" not in found
+
+
+@pytest.mark.parametrize("count", [3, 5])
+def test_twice_as_fast_is_decided_in_few_heats(count):
+    assert winners(count, slower=(1.0, 2.0)).count("A") >= 95
+
+
+def test_a_fifth_is_found_through_stalls():
+    found = winners(50, slower=(1.0, 1.2), stalls=0.1)
+    assert found.count("A") >= 95
+    assert "B" not in found
+
+
+def first_decision(run, **truth):
+    run_of = heats(times(run, 20, **truth))
+    return next((count for count in range(2, 21) if decided(run_of[:count], AB)), None)
+
+
+def test_equal_lanes_looked_at_after_every_heat_are_not_decided_by_luck():
+    assert [first_decision(run, stalls=0.1 * (run % 2)) for run in RUNS].count(None) >= 95
+
+
+def test_a_fifth_is_decided_within_ten_heats_when_looked_at_after_every_one():
+    ends = [first_decision(run, slower=(1.0, 1.2)) for run in RUNS]
+    assert sum(end is not None and end <= 10 for end in ends) >= 99
+
+
+def test_a_verdict_is_the_same_each_time():
+    race = heats(times(1, 20, slower=(1.0, 1.1, 1.2, 1.3)))
+    assert judge(race, tuple("ABCD")) == judge(race, tuple("ABCD"))
+
+
+def test_all_metrics_are_compared_heat_by_heat_better_being_above_1():
+    [duel] = judge(heats({"A": [500, 400, 600], "B": [1000, 1000, 1000]}), AB).duels
+    assert (duel.lane, duel.against) == AB
+    for metric in ("ttft_ms", "e2e_ms", "tokens_per_s", "chars_per_s"):
+        seen = duel.by(metric)
+        assert seen.ratio == pytest.approx(2.0)
+        assert seen.low < 1.7 < 2.5 < seen.high
+        assert (seen.wins, seen.losses, seen.pairs) == (3, 0, 3)
+
+
+def test_the_order_of_the_lanes_is_of_no_matter():
+    race = heats(times(3, 8, slower=(1.0, 1.1)))
+    [ab], [ba] = judge(race, AB).duels, judge(race, ("B", "A")).duels
+    assert ab == ba
+
+
+def test_a_metric_that_one_lane_lacks_is_not_compared():
+    race = [heat(number, A=finish(500, tokens_per_s=None), B=finish(1000)) for number in range(1, 6)]
+    [duel] = judge(race, AB).duels
+    seen = duel.by("tokens_per_s")
+    assert (seen.ratio, seen.low, seen.high, seen.pairs) == (None, None, None, 0)
+    assert judge(race, AB).winner == "A"
+
+
+def test_words_of_a_winner_tell_ratio_interval_and_wins():
+    a = [430.0, 400, 460, 440, 420, 435, 425, 445, 440, 430]
+    verdict = judge(heats({"A": a, "B": [1000.0] * 10}), AB)
+    assert verdict.winner == verdict.leader == "A"
+    assert verdict.words == "A is 2.3× faster (2.2–2.4, won 10 of 10)"
+
+
+def test_a_heat_may_be_lost_by_the_winner():
+    a = [430.0, 400, 460, 440, 420, 435, 425, 445, 440, 430, 435, 1020]
+    verdict = judge(heats({"A": a, "B": [1000.0] * 12}), AB)
+    assert verdict.winner == "A"
+    assert verdict.words.endswith(", won 11 of 12)")
+
+
+def test_words_of_no_difference_tell_heats_and_interval():
+    verdict = judge(heats({"A": [980.0, 1020, 1000, 990, 1030], "B": [1000.0] * 5}), AB)
+    assert verdict.winner is None
+    assert verdict.words == "no difference shown: 5 heats, interval 0.96–1.03 includes 1"
+
+
+@pytest.mark.parametrize(
+    ("race", "words"),
+    [
+        ({"A": [500.0], "B": [1150.0]}, "one heat: A was 2.3× faster; more heats tell whether that was luck"),
+        ({"A": [500.0] * 2, "B": [400.0] * 2}, "2 heats: B was 1.2× faster; more heats tell whether that was luck"),
+        ({"A": [500.0], "B": [500.0]}, "one heat: a dead heat; more heats tell whether that was luck"),
+    ],
+)
+def test_one_or_two_heats_are_no_evidence(race, words):
+    verdict = judge(heats(race), AB)
+    assert verdict.winner is None
+    assert verdict.duels[0].by(DECIDING).low is None
+    assert verdict.words == words
+
+
+def test_the_winner_of_many_is_told_against_the_runner_up():
+    race = heats({"A": [1000.0] * 5, "B": [700.0, 710, 720, 690, 700], "C": [2000.0] * 5})
+    verdict = judge(race, ("A", "B", "C"))
+    assert verdict.winner == "B"
+    assert [duel.against for duel in verdict.duels] == ["A", "C"]
+    assert verdict.words.startswith("B is 1.4× faster than A (1.")
+
+
+def test_who_beats_only_one_of_two_has_not_won():
+    race = heats({"A": [1000.0, 1010, 990, 1005, 995], "B": [1001.0, 995, 1002, 1000, 1003], "C": [2000.0] * 5})
+    verdict = judge(race, ("A", "B", "C"))
+    assert verdict.winner is None
+    assert verdict.leader is not None
+    assert verdict.words.startswith("no difference shown between ")
+
+
+def test_a_shorter_answer_at_the_finish_first_is_told():
+    race = [heat(n, A=finish(1000 + n), B=finish(500 + n, output_chars=200)) for n in range(1, 6)]
+    verdict = judge(race, AB)
+    assert verdict.winner == "A"
+    assert verdict.words.endswith("won 5 of 5), though B finished first in 5 of 5, with shorter answers")
+    told, _, luck = judge(race[:1], AB).words.partition("; ")
+    assert told == "one heat: A was 2.5× faster, though B finished first with a shorter answer"
+    assert luck == "more heats tell whether that was luck"
+
+
+def test_fast_but_wrong_does_not_win():
+    race = [heat(n, A=finish(1000 + n), B=WRONG) for n in range(1, 6)]
+    verdict = judge(race, AB)
+    assert verdict.winner == verdict.leader == "A"
+    assert verdict.words == "A wins: B never finished right, wrong answer in 5 of 5 heats"
+    assert verdict.faults == (Fault("B", "wrong answer: the answer does not match /x/", 5),)
+
+
+def test_fast_but_wrong_in_half_of_the_heats_does_not_win():
+    race = [heat(n, A=finish(1000 + n), B=finish(400) if n % 2 else WRONG) for n in range(1, 9)]
+    verdict = judge(race, AB)
+    assert (verdict.winner, verdict.leader) == (None, "A")
+    assert verdict.words.startswith("B is 2.5× faster (")
+    assert verdict.words.endswith("won 4 of 4); B does not win: wrong answer in 4 of 8 heats")
+
+
+def test_a_refused_lane_is_limited_and_its_heats_do_not_count_as_slow():
+    race = [heat(n, A=finish(1000 + n), B=finish(500) if n < 5 else LIMITED) for n in range(1, 7)]
+    verdict = judge(race, AB)
+    assert verdict.winner == "B"
+    assert verdict.duels[0].by(DECIDING).pairs == 4
+    assert verdict.faults == (Fault("B", "limited: 429 slow down", 2),)
+
+
+def test_a_lane_that_never_finishes_loses_after_two_heats_and_not_after_one():
+    race = [heat(n, A=finish(1000), B=FAILED) for n in (1, 2)]
+    first, second = judge(race[:1], AB), judge(race, AB)
+    assert (first.winner, first.leader) == (None, "A")
+    assert first.words == (
+        "no winner yet: A finished right in 1 of 1 heat, B in none; B does not win: timeout in 1 of 1 heat"
+    )
+    assert second.winner == "A"
+    assert second.words == "A wins: B never finished right, timeout in 2 of 2 heats"
+    assert decided(race, AB)
+
+
+def test_where_none_finishes_nobody_wins_and_all_is_named():
+    verdict = judge([heat(n, A=FAILED, B=LIMITED) for n in (1, 2)], AB)
+    assert (verdict.winner, verdict.leader, verdict.duels) == (None, None, ())
+    assert verdict.words == "no lane finished right: A timeout in 2 of 2 heats; B limited in 2 of 2 heats"
+    assert verdict.faults == (Fault("A", "timeout: stall", 2), Fault("B", "limited: 429 slow down", 2))
+
+
+def test_before_the_first_heat_there_is_nothing_to_say():
+    verdict = judge([], AB)
+    assert (verdict.winner, verdict.leader, verdict.heats, verdict.words) == (None, None, 0, "no heat yet")
+
+
+def test_an_answer_cut_by_the_cap_counts_against_a_lane_where_another_ended_by_itself():
+    race = [heat(n, A=finish(1000 + n), B=finish(500 + n, finish_reason="MAX_TOKENS")) for n in range(1, 6)]
+    verdict = judge(race, AB)
+    assert verdict.winner is None
+    assert verdict.faults == (Fault("B", "stopped at the cap", 5),)
+    assert verdict.words.endswith("B does not win: stopped at the cap in 5 of 5 heats")
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ({"finish_reason": "length"}, {"finish_reason": "max_tokens"}),
+        ({"finish_reason": None}, {"finish_reason": "length"}),
+        ({"expect_ok": True}, {"expect_ok": True, "finish_reason": "length"}),
+    ],
+)
+def test_the_cap_costs_nothing_where_all_reached_it_or_the_answer_was_right(a, b):
+    race = [heat(n, A=finish(1000 + n, **a), B=finish(500 + n, **b)) for n in range(1, 6)]
+    assert judge(race, AB).winner == "B"
+
+
+def test_a_time_that_is_not_trusted_makes_no_pair_and_is_nobodys_fault():
+    race = [heat(n, A=finish(1000, trusted=False), B=finish(500)) for n in range(1, 6)]
+    verdict = judge(race, AB)
+    assert verdict.winner is None
+    assert verdict.duels[0].by(DECIDING).pairs == 0
+    assert verdict.words == "nothing to compare: in no heat did A and B both finish right, with times to trust"
+    assert verdict.faults == (Fault("A", "not trusted: this machine held the engine up", 5, counts=False),)
+
+
+@pytest.mark.parametrize("outcome", [Outcome.SKIPPED, Outcome.OWN_FAULT])
+def test_a_race_stopped_midway_or_spoilt_by_us_holds_its_last_heat_against_nobody(outcome):
+    skipped = finish(1, outcome=outcome, outcome_detail="stopped by hand", ttft_ms=None, e2e_ms=None)
+    race = [*heats({"A": [500.0, 510, 505], "B": [1000.0] * 3}), heat(4, A=skipped, B=skipped)]
+    verdict = judge(race, AB)
+    assert verdict.winner == "A"
+    assert Fault("A", f"{outcome.replace('_', ' ')}: stopped by hand", 1, counts=False) in verdict.faults

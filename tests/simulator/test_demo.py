@@ -1,0 +1,143 @@
+import asyncio
+import json
+from dataclasses import replace
+from urllib.parse import urlsplit
+from urllib.request import urlopen
+
+import pytest
+
+from probes.config.presets import dialects, presets
+from probes.endpoint import merged
+from probes.measure.probe import Prober
+from probes.outcome import Outcome
+from probes.simulator.behaviour import Mood, Spell
+from probes.simulator.demo.demo import demo_endpoints, demo_models, serve_demo
+from probes.simulator.distribution import Constant
+from probes.simulator.faults.fault import Reply
+from probes.simulator.server import Simulator
+from probes.transport.factory import transport_to
+from probes.wire import load_dialect
+from tests.servers.simulated import ask
+
+ORIGIN = "http://127.0.0.1:1"
+URL = f"{ORIGIN}/v1"
+
+
+def test_every_endpoint_has_its_model_and_a_name_of_its_own():
+    endpoints = demo_endpoints(URL)
+    assert {one.model for one in endpoints} == set(demo_models())
+    assert len({one.name for one in endpoints}) == len({one.model for one in endpoints}) == len(endpoints)
+    over_socket = {one.name for one in endpoints if one.base_url == f"{ORIGIN.replace('http', 'ws')}/v1"}
+    assert over_socket == {"openai/codex-spark"}
+    assert all(one.base_url.startswith(ORIGIN) for one in endpoints if one.name not in over_socket)
+    assert all(one.keys == () for one in endpoints)
+    assert all(one.provider.startswith(one.name.partition("/")[0]) for one in endpoints)
+
+
+def test_every_provider_is_in_the_demo():
+    # a second way to what is there (older, elsewhere, or made alike), and what nobody has run against its provider
+    doubles = {"openai", "moonshot-cn", "ollama", "vllm-completions", "bedrock", "bedrock-openai"}
+    assert {one.provider for one in demo_endpoints(URL)} == presets().keys() - doubles
+    assert {one.dialect for one in demo_endpoints(URL)} == set(dialects()) - {"bedrock_converse", "openai_completions"}
+
+
+def test_an_endpoint_starts_from_its_preset():
+    for one in demo_endpoints(URL):
+        preset = presets()[one.provider]
+        assert (one.dialect, one.quirks) == (preset.dialect, preset.quirks)
+        assert urlsplit(one.base_url).path == urlsplit(preset.base_url).path
+        assert merged(one.body, preset.body) == one.body
+
+
+def test_a_local_server_costs_and_limits_nothing():
+    local = [one for one in demo_endpoints(URL) if "localhost" in presets()[one.provider].base_url]
+    assert len(local) == 5
+    assert all(one.price is None for one in local)
+    assert all(demo_models()[one.model].allowance is None for one in local)
+
+
+def test_a_model_is_served_by_several_providers():
+    grouped = {}
+    for one in demo_endpoints(URL):
+        grouped.setdefault(one.group, []).append(one.provider)
+    del grouped[None]
+    assert grouped == {
+        "gpt-oss-120b": ["cerebras", "groq", "fireworks", "openrouter", "vllm"],
+        "llama-3.1-8b": ["groq", "sambanova", "sglang"],
+        "gpt-oss-20b": ["together", "llamacpp", "lmstudio"],
+    }
+
+
+def test_one_endpoint_is_probed_warm_and_cold():
+    assert [one.name for one in demo_endpoints(URL) if one.connection != "warm"] == ["cerebras/gpt-oss-120b"]
+
+
+@pytest.mark.parametrize("endpoint", demo_endpoints(URL), ids=lambda one: one.name)
+async def test_every_demo_model_answers_its_endpoint(endpoint):
+    behaviour = replace(demo_models()[endpoint.model], mood=None, load_ms=None, ttft_ms=Constant(5))
+    async with Simulator({endpoint.model: behaviour}) as simulator:
+        [watched] = [one for one in demo_endpoints(simulator.url) if one.name == endpoint.name]
+        transport = transport_to(watched.base_url, None)
+        prober = Prober(replace(watched, max_output_tokens=8), load_dialect(watched.dialect), transport)
+        sample = (await prober.probe(None)).sample
+        prober.close()
+        [record] = simulator.records
+    assert sample.outcome is Outcome.OK, sample
+    assert sample.output_tokens == record.output_tokens == 8
+    assert sample.input_tokens == record.input_tokens
+    assert sample.served_by == behaviour.served_by
+
+
+async def test_opus_is_watched_at_both_of_its_speeds():
+    opus = [one for one in demo_endpoints(URL) if one.provider == "anthropic"]
+    assert [(one.name, one.body) for one in opus] == [
+        ("anthropic/opus", {}),
+        ("anthropic/opus-fast", {"speed": "fast"}),
+    ]
+
+
+async def test_serves_until_told_to_stop():
+    ready = asyncio.get_running_loop().create_future()
+    until = asyncio.Event()
+    serving = asyncio.create_task(serve_demo(ready.set_result, until))
+    url = await ready
+    assert urlsplit(url).hostname == "127.0.0.1"
+    listed = await asyncio.to_thread(lambda: json.load(urlopen(f"{url}/models", timeout=60)))
+    assert {one["id"] for one in listed["data"]} == set(demo_models())
+    until.set()
+    await serving
+
+
+def test_a_spell_returns():
+    spell = Spell(first_s=10, lasts_s=5, every_s=60)
+    held = [second for second in range(140) if spell.holds(second)]
+    assert held == [*range(10, 15), *range(70, 75), *range(130, 135)]
+
+
+def test_a_mood_is_a_function_of_time_and_luck():
+    grave, light = Spell(0, 5, 60, share=0.5), Spell(3, 5, 60, slower=3)
+    mood = Mood((grave, light))
+    assert [mood.at(second, 0.4) for second in (0, 4, 6, 9)] == [grave, grave, light, None]
+    assert [mood.at(second, 0.6) for second in (0, 4)] == [None, light]
+    assert mood.at(4, 0.4) is mood.at(64, 0.4)
+
+
+def test_the_demo_has_troubles_within_its_first_two_minutes():
+    moods = [one.mood for one in demo_models().values() if one.mood is not None]
+    struck = [{second for second in range(120) if mood.at(second, 0.0)} for mood in moods]
+    assert len(moods) >= 4
+    assert all(struck)
+    slow = [mood for mood in moods if any(one.slower > 1 for one in mood.spells)]
+    limited = [mood for mood in moods if any(isinstance(s.fault, Reply) and s.fault.status == 429 for s in mood.spells)]
+    outage = [mood for mood in moods if any(isinstance(s.fault, Reply) and s.fault.status == 503 for s in mood.spells)]
+    assert slow
+    assert limited
+    assert outage
+
+
+async def test_a_mood_spoils_the_answers_of_its_time():
+    [(model, behaviour), *_] = demo_models().items()
+    spell = Spell(0, 1, 1, fault=Reply(503, {"error": {"message": "busy"}}))
+    async with Simulator({model: replace(behaviour, mood=Mood((spell,)))}) as simulator:
+        response = await ask(simulator, model=model)
+    assert (response.status, response.json["error"]["message"]) == (503, "busy")

@@ -1,0 +1,178 @@
+"""Idle limits: as servers say them, as they are found and refuted, and days of probes of servers that have one."""
+
+import asyncio
+import random
+from collections import Counter
+
+import pytest
+
+from probes.clock import SteadyClock
+from probes.endpoint import Endpoint
+from probes.engine.endpoint_monitor import Watch
+from probes.engine.scheduler import Scheduler
+from probes.measure.probe import Prober
+from probes.outcome import Outcome
+from probes.sample import Sample
+from probes.sockets import traffic
+from probes.sockets.idle import PATIENCE, Idle, IdleLimit, KeepAlive, keep_alive, was_idle_close
+from probes.transport.factory import transport_to
+from probes.wire import load_dialect
+from tests.samples import endpoint
+from tests.servers.closing import closing
+from tests.virtual_time import Machine, VirtualLoop, run
+
+OPEN, CLOSED = False, True
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("timeout=5, max=100", KeepAlive(5.0, 100)),
+        ("timeout=60", KeepAlive(60.0, None)),
+        ('Timeout = "30"; MAX=0', KeepAlive(30.0, 0)),
+        ("max=1", KeepAlive(None, 1)),
+        ("", KeepAlive()),
+        ("timeout=, max=soon", KeepAlive()),
+        ("timeout=" + "9" * 30, KeepAlive(999_999_999.0, None)),
+    ],
+)
+def test_a_keep_alive_header_says_how_long_and_how_often(value: str, told: KeepAlive):
+    assert keep_alive(value) == told
+
+
+@pytest.mark.parametrize(
+    ("limit_s", "safe_s", "near_s"), [(1.0, 0.4, 0.5), (5.0, 3.9, 4.0), (60.0, 56.9, 57.0), (600.0, 569.0, 570.0)]
+)
+def test_a_connection_is_renewed_a_margin_ahead_of_its_limit(limit_s: float, safe_s: float, near_s: float):
+    limit = IdleLimit().told({"keep-alive": f"timeout={limit_s:.0f}"})
+    assert not limit.is_near(safe_s)
+    assert limit.is_near(near_s)
+    assert IdleLimit().seen(Idle(limit_s, CLOSED)).is_near(near_s)
+    assert not IdleLimit().is_near(1e9), "of a server that never closed nothing is known"
+
+
+def test_the_newest_response_says_what_holds():
+    limit = IdleLimit().told({"keep-alive": "timeout=5"})
+    assert limit.is_near(5)
+    assert not limit.told({"keep-alive": "timeout=75"}).is_near(60)
+    assert not limit.told({}).is_near(60)
+
+
+def test_a_limit_that_was_found_is_refuted_by_a_connection_that_lives_longer():
+    limit = IdleLimit().seen(Idle(20.0, CLOSED))
+    assert limit.is_near(20.0)
+    assert limit.seen(Idle(20.5, OPEN)) == limit, "within the margin its end may be under way"
+    assert limit.seen(Idle(30.0, OPEN)) == IdleLimit()
+
+
+def test_a_close_at_once_is_none_for_idleness():
+    assert IdleLimit().seen(Idle(0.2, CLOSED)) == IdleLimit()
+
+
+def test_the_shortest_limit_found_stands():
+    limit = IdleLimit().seen(Idle(3600.0, CLOSED)).seen(Idle(60.0, CLOSED)).seen(Idle(62.0, CLOSED))
+    assert limit.found_s == 60.0
+
+
+def test_now_and_then_a_connection_is_left_to_show_whether_the_limit_holds():
+    limit, tried = IdleLimit().seen(Idle(60.0, CLOSED)), []
+    for number in range(1000):
+        if limit.is_near(60.0):
+            limit = limit.renewed()
+        else:
+            tried.append(number)
+            limit = limit.seen(Idle(60.0, CLOSED))
+    assert tried[0] == PATIENCE
+    assert len(tried) <= 7, "each time it holds it is tried half as often"
+
+
+@pytest.mark.parametrize(
+    ("after_ms", "round_trip_ms", "stale"),
+    [
+        (-5, 1, True),
+        (0.2, 0.1, True),
+        (49, 1, True),
+        (51, 1, False),
+        (51, 30, True),
+        (350, 180, True),
+        (400, 180, False),
+    ],
+)
+def test_a_close_within_two_round_trips_was_under_way(after_ms: float, round_trip_ms: float, stale: bool):
+    assert was_idle_close(round(after_ms * 1e6), round(round_trip_ms * 1e6)) is stale
+
+
+async def no_key(_: Endpoint) -> None:
+    """The credentials of an endpoint that takes none."""
+
+
+class Hours:
+    """Probes of a server on schedule for some hours, in virtual time."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, hours: float, interval: float, **server: object) -> None:
+        loop = VirtualLoop()
+        clock = SteadyClock(Machine(loop).read)
+        monkeypatch.setattr(traffic, "elapsed_ns", lambda: round(loop.time() * 1e9))
+        self.samples: list[Sample] = []
+
+        async def probing() -> None:
+            async with closing(**server) as serving:  # type: ignore[arg-type]
+                watched = endpoint(base_url=serving.url(), interval=interval)
+                prober = Prober(watched, load_dialect(watched.dialect), transport_to(serving.url(), None))
+                watch = Watch(
+                    watched,
+                    prober,
+                    vantage="here",
+                    find_key=no_key,
+                    refusal=lambda: None,
+                    deliver=lambda one, _: self.samples.append(one),
+                    changed=lambda _: None,
+                    rng=random.Random(1),
+                    clock=clock,
+                )
+                scheduler = Scheduler([watch], {}, clock)
+                scheduler.start()
+                await asyncio.sleep(hours * 3600)
+                await scheduler.stop()
+                await watch.stop(grace=1)
+                self.accepted = serving.accepted
+
+        run(loop, probing())
+        first, *rest = self.samples  # which is warm where its connection could be opened ahead
+        assert first.outcome is Outcome.OK
+        self.kinds = Counter((one.outcome.value, one.connection, one.reopened) for one in rest)
+
+
+KEPT, COLD = ("ok", "warm", False), ("ok", "cold", False)
+
+
+def test_a_server_whose_idle_limit_is_the_interval_is_probed_over_renewed_connections(monkeypatch):
+    hours = Hours(monkeypatch, 3.0, 60.0, idle_s=60.0)
+    assert len(hours.samples) >= 178
+    assert set(hours.kinds) <= {KEPT, COLD}
+    assert hours.kinds[COLD] <= 5, "by those the limit was found, and confirmed now and then"
+
+
+def test_one_that_says_its_limit_is_never_met_by_it(monkeypatch):
+    hours = Hours(monkeypatch, 1.0, 60.0, idle_s=60.0, headers="Keep-Alive: timeout=60\r\n")
+    assert set(hours.kinds) == {KEPT}
+
+
+@pytest.mark.parametrize("idle_s", [1.0, 5.0])
+def test_a_shorter_limit_is_none_to_be_renewed_for(monkeypatch, idle_s: float):
+    hours = Hours(monkeypatch, 0.5, 60.0, idle_s=idle_s, headers=f"Keep-Alive: timeout={idle_s:.0f}\r\n")
+    assert len(hours.samples) <= hours.accepted <= len(hours.samples) + 2
+    assert hours.kinds[KEPT] >= len(hours.samples) - 2, "the second may come before the limit is known"
+
+
+@pytest.mark.parametrize(("idle_s", "headers"), [(None, ""), (600.0, ""), (600.0, "Keep-Alive: timeout=600\r\n")])
+def test_a_server_that_keeps_its_connections_is_left_in_peace(monkeypatch, idle_s: float | None, headers: str):
+    hours = Hours(monkeypatch, 1.0, 60.0, idle_s=idle_s, headers=headers)
+    assert set(hours.kinds) == {KEPT}
+    assert hours.accepted == 1
+
+
+def test_a_connection_on_which_no_request_more_is_taken_is_let_go(monkeypatch):
+    hours = Hours(monkeypatch, 0.2, 60.0, headers="Keep-Alive: timeout=600, max=0\r\n")
+    assert set(hours.kinds) == {KEPT}
+    assert len(hours.samples) <= hours.accepted <= len(hours.samples) + 1

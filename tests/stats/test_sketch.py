@@ -1,0 +1,72 @@
+"""Sketches: quantiles within 1 % of the true ones, sums equal to sketches of all, and bytes that come back."""
+
+import math
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from probes.stats.quantiles import quantile
+from probes.stats.sketch import ACCURACY, LARGEST, SMALLEST, Sketch, merged
+
+VALUES = st.lists(st.floats(SMALLEST, LARGEST), min_size=1, max_size=60)
+SHARES = (0.0, 0.01, 0.5, 0.95, 0.99, 1.0)
+
+
+def near(found, true):
+    return math.isclose(found, true, rel_tol=ACCURACY * (1 + 1e-9))
+
+
+@given(VALUES)
+def test_no_quantile_is_further_off_than_promised(values):
+    found = Sketch.of(values).quantiles(*SHARES)
+    assert all(near(one, quantile(sorted(values), share)) for one, share in zip(found, SHARES, strict=True))
+
+
+@given(VALUES, VALUES)
+def test_the_sum_of_two_is_the_sketch_of_all(some, others):
+    assert Sketch.of(some) + Sketch.of(others) == Sketch.of(some + others)
+
+
+@given(st.lists(st.floats(0, allow_infinity=True, allow_nan=False), max_size=300))
+def test_bytes_bring_it_back(values):
+    sketch = Sketch.of(values)
+    assert Sketch.decode(sketch.encode()) == sketch
+    assert sketch.count == len(values)
+
+
+@pytest.mark.parametrize("count", [255, 256, 65_535, 65_536])
+def test_counts_of_any_width_come_back(count):
+    sketch = Sketch(sum(Sketch.of([200.0]).lanes for _ in range(count))) + Sketch.of([3.0])
+    assert Sketch.decode(sketch.encode()) == sketch
+    assert sorted(number for _, number in sketch.bins()) == [1, count]
+
+
+def test_the_p99_of_90_days_merged_from_hours_is_within_1_percent():
+    rng = random.Random(7)
+    hours = [
+        [rng.lognormvariate(5.3, 0.4) * (20 if rng.random() < 0.01 else 1) for _ in range(60)] for _ in range(2160)
+    ]
+    found = merged(Sketch.of(hour).encode() for hour in hours).quantile(0.99)
+    assert near(found, quantile(sorted(value for hour in hours for value in hour), 0.99))
+
+
+@pytest.mark.parametrize("sketches", [1, 257, 258, 600])
+def test_the_fullest_bins_of_a_byte_are_added_without_running_over(sketches):
+    full = Sketch(255 * Sketch.of([200.0]).lanes) + Sketch.of([3.0])
+    wide = Sketch(300 * Sketch.of([200.0]).lanes)
+    assert merged([*[full.encode()] * sketches, wide.encode(), None]) == Sketch(sketches * full.lanes) + wide
+
+
+def test_nothing_has_no_quantile():
+    assert Sketch().quantiles(0.5, 0.99) == (None, None)
+    assert merged([None]).quantile(0.5) is None
+    assert not Sketch()
+    assert Sketch().bins() == []
+
+
+@pytest.mark.parametrize("text", [b"", b"\x01", b"\x00\x00\x03abc", b"\x00\x00\x04abc"])
+def test_what_is_no_sketch_is_refused(text):
+    with pytest.raises(ValueError, match="not a sketch"):
+        Sketch.decode(text)

@@ -1,0 +1,165 @@
+"""What a check finds, a vacuum frees, and a store says of itself."""
+
+import os
+from contextlib import closing
+
+import pytest
+
+from probes.outcome import Outcome
+from probes.sample import epoch_ms
+from probes.store.history.checking import check
+from probes.store.history.contents import Part, contents
+from probes.store.history.rebuild import rebuild
+from probes.store.history.vacuum import vacuum
+from probes.store.problem import StoreProblem
+from probes.store.retention import Retention
+from probes.store.schema import REVISIONS
+from probes.store.write.database import open_store
+from probes.store.write.pruning import prune_some
+from probes.store.write.recorder_lock import RecorderLock, StoreHeld
+from tests.samples import sample
+from tests.store.stores import ask, fill, open_old, other, url_of
+
+NOW = epoch_ms("2026-11-20T14:00:00Z")
+SAMPLES = [
+    sample(
+        endpoint=f"e{number % 2}",
+        started_at=NOW - number * 20 * 60_000,
+        outcome=[Outcome.OK, Outcome.RATE_LIMITED][number % 3 == 2],
+        connection="warm",
+        ttft_ms=100.0 + number,
+    )
+    for number in reversed(range(72 * 3))
+]
+
+
+@pytest.fixture
+def filled(store):
+    fill(store, SAMPLES)
+    return store
+
+
+def prune(store, kept):
+    engine, more = open_store(store), True
+    while more:
+        with engine.begin() as connection:
+            more = prune_some(connection, kept, NOW)
+    engine.dispose()
+
+
+def test_a_store_that_is_sound_has_no_trouble(filled):
+    told = []
+    found = check(filled, lambda *progress: told.append(progress))
+    assert (found.samples, found.troubles, found.notes) == (216, (), ())
+    assert found.rollups == ask(filled, "SELECT count(*) FROM rollup")[0][0]
+    assert ("rollups", 0, found.rollups) in told
+
+
+def test_a_store_that_was_pruned_is_sound(filled):
+    prune(filled, Retention(raw=20 * 3600, minute=40 * 3600, hour=50 * 3600))
+    assert ask(filled, "SELECT count(*) FROM sample") == [(61,)]
+    assert check(filled).troubles == ()
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        ("DELETE FROM sample WHERE id = 7", "by minute do not count what the samples do, of 1 endpoints"),
+        ("DELETE FROM rollup WHERE tier = 'hour' AND endpoint_id = 1", "by hour do not count what those by minute"),
+        ("UPDATE rollup SET ok = ok + 1 WHERE tier = 'month'", "by month do not count what those by day do, of 2"),
+        ("UPDATE sketch SET ttft_ms = NULL WHERE tier = 'day'", "rollups by day are damaged"),
+        ("DELETE FROM sketch WHERE tier = 'minute'", "144 rollups by minute are damaged"),
+        ("UPDATE rollup SET outcomes = '{' WHERE tier = 'hour'", "rollups by hour are damaged"),
+    ],
+)
+def test_what_is_wrong_is_said_and_rebuilding_makes_it_right(filled, damage, words):
+    with other(filled) as connection:
+        connection.execute(damage)
+    troubles = check(filled).troubles
+    assert any(words in one.what for one in troubles)
+    assert all("rebuild" in one.advice for one in troubles)
+    rebuild(filled)
+    assert check(filled).troubles == ()
+
+
+def test_a_sample_without_its_endpoint_is_found(tmp_path):
+    path = tmp_path / "history.db"
+    fill(path, SAMPLES)
+    with other(path) as connection:
+        connection.execute("DELETE FROM endpoint WHERE id = 2")
+    whats = [one.what for one in check(url_of(path)).troubles]
+    assert "108 rows of sample are of an endpoint that is not there" in whats
+
+
+def test_a_damaged_file_is_found(tmp_path):
+    path = tmp_path / "history.db"
+    fill(path, SAMPLES)
+    pages = path.stat().st_size // 4096
+    with path.open("r+b") as file:
+        file.seek((pages * 3 // 4) * 4096)
+        file.write(os.urandom(8 * 4096))
+    found = check(url_of(path))
+    assert found.troubles
+    assert all(one.what.startswith("the file: ") and "damaged" in one.advice for one in found.troubles)
+
+
+def test_an_older_store_is_checked_as_far_as_it_goes(tmp_path):
+    path = tmp_path / "history.db"
+    open_old(path, "0006").close()
+    found = check(url_of(path))
+    assert found.troubles == ()
+    assert "an older inftop wrote it" in found.notes[0]
+    assert contents(url_of(path)).version == "0006"
+
+
+def test_samples_that_are_in_no_rollup_yet_are_no_trouble(tmp_path):
+    path = tmp_path / "history.db"
+    with closing(open_old(path, "0007")) as connection:
+        connection.execute("INSERT INTO endpoint VALUES (1, 'local', 'sim/model', 'sim', 'openai_chat', 'model')")
+        connection.execute("INSERT INTO sample (endpoint_id, started_at, outcome) VALUES (1, 5, 'ok')")
+    open_store(url_of(path)).dispose()
+    found = check(url_of(path))
+    assert found.troubles == ()
+    assert "in no rollup yet" in found.notes[0]
+
+
+def test_where_there_is_no_store_there_is_nothing_to_check(nowhere):
+    for ask_for in (check, contents, vacuum):
+        with pytest.raises(StoreProblem, match="there is no history yet"):
+            ask_for(nowhere)
+
+
+def test_a_store_says_what_it_holds(filled):
+    prune(filled, Retention(raw=20 * 3600))
+    found = contents(filled)
+    assert (found.version, found.endpoints, found.vantages, found.races) == (REVISIONS[-1], 2, ("local",), 0)
+    assert found.parts[0] == Part("samples", 61, NOW - 20 * 3_600_000, NOW)
+    assert [part.name for part in found.parts[1:]] == ["minute", "hour", "day", "month"]
+    assert found.parts[1].rows == 216
+    assert found.whole_since == NOW - 20 * 3_600_000
+    assert found.name == ask(filled, "SELECT name FROM identity")[0][0]
+    assert found.bytes > sum(found.tables.values()) // 2 > 0
+    assert {"sample", "rollup", "sketch"} <= set(found.tables)
+
+
+def test_a_vacuum_frees_what_pruning_left(tmp_path):
+    path = tmp_path / "history.db"
+    fill(path, [sample(started_at=NOW - number * 60_000) for number in range(3000)])
+    prune(url_of(path), Retention(raw=3600, minute=3600))
+    before = path.stat().st_size
+    found = vacuum(url_of(path))
+    assert found.after == path.stat().st_size < found.before // 2 == before // 2
+    assert check(url_of(path)).troubles == ()
+
+
+def test_a_vacuum_of_postgresql_leaves_all_in_place(database):
+    fill(database, SAMPLES)
+    assert vacuum(database).before > 0
+    assert check(database).troubles == ()
+
+
+def test_a_store_that_is_recorded_into_is_not_vacuumed(tmp_path):
+    path = tmp_path / "history.db"
+    fill(path, SAMPLES)
+    with RecorderLock(path), pytest.raises(StoreHeld, match=f"held by process {os.getpid()} on "):
+        vacuum(url_of(path))

@@ -1,0 +1,151 @@
+"""Stretches: totals, slices and sketches agree with the samples themselves."""
+
+import random
+from collections import Counter
+from contextlib import closing
+
+import pytest
+
+from probes.outcome import FAILED, Outcome
+from probes.stats.rollup import LENGTH_MS, bucket_of
+from probes.stats.sketch import Sketch
+from probes.stats.time_range import Piece, Span, finest, pieces
+from probes.store.read.reader import StoreReader
+from probes.store.read.rollup_queries import (
+    finished,
+    grouped,
+    oldest,
+    outcomes,
+    sketched_slices,
+    sketches,
+    slices,
+    totals,
+)
+from tests.samples import sample
+from tests.store.stores import fill, url_of
+
+BEGIN = 1_800_000_000_000
+HOUR = LENGTH_MS["hour"]
+RNG = random.Random(5)
+SAMPLES = [
+    sample(
+        endpoint=RNG.choice(["sim/a", "sim/b", "sim/c"]),
+        started_at=BEGIN + RNG.randrange(40 * 24) * HOUR + RNG.randrange(HOUR),
+        outcome=RNG.choice([Outcome.OK, Outcome.OK, Outcome.OK, Outcome.CUT, Outcome.RATE_LIMITED]),
+        connection=RNG.choice(["warm", "cold"]),
+        ttft_ms=round(RNG.lognormvariate(5, 1), 3),
+        tokens_per_s=round(RNG.gauss(900, 90), 3),
+        cost_usd=0.25,
+    )
+    for _ in range(1500)
+]
+SPAN = Span(BEGIN + 3 * HOUR, BEGIN + 35 * 24 * HOUR)
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def reader(request, tmp_path_factory):
+    if request.param == "sqlite":
+        url = url_of(tmp_path_factory.mktemp("stretches") / "history.db")
+    else:
+        url = request.getfixturevalue("postgres").store()
+    fill(url, SAMPLES)
+    with closing(StoreReader(url)) as reader:
+        yield reader
+
+
+@pytest.fixture
+def ids(reader):
+    return {key[1]: number for number, key in reader.endpoints().items()}
+
+
+def inside(lane, endpoint, span):
+    return [
+        one
+        for one in SAMPLES
+        if one.endpoint == endpoint and one.connection == lane and span.since <= one.started_at < span.until
+    ]
+
+
+def good(samples):
+    return [one for one in samples if one.outcome is Outcome.OK]
+
+
+def test_totals_are_those_of_the_samples(reader, ids):
+    covered = pieces(SPAN, "hour")
+    span = Span(covered[0].since, covered[-1].until)
+    found = totals(reader, [ids["sim/a"], ids["sim/b"]], covered)
+    assert set(found) == {(ids[name], lane) for name in ("sim/a", "sim/b") for lane in ("warm", "cold")}
+    for name in ("sim/a", "sim/b"):
+        own, sums = inside("warm", name, span), found[ids[name], "warm"]
+        assert (sums.samples, sums.ok) == (len(own), len(good(own)))
+        assert sums.failed == sum(one.outcome in FAILED for one in own)
+        assert sums.rate_limited == sum(one.outcome is Outcome.RATE_LIMITED for one in own)
+        assert sums.last_at == max(one.started_at for one in own)
+        assert sums.cost_usd == pytest.approx(0.25 * len(own))
+        assert sums.ttft_ms_max == max(one.ttft_ms for one in good(own))
+        assert sums.tokens_per_s_min == min(one.tokens_per_s for one in good(own))
+        assert (sums.headroom_min, sums.headroom_max) == (None, None)
+        assert {type(value) for value in sums} == {int, float, type(None)}
+
+
+def test_sketches_are_those_of_the_samples(reader, ids):
+    covered = pieces(SPAN, "hour")
+    span = Span(covered[0].since, covered[-1].until)
+    found = sketches(reader, [ids["sim/c"]], covered, ("ttft_ms",))
+    for lane in ("warm", "cold"):
+        own = good(inside(lane, "sim/c", span))
+        assert found[ids["sim/c"], lane] == {"ttft_ms": Sketch.of(one.ttft_ms for one in own)}
+
+
+def test_slices_hold_what_began_in_them(reader, ids):
+    start, length = bucket_of("hour", SPAN.since), 6 * HOUR
+    piece = Piece("hour", start, start + 20 * length)
+    found = {one.place: one.sums for one in slices(reader, [ids["sim/a"]], piece, start, length) if one[1] == "warm"}
+    drawn = sketched_slices(reader, [ids["sim/a"]], piece, start, length, ("ttft_ms", "tokens_per_s"))
+    kinds = outcomes(reader, [ids["sim/a"]], piece, start, length)
+    for place in range(20):
+        span = Span(start + place * length, start + (place + 1) * length)
+        own = inside("warm", "sim/a", span)
+        assert (found[place].samples if own else None) == (len(own) or None)
+        assert (place in found) == bool(own)
+        if own:
+            speeds = Sketch.of(one.tokens_per_s for one in good(own))
+            assert drawn[ids["sim/a"], "warm"][place]["tokens_per_s"] == speeds
+        both = [*own, *inside("cold", "sim/a", span)]
+        ended = Counter(one.outcome.value for one in both)
+        assert kinds.get(place, {}).items() >= {k: v for k, v in ended.items() if k != "ok"}.items()
+
+
+def test_groups_hold_the_buckets_that_belong_to_them(reader, ids):
+    piece = Piece("hour", SPAN.since // HOUR * HOUR, SPAN.until // HOUR * HOUR)
+    found = grouped(reader, [ids["sim/a"]], piece, "ttft_ms", lambda at: at // HOUR % 24)
+    counts = list(finished(reader, [ids["sim/a"]], piece))
+    assert set(found) == {"warm", "cold"}
+    for lane in found:
+        own = inside(lane, "sim/a", Span(piece.since, piece.until))
+        assert sum(sketch.count for sketch in found[lane].values()) == len(good(own))
+        at_nine = [one.ttft_ms for one in good(own) if one.started_at // HOUR % 24 == 9]
+        assert found[lane].get(9, Sketch()) == Sketch.of(at_nine)
+    own = [one for lane in found for one in inside(lane, "sim/a", Span(piece.since, piece.until))]
+    assert sum(failed for _, failed, _ in counts) == sum(one.outcome in FAILED for one in own)
+    assert sum(whole for _, _, whole in counts) == sum(one.outcome is not Outcome.RATE_LIMITED for one in own)
+
+
+def test_nothing_is_said_of_what_is_not_there(reader, ids):
+    assert totals(reader, [], pieces(SPAN, "day")) == {}
+    assert sketches(reader, [ids["sim/a"]], pieces(Span(0, HOUR), "hour")) == {}
+    assert list(slices(reader, [99], Piece("day", 0, BEGIN * 2), 0, HOUR)) == []
+
+
+def test_the_oldest_bucket_of_each_tier(reader, ids):
+    first = min(one.started_at for one in SAMPLES)
+    found = oldest(reader, ids.values())
+    assert found == {tier: bucket_of(tier, first) for tier in ("minute", "hour", "day", "month")}
+    assert finest(Span(first + HOUR, first + 2 * HOUR), found) == "minute"
+    assert oldest(reader, [99]) == dict.fromkeys(found)
+
+
+def test_a_store_that_is_not_there_is_empty(tmp_path):
+    with closing(StoreReader(url_of(tmp_path / "none.db"))) as reader:
+        assert totals(reader, [1], pieces(SPAN, "day")) == {}
+        assert oldest(reader, [1])["day"] is None

@@ -1,0 +1,121 @@
+"""Rollups in the store: in the transaction of their samples, made later for older stores, the same either way."""
+
+import random
+from contextlib import closing
+
+import pytest
+
+from probes.outcome import Outcome
+from probes.stats.rollup import METRICS, TIERS, rolled
+from probes.store.write.database import open_database
+from probes.store.write.rollup_rows import READ, roll_up_some, rollup_of
+from probes.store.write.sink import Entry, Sink
+from tests.samples import sample
+from tests.store.stores import ask, fill, open_old
+
+RNG = random.Random(11)
+SAMPLES = [
+    sample(
+        endpoint=RNG.choice(["sim/a", "sim/b"]),
+        started_at=1_800_000_000_000 + number * 20_000,
+        outcome=RNG.choice([Outcome.OK, Outcome.OK, Outcome.OK, Outcome.TIMEOUT, Outcome.RATE_LIMITED]),
+        connection=RNG.choice(["warm", "cold", None]),
+        trusted=RNG.choice([True, True, False]),
+        cost_usd=0.5,
+        requests_limit=100,
+        requests_remaining=RNG.randrange(100),
+        **{name: round(RNG.lognormvariate(5, 1), 3) for name in METRICS},
+    )
+    for number in range(400)
+]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "history.db"
+
+
+def stored(store):
+    """Every rollup of a store."""
+    rows = ask(store, f"SELECT {READ} FROM rollup JOIN sketch USING (tier, endpoint_id, connection, start)")
+    return dict(map(rollup_of, rows))
+
+
+def expected(store, samples=SAMPLES):
+    ids = {name: number for number, name in ask(store, "SELECT id, name FROM endpoint")}
+    return rolled((ids[one.endpoint], one) for one in samples)
+
+
+@pytest.mark.parametrize(("count", "batch"), [(80, 1), (400, 7), (400, 400)])
+def test_the_store_holds_the_rollup_of_its_samples_however_they_came(store, count, batch):
+    samples, sink = SAMPLES[:count], Sink(store)
+    for first in range(0, count, batch):
+        sink.write([Entry(one, None) for one in samples[first : first + batch]], None)
+    sink.close()
+    assert stored(store) == expected(store, samples)
+    assert {tier for (tier,) in ask(store, "SELECT DISTINCT tier FROM rollup")} == set(TIERS)
+
+
+def test_a_batch_that_fails_leaves_no_rollup(store, monkeypatch):
+    fill(store, SAMPLES[:10])
+    before = stored(store)
+    sink = Sink(store)
+    monkeypatch.setattr("probes.store.write.sink.REPLACE_RECORDER", "INSERT INTO no_such_table VALUES (1)")
+    with pytest.raises(Exception, match="no_such_table"):
+        sink.write([Entry(one, None) for one in SAMPLES[10:20]], {})
+    sink.close()
+    assert stored(store) == before
+    assert ask(store, "SELECT count(*) FROM sample") == [(10,)]
+
+
+def test_an_older_store_is_rolled_up_in_steps_while_new_samples_come(path):
+    with closing(open_old(path, "0007")) as connection:
+        connection.execute("INSERT INTO endpoint VALUES (1, 'local', 'sim/a', 'sim', 'openai_chat', 'model')")
+        connection.executemany(
+            "INSERT INTO sample (endpoint_id, started_at, outcome, connection, ttft_ms) VALUES (1, ?, 'ok', 'warm', ?)",
+            [(1_800_000_000_000 + number * 1000, 100.0 + number) for number in range(250)],
+        )
+    old = [
+        sample(endpoint="sim/a", started_at=1_800_000_000_000 + n * 1000, connection="warm", ttft_ms=100.0 + n)
+        for n in range(250)
+    ]
+    engine = open_database(path)
+    new = sample(endpoint="sim/a", started_at=1_800_000_100_500, connection="warm", ttft_ms=50.0)
+    left = []
+    while not left or left[-1]:
+        with engine.begin() as connection:
+            left.append(roll_up_some(connection, 100))
+        if len(left) == 1:
+            fill(path, [new])
+    engine.dispose()
+    assert left == [150, 50, 0]
+    assert stored(path) == expected(path, [*old, new])
+    assert ask(path, "SELECT * FROM unrolled") == []
+
+
+def test_upkeep_says_when_it_has_nothing_left_to_do(store):
+    sink = Sink(store)
+    sink.write([Entry(one, None) for one in SAMPLES[:5]], None)
+    assert sink.tidy() is False
+    sink.close()
+
+
+def test_the_views_count_by_minute_hour_and_day(store):
+    fill(store, SAMPLES)
+    for tier in ("minute", "hour", "day"):
+        assert ask(store, f"SELECT sum(samples), sum(failed) FROM samples_by_{tier}") == [
+            (400, sum(one.outcome is Outcome.TIMEOUT for one in SAMPLES))
+        ]
+    names = ask(store, "SELECT DISTINCT start, endpoint FROM samples_by_hour ORDER BY start, endpoint LIMIT 1")
+    assert names == [("2027-01-15T08:00:00Z", "sim/a")]
+
+
+def test_rollups_are_found_by_their_key(path):
+    fill(path, SAMPLES[:3])
+    sql = (
+        "EXPLAIN QUERY PLAN WITH wanted (tier, endpoint_id, connection, start) AS (VALUES ('day', 1, 'warm', 2), "
+        "('day', 1, 'cold', 2)) SELECT * FROM wanted JOIN rollup USING (tier, endpoint_id, connection, start) "
+        "JOIN sketch USING (tier, endpoint_id, connection, start)"
+    )
+    plan = [row[-1] for row in ask(path, sql)]
+    assert sum("USING PRIMARY KEY" in step for step in plan) == 2

@@ -1,0 +1,163 @@
+"""Comparison: what is read of a store is what its samples say, of any span, lane and place."""
+
+import random
+
+import pytest
+
+from probes.outcome import INCONCLUSIVE, Outcome
+from probes.stats.rollup import LENGTH_MS
+from probes.stats.sketch import Sketch
+from probes.stats.time_range import Span
+from tests.samples import sample
+from tests.store.stores import fill, url_of
+from tui.compare.comparison import LENGTHS, NOTHING, Tally, places, read, slice_ms
+from tui.compare.contender import Contender
+
+BEGIN = 1_800_000_000_000 // LENGTH_MS["day"] * LENGTH_MS["day"]
+HOUR, MINUTE = LENGTH_MS["hour"], LENGTH_MS["minute"]
+RNG = random.Random(9)
+OUTCOMES = (Outcome.OK, Outcome.OK, Outcome.OK, Outcome.CUT, Outcome.RATE_LIMITED, Outcome.NO_KEY, Outcome.OWN_FAULT)
+
+
+def made(at):
+    outcome = RNG.choice(OUTCOMES)
+    return sample(
+        endpoint=RNG.choice(["a", "b", "c"]),
+        vantage=RNG.choice(["fra", "sin"]),
+        model=RNG.choice(["old", "new"]),
+        started_at=at,
+        outcome=outcome,
+        connection=None if outcome in INCONCLUSIVE else RNG.choice(["warm", "warm", "cold"]),
+        ttft_ms=round(RNG.lognormvariate(5, 0.5), 3),
+        tokens_per_s=round(RNG.gauss(500, 50), 3),
+        gap_max_ms=float(RNG.randrange(5, 900)),
+        cost_usd=0.25 if outcome is Outcome.OK else None,
+        input_tokens=10,
+        output_tokens=40,
+        trusted=RNG.choice([True, True, None, False]),
+    )
+
+
+SAMPLES = [made(BEGIN + RNG.randrange(30 * 24 * HOUR)) for _ in range(900)]
+SAMPLES += [made(BEGIN + 29 * 24 * HOUR + RNG.randrange(10 * MINUTE)) for _ in range(60)]
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    path = tmp_path_factory.mktemp("comparison") / "history.db"
+    fill(path, SAMPLES)
+    return url_of(path)
+
+
+def of(contender, span):
+    return [
+        one
+        for one in SAMPLES
+        if one.endpoint == contender.name
+        and contender.vantage in (None, one.vantage)
+        and span.since <= one.started_at < span.until
+    ]
+
+
+def timed(contender, samples):
+    return [
+        one
+        for one in samples
+        if one.outcome is Outcome.OK and one.trusted is not False and one.connection == contender.lane
+    ]
+
+
+CONTENDERS = (Contender("a", 0), Contender("b", 2, lane="cold"), Contender("c", 3, "fra"))
+
+
+@pytest.mark.parametrize(
+    "span",
+    [
+        Span(BEGIN + 5 * HOUR + 7, BEGIN + 27 * 24 * HOUR),
+        Span(BEGIN + 24 * HOUR, BEGIN + 70 * HOUR),
+        Span(BEGIN + 29 * 24 * HOUR, BEGIN + 29 * 24 * HOUR + 12 * MINUTE),
+    ],
+    ids=["weeks", "hours", "minutes"],
+)
+def test_tallies_are_those_of_the_samples(url, span):
+    found = read(url, CONTENDERS, span, 100, "ttft_ms")
+    assert found.span.since <= span.since < span.until <= found.span.until
+    for own in CONTENDERS:
+        samples = of(own, found.span)
+        good = timed(own, samples)
+        whole = found.totals[own.slot]
+        assert whole.sent == sum(one.outcome not in INCONCLUSIVE for one in samples)
+        assert whole.ok == sum(one.outcome is Outcome.OK for one in samples)
+        assert whole.failed == sum(one.outcome is Outcome.CUT for one in samples)
+        assert whole.hits == sum(one.outcome is Outcome.RATE_LIMITED for one in samples)
+        assert whole.cost_usd == pytest.approx(0.25 * whole.ok)
+        assert whole.tokens == 50 * len(samples)
+        assert whole.stall_ms == max((one.gap_max_ms for one in good), default=None)
+        for name in ("ttft_ms", "tokens_per_s", "gap_max_ms"):
+            assert whole.sketches.get(name, Sketch()) == Sketch.of(getattr(one, name) for one in good)
+
+
+@pytest.mark.parametrize("span", [Span(BEGIN, BEGIN + 24 * HOUR), Span(BEGIN, BEGIN + 30 * 24 * HOUR)])
+def test_slices_are_those_of_the_samples(url, span):
+    found = read(url, CONTENDERS, span, 60, "tokens_per_s")
+    assert 20 < found.count <= 60
+    for own in CONTENDERS:
+        cut = found.cut[own.slot]
+        assert all(0 <= place < found.count for place in cut)
+        for place in range(found.count):
+            begin = found.start + place * found.length_ms
+            samples = of(own, Span(begin, begin + found.length_ms))
+            tally = cut.get(place, NOTHING)
+            assert tally.failed == sum(one.outcome is Outcome.CUT for one in samples)
+            speeds = Sketch.of(one.tokens_per_s for one in timed(own, samples))
+            assert tally.sketches.get("tokens_per_s", Sketch()) == speeds
+
+
+def test_a_short_span_is_exact_to_the_millisecond(url):
+    span = Span(BEGIN + 29 * 24 * HOUR + 7, BEGIN + 29 * 24 * HOUR + 5 * MINUTE)
+    found = read(url, CONTENDERS[:1], span, 100, None)
+    assert found.span == span
+    assert found.totals[0].sent == sum(one.outcome not in INCONCLUSIVE for one in of(CONTENDERS[0], span))
+    assert found.length_ms < MINUTE
+
+
+def test_of_what_is_not_there_nothing_is_said(url, tmp_path):
+    span = Span(BEGIN, BEGIN + 24 * HOUR)
+    for where, who in ((url, ()), (url, (Contender("nobody", 1),)), (url_of(tmp_path / "none.db"), CONTENDERS)):
+        found = read(where, who, span, 100, "ttft_ms")
+        assert found.contenders == tuple(who)
+        assert found.totals == {}
+        assert not any(found.cut.values())
+    before = read(url, CONTENDERS, Span(BEGIN - 48 * HOUR, BEGIN - 24 * HOUR), 100, "ttft_ms")
+    assert before.totals == {}
+
+
+def test_places_are_those_of_one_endpoint(url, tmp_path):
+    assert places(url, "a") == ("fra", "sin")
+    assert places(url, "nobody") == ()
+    assert places(url_of(tmp_path / "none.db"), "a") == ()
+
+
+@pytest.mark.parametrize(
+    ("length", "columns", "interval_s", "least", "found"),
+    [
+        (HOUR, 145, 60.0, MINUTE, 2 * MINUTE),  # four probes would leave too few slices
+        (24 * HOUR, 145, 60.0, MINUTE, 10 * MINUTE),
+        (24 * HOUR, 68, 60.0, MINUTE, 30 * MINUTE),
+        (24 * HOUR, 145, 60.0, HOUR, HOUR),  # the store has no minutes
+        (24 * HOUR, 145, 600.0, MINUTE, HOUR),
+        (30 * 24 * HOUR, 145, 60.0, HOUR, 6 * HOUR),
+        (365 * 24 * HOUR, 145, 60.0, HOUR, 72 * HOUR),
+        (10**15, 145, 60.0, HOUR, LENGTHS[-1]),
+    ],
+)
+def test_the_length_of_a_slice(length, columns, interval_s, least, found):
+    assert slice_ms(Span(0, length), columns, interval_s, least) == found
+
+
+def test_tallies_add_up():
+    one = Tally(3, 2, 1, 0, 0.5, 70, 9.0, {"ttft_ms": Sketch.of([1.0])})
+    other = Tally(1, 1, 0, 0, 0.5, 30, None, {"ttft_ms": Sketch.of([2.0]), "e2e_ms": Sketch.of([3.0])})
+    both = {"ttft_ms": Sketch.of([1.0, 2.0]), "e2e_ms": Sketch.of([3.0])}
+    assert one + other == Tally(4, 3, 1, 0, 1.0, 100, 9.0, both)
+    assert NOTHING + one == one

@@ -1,0 +1,124 @@
+"""The compare screen's panels: columns of every width, rows as text, lines with gaps and marks."""
+
+import pytest
+from rich.cells import cell_len
+
+from probes.stats.sketch import Sketch
+from probes.stats.time_range import Span
+from tui.compare.chart import failed, plot, points
+from tui.compare.columns import HEADS, WIDTHS, CompareColumns, compare_columns
+from tui.compare.comparison import Comparison, Tally
+from tui.compare.contender import Contender
+from tui.compare.metrics import CHARTED, MEASURES
+from tui.compare.ranking import placed
+from tui.compare.table import head, row
+
+MINUTE = 60_000
+
+
+def tally(ttft, **counts):
+    return Tally(**{"sent": 10, "ok": 10, **counts}, sketches={"ttft_ms": Sketch.of([ttft] * 10)} if ttft else {})
+
+
+def compared(**cut):
+    a, b = Contender("sim/a", 0, interval=60.0), Contender("sim/b", 1, interval=600.0)
+    slices = {0: cut.get("a", {}), 1: cut.get("b", {})}
+    totals = {0: tally(120.0, failed=1, stall_ms=8.0), 1: tally(480.0, hits=2)}
+    return Comparison(Span(30_000, 20 * MINUTE), (a, b), 0, MINUTE, 20, totals, slices)
+
+
+@pytest.mark.parametrize("rank", MEASURES)
+@pytest.mark.parametrize("name", [8, 22, 60])
+def test_columns_fit_every_width_and_only_more_come(name, rank):
+    before: set[str] = set()
+    for width in range(80, 260):
+        columns = compare_columns(width, name, rank)
+        assert columns.width <= width
+        assert {"ratio", rank} <= {*columns.shown}
+        assert before <= {*columns.shown}
+        before = {*columns.shown}
+    assert before == {*WIDTHS}
+
+
+def test_a_click_finds_its_column():
+    columns = CompareColumns(10, ("samples", "ttft", "ratio"))
+    assert [columns.at(x) for x in (0, 17, 18, 26, 27, 35, 36, 43, 44)] == [
+        None, None, "samples", "samples", "ttft", "ttft", "ratio", "ratio", None,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [80, 100, 160, 200])
+def test_head_and_rows_are_as_wide_as_their_columns(width):
+    columns = compare_columns(width, 22, "ttft")
+    title = head(columns, "ttft")
+    assert title.rstrip() == title
+    for one in placed(compared(), "ttft"):
+        assert sum(cell_len(text) for text, _ in row(one, columns, marked=False)) == columns.width
+    for name in columns.shown:
+        left = next(x for x in range(width) if columns.at(x) == name)
+        assert title[left : left + WIDTHS[name] + columns.gap].strip().lstrip("▾") == HEADS[name]
+
+
+def text(one, width=100, **options):
+    return "".join(part for part, _ in row(one, compare_columns(width, 8, "ttft"), marked=options.get("marked", False)))
+
+
+def test_rows_say_place_figures_and_ratio():
+    first, second = placed(compared(), "ttft")
+    assert text(first, marked=True).split() == [
+        "▸▎A", "1", "sim/a", "10", "★120", "★120", "★120", "–", "–", "8.0", "9.1", "%", "★0", "best",
+    ]  # fmt: skip
+    assert text(second).split()[:5] == ["▎B", "2", "sim/b", "10", "478"]
+    assert text(second).split()[-1] == "3.98×"
+
+
+def test_a_tie_is_marked_and_the_unknown_has_no_place():
+    one = Contender("sim/a", 0)
+    same = Comparison(Span(0, 1), (one, Contender("sim/b", 1), Contender("sim/c", 2)), 0, 1, 1,
+                      {0: tally(100.0), 1: tally(100.0)}, {})  # fmt: skip
+    assert [text(each).split()[1] for each in placed(same, "ttft")] == ["=1", "=1", "–"]
+
+
+def test_a_long_name_is_cut_with_a_mark():
+    long = Contender("provider/" + "x" * 60, 0)
+    only = placed(Comparison(Span(0, 1), (long,), 0, 1, 1, {0: tally(1.0)}, {}), "ttft")[0]
+    columns = compare_columns(160, 69, "ttft")
+    name = row(only, columns, marked=False)[3][0]
+    assert cell_len(name) == columns.name == 36
+    assert name.endswith("x…")
+
+
+def test_a_line_is_cut_where_nothing_was_measured_for_longer_than_probes_wait():
+    cut = {place: tally(100.0 + place) for place in (1, 2, 8, 9)}
+    found = compared(a=cut, b=cut)
+    a, b = found.contenders
+    at = [(place, place * MINUTE + 30_000) for place in (1, 2, 8, 9)]
+    drawn = list(points(found, a, "ttft"))
+    assert [one.at for one in drawn if one.value is not None] == [ms for _, ms in at]
+    assert [one.value is None for one in drawn] == [False, False, True, False, False]
+    assert all(one.value is not None for one in points(found, b, "ttft"))
+
+
+def test_a_slice_in_which_all_failed_cuts_the_line_and_is_marked():
+    cut = {0: tally(100.0), 1: tally(None, ok=0, failed=10), 2: tally(100.0, ok=399, failed=1), 3: Tally()}
+    found = compared(a=cut)
+    values = [one.value for one in points(found, found.contenders[0], "ttft")]
+    assert values == [pytest.approx(100, rel=0.01), None, pytest.approx(100, rel=0.01)]
+    assert list(failed(found, found.contenders[0])) == [MINUTE + 30_000]
+    rates = [one.value for one in points(found, found.contenders[0], "errors")]
+    assert rates == [0.0, 100.0, 0.25]
+
+
+def test_the_first_slice_stands_where_it_is_inside_the_span():
+    found = compared(a={0: tally(100.0)})
+    assert next(points(found, found.contenders[0], "ttft")).at == 45_000
+
+
+@pytest.mark.parametrize("name", CHARTED)
+def test_every_figure_can_be_drawn(name):
+    found = plot(compared(a={2: tally(100.0, failed=5)}), name, dark=True)
+    assert [one.tag for one in found.series] == ["A", "B"]
+    assert len({one.color for one in found.series}) == 2
+    assert MEASURES[name].words in found.title
+    assert ("× over 5 % failed" in found.note) == (name != "errors")
+    assert (found.since, found.until) == (30_000, 20 * MINUTE)

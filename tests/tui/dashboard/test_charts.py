@@ -1,0 +1,176 @@
+"""The four large panels: rates over whole stretches of time, letters for lines, and what is drawn when."""
+
+from dataclasses import replace
+
+import pytest
+from textual.app import App
+from textual.widgets import Static
+
+from probes.feed.messages import EndpointFacts, WatchStatus
+from tui.dashboard.charts import LEGEND_ROWS, MOST_LINES, Charts, drawn, legend, plots, slices_per_bin, tag
+from tui.state.figures import grid
+from tui.state.served_by import Change
+from tui.state.view import Dashboard, EndpointView, Figures, Link
+from tui.widgets.chart import Chart
+
+NOW = 1_789_990_000_000
+HOUR = 3_600_000
+COUNT = 60
+
+
+def view(name, slot=0, **figures):
+    facts = EndpointFacts(
+        name=name, provider="sim", model="m", dialect="openai_chat", group=None, connection="warm", interval=60.0
+    )
+    usual = {
+        "ttft_ms": (100.0,) * COUNT,
+        "tokens_per_s": (50.0,) * COUNT,
+        "finished": (1,) * COUNT,
+        "failed": (0,) * COUNT,
+        "hits": (0,) * COUNT,
+        "covered": (True,) * COUNT,
+        "down": (False,) * COUNT,
+    }
+    return EndpointView(facts, slot, "ok", Figures(**{**usual, **figures}), WatchStatus(name))
+
+
+def board(*views, selected=None, now=NOW):
+    return Dashboard(NOW, HOUR, grid(HOUR, COUNT, now), views, Link("live"), total=len(views), selected=selected)
+
+
+def values(plot, line=0):
+    return [value for _, value in plot.series[line].points]
+
+
+def test_letters_are_unique_and_short():
+    tags = [tag(slot) for slot in range(200)]
+    assert tags[:3] == ["a", "b", "c"]
+    assert tags[51:54] == ["Z", "aa", "ab"]
+    assert len(set(tags)) == 200
+
+
+def test_more_endpoints_than_lines_leave_room_for_the_selected_one():
+    views = [view(f"endpoint-{slot}", slot) for slot in range(40)]
+    lines = drawn(board(*views, selected="endpoint-33"))
+    assert len(lines) == MOST_LINES
+    assert lines[0].name == "endpoint-0"
+    assert lines[-1].name == "endpoint-33"
+    assert drawn(board(*views)) == tuple(views[:MOST_LINES])
+
+
+def test_every_slice_is_a_point_in_its_middle_and_none_cuts():
+    times = (100.0,) * 20 + (None,) * 20 + (200.0,) * 20
+    ttft, speed, _, _ = plots(board(view("a", ttft_ms=times, failed=(0,) * 30 + (1,) + (0,) * 29)), dark=True)
+    assert values(ttft) == list(times)
+    on = grid(HOUR, COUNT, NOW)
+    assert ttft.series[0].points[0].at == on.start_ms + on.length_ms // 2
+    assert (ttft.since, ttft.until) == (on.start_ms, on.end_ms)
+    assert ttft.series[0].failed == (on.start_ms + 30 * on.length_ms + on.length_ms // 2,)
+    assert (ttft.series[0].worst, speed.series[0].worst) == ("max", "min")
+
+
+def test_the_moments_are_those_of_the_selected_endpoint():
+    views = [replace(view(name), changes=(Change(NOW - at, "tier", "x", "y"),)) for at, name in enumerate("ab")]
+    assert [one.moments for one in plots(board(*views, selected="b"), dark=True)] == [(NOW - 1,)] * 4
+    assert plots(board(*views), dark=True)[0].moments == ()
+
+
+def test_the_error_rate_is_that_of_a_whole_stretch():
+    failed = [0] * COUNT
+    failed[30] = failed[31] = 1
+    _, _, errors, _ = plots(board(view("a", failed=tuple(failed), finished=(2,) * COUNT)), dark=True)
+    rates = values(errors)
+    assert 30 <= len(rates) <= 31
+    assert sum(rates) in (50.0, 50.0 + 50.0, 25.0 + 25.0)
+    assert "per 2 m" in errors.note
+
+
+def test_a_stretch_without_a_sample_is_a_gap_and_one_between_samples_is_not():
+    covered = (True,) * 20 + (False,) * 20 + (True,) * 20
+    finished = (1, 0, 0, 0) * 5 + (0,) * 20 + (1, 0, 0, 0) * 5
+    _, _, errors, hits = plots(board(view("a", covered=covered, finished=finished)), dark=True)
+    rates = values(errors)
+    assert None in rates
+    assert rates.count(0.0) == 10
+    assert values(hits).count(None) in (9, 10)
+
+
+def test_a_sample_stays_in_its_stretch_as_time_goes_on():
+    on, later = grid(HOUR, COUNT, NOW), grid(HOUR, COUNT, NOW + HOUR // COUNT)
+    assert later.newest == on.newest + 1
+    hits = tuple(range(COUNT))
+    before = plots(board(view("a", hits=hits)), dark=True)[3]
+    after = plots(board(view("a", hits=(*hits[1:], COUNT)), now=NOW + HOUR // COUNT), dark=True)[3]
+    inner = before.series[0].points[2:-2]
+    assert set(inner) <= set(after.series[0].points)
+
+
+def test_a_stretch_is_long_enough_for_two_probes_where_the_window_is():
+    hour, minute = grid(HOUR, 60, NOW), grid(60_000, 60, NOW)
+    assert slices_per_bin(hour, 10.0) == 2
+    assert slices_per_bin(hour, 180.0) == 6
+    assert slices_per_bin(hour, 86_400.0) == 12
+    assert slices_per_bin(minute, 5.0) == 10
+    assert slices_per_bin(grid(60_000, 1, NOW), 60.0) == 1
+
+
+def test_an_endpoint_without_history_has_no_points():
+    blank = view("a", ttft_ms=(), tokens_per_s=(), finished=(), failed=(), hits=(), covered=(), down=())
+    assert [plot.series[0].points for plot in plots(board(blank), dark=True)] == [(), (), (), ()]
+
+
+def test_the_legend_names_the_lines_and_counts_what_it_cannot():
+    views = [view(f"endpoint-{slot}", slot) for slot in range(40)]
+    text = legend(board(*views, selected="endpoint-1"), 60, dark=True).plain
+    rows = text.split("\n")
+    assert len(rows) == LEGEND_ROWS
+    assert all(len(row) <= 60 for row in rows)
+    assert rows[0].startswith(" a endpoint-0  ▸b endpoint-1")
+    named = text.count("endpoint-")
+    assert rows[-1].endswith(f"+{40 - named}")
+    assert "+" not in legend(board(*views[:3]), 60, dark=True).plain
+
+
+class Showing(App):
+    def compose(self):
+        yield Charts()
+
+
+def picture(chart):
+    return [chart.render_line(row).text for row in range(chart.size.height)]
+
+
+@pytest.mark.parametrize(("size", "columns"), [((160, 45), 2), ((80, 24), 2), ((60, 60), 1)])
+async def test_four_panels_in_a_square_or_above_each_other(size, columns):
+    app = Showing()
+    async with app.run_test(size=size) as pilot:
+        charts = app.query_one(Charts)
+        charts.show(board(view("groq/llama"), view("cerebras/llama", 1), selected="groq/llama"))
+        await pilot.pause()
+        four = list(app.query(Chart))
+        assert len({chart.region.x for chart in four}) == columns
+        assert charts.columns <= size[0] // columns
+        titles = [picture(chart)[0] for chart in four]
+        for title, word in zip(titles, ("TTFT ms", "tokens/s", "error rate %", "rate-limit hits"), strict=True):
+            assert title.startswith(word)
+            assert "last 1 h" in title or columns * 30 > size[0]
+        assert any(row.rstrip().endswith("ab") for row in picture(four[0]))
+        shown = str(app.query_one(Charts).query_one(Static).visual)
+        assert "a groq/llama" in shown
+        assert "b cerebras/llama" in shown
+
+
+async def test_the_same_dashboard_again_costs_nothing_and_hidden_panels_draw_nothing():
+    app = Showing()
+    async with app.run_test(size=(120, 35)) as pilot:
+        charts, same = app.query_one(Charts), board(view("a"))
+        charts.display = False
+        charts.show(same)
+        await pilot.pause()
+        assert [chart.drawn for chart in app.query(Chart)] == [0] * 4
+        charts.display = True
+        await pilot.pause()
+        for _ in range(3):
+            charts.show(same)
+            await pilot.pause()
+        assert [chart.drawn for chart in app.query(Chart)] == [1] * 4

@@ -1,0 +1,288 @@
+"""The detail panel: its words, and how it uses the room it has."""
+
+from dataclasses import replace
+
+import pytest
+from textual.app import App
+from textual.events import Resize
+from textual.geometry import Size
+from textual.widgets import Static
+
+from probes.diagnosis.attribution import Verdict
+from probes.feed.messages import EndpointFacts, WatchStatus
+from probes.outcome import Outcome
+from probes.rate_limits.headers import Bucket
+from tests.samples import sample
+from tests.tui.screen import showing
+from tui.dashboard.detail import Detail, against, changes, failure, failures_text, limits, title
+from tui.sample.waterfall import Waterfall
+from tui.sample.words import REOPENED, figures, note
+from tui.state.health import due
+from tui.state.rate_limits import Level
+from tui.state.served_by import Change
+from tui.state.view import EndpointView, Figures
+from tui.style.format import clock
+
+GOOD = sample(
+    connection="warm", http_status=200, ttft_ms=182.0, ttfa_ms=240.0, e2e_ms=500.0, input_tokens=142, cached_tokens=100,
+    output_tokens=256, reasoning_tokens=64, token_source="usage", output_chars=1000, tokens_per_s=2610.0,
+    e2e_tokens_per_s=979.0, chunks=88, gap_p50_ms=0.4, gap_p95_ms=2.2, gap_max_ms=8.1, cost_usd=0.25,
+    finish_reason="length", served_model="model-fp8", request_id="req-77", server_prefill_ms=31.0,
+)  # fmt: skip
+FACTS = EndpointFacts(
+    name="cerebras/gpt", provider="cerebras", model="gpt", dialect="openai_chat", group=None, connection="warm",
+    interval=60.0,
+)  # fmt: skip
+VIEW = EndpointView(FACTS, 0, "ok", Figures(), WatchStatus("cerebras/gpt"))
+ANSWER = "The lighthouse keeper counted the ships by their lamps. " * 40
+
+
+def failed(minutes_ago, detail="first token: nothing within 30 s"):
+    return sample(outcome=Outcome.TIMEOUT, outcome_detail=detail, started_at=GOOD.started_at - minutes_ago * 60_000)
+
+
+def test_the_title_says_who_was_asked_and_who_answered():
+    words = title(VIEW, replace(GOOD, served_by="Fireworks", served_tier="fast"), 200, dark=True).plain
+    assert words.startswith("cerebras/gpt  gpt → model-fp8 by Fireworks (fast)  warm  ")
+    assert words.endswith("  req-77")
+    assert "req-77" not in title(VIEW, GOOD, 40, dark=True).plain
+    assert "→" not in title(VIEW, replace(GOOD, served_model="model"), 200, dark=True).plain
+    assert title(VIEW, None, 80, dark=True).plain == "cerebras/gpt  gpt  no sample yet"
+
+
+def test_figures_are_what_is_known():
+    assert figures(GOOD) == [
+        "TTFT 182 ms", "TTFA 240 ms", "E2E 500 ms", "2,610 tokens/s (979 end to end)",
+        "256 tokens, 64 of them reasoning", "2.9 a chunk", "142 in, 100 cached", "gaps p50 0.4 p95 2.2 max 8.1 ms",
+        "2,000 characters/s", "$0.25", "finish length",
+    ]  # fmt: skip
+    assert figures(sample()) == []
+
+
+def test_a_providers_own_cost_is_shown_beside_that_of_the_configured_price():
+    assert "$0.25 ($0.30 says the provider)" in " ".join(figures(replace(GOOD, provider_cost_usd=0.3)))
+    assert "provider" not in " ".join(figures(replace(GOOD, provider_cost_usd=0.25)))
+
+
+def test_a_speed_of_the_answer_alone_says_so_and_its_tokens_are_not_those_of_the_chunks():
+    shown = figures(replace(GOOD, speed_basis="answer"))
+    speed = next(one for one in figures(GOOD) if "tokens/s" in one)
+    assert speed.replace("tokens/s", "tokens/s of the answer") in shown
+    assert not any("a chunk" in one for one in shown)
+
+
+def test_a_request_that_was_sent_again_and_a_set_up_in_doubt_are_said():
+    again = replace(GOOD, connection="cold", reopened=True, setup_trusted=False, setup_error_bound_ms=7.25)
+    assert {REOPENED, "set-up not trusted: off by up to 7.2 ms"} <= set(figures(again))
+    assert note(again) == "set-up not trusted; reopened"
+    fine = replace(again, reopened=False, setup_trusted=True)
+    assert not {REOPENED, "set-up not trusted: off by up to 7.2 ms"} & set(figures(fine))
+    assert note(fine) == note(GOOD) == ""
+
+
+def test_the_line_of_a_list_says_what_to_know_of_a_sample():
+    assert note(replace(GOOD, speed_basis="answer")) == "tok/s of the answer"
+    assert note(replace(GOOD, trusted=False, reopened=True)) == "not trusted: this machine held it up"
+    assert note(failed(1)) == "first token: nothing within 30 s"
+
+
+def test_a_withheld_speed_says_why_and_an_estimate_is_called_one():
+    detail = "tokens/s withheld: the provider sent no token count"
+    shown = figures(
+        replace(GOOD, tokens_per_s=None, outcome_detail=detail, token_source="estimate", reasoning_tokens=None)
+    )
+    assert detail in shown
+    assert "256 tokens estimated" in shown
+    assert not any("a chunk" in words for words in shown)
+
+
+def test_reasoning_that_left_no_answer_is_said_beside_the_speed():
+    warning = "the cap was reached while reasoning: no answer"
+    shown = figures(replace(GOOD, ttfa_ms=None, outcome_detail=warning))
+    assert warning in shown
+    assert "2,610 tokens/s (979 end to end)" in shown
+
+
+def test_an_endpoint_of_a_group_is_compared_with_the_best_of_it():
+    assert against(replace(VIEW, ttft_ratio=1.355, tokens_per_s_ratio=0.2)) == [
+        "medians against the group's best: TTFT 1.35×, tokens/s 0.20×"
+    ]
+    assert against(replace(VIEW, ttft_ratio=2.0)) == ["medians against the group's best: TTFT 2.00×"]
+    assert against(VIEW) == []
+
+
+def test_a_failed_probe_says_what_came_back():
+    hit = sample(outcome=Outcome.RATE_LIMITED, outcome_detail="429", http_status=429, retry_after_s=41.0)
+    assert figures(hit) == ["HTTP 429", "retry after 41 s"]
+    assert figures(replace(hit, retry_after_s=33_011.0)) == ["HTTP 429", "retry after 9 h"]
+
+
+def test_a_hint_on_a_good_sample_is_told_as_a_hint():
+    assert figures(sample(retry_after_s=3.0, over_limit=True)) == [
+        "retry after 3.0 s, a hint only",
+        "served over the limit",
+    ]
+
+
+AT = 1_800_000_000_000
+LEVELS = (
+    Level(Bucket("tokens", "minute", None, 18_000.0, 17_997.0, 8.0), full_at=AT + 8_000),
+    Level(Bucket("requests", "day", None, 14_400.0, 14_370.0), empty_at=AT + 240_000),
+    Level(Bucket("tokens", "day", None, None, 5.0)),
+)
+TOLD = replace(VIEW, levels=LEVELS, hit_at=AT, hit_by="tokens per \x1b[31mminute")
+
+
+def test_every_bucket_is_told_and_the_last_hit():
+    hit = f"last hit {clock(AT)} by tokens per minute"
+    assert limits(TOLD, AT) == [
+        "tokens per minute 17,997 of 18,000, full in 8 s",
+        hit,
+        "requests per day 14,370 of 14,400, empty in 4 m at this pace",
+        "tokens per day 5 left",
+    ]
+    assert limits(TOLD, AT + 300_000)[0] == "tokens per minute 17,997 of 18,000"
+    assert limits(replace(VIEW, hit_at=AT), None) == [f"last hit {clock(AT)}"]
+    assert limits(VIEW, AT) == []
+
+
+def test_changes_come_newest_first():
+    told = (Change(AT, "model", "a", "b\n"), Change(AT + 1000, "tier", "fast", "standard"))
+    assert changes(replace(VIEW, changes=told)) == [
+        f"◆ {clock(AT + 1000)} tier fast → standard",
+        f"◆ {clock(AT)} model a → b",
+    ]
+
+
+def test_the_title_says_which_tier_was_asked_for_and_which_bucket_refused():
+    asked = replace(TOLD, facts=replace(FACTS, tier="fast"), state="limited")
+    words = title(asked, replace(GOOD, served_tier="standard"), 200, dark=True).plain
+    assert "gpt → model-fp8 (standard, not fast)  warm" in words
+    assert "(priority)" in title(asked, replace(GOOD, served_tier="priority"), 200, dark=True).plain
+    assert "limited: tokens per minute" in words
+    assert "limited" not in title(TOLD, GOOD, 200, dark=True).plain
+
+
+async def test_limits_and_changes_take_a_row_each_only_where_there_are_any():
+    app = Showing(8)
+    async with app.run_test(size=(80, 24)) as pilot:
+        detail = app.query_one(Detail)
+        heights = []
+        for view in (VIEW, replace(TOLD, changes=(Change(AT, "model", "a", "b"),)), TOLD, VIEW):
+            detail.show(view, GOOD, (), ANSWER, AT)
+            await pilot.pause()
+            heights.append((shown(app, "limits").size.height, shown(app, "answer").size.height))
+        assert heights == [(0, 3), (2, 1), (1, 2), (0, 3)]
+
+
+def test_failures_come_newest_first_and_the_rest_is_counted():
+    text = failures_text([failed(9, "nine"), failed(1, "one"), failed(5, "five")], 2).plain
+    assert [row.rsplit(": ", 1)[1] for row in text.split("\n")] == ["one", "five  (+1 earlier)"]
+    assert failures_text([], 3).plain == "no failure known"
+
+
+BLAMED = Verdict("this provider", "sim", GOOD.started_at, ("2 of 2 endpoints failing", "its host\n fails", "1 reached"))
+
+
+def test_failures_begin_with_who_is_to_blame_and_why():
+    since = clock(GOOD.started_at)[:5]
+    rows = failures_text([failed(1), failed(2)], 6, BLAMED).plain.split("\n")
+    assert rows[:2] == [f"this provider? 2 of 2 endpoints failing since {since}", "  its host fails; 1 reached"]
+    assert [row[0] for row in rows[2:]] == ["✕", "✕"]
+    narrow = failures_text([failed(1), failed(2)], 1, BLAMED).plain.split("\n")
+    assert narrow[0] == f"this provider? 2 of 2 endpoints failing since {since}; its host fails; 1 reached"
+    assert (len(narrow), narrow[1].endswith("(+1 earlier)")) == (2, True)
+    unknown = failures_text([failed(1)], 6, replace(BLAMED, scope=None)).plain
+    assert unknown.startswith("who is to blame? 2 of 2")
+
+
+def test_hostile_words_stay_words():
+    hostile = failure(failed(1, "\x1b[31m[bold red]x[/]\nsecond line"))
+    assert hostile.endswith("timeout: [bold red]x[/] second line")
+
+
+class Showing(App):
+    def __init__(self, height):
+        super().__init__()
+        self.height = height
+
+    def compose(self):
+        yield Detail()
+
+    def on_mount(self):
+        self.query_one(Detail).styles.height = self.height
+
+
+def shown(app, name):
+    return app.query_one(f"#{name}", Static)
+
+
+async def test_in_few_rows_everything_has_its_line_and_the_answer_the_rest():
+    app = Showing(7)
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.query_one(Detail).show(VIEW, GOOD, [failed(1), failed(2)], ANSWER)
+        await pilot.pause()
+        heights = [app.query_one(name).size.height for name in ("#title", "#figures", "Waterfall", "#failures")]
+        assert heights == [1, 2, 1, 1]
+        assert shown(app, "answer").size.height == 2
+        waterfall = app.query_one(Waterfall).render_line(0).text
+        assert waterfall.startswith("warm  prefill ")
+        assert "unexplained" in waterfall
+
+
+@pytest.mark.parametrize(("size", "height", "beside"), [((200, 50), 16, True), ((100, 40), 22, False)])
+async def test_with_room_the_waterfall_has_a_row_for_each_part(size, height, beside):
+    app = Showing(height)
+    async with app.run_test(size=size) as pilot:
+        app.query_one(Detail).show(VIEW, GOOD, [failed(minutes) for minutes in range(1, 9)], ANSWER)
+        await pilot.pause()
+        waterfall = app.query_one(Waterfall)
+        assert waterfall.size.height == 4
+        assert waterfall.render_line(0).text.strip().startswith("prefill")
+        assert shown(app, "failures").size.height == 6
+        assert (shown(app, "failures").region.x > waterfall.region.right) is beside
+        assert shown(app, "answer").region.bottom <= app.query_one(Detail).region.bottom
+
+
+async def test_it_follows_the_selection_and_survives_having_nothing():
+    app = Showing(8)
+    async with app.run_test(size=(80, 24)) as pilot:
+        detail = app.query_one(Detail)
+        for arguments in ((None, None, (), ""), (VIEW, None, (), ""), (VIEW, GOOD, (), "[/] \x1b[2J done")):
+            detail.show(*arguments)
+            await pilot.pause()
+        assert str(shown(app, "answer").visual) == "[/] done"
+        assert str(shown(app, "failures").visual) == "no failure known"
+        detail.show(None, None, (), "")
+        await pilot.pause()
+        assert str(shown(app, "title").visual) == "no endpoint selected"
+        assert not app.query_one(Waterfall).display
+
+
+def test_the_next_probe_is_counted_down_to():
+    at = 1_800_000_000_000
+    waiting = replace(VIEW, watch=WatchStatus(VIEW.name, next_due=at + 27_000))
+    assert due(waiting.watch, at) == "next in 27 s"
+    limited = WatchStatus(VIEW.name, next_due=at + 27_000, blocked_until=at + 300_000, blocked_why="rate limited")
+    assert due(limited, at) == "backed off: next in 5 m"
+    assert due(replace(limited, failing=True), at) == "backed off, failing: next in 5 m"
+    assert due(replace(limited, blocked_until=at + 9_000), at) == "next in 27 s"
+    assert due(WatchStatus(VIEW.name, running=True), at) == "probing now"
+    assert due(WatchStatus(VIEW.name), at) == ""
+    assert "next in 27 s" in title(waiting, GOOD, 200, due(waiting.watch, at), dark=True).plain
+
+
+async def test_a_resize_that_is_heard_late_changes_nothing():
+    async with showing(size=(80, 24)) as shown:
+        detail = shown.app.screen.query_one(Detail)
+        first = shown.lines
+        await shown.press("down")
+        second = shown.lines
+        detail.on_resize(Resize(Size(80, 40), Size(80, 40)))
+        await shown.press("up")
+        assert shown.lines != first
+        detail.on_resize(Resize(detail.size, detail.size))
+        await shown.settle()
+        assert shown.lines == first
+        await shown.press("down")
+        assert shown.lines == second

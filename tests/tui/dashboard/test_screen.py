@@ -1,0 +1,403 @@
+"""The dashboard through its keys: what a person chooses, wishes and sees."""
+
+from dataclasses import replace
+
+import pytest
+
+from probes.certificate import Certificate, Errors, Measured, Spread
+from probes.feed.messages import Command, EngineStatus, Frame, WatchStatus
+from probes.figures.buffering import DETAIL
+from probes.outcome import Outcome
+from probes.store.status import StoreStatus
+from tests.samples import sample
+from tests.tui import fabric
+from tests.tui.fabric import HABITS, NOW
+from tests.tui.screen import showing
+from tui.dashboard.status import StatusLine
+from tui.keymap import FOOTER, KEYS
+from tui.sources.messages import LineRejected, RecorderJoined, SourceLost
+from tui.sources.source import Replay
+from tui.state.history import Past
+from tui.state.view_options import Lens
+from tui.style.format import clock
+
+CEREBRAS, GROQ = HABITS[0].name, HABITS[1].name
+
+
+@pytest.fixture(scope="module")
+def messages():
+    return fabric.hello(), fabric.frame(fabric.day(hours=7))
+
+
+def names(shown):
+    return [view.name for view in shown.dashboard.board.endpoints]
+
+
+async def test_every_endpoint_has_its_row_and_the_header_says_how_they_are(messages):
+    async with showing(*messages) as shown:
+        assert all(any(habit.name in line for line in shown.lines) for habit in HABITS)
+        assert "● 7 ok" in shown.lines[0]
+        assert "✕ 1 failing" in shown.lines[0]
+        assert "● recording" in shown.lines[0]
+        assert "store ok  48,211 samples  $0.31 / $2.00 today" in shown.text
+
+
+async def test_windows_go_up_and_down_and_round(messages):
+    async with showing(*messages) as shown:
+        seen = []
+        for key in ("t", "t", "t", "T", "T"):
+            await shown.press(key)
+            seen.append(shown.dashboard.lens.period.words)
+        assert seen == ["24 h", "7 d", "30 d", "7 d", "24 h"]
+        assert "window 24 h" in shown.lines[0]
+        assert shown.dashboard.board.window_ms == 86_400_000
+
+
+async def test_a_simulated_engine_says_so_and_offers_a_minute(messages):
+    async with showing(fabric.hello(simulated=True), messages[1]) as shown:
+        assert "simulated" in shown.lines[0]
+        await shown.press("T", "T", "T")
+        assert shown.dashboard.lens.period.words == "1 m"
+
+
+async def test_sorting_and_grouping(messages):
+    async with showing(*messages) as shown:
+        await shown.press("g", "g")
+        assert names(shown) == [habit.name for habit in HABITS]
+        await shown.press("s", "s")
+        assert "by ttft" in shown.lines[0]
+        assert names(shown)[0] == "local/llama.cpp"
+        await shown.press("S", "S", "S")
+        assert shown.dashboard.lens.sort == "state"
+        assert names(shown)[0] == "inception/mercury"
+
+
+async def test_selection_moves_with_keys_and_clicks_and_its_ends_are_ends(messages):
+    async with showing(*messages) as shown:
+        assert shown.dashboard.selected == CEREBRAS
+        await shown.press("down", "j", "k")
+        assert shown.dashboard.selected == GROQ
+        await shown.press("end", "down")
+        assert shown.dashboard.selected == HABITS[-1].name
+        await shown.press("home", "up")
+        assert shown.dashboard.selected == CEREBRAS
+        row = next(y for y, line in enumerate(shown.lines) if HABITS[6].name in line)
+        await shown.pilot.click(offset=(5, row))
+        await shown.settle()
+        assert shown.dashboard.selected == HABITS[6].name
+        assert "connect: connection refused" in shown.text
+
+
+async def test_the_filter_is_live_and_stays_or_goes(messages):
+    async with showing(*messages) as shown:
+        await shown.press("slash")
+        await shown.press("g", "p", "t")
+        assert names(shown) == [habit.name for habit in HABITS if "gpt" in habit.model]
+        assert "3 of 12 endpoints" in shown.lines[0]
+        await shown.press("enter")
+        assert not shown.app.screen.query("FilterLine")
+        assert "/gpt" in shown.lines[0]
+        await shown.press("t")
+        assert shown.dashboard.lens.period.words == "24 h"  # keys are keys again
+        await shown.press("escape")
+        assert len(names(shown)) == 12
+        await shown.press("slash")
+        await shown.press("z", "z", "z")
+        assert "no endpoint matches the filter" in shown.text
+        await shown.press("escape")
+        assert len(names(shown)) == 12
+        assert not shown.app.screen.query("FilterLine")
+
+
+async def test_wishes_reach_the_engine(messages):
+    async with showing(*messages) as shown:
+        await shown.press("space", "p", "P", "end", "p")
+        assert shown.source.sent == [
+            Command("probe", CEREBRAS),
+            Command("pause", CEREBRAS),
+            Command("pause", None),
+            Command("resume", "local/ollama"),
+        ]
+        await shown.hear(fabric.frame([], engine=fabric.engine(paused=True)))
+        assert "■ all paused" in shown.lines[0]
+        await shown.press("P")
+        assert shown.source.sent[-1] == Command("resume", None)
+
+
+async def test_a_frozen_screen_says_so_keeps_collecting_and_goes_on(messages):
+    async with showing(*messages) as shown:
+        before = shown.dashboard.board.endpoints[0].figures.ttft_last_ms
+        await shown.press("f")
+        assert "FROZEN at" in shown.lines[0]
+        news = sample(endpoint=CEREBRAS, started_at=NOW + 500, connection="warm", ttft_ms=7_777.0, tokens_per_s=1.0)
+        await shown.hear(fabric.frame([news], engine=fabric.engine(paused=True)), after_ms=1_000)
+        view = shown.dashboard.board.endpoints[0]
+        assert view.figures.ttft_last_ms == before
+        assert "7,777" not in shown.text
+        assert "all paused" in shown.lines[0]  # the truth on the engine is never held back
+        await shown.press("t", "down")  # looking around is allowed
+        assert shown.dashboard.board.endpoints[0].figures.ttft_last_ms == before
+        await shown.press("f")
+        assert "FROZEN" not in shown.lines[0]
+        assert "7,777" in shown.text
+
+
+async def test_large_panels_and_back(messages):
+    async with showing(*messages) as shown:
+        await shown.press("v")
+        assert "TTFT ms" in shown.text
+        assert "rate-limit hits" in shown.text
+        assert not any("▸▎" in line for line in shown.lines)
+        await shown.press("v")
+        assert "▸▎" in shown.text
+
+
+async def test_each_row_may_have_its_own_scale(messages):
+    async with showing(*messages, size=(200, 50)) as shown:
+        assert "TTFT ms   0 – 1,0" in shown.text
+        await shown.press("y")
+        assert "each its own" in shown.text
+
+
+async def test_help_shows_every_key_and_the_palette_every_command(messages):
+    async with showing(*messages, size=(120, 60)) as shown:
+        await shown.press("question_mark")
+        assert shown.app.screen is not shown.dashboard
+        await shown.press("escape")
+        assert shown.app.screen is shown.dashboard
+        titles = [command.title for command in shown.app.get_system_commands(shown.dashboard)]
+        assert titles == [*(f"{key.title}  ({key.shown})" for key in KEYS if key.title), "Theme"]
+
+
+async def test_a_command_of_the_palette_does_what_its_key_does(messages):
+    async with showing(*messages) as shown:
+        commands = {command.title: command for command in shown.app.get_system_commands(shown.dashboard)}
+        await commands["Longer window  (t)"].callback()
+        await commands["Freeze the picture  (f)"].callback()
+        assert shown.dashboard.lens.period.words == "24 h"
+        assert shown.dashboard.still is not None
+
+
+async def test_the_footer_names_keys_and_can_be_clicked(messages):
+    async with showing(*messages, size=(200, 45)) as shown:
+        footer = shown.lines[-1]
+        assert all(f"{key.shown} {key.label}" in footer for key in FOOTER)
+        await shown.pilot.click(offset=(footer.index("t window") + 3, 44))
+        await shown.settle()
+        assert shown.dashboard.lens.period.words == "24 h"
+
+
+async def test_a_resize_loses_nothing(messages):
+    async with showing(*messages, size=(80, 24)) as shown:
+        await shown.press("down", "down", "s", "s", "f")
+        for size in ((200, 50), (80, 24), (60, 12), (250, 70)):
+            await shown.pilot.resize_terminal(*size)
+            await shown.settle()
+            assert len(shown.lines) == size[1]
+            assert all(len(line) <= size[0] for line in shown.lines)
+        assert shown.dashboard.lens.sort == "ttft"
+        assert shown.dashboard.still is not None
+        assert shown.dashboard.selected in shown.text
+
+
+async def test_before_the_engine_has_spoken_the_configured_endpoints_are_there():
+    facts = [fabric.facts(habit) for habit in HABITS]
+    async with showing(source=Replay([]), endpoints=facts) as shown:
+        assert "◌ starting the engine" in shown.lines[0]
+        assert CEREBRAS in shown.text
+        assert "no sample yet" in shown.text
+
+
+async def test_without_endpoints_it_waits_for_the_engine():
+    async with showing(source=Replay([])) as shown:
+        assert "waiting for the engine" in shown.text
+        await shown.press("space", "p", "e", "end", "f", "f", "v", "v")  # nothing to do, nothing to break
+        assert shown.source.sent == []
+
+
+async def test_a_dead_engine_is_said_with_its_reason_and_the_count_down(messages):
+    async with showing(*messages, size=(160, 35)) as shown:
+        await shown.hear(SourceLost("the engine ended with status 1: on [bold]fire", NOW + 4_000))
+        assert "✕ engine ended · restart in 4 s" in shown.lines[0]
+        assert "on [bold]fire" in shown.text
+        assert CEREBRAS in shown.text
+        await shown.hear(after_ms=2_000)
+        assert "restart in 2 s" in shown.lines[0]
+        await shown.hear(fabric.hello(), fabric.frame([]))
+        assert "● recording" in shown.lines[0]
+        assert "restarted 1×" in shown.text
+
+
+async def test_a_silent_engine_is_said(messages):
+    async with showing(*messages) as shown:
+        await shown.hear(after_ms=4_200)
+        assert "✕ engine silent for 4 s" in shown.lines[0]
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (StoreStatus("full", "no space left", 10, 3), "disk full: no space left"),
+        (StoreStatus("locked", "", 10, 3), "store locked"),
+        (StoreStatus("foreign", "not a file", 0, 3), "store not ours: not a file"),
+        (StoreStatus("newer", "", 0, 3), "store too new"),
+        (StoreStatus("corrupt", "the database's file is damaged", 0, 3), "store damaged: the database's file"),
+        (StoreStatus("denied", 'role "x" does not exist', 0, 3), 'store denied: role "x" does not exist'),
+        (StoreStatus("ok", "", 10, 3, 4), "4 lost"),
+        (StoreStatus("ok", "", 10, notice="a new store was begun at 14:02"), "a new store was begun at 14:02"),
+    ],
+)
+async def test_a_store_in_trouble_is_said_and_probes_go_on(messages, status, words):
+    async with showing(messages[0], Frame(NOW, EngineStatus(status), ()), size=(160, 40)) as shown:
+        assert words in shown.text
+        if status.state != "ok":
+            assert "◐ probing, not stored" in shown.lines[0]
+            assert "3 waiting" in shown.text
+
+
+async def test_a_clock_that_was_set_is_said(messages):
+    words = "the clock was set back 3 h 0 min at 14:02 UTC: schedule re-aligned"
+    engine = EngineStatus(StoreStatus("ok"), notice=words)
+    async with showing(messages[0], Frame(NOW, engine, ()), size=(160, 40)) as shown:
+        assert words in shown.text
+
+
+REASONS = [
+    StoreStatus("full", "no space left for the store", 10, 312, waiting_since=NOW),
+    StoreStatus("newer", "the store was written by a newer inftop: update this one", 0, 312, waiting_since=NOW),
+    StoreStatus("denied", 'password authentication failed for user "guarded"', 0, 312, waiting_since=NOW),
+]
+
+
+@pytest.mark.parametrize("status", REASONS)
+async def test_why_nothing_is_stored_is_said_in_red_on_80_columns(messages, status):
+    async with showing(messages[0], Frame(NOW, EngineStatus(status), ()), size=(80, 24)) as shown:
+        assert status.detail in shown.text
+        assert "◐ probing, not stored" in shown.lines[0]
+        assert {"$error"} <= set(str(shown.app.screen.query_one(StatusLine).render().spans[0].style).split())
+
+
+FOUND = Certificate(
+    NOW - 7_200_000, "here", "Linux", "0.1", screen=True, quick=False,
+    measured=(Measured("2 × 2,000", Errors(
+        probes=100, failed=0, events=6_000, untrusted=1, ttft_ms=Spread(0.01, 0.02, 0.04, 0.1), gap_ms=None,
+        tokens_per_s_percent=Spread(0.01, 0.02, 0.05, 0.08), cpu_us_per_event=35.0, bound_held=1.0, kernel=True,
+    )),),
+)  # fmt: skip
+
+
+async def test_how_accurate_this_machine_is_stands_at_the_foot_and_in_the_help(messages):
+    async with showing(*messages, size=(200, 40)) as shown:
+        assert "accuracy: run inftop selftest" in shown.text
+        shown.dashboard.fleet.load(Past({}, certificate=FOUND))
+        await shown.settle()
+        assert "TTFT ± 0.04 ms p99, kernel clock  measured 2 h ago" in shown.text
+        await shown.press("question_mark")
+        await shown.press("slash")
+        await shown.press(*"selftest")
+        assert "as good as it gets: TTFT ± 0.04 ms" in shown.text
+
+
+async def test_what_is_not_trusted_is_counted_at_the_foot_and_told_in_the_detail(messages):
+    name = fabric.day()[-1].endpoint
+    bent = sample(started_at=NOW - 1, endpoint=name, trusted=False, error_bound_ms=12.5, ttft_ms=80.0)
+    async with showing(*messages, fabric.frame([bent]), size=(160, 40)) as shown:
+        assert "1 untrusted ○" in shown.text
+        shown.dashboard.selected = name
+        await shown.settle()
+        assert "not trusted: held up for 12 ms" in shown.text
+
+
+async def test_what_something_on_the_way_holds_back_is_counted_at_the_foot_and_told_in_the_detail(messages):
+    name = fabric.day()[-1].endpoint
+    held = sample(started_at=NOW - 1, endpoint=name, buffered=True, outcome_detail=DETAIL, ttft_ms=880.0)
+    async with showing(*messages, fabric.frame([held]), size=(160, 40)) as shown:
+        assert "1 buffered" in shown.text
+        assert shown.dashboard.fleet.endpoints[name].history.ttft_ms(-1) is None
+        shown.dashboard.selected = name
+        await shown.settle()
+        assert "holds the answer back" in shown.text
+
+
+async def test_what_inftop_spoilt_is_counted_at_the_foot_and_no_failure(messages):
+    name = fabric.day()[-1].endpoint
+    why = "inftop was stopped for 20.1 s during the probe (timeout: stall: nothing within 10 s)"
+    spoilt = sample(started_at=NOW - 1, endpoint=name, outcome=Outcome.OWN_FAULT, outcome_detail=why)
+    async with showing(*messages, fabric.frame([spoilt]), size=(160, 45)) as shown:
+        assert "1 own fault ▲" in shown.text
+        assert "▲ spoilt" in shown.text
+        assert all(one.outcome is not Outcome.OWN_FAULT for one in shown.dashboard.fleet.endpoints[name].failures)
+    async with showing(*messages, fabric.frame([spoilt]), size=(80, 24)) as shown:
+        assert "1 own fault ▲" in shown.text
+        assert "▲ spoilt" in shown.text
+
+
+async def test_a_reached_budget_is_said(messages):
+    over = fabric.engine(over_budget="$2.00 of $2.00 are spent", usd_today=2.0)
+    async with showing(messages[0], fabric.frame([], engine=over, watches=()), size=(160, 40)) as shown:
+        assert "$ 12 budget" in shown.lines[0]
+        assert "budget reached: $2.00 of $2.00 are spent" in shown.text
+
+
+async def test_another_recorder_is_read_along_with_and_takes_no_commands(messages):
+    source = Replay([*messages, RecorderJoined("process 7 on host")], takes_commands=False)
+    async with showing(source=source, size=(160, 40)) as shown:
+        assert "◎ reading along" in shown.lines[0]
+        assert "recorder: process 7 on host" in shown.text
+        await shown.press("space")
+        assert any("Another recorder holds the store" in notice for notice in shown.notices)
+
+
+async def test_bad_messages_are_counted_and_end_nothing(messages):
+    broken = Frame(NOW, fabric.engine(), (), (sample(endpoint=CEREBRAS, ttft_ms="soon"),))
+    async with showing(*messages, size=(160, 40)) as shown:
+        await shown.hear(LineRejected("not a message"), broken)
+        assert "2 unreadable lines" in shown.text
+        await shown.hear(fabric.frame([], watches=(WatchStatus(CEREBRAS, paused=True),)))
+        assert "■ 2 paused" in shown.lines[0]
+
+
+async def test_hostile_words_stay_words(messages):
+    nasty = "[red]x[/] \x1b[2J\x07 ﷽ 漢字"
+    failed = sample(endpoint=CEREBRAS, started_at=NOW, outcome=Outcome.CUT, outcome_detail=nasty, served_by=nasty)
+    watch = WatchStatus(GROQ, blocked_until=NOW + 9_000, blocked_why=nasty)
+    async with showing(*messages, size=(160, 45)) as shown:
+        await shown.hear(fabric.frame([failed], watches=(watch,), answers={CEREBRAS: nasty}))
+        assert "[red]x[/]" in shown.text
+        assert "\x1b" not in shown.text
+        await shown.press("down")
+
+
+async def test_all_of_it_at_the_smallest_size(messages):
+    async with showing(*messages, size=(80, 24)) as shown:
+        assert all(any(habit.name in line for line in shown.lines) for habit in HABITS)
+        for key in KEYS:
+            if key.id not in ("quit", "palette", "help", "filter", "export"):
+                await shown.press(key.keys.split(",")[0])
+        assert shown.app.is_running
+
+
+async def test_leaving_ends_the_source(messages):
+    async with showing(*messages) as shown:
+        await shown.pilot.press("q")
+        await shown.app.workers.wait_for_complete()
+        assert shown.source.closed
+    assert shown.app.return_code == 0
+
+
+def test_no_key_is_bound_twice_and_every_one_is_explained():
+    bound = [one for key in KEYS for one in key.keys.split(",")]
+    assert len(bound) == len(set(bound))
+    assert len({key.id for key in KEYS}) == len(KEYS)
+    assert all(key.help.endswith(".") for key in KEYS)
+    assert Lens().period.words == "1 h"
+
+
+async def test_who_is_to_blame_is_said_in_words_and_nothing_while_all_is_well():
+    good = [sample(endpoint=habit.name, started_at=NOW - 90_000) for habit in fabric.HABITS]
+    async with showing(fabric.hello(), fabric.frame(good)) as shown:
+        assert "?" not in shown.lines[-2]
+        down = [replace(one, started_at=NOW - 30_000, outcome=Outcome.CONNECT, provider=one.endpoint) for one in good]
+        await shown.hear(fabric.frame(down))
+        assert "my network? " in shown.lines[-2]
+        assert f"providers failing since {clock(NOW - 30_000)[:5]}" in shown.lines[-2]

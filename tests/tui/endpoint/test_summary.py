@@ -1,0 +1,306 @@
+"""Portrait: slices, lanes, troubles and places agree with the samples; gaps are gaps, and what was deleted is said."""
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from probes.outcome import FAILED, Outcome
+from probes.stats.quantiles import quantile
+from probes.stats.rollup import LENGTH_MS
+from probes.stats.sketch import Sketch
+from probes.stats.time_range import Span
+from probes.store.read.rollup_queries import Sums
+from tests.samples import sample
+from tests.store.stores import fill, url_of
+from tui.endpoint.errors_panel import LETTERS, squeezed, trouble_rows
+from tui.endpoint.heading import kept_note
+from tui.endpoint.histogram import histogram, histogram_rows
+from tui.endpoint.period_comparison import against_rows, verdict
+from tui.endpoint.plots import plot, points, reach_ms
+from tui.endpoint.read_summary import Asked, of_samples, read_page, read_portrait, read_week
+from tui.endpoint.summary import Cut, Found, Kept, Levels, portrait, tier_for
+from tui.endpoint.week import week_span
+
+HOUR, DAY = LENGTH_MS["hour"], LENGTH_MS["day"]
+NOW = 1_800_000_000_000 // DAY * DAY
+RNG = random.Random(3)
+SAMPLES = [
+    sample(
+        endpoint="sim/a",
+        vantage=RNG.choice(["fra", "sfo"]),
+        model=RNG.choice(["m1", "m2"]),
+        started_at=NOW - RNG.randrange(16 * 24) * HOUR - RNG.randrange(1, HOUR),
+        outcome=RNG.choice([*[Outcome.OK] * 8, Outcome.CUT, Outcome.RATE_LIMITED]),
+        connection=RNG.choice(["warm", "warm", "cold"]),
+        ttft_ms=round(RNG.lognormvariate(5, 0.4), 3),
+        tokens_per_s=round(RNG.gauss(900, 90), 3),
+        gap_max_ms=round(RNG.lognormvariate(2, 0.4), 3),
+        requests_limit=100.0,
+        requests_remaining=float(RNG.randrange(100)),
+    )
+    for _ in range(1500)
+]
+WEEK = Span(NOW - 7 * DAY, NOW)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    path = tmp_path_factory.mktemp("portrait") / "history.db"
+    fill(path, SAMPLES)
+    return url_of(path)
+
+
+def inside(span, **wanted):
+    return [
+        one
+        for one in SAMPLES
+        if span.since <= one.started_at < span.until
+        and all(getattr(one, key) == value for key, value in wanted.items())
+    ]
+
+
+def good(samples):
+    return [one for one in samples if one.outcome is Outcome.OK]
+
+
+@pytest.fixture(scope="module")
+def read(store):
+    return read_portrait(store, Asked("sim/a", WEEK, columns=60))[0]
+
+
+def test_rows_of_the_same_name_are_one_endpoint_and_lanes_stay_apart(read):
+    whole = inside(WEEK)
+    assert list(read.lanes) == ["warm", "cold"]
+    assert read.whole.sums.samples == len(whole)
+    assert read.whole.error_rate == pytest.approx(
+        sum(one.outcome in FAILED for one in whole) / sum(one.outcome is not Outcome.RATE_LIMITED for one in whole)
+    )
+    for lane, own in read.lanes.items():
+        values = good(inside(WEEK, connection=lane))
+        assert own.sketch("ttft_ms") == Sketch.of(one.ttft_ms for one in values)
+        before = good(inside(WEEK.before(), connection=lane))
+        assert read.before[lane].sketch("gap_max_ms") == Sketch.of(one.gap_max_ms for one in before)
+        assert read.shift(lane, "ttft_ms").ratio == pytest.approx(
+            quantile(sorted(one.ttft_ms for one in values), 0.5) / quantile(sorted(one.ttft_ms for one in before), 0.5),
+            rel=0.021,
+        )
+    assert read.shift("warm", "ttfa_ms") is None
+
+
+def test_slices_hold_quantiles_and_the_worst(read):
+    cut = read.cut
+    assert cut.count <= 60
+    for place in range(cut.count):
+        span = Span(cut.start + place * cut.length, cut.start + (place + 1) * cut.length)
+        own = good(inside(span, connection="warm"))
+        level, slow = read.levels["warm"]["ttft_ms"][place], read.levels["warm"]["tokens_per_s"][place]
+        if not own:
+            assert level is slow is None
+            continue
+        ordered = sorted(one.ttft_ms for one in own)
+        assert level.median == pytest.approx(quantile(ordered, 0.5), rel=0.011)
+        assert level.worse == pytest.approx(quantile(ordered, 0.99), rel=0.011)
+        assert level.worst == ordered[-1]
+        assert slow.worst == min(one.tokens_per_s for one in own)
+        assert slow.bad <= slow.median * 1.001
+        assert read.stalls["warm"][place] == max(one.gap_max_ms for one in own)
+        assert read.samples[place] == len(inside(span))
+        assert read.headroom[place] == min(one.requests_remaining / 100 for one in inside(span))
+        assert read.failed[place] == sum(one.outcome is Outcome.CUT for one in inside(span))
+        assert read.troubles["rate_limited"][place] == len(inside(span, outcome=Outcome.RATE_LIMITED))
+
+
+def test_places_are_told_apart_and_one_alone_can_be_asked_for(store, read):
+    assert list(read.places) == ["fra", "sfo"]
+    for name, lanes in read.places.items():
+        assert lanes[""].sums.samples == len(inside(WEEK, vantage=name))
+        assert lanes["cold"].sketch("ttft_ms").count == len(good(inside(WEEK, vantage=name, connection="cold")))
+    alone, known = read_portrait(store, Asked("sim/a", WEEK, vantage="fra", columns=60))
+    assert known == ("fra", "sfo")
+    assert alone.whole.sums.samples == len(inside(WEEK, vantage="fra"))
+    page = read_page(store, Asked("sim/a", WEEK, vantage="fra"), None, failures=True)
+    assert {one.sample.vantage for one in page} == {"fra"}
+    assert len(page) == len([one for one in inside(WEEK, vantage="fra") if one.outcome is not Outcome.OK])
+
+
+def test_the_own_lane_comes_first_and_alone_makes_the_week(store):
+    cold = Asked("sim/a", WEEK, lane="cold", columns=60)
+    assert list(read_portrait(store, cold)[0].lanes) == ["cold", "warm"]
+    week = read_week(store, cold, week_span(WEEK), "ttft_ms")
+    values = [one.ttft_ms for one in good(inside(WEEK, connection="cold"))]
+    cells = [value for row in week.cells for value in row if value is not None]
+    assert 0 < len(cells) <= 168
+    assert min(values) * 0.99 <= min(cells) < max(cells) <= max(values) * 1.01
+
+
+def test_samples_say_the_same_as_rollups(store):
+    """A few minutes are drawn from the samples: as if they had been rolled up in slices as short as these."""
+    span = Span(NOW - 2 * HOUR, NOW)
+    cut = Cut.of(span, LENGTH_MS["minute"], 30)
+    found = of_samples({1: inside(span)}, span, cut)
+    made = portrait(span, "sample", cut, found, Found(), {1: "fra"}, "warm", Kept())
+    rolled, _ = read_portrait(store, Asked("sim/a", span, columns=30))
+    assert rolled.cut == made.cut
+    assert rolled.levels == made.levels
+    assert rolled.samples == made.samples
+    assert rolled.troubles == made.troubles
+    assert rolled.headroom == made.headroom
+    assert rolled.whole.sums == made.whole.sums
+    brief = Span(NOW - 5 * 60_000, NOW)
+    assert read_portrait(store, Asked("sim/a", brief))[0].tier == "sample"
+
+
+def test_nothing_is_known_of_what_is_not_there(store, tmp_path):
+    for url, name in ((store, "sim/other"), (f"sqlite:///{tmp_path}/none.db", "sim/a")):
+        empty, vantages = read_portrait(url, Asked(name, WEEK))
+        assert (empty.whole.sums, empty.lanes, empty.places, vantages) == (None, {}, {}, ())
+        assert empty.kept.first is None
+
+
+def test_cuts_cover_a_span_in_whole_buckets_that_do_not_move():
+    span = Span(NOW - 7 * DAY + 1234, NOW + 1234)
+    cut = Cut.of(span, HOUR, 60)
+    assert cut.count <= 60
+    assert cut.length % HOUR == cut.start % cut.length == 0
+    assert cut.start <= span.since < span.until <= cut.end
+    later = Cut.of(Span(span.since + 60_000, span.until + 60_000), HOUR, 60)
+    assert (later.start - cut.start) % cut.length == 0
+    assert Cut.of(Span(0, 1), HOUR, 1) == Cut(0, HOUR, 1)
+
+
+def test_the_coarsest_tier_that_still_draws_a_curve():
+    whole = {"minute": 0, "hour": 0, "day": 0, "month": 0}
+    lengths = {HOUR: "minute", DAY: "minute", 7 * DAY: "hour", 30 * DAY: "hour", 90 * DAY: "day", 365 * DAY: "day"}
+    for length, tier in lengths.items():
+        assert tier_for(Span(NOW - length, NOW), whole) == tier
+    no_minutes = {**whole, "minute": NOW - HOUR}
+    assert tier_for(Span(NOW - 2 * DAY, NOW - DAY), no_minutes) == "hour"
+
+
+def test_what_was_deleted_is_said(read):
+    assert kept_note(read) == ""
+    old = replace(read, kept=Kept(NOW - DAY, "hour", NOW - 10 * DAY))
+    assert kept_note(old).endswith("kept by the hour only")
+    assert kept_note(old).startswith("before 20")
+    gone = replace(read, kept=Kept(None, "day", NOW - 10 * DAY))
+    assert kept_note(gone).startswith("kept by the day only")
+    young = replace(read, kept=Kept(NOW - 2 * DAY + HOUR // 2, "hour", NOW - 2 * DAY))
+    assert kept_note(young) == ""  # there never was more
+
+
+LINE = [Levels(1.0, 2.0, 3.0, 4.0)]
+
+
+def test_a_line_is_cut_where_nothing_was_measured_for_long():
+    cut = Cut(0, 60_000, 20)
+    values = [1.0, 2.0, 2.0, 2.0, None, 3.0, None, None, None, None, 4.0]
+    reach = reach_ms([None if one is None else LINE[0] for one in values], cut, 60.0)
+    assert reach == 180_000
+    drawn = list(points(values, cut, reach))
+    assert [one.value for one in drawn] == [1.0, 2.0, 2.0, 2.0, 3.0, None, 4.0]
+    assert drawn[5].at == (cut.middle(5) + cut.middle(10)) // 2
+    sparse = [1.0, None, None, None, 2.0, None, None, None, 3.0]
+    assert None not in [
+        one.value for one in points(sparse, cut, reach_ms([one and LINE[0] for one in sparse], cut, 1.0))
+    ]
+
+
+def test_a_plot_has_its_lanes_lines_the_other_lanes_median_and_the_failures(read):
+    made = plot(read, "ttft_ms", "warm", 60.0, dark=True)
+    assert sorted(one.tag for one in made.series) == ["a", "b", "c", "d", "e"]
+    assert made.title == "TTFT ms  a p50 b p95 c p99 d max"
+    assert made.note == "warm; e cold p50"
+    by_tag = {one.tag: one for one in made.series}
+    assert [one.value for one in by_tag["a"].points if one.value] == [
+        one.median for one in read.levels["warm"]["ttft_ms"] if one
+    ]
+    assert [one.value for one in by_tag["d"].points if one.value] == [
+        one.worst for one in read.levels["warm"]["ttft_ms"] if one
+    ]
+    assert len(by_tag["a"].failed) == sum(1 for one in read.failed if one)
+    speed = plot(read, "tokens_per_s", "cold", 60.0, dark=False)
+    assert speed.title == "tokens/s  a p50 b p5 c p1 d min"
+    assert {one.worst for one in speed.series} == {"min"}
+
+
+def test_a_histogram_loses_nothing_and_knows_its_quantiles():
+    values = [RNG.lognormvariate(5, 0.8) for _ in range(400)]
+    sketch = Sketch.of(values)
+    for columns in (7, 40, 300):
+        found = histogram(sketch, columns)
+        assert sum(found.counts) == pytest.approx(400)
+        assert found.low <= min(values)
+        assert max(values) <= found.high
+        middle = quantile(sorted(values), 0.5)
+        below = sum(found.counts[: found.column(middle) + 1])
+        assert 200 - 2 <= below <= 200 + max(found.counts) + 12
+    same = histogram(Sketch.of([100.0] * 50), 20)
+    assert sum(1 for one in same.counts if one) <= 3
+    assert same.high / same.low == pytest.approx(2)
+    assert histogram(Sketch.of([100.0] * 4), 20) is None
+
+
+@pytest.mark.parametrize("width", [25, 48, 76])
+def test_histogram_rows_fit_and_say_their_quantiles(width):
+    rows = histogram_rows("TTFT ms", Sketch.of([100.0, 120.0, 150.0, 180.0, 900.0] * 20), (0.5, 0.95), width, 9)
+    texts = ["".join(text for text, _ in row) for row in rows]
+    assert len(texts) == 9
+    assert all(len(text) <= width for text in texts)
+    assert "149" in " ".join(texts[:2]) or "150" in " ".join(texts[:2])
+    assert "▲p50" in texts[-2]
+    assert histogram_rows("TTFT ms", Sketch(), (0.5,), width, 9)[1] == (("no trusted ok sample", "hint"),)
+    _, *said = histogram_rows("TTFT ms", Sketch.of([1.0, 2.0]), (0.5,), width, 9)
+    assert " ".join(text for [(text, _)] in said) == "2 samples: too few to draw"
+    assert all(len(text) <= width for [(text, _)] in said)
+
+
+def test_slices_are_squeezed_into_columns_without_losing_any():
+    assert squeezed([1, 2, 3, 4, 5, 6], 3, sum) == [3, 7, 11]
+    assert squeezed([1, 2], 4, sum) == [1, 1, 2, 2]
+    for columns in range(1, 13):
+        assert sum(squeezed(range(12), columns, sum)) == sum(range(12))
+    assert squeezed([], 3, sum) == []
+
+
+def test_troubles_have_a_letter_each_and_hits_come_after_failures(read):
+    assert set(LETTERS) == {one.value for one in Outcome} - {"ok"}
+    assert len(set(LETTERS.values())) == len(LETTERS)
+    texts = ["".join(text for text, _ in row) for row in trouble_rows(read, "warm", 78, 12)]
+    assert texts[1].startswith("X cut")
+    assert texts[2].startswith("R rate-limit hits")
+    assert f"{sum(read.troubles['cut']):>6}" in texts[1]
+    assert any("headroom, least" in text for text in texts)
+    assert all(len(text) <= 78 for text in texts)
+
+
+def test_where_there_is_no_room_hits_stay_and_the_rest_is_counted(read):
+    kinds = {
+        name: tuple(count if place == 0 else 0 for place in range(read.cut.count))
+        for name, count in (("cut", 9), ("dns", 5), ("tls", 2), ("rate_limited", 1), ("skipped", 3))
+    }
+    texts = ["".join(text for text, _ in row) for row in trouble_rows(replace(read, troubles=kinds), "warm", 78, 8)]
+    assert len(texts) == 8
+    assert [text[:1] for text in texts[1:3]] == ["X", "R"]
+    assert "and 10 of 3 other kinds" in texts[3]
+
+
+def test_the_table_against_the_span_before_says_what_is_sure(read):
+    texts = ["".join(text for text, _ in row) for row in against_rows(read, "warm", 78, 14)]
+    assert texts[0].startswith("This 7 d against the 7 d before")
+    assert texts[2].startswith("TTFT ms")
+    assert any(text.startswith("fra") for text in texts)
+    assert any(text.startswith("sfo") for text in texts)
+    other = replace(read, before={"warm": replace(read.before["warm"], sketches={"ttft_ms": Sketch.of([50.0] * 99)})})
+    assert "▲ longer" in "".join(text for text, _ in against_rows(other, "warm", 78, 14)[2])
+    assert verdict("ttft_ms", other.shift("warm", "ttft_ms")) == "▲ longer"
+    none = against_rows(replace(read, before={}), "warm", 78, 14)
+    assert "nothing before" in "".join(text for text, _ in none[2])
+    assert "too few" in verdict("ttft_ms", replace(other.shift("warm", "ttft_ms"), low=None, high=None))
+
+
+def test_sums_of_samples_have_every_field():
+    found = of_samples({1: [sample(started_at=5, connection="warm", ttft_ms=7.0)]}, Span(0, 10), Cut(0, 10, 1))
+    (sums,) = found.totals.values()
+    assert isinstance(sums, Sums)
+    assert (sums.samples, sums.ok, sums.ttft_ms_min, sums.ttft_ms_max, sums.headroom_min) == (1, 1, 7.0, 7.0, None)

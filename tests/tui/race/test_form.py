@@ -1,0 +1,59 @@
+"""The form of a race: what can be chosen, in words where it is not enough; and who is preselected."""
+
+import pytest
+
+from tests.tui import fabric
+from tests.tui.fabric import HABITS, NOW
+from tests.tui.race import races as racing
+from tui.race.form import RaceForm, preselected
+from tui.state.fleet import Fleet
+from tui.state.view_options import Lens
+from tui.time.period import LENGTHS, Period
+
+FORM = RaceForm(tuple(fabric.facts(one) for one in HABITS), racing.PROMPTS, ("a", "b"), 0)
+
+
+def test_its_wish_is_what_was_chosen():
+    wish = FORM.changed("cap", 1).changed("heats", 1).changed("cold", 1).wish()
+    assert (wish.lanes, wish.prompt_name, wish.expect) == (("a", "b"), "story", None)
+    assert (wish.max_output_tokens, wish.heats, wish.cold) == (1_024, 2, True)
+
+
+def test_too_few_lanes_and_no_prompt_are_said_in_words():
+    with pytest.raises(ValueError, match="choose 2 to 4 lanes"):
+        FORM.toggled("a").wish()
+    with pytest.raises(ValueError, match="the prompt is empty"):
+        RaceForm((), lanes=("a", "b")).wish()
+
+
+def test_a_fifth_lane_takes_the_place_of_the_fourth():
+    form = FORM.toggled("c").toggled("d").toggled("e")
+    assert form.lanes == ("a", "b", "c", "e")
+    assert form.swapped().lanes == ("b", "c", "e", "a")
+
+
+def test_values_stop_at_their_ends_and_go_on_from_one_of_their_own():
+    form = RaceForm((), cap=300)
+    assert form.changed("cap", 1).cap == 512
+    assert form.changed("cap", -1).cap == 256
+    for _ in range(20):
+        form = form.changed("cap", 1).changed("heats", -1)
+    assert (form.cap, form.heats) == (16_384, 1)
+
+
+@pytest.mark.parametrize(
+    ("selected", "rival"),
+    [
+        ("cerebras/gpt-oss-120b", "groq/gpt-oss-120b"),  # the fastest of its group
+        ("anthropic/opus fast", "anthropic/opus"),
+        ("openai/codex-spark", "cerebras/gpt-oss-120b"),  # alone in its group: the fastest of all
+    ],
+)
+def test_the_best_rival_is_the_fastest_of_the_group_that_can_run(selected, rival):
+    fleet = Fleet([], NOW)
+    for message in fabric.priced():
+        fleet.apply(message, NOW)
+    views = fleet.dashboard(Lens(Period(LENGTHS["6 h"])), 20, NOW, selected).endpoints
+    assert preselected(views, selected) == (selected, rival)
+    assert preselected(views, None) == ()
+    assert preselected([view for view in views if view.name == selected], selected) == (selected,)

@@ -1,0 +1,128 @@
+"""Replay: what is told again is what the store holds, to the nanosecond, in whatever steps."""
+
+import random
+
+import pytest
+
+from probes.race.progress import Track
+from tests.tui.race import races as racing
+from tests.tui.race.races import CEREBRAS, CUT, GROQ, LIMITED, OPUS
+from tui.race.board import RaceBoard
+from tui.race.model import REST_MS, ShownRace
+from tui.race.replay import STEP_MS, Replay
+
+
+def heard(news, name):
+    return "".join(piece.text for one in news for lane in one.lanes if lane.name == name for piece in lane.pieces)
+
+
+def written(race, name, heat=1):
+    lane = next(one for one in race.heats[heat - 1].lanes if one.lane == name)
+    return "".join(one.text for one in lane.recording.moments)
+
+
+def test_played_to_its_end_it_says_everything_once_and_the_times_of_the_store():
+    race = racing.race(CEREBRAS, GROQ, OPUS, heats=2)
+    replay, news = Replay(race, 2), []
+    while not replay.is_over:
+        news += replay.tick(66)
+    assert replay.tick(66) == []
+    for runner, lane, result in zip((CEREBRAS, GROQ, OPUS), news[-1].lanes, race.heats[1].lanes, strict=True):
+        assert heard(news, runner.name) == written(race, runner.name, 2)
+        assert lane.progress.ttft_ms == result.sample.ttft_ms
+        assert lane.progress.ttfa_ms == result.sample.ttfa_ms
+        assert lane.progress.at_ms == result.recording.end / 1e6
+        assert (lane.state, lane.sample, lane.place) == ("finished", result.sample, result.place)
+    assert news[-1].phase == "over"
+    assert news[-1].verdict == race.verdict
+    assert {one.phase for one in news[:-1]} == {"running"}
+    assert all(one.verdict is None for one in news[:-1])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_at_any_instant_it_shows_what_a_race_would_have_shown_there(seed):
+    dice = random.Random(seed)
+    race = racing.race(CEREBRAS, OPUS)
+    replay, board = Replay(race), RaceBoard()
+    for _ in range(8):
+        to = dice.uniform(0, replay.length_ms)
+        if to < replay.position_ms:
+            board.rewind()
+        for one in replay.seek(to):
+            board.tell(one)
+        lane = race.heats[0].lanes[1]
+        track, now = Track(lane.recording.sent, 4.0), round(to * 1e6)
+        for moment in lane.recording.moments:
+            if moment.at <= now:
+                track.add(moment)
+        said = "".join(one.text for one in lane.recording.moments if one.at <= now)
+        assert "".join(piece.text for piece in board.pieces(OPUS.name)) == said
+        assert board.lane(OPUS.name).progress.stall_ms == track.progress(now).stall_ms
+        assert board.lane(OPUS.name).progress.chars == len(said)
+
+
+def test_its_pace_is_ten_times_the_truth_at_most_and_a_tenth_at_least():
+    replay = Replay(racing.race(CEREBRAS, GROQ))
+    replay.tick(100)
+    assert replay.position_ms == 100
+    for _ in range(9):
+        replay.pace(-1)
+    assert replay.speed == 0.1
+    replay.tick(100)
+    assert replay.position_ms == pytest.approx(110)
+    for _ in range(9):
+        replay.pace(1)
+    assert replay.speed == 10
+    assert len(replay.tick(60)) == 600 / STEP_MS
+    replay.playing = False
+    assert replay.tick(60) == []
+
+
+def test_after_a_heat_it_goes_on_with_the_next_one_and_rests_after_the_last():
+    race, shown = racing.race(CEREBRAS, GROQ, heats=2), ShownRace()
+    shown.play(race, 1)
+    shown.replay.pace(1)
+    shown.tick(shown.replay.length_ms)
+    assert (shown.news.phase, shown.news.verdict) == ("between", None)  # a heat to come is not told ahead
+    shown.tick(REST_MS - 1)
+    assert shown.replay.heat.number == 1
+    shown.replay.playing = False
+    shown.tick(REST_MS)
+    assert shown.replay.heat.number == 1
+    shown.replay.playing = True
+    shown.tick(1)
+    assert (shown.replay.heat.number, shown.replay.position_ms, shown.replay.speed) == (2, 0.0, 2.0)
+    shown.tick(shown.replay.length_ms)
+    for _ in range(3):
+        shown.tick(REST_MS)
+    assert (shown.replay.heat.number, shown.replay.is_over) == (2, True)
+    assert (shown.news.phase, shown.news.verdict) == ("over", race.verdict)
+
+
+def test_whoever_goes_back_in_a_heat_that_is_over_sees_its_end_again():
+    shown = ShownRace()
+    shown.play(racing.race(CEREBRAS, GROQ, heats=2), 1)
+    shown.tick(60_000)
+    shown.tick(REST_MS - 1)
+    shown.seek(shown.replay.length_ms - 1)
+    shown.tick(1)
+    shown.tick(1)
+    assert (shown.replay.heat.number, shown.replay.is_over) == (1, True)
+
+
+def test_lanes_that_never_began_or_were_cut_end_where_they_ended():
+    replay = Replay(racing.race(GROQ, LIMITED, CUT))
+    first = replay.tick(1)[-1]
+    assert [one.state for one in first.lanes] == ["running", "running", "running"]
+    news = replay.seek(replay.length_ms)
+    states = {one.name: (one.state, one.place, one.sample.outcome.value) for one in news[-1].lanes}
+    assert states == {
+        GROQ.name: ("finished", 1, "ok"),
+        LIMITED.name: ("finished", None, "rate_limited"),
+        CUT.name: ("finished", None, "cut"),
+    }
+
+
+def test_a_heat_that_was_not_run_cannot_be_replayed():
+    with pytest.raises(LookupError):
+        Replay(racing.race(CEREBRAS, GROQ), 2)

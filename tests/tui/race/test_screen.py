@@ -1,0 +1,503 @@
+"""The race view through its keys: chosen, run, judged, replayed; from a script, without an engine."""
+
+from dataclasses import replace
+
+import pytest
+
+from probes.race.updates import RaceCommand
+from probes.race.verdict import Fault
+from probes.store.problem import StoreProblem
+from tests.tui import fabric
+from tests.tui.race import races as racing
+from tests.tui.race.races import CEREBRAS, CUT, GROQ, LIMITED, OPUS, PROMPTS, WRONG
+from tests.tui.screen import quiet, showing
+from tui.keymap import RACE_FOOTER, RACE_KEYS
+from tui.race.replay import Replay as Told
+from tui.sources.messages import RecorderJoined
+from tui.sources.source import Replay
+
+
+class Kept:
+    """A store of races in memory."""
+
+    def __init__(self, *races):
+        self.races = {race.number: race for race in races}
+        self.broken = False
+
+    def listed(self):
+        from probes.store.races import RaceSummary
+
+        if self.broken:
+            raise StoreProblem("locked", "by another process")
+        return [
+            RaceSummary(
+                number=race.number,
+                started_at=race.started_at,
+                lanes=race.wish.lanes,
+                prompt=race.wish.prompt,
+                prompt_name=race.wish.prompt_name,
+                heats=len(race.heats),
+                winner=race.verdict.winner,
+                words=race.verdict.words,
+                stopped=race.stopped,
+                simulated=race.simulated,
+            )
+            for race in reversed(self.races.values())
+        ]
+
+    def load(self, number):
+        return self.races.get(number)
+
+
+class Racing:
+    """The race view, opened over the made-up fleet, with a clock and a store of its own."""
+
+    def __init__(self, shown, *kept):
+        self.shown, self.app, self.source = shown, shown.app, shown.source
+        self.kept = Kept(*kept)
+        self.ms = 0.0
+        self._told = {}
+
+    async def open(self):
+        await self.shown.press("r")
+        await self.settle()
+        self.screen = self.app.screen
+        self.screen._clock = lambda: self.ms
+        self.screen._at = 0.0
+        self.screen._kept = self.kept
+        return self
+
+    async def settle(self):
+        await quiet(self.shown.pilot)
+        await self.app.workers.wait_for_complete([one for one in self.app.workers if one.group == "race"])
+        if hasattr(self, "screen"):
+            self.screen.tick()
+        await quiet(self.shown.pilot)
+
+    async def press(self, *keys):
+        for key in keys:
+            self.app.simulate_key(key)
+        await self.settle()
+
+    async def hear(self, race, until_ms=None, heat=1):
+        """The news of a heat up to an instant of it, as the engine would send them."""
+        told = self._told.setdefault((id(race), heat), Told(race, heat))
+        for news in told.seek(told.length_ms if until_ms is None else until_ms):
+            self.app._take(news)
+        await self.settle()
+        return told
+
+    async def hear_again(self, race):
+        """All of it once more, as a late word of the engine."""
+        self._told.clear()
+        await self.hear(race)
+
+    async def wait(self, ms):
+        self.ms += ms
+        await self.settle()
+
+    @property
+    def lines(self):
+        return self.shown.lines
+
+    @property
+    def text(self):
+        return self.shown.text
+
+
+@pytest.fixture
+def fleet():
+    return fabric.priced(hours=0.25)
+
+
+def opened(fleet, *kept, size=(80, 24), **options):
+    """Give an open race view."""
+    return _Opened(fleet, kept, size, options)
+
+
+class _Opened:
+    def __init__(self, fleet, kept, size, options):
+        self._showing = showing(*fleet, size=size, prompts=lambda: PROMPTS, **options)
+        self._kept = kept
+
+    async def __aenter__(self):
+        return await Racing(await self._showing.__aenter__(), *self._kept).open()
+
+    async def __aexit__(self, *error):
+        return await self._showing.__aexit__(*error)
+
+
+# before
+
+
+async def test_the_selected_endpoint_and_its_best_rival_are_preselected(fleet):
+    async with opened(fleet) as race:
+        assert "A ▶ cerebras/gpt-oss-120b" in race.text
+        assert "B ▶ groq/gpt-oss-120b" in race.text  # openrouter is slower
+        assert "2 of at most 4" in race.text
+        assert "◉ story" in race.text
+        assert "s starts it" in race.lines[0]
+
+
+async def test_lanes_prompt_cap_heats_and_connections_are_chosen_with_keys(fleet):
+    async with opened(fleet) as race:
+        await race.press("down", "down", "space", "tab", "down", "space", "down", "down", "down")
+        await race.press("right", "down", "right", "right", "down", "space", "s")
+        (command,) = race.source.sent
+        wish = command.wish
+        assert command.do == "start"
+        assert wish.lanes == (CEREBRAS.name, GROQ.name, "openrouter")
+        assert (wish.prompt, wish.prompt_name, wish.expect) == (PROMPTS[1].text, "code", "def ")
+        assert (wish.max_output_tokens, wish.heats, wish.cold) == (1_024, 3, True)
+
+
+async def test_they_are_chosen_with_the_mouse_too(fleet):
+    async with opened(fleet) as race:
+        row = next(y for y, line in enumerate(race.lines) if "anthropic/opus " in line)
+        await race.shown.pilot.click(offset=(6, row))
+        row = next(y for y, line in enumerate(race.lines) if "○ sum" in line)
+        await race.shown.pilot.click(offset=(50, row))
+        await race.settle()
+        await race.press("s")
+        assert race.source.sent[0].wish.lanes == (CEREBRAS.name, GROQ.name, OPUS.name)
+        assert race.source.sent[0].wish.prompt_name == "sum"
+
+
+async def test_a_prompt_of_ones_own_is_typed(fleet):
+    async with opened(fleet) as race:
+        await race.press("tab", "down", "down", "down", "enter")
+        await race.press(*"say hi", "enter")
+        await race.press("s")
+        assert race.source.sent[0].wish.prompt == "say hi"
+        assert race.source.sent[0].wish.prompt_name is None
+
+
+async def test_what_is_lacking_is_said_and_nothing_is_started(fleet):
+    async with opened(fleet) as race:
+        await race.press("space", "s")
+        assert "choose 2 to 4 lanes" in race.lines[0]
+        await race.press("space", "tab", "end", "up", "up", "up", "space", "s")
+        assert "the prompt is empty" in race.lines[0]
+        assert race.source.sent == []
+
+
+async def test_where_nobody_takes_a_race_it_says_what_does():
+    source = Replay([*fabric.priced(), RecorderJoined("process 7")], takes_commands=False)
+    async with opened([], source=source) as race:
+        await race.press("s")
+        assert any("inftop race A B" in notice for notice in race.shown.notices)
+
+
+# during
+
+
+async def test_a_race_is_watched_lane_by_lane(fleet):
+    run = racing.race(CEREBRAS, GROQ)
+    async with opened(fleet) as race:
+        await race.press("s")
+        assert "asking the engine" in race.text
+        assert race.text.count("connecting") == 2
+        await race.hear(run, 130)
+        assert "nobody" not in race.text
+        assert "▸ waiting" in race.text  # cerebras has not begun
+        await race.hear(run, 260)
+        assert "A cerebras/gpt-oss-120b leads" in race.text
+        assert "chars" in race.lines[3]
+        assert "behind" in race.lines[3]
+        assert race.text.count("tokens/s, last 250 ms") == 2
+        assert race.text.count("0 – 3,000") == 2
+        await race.press("s")
+        assert race.source.sent[-1] == RaceCommand("stop")
+
+
+async def test_who_comes_in_first_has_the_flag_while_the_other_still_runs(fleet):
+    run = racing.race(CEREBRAS, GROQ)
+    async with opened(fleet) as race:
+        await race.press("s")
+        told = await race.hear(run, 600)
+        first = run.heats[0].lanes[0]
+        assert f"⚑ 1st {first.recording.end / 1e9:.3f} s" in race.text
+        assert "tokens/s, all of it" in race.text
+        assert told.length_ms > 600
+        assert "is in" in race.lines[3]
+
+
+async def test_news_of_the_race_before_are_not_heard_after_another_one_is_asked_for(fleet):
+    old, new = racing.race(CEREBRAS, GROQ), replace(racing.race(GROQ, CEREBRAS), started_at=fabric.NOW + 1)
+    async with opened(fleet) as race:
+        await race.press("s")
+        await race.hear(old)
+        await race.press("m")
+        await race.hear_again(old)
+        assert "asking the engine" in race.text
+        await race.hear(new, 200)
+        assert "asking the engine" not in race.text
+
+
+async def test_reasoning_and_answer_are_told_apart_by_a_mark(fleet):
+    async with opened(fleet) as race:
+        await race.press("s")
+        await race.hear(racing.race(replace(CEREBRAS, reasoning=500), GROQ), 230)
+        assert sum(line.startswith(" ┊ ") for line in race.lines) > 5
+        assert "┊ thinking" in race.text
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 45), (60, 15)])
+@pytest.mark.parametrize("count", [2, 3, 4])
+async def test_nothing_overflows_or_jumps_whatever_the_lanes_and_the_size(fleet, size, count):
+    run = racing.race(*(CEREBRAS, GROQ, OPUS, CUT)[:count])
+    async with opened(fleet, size=size) as race:
+        await race.press("s")
+        heads = set()
+        for at in (100, 200, 300, 600):
+            await race.hear(run, at)
+            assert all(len(line) <= size[0] for line in race.lines)
+            heads.add(next(y for y, line in enumerate(race.lines) if "──" in line))
+        assert len(heads) == 1
+        assert all(f"{letter} " in race.text for letter in "ABCD"[:count])
+
+
+async def test_a_resize_midway_loses_nothing(fleet):
+    run = racing.race(CEREBRAS, OPUS)
+    async with opened(fleet) as race:
+        await race.press("s")
+        await race.hear(run, 400)
+        for size in ((160, 45), (50, 12), (80, 24)):
+            await race.shown.pilot.resize_terminal(*size)
+            await race.settle()
+            assert len(race.lines) == size[1]
+        await race.hear(run)
+        assert race.screen.shown.board.answer(OPUS.name) == run.heats[0].lanes[1].text
+
+
+# after
+
+
+async def test_the_verdict_its_evidence_and_its_price(fleet):
+    run = racing.race(CEREBRAS, GROQ, heats=5)
+    async with opened(fleet) as race:
+        await race.press("s")
+        for heat in range(1, 6):
+            await race.hear(run, heat=heat)
+        assert f"★ {run.verdict.words}" in race.text
+        for label in ("TTFT ms", "E2E ms", "tokens/s", "chars/s", "$ an answer", "$ / M out", "tok/s per $"):
+            assert any(line.strip().startswith(label) for line in race.lines), label
+        assert "5 of 5" in race.text
+        assert "95 % interval" in race.text
+        assert "5 heats" in race.text
+        assert "started within" in race.text
+        assert "not the same: reasoning" in race.text
+
+
+async def test_lanes_that_failed_say_how_and_never_have_a_place(fleet):
+    run = racing.race(GROQ, LIMITED, CUT, WRONG)
+    async with opened(fleet, size=(160, 45)) as race:
+        await race.press("s")
+        await race.hear(run, 900)
+        assert "◷ limited" in race.text
+        assert "429: slow down" in race.text
+        assert "✕ wrong answer" in race.text
+        await race.hear(run)
+        assert "✕ cut" in race.text
+        assert "⚑ 1st" in race.text
+        assert "⚑ 2nd" not in race.text
+        assert all(f"✕ {one.name}: " in race.text for one in (CUT, WRONG, LIMITED))
+
+
+async def test_what_is_held_against_nobody_is_no_failure_of_the_lane(fleet):
+    run = racing.race(CEREBRAS, GROQ)
+    remarked = replace(run.verdict, faults=(Fault(GROQ.name, "tokens/s of the answer alone", 1, counts=False),))
+    async with opened(fleet, size=(160, 45)) as race:
+        await race.press("s")
+        news = Told(run).seek(60_000)[-1]
+        race.app._take(replace(news, phase="over", verdict=remarked))
+        await race.settle()
+        assert f"○ {GROQ.name}: tokens/s of the answer alone, 1 of 1" in race.text
+        assert f"✕ {GROQ.name}" not in race.text
+
+
+async def test_a_race_stopped_in_its_first_heat_says_so(fleet):
+    run = replace(racing.race(CEREBRAS, GROQ), stopped="stopped by hand")
+    async with opened(fleet) as race:
+        await race.press("s")
+        news = Told(run).seek(300)[-1]
+        race.app._take(replace(news, phase="over", verdict=None))
+        await race.settle()
+        assert "no heat was finished: stopped by hand" in race.text
+
+
+async def test_the_marked_answer_is_scrolled_and_copied(fleet):
+    run = racing.race(CEREBRAS, GROQ)
+    async with opened(fleet) as race:
+        await race.press("s")
+        await race.hear(run)
+        await race.press("tab", "home")
+        assert race.lines[-4].count("The keeper") + race.text.count("│ ┊ The keeper") >= 1
+        await race.press("c")
+        assert race.app.clipboard == run.heats[0].lanes[1].text
+
+
+async def test_picture_and_answers_are_saved(fleet, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = racing.race(CEREBRAS, GROQ)
+    async with opened(fleet) as race:
+        await race.press("s")
+        await race.hear(run)
+        await race.press("e")
+        await race.app.workers.wait_for_complete([one for one in race.app.workers if one.group == "save"])
+    (picture,) = tmp_path.glob("inftop-race-*.svg")
+    (answers,) = tmp_path.glob("inftop-race-*.txt")
+    assert picture.read_text(encoding="utf-8").startswith("<svg")
+    said = answers.read_text(encoding="utf-8")
+    assert run.verdict.words in said
+    assert all(lane.text in said for lane in run.heats[0].lanes)
+
+
+async def test_rematch_more_heats_and_swap(fleet):
+    async with opened(fleet) as race:
+        await race.press("h", "w", "s")
+        await race.hear(racing.race(GROQ, CEREBRAS, heats=2), heat=2)
+        await race.press("w", "m")
+        asked = [one.wish for one in race.source.sent]
+        assert asked[0].lanes == (GROQ.name, CEREBRAS.name)
+        assert asked[0].heats == 2
+        assert asked[1].lanes == (CEREBRAS.name, GROQ.name)
+
+
+# replay
+
+
+async def test_a_race_is_replayed_from_the_store_at_any_pace(fleet):
+    run = racing.race(CEREBRAS, OPUS, heats=2)
+    async with opened(fleet, run) as race:
+        await race.press("s")
+        await race.hear(run)
+        await race.hear(run, heat=2)
+        await race.press("r")
+        assert "REPLAY" in race.lines[0]
+        assert "0.000 s / " in race.lines[0]
+        await race.wait(200)
+        assert "▶ 1×  0.200 s" in race.lines[0]
+        await race.press("minus", "minus")
+        await race.wait(100)
+        assert "▶ 0.2×  0.220 s" in race.lines[0]
+        await race.press("space")
+        await race.wait(1_000)
+        assert "‖ 0.2×  0.220 s" in race.lines[0]
+        await race.press("right", "right", "left")
+        step = race.screen.shown.replay.length_ms / 40
+        assert race.screen.shown.replay.position_ms == pytest.approx(220 + step)
+        await race.press("h")
+        assert "heat 2 of 2" in race.lines[0]
+        await race.press("plus", "plus", "plus")
+        await race.wait(60_000)
+        lane = run.heats[1].lanes[0]
+        assert f"⚑ 1st {lane.recording.end / 1e9:.3f} s" in race.text
+        assert run.verdict.words[:60] in race.text
+
+
+async def test_a_replay_goes_on_from_heat_to_heat_unless_it_is_held(fleet):
+    run = racing.race(CEREBRAS, GROQ, heats=3)
+    async with opened(fleet, run) as race:
+        await race.press("o")
+        await race.press("enter")
+        await race.wait(60_000)
+        assert "◍ heat 2 follows" in race.lines[0]
+        assert run.verdict.words[:40] not in race.text
+        await race.press("space")
+        await race.wait(60_000)
+        assert "‖ 1×  ◍ heat 2 follows" in race.lines[0]
+        await race.press("space")
+        await race.wait(60_000)
+        assert "heat 2 of 3" in race.lines[0]
+        assert "0.000 s / " in race.lines[0]
+        await race.press("h")
+        assert "heat 3 of 3" in race.lines[0]
+        for _ in range(3):
+            await race.wait(60_000)
+        assert "heat 3 of 3" in race.lines[0]
+        assert run.verdict.words[:40] in race.text
+        await race.press("H", "H")
+        assert "heat 1 of 3" in race.lines[0]
+
+
+async def test_scrubbed_back_it_shows_what_was_said_until_then_and_no_more(fleet):
+    run = racing.race(CEREBRAS, OPUS)
+    async with opened(fleet, run) as race:
+        await race.press("o")
+        await race.press("enter")
+        await race.wait(1_500)
+        late = race.screen.shown.board.answer(OPUS.name)
+        await race.press(*["left"] * 12)
+        early = race.screen.shown.board.answer(OPUS.name)
+        assert len(early) < len(late)
+        assert late.startswith(early)
+        shown = "".join(row.text for row in race.screen._course._panels[1].tail.rows)
+        assert shown.replace(" ", "") == early.replace(" ", "").replace("\n", "")
+
+
+async def test_kept_races_are_listed_and_one_is_replayed(fleet):
+    older, newer = racing.race(CEREBRAS, GROQ, heats=4), racing.race(OPUS, GROQ, number=13)
+    async with opened(fleet, older, newer) as race:
+        await race.press("o")
+        assert next(line for line in race.lines if "13" in line).strip().startswith("13")
+        assert "★ cerebras/gpt-oss-120b" in race.text
+        await race.press("down", "enter")
+        assert "REPLAY" in race.lines[0]
+        assert race.screen.shown.replay.race is older
+        await race.press("o", "escape")
+        assert "REPLAY" in race.lines[0]
+
+
+async def test_without_a_kept_race_or_a_readable_store_it_says_so(fleet):
+    async with opened(fleet) as race:
+        await race.press("r")
+        assert "No race is kept yet" in race.text
+        race.kept.broken = True
+        await race.press("o")
+        assert any("by another process" in notice for notice in race.shown.notices)
+
+
+async def test_a_live_race_goes_on_behind_a_replay_and_behind_the_dashboard(fleet):
+    run, old = racing.race(CEREBRAS, GROQ), replace(racing.race(OPUS, GROQ), started_at=5)
+    async with opened(fleet, old) as race:
+        await race.press("s")
+        await race.hear(run, 200)
+        await race.press("o")
+        await race.press("enter")
+        await race.hear(run, 300)
+        assert OPUS.name in race.text
+        assert CEREBRAS.name not in race.text
+        await race.press("escape")
+        assert race.app.screen is race.shown.dashboard
+        await race.hear(run)
+        await race.press("r")
+        assert race.app.screen is race.screen
+
+
+# keys
+
+
+async def test_every_key_is_in_help_footer_and_palette_and_none_is_bound_twice(fleet):
+    async with opened(fleet, size=(200, 50)) as race:
+        assert all(f"{key.shown} {key.label}" in race.lines[-1] for key in RACE_FOOTER)
+        titles = [command.title for command in race.app.get_system_commands(race.screen)]
+        assert titles == [*(f"{key.title}  ({key.shown})" for key in RACE_KEYS if key.title), "Theme"]
+        await race.press("question_mark")
+        assert race.app.screen is not race.screen
+        await race.press("escape")
+        assert race.app.screen is race.screen
+        await race.press("escape")
+        assert race.app.screen is race.shown.dashboard
+    bound = [one for key in RACE_KEYS for one in key.keys.split(",")]
+    assert len(bound) == len(set(bound))
+    assert all(key.help.endswith(".") for key in RACE_KEYS)
+
+
+@pytest.mark.parametrize("view", ["n", "o", "s"])
+async def test_every_key_in_every_view_at_the_smallest_size(fleet, view):
+    async with opened(fleet, racing.race(CEREBRAS, GROQ)) as race:
+        for key in RACE_KEYS:
+            if key.id not in ("race.back", "race.help", "race.save"):
+                await race.press(view, key.keys.split(",")[0])
+        assert race.app.is_running

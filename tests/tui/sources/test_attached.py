@@ -1,0 +1,132 @@
+"""Reading along with a recorder: what it stores and how it says it is, from a real store."""
+
+import asyncio
+import json
+import time
+from dataclasses import asdict
+
+import pytest
+
+from probes.diagnosis.reachability import Control
+from probes.feed.messages import Command, EngineStatus, Frame, WatchStatus
+from probes.outcome import Outcome
+from probes.store.status import StoreStatus
+from probes.store.write.sink import Entry, Sink
+from tests.samples import sample
+from tests.tui import fabric
+from tui.sources.attached import Attached, status_of
+from tui.sources.messages import RecorderJoined, SourceLost
+
+CONTROL = Control("https://h", 5, Outcome.CONNECT, "refused")
+
+
+def now():
+    return time.time_ns() // 1_000_000
+
+
+@pytest.fixture
+def sink(tmp_path):
+    made = Sink(f"sqlite:///{tmp_path / 'history.db'}")
+    yield made
+    made.close()
+
+
+def beat(status="{}", ago_ms=0):
+    return {
+        "vantage": "local", "pid": 7, "host": "host", "version": "0", "started_at": now(), "beat_at": now() - ago_ms,
+        "status": status,
+    }  # fmt: skip
+
+
+def attached(tmp_path):
+    return Attached(fabric.hello(store_url=f"sqlite:///{tmp_path / 'history.db'}", holder="process 7 on host"))
+
+
+class Heard(list):
+    def __init__(self):
+        super().__init__()
+        self.changed = asyncio.Event()
+
+    def __call__(self, message):
+        self.append(message)
+        self.changed.set()
+
+    async def until(self, condition):
+        async with asyncio.timeout(60):
+            while not condition(self):
+                self.changed.clear()
+                await self.changed.wait()
+
+
+def samples_of(messages):
+    return [one.started_at for frame in messages if isinstance(frame, Frame) for one in frame.samples]
+
+
+async def test_what_is_stored_arrives_once_with_the_recorders_own_words(tmp_path, sink, monkeypatch):
+    monkeypatch.setattr("tui.sources.attached.POLL_S", 0.01)
+    first, second = sample(started_at=now() - 1000), sample(started_at=now())
+    status = {
+        "engine": asdict(EngineStatus(StoreStatus("ok", stored=1), usd_today=0.5, controls=(CONTROL,))),
+        "watches": [asdict(WatchStatus("sim/model", next_due=5))],
+    }
+    sink.write([Entry(first, "an answer")], beat(json.dumps(status)))
+    source = attached(tmp_path)
+    heard = Heard()
+    task = asyncio.create_task(source.run(heard))
+    await heard.until(lambda all_: samples_of(all_))
+    sink.write([Entry(second, "another")], beat(json.dumps(status)))
+    await heard.until(lambda all_: len(samples_of(all_)) == 2)
+    await source.close()
+    await asyncio.wait_for(task, 60)
+    assert heard[0] == RecorderJoined("process 7 on host")
+    assert samples_of(heard) == [first.started_at, second.started_at]
+    last = heard[-1]
+    assert last.engine.usd_today == 0.5
+    assert last.engine.controls == (CONTROL,)
+    assert last.engine.store.stored == 2
+    assert last.watches == (WatchStatus("sim/model", next_due=5),)
+    assert [frame.answers["sim/model"] for frame in heard[1:] if frame.answers] == ["an answer", "another"]
+
+
+async def test_it_ends_when_the_recorder_no_longer_shows_itself(tmp_path, sink, monkeypatch):
+    monkeypatch.setattr("tui.sources.attached.GONE_AFTER_MS", 100)
+    sink.write([], beat())
+    heard = Heard()
+    await asyncio.wait_for(attached(tmp_path).run(heard), 60)
+    assert isinstance(heard[-1], SourceLost)
+    assert heard[-1].reason == "the recorder has ended"
+
+
+async def test_a_clock_that_was_set_forward_ends_no_recorder(tmp_path, sink, monkeypatch):
+    monkeypatch.setattr("tui.sources.attached.POLL_S", 0.01)
+    sink.write([], beat(ago_ms=10_800_000))
+    source, heard = attached(tmp_path), Heard()
+    task = asyncio.create_task(source.run(heard))
+    await heard.until(lambda all_: len(all_) > 3 or task.done())
+    await source.close()
+    await asyncio.wait_for(task, 60)
+    assert not any(isinstance(one, SourceLost) for one in heard)
+
+
+async def test_a_store_that_cannot_be_read_is_a_state_and_not_the_end(tmp_path, monkeypatch):
+    monkeypatch.setattr("tui.sources.attached.POLL_S", 0.01)
+    (tmp_path / "history.db").write_text("a diary")
+    source = attached(tmp_path)
+    heard = Heard()
+    task = asyncio.create_task(source.run(heard))
+    await heard.until(lambda all_: len(all_) > 2)
+    await source.close()
+    await asyncio.wait_for(task, 60)
+    assert heard[-1].engine.store.state == "foreign"
+
+
+async def test_it_commands_nothing(tmp_path):
+    assert not attached(tmp_path).send(Command("probe", "a"))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "nonsense", "[]", "{}", '{"engine": 5}', '{"engine": {"store": {}, "x": 1}, "watches": []}']
+)
+def test_a_status_that_cannot_be_read_is_an_empty_one(text):
+    engine, watches = status_of(text)
+    assert (engine.store.state, watches) == ("ok", ())

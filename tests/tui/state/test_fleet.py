@@ -1,0 +1,278 @@
+"""The fleet: messages in, one frozen dashboard out."""
+
+from dataclasses import replace
+
+import pytest
+
+from probes.diagnosis.reachability import Control
+from probes.feed.messages import Frame, WatchStatus
+from probes.outcome import Outcome
+from probes.rate_limits.headers import Bucket
+from probes.store.status import StoreStatus
+from tests.samples import sample
+from tests.tui import fabric
+from tests.tui.fabric import HABITS, HOUR, NOW
+from tui.sources.messages import LineRejected, RecorderJoined, SourceLost
+from tui.state.figures import window_start
+from tui.state.fleet import FAILURES_KEPT, Fleet, reset_at, served
+from tui.state.history import History, Past
+from tui.state.rate_limits import Level, Reading
+from tui.state.served_by import Change, Seen
+from tui.state.view_options import Lens
+from tui.time.period import LENGTHS, Period
+
+CEREBRAS = HABITS[0].name
+
+
+def fleet(*messages):
+    made = Fleet(now=NOW)
+    for message in messages:
+        made.apply(message, NOW)
+    return made
+
+
+def board(made, now=NOW, **changes):
+    return made.dashboard(Lens(Period(LENGTHS["6 h"]), **changes), 20, now)
+
+
+@pytest.fixture(scope="module")
+def day():
+    return fabric.day(hours=7)
+
+
+def test_after_the_clock_was_set_back_the_newest_sample_is_the_one_that_came_last():
+    made = fleet(fabric.hello(), fabric.frame([sample(endpoint=CEREBRAS, started_at=NOW)]))
+    back = NOW - 3 * HOUR
+    failed = sample(endpoint=CEREBRAS, started_at=back - 1000, outcome=Outcome.TIMEOUT)
+    made.apply(replace(fabric.frame([failed]), at=back), back)
+    assert next(one for one in board(made, back).endpoints if one.name == CEREBRAS).state == "failing"
+    assert made.recent(CEREBRAS).sample == failed
+
+
+def test_a_day_becomes_a_row_for_each_endpoint(day):
+    shown = board(fleet(fabric.hello(), fabric.frame(day)))
+    assert shown.total == len(HABITS)
+    assert {view.name: view.state for view in shown.endpoints} == {
+        "cerebras/gpt-oss-120b": "ok",
+        "groq/gpt-oss-120b": "ok",
+        "openrouter": "slow",
+        "anthropic/opus": "ok",
+        "anthropic/opus fast": "ok",
+        "openai/codex-spark": "ok",
+        "inception/mercury": "failing",
+        "moonshot/kimi-turbo": "limited",
+        "deepseek/chat": "ok",
+        "local/llama.cpp": "ok",
+        "mistral/large": "no key",
+        "local/ollama": "paused",
+    }
+    assert shown.states == {"ok": 7, "slow": 1, "failing": 1, "limited": 1, "no key": 1, "paused": 1}
+    assert shown.selected == CEREBRAS
+
+
+def test_figures_are_computed_again_only_for_an_endpoint_that_has_news(day):
+    made = fleet(fabric.hello(), fabric.frame(day))
+    before = {view.name: view.figures for view in board(made).endpoints}
+    news = sample(endpoint=CEREBRAS, started_at=NOW - 100, connection="warm", ttft_ms=1.0)
+    made.apply(fabric.frame([news]), NOW)
+    changed = [view.name for view in board(made, NOW + 50).endpoints if view.figures is not before[view.name]]
+    assert changed == [CEREBRAS]
+
+
+def test_a_sample_of_both_store_and_feed_counts_once(day):
+    made = fleet(fabric.hello(), fabric.frame(day), fabric.frame(day))
+    assert len(made.endpoints[CEREBRAS].history) == len([one for one in day if one.endpoint == CEREBRAS])
+
+
+def test_what_the_store_holds_is_there_before_the_engine_has_spoken(day):
+    made = Fleet([fabric.facts(habit) for habit in HABITS], NOW)
+    history = History()
+    for one in day:
+        if one.endpoint == CEREBRAS:
+            history.add(one)
+    newest = [one for one in day if one.endpoint == CEREBRAS][-1:]
+    made.load(Past({CEREBRAS: history}, tuple(newest), {CEREBRAS: "Once", "unknown": "x"}))
+    view = board(made).endpoints[0]
+    assert (view.state, view.figures.measured) == ("ok", len(history.span(window_start(6 * fabric.HOUR, NOW), NOW)))
+    assert made.recent(CEREBRAS).answer == "Once"
+    assert board(made).link.phase == "starting"
+
+
+def test_an_answer_of_the_engine_is_not_replaced_by_an_older_one():
+    made = fleet(fabric.hello(), fabric.frame([], answers={CEREBRAS: "new"}))
+    made.load(Past({}, (), {CEREBRAS: "old"}))
+    assert made.recent(CEREBRAS).answer == "new"
+
+
+def test_what_belongs_to_no_endpoint_is_passed_over():
+    made = fleet(
+        fabric.hello(), fabric.frame([sample(endpoint="gone")], watches=(WatchStatus("gone"),), answers={"gone": "x"})
+    )
+    assert "gone" not in made.endpoints
+    assert made.recent("gone").sample is None
+
+
+def test_the_last_failures_are_kept_newest_first_and_bounded():
+    failures = [sample(endpoint=CEREBRAS, started_at=NOW - number * 1000, outcome=Outcome.CUT) for number in range(40)]
+    made = fleet(fabric.hello(), fabric.frame(failures))
+    kept = [one.started_at for one in made.recent(CEREBRAS).failures]
+    assert kept == [NOW - number * 1000 for number in range(FAILURES_KEPT)]
+
+
+def test_an_engine_with_other_endpoints_keeps_what_is_known_of_the_same(day):
+    made = fleet(fabric.hello(), fabric.frame(day))
+    facts = fabric.hello().endpoints
+    made.apply(fabric.hello(endpoints=(facts[1], facts[0])), NOW)
+    assert [view.slot for view in board(made).endpoints] == [0, 1]
+    assert len(made.endpoints[CEREBRAS].history)
+    assert made.longest_name == len(CEREBRAS)
+
+
+def test_the_link_follows_the_engine_through_its_life():
+    made = fleet()
+    phases = [made.link.phase]
+    for message in (
+        fabric.hello(simulated=True),
+        fabric.frame([]),
+        SourceLost("it fell", NOW + 2000),
+        fabric.hello(),
+        fabric.frame([]),
+    ):
+        made.apply(message, NOW)
+        phases.append(made.link.phase)
+    assert phases == ["starting", "starting", "live", "lost", "lost", "live"]
+    assert (made.link.restarts, made.link.retry_at, made.link.reason) == (1, None, "")
+
+
+def test_an_engine_that_says_nothing_for_three_seconds_is_silent():
+    made = fleet(fabric.hello(), fabric.frame([]))
+    assert board(made, NOW + 3_000).link.phase == "live"
+    silent = board(made, NOW + 7_000).link
+    assert (silent.phase, silent.since) == ("silent", NOW)
+    made.apply(fabric.frame([]), NOW + 8_000)
+    assert board(made, NOW + 8_000).link.phase == "live"
+
+
+def test_lines_that_are_no_messages_are_counted():
+    made = fleet(fabric.hello(), LineRejected("x"), LineRejected("y"))
+    assert board(made).link.bad_lines == 2
+
+
+def test_another_recorder_is_named_and_its_frames_do_not_make_it_ours():
+    made = fleet(fabric.hello(), RecorderJoined("process 7 on host"), fabric.frame([]))
+    assert (made.link.phase, made.link.holder) == ("attached", "process 7 on host")
+
+
+def test_values_that_are_not_what_they_should_be_raise_before_anything_is_drawn():
+    broken = Frame(NOW, fabric.engine(), (), (sample(endpoint=CEREBRAS, ttft_ms="soon"),))
+    with pytest.raises(ValueError, match="soon"):
+        fleet(fabric.hello(), broken)
+
+
+def test_a_selection_that_is_filtered_away_falls_to_the_first_shown():
+    made = fleet(fabric.hello(), fabric.frame([]))
+    shown = made.dashboard(Lens(query="mercury"), 20, NOW, CEREBRAS)
+    assert shown.selected == "inception/mercury"
+    assert made.dashboard(Lens(query="zzz"), 20, NOW, CEREBRAS).selected is None
+
+
+def test_the_reset_is_the_end_of_the_back_off_or_of_the_tightest_bucket():
+    told = (Level(Bucket("requests"), full_at=NOW + 41_000), Level(Bucket("tokens"), full_at=NOW + 60_000))
+    assert reset_at(told, WatchStatus("x", blocked_until=NOW + 5)) == NOW + 5
+    assert reset_at(told, WatchStatus("x", blocked_until=NOW + 5, failing=True)) == told[0].full_at, "no limiter's word"
+    assert reset_at(told, WatchStatus("x")) == NOW + 41_000
+    assert reset_at((), WatchStatus("x")) is None
+
+
+def told(number, **fields):
+    """One of a row of samples of an endpoint, a minute apart, the last at ``NOW``."""
+    return sample(endpoint=CEREBRAS, started_at=NOW - number * 60_000, **fields)
+
+
+def test_a_row_tells_the_tightest_bucket_its_end_at_this_pace_and_the_last_hit():
+    samples = [told(n, limit_buckets=f"tokens/day={100 + 50 * n}/1000@9000; requests=9/10@?") for n in range(5)]
+    hit = told(9, outcome=Outcome.RATE_LIMITED, limited_by="tokens per day")
+    before = told(10, outcome=Outcome.RATE_LIMITED, limited_by="requests")
+    view = board(fleet(fabric.hello(), fabric.frame([hit, before, *samples]))).endpoints[0]
+    assert [one.bucket.words for one in view.levels] == ["tokens per day", "requests"]
+    assert (view.headroom, view.reset_at, view.empty_at) == (0.1, NOW + 9_000_000, NOW + 2 * 60_000)
+    assert (view.hit_at, view.hit_by) == (hit.started_at, "tokens per day")
+
+
+def test_another_tier_than_the_one_asked_for_is_told():
+    asked = tuple(replace(one, tier="fast") for one in fabric.hello().endpoints)
+    made = fleet(fabric.hello(endpoints=asked), fabric.frame([told(1, served_tier="fast")]))
+    assert board(made).endpoints[0].other_tier is None
+    made.apply(fabric.frame([told(0, served_tier="standard")]), NOW)
+    view = board(made).endpoints[0]
+    assert (view.other_tier, view.changes) == ("standard", (Change(NOW, "tier", "fast", "standard"),))
+
+
+def test_what_the_store_knows_of_limits_and_changes_joins_what_is_heard():
+    made = fleet(fabric.hello(), fabric.frame([told(0, served_model="b")]))
+    past = told(5, served_model="a", limit_buckets="tokens=1/10@?")
+    first = Change(NOW - HOUR, "model", "z", "a")
+    made.load(
+        Past(
+            {},
+            readings={CEREBRAS: (Reading.of(past),)},
+            seen={CEREBRAS: (Seen.of(past),)},
+            changes={CEREBRAS: (first,), "gone": (first,)},
+        )
+    )
+    view = board(made).endpoints[0]
+    assert view.headroom == 0.1
+    assert view.changes == (first, Change(NOW, "model", "a", "b"))
+
+
+def test_who_served_is_said_only_where_it_is_news():
+    assert served(sample(model="m", served_model="m")) is None
+    assert served(sample(model="m", served_model="m-2026-01-01")) is None
+    assert served(sample(model="openai/gpt-oss", served_model="gpt-oss")) is None
+    assert served(sample(model="m", served_model="other")) == "other"
+    assert served(sample(model="m", served_by="fireworks")) == "fireworks"
+
+
+def test_a_store_in_trouble_is_the_engines_word():
+    made = fleet(fabric.hello(), fabric.frame([], engine=fabric.engine(store=StoreStatus("full", "no space", 5, 7, 1))))
+    engine = board(made).engine
+    assert engine is not None
+    assert engine.store == StoreStatus("full", "no space", 5, 7, 1)
+
+
+def failures(*names, minutes=3, outcome=Outcome.CONNECT):
+    """A probe a minute of these endpoints, the first one good, and a good one of all others just now."""
+    good = [sample(endpoint=habit.name, provider=habit.name, started_at=NOW - 500) for habit in HABITS]
+    bad = [
+        sample(
+            endpoint=name, provider=name, started_at=NOW - at * 60_000, outcome=Outcome.OK if at == minutes else outcome
+        )
+        for name in names
+        for at in range(minutes, -1, -1)
+    ]
+    return [*bad, *(one for one in good if one.endpoint not in names)]
+
+
+def test_one_that_fails_among_many_is_to_blame_itself_since_its_first_failure():
+    shown = board(fleet(fabric.hello(), fabric.frame(failures(CEREBRAS))))
+    assert (shown.verdict.scope, shown.verdict.who, shown.verdict.since) == ("this provider", CEREBRAS, NOW - 120_000)
+    assert {view.name for view in shown.endpoints if view.verdict} == {CEREBRAS}
+
+
+def test_controls_of_the_engine_count_while_they_are_recent():
+    names = [habit.name for habit in HABITS if not habit.name.startswith("local")]
+    made = fleet(fabric.hello(), fabric.frame(failures(*names, outcome=Outcome.TIMEOUT)))
+    assert board(made).verdict.scope == "my network"
+    for at, scope in ((NOW - 60_000, None), (NOW - 400_000, "my network")):
+        known = Control("https://reference.test", at, Outcome.OK, reference=True)
+        made.apply(fabric.frame([], engine=fabric.engine(controls=(known,))), NOW)
+        assert board(made).verdict.scope == scope
+
+
+def test_nobody_is_blamed_where_all_is_well_nor_for_what_is_not_probed():
+    assert board(fleet(fabric.hello(), fabric.frame(failures()))).verdict is None
+    paused = fabric.frame(failures(CEREBRAS), watches=(WatchStatus(CEREBRAS, paused=True),))
+    assert board(fleet(fabric.hello(), paused)).verdict is None
+    limited = [sample(endpoint=CEREBRAS, started_at=NOW - 1, outcome=Outcome.RATE_LIMITED)]
+    shown = board(fleet(fabric.hello(), fabric.frame(limited)))
+    assert (shown.verdict, shown.endpoints[0].verdict.scope) == (None, "this endpoint")

@@ -1,0 +1,58 @@
+"""inftop's own themes: readable, and not in need of telling red from green."""
+
+import pytest
+from textual.app import App
+from textual.color import Color
+
+from tui.style.palette import SLOTS, endpoint_color
+from tui.style.themes import DARK, LIGHT, THEMES
+
+ROLES = ("primary", "secondary", "accent", "success", "warning", "error", "foreground")
+TEXTS = ("text-muted", "text-disabled", "footer-key-foreground")
+
+
+def luminance(color):
+    def linear(part):
+        return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+
+    red, green, blue = (linear(part) for part in Color.parse(color).normalized)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one, other):
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+def test_text_in_every_colour_is_readable_on_every_ground(theme):
+    for ground in (theme.background, theme.surface, theme.panel):
+        for text in (*(getattr(theme, role) for role in ROLES), *(theme.variables[name] for name in TEXTS)):
+            assert contrast(text, ground) >= 4.5, (text, ground, contrast(text, ground))
+    cursor = contrast(theme.variables["block-cursor-foreground"], theme.variables["block-cursor-background"])
+    assert cursor >= 7
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+def test_good_and_bad_differ_in_more_than_red_against_green(theme):
+    good, bad = Color.parse(theme.success), Color.parse(theme.error)
+    # what separates them without red or green cones is the blue part
+    assert good.b - bad.b > 60
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+def test_lines_of_every_endpoint_stand_out_from_the_ground(theme):
+    for slot in range(SLOTS):
+        assert contrast(endpoint_color(slot, dark=theme.dark), theme.background) >= 3
+
+
+async def test_textual_takes_both_beside_its_own():
+    app = App()
+    async with app.run_test() as pilot:
+        for theme in (DARK, LIGHT):
+            app.register_theme(theme)
+            app.theme = theme.name
+            await pilot.pause()
+            assert app.current_theme is theme
+            assert app.current_theme.dark is (theme is DARK)
+        assert "textual-dark" in app.available_themes

@@ -1,0 +1,100 @@
+"""Periods: the present, the past, and how keys and typed words move between them."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from probes.stats.time_range import Span
+from tui.time.period import DAY_MS, LENGTHS, Period, dates, looks_like_period, neighbour, parse_period
+
+HOUR = LENGTHS["1 h"]
+
+
+def at(text):
+    return round(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)
+
+
+NOW = at("2026-11-21T08:40")
+
+
+def test_the_present_moves_and_the_past_does_not():
+    assert Period(HOUR).span(NOW) == Span(NOW - HOUR, NOW)
+    assert Period(HOUR, 5 * HOUR).span(NOW) == Span(4 * HOUR, 5 * HOUR)
+
+
+def test_a_step_back_is_half_the_length_and_forth_again_is_the_present():
+    back = Period(HOUR).stepped(-1, NOW)
+    assert (back.until, back.live) == (NOW - HOUR // 2, False)
+    assert back.stepped(1, NOW) == Period(HOUR)
+    assert Period(HOUR).stepped(1, NOW) == Period(HOUR)
+
+
+def test_another_length_keeps_the_middle_in_view():
+    past = Period(HOUR, NOW - 10 * DAY_MS)
+    assert past.resized(DAY_MS, NOW).until == NOW - 10 * DAY_MS - HOUR // 2 + DAY_MS // 2
+    assert Period(HOUR).resized(DAY_MS, NOW) == Period(DAY_MS)
+    assert Period(HOUR, NOW - HOUR).resized(30 * DAY_MS, NOW).live
+
+
+@pytest.mark.parametrize(
+    ("text", "period"),
+    [
+        ("36h", Period(36 * HOUR)),
+        ("45d", Period(45 * DAY_MS)),
+        ("2026-11-14", Period(DAY_MS, at("2026-11-15"))),
+        ("2026-11-14 15:00", Period(HOUR, at("2026-11-14T16:00"))),
+        ("2026-11-14T15:00+02:00", Period(HOUR, at("2026-11-14T14:00"))),
+        ("2026-11-01..2026-11-07", Period(7 * DAY_MS, at("2026-11-08"))),
+        ("2026-11-01 12:00 .. 2026-11-01 13:30", Period(90 * 60_000, at("2026-11-01T13:30"))),
+        ("2026-11-21", Period(DAY_MS)),
+    ],
+)
+def test_what_people_type(text, period):
+    assert parse_period(text, Period(HOUR), NOW, UTC) == period
+
+
+@pytest.mark.parametrize("text", ["", "groq", "7", "2026-13-01", "2030-01-01", "2026-11-07..2026-11-01", "5s", "30y"])
+def test_anything_else_is_explained(text):
+    with pytest.raises(ValueError, match=r"write a date|has not been|a period"):
+        parse_period(text, Period(HOUR), NOW, UTC)
+
+
+@pytest.mark.parametrize(
+    ("length", "words"),
+    [(DAY_MS, "24 h"), (36 * HOUR, "36 h"), (45 * DAY_MS, "45 d"), (365 * DAY_MS, "1 y"), (90 * 60_000, "90 m"),
+     (61_000, "61 s")],
+)  # fmt: skip
+def test_a_length_is_said_exactly(length, words):
+    assert Period(length).words == words
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "words"),
+    [
+        ("2026-11-14T15:00", "2026-11-14T16:00", "14 Nov 15:00 – 16:00"),
+        ("2026-11-14T15:00", "2026-11-15T03:00", "14 Nov 15:00 – 15 Nov 03:00"),
+        ("2026-11-14T15:00:30", "2026-11-14T15:01:30", "14 Nov 15:00:30 – 15:01:30"),
+        ("2026-08-16", "2026-11-14", "16 Aug – 13 Nov"),  # its last day, not the midnight at which it ends
+        ("2025-11-14T15:00", "2025-11-14T16:00", "14 Nov 2025 15:00 – 16:00"),
+        ("2025-12-01", "2026-02-01", "1 Dec 2025 – 31 Jan 2026"),
+    ],
+)
+def test_dates_are_as_short_as_they_are_plain(since, until, words):
+    assert dates(at(since), at(until), NOW, UTC) == words
+
+
+def test_the_neighbour_of_a_length_is_the_next_one_round_and_round():
+    assert neighbour([1, 5, 9], 5, 1) == 9
+    assert neighbour([1, 5, 9], 9, 1) == 1
+    assert neighbour([1, 5, 9], 1, -1) == 9
+    assert neighbour([1, 5, 9], 6, 1) == 9
+    assert neighbour([1, 5, 9], 6, -1) == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "timely"),
+    [("2026-11-1", True), ("15:00", True), ("36h", True), ("45 d", True), ("2026-11-01..2026-11-02", True),
+     ("gpt", False), ("70b", False), ("2026", False), ("4o", False), ("", False), ("kimi 36h", False)],
+)  # fmt: skip
+def test_what_begins_as_a_time_is_none_of_a_filter(text, timely):
+    assert looks_like_period(text) is timely

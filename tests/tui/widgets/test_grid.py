@@ -1,0 +1,103 @@
+"""The grid: a head that stays, rows that scroll, and no line painted without need."""
+
+from textual.app import App
+from textual.geometry import Region
+
+from tui.style.themes import THEMES
+from tui.widgets.grid import Grid, Line
+
+
+class Spying(Grid):
+    """Notes what it is asked to paint."""
+
+    def __init__(self):
+        super().__init__()
+        self.painted = []
+
+    def refresh(self, *regions, **options):
+        if hasattr(self, "painted") and self.is_running:
+            self.painted.extend(regions or ["all"])
+        return super().refresh(*regions, **options)
+
+
+class Showing(App):
+    CSS = "Grid { height: 6; }"
+
+    def __init__(self):
+        super().__init__()
+        self.grid = Spying()
+        self.clicked = []
+        for theme in THEMES:
+            self.register_theme(theme)
+
+    def compose(self):
+        yield self.grid
+
+    def on_grid_clicked(self, event):
+        self.clicked.append(event.owner)
+
+
+def lines(count, **changed):
+    made = [Line(((f"row {number}", "name"),), f"e{number}") for number in range(count)]
+    made.insert(0, Line((("a group", "group"),)))
+    return [changed.get(line.owner or "", line) for line in made]
+
+
+def text(grid):
+    return [grid.render_line(y).text.rstrip() for y in range(grid.size.height)]
+
+
+async def test_the_head_stays_while_the_rows_scroll_to_the_selected_one():
+    app = Showing()
+    async with app.run_test(size=(30, 10)) as pilot:
+        app.grid.draw("the head", lines(20), "e0")
+        await pilot.pause()
+        assert text(app.grid) == ["the head", "a group", "row 0", "row 1", "row 2", "row 3"]
+        app.grid.draw("the head", lines(20), "e12")
+        await pilot.pause()
+        assert text(app.grid) == ["the head", "row 8", "row 9", "row 10", "row 11", "row 12"]
+        app.grid.draw("the head", lines(20), "e0")
+        await pilot.pause()
+        assert text(app.grid)[1] == "a group"  # the heading above the first row comes with it
+
+
+async def test_only_lines_that_changed_are_painted():
+    app = Showing()
+    async with app.run_test(size=(30, 10)) as pilot:
+        app.grid.draw("the head", lines(4), "e0")
+        await pilot.pause()
+        app.grid.painted.clear()
+        app.grid.draw("the head", lines(4), "e0")
+        assert app.grid.painted == []
+        app.grid.draw("the head", lines(4, e2=Line((("news", "name"),), "e2")), "e0")
+        assert app.grid.painted == [Region(0, 4, 30, 1)]
+        app.grid.painted.clear()
+        app.grid.draw("the head", lines(4, e2=Line((("news", "name"),), "e2")), "e1")
+        assert app.grid.painted == [Region(0, 2, 30, 1), Region(0, 3, 30, 1)]
+
+
+async def test_a_click_names_its_row_and_a_heading_is_none():
+    app = Showing()
+    async with app.run_test(size=(30, 10)) as pilot:
+        app.grid.draw("the head", lines(3), "e0")
+        await pilot.pause()
+        for y in (0, 1, 3):
+            await pilot.click(app.grid, offset=(2, y))
+        assert app.clicked == ["e1"]
+
+
+async def test_the_selected_row_and_the_theme_show_in_colours():
+    app = Showing()
+    async with app.run_test(size=(30, 10)) as pilot:
+        app.theme = "inftop-dark"
+        app.grid.draw("the head", lines(3), "e0")
+        await pilot.pause()
+
+        def grounds():
+            return [next(iter(app.grid.render_line(y))).style.bgcolor for y in (2, 3)]
+
+        dark = grounds()
+        assert dark[0] != dark[1]
+        app.theme = "inftop-light"
+        await pilot.pause()
+        assert grounds() != dark

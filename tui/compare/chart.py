@@ -1,0 +1,79 @@
+"""CompareChart: one figure of a comparison over time, a line for each contender; pure."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from probes.stats.quantiles import rate
+from tui.compare.comparison import Comparison
+from tui.compare.contender import Contender
+from tui.compare.metrics import MEASURES, value_of
+from tui.style.format import span
+from tui.style.palette import endpoint_color
+from tui.widgets.chart import Plot
+from tui.widgets.series import Point, Series
+
+MANY_FAILED: Final = 0.05
+"""Of long slices nearly each has a failure; marked are those in which more than this share failed."""
+
+_COUNTED: Final = frozenset({"errors", "hits"})
+
+
+def plot(comparison: Comparison, name: str, *, dark: bool) -> Plot:
+    """The figure called ``name`` of `MEASURES`, slice by slice."""
+    measure, in_percent = MEASURES[name], name == "errors"
+    lines = tuple(
+        Series(
+            one.label,
+            one.letter,
+            endpoint_color(one.slot, dark=dark),
+            tuple(points(comparison, one, name)),
+            "min" if measure.more_is_better else "max",
+            () if in_percent else tuple(failed(comparison, one)),
+        )
+        for one in comparison.contenders
+    )
+    title = f"{measure.words}{' %' if in_percent else ''}"
+    least = {"hits": 4.0, "cost/M": 0.01}.get(name, 10.0)
+    marks = " · × over 5 % failed" if any(one.failed for one in lines) else ""
+    return Plot(
+        title,
+        lines,
+        comparison.span.since,
+        comparison.span.until,
+        least,
+        may_log=name not in _COUNTED,
+        note=f"per {span(comparison.length_ms)}{marks}",
+    )
+
+
+def points(comparison: Comparison, own: Contender, name: str) -> Iterator[Point]:
+    """The figure of every slice in its middle. A line is cut where nothing was measured for longer than probes wait.
+
+    And where samples came but the figure is not known, as when all of them failed.
+    """
+    reach = max(round(own.interval * 1500), comparison.length_ms * 3 // 2)
+    last: int | None = None
+    for place in sorted(comparison.cut[own.slot]):
+        tally = comparison.cut[own.slot][place]
+        if not tally.sent:
+            continue
+        at = _middle(comparison, place)
+        if last is not None and at - last > reach:
+            yield Point((last + at) // 2, None)
+        value = value_of(name, own, tally)
+        yield Point(at, value if value is None else value * (100 if name == "errors" else 1))
+        last = at
+
+
+def failed(comparison: Comparison, own: Contender) -> Iterator[int]:
+    """The middles of the slices in which many failed."""
+    for place, tally in sorted(comparison.cut[own.slot].items()):
+        if (rate(tally.failed, tally.ok + tally.failed) or 0.0) > MANY_FAILED:
+            yield _middle(comparison, place)
+
+
+def _middle(comparison: Comparison, place: int) -> int:
+    """The middle of what a slice has inside the span: the first and the last one are not whole."""
+    begin = comparison.start + place * comparison.length_ms
+    since, until = max(begin, comparison.span.since), min(begin + comparison.length_ms, comparison.span.until)
+    return (since + until) // 2

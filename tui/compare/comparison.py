@@ -1,0 +1,206 @@
+"""Comparison: what a store says of a few contenders over one span, in all and slice by slice; read in a thread."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Final
+
+from probes.sample import Sample
+from probes.stats.rollup import LENGTH_MS, METRICS, TIERS, Rollup, Tier, bucket_of
+from probes.stats.sketch import Sketch
+from probes.stats.time_range import Piece, Span, finest, pieces
+from probes.store.read.reader import StoreReader
+from probes.store.read.rollup_queries import Sums, oldest, sketched_slices, sketches, slices, totals
+from tui.compare.contender import Contender
+
+SAMPLES_UP_TO_MS: Final = 900_000
+"""Spans up to this long are made of the samples themselves: a minute's rollup is too coarse for them."""
+
+_MINUTE, _HOUR, _DAY = LENGTH_MS["minute"], LENGTH_MS["hour"], LENGTH_MS["day"]
+LENGTHS: Final = (
+    *(1000 * one for one in (1, 2, 5, 10, 15, 30)),
+    *(_MINUTE * one for one in (1, 2, 5, 10, 15, 30)),
+    *(_HOUR * one for one in (1, 2, 3, 6)),
+    *(_DAY * one for one in (1, 2, 3, 7, 14, 28, 56, 112)),
+)
+"""How long a slice can be. None between 6 h and a day: it would be made of too many hours to be read at once."""
+
+PROBES: Final = 4
+FEWEST: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Counts of all samples, and times and speeds of the trusted `ok` ones on the contender's kind of connection.
+
+    ``sent`` leaves out probes that were never sent. ``stall_ms`` is the longest gap, None where none is known;
+    ``tokens`` are input plus output. Costs and tokens that are not known count as nothing.
+    """
+
+    sent: int = 0
+    ok: int = 0
+    failed: int = 0
+    hits: int = 0
+    cost_usd: float = 0.0
+    tokens: int = 0
+    stall_ms: float | None = None
+    sketches: Mapping[str, Sketch] = field(default_factory=dict)
+
+    def __add__(self, other: "Tally") -> "Tally":
+        stalls = [one for one in (self.stall_ms, other.stall_ms) if one is not None]
+        names = {*self.sketches, *other.sketches}
+        none = Sketch()
+        return Tally(
+            self.sent + other.sent,
+            self.ok + other.ok,
+            self.failed + other.failed,
+            self.hits + other.hits,
+            self.cost_usd + other.cost_usd,
+            self.tokens + other.tokens,
+            max(stalls, default=None),
+            {name: self.sketches.get(name, none) + other.sketches.get(name, none) for name in names},
+        )
+
+    @classmethod
+    def of_sums(cls, sums: Sums, drawn: Mapping[str, Sketch], *, timed: bool) -> "Tally":
+        """What a store added up; only counted where it is not ``timed``, being of another kind of connection."""
+        return cls(
+            sums.ok + sums.failed + sums.rate_limited,
+            sums.ok,
+            sums.failed,
+            sums.rate_limited,
+            sums.cost_usd,
+            sums.input_tokens + sums.output_tokens,
+            sums.gap_max_ms_max if timed else None,
+            drawn if timed else {},
+        )
+
+    @classmethod
+    def of_samples(cls, samples: Sequence[Sample], *, timed: bool) -> "Tally":
+        """The same of samples themselves."""
+        one = Rollup.of(samples)
+        stall = one.extents.get("gap_max_ms")
+        return cls(
+            one.ok + one.failed + one.hits,
+            one.ok,
+            one.failed,
+            one.hits,
+            one.cost_usd,
+            one.input_tokens + one.output_tokens,
+            stall.high if stall and timed else None,
+            one.sketches if timed else {},
+        )
+
+
+NOTHING: Final = Tally()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """What was read: a tally of each contender in ``totals``, and in ``cut`` one of each slice that has any.
+
+    ``span`` is what the figures are of: that which was asked for, widened to full buckets.
+    Slice ``place`` begins at ``start`` + place × ``length_ms``; there are ``count``. The tallies of slices hold only
+    the sketch that was asked for. All tallies are found by the contender's slot.
+    """
+
+    span: Span
+    contenders: tuple[Contender, ...]
+    start: int
+    length_ms: int
+    count: int
+    totals: Mapping[int, Tally]
+    cut: Mapping[int, Mapping[int, Tally]]
+
+
+def read(url: str, contenders: Sequence[Contender], span: Span, columns: int, metric: str | None) -> Comparison:
+    """Compare, in at most ``columns`` slices, which have the sketch of ``metric`` where one is named.
+
+    The work grows with the contenders and the slices, never with the samples there are. Raises StoreProblem.
+    """
+    with closing(StoreReader(url)) as reader:
+        rows = reader.endpoints()
+        owners = {key: one for one in contenders for key, row in rows.items() if one.is_of(row)}
+        if not owners:
+            return _of_samples((), tuple(contenders), span, columns)
+        if span.length_ms <= SAMPLES_UP_TO_MS:
+            samples = list(reader.samples(span.since, span.until, {one.name for one in contenders}))
+            if samples:
+                return _of_samples(samples, tuple(contenders), span, columns)
+        return _of_rollups(reader, owners, tuple(contenders), span, columns, metric)
+
+
+def slice_ms(span: Span, columns: int, interval_s: float, least: int) -> int:
+    """The shortest of `LENGTHS`, ``least`` at least, of which ``columns`` cover the span.
+
+    Long enough for `PROBES` made every ``interval_s``, where that leaves `FEWEST` slices: a quantile is of several.
+    """
+    least = max(least, min(round(PROBES * interval_s * 1000), span.length_ms // FEWEST))
+    fitting = (one for one in LENGTHS if one >= least and -(-span.length_ms // one) < columns)
+    return next(fitting, LENGTHS[-1])
+
+
+def _of_rollups(
+    reader: StoreReader,
+    owners: Mapping[int, Contender],
+    contenders: tuple[Contender, ...],
+    span: Span,
+    columns: int,
+    metric: str | None,
+) -> Comparison:
+    fine = finest(span, oldest(reader, owners))
+    length = slice_ms(span, columns, _interval_s(contenders), LENGTH_MS[fine])
+    tier: Tier = next(one for one in reversed(TIERS[:3]) if LENGTH_MS[one] <= length)
+    begin = bucket_of(tier, span.since)
+    start = begin // length * length
+    count = -(-(span.until - start) // length)
+    covered = pieces(span, fine)
+    drawn = sketches(reader, owners, covered, METRICS)
+    whole: dict[int, Tally] = defaultdict(Tally)
+    for (key, connection), sums in totals(reader, owners, covered).items():
+        own = owners[key]
+        one = Tally.of_sums(sums, drawn.get((key, connection), {}), timed=connection == own.lane)
+        whole[own.slot] += one
+    piece = Piece(tier, begin, span.until)
+    by_place = sketched_slices(reader, owners, piece, start, length, (metric,)) if metric else {}
+    cut: dict[int, dict[int, Tally]] = {one.slot: {} for one in contenders}
+    for key, connection, place, sums in slices(reader, owners, piece, start, length):
+        own = owners[key]
+        sketched = by_place.get((key, connection), {}).get(place, {})
+        held = cut[own.slot].get(place, NOTHING)
+        cut[own.slot][place] = held + Tally.of_sums(sums, sketched, timed=connection == own.lane)
+    whole_span = Span(covered[0].since, covered[-1].until)
+    return Comparison(whole_span, contenders, start, length, count, dict(whole), cut)
+
+
+def _of_samples(samples: Iterable[Sample], contenders: tuple[Contender, ...], span: Span, columns: int) -> Comparison:
+    length = slice_ms(span, columns, _interval_s(contenders), LENGTHS[0])
+    start = span.since // length * length
+    count = -(-(span.until - start) // length)
+    held: dict[tuple[Contender, int, bool], list[Sample]] = defaultdict(list)
+    for sample in samples:
+        for own in _owners(sample, contenders):
+            held[own, (sample.started_at - start) // length, sample.connection == own.lane].append(sample)
+    whole: dict[int, Tally] = defaultdict(Tally)
+    cut: dict[int, dict[int, Tally]] = {one.slot: {} for one in contenders}
+    for (own, place, timed), some in held.items():
+        one = Tally.of_samples(some, timed=timed)
+        whole[own.slot] += one
+        cut[own.slot][place] = cut[own.slot].get(place, NOTHING) + one
+    return Comparison(span, contenders, start, length, count, dict(whole), cut)
+
+
+def _interval_s(contenders: Iterable[Contender]) -> float:
+    """The longest time between two probes of one contender."""
+    return max((one.interval for one in contenders), default=0.0)
+
+
+def _owners(sample: Sample, contenders: Iterable[Contender]) -> Iterator[Contender]:
+    return (one for one in contenders if one.name == sample.endpoint and one.vantage in (None, sample.vantage))
+
+
+def places(url: str, name: str) -> tuple[str, ...]:
+    """From where an endpoint was probed, in the order of the alphabet. Raises StoreProblem."""
+    with closing(StoreReader(url)) as reader:
+        return tuple(sorted({row[0] for row in reader.endpoints().values() if row[1] == name}))

@@ -1,0 +1,95 @@
+"""Contender: what is compared, an endpoint or an endpoint as seen from one place; and who is compared at first."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from probes.endpoint import Lane, lane_of
+from probes.feed.messages import EndpointFacts
+from probes.store.row import EndpointKey
+
+MOST = 6
+"""Lines that can be told apart on one chart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """An endpoint, with a ``vantage`` only what was measured there; ``slot``, from 0 on, is its letter and colour.
+
+    ``lane`` is the kind of connection whose times count, ``interval`` the seconds from one probe to the next,
+    ``priced`` whether its costs are known.
+    """
+
+    name: str
+    slot: int
+    vantage: str | None = None
+    lane: Lane = "warm"
+    interval: float = 60.0
+    priced: bool = False
+
+    @classmethod
+    def of(cls, facts: EndpointFacts, slot: int, vantage: str | None = None) -> "Contender":
+        """An endpoint as it is configured."""
+        return cls(facts.name, slot, vantage, lane_of(facts.connection), facts.interval, facts.price is not None)
+
+    @property
+    def key(self) -> str:
+        """What tells it from the others."""
+        return self.name if self.vantage is None else f"{self.vantage} {self.name}"
+
+    @property
+    def label(self) -> str:
+        """What it is called: by its place where places are compared."""
+        return self.name if self.vantage is None else self.vantage
+
+    @property
+    def letter(self) -> str:
+        """What tells its line apart without colour."""
+        return "ABCDEF"[self.slot]
+
+    def is_of(self, row: EndpointKey) -> bool:
+        """Whether a row of the store's endpoints is one of its own: of one name there may be several."""
+        return row[1] == self.name and self.vantage in (None, row[0])
+
+
+def toggled(contenders: Sequence[Contender], facts: EndpointFacts) -> tuple[Contender, ...]:
+    """With that endpoint more or less; it takes the first letter that is free, and nobody else's changes.
+
+    Raises ValueError where there are `MOST` already.
+    """
+    kept = tuple(one for one in contenders if one.name != facts.name)
+    if len(kept) < len(contenders):
+        return kept
+    if len(contenders) >= MOST:
+        raise ValueError(f"at most {MOST} are compared: remove one first")
+    free = min(set(range(MOST)) - {one.slot for one in contenders})
+    return (*contenders, Contender.of(facts, free))
+
+
+def lined_up(facts: Iterable[EndpointFacts]) -> tuple[Contender, ...]:
+    """The first `MOST` of these endpoints."""
+    return tuple(Contender.of(one, slot) for slot, one in zip(range(MOST), facts, strict=False))
+
+
+def preselected(endpoints: Sequence[EndpointFacts], chosen: str | None) -> tuple[EndpointFacts, ...]:
+    """Who is compared at first: the chosen endpoint and those that serve the same model; or else others too.
+
+    ``endpoints`` are in the order in which they are wanted as rivals. The chosen one is first.
+    """
+    mine = next((one for one in endpoints if one.name == chosen), None)
+    if mine is None:
+        return tuple(endpoints[:MOST])
+    rivals = [one for one in endpoints if one is not mine]
+    same = [one for one in rivals if _group(one) == _group(mine)]
+    return (mine, *(same or rivals))[:MOST]
+
+
+def groups(endpoints: Iterable[EndpointFacts]) -> dict[str, list[EndpointFacts]]:
+    """The endpoints that serve the same model as another one, by their group."""
+    found: dict[str, list[EndpointFacts]] = {}
+    for one in endpoints:
+        found.setdefault(_group(one), []).append(one)
+    return {name: members for name, members in found.items() if len(members) > 1}
+
+
+def _group(facts: EndpointFacts) -> str:
+    return facts.group or facts.model

@@ -1,0 +1,36 @@
+"""CompareHeading: the top line of the comparison: what is compared, over which stretch of time, and whether live."""
+
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from tui.compare.contender import MOST, Contender
+from tui.style.format import since
+from tui.time.period import Period, dates
+from tui.widgets.one_line import OneLine, Part
+
+
+class CompareHeading(OneLine):
+    """The top line."""
+
+    def show(self, contenders: Sequence[Contender], period: Period, now: int, *, reading: bool) -> None:
+        """Draw it; ``reading``: what is asked for is not there yet."""
+        live = [Part(Content.assemble(("●", "$success"), " live"), 3)] if period.live else []
+        self.parts(_left(contenders, period, now, reading=reading), live)
+
+
+def _left(contenders: Sequence[Contender], period: Period, now: int, *, reading: bool) -> list[Part]:
+    span = period.span(now)
+    when, past = dates(span.since, span.until, now), "bold $background on $accent"
+    parts = [Part(Content.styled("compare", "bold $primary"), 1)]
+    if not period.live:
+        parts.insert(0, Part(Content.styled(f" PAST {when} · {since(span.until, now)} ago ", past), 0))
+        parts.insert(1, Part(Content.styled(" Home: back to now ", past), 1))
+    what = "places, " if any(one.vantage is not None for one in contenders) else ""
+    parts.append(Part(Content(f"{what}{len(contenders)} of up to {MOST}"), 4))
+    parts.append(Part(Content.assemble(("window ", "$text-muted"), (period.words, "bold")), 2))
+    if period.live:
+        parts.append(Part(Content(when), 3))
+    if reading:
+        parts.append(Part(Content.styled("◌ reading", "$text-muted"), 5))
+    return parts

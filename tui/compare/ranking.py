@@ -1,0 +1,92 @@
+"""Placing: who stands where in a comparison, by one figure, and where no place can be claimed; pure."""
+
+import math
+from dataclasses import dataclass
+
+from probes.stats.quantiles import known, ratio
+from tui.compare.comparison import NOTHING, Comparison, Tally
+from tui.compare.contender import Contender
+from tui.compare.metrics import MEASURES, Measure, value_of
+from tui.state.ranking import unknown_last
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A contender in its place: nobody from ``place`` on is shown to be better, all before are better than it.
+
+    ``place`` is None where the figure is not known; ``tied``: it cannot be told from a neighbour. ``ratio`` is the
+    figure over the best one, ``share`` over the largest one. ``values`` has every figure, ``best`` the names of those
+    in which nobody is better and somebody worse.
+    """
+
+    contender: Contender
+    tally: Tally
+    values: dict[str, float | None]
+    place: int | None = None
+    tied: bool = False
+    ratio: float | None = None
+    share: float | None = None
+    best: frozenset[str] = frozenset()
+
+
+def placed(comparison: Comparison, rank: str) -> tuple[Placed, ...]:
+    """The contenders in the order of a figure of `MEASURES`, the best first, unknown ones last.
+
+    A place counts those that are shown to be better: whose interval ends before one's own begins. Where somebody
+    further down, with a wider interval, cannot be told from the first ones, nobody above him can claim a worse place.
+    """
+    measure = MEASURES[rank]
+    sign = -1 if measure.more_is_better else 1
+    tallies = {one: comparison.totals.get(one.slot, NOTHING) for one in comparison.contenders}
+    values = {one: {name: value_of(name, one, tally) for name in MEASURES} for one, tally in tallies.items()}
+    order = sorted(
+        tallies,
+        key=lambda one: [unknown_last(values[one][rank], sign), unknown_last(values[one]["ttft"]), (False, one.slot)],
+    )
+    ranked = [one for one in order if values[one][rank] is not None]
+    places = dict(zip(ranked, _places([_signed(measure, tallies[one]) for one in ranked]), strict=True))
+    best = {name: _best({one: own[name] for one, own in values.items()}, MEASURES[name]) for name in MEASURES}
+    leading = values[ranked[0]][rank] if ranked else None
+    largest = max(known(own[rank] for own in values.values()), default=None)
+    return tuple(
+        Placed(
+            one,
+            tallies[one],
+            values[one],
+            place=places[one][0] if one in places else None,
+            tied=one in places and places[one][1],
+            ratio=ratio(values[one][rank], leading) if len(ranked) > 1 else None,
+            share=ratio(values[one][rank], largest) if len(ranked) > 1 else None,
+            best=frozenset(name for name, those in best.items() if one in those),
+        )
+        for one in order
+    )
+
+
+def _signed(measure: Measure, tally: Tally) -> tuple[float, float]:
+    """The interval of a figure, turned so that less is better."""
+    low, high = measure.interval(tally)
+    return (-high, -low) if measure.more_is_better else (low, high)
+
+
+def _places(intervals: list[tuple[float, float]]) -> list[tuple[int, bool]]:
+    """The place of each, and whether it is tied with a neighbour."""
+
+    def ahead(one: int, other: int) -> bool:
+        high, low = intervals[one][1], intervals[other][0]
+        return high < low and not math.isclose(high, low)  # neighbouring bins of a sketch touch
+
+    everyone = range(len(intervals))
+    places = [1 + sum(ahead(other, one) for other in everyone) for one in everyone]
+    for one in reversed(everyone[:-1]):
+        places[one] = min(places[one], places[one + 1])
+    parted = [True, *(ahead(one, one + 1) for one in everyone[:-1]), True]
+    return [(place, not (parted[one] and parted[one + 1])) for one, place in enumerate(places)]
+
+
+def _best(values: dict[Contender, float | None], measure: Measure) -> set[Contender]:
+    """Those with the best value, as far as it is written; nobody where all that is known is the same."""
+    seen = {one: value for one, value in values.items() if value is not None}
+    best = (max if measure.more_is_better else min)(seen.values(), default=None)
+    found = {one for one, value in seen.items() if measure.write(value) == measure.write(best)}
+    return found if len(found) < len(seen) else set()

@@ -1,0 +1,105 @@
+"""CompareTable: the contenders of a comparison in their places, one row each, with every figure that fits."""
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len, set_cell_size
+from textual import events
+from textual.message import Message
+
+from tui.compare.columns import HEADS, MARKER, PLACE, WIDTHS, CompareColumns, compare_columns
+from tui.compare.metrics import MEASURES
+from tui.compare.ranking import Placed
+from tui.dashboard.group_row import BEST, RANKED, bar
+from tui.dashboard.row import BAR, CURSOR
+from tui.style.format import number, times
+from tui.widgets.grid import Grid, Line, Piece
+
+
+def head(columns: CompareColumns, rank: str, what: str = "endpoint") -> str:
+    """The line above the rows, of ``what`` each is; the figure that is ranked by is marked."""
+    parts = [" " * (MARKER + PLACE) + what.ljust(columns.name)]
+    for name in columns.shown:
+        text = f"{RANKED if name == rank else ''}{HEADS[name]}"
+        parts.append(text.rjust(WIDTHS[name] + columns.gap))
+    if columns.bar:
+        parts.append("  " + ("of best" if MEASURES[rank].more_is_better else "of worst"))
+    return "".join(parts)
+
+
+def row(one: Placed, columns: CompareColumns, *, marked: bool) -> tuple[Piece, ...]:
+    """The line of one contender."""
+    own = one.contender
+    slot = f"slot{own.slot}"
+    pieces: list[Piece] = [
+        (CURSOR if marked else " ", "cursor"),
+        (f"{BAR}{own.letter} ", slot),
+        (_place(one).ljust(PLACE), "figure" if one.place == 1 else "usual"),
+        (_named(own.label, columns.name), "name"),
+    ]
+    for name in columns.shown:
+        best = name in one.best
+        text = f"{BEST if best else ''}{_figure(one, name)}"
+        pieces.append((text.rjust(WIDTHS[name] + columns.gap), "figure" if best else _style(one, name)))
+    if columns.bar:
+        pieces.append(("  " + bar(one.share, columns.bar), slot))
+    return tuple(pieces)
+
+
+def _place(one: Placed) -> str:
+    return "–" if one.place is None else f"{'=' if one.tied else ' '}{one.place}"
+
+
+def _named(label: str, width: int) -> str:
+    return set_cell_size(label, width) if cell_len(label) <= width else set_cell_size(label, width - 1) + "…"
+
+
+def _figure(one: Placed, name: str) -> str:
+    if name == "samples":
+        return number(one.tally.sent)
+    if name == "ratio":
+        return "best" if one.ratio == 1 else times(one.ratio)
+    return MEASURES[name].write(one.values[name])
+
+
+def _style(one: Placed, name: str) -> str:
+    if name == "errors":
+        return "error" if one.tally.failed else "dim"
+    if name == "hits":
+        return "limit" if one.tally.hits else "dim"
+    return "usual"
+
+
+class CompareTable(Grid):
+    """Draws the table; a click on a row posts `Clicked`, one on the title of a figure `RankChosen`.
+
+    It is as high as it has rows, which whoever shows it sets, and they are few: it needs no scrollbar.
+    """
+
+    DEFAULT_CSS = "CompareTable { height: 2; overflow-y: hidden; }"
+
+    class RankChosen(Message):
+        """The title of a figure's column was clicked."""
+
+        def __init__(self, rank: str) -> None:
+            super().__init__()
+            self.rank = rank
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id)
+        self._columns = CompareColumns(0, ())
+
+    def show(self, rows: Sequence[Placed], rank: str, marked: str | None, hint: str) -> None:
+        """Draw these rows, or a hint where there is none."""
+        width = self.width or self.screen.size.width
+        longest = max((cell_len(one.contender.label) for one in rows), default=0)
+        self._columns = compare_columns(width, max(longest, len("endpoint")), rank)
+        lines = [
+            Line(row(one, self._columns, marked=one.contender.key == marked), one.contender.key) for one in rows
+        ] or [Line(((f"  {hint}", "hint"),))]
+        what = "place" if any(one.contender.vantage is not None for one in rows) else "endpoint"
+        self.draw(head(self._columns, rank, what) if rows else "", lines, marked)
+
+    def on_click(self, event: events.Click) -> None:
+        """On the titles: rank by that figure."""
+        if event.y == 0 and (name := self._columns.at(event.x)) in MEASURES:
+            self.post_message(self.RankChosen(name))

@@ -1,0 +1,234 @@
+"""Charts: the four large panels, TTFT, tokens/s, error rate and rate-limit hits, with one line per endpoint."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from rich.cells import cell_len
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.containers import Grid, VerticalScroll
+from textual.events import Resize
+from textual.widgets import Static
+
+from probes.stats.quantiles import rate
+from tui.state.view import Dashboard, EndpointView
+from tui.state.view import Grid as Slices
+from tui.style.palette import endpoint_color
+from tui.time.period import Period, dates
+from tui.widgets.chart import Chart, Plot
+from tui.widgets.series import Point, Series
+
+MOST_LINES: Final = 24
+"""Lines of one chart; more cannot be told apart. The rest is counted in the legend."""
+
+MOST_BINS: Final = 30
+LEAST_BINS: Final = 5
+"""Stretches of a window over which errors and hits are counted: long enough for several probes where possible."""
+
+STACKED_BELOW: Final = 72
+"""Width under which the four stand above each other."""
+
+LEGEND_ROWS: Final = 3
+
+_AROUND_PLOT: Final = 12  # a chart's labels, its letters and the gutter
+
+_LETTERS: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def tag(slot: int) -> str:
+    """The letter of the endpoint in this place of the configuration: a to z, A to Z, then aa, ab and so on."""
+    more, own = divmod(slot, len(_LETTERS))
+    return (tag(more - 1) if more else "") + _LETTERS[own]
+
+
+def drawn(dashboard: Dashboard) -> tuple[EndpointView, ...]:
+    """The endpoints that get a line: the first in the order of the screen, and the selected one always."""
+    first = dashboard.endpoints[:MOST_LINES]
+    rest = [one for one in dashboard.endpoints[MOST_LINES:] if one.name == dashboard.selected]
+    return (*first[: MOST_LINES - len(rest)], *rest)
+
+
+def plots(dashboard: Dashboard, *, dark: bool) -> tuple[Plot, Plot, Plot, Plot]:
+    """TTFT, tokens/s, error rate and rate-limit hits, over the dashboard's window.
+
+    The axes mark the moments at which something else served the selected endpoint.
+    """
+    grid, views = dashboard.grid, drawn(dashboard)
+    each = slices_per_bin(grid, max((view.facts.interval for view in views), default=0.0))
+    then = dates(dashboard.at - dashboard.window_ms, dashboard.at, dashboard.at)
+    window = then if dashboard.past else f"last {Period(dashboard.window_ms).words}"
+    per = f"per {_length(each * grid.length_ms)}"
+    moments = tuple(one.at for view in views if view.name == dashboard.selected for one in view.changes)
+    ttft, speed, errors, hits = [], [], [], []
+    for view in views:
+        figures = view.figures
+        line = _Line(view, dashboard.selected, dark)
+        failed = [_middle(grid, index) for index, count in enumerate(figures.failed) if count]
+        ttft.append(line.series(_slices(grid, figures.ttft_ms), failed))
+        # the worst of a crowded column is the slowest
+        speed.append(line.series(_slices(grid, figures.tokens_per_s), failed, lowest=True))
+        errors.append(line.series(_error_rate(grid, view, each)))
+        hits.append(line.series(_hits(grid, view, each)))
+
+    def plot(title: str, series: Iterable[Series], least: float, note: str, may_log: bool = False) -> Plot:
+        return Plot(title, tuple(series), grid.start_ms, grid.end_ms, least, may_log, note, moments)
+
+    return (
+        plot("TTFT ms", ttft, 10.0, window, may_log=True),
+        plot("tokens/s", speed, 10.0, window, may_log=True),
+        plot("error rate %", errors, 10.0, f"{window}, {per}"),
+        plot("rate-limit hits", hits, 4.0, f"{window}, {per}"),
+    )
+
+
+def slices_per_bin(grid: Slices, interval_s: float) -> int:
+    """How many slices make a stretch that holds two probes of an endpoint with this interval."""
+    several = -(-round(interval_s * 2000) // grid.length_ms)
+    return max(1, grid.count // MOST_BINS, min(several, grid.count // LEAST_BINS))
+
+
+_SIZES: Final = (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000))
+
+
+def _length(ms: int) -> str:
+    """A length of time, exact to a tenth of its unit: ``7.2 m``, ``12 m``, ``1.8 s``."""
+    unit, size = next(((unit, size) for unit, size in _SIZES if ms >= size), ("s", 1000))
+    return f"{ms / size:.1f}".removesuffix(".0") + f" {unit}"
+
+
+class _Line:
+    """What all series of one endpoint have in common."""
+
+    def __init__(self, view: EndpointView, selected: str | None, dark: bool) -> None:
+        self._of = (view.name, tag(view.slot), endpoint_color(view.slot, dark=dark))
+        self._selected = view.name == selected
+
+    def series(self, points: Iterable[Point], failed: Iterable[int] = (), *, lowest: bool = False) -> Series:
+        return Series(*self._of, tuple(points), "min" if lowest else "max", tuple(failed), self._selected)
+
+
+def _middle(grid: Slices, index: int) -> int:
+    return grid.start_ms + index * grid.length_ms + grid.length_ms // 2
+
+
+def _slices(grid: Slices, values: Iterable[float | None]) -> Iterator[Point]:
+    return (Point(_middle(grid, index), value) for index, value in enumerate(values))
+
+
+def _bins(grid: Slices, each: int) -> Iterator[tuple[int, range]]:
+    """The middle of each stretch of ``each`` slices and the slices of it inside the grid.
+
+    Stretches are counted from the epoch, so that a sample never changes its stretch as time goes on.
+    """
+    oldest = grid.newest - grid.count + 1
+    for number in range(oldest // each, grid.newest // each + 1):
+        first, last = max(number * each, oldest), min(number * each + each - 1, grid.newest)
+        middle = (first + last + 1) * grid.length_ms // 2
+        yield middle, range(first - oldest, last - oldest + 1)
+
+
+def _error_rate(grid: Slices, view: EndpointView, each: int) -> Iterator[Point]:
+    figures = view.figures
+    if not figures.covered:
+        return
+    for middle, indices in _bins(grid, each):
+        finished = sum(figures.finished[index] for index in indices)
+        share = rate(sum(figures.failed[index] for index in indices), finished)
+        if share is not None:
+            yield Point(middle, share * 100)
+        elif not any(figures.covered[index] for index in indices):
+            yield Point(middle, None)
+
+
+def _hits(grid: Slices, view: EndpointView, each: int) -> Iterator[Point]:
+    figures = view.figures
+    if not figures.covered:
+        return
+    for middle, indices in _bins(grid, each):
+        known = any(figures.covered[index] for index in indices)
+        yield Point(middle, float(sum(figures.hits[index] for index in indices)) if known else None)
+
+
+def legend(dashboard: Dashboard, width: int, *, dark: bool) -> Text:
+    """Letter and name of every line, wrapped to ``width`` cells; what does not fit is counted at the end."""
+    views = drawn(dashboard)
+    rows, used, named = [Text(no_wrap=True)], 0, 0
+    for view in views:
+        mark = "▸" if view.name == dashboard.selected else " "
+        entry = f"{mark}{tag(view.slot)} {view.name}  "
+        size = cell_len(entry)
+        if used and used + size > width:
+            if len(rows) == LEGEND_ROWS:
+                break
+            rows.append(Text(no_wrap=True))
+            used = 0
+        style = endpoint_color(view.slot, dark=dark)
+        rows[-1].append(entry, f"bold {style}" if mark == "▸" else style)
+        used += size
+        named += 1
+    unseen = len(dashboard.endpoints) - named
+    if unseen:
+        rows[-1].truncate(max(width - len(f" +{unseen}"), 0))
+        rows[-1].append(f" +{unseen}")
+    return Text("\n").join(rows)
+
+
+class Charts(VerticalScroll):
+    """Four charts in a square, or above each other where it is narrow, and their legend. `show` it a dashboard."""
+
+    DEFAULT_CSS = """
+    Charts {
+        & > Grid {
+            grid-size: 2 2;
+            grid-gutter: 1 2;
+            height: 1fr;
+            min-height: 15;
+            padding: 0 1;
+        }
+        &.-narrow > Grid { grid-size: 1 4; grid-gutter: 1 0; min-height: 35; }
+        & > Static { height: auto; padding: 0 1; }
+    }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # Textual's own name for it
+        super().__init__(id=id, can_focus=False)
+        self._charts = tuple(Chart() for _ in range(4))
+        self._legend = Static()
+        self._dashboard: Dashboard | None = None
+        self._shown: object = None
+
+    @property
+    def columns(self) -> int:
+        """How many slices of time one chart can draw."""
+        across = 1 if self.has_class("-narrow") else 2
+        return max(self.size.width // across - _AROUND_PLOT, MOST_BINS)
+
+    def compose(self) -> ComposeResult:
+        """The charts and the legend under them."""
+        yield Grid(*self._charts)
+        yield self._legend
+
+    def show(self, dashboard: Dashboard) -> None:
+        """Draw this dashboard, where it differs from the one drawn and anyone can see it."""
+        self._dashboard = dashboard
+        if self.display:
+            self._draw()
+
+    def on_resize(self, event: Resize) -> None:
+        """Stack the charts where they would be too narrow side by side."""
+        self.set_class(event.size.width < STACKED_BELOW, "-narrow")
+        self._draw()
+
+    def _draw(self) -> None:
+        dashboard, dark = self._dashboard, self.app.current_theme.dark
+        if dashboard is None or not self.size.width:
+            return
+        # figures compare by identity: the fleet makes new ones only when something changed
+        figures = tuple((one.name, one.figures, one.changes) for one in drawn(dashboard))
+        shown = (dark, self.size.width, dashboard.selected, len(dashboard.endpoints), dashboard.grid, figures)
+        if shown == self._shown:
+            return
+        self._shown = shown
+        for chart, plot in zip(self._charts, plots(dashboard, dark=dark), strict=True):
+            chart.show(plot)
+        self._legend.update(legend(dashboard, self.size.width - 2, dark=dark))

@@ -1,0 +1,55 @@
+"""WishingScreen: a screen whose keys tell the engine what to do with the endpoint that is selected."""
+
+from typing import Literal
+
+from textual.screen import Screen
+
+from probes.feed.messages import Command
+from tui.sources.source import Source
+from tui.state.fleet import Fleet
+from tui.state.view import Dashboard, EndpointView
+
+
+class WishingScreen(Screen[None]):
+    """``source`` takes the wishes, ``fleet`` says what there is; ``selected`` is an endpoint's name.
+
+    ``board`` is what is drawn, None before the first picture.
+    """
+
+    def __init__(self, fleet: Fleet, source: Source) -> None:
+        super().__init__()
+        self.fleet = fleet
+        self.source = source
+        self.selected: str | None = None
+        self.board: Dashboard | None = None
+
+    def chosen(self) -> EndpointView | None:
+        """The selected endpoint as it is drawn."""
+        board = self.board
+        return next((one for one in board.endpoints if one.name == board.selected), None) if board else None
+
+    def _wish(self, do: Literal["pause", "resume", "probe"], endpoint: str | None, words: str) -> None:
+        if self.source.send(Command(do, endpoint)):
+            self.notify(words, timeout=2, markup=False)
+        elif self.fleet.link.phase == "attached":
+            self.notify("Another recorder holds the store; this screen reads along.", severity="warning")
+        elif self.fleet.link.phase == "unrecorded":
+            self.notify("Nobody records into this store; this screen only reads it.", severity="warning")
+        else:
+            self.notify("The engine is not running.", severity="warning")
+
+    def action_probe(self) -> None:
+        """Probe the selected endpoint now."""
+        if self.selected is not None:
+            self._wish("probe", self.selected, f"Probing {self.selected}")
+
+    def action_pause(self) -> None:
+        """Pause or resume the selected endpoint."""
+        if (view := self.chosen()) is not None:
+            do: Literal["pause", "resume"] = "resume" if view.watch.paused else "pause"
+            self._wish(do, view.name, f"{do.capitalize()} {view.name}")
+
+    def action_pause_all(self) -> None:
+        """Pause or resume all endpoints."""
+        paused = self.fleet.engine is not None and self.fleet.engine.paused
+        self._wish("resume" if paused else "pause", None, "Resume all" if paused else "Pause all")

@@ -1,0 +1,53 @@
+"""Still: the screen held at one instant; what was known then is kept, what came later is not shown."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tui.state.fleet import Fleet, Recent
+from tui.state.view import Dashboard, EndpointView
+from tui.state.view_options import Lens
+
+if TYPE_CHECKING:  # the first picture needs no rollups
+    from tui.state.rollup_figures import Stretch
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Still:
+    """Every endpoint as it was at ``at`` (ms since the epoch), with its single samples."""
+
+    at: int
+    views: dict[str, EndpointView]
+    recents: dict[str, Recent]
+
+    @classmethod
+    def of(cls, fleet: Fleet, lens: Lens, columns: int, now: int) -> "Still":
+        """The fleet as it is now."""
+        board = fleet.dashboard(replace(lens, query=""), columns, now)
+        return cls(
+            at=now,
+            views={view.name: view for view in board.endpoints},
+            recents={view.name: fleet.recent(view.name) for view in board.endpoints},
+        )
+
+    def recent(self, name: str | None) -> Recent:
+        """The single samples of an endpoint as they were."""
+        return self.recents.get(name or "", Recent())
+
+    def dashboard(
+        self, fleet: Fleet, lens: Lens, columns: int, selected: str | None, stretch: "Stretch | None" = None
+    ) -> Dashboard:
+        """The held instant through a lens: window, order and filter may change, what is known may not."""
+        board = fleet.dashboard(lens, columns, self.at, selected, stretch)
+        endpoints = tuple(
+            replace(
+                self.views[view.name],
+                figures=view.figures,
+                ttft_ratio=view.ttft_ratio,
+                tokens_per_s_ratio=view.tokens_per_s_ratio,
+                standing=view.standing,
+            )
+            if view.name in self.views
+            else view
+            for view in board.endpoints
+        )
+        return replace(board, endpoints=endpoints, frozen_at=self.at)

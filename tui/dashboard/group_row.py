@@ -1,0 +1,123 @@
+"""GroupRow: one endpoint of the group view as styled text, beside the others that serve its model; pure."""
+
+from typing import Final
+
+from rich.cells import cell_len, set_cell_size
+
+from probes.text import line
+from tui.dashboard.group_columns import COLUMNS, MARKER, PLACE, STATE, GroupColumns
+from tui.dashboard.row import BAR, CURSOR
+from tui.state.ranking import Rank
+from tui.state.view import EndpointView
+from tui.style.format import cost, number, percent, price, times
+from tui.style.palette import LOOKS, SLOTS
+from tui.widgets.grid import Piece
+
+BEST: Final = "★"
+RANKED: Final = "▾"
+EIGHTHS: Final = " ▏▎▍▌▋▊▉"
+FULL: Final = "█"
+
+
+def head(columns: GroupColumns, rank: Rank) -> str:
+    """The line above the rows; the ranked figure is marked."""
+    parts = [" " * (MARKER + PLACE) + "endpoint".ljust(columns.name + 1) + "state".ljust(STATE + columns.gap)]
+    for name in columns.shown:
+        column = COLUMNS[name]
+        parts.append(f"{RANKED if name == rank else ''}{column.title}".rjust(column.width + columns.gap))
+        if column.bar and columns.bar:
+            parts.append(f" {column.bar:{columns.bar}.{columns.bar}}")
+    return "".join(parts)
+
+
+def row(view: EndpointView, columns: GroupColumns, *, selected: bool) -> tuple[Piece, ...]:
+    """The endpoint's line."""
+    look, standing = LOOKS[view.state], view.standing
+    place = str(standing.place or "–") if standing else ""
+    pieces: list[Piece] = [
+        (CURSOR if selected else " ", "cursor"),
+        (BAR, f"slot{view.slot % SLOTS}"),
+        (place.ljust(PLACE), "figure" if place == "1" else "usual"),
+        (set_cell_size(view.name, columns.name + 1), "name"),
+        (f"{look.glyph} {view.state}".ljust(STATE + columns.gap), look.variable),
+    ]
+    if view.why and not any(view.figures.covered):
+        # nothing to compare: what to do about it has the rest of the line
+        room = columns.width - sum(cell_len(text) for text, _ in pieces)
+        return *pieces, (set_cell_size(f"  {line(view.why)}", room), "hint")
+    shares = {
+        "ttft ratio": None if standing is None else standing.ttft_share,
+        "tokens/s ratio": view.tokens_per_s_ratio,
+    }
+    for name in columns.shown:
+        best = standing is not None and name in standing.best
+        text = f"{BEST if best else ''}{_figure(view, name)}"
+        pieces.append((text.rjust(COLUMNS[name].width + columns.gap), "figure" if best else _style(view, name)))
+        if COLUMNS[name].bar and columns.bar:
+            pieces.append((" " + bar(shares[name], columns.bar), "ttft" if name == "ttft ratio" else "speed"))
+    return tuple(pieces)
+
+
+def seen(view: EndpointView) -> tuple[object, ...]:
+    """All that `row` draws of a view: while it is equal, the row looks the same."""
+    return (
+        view.figures,  # compares by identity: the fleet makes new ones only when something changed
+        view.slot,
+        view.state,
+        view.why,
+        view.facts,
+        view.standing,
+        view.ttft_ratio,
+        view.tokens_per_s_ratio,
+    )
+
+
+def bar(share: float | None, width: int) -> str:
+    """A share of 1 as a bar from the left, exact to an eighth of a cell; never nothing for what is known."""
+    if share is None:
+        return " " * width
+    eighths = max(1, min(8 * width, round(share * 8 * width)))
+    return (FULL * (eighths // 8) + EIGHTHS[eighths % 8].strip()).ljust(width)
+
+
+def _figure(view: EndpointView, name: str) -> str:
+    """What stands in a column of the row."""
+    figures, listed = view.figures, view.facts.price
+    match name:
+        case "ttft":
+            return number(figures.ttft_p50_ms)
+        case "p95":
+            return number(figures.ttft_p95_ms)
+        case "ttft ratio":
+            return _ratio(view, view.ttft_ratio)
+        case "tokens/s":
+            return number(figures.tokens_per_s_p50)
+        case "tokens/s ratio":
+            return _ratio(view, view.tokens_per_s_ratio)
+        case "chars/s":
+            return number(figures.chars_per_s_p50)
+        case "errors":
+            return percent(figures.error_rate)
+        case "hits":
+            return number(figures.hit_count if figures.finished_count or figures.hit_count else None)
+        case "price in":
+            return price(listed.input if listed else None)
+        case "price out":
+            return price(listed.output if listed else None)
+        case _:
+            return cost(figures.cost_mean_usd)
+
+
+def _ratio(view: EndpointView, ratio: float | None) -> str:
+    """How many times the best; nothing at all where there is nobody to be compared with."""
+    if view.standing is None:
+        return ""
+    return "best" if ratio == 1 else times(ratio)
+
+
+def _style(view: EndpointView, name: str) -> str:
+    if name == "errors":
+        return "error" if view.figures.failed_count else "dim"
+    if name == "hits":
+        return "limit" if view.figures.hit_count else "dim"
+    return "usual"

@@ -1,0 +1,331 @@
+"""DashboardScreen: the main page; ticks become pictures, keys become changes of the lens or wishes to the engine."""
+
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+
+from tui.dashboard.engine_commands import WishingScreen
+from tui.dashboard.fleet import FleetPanel
+from tui.dashboard.frozen import Still
+from tui.dashboard.header import HeaderLine
+from tui.dashboard.requests import CompareAsked, EndpointAsked, ExportAsked, RaceAsked, WindowChosen
+from tui.dashboard.status import StatusLine
+from tui.keymap import bindings
+from tui.sources.source import Source
+from tui.state.fleet import Fleet, Recent
+from tui.state.ranking import RANKS, unknown_last
+from tui.state.view import Dashboard
+from tui.state.view_options import GROUPS, SORTS, Lens, lengths, next_of
+from tui.time.period import Period, neighbour
+from tui.widgets.grid import Grid
+from tui.widgets.key_line import KeyLine
+
+if TYPE_CHECKING:
+    from tui.dashboard.charts import Charts
+    from tui.dashboard.detail import Detail
+    from tui.dashboard.groups import GroupPanel
+    from tui.dashboard.navigator import Travel
+    from tui.state.rollup_figures import Stretch
+
+TICK_S: Final = 0.25
+"""The screen is drawn at most so often, whatever the engine says."""
+
+LINES_OF_TEXT: Final = 3
+"""Header, status and keys."""
+
+
+class DashboardScreen(WishingScreen):
+    """The fleet, the group view or four large panels over the selected endpoint's detail.
+
+    ``fleet`` is what is known, ``source`` takes wishes, ``now`` gives the present in ms since the epoch. Everything a
+    person chose is in ``lens``, ``selected`` and ``still``; a resize changes none of them.
+    """
+
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
+
+    def __init__(self, fleet: Fleet, source: Source, now: Callable[[], int], lens: Lens) -> None:
+        super().__init__(fleet, source)
+        self.now = now
+        self.lens = lens
+        self.still: Still | None = None
+        self._header = HeaderLine(id="header")
+        self._rows = FleetPanel(id="fleet")
+        self._groups: GroupPanel | None = None
+        self._detail: Detail | None = None
+        self._status = StatusLine(id="status")
+        self._charts: Charts | None = None
+        self._travel: Travel | None = None
+
+    def compose(self) -> ComposeResult:
+        """Header, fleet, status and keys; the detail comes after the first picture."""
+        yield self._header
+        yield self._rows
+        yield self._status
+        yield KeyLine(id="keys")
+
+    def on_mount(self) -> None:
+        """What the first picture can do without comes after it."""
+        self.call_after_refresh(self._open_detail)
+
+    async def _open_detail(self) -> None:
+        """The detail panel; and the past, which must reach as far back as the window."""
+        from tui.dashboard.detail import Detail
+
+        self._detail = Detail(id="detail")
+        await self.mount(self._detail, after=self._rows)
+        self.draw()
+        self.post_message(WindowChosen())
+
+    def on_resize(self, _: events.Resize) -> None:
+        """A new size: the same content in other columns, once the panels know how wide they are."""
+        self.call_after_refresh(self.draw)
+
+    # what is drawn
+
+    def draw(self) -> None:
+        """Draw the present, or the frozen instant; panels paint only what has changed."""
+        if not self.is_current or not self.size:
+            return
+        now = self.now()
+        with self.app.batch_update():
+            board = self._board(now)
+            self.board, self.selected = board, board.selected
+            self.set_class(board.past, "-past")
+            self._header.show(
+                board, self.lens, now, *((self._travel.loading, self._travel.trouble) if self._travel else ())
+            )
+            self._status.show(board, now)
+            self._share_height(board)
+            if self._charts is not None and self._charts.display:
+                self._charts.show(board)
+                return
+            if self._groups is not None and self._groups.display:
+                self._groups.show(board, self.fleet.longest_name, self.lens.rank)
+            else:
+                self._rows.shared_scale = self.lens.shared_scale
+                self._rows.show(board, self.fleet.longest_name)
+            if self._detail is not None:
+                recent = self._recent(board)
+                self._detail.show(self.chosen(), recent.sample, recent.failures, recent.answer, board.at)
+
+    def _board(self, now: int) -> Dashboard:
+        """The dashboard of this tick; while frozen it changes only with the lens, but for the truth on the engine."""
+        columns = self._columns()
+        stretch = self._stretch(columns, self.still.at if self.still else now)
+        if self.still is None:
+            board = self.fleet.dashboard(self.lens, columns, now, self.selected, stretch)
+        else:
+            board = self.still.dashboard(self.fleet, self.lens, columns, self.selected, stretch)
+        return replace(board, link=self.fleet.link_at(now), engine=self.fleet.engine)
+
+    def _stretch(self, columns: int, at: int) -> "Stretch | None":
+        """What to draw from the store in the place of what memory holds; None where that is enough, or all there is."""
+        if not self.lens.in_memory and self._detail is not None:  # after the first picture
+            if self._travel is None:
+                from tui.dashboard.navigator import Travel
+
+                self._travel = Travel(self.fleet, self.now, self._read)
+            return self._travel.stretch(self.lens, columns, at)
+        if self._travel is not None:
+            self._travel.forget()
+        return None
+
+    def _read(self, work: Coroutine[Any, Any, None]) -> None:
+        self.run_worker(work, group="past", exit_on_error=False)
+
+    def _recent(self, board: Dashboard) -> Recent:
+        """Single samples of the selected endpoint: the newest, or of the past that is shown."""
+        if board.past and self._travel is not None:
+            return self._travel.recent(board)
+        return (self.still or self.fleet).recent(board.selected)
+
+    def _columns(self) -> int:
+        """How many slices of time the visible panel can draw."""
+        if self._charts is not None and self._charts.display:
+            return self._charts.columns
+        if self.lens.ranked:
+            return 1  # it draws no time
+        return max(self._rows.columns_for(self.fleet.longest_name).spark, 1)
+
+    def _share_height(self, board: Dashboard) -> None:
+        """The fleet gets what it needs, the detail what is left; tall rows only where both have room."""
+        charts = self._charts is not None and self._charts.display
+        room = self.size.height - LINES_OF_TEXT - self.has_class("-filtering")
+        least = 11 if room >= 27 else 8 if room >= 20 else 6 if room >= 12 else 0
+        self.set_class(room >= 27, "-roomy")
+        rows = self._groups if self._groups is not None and self._groups.display else self._rows
+        wanted = rows.fit(board, room - least)
+        rows.styles.height = wanted if least and self._detail is not None else "1fr"
+        if self._detail is not None:
+            self._detail.display = bool(least and board.selected and not charts)
+
+    # the lens
+
+    def _look(self, **changes: Any) -> None:
+        """Change the lens and draw at once: a key that is answered late seems broken."""
+        self.lens = replace(self.lens, **changes)
+        self.draw()
+
+    def action_window(self, step: int) -> None:
+        """A longer or shorter window."""
+        known = lengths(simulated=self.fleet.link.simulated)
+        length = neighbour(known, self.lens.period.length_ms, step)
+        self._go(self.lens.period.resized(length, self.now()))
+
+    def _go(self, period: Period) -> None:
+        """Show another period; what is past stands still by itself."""
+        if not period.live and self.still is not None:
+            self.action_freeze()
+        self._look(period=period)
+        self.post_message(WindowChosen())
+
+    def action_step(self, step: int) -> None:
+        """Half a window earlier or later."""
+        self._go(self.lens.period.stepped(step, self.still.at if self.still else self.now()))
+
+    def action_home(self) -> None:
+        """Back to the present; there, to the first endpoint."""
+        if self.lens.period.live:
+            self.action_move(-len(self.fleet.endpoints))
+        else:
+            self._go(self.lens.period.present())
+
+    def action_vantage(self) -> None:
+        """All places together, then each by itself."""
+        if not self.fleet.vantages:
+            self.notify("All that the store holds of these endpoints is from one place.")
+        else:
+            self._look(vantage=next_of((None, *self.fleet.vantages), self.lens.vantage))
+
+    def action_sort(self, step: int) -> None:
+        """Sort, or in the group view rank, by another figure."""
+        if self.lens.ranked:
+            self._look(rank=next_of(RANKS, self.lens.rank, step))
+        else:
+            self._look(sort=next_of(SORTS, self.lens.sort, step))
+
+    async def action_group(self) -> None:
+        """Endpoints of the same model under a heading, then side by side, then not together."""
+        self.lens = replace(self.lens, groups=next_of(GROUPS, self.lens.groups))
+        if self.lens.ranked:
+            if self._groups is None:
+                from tui.dashboard.groups import GroupPanel
+
+                self._groups = GroupPanel(id="groups")
+                await self.mount(self._groups, after=self._rows)
+            if self._charts is not None:
+                self._charts.display = False
+        self._rearrange()
+
+    def action_scale(self) -> None:
+        """One scale for a column, or one for each row."""
+        self._look(shared_scale=not self.lens.shared_scale)
+
+    def action_move(self, step: int) -> None:
+        """Select another endpoint, in the order drawn; the ends are ends."""
+        names = [view.name for view in self.board.endpoints] if self.board else []
+        if names and self.selected in names:
+            self.selected = names[max(0, min(len(names) - 1, names.index(self.selected) + step))]
+        self.draw()
+
+    @on(Grid.Clicked)
+    def _row_clicked(self, event: Grid.Clicked) -> None:
+        self.selected = event.owner
+        self.draw()
+        if event.twice:
+            self.action_endpoint()
+
+    def action_endpoint(self) -> None:
+        """Open the selected endpoint's own screen."""
+        if self.selected is not None:
+            self.post_message(EndpointAsked())
+
+    def action_freeze(self) -> None:
+        """Hold the picture still, or let it go on."""
+        if not self.lens.period.live:
+            self.notify("The past stands still. Home goes back to the present.")
+            return
+        self.still = None if self.still else Still.of(self.fleet, self.lens, self._columns(), self.now())
+        self.set_class(self.still is not None, "-frozen")
+        self.draw()
+
+    async def action_view(self) -> None:
+        """Four large panels in the place of fleet and detail, or back."""
+        if self._charts is None:
+            from tui.dashboard.charts import Charts  # plotext takes its time; not before it is wanted
+
+            self._charts = Charts(id="charts")
+            await self.mount(self._charts, after=self._rows)
+        else:
+            self._charts.display = not self._charts.display
+        self._rearrange()
+
+    def _rearrange(self) -> None:
+        """Show the one panel that is chosen: the large ones, the group view, or the fleet."""
+        charts = self._charts is not None and self._charts.display
+        self._rows.display = not charts and not self.lens.ranked
+        if self._groups is not None:
+            self._groups.display = not charts and self.lens.ranked
+        self.call_after_refresh(self.draw)
+        self.draw()
+
+    async def action_filter(self) -> None:
+        """A line to type a filter or a date into."""
+        if self.has_class("-filtering"):
+            return
+        from tui.widgets.filter_line import FilterLine
+
+        self.add_class("-filtering")
+        line = FilterLine(self.lens.query, self.lens.period, self.now)
+        await self.mount(line, before=self._status)
+
+    def action_clear(self) -> None:
+        """No filter."""
+        self._look(query="")
+
+    def on_filter_line_typed(self, event: Any) -> None:
+        """The filter as it is being typed."""
+        self._look(query=event.query)
+
+    def on_filter_line_jumped(self, event: Any) -> None:
+        """A date, a span or a length was typed."""
+        self._go(event.period)
+
+    async def on_filter_line_left(self) -> None:
+        """The line goes when its work is done."""
+        self.remove_class("-filtering")
+        await self.query("FilterLine").remove()
+        self.draw()
+
+    # other screens and files
+
+    def action_export(self) -> None:
+        """Write what is shown to a file."""
+        if self.board is not None and self.board.endpoints:
+            self.post_message(ExportAsked(self.board))
+
+    def action_race(self) -> None:
+        """Race the selected endpoint against its best rival."""
+        from tui.race.form import preselected
+
+        self.post_message(RaceAsked(preselected(self.board.endpoints if self.board else (), self.selected)))
+
+    def action_compare(self) -> None:
+        """Compare the selected endpoint with those that serve its model, or with the quickest others."""
+        from tui.compare.contender import preselected
+
+        views = sorted(
+            self.board.endpoints if self.board else (), key=lambda view: unknown_last(view.figures.ttft_p50_ms)
+        )
+        self.post_message(CompareAsked(preselected([view.facts for view in views], self.selected)))
+
+    def action_help(self) -> None:
+        """Every key and every formula."""
+        from tui.help import HelpScreen
+
+        self.app.push_screen(HelpScreen(self.board.certificate if self.board else None))

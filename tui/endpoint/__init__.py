@@ -1,0 +1,1 @@
+"""The endpoint page: one endpoint over any stretch of time."""

@@ -1,0 +1,160 @@
+"""EndpointBody: the panels of the endpoint screen, all at once where there is room, else one page of them."""
+
+from functools import partial
+from typing import Final
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.geometry import Size
+from textual.widget import Widget
+
+from tui.endpoint.errors_panel import trouble_rows
+from tui.endpoint.histogram import histogram_rows
+from tui.endpoint.period_comparison import against_rows
+from tui.endpoint.plots import plot
+from tui.endpoint.sample_list import SampleList
+from tui.endpoint.summary import GRAPHS, Portrait, Stretch
+from tui.endpoint.week import Week
+from tui.endpoint.week_panel import week_rows
+from tui.widgets.chart import Chart
+from tui.widgets.one_line import Part
+from tui.widgets.plate import Row
+from tui.widgets.sheet import Sheet
+
+PAGES: Final = ("all", "time", "spread", "errors", "week", "against", "samples")
+"""Page 0 shows them all."""
+
+ALL_FROM: Final = Size(140, 40)
+"""The screen from which all pages are shown at once."""
+
+TALL_FROM: Final = 54
+WIDE_FROM: Final = 120
+
+SPREADS: Final = (
+    ("ttft_ms", "TTFT ms", (0.5, 0.95, 0.99)),
+    ("tokens_per_s", "tokens/s", (0.5, 0.05, 0.01)),
+    ("gap_max_ms", "longest gap ms", (0.5, 0.95, 0.99)),
+)
+_AROUND_PLOT: Final = 14
+
+
+class EndpointBody(Vertical):
+    """Charts, distributions, errors, the week, the span before and the places, and the samples."""
+
+    DEFAULT_CSS = """
+    EndpointBody {
+        height: 1fr;
+        padding: 0 1;
+        #time, #spread { layout: vertical; height: 1fr; }
+        #middle, #lower { layout: horizontal; height: 1fr; }
+        #spread Sheet, #errors, #week, #against { height: 1fr; width: 1fr; }
+        #time Chart { width: 1fr; }
+        #spread Sheet { margin: 0 0 1 0; }
+        &.-all {
+            #time { layout: horizontal; height: 11; margin: 0 0 1 0; }
+            #time Chart { margin: 0 1; }
+            #middle { height: 10; margin: 0 0 1 0; }
+            #spread { layout: horizontal; width: 1fr; }
+            #spread Sheet { margin: 0 1; }
+            #errors, #week, #against { margin: 0 1; }
+            #lower { height: 10; margin: 0 0 1 0; }
+            #samples { margin: 0 1; }
+        }
+        &.-all.-tall {
+            #time { height: 14; }
+            #middle { height: 12; }
+            #lower { height: 11; }
+        }
+        &.-wide #spread { layout: horizontal; }
+        &.-wide #spread Sheet { margin: 0 2 0 0; }
+    }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id)
+        self.page = 0
+        self.samples = SampleList(id="samples")
+        self._charts = {graph: Chart(id=f"{graph}-chart") for graph in GRAPHS}
+        self._spreads = {metric: Sheet(id=f"{metric}-spread") for metric, *_ in SPREADS}
+        self._errors, self._week, self._against = Sheet(id="errors"), Sheet(id="week"), Sheet(id="against")
+        self._time = Horizontal(*self._charts.values(), id="time")
+        self._spread = Horizontal(*self._spreads.values(), id="spread")
+        self._middle = Horizontal(self._spread, self._errors, id="middle")
+        self._lower = Horizontal(self._week, self._against, id="lower")
+
+    def compose(self) -> ComposeResult:
+        """All panels; a page hides those that are not on it."""
+        yield self._time
+        yield self._middle
+        yield self._lower
+        yield self.samples
+
+    @property
+    def lists_samples(self) -> bool:
+        """Whether the samples can be seen."""
+        return self.page in (0, 6)
+
+    def columns(self, screen: Size) -> int:
+        """How many slices of time a chart can draw."""
+        return max((screen.width // 2 if self.page == 0 else screen.width) - _AROUND_PLOT - 2, 20)
+
+    def turn(self, page: int, screen: Size) -> int:
+        """Show this page, or the first where it is 0 and there is no room for all; which one it is."""
+        self.page = page if page or _is_large(screen) else 1
+        on: tuple[tuple[Widget, int], ...] = (
+            (self._time, 1), (self._spread, 2), (self._errors, 3), (self._week, 4), (self._against, 5),
+            (self.samples, 6),
+        )  # fmt: skip
+        for widget, number in on:
+            widget.display = self.page in (0, number)
+        self._middle.display = self.page in (0, 2, 3)
+        self._lower.display = self.page in (0, 4, 5)
+        self.set_class(self.page == 0, "-all")
+        self.set_class(screen.height >= TALL_FROM, "-tall")
+        self.set_class(self.page == 2 and screen.width >= WIDE_FROM, "-wide")
+        return self.page
+
+    def draw(self, portrait: Portrait | None, lane: str, interval_s: float, *, dark: bool, at_once: bool) -> None:
+        """Draw what can be seen of a portrait; nothing of None."""
+        self.samples.show()
+        for graph, chart in self._charts.items():
+            chart.visible = portrait is not None
+            if portrait is not None and self._time.display:
+                chart.show(plot(portrait, graph, lane, interval_s, dark=dark), at_once=at_once)
+        if portrait is None:
+            for sheet in (*self._spreads.values(), self._errors, self._against):
+                sheet.fill(None)
+            return
+        own = portrait.lanes.get(lane, Stretch())
+        for metric, title, shares in SPREADS:
+            self._spreads[metric].fill(partial(histogram_rows, title, own.sketch(metric), shares))
+        self._errors.fill(partial(trouble_rows, portrait, lane))
+        self._against.fill(partial(against_rows, portrait, lane))
+
+    def draw_week(self, week: Week | None) -> None:
+        """Draw the heat map."""
+        self._week.fill(_reading if week is None else partial(week_rows, week))
+
+
+def _reading(width: int, _: int) -> list[Row]:
+    return [(("Week: reading the store …"[:width], "hint"),)]
+
+
+def first_page(screen: Size) -> int:
+    """The number of the first page there is on a screen of that size: 0 where all fit at once."""
+    return 0 if _is_large(screen) else 1
+
+
+def tabs(page: int, screen: Size) -> list[Part]:
+    """The pages by number, the shown one set off; a click goes to one."""
+    found = []
+    for number in range(first_page(screen), len(PAGES)):
+        mark, style = ("▸", "bold $accent reverse") if number == page else (" ", "$text-muted")
+        words = f"[@click=screen.page({number})][{style}]{mark}{number} {PAGES[number]} [/][/]"
+        found.append(Part(Content.from_markup(words)))
+    return found
+
+
+def _is_large(screen: Size) -> bool:
+    return screen.width >= ALL_FROM.width and screen.height >= ALL_FROM.height

@@ -1,0 +1,139 @@
+"""Troubles: what went wrong when: a row for each outcome, rate-limit hits apart, headroom and stalls; pure."""
+
+from collections.abc import Callable, Sequence
+from typing import Final, TypeVar
+
+from probes.outcome import INCONCLUSIVE, Outcome
+from tui.endpoint.summary import Cut, Portrait
+from tui.style.format import number, whole_percent
+from tui.widgets.axis import time_label, time_ticks
+from tui.widgets.plate import Row
+from tui.widgets.series import column_of
+from tui.widgets.spark import BLOCKS, GAP, QUIET, bars, level
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+LETTERS: Final[dict[str, str]] = {
+    "dns": "D", "connect": "C", "tls": "L", "timeout": "T", "auth": "A", "not_found": "N", "bad_request": "B",
+    "rate_limited": "R", "quota": "Q", "overloaded": "O", "server_error": "S", "stream_error": "E", "cut": "X",
+    "protocol": "P", "empty": "M", "refused": "F", "wrong_answer": "W", "own_fault": "I", "no_key": "K", "skipped": "Z",
+}  # fmt: skip
+"""A letter for each outcome that is not ok: it tells rows apart without their colours."""
+
+LITTLE: Final = 0.1
+"""Headroom below this share is marked."""
+
+HIGHEST: Final = 4
+"""Rows of the bars of headroom and gaps, where there is room."""
+
+LABEL: Final = 24
+"""Cells left of the blocks: letter, name and total."""
+
+
+def trouble_rows(portrait: Portrait, lane: str, width: int, height: int) -> list[Row]:
+    """Title, outcomes worst first, hits, headroom, stalls and the time axis, in at most ``height`` rows.
+
+    Where there is no room for all, the rarest outcomes are left out and counted.
+    """
+    columns = max(width - LABEL, 1)
+    cut = portrait.cut
+    watched = squeezed(portrait.samples, columns, sum)
+    order = sorted(portrait.troubles, key=lambda one: (_rank(one), -sum(portrait.troubles[one])))
+    room = max(height - 5, 1)
+    rare = order if len(order) > room else []
+    hits = [one for one in rare if one == Outcome.RATE_LIMITED]
+    shown = [*[one for one in rare if one not in hits][: max(room - 1 - len(hits), 0)], *hits] if rare else order
+    rows = [_outcome(one, portrait.troubles[one], watched, columns) for one in shown]
+    if rest := [sum(portrait.troubles[one]) for one in order if one not in shown]:
+        rows.append(((f"  and {number(sum(rest))} of {len(rest)} other kind{'' if len(rest) == 1 else 's'}", "label"),))
+    if not order:
+        said = "nothing went wrong" if any(portrait.samples) else "no sample in this stretch"
+        rows.append(((f"{'  ' + said:<{LABEL}}", "hint"), (_counts([0] * columns, watched, 1), "dim")))
+    title: Row = (
+        ("Errors by kind", "title"),
+        ("  samples that did not end ok, slice by slice"[: max(width - 14, 0)], "label"),
+    )
+    high = min(max((height - len(rows) - 3) // 2, 1), HIGHEST)
+    stalls = portrait.stalls.get(lane, (None,) * cut.count)
+    gauges = [*_headroom(portrait.headroom, columns, high), *_stalls(stalls, columns, high)]
+    return [title, *rows, *gauges, *_axis(cut, columns)][:height]
+
+
+def squeezed(values: Sequence[T], columns: int, of: Callable[[Sequence[T]], R]) -> list[R]:
+    """Slices in so many columns, each ``of`` the slices it covers; where there are fewer, each fills several."""
+    count = len(values)
+    return [
+        of(values[column * count // columns : max((column + 1) * count // columns, column * count // columns + 1)])
+        for column in range(columns)
+        if count
+    ]
+
+
+def _rank(outcome: str) -> int:
+    """Failures, then rate-limit hits, then what says nothing of the endpoint."""
+    if outcome == Outcome.RATE_LIMITED:
+        return 1
+    return 2 if outcome in INCONCLUSIVE else 0
+
+
+def _outcome(outcome: str, counts: Sequence[int], watched: Sequence[int], columns: int) -> Row:
+    ink = ("error", "warning", "dim")[_rank(outcome)]
+    name = "rate-limit hits" if outcome == Outcome.RATE_LIMITED else outcome.replace("_", " ")
+    label = f"{LETTERS.get(outcome, '?')} {name:<15.15}{number(sum(counts)):>6} "
+    shown = squeezed(counts, columns, sum)
+    return ((f"{label:<{LABEL}}"[:LABEL], ink), (_counts(shown, watched, max(shown)), ink))
+
+
+def _counts(counts: Sequence[int], watched: Sequence[int], top: int) -> str:
+    """Blocks, a dot where all was well, a blank where nobody watched."""
+    return "".join(
+        BLOCKS[level(count, top, 8) - 1] if count else QUIET if seen else GAP
+        for count, seen in zip(counts, watched, strict=True)
+    )
+
+
+def _headroom(values: Sequence[float | None], columns: int, high: int) -> list[Row]:
+    least = _least(values)
+    label = f"  headroom, least{whole_percent(least):>6} "
+    ink = "warning" if least is not None and least < LITTLE else "success"
+    return _gauge(label, squeezed(values, columns, _least), 1.0, ink, high)
+
+
+def _stalls(values: Sequence[float | None], columns: int, high: int) -> list[Row]:
+    most = _most(values)
+    label = f"  longest gap ms{number(most):>7} "
+    return _gauge(label, squeezed(values, columns, _most), most or 1.0, "speed", high)
+
+
+def _gauge(label: str, values: Sequence[float | None], top: float, ink: str, high: int) -> list[Row]:
+    """Bars ``high`` rows high; the label stands at their foot."""
+    drawn = bars(values, top, rows=high)
+    indents = [" " * LABEL] * (high - 1)
+    return [
+        ((left, "label"), (row, ink)) for left, row in zip([*indents, f"{label:<{LABEL}}"[:LABEL]], drawn, strict=True)
+    ]
+
+
+def _least(values: Sequence[float | None]) -> float | None:
+    return min((one for one in values if one is not None), default=None)
+
+
+def _most(values: Sequence[float | None]) -> float | None:
+    return max((one for one in values if one is not None), default=None)
+
+
+def _axis(cut: Cut, columns: int) -> list[Row]:
+    """The time axis below the blocks."""
+    span = cut.end - cut.start
+    size = len(time_label(cut.end, span))
+    line, times, free = ["─"] * columns, [" "] * columns, 0
+    for at in time_ticks(cut.start, cut.end, max(columns // (size + 5), 1)):
+        column = column_of(at, cut.start, cut.end, columns)
+        line[column] = "┬"
+        start = min(max(column - size // 2, 0), max(columns - size, 0))
+        if start >= free:
+            times[start : start + size] = time_label(at, span)
+            free = start + size + 1
+    indent = " " * LABEL
+    return [((indent + "".join(line), "label"),), ((indent + "".join(times[:columns]), "label"),)]

@@ -1,0 +1,119 @@
+"""Endpoint heading: which endpoint, which stretch of time, and its figures in one line for each lane; pure."""
+
+from typing import Final
+
+from rich.cells import cell_len
+
+from probes.feed.messages import EndpointFacts
+from probes.stats.time_range import Span
+from probes.text import line
+from tui.endpoint.summary import Portrait, Stretch
+from tui.style.format import moment, number, percent, usd
+from tui.time.period import Period, dates
+from tui.widgets.plate import Row
+
+WIDE_FROM: Final = 98
+
+
+def title_row(
+    facts: EndpointFacts, slot: int, period: Period, span: Span, now: int, vantage: str | None, said: str, width: int
+) -> Row:
+    """Name, model and place at the left; the stretch at the right, a past one in a badge. ``said``: that it reads."""
+    when = f"{period.words}  {dates(span.since, span.until, now)}"
+    back = "  Home returns" if width >= WIDE_FROM else ""
+    state = ("● live", "success") if period.live else (f" ■ PAST{back} ", "badge")
+    right = cell_len(f"{said}{'  ' if said else ''}{when}  {state[0]}")
+    place = f"  at {vantage}" if vantage else ""
+    model = f"  {line(facts.model)}" if facts.model not in facts.name else ""
+    name = line(facts.name)
+    room = width - right - 2
+    left = next((one for one in (f"{name}{model}{place}", f"{name}{place}", name) if cell_len(one) <= room), "")
+    left = left or f"{name[: max(room - 1, 0)]}…"
+    rest = left[len(name) :] if left.startswith(name) else ""
+    blank = max(width - cell_len(left) - right, 1)
+    return (
+        (left[: len(left) - len(rest)], f"slot{slot % 8}"),
+        (rest, "label"),
+        (" " * blank, "label"),
+        (f"{said}{'  ' if said else ''}", "hint"),
+        (f"{when}  ", "figure"),
+        state,
+    )
+
+
+def figure_rows(portrait: Portrait | None, lane: str, width: int, problem: str) -> list[Row]:
+    """The figures of the whole; a line for each lane that has samples, the shown one first."""
+    if problem:
+        return [((f"The store cannot be read: {problem}"[:width], "warning"),)]
+    if portrait is None:
+        return [(("Reading the store …", "hint"),)]
+    sums = portrait.whole.sums
+    if sums is None:
+        return [((_nothing(portrait)[:width], "hint"),)]
+    counts = [
+        f"{number(sums.samples)} sample{'' if sums.samples == 1 else 's'}",
+        f"errors {percent(portrait.whole.error_rate)}",
+    ]
+    counts.append(f"{number(sums.rate_limited)} hit{'' if sums.rate_limited == 1 else 's'}")
+    if sums.never_sent:
+        counts.append(f"{number(sums.never_sent)} never sent")
+    if sums.own_faults:
+        counts.append(f"{number(sums.own_faults)} own fault{'' if sums.own_faults == 1 else 's'}")
+    if sums.untrusted:
+        counts.append(f"{number(sums.untrusted)} not trusted")
+    if sums.buffered:
+        counts.append(f"{number(sums.buffered)} buffered")
+    if sums.cost_usd:
+        counts.append(usd(sums.cost_usd))
+    counts.append(_source(portrait))
+    rows: list[Row] = [((_joined(counts, "   ", width), "label"),)]
+    order = sorted(portrait.lanes, key=lambda one: one != lane)
+    return [*rows, *(_lane_row(one, portrait.lanes[one], one == lane, width) for one in order)]
+
+
+def _lane_row(lane: str, own: Stretch, shown: bool, width: int) -> Row:
+    p50, p95, p99 = own.quantiles("ttft_ms", 0.5, 0.95, 0.99)
+    speed, slow, slower = own.quantiles("tokens_per_s", 0.5, 0.05, 0.01)
+    sums = own.sums
+    worst = sums.ttft_ms_max if sums else None
+    least = sums.tokens_per_s_min if sums else None
+    parts = [
+        f"TTFT p50 {number(p50)} p95 {number(p95)} p99 {number(p99)} max {number(worst)} ms",
+        f"tokens/s p50 {number(speed)} p5 {number(slow)} p1 {number(slower)} min {number(least)}",
+    ]
+    short = [
+        f"TTFT p50 {number(p50)} p95 {number(p95)} p99 {number(p99)}",
+        f"tok/s p50 {number(speed)} p5 {number(slow)}",
+    ]
+    room = width - 8
+    words = next((one for one in ("    ".join(parts), "   ".join(short)) if len(one) <= room), "   ".join(short)[:room])
+    return (
+        (f"{'▸' if shown else ' '} {lane:<5} ", "title" if shown else "label"),
+        (words, "figure" if shown else "label"),
+    )
+
+
+def _source(portrait: Portrait) -> str:
+    return "from samples" if portrait.tier == "sample" else f"by the {portrait.tier}"
+
+
+def _nothing(portrait: Portrait) -> str:
+    if (first := portrait.kept.first) is None:
+        return "Nothing is stored of this endpoint yet: its samples will appear here."
+    return f"No sample in this stretch (the first: {moment(first)}): w widens it, [ ] move it, / jumps."
+
+
+def _joined(parts: list[str], between: str, width: int) -> str:
+    while len(parts) > 1 and len(between.join(parts)) > width:
+        parts = parts[:-1]
+    return between.join(parts)[:width]
+
+
+def kept_note(portrait: Portrait) -> str:
+    """That samples of the stretch were deleted, where they were."""
+    note = portrait.kept.note(portrait.span)
+    if note is None:
+        return ""
+    until, tier = note
+    before = "" if until is None else f"before {moment(until)} "
+    return f"{before}kept by the {tier} only"

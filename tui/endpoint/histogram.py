@@ -1,0 +1,100 @@
+"""Histogram: the distribution of a sketch's values on a logarithmic scale, its quantiles marked; pure."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import Final
+
+from probes.stats.sketch import ACCURACY, Sketch
+from tui.style.format import number
+from tui.widgets.axis import value_label
+from tui.widgets.plate import Row
+from tui.widgets.spark import bars
+
+LEAST_RATIO: Final = 2.0
+"""The scale covers values this many times apart at least: what is equal is one peak, not a flat field."""
+
+FEWEST: Final = 5
+"""Values below which there is no distribution to draw."""
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Counts by column, each of the same ratio, from ``low`` to ``high``; a bin is shared out over finer columns."""
+
+    low: float
+    high: float
+    counts: tuple[float, ...]
+
+    def column(self, value: float) -> int:
+        """The column of a value, held inside."""
+        place = math.log(value / self.low) / math.log(self.high / self.low) if value > 0 else 0.0
+        return min(max(int(place * len(self.counts)), 0), len(self.counts) - 1)
+
+
+def histogram(sketch: Sketch, columns: int) -> Histogram | None:
+    """The histogram of a sketch; None of too few values."""
+    bins = sketch.bins()
+    if sum(count for _, count in bins) < FEWEST or columns < 1:
+        return None
+    low, high = bins[0][0] / (1 + ACCURACY), bins[-1][0] / (1 - ACCURACY)
+    if (more := LEAST_RATIO / (high / low)) > 1:
+        low, high = low / math.sqrt(more), high * math.sqrt(more)
+    scale = columns / math.log(high / low)
+    counts = [0.0] * columns
+    for value, count in bins:
+        first = math.log(value / (1 + ACCURACY) / low) * scale
+        last = math.log(value / (1 - ACCURACY) / low) * scale
+        for column in range(max(int(first), 0), min(int(last), columns - 1) + 1):
+            counts[column] += count * (min(last, column + 1) - max(first, column)) / (last - first)
+    return Histogram(low, high, tuple(counts))
+
+
+def histogram_rows(title: str, sketch: Sketch, shares: Sequence[float], width: int, height: int) -> list[Row]:
+    """Title, bars, axis and quantiles in ``height`` rows of ``width`` cells; ``shares`` are marked and written out."""
+    found = histogram(sketch, width)
+    head: Row = ((title[:width], "title"),)
+    if found is None:
+        count = sketch.count
+        said = "no trusted ok sample" if not count else f"{count} sample{'' if count == 1 else 's'}: too few to draw"
+        return [head, *(((part, "hint"),) for part in wrap(said, max(width, 1)))][:height]
+    marks = [(f"p{share * 100:g}", value) for share in shares if (value := sketch.quantile(share)) is not None]
+    said = "  ".join(f"{name} {number(value)}" for name, value in marks)
+    heads: list[Row] = [((title, "title"), (f"  {said}", "figure"))]
+    if len(title) + 2 + len(said) > width:
+        short = [f"{name[1:]}:{number(value)}" for name, value in marks]
+        between = "  " if len("  ".join(short)) <= width else " "
+        heads = [head, ((between.join(short)[:width], "figure"),)]
+    values = [count or None for count in found.counts]
+    drawn = bars(values, max(found.counts), rows=max(height - 2 - len(heads), 1))
+    return [*heads, *(((row, "speed"),) for row in drawn), _axis(found, marks), _labels(found, width)][:height]
+
+
+def _axis(found: Histogram, marks: Sequence[tuple[str, float]]) -> Row:
+    line = ["─"] * len(found.counts)
+    for name, value in reversed(marks):
+        place = found.column(value)
+        line[place] = "▲"
+        for offset, char in enumerate(name, start=1):
+            if place + offset < len(line) and line[place + offset] == "─":
+                line[place + offset] = char
+    return (("".join(line), "label"),)
+
+
+def _labels(found: Histogram, width: int) -> Row:
+    """The values at the ends, and round ones between them where there is room."""
+    text = [" "] * width
+    low, high = value_label(found.low), value_label(found.high)
+    text[: len(low)] = low
+    text[width - len(high) :] = high
+    power = math.floor(math.log10(found.low))
+    for value in (digit * 10.0**exponent for exponent in range(power, power + 16) for digit in (1, 2, 5)):
+        if not found.low < value < found.high:
+            continue
+        label = value_label(value)
+        start = found.column(value) - len(label) // 2
+        around = text[max(start - 2, 0) : start + len(label) + 2]
+        if start > 0 and start + len(label) <= width and not "".join(around).strip():
+            text[start : start + len(label)] = label
+    return (("".join(text[:width]), "label"),)

@@ -1,0 +1,86 @@
+"""Endpoint plots: TTFT and tokens/s of one endpoint over time, median, bad quantiles and worst; pure."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from probes.stats.quantiles import median
+from tui.endpoint.summary import SHARES, Cut, Graph, Levels, Portrait
+from tui.style.palette import endpoint_color
+from tui.widgets.chart import Plot
+from tui.widgets.series import Point, Series
+
+TITLES: Final[dict[Graph, str]] = {"ttft_ms": "TTFT ms", "tokens_per_s": "tokens/s"}
+LETTERS: Final = "abcde"
+"""What stands at the ends of the lines: median, two bad quantiles, the worst; and another lane's median."""
+
+_SLOTS: Final = (0, 1, 5, 7)
+
+_OTHER_SLOT: Final = 2
+LOG_FROM: Final = 2.5
+"""The worst of many samples would flatten the median to a line at the bottom of a linear axis."""
+
+GAP_INTERVALS: Final = 3
+"""A line is cut where nothing was measured for so many times the usual distance."""
+
+
+def plot(portrait: Portrait, graph: Graph, lane: str, interval_s: float, *, dark: bool) -> Plot:
+    """One lane's lines; of another lane the median alone, for comparison: their values are never mixed.
+
+    Failed probes are marked on the time axis.
+    """
+    cut, names = portrait.cut, line_names(graph)
+    levels = portrait.levels.get(lane, {}).get(graph, ())
+    failed = tuple(cut.middle(place) for place, count in enumerate(portrait.failed) if count)
+    reach = reach_ms(levels, cut, interval_s)
+
+    def series(name: str, tag: str, slot: int, values: Sequence[float | None], marks: Sequence[int] = ()) -> Series:
+        color, worst = endpoint_color(slot, dark=dark), "max" if graph == "ttft_ms" else "min"
+        return Series(name, tag, color, tuple(points(values, cut, reach)), worst, marks)  # type: ignore[arg-type]
+
+    # the worst is drawn first, below the others
+    lines = [
+        series(name, letter, slot, [None if one is None else one[field] for one in levels], failed if not field else ())
+        for field, (name, letter, slot) in reversed(list(enumerate(zip(names, LETTERS, _SLOTS, strict=False))))
+    ]
+    others = [one for one in portrait.levels if one != lane]
+    for other in others:
+        medians = [None if one is None else one.median for one in portrait.levels[other][graph]]
+        lines.insert(0, series(other, LETTERS[-1], _OTHER_SLOT, medians))
+    said = " ".join(f"{letter} {name}" for letter, name in zip(LETTERS, names, strict=False))
+    return Plot(
+        f"{TITLES[graph]}  {said}",
+        tuple(lines),
+        cut.start,
+        cut.end,
+        least_high=10.0,
+        may_log=True,
+        log_from=LOG_FROM,
+        note="; ".join([lane, *(f"{LETTERS[-1]} {one} p50" for one in others)]),
+    )
+
+
+def line_names(graph: Graph) -> tuple[str, str, str, str]:
+    """What the lines are: the median, the two quantiles at the bad end, and the worst."""
+    one, two, three = (f"p{share * 100:g}" for share in SHARES[graph])
+    return one, two, three, "max" if graph == "ttft_ms" else "min"
+
+
+def reach_ms(levels: Sequence[Levels | None], cut: Cut, interval_s: float) -> float:
+    """How far apart two values may lie to be joined: three times the interval, or the usual distance of slices."""
+    places = [place for place, one in enumerate(levels) if one is not None]
+    usual = median([later - earlier for earlier, later in pairwise(places)]) or 1
+    return GAP_INTERVALS * max(interval_s * 1000, usual * cut.length if usual > 1 else 0)
+
+
+def points(values: Sequence[float | None], cut: Cut, reach: float) -> Iterator[Point]:
+    """The values at the middles of their slices, and a cut between any two that lie too far apart."""
+    last: int | None = None
+    for place, value in enumerate(values):
+        if value is None:
+            continue
+        empty = 0 if last is None else (place - last - 1) * cut.length
+        if last is not None and empty > reach:
+            yield Point((cut.middle(last) + cut.middle(place)) // 2, None)
+        yield Point(cut.middle(place), value)
+        last = place

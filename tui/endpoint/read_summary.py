@@ -1,0 +1,170 @@
+"""Portraying: one endpoint's portrait, its week and its samples, read from the store; to be called in a thread."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Final
+
+from probes.sample import Sample
+from probes.stats.rollup import EXTENTS, LENGTH_MS, Rollup
+from probes.stats.sketch import Sketch
+from probes.stats.time_range import Piece, Span, finest, pieces
+from probes.store.read import pages
+from probes.store.read.pages import Stored
+from probes.store.read.reader import StoreReader
+from probes.store.read.rollup_queries import (
+    LaneKey,
+    Slice,
+    Sums,
+    finished,
+    grouped,
+    oldest,
+    outcomes,
+    sketched_slices,
+    sketches,
+    slices,
+    totals,
+)
+from tui.endpoint.summary import GRAPHS, Cut, Found, Kept, Portrait, portrait, tier_for
+from tui.endpoint.week import Measure, Week, hours_of_week, week_of_counts, week_of_sketches
+
+BY_SAMPLES_MS: Final = 600_000
+"""Spans up to this are drawn from the samples themselves: minutes would be too coarse, and there are few."""
+
+MOST_SAMPLES: Final = 2_000
+SECOND_MS: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be read: an endpoint by name, at one vantage or (None) at all, over a span.
+
+    ``lane`` is the endpoint's own kind of connection, ``columns`` how many slices can be drawn.
+    """
+
+    name: str
+    span: Span
+    lane: str = "warm"
+    vantage: str | None = None
+    columns: int = 120
+
+
+def read_portrait(url: str, asked: Asked) -> tuple[Portrait, tuple[str, ...]]:
+    """The portrait, and the vantages that the store knows the endpoint at. Raises StoreProblem."""
+    with closing(StoreReader(url)) as reader:
+        known = {number: key[0] for number, key in reader.endpoints().items() if key[1] == asked.name}
+        ids = [number for number, vantage in known.items() if asked.vantage in (None, vantage)]
+        begins, span = oldest(reader, ids), asked.span
+        least = finest(span, begins)
+        kept = Kept(pages.oldest_sample(reader, ids), least, begins[least])
+        if span.length_ms <= BY_SAMPLES_MS and (read := _samples(reader, ids, span)) is not None:
+            cut = Cut.of(span, SECOND_MS, asked.columns)
+            found, before = of_samples(read, span, cut), of_samples(read, span.before(), cut)
+            return portrait(span, "sample", cut, found, before, known, asked.lane, kept), _vantages(known)
+        tier = tier_for(span, begins)
+        cut = Cut.of(span, LENGTH_MS[tier], asked.columns)
+        whole = Piece(tier, cut.start, cut.end)
+        parts = pieces(span, tier)
+        parts_before = pieces(Span(parts[0].since - span.length_ms, parts[0].since), tier)  # no bucket in both
+        found = Found(
+            totals(reader, ids, parts),
+            sketches(reader, ids, parts),
+            tuple(slices(reader, ids, whole, cut.start, cut.length)),
+            sketched_slices(reader, ids, whole, cut.start, cut.length, GRAPHS),
+            outcomes(reader, ids, whole, cut.start, cut.length),
+        )
+        before = Found(totals(reader, ids, parts_before), sketches(reader, ids, parts_before))
+    return portrait(span, tier, cut, found, before, known, asked.lane, kept), _vantages(known)
+
+
+def read_week(url: str, asked: Asked, span: Span, measure: Measure) -> Week:
+    """Hour by weekday over the full hours of a span; times of the lane that is asked for. Raises StoreProblem."""
+    with closing(StoreReader(url)) as reader:
+        ids = _ids(reader, asked)
+        hours = Piece("hour", span.since, span.until)
+        hour = hours_of_week()
+        if measure == "errors":
+            return week_of_counts(span, finished(reader, ids, hours), hour)
+        return week_of_sketches(measure, span, grouped(reader, ids, hours, measure, hour).get(asked.lane, {}))
+
+
+def read_page(url: str, asked: Asked, after: Stored | None, *, failures: bool) -> list[Stored]:
+    """The next samples of the span, newest first. Raises StoreProblem."""
+    with closing(StoreReader(url)) as reader:
+        return pages.newest(reader, _ids(reader, asked), asked.span, after, failures=failures)
+
+
+def read_text(url: str, sample_id: int) -> str | None:
+    """The text of a sample's answer, None where it is not kept. Raises StoreProblem."""
+    with closing(StoreReader(url)) as reader:
+        return pages.text_of(reader, sample_id)
+
+
+def of_samples(samples: Mapping[int, Sequence[Sample]], span: Span, cut: Cut) -> Found:
+    """What rollups would say of a span, from the samples themselves, by the id of their endpoint's row."""
+    held: dict[tuple[LaneKey, int], list[Sample]] = {}
+    outcomes: dict[int, dict[str, int]] = {}
+    for endpoint_id, own in samples.items():
+        for one in own:
+            if span.since <= one.started_at < span.until:
+                place = (one.started_at - cut.start) // cut.length
+                held.setdefault(((endpoint_id, one.connection or "none"), place), []).append(one)
+                counts = outcomes.setdefault(place, {})
+                counts[one.outcome.value] = counts.get(one.outcome.value, 0) + 1
+    parts = {spot: Rollup.of(some) for spot, some in held.items()}
+    whole: dict[LaneKey, Rollup] = {}
+    for (lane, _), rollup in parts.items():
+        whole[lane] = whole[lane] + rollup if lane in whole else rollup
+    sliced: dict[LaneKey, dict[int, Mapping[str, Sketch]]] = {}
+    for (lane, place), rollup in parts.items():
+        sliced.setdefault(lane, {})[place] = rollup.sketches
+    return Found(
+        {lane: sums_of(one) for lane, one in whole.items()},
+        {lane: one.sketches for lane, one in whole.items()},
+        tuple(Slice(*lane, place, sums_of(one)) for (lane, place), one in parts.items()),
+        sliced,
+        outcomes,
+    )
+
+
+def sums_of(one: Rollup) -> Sums:
+    """A rollup's counts and extremes, as the store says them."""
+    ends = (
+        getattr(one.extents[name], end) if name in one.extents else None for name in EXTENTS for end in ("low", "high")
+    )
+    return Sums(
+        sum(one.outcomes.values()),
+        one.ok,
+        one.failed,
+        one.hits,
+        one.never_sent,
+        one.untrusted,
+        one.buffered,
+        one.last_at,
+        one.cost_usd,
+        one.input_tokens,
+        one.output_tokens,
+        *ends,
+    )
+
+
+def _samples(reader: StoreReader, ids: Sequence[int], span: Span) -> dict[int, list[Sample]] | None:
+    """Those of a span and of the one before, by endpoint; None where they are too many."""
+    both = Span(span.before().since, span.until)
+    found: dict[int, list[Sample]] = {}
+    for number in ids:
+        page = pages.newest(reader, [number], both, limit=MOST_SAMPLES + 1)
+        if len(page) > MOST_SAMPLES:
+            return None
+        found[number] = [one.sample for one in page]
+    return found
+
+
+def _ids(reader: StoreReader, asked: Asked) -> list[int]:
+    """The rows of the endpoint: one for each vantage, and for each model that it once had."""
+    rows = reader.endpoints().items()
+    return [number for number, key in rows if key[1] == asked.name and asked.vantage in (None, key[0])]
+
+
+def _vantages(known: Mapping[int, str]) -> tuple[str, ...]:
+    return tuple(sorted(set(known.values())))

@@ -1,0 +1,170 @@
+"""SampleList: the samples of a stretch, newest first; more are asked for as the cursor comes near the end."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from textual import events
+from textual.message import Message
+
+from probes.outcome import FAILED, Outcome
+from probes.sample import Sample
+from probes.store.read.pages import PAGE, Stored
+from tui.endpoint.errors_panel import LETTERS
+from tui.sample.words import note
+from tui.style.format import clock, moment, number
+from tui.widgets.plate import Plate, Row
+
+WHEEL: Final = 3
+
+AHEAD: Final = 60
+"""The next page is read when so few rows are left below the cursor."""
+
+
+class SampleList(Plate):
+    """Draws the rows around the cursor. Posts `Wanted` where it needs the samples behind its last one."""
+
+    DEFAULT_CSS = """
+    SampleList { height: 1fr; }
+    """
+
+    class Wanted(Message):
+        """The next page is wanted."""
+
+    class Opened(Message):
+        """A sample was clicked twice."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id)
+        self.cursor = 0
+        self.samples: list[Stored] = []
+        self.failures = False
+        self.is_whole = False
+        self.note = ""
+        self._is_read = False
+        self._is_waiting = False
+        self._first = 0
+
+    @property
+    def chosen(self) -> Stored | None:
+        """The sample under the cursor."""
+        return self.samples[self.cursor] if self.samples else None
+
+    def begin(self) -> None:
+        """Another stretch or another filter: what was read is not of it."""
+        self.samples, self.cursor, self._is_read, self.is_whole, self._is_waiting = [], 0, False, False, False
+        self.show()
+
+    def refill(self, newest: Sequence[Stored]) -> None:
+        """The first page, read again: new samples are put before what is there; the cursor stays on its sample."""
+        self._is_read = True
+        last = newest[-1].key if newest else (0, 0)
+        follows_on = len(newest) < PAGE or any(one.key >= last for one in self.samples)
+        behind = [one for one in self.samples if one.key < last] if follows_on else []
+        if not behind:
+            self.is_whole = len(newest) < PAGE
+        chosen, at_top = self.chosen, self.cursor == 0
+        self.samples = [*newest, *behind]
+        if at_top or chosen is None:
+            self.cursor = 0
+        else:
+            ids = [one.id for one in self.samples]
+            self.cursor = ids.index(chosen.id) if chosen.id in ids else 0
+        self.show()
+
+    def extend(self, page: Sequence[Stored]) -> None:
+        """The next page."""
+        self._is_waiting = False
+        self.is_whole = len(page) < PAGE
+        self.samples.extend(page)
+        self.show()
+
+    def move(self, step: int) -> None:
+        """Move the cursor; the ends are ends."""
+        self.cursor = max(0, min(len(self.samples) - 1, self.cursor + step))
+        is_near = len(self.samples) - self.cursor < max(AHEAD, abs(step))
+        if is_near and self._is_read and not self.is_whole and not self._is_waiting:
+            self._is_waiting = True
+            self.post_message(self.Wanted())
+        self.show()
+
+    def show(self) -> None:
+        """Draw it."""
+        width, room = self.size.width, max(self.size.height - 2, 1)
+        if not width:
+            return
+        self._first = max(0, min(self.cursor - room // 2, len(self.samples) - room))
+        shown = self.samples[self._first : self._first + room]
+        rows = [_row(one.sample, width) for one in shown]
+        if not shown:
+            rows = [((self._empty[:width], "hint"),)]
+        self.draw([self._title(width), _head(width), *rows], 2 + self.cursor - self._first if shown else None)
+
+    @property
+    def _empty(self) -> str:
+        if not self._is_read:
+            return "Reading the store …"
+        if self.note:
+            return self.note
+        return "no failed sample in this stretch: x shows all" if self.failures else "no sample in this stretch"
+
+    def _title(self, width: int) -> Row:
+        count = f"{number(len(self.samples))}{'' if self.is_whole else ' or more'}"
+        what = "Failed samples" if self.failures else "Samples"
+        place = f"{number(self.cursor + 1)} of {count}" if self.samples else ""
+        note = f"; {self.note}" if self.note else ", newest first"
+        note = note if self.samples else ""
+        return ((what, "title"), (f"  {place}{note}"[: max(width - len(what), 0)], "label"))
+
+    def on_resize(self, _: events.Resize) -> None:
+        """As many rows as fit."""
+        self.show()
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """The wheel moves the cursor."""
+        event.stop()
+        self.move(WHEEL)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """The wheel moves the cursor."""
+        event.stop()
+        self.move(-WHEEL)
+
+    def on_click(self, event: events.Click) -> None:
+        """A click moves the cursor; the second of two opens the sample."""
+        place = self._first + event.y - 2
+        if event.y >= 2 and place < len(self.samples):
+            self.cursor = place
+            self.show()
+            if event.chain == 2:
+                self.post_message(self.Opened())
+
+
+def when(ms: int) -> str:
+    """``11-21 14:02:31``, this machine's clock."""
+    return f"{moment(ms)[5:10]} {clock(ms)}"
+
+
+def _head(width: int) -> Row:
+    wide = width >= 100
+    more = f"{'E2E ms':>8} {'tokens':>7} {'gap max':>8}  " if wide else ""
+    return ((f"  {'when':<14}  {'outcome':<14} {'on':<5}{'TTFT ms':>8} {'tok/s':>7} {more}  detail"[:width], "label"),)
+
+
+def _row(one: Sample, width: int) -> Row:
+    wide = width >= 100
+    bad = one.outcome in FAILED
+    mark, ink = ("✕", "error") if bad else ("R", "warning") if one.outcome is Outcome.RATE_LIMITED else (" ", "label")
+    letter = LETTERS.get(one.outcome, " ")
+    named = f"{letter if one.outcome is not Outcome.OK else ' '} {one.outcome.value.replace('_', ' ')}"
+    figures = f"{number(one.ttft_ms):>8} {number(one.tokens_per_s):>7} "
+    if wide:
+        figures += f"{number(one.e2e_ms):>8} {number(one.output_tokens):>7} {number(one.gap_max_ms):>8}  "
+    where = f"{one.vantage}  " if wide else ""
+    used = 2 + 16 + 15 + 5 + len(figures) + 2
+    return (
+        (f"{mark} {when(one.started_at)}  ", "label"),
+        (f"{named:<14.14} ", "figure" if one.outcome is Outcome.OK else ink),
+        (f"{one.connection or '–':<5}", "label"),
+        (figures, "figure"),
+        (f"  {where}{note(one)}"[: max(width - used, 0)], "hint"),
+    )

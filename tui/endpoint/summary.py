@@ -1,0 +1,275 @@
+"""Portrait: what a stretch of time says of one endpoint: lanes, slices, troubles and places; made by pure functions."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, NamedTuple
+
+from probes.stats.median_ratio import Shift, shift
+from probes.stats.quantiles import rate
+from probes.stats.rollup import LENGTH_MS, TIERS, Tier
+from probes.stats.sketch import Sketch
+from probes.stats.time_range import Span, finest
+from probes.store.read.rollup_queries import LaneKey, Slice, Sums, added
+
+LEAST_SLICES: Final = 60
+"""A coarser tier is drawn only where it gives a chart so many slices."""
+
+Graph = Literal["ttft_ms", "tokens_per_s"]
+GRAPHS: Final[tuple[Graph, ...]] = ("ttft_ms", "tokens_per_s")
+"""What is drawn over time, slice by slice."""
+
+SHARES: Final[dict[Graph, tuple[float, float, float]]] = {
+    "ttft_ms": (0.5, 0.95, 0.99),
+    "tokens_per_s": (0.5, 0.05, 0.01),
+}
+"""The median and the two quantiles at the bad end: TTFT is bad where it is long, tokens/s where they are few."""
+
+
+class Levels(NamedTuple):
+    """The median, two quantiles at the bad end (`SHARES`), and the worst value."""
+
+    median: float
+    bad: float
+    worse: float
+    worst: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Equal slices of a span: slice ``i`` begins at ``start`` + i × ``length`` (ms); there are ``count``."""
+
+    start: int
+    length: int
+    count: int
+
+    @classmethod
+    def of(cls, span: Span, bucket_ms: int, most: int) -> "Cut":
+        """At most ``most`` slices (1 at least) that cover a span, each some whole buckets, counted from the epoch.
+
+        A bucket never changes its slice as time goes on.
+        """
+        buckets = -(-span.length_ms // bucket_ms)
+        length = bucket_ms * max(1, -(-buckets // max(most - 1, 1)))
+        start = span.since // length * length
+        return cls(start, length, max(1, -(-(span.until - start) // length)))
+
+    @property
+    def end(self) -> int:
+        """Where the last slice ends."""
+        return self.start + self.length * self.count
+
+    def middle(self, place: int) -> int:
+        """The middle of a slice."""
+        return self.start + place * self.length + self.length // 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """What a store says of a span: totals and sketches by lane, and the same slice by slice."""
+
+    totals: Mapping[LaneKey, Sums] = field(default_factory=dict)
+    sketches: Mapping[LaneKey, Mapping[str, Sketch]] = field(default_factory=dict)
+    slices: Sequence[Slice] = ()
+    sliced: Mapping[LaneKey, Mapping[int, Mapping[str, Sketch]]] = field(default_factory=dict)
+    outcomes: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stretch:
+    """Counts, extremes and sketches of some lanes over a span; without samples ``sums`` is None."""
+
+    sums: Sums | None = None
+    sketches: Mapping[str, Sketch] = field(default_factory=dict)
+
+    def sketch(self, metric: str) -> Sketch:
+        """The sketch of one of `probes.stats.rollup.METRICS`."""
+        return self.sketches.get(metric, Sketch())
+
+    def quantiles(self, metric: str, *shares: float) -> tuple[float | None, ...]:
+        """Quantiles of a metric, held between its least and its most, which are exact."""
+        found = self.sketch(metric).quantiles(*shares)
+        low, high = (getattr(self.sums, f"{metric}_{end}", None) for end in ("min", "max"))
+        if low is None or high is None:
+            return found
+        return tuple(None if one is None else min(max(one, low), high) for one in found)
+
+    @property
+    def error_rate(self) -> float | None:
+        """Failed / finished, as a share of 1."""
+        return rate(self.sums.failed, self.sums.ok + self.sums.failed) if self.sums else None
+
+
+class Kept(NamedTuple):
+    """From when on samples themselves are kept (None: none is), and from when on rollups of ``tier``, the finest."""
+
+    samples_since: int | None = None
+    tier: Tier = "hour"
+    since: int | None = None
+
+    @property
+    def first(self) -> int | None:
+        """From when on anything is kept."""
+        return min((one for one in (self.samples_since, self.since) if one is not None), default=None)
+
+    def note(self, span: Span) -> tuple[int | None, Tier] | None:
+        """Until when the samples of a span are deleted (None: all of it), and the tier that is left of them."""
+        if self.since is None or self.since >= span.until:
+            return None
+        begin = max(span.since, self.since)
+        if self.samples_since is None or self.samples_since >= span.until:
+            return None, self.tier
+        return (self.samples_since, self.tier) if self.samples_since - begin >= LENGTH_MS[self.tier] else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Portrait:
+    """One endpoint over ``span``; ``connection`` names a lane: ``warm`` or ``cold``.
+
+    ``whole`` is all lanes together: only its counts and its headroom mean anything. ``lanes`` has those with samples,
+    the endpoint's own first. ``levels`` is by lane and graph; None: no trusted ok sample in that slice. ``samples``
+    counts by slice, ``troubles`` by outcome and slice, those that are not ok alone. ``headroom`` is the least by slice
+    (a share of 1), ``stalls`` the longest gap by lane and slice, ms. ``places`` is by vantage, then by lane.
+    """
+
+    span: Span
+    tier: Tier | Literal["sample"]
+    cut: Cut
+    whole: Stretch
+    lanes: Mapping[str, Stretch]
+    before: Mapping[str, Stretch]
+    before_whole: Stretch
+    levels: Mapping[str, Mapping[Graph, Sequence[Levels | None]]]
+    samples: Sequence[int]
+    troubles: Mapping[str, Sequence[int]]
+    failed: Sequence[int]
+    headroom: Sequence[float | None]
+    stalls: Mapping[str, Sequence[float | None]]
+    places: Mapping[str, Mapping[str, Stretch]]
+    kept: Kept = Kept()  # noqa: RUF009 - frozen
+
+    def shift(self, lane: str, metric: str) -> Shift | None:
+        """How the span's median stands to that of the span before."""
+        if lane not in self.lanes or lane not in self.before:
+            return None
+        return shift(self.lanes[lane].sketch(metric), self.before[lane].sketch(metric))
+
+
+def tier_for(span: Span, oldest: Mapping[Tier, int | None]) -> Tier:
+    """The coarsest tier that draws a span in `LEAST_SLICES`, at least; the finest that is kept where none does."""
+    least = finest(span, oldest)
+    choices = [one for one in TIERS[:3] if TIERS.index(one) >= TIERS.index(least)]
+    return next((one for one in reversed(choices) if span.length_ms >= LEAST_SLICES * LENGTH_MS[one]), least)
+
+
+def stretch(found: Found, wanted: Iterable[LaneKey]) -> Stretch:
+    """Some lanes together: rows of the same name, whose model was changed, or which are of several vantages."""
+    sums: Sums | None = None
+    sketches: dict[str, Sketch] = {}
+    for lane in wanted:
+        if (own := found.totals.get(lane)) is not None:
+            sums = own if sums is None else added(sums, own)
+        for metric, sketch in found.sketches.get(lane, {}).items():
+            sketches[metric] = sketches[metric] + sketch if metric in sketches else sketch
+    return Stretch(sums, sketches)
+
+
+def portrait(
+    span: Span,
+    tier: Tier | Literal["sample"],
+    cut: Cut,
+    found: Found,
+    before: Found,
+    vantages: Mapping[int, str],
+    own_lane: str,
+    kept: Kept,
+) -> Portrait:
+    """The portrait of what was found in a span and in the one before; ``vantages`` is by the ids of endpoints' rows."""
+    order = ("warm", "cold") if own_lane == "warm" else ("cold", "warm")
+    lanes = {lane: [key for key in found.totals if key[1] == lane] for lane in order}
+    shown = {lane: keys for lane, keys in lanes.items() if keys}
+    return Portrait(
+        span=span,
+        tier=tier,
+        cut=cut,
+        whole=stretch(found, found.totals),
+        lanes={lane: stretch(found, keys) for lane, keys in shown.items()},
+        before={lane: stretch(before, [key for key in before.totals if key[1] == lane]) for lane in lanes},
+        before_whole=stretch(before, before.totals),
+        levels={lane: {graph: _levels(found, cut, keys, graph) for graph in GRAPHS} for lane, keys in shown.items()},
+        samples=_counts(found.slices, cut, lambda sums: sums.samples),
+        troubles=_troubles(found.outcomes, cut),
+        failed=_counts(found.slices, cut, lambda sums: sums.failed),
+        headroom=_least(found.slices, cut),
+        stalls={lane: _stalls(found.slices, cut, lane) for lane in shown},
+        places=_places(found, vantages),
+        kept=kept,
+    )
+
+
+def _levels(found: Found, cut: Cut, keys: Sequence[LaneKey], graph: Graph) -> tuple[Levels | None, ...]:
+    sketches: dict[int, Sketch] = {}
+    for key in keys:
+        for place, held in found.sliced.get(key, {}).items():
+            if sketch := held.get(graph):
+                sketches[place] = sketches[place] + sketch if place in sketches else sketch
+    worst: dict[int, float] = {}
+    of_lane = set(keys)
+    for one in found.slices:
+        value = one.sums.ttft_ms_max if graph == "ttft_ms" else one.sums.tokens_per_s_min
+        if value is not None and (one.endpoint_id, one.connection) in of_lane:
+            known = worst.get(one.place, value)
+            worst[one.place] = max(known, value) if graph == "ttft_ms" else min(known, value)
+    levels: list[Levels | None] = [None] * cut.count
+    for place, sketch in sketches.items():
+        median, bad, worse = sketch.quantiles(*SHARES[graph])
+        if 0 <= place < cut.count and median is not None and bad is not None and worse is not None:
+            end = worst.get(place, worse)
+            hold = min if graph == "ttft_ms" else max  # the worst is exact
+            levels[place] = Levels(hold(median, end), hold(bad, end), hold(worse, end), end)
+    return tuple(levels)
+
+
+def _counts(slices: Iterable[Slice], cut: Cut, of: Callable[[Sums], int]) -> tuple[int, ...]:
+    counts = [0] * cut.count
+    for one in slices:
+        if 0 <= one.place < cut.count:
+            counts[one.place] += of(one.sums)
+    return tuple(counts)
+
+
+def _least(slices: Iterable[Slice], cut: Cut) -> tuple[float | None, ...]:
+    least: list[float | None] = [None] * cut.count
+    for one in slices:
+        value = one.sums.headroom_min
+        if value is not None and 0 <= one.place < cut.count:
+            known = least[one.place]
+            least[one.place] = value if known is None else min(known, value)
+    return tuple(least)
+
+
+def _stalls(slices: Iterable[Slice], cut: Cut, lane: str) -> tuple[float | None, ...]:
+    longest: list[float | None] = [None] * cut.count
+    for one in slices:
+        value = one.sums.gap_max_ms_max
+        if value is not None and one.connection == lane and 0 <= one.place < cut.count:
+            longest[one.place] = max(longest[one.place] or 0.0, value)
+    return tuple(longest)
+
+
+def _troubles(outcomes: Mapping[int, Mapping[str, int]], cut: Cut) -> dict[str, tuple[int, ...]]:
+    found: dict[str, list[int]] = {}
+    for place, counts in outcomes.items():
+        for outcome, count in counts.items():
+            if outcome != "ok" and count and 0 <= place < cut.count:
+                found.setdefault(outcome, [0] * cut.count)[place] += count
+    return {outcome: tuple(counts) for outcome, counts in found.items()}
+
+
+def _places(found: Found, vantages: Mapping[int, str]) -> dict[str, dict[str, Stretch]]:
+    """Each vantage's lanes, and under ``""`` all of its lanes together, for the counts."""
+    places: dict[str, dict[str, Stretch]] = {}
+    for vantage in sorted({vantages[key[0]] for key in found.totals if key[0] in vantages}):
+        keys = [key for key in found.totals if vantages.get(key[0]) == vantage]
+        lanes = {lane: stretch(found, [key for key in keys if key[1] == lane]) for lane in {key[1] for key in keys}}
+        places[vantage] = {**lanes, "": stretch(found, keys)}
+    return places

@@ -1,0 +1,123 @@
+"""Week: hour by weekday, in a time zone: what each local hour of the week is usually like; pure."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from typing import Final, Literal
+
+from probes.stats.quantiles import rate
+from probes.stats.rollup import LENGTH_MS, bucket_of
+from probes.stats.sketch import Sketch
+from probes.stats.time_range import Span
+
+Measure = Literal["ttft_ms", "tokens_per_s", "errors"]
+MEASURES: Final[tuple[Measure, ...]] = ("ttft_ms", "tokens_per_s", "errors")
+
+Hour = tuple[int, int]
+"""Weekday (0 is Monday) and hour of the day."""
+
+HOUR_MS: Final = LENGTH_MS["hour"]
+DAY_MS: Final = LENGTH_MS["day"]
+WEEK_MS: Final = 7 * DAY_MS
+LEAST_MS: Final = 4 * WEEK_MS
+DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+SHADES: Final = "░▒▓█"
+"""From the best quarter to the worst."""
+
+EVEN: Final = 1.02
+"""Cells that differ by no more than this, which a sketch cannot tell apart, have one shade."""
+
+_THURSDAY: Final = 3  # the weekday of the epoch
+
+Cells = tuple[tuple[float | None, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Week:
+    """``cells[weekday][hour]``, Monday first; None where there is no data.
+
+    Medians of ``ttft_ms`` or ``tokens_per_s``, or of ``errors`` the error rate as a share of 1.
+    """
+
+    measure: Measure
+    span: Span
+    cells: Cells
+
+    @property
+    def bounds(self) -> tuple[float, ...]:
+        """Best to worst in four equal steps, in ratio (of errors: in difference): five bounds; none without data."""
+        known = [value for row in self.cells for value in row if value is not None]
+        if not known:
+            return ()
+        low, high = min(known), max(known)
+        if self.measure == "errors":
+            return tuple(low + (high - low) * step / len(SHADES) for step in range(len(SHADES) + 1))
+        steps = [low * (high / low) ** (step / len(SHADES)) for step in range(len(SHADES) + 1)]
+        return tuple(steps if self.measure == "ttft_ms" else reversed(steps))
+
+    def shade(self, value: float) -> str:
+        """The shade of a cell; darker is worse."""
+        bounds = self.bounds
+        if self.is_even:
+            return SHADES[0]
+        worse = sum(value > bound if bounds[-1] > bounds[0] else value < bound for bound in bounds[1:-1])
+        return SHADES[worse]
+
+    @property
+    def is_even(self) -> bool:
+        """Whether the best and the worst cell are as good as equal."""
+        bounds = self.bounds
+        if not bounds or self.measure == "errors":
+            return not bounds or bounds[0] == bounds[-1]
+        return max(bounds) <= EVEN * min(bounds)
+
+
+def week_span(span: Span) -> Span:
+    """The full hours of a span; of one shorter than a week, of the 28 days up to its end."""
+    until = bucket_of("hour", span.until - 1) + HOUR_MS
+    since = bucket_of("hour", span.since)
+    return Span(since if span.length_ms >= WEEK_MS else until - LEAST_MS, until)
+
+
+def hours_of_week(zone: tzinfo | None = None) -> Callable[[int], Hour]:
+    """What makes of an instant (ms since the epoch) its weekday and hour in a zone; None: this machine's.
+
+    The zone is asked twice a day, and for each hour of a day on which its clocks are changed.
+    """
+    offsets: dict[int, int | None] = {}
+
+    def hour(at: int) -> Hour:
+        day = at // DAY_MS
+        if day not in offsets:
+            first, last = _offset(day * DAY_MS, zone), _offset(day * DAY_MS + DAY_MS - 1, zone)
+            offsets[day] = first if first == last else None
+        offset = offsets[day]
+        hours = (at + (_offset(at, zone) if offset is None else offset)) // HOUR_MS
+        return (hours // 24 + _THURSDAY) % 7, hours % 24
+
+    return hour
+
+
+def _offset(at: int, zone: tzinfo | None) -> int:
+    """What local clocks are ahead of UTC, ms."""
+    ahead = datetime.fromtimestamp(at / 1000, UTC).astimezone(zone).utcoffset()
+    return round(ahead.total_seconds() * 1000) if ahead else 0
+
+
+def week_of_sketches(measure: Measure, span: Span, hours: Mapping[Hour, Sketch]) -> Week:
+    """The medians of the local hours of the week."""
+    return Week(measure, span, _cells({hour: sketch.quantile(0.5) for hour, sketch in hours.items()}))
+
+
+def week_of_counts(span: Span, counts: Iterable[tuple[int, int, int]], hour: Callable[[int], Hour]) -> Week:
+    """The error rates, from the beginning, the failed samples and the finished ones of each hour."""
+    parts: dict[Hour, list[int]] = {}
+    for at, failed, finished in counts:
+        sums = parts.setdefault(hour(at), [0, 0])
+        sums[0] += failed
+        sums[1] += finished
+    return Week("errors", span, _cells({place: rate(*sums) for place, sums in parts.items()}))
+
+
+def _cells(found: Mapping[Hour, float | None]) -> Cells:
+    return tuple(tuple(found.get((day, hour)) for hour in range(24)) for day in range(len(DAYS)))

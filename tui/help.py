@@ -1,0 +1,260 @@
+"""Help: every key and every formula, searchable, over whatever is on the screen."""
+
+from textwrap import wrap
+from typing import ClassVar, Final, Literal, NamedTuple
+
+from rich.segment import Segment
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.events import Resize
+from textual.geometry import Size
+from textual.screen import ModalScreen
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widgets import Input
+
+from probes.certificate import Certificate
+from probes.definitions import Definition, sections
+from probes.text import line
+from tui.compare.keys import COMPARE_KEYS
+from tui.endpoint.keys import ENDPOINT_KEYS, SAMPLE_KEYS
+from tui.keymap import KEYS, RACE_KEYS, SECTIONS
+from tui.style.format import moment
+
+NAME_WIDTH: Final = 20
+
+Part = Literal["title", "name", "formula", "text"]
+Row = list[tuple[str, Part]]
+
+
+class Entry(NamedTuple):
+    """One key or one word: what it is called, its formula ("" for none), and what there is to say of it."""
+
+    name: str
+    formula: str
+    text: str
+
+
+class Chapter(NamedTuple):
+    """Entries under one title."""
+
+    title: str
+    entries: tuple[Entry, ...]
+
+
+def chapters(query: str = "", certificate: Certificate | None = None) -> tuple[Chapter, ...]:
+    """Keys, this machine's accuracy, definitions; of all only those in which every word of the query occurs.
+
+    What has the query in its name comes first, chapters with such an entry too.
+    """
+    found = []
+    for chapter in (*_keys(), _accuracy(certificate), *_definitions()):
+        kept = [entry for entry in chapter.entries if _matches(chapter.title, entry, query)]
+        if kept:
+            kept.sort(key=lambda entry: not _names(entry, query))
+            found.append(Chapter(chapter.title, tuple(kept)))
+    return tuple(sorted(found, key=lambda chapter: not _names(chapter.entries[0], query)))
+
+
+def _names(entry: Entry, query: str) -> bool:
+    return query.lower().strip() in entry.name.lower()
+
+
+def _matches(title: str, entry: Entry, query: str) -> bool:
+    text = " ".join((title, *entry)).lower()
+    return all(word in text for word in query.lower().split())
+
+
+def _keys() -> list[Chapter]:
+    return [
+        Chapter(
+            f"Keys: {section.lower()}",
+            tuple(
+                Entry(key.shown, "", key.help)
+                for key in (*KEYS, *RACE_KEYS, *COMPARE_KEYS, *ENDPOINT_KEYS, *SAMPLE_KEYS)
+                if key.section == section
+            ),
+        )
+        for section in SECTIONS
+    ]
+
+
+def _accuracy(found: Certificate | None) -> Chapter:
+    """What the newest selftest found, load by load."""
+    if found is None:
+        how = "Not measured yet: run `inftop selftest`, some two minutes on a quiet machine."
+        return Chapter("Accuracy of this machine", (Entry("selftest", "", how),))
+    at = f"{moment(found.measured_at)} on {line(found.host)}, {line(found.system)}, inftop {line(found.version)}"
+    redrawn = "with the dashboard redrawing" if found.screen else "without a dashboard"
+    reader = f", sockets read by {line(found.reader)}" if found.reader else ""
+    loads = tuple(Entry(f"{one.load} tokens/s", "", one.errors.words) for one in found.measured)
+    return Chapter(
+        "Accuracy of this machine", (Entry("selftest", "", f"{found.verdict}. {at}, {redrawn}{reader}."), *loads)
+    )
+
+
+def _definitions() -> list[Chapter]:
+    return [Chapter(one.title, tuple(_entry(definition) for definition in one.definitions)) for one in sections()]
+
+
+def _entry(one: Definition) -> Entry:
+    formula = f"= {one.formula}" if one.formula else ""
+    unit = f"[{one.unit}]" if one.unit else ""
+    columns = ", ".join(one.columns)
+    about = f"Column{'s' if len(one.columns) > 1 else ''} {columns}, from: {one.source}." if columns else ""
+    return Entry(one.word, " ".join(part for part in (formula, unit) if part), f"{one.text} {about}".strip())
+
+
+def rows(shown: tuple[Chapter, ...], width: int) -> list[Row]:
+    """The chapters as rows of at most ``width`` cells: names on the left, formulas and texts wrapped beside them."""
+    if not shown:
+        return [[("Nothing of that is defined.", "text")]]
+    found: list[Row] = []
+    for chapter in shown:
+        found.append([(chapter.title, "title")])
+        for entry in chapter.entries:
+            found += _entry_rows(entry, width)
+        found.append([])
+    return found
+
+
+def _entry_rows(entry: Entry, width: int) -> list[Row]:
+    beside = max(width - NAME_WIDTH, 10)
+    said: Row = [(row, "formula") for row in wrap(entry.formula, beside, break_on_hyphens=False)]
+    said += [(row, "text") for row in wrap(entry.text, beside, break_on_hyphens=False)]
+    return [
+        [(f"{entry.name if place == 0 else '':{NAME_WIDTH - 1}} ", "name"), piece] for place, piece in enumerate(said)
+    ]
+
+
+class Page(ScrollView):
+    """Chapters, wrapped once for each width and search."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"page--title", "page--name", "page--formula", "page--text"}
+    DEFAULT_CSS = """
+    Page {
+        overflow-x: hidden;
+        overflow-y: scroll;
+        scrollbar-size-vertical: 1;
+        .page--title { color: $accent; text-style: bold; }
+        .page--name { color: $primary; text-style: bold; }
+        .page--formula { color: $foreground; }
+        .page--text { color: $text-muted; }
+    }
+    """
+
+    def __init__(self, shown: tuple[Chapter, ...], *, id: str | None = None) -> None:  # noqa: A002  # Textual's own name
+        super().__init__(id=id)
+        self._chapters = shown
+        self._rows: list[Row] = []
+
+    def show(self, shown: tuple[Chapter, ...]) -> None:
+        """Show these chapters from the top."""
+        self._chapters = shown
+        self._wrap()
+        self.scroll_home(animate=False)
+
+    def on_resize(self, event: Resize) -> None:
+        """Wrap for the new width."""
+        del event
+        self._wrap()
+
+    def _wrap(self) -> None:
+        width = self.scrollable_content_region.width
+        self._rows = rows(self._chapters, width)
+        self.virtual_size = Size(width, len(self._rows))
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """One row of the page."""
+        place, width, base = y + self.scroll_offset.y, self.size.width, self.rich_style
+        row = self._rows[place] if place < len(self._rows) else []
+        painted = [
+            Segment(text, base + self.get_component_rich_style(f"page--{part}", partial=True)) for text, part in row
+        ]
+        return Strip(painted).adjust_cell_length(width, base)
+
+
+class HelpScreen(ModalScreen[None]):
+    """Keys and formulas. ``/`` searches; Escape leaves the search, then the help."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Close"),
+        Binding("q,question_mark,f1", "dismiss", "Close", show=False),
+        Binding("slash", "search", "Search"),
+        Binding("down,j", "scroll(1)", "Down", show=False),
+        Binding("up,k", "scroll(-1)", "Up", show=False),
+        Binding("pagedown,space", "page(1)", "Page down", show=False),
+        Binding("pageup", "page(-1)", "Page up", show=False),
+        Binding("home", "ends(-1)", "Top", show=False),
+        Binding("end", "ends(1)", "Bottom", show=False),
+    ]
+    DEFAULT_CSS = """
+    HelpScreen {
+        align: center middle;
+        background: $background 60%;
+        #box {
+            width: 100%; max-width: 116; height: 100%; max-height: 60;
+            background: $surface; border: round $border; padding: 0 1;
+            border-title-color: $foreground; border-subtitle-color: $text-muted;
+        }
+        #query { height: 1; border: none; padding: 0; background: $surface; }
+        #query:focus { background: $panel; }
+        #page { height: 1fr; margin-top: 1; }
+    }
+    """
+
+    def __init__(self, certificate: Certificate | None = None) -> None:
+        super().__init__()
+        self._certificate = certificate
+        self._page = Page(chapters(certificate=certificate), id="page")
+        self._query = Input(placeholder="/ to search", id="query", select_on_focus=False)
+
+    def compose(self) -> ComposeResult:
+        """A box with the search line and the page."""
+        with Vertical(id="box") as box:
+            box.border_title = "Help: keys and definitions"
+            box.border_subtitle = "/ search   ↑ ↓ scroll   Esc close"
+            yield self._query
+            yield self._page
+
+    def on_mount(self) -> None:
+        """Keys scroll until a search is asked for."""
+        self._page.focus()
+
+    @on(Input.Changed)
+    def _search(self, event: Input.Changed) -> None:
+        self._page.show(chapters(event.value, self._certificate))
+
+    @on(Input.Submitted)
+    def _keep(self) -> None:
+        self._page.focus()
+
+    def action_leave(self) -> None:
+        """Leave the search, or where there is none the help."""
+        if self._query.has_focus or self._query.value:
+            self._query.value = ""
+            self._page.focus()
+        else:
+            self.dismiss()
+
+    def action_search(self) -> None:
+        """Type what to look for."""
+        self._query.focus()
+
+    def action_scroll(self, rows: int) -> None:
+        """Move the text by so many rows."""
+        self._page.scroll_relative(y=rows, animate=False)
+
+    def action_page(self, pages: int) -> None:
+        """Move the text by so many pages."""
+        self._page.scroll_relative(y=pages * max(self._page.size.height - 2, 1), animate=False)
+
+    def action_ends(self, side: int) -> None:
+        """Go to the top (-1) or the bottom (1)."""
+        if side < 0:
+            self._page.scroll_home(animate=False)
+        else:
+            self._page.scroll_end(animate=False)

@@ -1,1 +1,0 @@
-"""Panels: regions of a screen; a slice of the dashboard in, widgets updated."""

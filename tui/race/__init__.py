@@ -1,0 +1,1 @@
+"""The race page: choose a race, watch it, know who won, replay it."""

@@ -1,0 +1,211 @@
+"""RaceBoard: what has been told of a race so far, lane by lane; news in, a frozen picture of each lane out; pure."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from probes.outcome import Outcome
+from probes.race.progress import Progress
+from probes.race.request import RaceWish
+from probes.race.updates import LaneNews, LaneState, Phase, Piece, RaceNews
+from probes.race.verdict import Verdict
+from probes.sample import Sample
+
+SLICE_MS: Final = 250
+"""How long one column of a speed history lasts: as long as the speedometer looks back."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaneBoard:
+    """One lane as it is drawn. ``speeds`` has a value per `SLICE_MS` since the gun, None where nothing was told.
+
+    ``place`` is its place at the finish; while others still run, that among those that have come in. ``ended`` is why
+    the race is over without an end of this lane.
+    """
+
+    name: str
+    state: LaneState = "preparing"
+    progress: Progress = field(default_factory=lambda: Progress(0.0))
+    speeds: tuple[float | None, ...] = ()
+    sample: Sample | None = None
+    place: int | None = None
+    ended: str | None = None
+
+    @property
+    def is_well(self) -> bool:
+        """Whether it has finished with a complete and right answer."""
+        return self.sample is not None and self.sample.outcome is Outcome.OK and self.sample.expect_ok is not False
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether it is over without one."""
+        return self.sample is not None and not self.is_well
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """How far a lane is behind the leader: by ``chars``, and by ``ms`` since the leader had as many; None unknown."""
+
+    lane: str
+    chars: int
+    ms: float | None
+
+
+class RaceBoard:
+    """Takes news as it comes; nothing that was said is ever joined or copied again but by who wants it whole."""
+
+    def __init__(self) -> None:
+        self.wish: RaceWish | None = None
+        self.phase: Phase = "preparing"
+        self.heat = 0
+        self.last: RaceNews | None = None
+        self.samples: dict[int, dict[str, Sample]] = {}
+        self._lanes: dict[str, _Lane] = {}
+
+    def tell(self, news: RaceNews) -> bool:
+        """Take news; true where a heat begins with it, or another race, and everything said before is gone."""
+        anew = self.last is None or news.started_at != self.last.started_at
+        fresh = anew or news.heat != self.heat
+        if anew:
+            self.samples = {}
+        if fresh:
+            self._lanes = {name: _Lane(name) for name in news.wish.lanes}
+        self.last, self.wish, self.phase, self.heat = news, news.wish, news.phase, news.heat
+        for told in news.lanes:
+            if (lane := self._lanes.get(told.name)) is not None:
+                lane.tell(told)
+                if told.sample is not None:
+                    self.samples.setdefault(news.heat, {})[told.name] = told.sample
+        return fresh
+
+    def rewind(self) -> None:
+        """Forget what was said in this heat, and keep the samples of all: it is about to be told again."""
+        self.heat = 0
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What the heats so far show."""
+        return self.last.verdict if self.last else None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The lanes, in the order of the wish."""
+        return tuple(self._lanes)
+
+    @property
+    def elapsed_ms(self) -> float:
+        """Since the gun: what the lane that is furthest in time knows."""
+        return max((one.progress.at_ms for one in self._lanes.values()), default=0.0)
+
+    def lane(self, name: str) -> LaneBoard:
+        """One lane as it stands. Raises KeyError."""
+        one = self._lanes[name]
+        ended = None
+        if self.phase == "over" and one.sample is None:
+            ended = (self.last.stopped if self.last else None) or "the race is over"
+        place = one.place or self._place(name)
+        return LaneBoard(name, one.state, one.progress, tuple(one.speeds), one.sample, place, ended)
+
+    def lanes(self) -> tuple[LaneBoard, ...]:
+        """All of them, in the order of the wish."""
+        return tuple(self.lane(name) for name in self._lanes)
+
+    def pieces(self, name: str) -> Sequence[Piece]:
+        """All that a lane said in this heat, in order; the answer anew where a draft replaced it."""
+        return self._lanes[name].pieces
+
+    def answer(self, name: str) -> str:
+        """The answer of a lane, whole."""
+        return "".join(piece.text for piece in self._lanes[name].pieces if piece.kind == "answer")
+
+    def standing(self) -> tuple[str, ...]:
+        """The lanes from the first to the last: who has come in, then who has written more, then who has failed."""
+        return tuple(one.name for one in sorted(self.lanes(), key=_ahead))
+
+    def gaps(self) -> tuple[Gap, ...]:
+        """How far the others are behind the leader, in their standing; nothing before anybody has written."""
+        first, *others = self.standing() or ("",)
+        if not others or not (leader := self._lanes[first]).progress.chars:
+            return ()
+        return tuple(self._gap(leader, self._lanes[name]) for name in others)
+
+    def _gap(self, leader: "_Lane", lane: "_Lane") -> Gap:
+        behind = leader.progress.chars - lane.progress.chars
+        if leader.is_in and lane.is_in:  # both came in: by how much later
+            return Gap(lane.name, behind, lane.progress.at_ms - leader.progress.at_ms)
+        if lane.has_failed or behind < 0:
+            return Gap(lane.name, behind, None)
+        passed = leader.passed(max(lane.progress.chars, 1))
+        return Gap(lane.name, behind, None if passed is None else max(0.0, lane.progress.at_ms - passed))
+
+    def _place(self, name: str) -> int | None:
+        lane = self._lanes[name]
+        if not lane.is_in:
+            return None
+        sooner = (one for one in self._lanes.values() if one.is_in and one.progress.at_ms < lane.progress.at_ms)
+        return 1 + sum(1 for _ in sooner)
+
+
+class _Lane:
+    """One lane, growing."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.state: LaneState = "preparing"
+        self.progress = Progress(0.0)
+        self.speeds: list[float | None] = []
+        self.sample: Sample | None = None
+        self.place: int | None = None
+        self.pieces: list[Piece] = []
+        self._at: list[float] = []
+        self._chars: list[int] = []
+
+    @property
+    def is_in(self) -> bool:
+        return self.sample is not None and not self.has_failed
+
+    @property
+    def has_failed(self) -> bool:
+        sample = self.sample
+        return sample is not None and (sample.outcome is not Outcome.OK or sample.expect_ok is False)
+
+    def tell(self, told: LaneNews) -> None:
+        self.state, self.progress, self.sample, self.place = told.state, told.progress, told.sample, told.place
+        append(self.pieces, told.pieces)
+        at, chars = told.progress.at_ms, told.progress.chars
+        if chars > (self._chars[-1] if self._chars else 0):
+            self._at.append(at)
+            self._chars.append(chars)
+        if told.progress.tokens_per_s is not None and (told.sample is None or told.pieces):
+            place = int(at // SLICE_MS)
+            self.speeds.extend([None] * (place + 1 - len(self.speeds)))
+            self.speeds[place] = told.progress.tokens_per_s
+
+    def passed(self, chars: int) -> float | None:
+        """When it had so many characters (ms since the gun), on a straight line between two news; None: not yet."""
+        after = bisect_left(self._chars, chars)
+        if after == len(self._chars):
+            return None
+        at, had = self._at[after], self._chars[after]
+        before_at, before = (self._at[after - 1], self._chars[after - 1]) if after else (self.progress.ttft_ms or at, 0)
+        return before_at + (at - before_at) * (chars - before) / (had - before)
+
+
+def append(said: list[Piece], pieces: Iterable[Piece]) -> bool:
+    """Put new pieces at the end of what was said; true where a draft took the place of what stood there."""
+    new = list(pieces)
+    draft = max((place for place, piece in enumerate(new) if piece.draft), default=None)
+    if draft is None:
+        said.extend(new)
+        return False
+    said[:] = [piece for piece in (*said, *new[:draft]) if piece.kind != "answer"]
+    said.extend(new[draft:])
+    return True
+
+
+def _ahead(lane: LaneBoard) -> tuple[int, float, float]:
+    """The sort key of a standing."""
+    if lane.is_well:
+        return (0, lane.place or 0, lane.progress.at_ms)
+    return (2 if lane.has_failed else 1, -lane.progress.chars, lane.progress.ttft_ms or 0.0)

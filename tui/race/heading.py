@@ -1,0 +1,72 @@
+"""RaceHeading: the top line of the race view: what is raced on, and how it stands."""
+
+from collections.abc import Sequence
+
+from probes.race.request import RaceWish
+from probes.race.updates import RaceNews
+from tui.race.board import RaceBoard
+from tui.race.form import RaceForm
+from tui.race.lane_words import seconds
+from tui.race.model import ShownRace
+from tui.style.format import number
+from tui.widgets.plate import Piece, Row
+
+
+def of_form(form: RaceForm, width: int) -> Row:
+    """While a race is chosen: what it lacks, or how it is started."""
+    try:
+        wish = form.wish()
+    except ValueError as error:
+        return _line([("next race", "figure")], [(str(error), "warning")], width)
+    return _line(_about(wish, None), [("s starts it", "success")], width)
+
+
+def of_kept(width: int) -> Row:
+    """Over the list of kept races."""
+    return _line([("kept races", "figure")], [], width)
+
+
+def of_race(shown: ShownRace, next_heats: int, width: int) -> Row:
+    """While a race is on the course, live or told again; or asked for, and the engine has not said a word of it."""
+    news, replay = shown.news, shown.replay
+    if replay is None and shown.asked is not None:
+        return _line(_about(shown.asked, None), [("◌ asking the engine", "label")], width)
+    if news is None:
+        return _line([], [], width)
+    if replay is None:
+        words = f"next: {next_heats} heat{'s' if next_heats > 1 else ''}   "
+        again = [] if news.wish.heats == next_heats else [(words, "label")]
+        return _line(_about(news.wish, news.heat), [*again, _phase(news, shown.board)], width)
+    held = "▶" if replay.playing else "‖"
+    where = f"{seconds(replay.position_ms)} / {seconds(replay.length_ms)} "
+    if replay.is_over and replay.next_heat is not None:
+        where = f"◍ heat {replay.next_heat} follows "
+    right: list[Piece] = [(" REPLAY ", "badge"), (f" {held} {replay.speed:g}×  ", "figure"), (where, "label")]
+    return _line(_about(news.wish, news.heat), right, width)
+
+
+def _phase(news: RaceNews, board: RaceBoard) -> Piece:
+    match news.phase:
+        case "preparing":
+            return "◌ opening connections", "label"
+        case "between":
+            return "◍ the next heat follows", "label"
+        case "over":
+            return "⚑ over", "success"
+    return f"● {seconds(board.elapsed_ms)}", "success"
+
+
+def _about(wish: RaceWish, heat: int | None) -> list[Piece]:
+    heats = f"{wish.most_heats} heat{'' if wish.most_heats == 1 else 's'}"
+    run = heats if heat is None else f"heat {max(heat, 1)} of {wish.most_heats}"
+    pieces: list[Piece] = [
+        (wish.prompt_name or "own prompt", "figure"),
+        (f" · {number(wish.max_output_tokens)} tokens · {run}", "label"),
+    ]
+    return [*pieces, (" · cold", "warning")] if wish.cold else pieces
+
+
+def _line(left: Sequence[Piece], right: Sequence[Piece], width: int) -> Row:
+    first: list[Piece] = [(" RACE ", "badge"), ("  ", "label"), *left]
+    used = sum(len(text) for text, _ in (*first, *right))
+    return (*first, (" " * max(1, width - used), "label"), *right)

@@ -1,0 +1,184 @@
+"""RaceCourse: a race as it is seen: the course, the gap, the lanes side by side; and, once it is over, its results."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.geometry import Size
+
+from probes.endpoint import Price
+from probes.sample import Sample
+from tui.exporting import save
+from tui.race.board import Gap, LaneBoard, RaceBoard
+from tui.race.lane import LanePanel, track
+from tui.race.lane_words import LETTERS, seconds
+from tui.race.results import RaceResults
+from tui.style.format import number
+from tui.widgets.plate import Piece, Plate, Row
+from tui.widgets.spark import nice_ceiling
+
+LEAST_TEXT: Final = 7
+"""Rows that the lanes keep below the results: a line above, a name of two rows, four of text."""
+
+LEAST_SCALE: Final = 100.0
+"""Tokens/s at the top of the shared scale before anybody has shown to be faster."""
+
+
+@dataclass(frozen=True, slots=True)
+class Who:
+    """What a lane is called by: provider and model; and its price."""
+
+    provider: str
+    model: str
+    price: Price | None = None
+
+
+class RaceCourse(Vertical):
+    """Draws a `RaceBoard`, lane by lane. The lane that is marked is scrolled and copied."""
+
+    DEFAULT_CSS = """
+    RaceCourse {
+        height: 1fr;
+        #track { height: 4; margin: 0 1; }
+        #gap { margin: 0 1; }
+        #lanes { height: 1fr; border-top: solid $border-blurred; }
+        RaceResults { display: none; }
+        &.-over RaceResults { display: block; }
+        &.-over #gap { display: none; }
+    }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id)
+        self.marked = 0
+        self.order: tuple[str, ...] = ()
+        self._track = Plate(id="track")
+        self._gap = Plate(id="gap")
+        self._results = RaceResults(id="results")
+        self._lanes = Horizontal(id="lanes")
+        self._panels: list[LanePanel] = []
+        self._board: RaceBoard | None = None
+
+    def compose(self) -> ComposeResult:
+        """Course, gap, results, lanes."""
+        yield self._track
+        yield self._gap
+        yield self._results
+        yield self._lanes
+
+    def begin(self, lanes: Sequence[str]) -> None:
+        """Another race, heat or order of lanes: as many empty panels as it takes."""
+        self.order = tuple(lanes)
+        self.marked = min(self.marked, max(len(self.order) - 1, 0))
+        while len(self._panels) > len(self.order):
+            self._panels.pop().remove()
+        while len(self._panels) < len(self.order):
+            panel = LanePanel(len(self._panels))
+            self._panels.append(panel)
+            self._lanes.mount(panel)
+        for panel in self._panels:
+            panel.begin()
+        self._track.styles.height = len(self.order)
+
+    def show(
+        self,
+        board: RaceBoard,
+        who: Mapping[str, Who],
+        samples: Mapping[int, Mapping[str, Sample]],
+    ) -> None:
+        """Draw it as it stands; ``samples`` are those of each heat, by lane."""
+        news = board.last
+        if news is None or not set(self.order) <= set(board.names):
+            return
+        self._board = board
+        over = news.phase == "over"
+        self.set_class(over, "-over")
+        lanes = [board.lane(name) for name in self.order]
+        top = max((speed or 0.0 for lane in lanes for speed in lane.speeds), default=0.0)
+        top = nice_ceiling(max(top, LEAST_SCALE))
+        self._track.draw(track(lanes, news.wish.max_output_tokens, self._track.size.width))
+        if over:
+            prices = {name: one.price for name, one in who.items()}
+            room = Size(max(self.size.width - 2, 20), self.size.height - len(lanes) - LEAST_TEXT)
+            self._results.show(news, samples, self.order, prices, room)
+        else:
+            self._gap.draw([gap(board, self.order, self._gap.size.width)])
+        for place, (panel, lane) in enumerate(zip(self._panels, lanes, strict=True)):
+            panel.set_class(over, "-over")
+            panel.set_class(over and place == self.marked, "-focused")
+            known = who.get(lane.name)
+            model = f"{known.provider} · {known.model}" if known else ""
+            panel.show(lane, board.pieces(lane.name), model, top)
+
+    def mark(self, step: int) -> None:
+        """Mark the next lane."""
+        self.marked = (self.marked + step) % max(len(self.order), 1)
+
+    def move(self, rows: int) -> None:
+        """Scroll the answer of the marked lane."""
+        if self.marked < len(self._panels):
+            self._panels[self.marked].tail.move(rows)
+
+    def copy(self) -> None:
+        """The answer of the marked lane, to the clipboard."""
+        if self._board is not None and self.order:
+            name = self.order[self.marked]
+            self.app.copy_to_clipboard(self._board.answer(name))
+            self.notify(f"Copied the answer of {name}.", timeout=2, markup=False)
+
+    def save(self) -> None:
+        """The screen as a picture and the answers as text, to files."""
+        if self._board is None or (news := self._board.last) is None:
+            return
+        answers = {name: self._board.answer(name) for name in self.order}
+        words = news.verdict.words if news.verdict else ""
+        picture = self.app.export_screenshot(title=f"inftop race: {' : '.join(answers)}")
+        self.run_worker(self._save(news.started_at, picture, answers, words), group="save", exit_on_error=False)
+
+    async def _save(self, started_at: int, picture: str, answers: Mapping[str, str], words: str) -> None:
+        try:
+            drawn, said = await asyncio.to_thread(save, Path(), started_at, picture, answers, words)
+        except OSError as error:
+            self.notify(f"Nothing was saved: {error}", severity="error", markup=False)
+        else:
+            self.notify(f"{drawn}\n{said.name}", title="Saved", markup=False)
+
+
+def gap(board: RaceBoard, order: Sequence[str], width: int) -> Row:
+    """Who leads, and how far the others are behind: by characters, and by time; in fewer words where it is narrow."""
+    gaps = board.gaps()
+    first = board.lane(board.standing()[0])
+    if not gaps or first.has_failed:
+        nobody = all(lane.has_failed for lane in board.lanes())
+        return (("nobody finished" if nobody else "no word yet from any lane", "hint"),)
+    for narrow in (False, True):
+        done = "is in" if first.is_well else "leads"
+        pieces = [_letter(first.name, order), ("" if narrow else f"{first.name} ", "figure"), (done, "label")]
+        for one in gaps:
+            pieces += [("   ", "label"), _letter(one.lane, order), *_behind(one, first, board.lane(one.lane), narrow)]
+        if sum(len(text) for text, _ in pieces) <= width:
+            break
+    return tuple(pieces)
+
+
+def _behind(one: Gap, first: LaneBoard, lane: LaneBoard, narrow: bool) -> list[Piece]:
+    """How far one lane is behind the first."""
+    if lane.has_failed:
+        return [("is out", "error")]
+    late = "" if one.ms is None else seconds(one.ms)
+    if first.is_well and lane.is_well:
+        return [(f"+{late}", "figure"), ("" if narrow else " later", "label")]
+    if one.chars < 0:
+        return [("still writes", "label")]
+    if narrow:
+        return [(f"-{number(one.chars)}", "figure"), (f" {late}", "label")]
+    return [(f"{number(one.chars):>6}", "figure"), (" chars ", "label"), (f"{late:>8}", "figure"), (" behind", "label")]
+
+
+def _letter(name: str, order: Sequence[str]) -> Piece:
+    slot = order.index(name)
+    return (f"{LETTERS[slot]} ", f"slot{slot}")

@@ -1,0 +1,128 @@
+"""Replay: a race from the store, told again as news, at any pace, forward and back; pure, driven from outside."""
+
+from typing import Final
+
+from probes.race.heat import Heat, LaneResult
+from probes.race.progress import Track
+from probes.race.race import Race
+from probes.race.updates import LaneNews, Phase, RaceNews, pieces
+
+STEP_MS: Final = 50.0
+"""The longest time between two news, as in a race that is run."""
+
+SPEEDS: Final = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+
+
+class Replay:
+    """One heat of a race. ``position_ms`` is since the gun; ``speed`` is how much faster than the truth it runs.
+
+    ``rested_ms`` is how much real time has passed since it was over, but for that in which it was held. Raises
+    LookupError where the race has no such heat.
+    """
+
+    def __init__(self, race: Race, heat: int = 1, speed: float = 1.0) -> None:
+        found = next((one for one in race.heats if one.number == heat), None)
+        if found is None:
+            raise LookupError(f"the race has no heat {heat}")
+        self.race = race
+        self.heat: Heat = found
+        self.speed = speed
+        self.playing = True
+        self.position_ms = self.rested_ms = 0.0
+        self._lanes = [_Lane(one) for one in found.lanes]
+        self.length_ms = max((one.over_ms for one in self._lanes), default=0.0)
+
+    @property
+    def next_heat(self) -> int | None:
+        """The number of the heat after this one; None where this is the last."""
+        return min((one.number for one in self.race.heats if one.number > self.heat.number), default=None)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether everything has been told."""
+        return self.position_ms >= self.length_ms
+
+    def tick(self, elapsed_ms: float) -> list[RaceNews]:
+        """What happens in so much real time; nothing while it is held or over."""
+        if not self.playing:
+            return []
+        if self.is_over:
+            self.rested_ms += elapsed_ms
+            return []
+        return self.seek(self.position_ms + elapsed_ms * self.speed)
+
+    def seek(self, to_ms: float) -> list[RaceNews]:
+        """Go to this instant: the news since the position; where it lies behind that, all since the gun."""
+        to_ms, self.rested_ms = max(0.0, min(to_ms, self.length_ms)), 0.0
+        if to_ms < self.position_ms:
+            self.rewind()
+        told = []
+        while self.position_ms + STEP_MS < to_ms:
+            self.position_ms += STEP_MS
+            told.append(self._news())
+        self.position_ms = to_ms
+        return [*told, self._news()]
+
+    def rewind(self) -> None:
+        """Go back to the gun."""
+        self.position_ms = 0.0
+        self._lanes = [_Lane(one) for one in self.heat.lanes]
+
+    def pace(self, step: int) -> None:
+        """Run so many steps faster, or slower; the ends are ends."""
+        self.speed = SPEEDS[max(0, min(len(SPEEDS) - 1, SPEEDS.index(self.speed) + step))]
+
+    def _news(self) -> RaceNews:
+        race = self.race
+        phase: Phase = "running" if not self.is_over else "over" if self.next_heat is None else "between"
+        costs = [lane.sample.cost_usd for heat in race.heats for lane in heat.lanes]
+        known = [cost for cost in costs if cost is not None]
+        return RaceNews(
+            started_at=race.started_at,
+            wish=race.wish,
+            phase=phase,
+            heat=self.heat.number,
+            lanes=tuple(one.news(self.position_ms) for one in self._lanes),
+            skew_ms=self.heat.skew_ms,
+            differences=race.differences,
+            verdict=race.verdict if phase == "over" else None,
+            stopped=race.stopped,
+            cost_usd=sum(known) if known else None,
+            number=race.number,
+        )
+
+
+class _Lane:
+    """One lane on its way."""
+
+    def __init__(self, result: LaneResult) -> None:
+        self._result = result
+        recording, sample = result.recording, result.sample
+        self._track = Track.settled(recording, sample)
+        self._told = 0
+        last = recording.moments[-1].at if recording.moments else recording.sent or 0
+        self._over = recording.end if recording.end is not None else last
+
+    @property
+    def over_ms(self) -> float:
+        """When there is nothing more of it."""
+        return self._over / 1e6
+
+    def news(self, at_ms: float) -> LaneNews:
+        """What it says from the last time up to this one."""
+        recording, first = self._result.recording, self._told
+        now = round(at_ms * 1e6)
+        moments = recording.moments
+        while self._told < len(moments) and moments[self._told].at <= now:
+            moment = moments[self._told]
+            self._track.add(moment)
+            self._told += 1
+        finished = now >= self._over
+        return LaneNews(
+            name=self._result.lane,
+            state="finished" if finished else "running" if now >= (recording.sent or 0) else "ready",
+            progress=self._track.progress(self._over if finished else now),
+            pieces=pieces(moments[first : self._told]),
+            sample=self._result.sample if finished else None,
+            place=self._result.place if finished else None,
+        )

@@ -1,0 +1,349 @@
+"""RaceScreen: choose a race, watch it, know who won; and watch it again from the store, at any pace."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import ClassVar, Final, Literal
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.screen import Screen
+
+from probes.config.prompts import NamedPrompt
+from probes.feed.messages import EndpointFacts
+from probes.race.race import Race
+from probes.race.request import RaceWish
+from probes.race.updates import RaceNews
+from probes.store.problem import StoreProblem
+from tui.keymap import RACE_FOOTER, RACE_KEYS, bindings
+from tui.race import heading as race_heading
+from tui.race.choice import RaceChoice
+from tui.race.lane import LanePanel
+from tui.race.live_view import RaceCourse, Who
+from tui.race.model import ShownRace
+from tui.race.stored_races import Kept
+from tui.race.stored_races_panel import KeptRaces
+from tui.widgets.key_line import KeyLine
+from tui.widgets.plate import Plate
+
+PICTURES_PER_S: Final = 10
+SCRUB_SHARE: Final = 40
+"""A press of a key goes so manieth a part of a replay forward or back."""
+
+View = Literal["choose", "course", "kept"]
+
+NO_ENGINE: Final = "No engine takes a race here: it needs one of its own. In a terminal: inftop race A B"
+
+
+class RaceScreen(Screen[None]):
+    """``start`` and ``stop`` pass a wish on and say whether somebody takes it; `tell` takes what comes of it.
+
+    ``clock`` gives milliseconds that never go back: what a replay runs by.
+    """
+
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(RACE_KEYS)]
+    DEFAULT_CSS = """
+    RaceScreen {
+        layout: vertical;
+        background: $background;
+        #heading, #keys { background: $panel; }
+    }
+    """
+
+    def __init__(
+        self,
+        start: Callable[[RaceWish], bool],
+        stop: Callable[[], bool],
+        prompts: Sequence[NamedPrompt],
+        kept: Kept,
+        show_help: Callable[[], None],
+        clock: Callable[[], float] = lambda: time.monotonic() * 1000,
+    ) -> None:
+        super().__init__()
+        self._start, self._stop, self._kept, self._show_help, self._clock = start, stop, kept, show_help, clock
+        self.view: View = "choose"
+        self.shown = ShownRace()
+        self._at = clock()
+        self._heading = Plate(id="heading")
+        self._choice = RaceChoice(prompts, id="choice")
+        self._course = RaceCourse(id="course")
+        self._list = KeptRaces(id="kept")
+
+    def compose(self) -> ComposeResult:
+        """Heading, one of three views, keys."""
+        yield self._heading
+        yield self._choice
+        yield self._course
+        yield self._list
+        yield KeyLine(RACE_FOOTER, id="keys")
+
+    def on_mount(self) -> None:
+        """Pictures come from a timer, never from news."""
+        self._turn(self.view)
+        self.set_interval(1 / PICTURES_PER_S, self.tick)
+
+    def on_resize(self, _: events.Resize) -> None:
+        """Everything is drawn anew, once the panels know how wide they are."""
+        self.call_after_refresh(self._redraw)
+
+    def on_screen_resume(self) -> None:
+        """Seen again: what has happened meanwhile is drawn."""
+        self._at = self._clock()
+        self._redraw()
+
+    # what is told
+
+    def offer(self, endpoints: Sequence[EndpointFacts], lanes: Sequence[str]) -> None:
+        """What can be raced, and what is preselected; what a person chose before stays while a race is shown."""
+        form = replace(self._choice.form, endpoints=tuple(endpoints))
+        if self.shown.news is None:
+            form = replace(form, lanes=tuple(lanes))
+        self._choice.change(form, ("lane", lanes[0]) if lanes else None)
+
+    def tell(self, news: RaceNews) -> None:
+        """Take news of the live race."""
+        self.shown.tell(news)
+
+    # what is drawn
+
+    def tick(self) -> None:
+        """Let the replay go on, then draw what has changed."""
+        now = self._clock()
+        elapsed, self._at = now - self._at, now
+        if not self.is_current or not self.size:
+            return
+        if self.view == "course":
+            self.shown.tick(elapsed)
+        if self.shown.changed:
+            self.shown.changed = False
+            self._draw()
+
+    def _draw(self) -> None:
+        width = self.size.width
+        with self.app.batch_update():
+            if self.view == "choose":
+                self._heading.draw([race_heading.of_form(self._choice.form, width)])
+                self._choice.draw()
+            elif self.view == "kept":
+                self._heading.draw([race_heading.of_kept(width)])
+                self._list.show()
+            else:
+                self._heading.draw([race_heading.of_race(self.shown, self._choice.form.heats, width)])
+                self._draw_course()
+
+    def _draw_course(self) -> None:
+        if self.shown.anew:
+            self.shown.anew = False
+            names, order = self.shown.board.names, self._course.order
+            self._course.begin(order if set(order) == set(names) else names)
+        who = {one.name: Who(one.provider, one.model, one.price) for one in self._choice.form.endpoints}
+        if self.shown.replay is not None:
+            who |= {one.name: Who(one.provider, one.model, one.price) for one in self.shown.replay.race.lanes}
+        self._course.show(self.shown.board, who, self.shown.samples)
+
+    def _turn(self, view: View) -> None:
+        """Show another of the three views."""
+        self.view = view
+        self._choice.display, self._course.display, self._list.display = (
+            view == "choose", view == "course", view == "kept",
+        )  # fmt: skip
+        self.shown.changed = True
+        self.call_after_refresh(self._redraw)
+
+    # a race
+
+    def action_start(self) -> None:
+        """Start what is chosen; or stop what runs."""
+        if self.shown.is_running and self.view == "course" and self.shown.replay is None:
+            if self._stop():
+                self.notify("Stopping: what was run is kept.", timeout=2)
+            return
+        try:
+            self.begin(self._choice.form.wish())
+        except ValueError as error:
+            self.notify(f"Not yet: {error}.", severity="warning", markup=False)
+            self._turn("choose")
+
+    def action_again(self) -> None:
+        """The race that is shown, once more."""
+        if (wish := self.shown.board.wish) is None:
+            self.action_start()
+        else:
+            self.begin(replace(wish, lanes=self._course.order))
+
+    def begin(self, wish: RaceWish) -> None:
+        """Have a race run, and show it."""
+        missing = set(wish.lanes) - {one.name for one in self._choice.form.endpoints}
+        if missing:
+            self.notify(f"Not configured any more: {', '.join(sorted(missing))}.", severity="warning", markup=False)
+        elif not self._start(wish):
+            self.notify(NO_ENGINE, severity="warning", markup=False)
+        else:
+            self.shown.ask(wish)
+            self._course.begin(wish.lanes)
+            self._turn("course")
+
+    # a replay
+
+    def action_replay(self) -> None:
+        """The race that is shown, from its recording; a replay from its beginning."""
+        if self.shown.replay is not None:
+            self.shown.replay.playing = True
+            self._seek(0.0)
+        elif (news := self.shown.news) is None or news.phase != "over":
+            self.action_kept()
+        elif news.number is None:
+            self.notify("This race is not kept, so there is nothing to replay.", severity="warning")
+        else:
+            self._open(news.number)
+
+    def _open(self, number: int) -> None:
+        self.run_worker(self._load(number), group="race", exit_on_error=False)
+
+    async def _load(self, number: int) -> None:
+        try:
+            race = await asyncio.to_thread(self._kept.load, number)
+        except StoreProblem as problem:
+            self.notify(f"The race cannot be read: {problem.detail}", severity="warning", markup=False)
+            return
+        if race is None or not race.heats:
+            self.notify(f"Race {number} has no heat to replay.", severity="warning")
+        else:
+            self.play(race, race.heats[0].number)
+
+    def play(self, race: Race, heat: int) -> None:
+        """Show a heat of a race again, from the gun."""
+        self.shown.play(race, heat)
+        self._at = self._clock()
+        self._turn("course")
+
+    def _seek(self, to_ms: float) -> None:
+        self.shown.seek(to_ms)
+        self._redraw()
+
+    def action_pace(self, how: Literal["slower", "faster"]) -> None:
+        """The replay faster or slower."""
+        if self.shown.replay is not None:
+            self.shown.replay.pace(-1 if how == "slower" else 1)
+            self._redraw()
+
+    # keys with a meaning of their own in each view
+
+    async def action_enter(self) -> None:
+        """Type, start, or replay what is under the cursor."""
+        if self.view == "kept":
+            if (chosen := self._list.chosen) is not None:
+                self._open(chosen.number)
+        elif self.view == "choose":
+            if self._choice.cursor[0] == "typed":
+                await self._choice.type()
+            else:
+                self.action_start()
+
+    def action_space(self) -> None:
+        """Take what is under the cursor; hold a replay, or let it go on."""
+        if self.view == "choose":
+            self._choice.take()
+        elif self.view == "course" and self.shown.replay is not None:
+            if self.shown.replay.is_over and self.shown.replay.next_heat is None:
+                self.action_replay()
+            else:
+                self.shown.replay.playing = not self.shown.replay.playing
+                self._redraw()
+
+    def action_sideways(self, step: int) -> None:
+        """Another value of the field under the cursor; back and forward in a replay."""
+        if self.view == "choose":
+            self._choice.sideways(step)
+        elif self.view == "course" and self.shown.replay is not None:
+            self._seek(max(0.0, self.shown.replay.position_ms + step * self.shown.replay.length_ms / SCRUB_SHARE))
+
+    def action_heats(self, step: int) -> None:
+        """More or fewer heats; in a replay the next heat, or the one before."""
+        if self.view == "course" and self.shown.replay is not None:
+            self.shown.step(step)
+            self._redraw()
+        else:
+            self._choice.change(self._choice.form.changed("heats", step))
+
+    def action_move(self, step: int) -> None:
+        """The cursor, or the text of the marked lane."""
+        if self.view == "course":
+            self._course.move(step)
+        elif self.view == "kept":
+            self._list.move(step)
+        else:
+            self._choice.move(step)
+
+    def action_lane(self, step: int) -> None:
+        """The next lane; where a race is chosen, its other half."""
+        if self.view == "course":
+            self._course.mark(step)
+        elif self.view == "choose":
+            self._choice.cross()
+        self._redraw()
+
+    def action_swap(self) -> None:
+        """The lanes, moved on by one."""
+        self._choice.change(self._choice.form.swapped())
+        if self.view == "course" and (order := self._course.order):
+            self._course.begin((*order[1:], *order[:1]))
+        self._redraw()
+
+    def action_choose(self) -> None:
+        """The form of the next race."""
+        self._turn("choose")
+
+    def action_kept(self) -> None:
+        """The list of kept races."""
+        self._list.fill(None)
+        self._turn("kept")
+        self.run_worker(self._read_list(), group="race", exit_on_error=False)
+
+    async def _read_list(self) -> None:
+        try:
+            self._list.fill(await asyncio.to_thread(self._kept.listed))
+        except StoreProblem as problem:
+            self._list.fill(())
+            self.notify(f"The races cannot be read: {problem.detail}", severity="warning", markup=False)
+
+    @on(RaceChoice.Changed)
+    @on(LanePanel.Resized)
+    def _redraw(self) -> None:
+        self.shown.changed = True
+        if self.is_current and self.is_mounted:
+            self.tick()
+
+    @on(Plate.Clicked)
+    async def _clicked(self, event: Plate.Clicked) -> None:
+        if event.plate is self._list and (place := self._list.place_at(event.row)) is not None:
+            self._list.cursor = place
+            await self.action_enter()
+
+    # what is taken away
+
+    def action_copy(self) -> None:
+        """The answer of the marked lane."""
+        if self.view == "course":
+            self._course.copy()
+
+    def action_save(self) -> None:
+        """The screen as a picture, and the answers."""
+        if self.view == "course":
+            self._course.save()
+
+    def action_back(self) -> None:
+        """To the race that is shown, or else to the dashboard; a race that runs goes on."""
+        if self._choice.is_typing:
+            self._choice.leave()
+        elif self.view != "course" and (self.shown.news is not None or self.shown.asked is not None):
+            self._turn("course")
+        else:
+            self.app.pop_screen()
+
+    def action_help(self) -> None:
+        """Every key and every formula."""
+        self._show_help()

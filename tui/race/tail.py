@@ -1,0 +1,178 @@
+"""Tail: the end of a text that is being written, as fast as it comes; all of it once it is whole."""
+
+from collections.abc import Sequence
+from typing import ClassVar, Final
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.geometry import Region, Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from probes.race.updates import Piece
+from tui.race.wrap import Ink, Row, Wrapped
+from tui.style.format import number
+
+INKS: Final[tuple[Ink, ...]] = ("answer", "reasoning", "refusal", "tool", "code", "fence")
+
+
+class Tail(ScrollView, can_focus=False):
+    """Follows the end of what is added; once `whole`, it can be scrolled. Only rows in sight are ever drawn.
+
+    Where more rows came since the last picture than fit, it goes on with the newest and says how many it left out.
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {*(f"tail--{ink}" for ink in INKS), "tail--mark", "tail--skipped"}
+    DEFAULT_CSS = """
+    Tail {
+        overflow-x: hidden;
+        overflow-y: auto;
+        scrollbar-gutter: stable;
+        scrollbar-size-vertical: 1;
+        .tail--answer { color: $foreground; }
+        .tail--reasoning { color: $text-muted; text-style: italic; }
+        .tail--refusal { color: $warning; }
+        .tail--tool { color: $secondary; }
+        .tail--code { color: $foreground; background: $panel; }
+        .tail--fence { color: $text-muted; background: $panel; }
+        .tail--mark { color: $text-disabled; }
+        .tail--skipped { color: $background; background: $accent; text-style: bold; }
+    }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id)
+        self._text = Wrapped(80)
+        self._strips: dict[int, tuple[Row, Strip]] = {}
+        self._look: dict[str, Style] = {}
+        self._whole = False
+        self._seen = 0
+        self._skipped = 0
+        self._height = 0
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """All of the text, wrapped."""
+        return self._text.rows
+
+    @property
+    def skipped(self) -> int:
+        """Rows that were in no picture, since they came too fast."""
+        return self._skipped
+
+    def begin(self, pieces: Sequence[Piece] = ()) -> None:
+        """A new text, beginning with these pieces."""
+        self._text = Wrapped(self._text.width)
+        self._text.add(pieces)
+        self._seen, self._skipped = len(self._text.rows), 0
+        self._strips.clear()
+        self._set_whole(whole=False)
+        self.refresh()
+
+    def add(self, pieces: Sequence[Piece], *, whole: bool) -> None:
+        """Append, and say whether that is all. To be called once per picture."""
+        if pieces:
+            anew = self._text.add(pieces)
+            count = len(self._text.rows)
+            if not anew:
+                self._skipped += max(0, count - self._seen - self.size.height)
+            self._seen = count
+            if self._whole:
+                self.virtual_size = Size(self._text.width, count)
+            self.refresh()
+        if whole != self._whole:
+            self._set_whole(whole=whole)
+
+    def _set_whole(self, *, whole: bool) -> None:
+        """From now on it can be scrolled, beginning at its end; or it follows its end again."""
+        self._whole = whole
+        self.virtual_size = Size(self._text.width, len(self._text.rows) if whole else 0)
+        if whole:
+            self.scroll_to(y=len(self._text.rows), animate=False, force=True, immediate=True)
+        self.refresh()
+
+    def move(self, rows: int) -> None:
+        """Scroll a whole text by so many rows."""
+        if self._whole:
+            self.scroll_relative(y=rows, animate=False, force=True)
+
+    def render_line(self, y: int) -> Strip:
+        """One row of the widget, as wide as all of it: a scrollbar is drawn over its end."""
+        height, width = self.size.height, self.outer_size.width
+        top = self.scroll_offset.y if self._whole else max(0, len(self._text.rows) - height)
+        place = top + y
+        if place >= len(self._text.rows):
+            return Strip.blank(width, self._style("blank"))
+        strip = self._strip(place, width)
+        if y == 0 and self._skipped and not self._whole:
+            return self._with_skipped(strip, self._text.width)
+        return strip
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The rows of a region, without what Textual does for borders and padding, of which a tail has none.
+
+        While a model writes, every row changes with every picture: this is half of what a picture costs.
+        """
+        strips = [self.render_line(y) for y in crop.line_range]
+        for one in self.get_line_filters():
+            background = self.background_colors[1]
+            strips = [strip.apply_filter(one, background) for strip in strips]
+        if crop.column_span == (0, self.outer_size.width):
+            return strips
+        return [strip.crop(*crop.column_span) for strip in strips]
+
+    def _strip(self, place: int, width: int) -> Strip:
+        row = self._text.rows[place]
+        kept = self._strips.get(place)
+        if kept is not None and kept[0] is row:
+            return kept[1]
+        if len(self._strips) > 4 * self.size.height:
+            self._strips.clear()
+        ink = self._style(row.ink)
+        text, mark = row.text, row.mark
+        left = width - cell_len(mark) - cell_len(text)
+        if left < 0:  # blanks that hang over the edge
+            text, left = set_cell_size(text, width - cell_len(mark)), 0
+        segments = [Segment(text, ink)]
+        if mark:
+            segments.insert(0, Segment(mark, self._style("mark") + Style(bgcolor=ink.bgcolor)))
+        if left:
+            segments.append(Segment(" " * left, ink if row.ink in ("code", "fence") else self._style("blank")))
+        strip = Strip(segments, width)
+        self._strips[place] = (row, strip)
+        return strip
+
+    def _with_skipped(self, strip: Strip, width: int) -> Strip:
+        words = f" ⋯ {number(self._skipped)} lines skipped "
+        if len(words) > width:
+            words = f" ⋯ {number(self._skipped)} "
+        label = Strip([Segment(words, self._style("skipped"))]).crop(0, width)
+        before = width - label.cell_length
+        return Strip.join([strip.crop(0, before), label, strip.crop(width)])
+
+    def _style(self, name: str) -> Style:
+        if name not in self._look:
+            blank = name == "blank"  # the style of the widget itself, which works it out each time it is asked for
+            self._look[name] = self.rich_style if blank else self.get_component_rich_style(f"tail--{name}")
+        return self._look[name]
+
+    def notify_style_update(self) -> None:
+        """A new theme: everything is drawn anew."""
+        self._strips.clear()
+        self._look.clear()
+        super().notify_style_update()
+
+    def on_resize(self, _: events.Resize) -> None:
+        """Another width: everything is wrapped anew; what was in sight stays so, as far as rows can tell."""
+        before, count = self.scroll_offset.y, len(self._text.rows)
+        at_end = not self._height or before + self._height >= count
+        self._height = self.size.height
+        self._text.resize(self.scrollable_content_region.width)
+        self._strips.clear()
+        self._seen = len(self._text.rows)
+        if self._whole:
+            self.virtual_size = Size(self._text.width, self._seen)
+            self.scroll_to(y=self._seen if at_end else before * self._seen // max(count, 1), animate=False, force=True)
+        self.refresh()

@@ -1,0 +1,247 @@
+"""Waterfall: where the time of one probe went, as bars."""
+
+from collections.abc import Sequence
+from typing import ClassVar, Final, Literal
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment as Painted
+from textual.geometry import Size
+from textual.strip import Strip
+from textual.widget import Widget
+
+from probes.outcome import INCONCLUSIVE, NEVER_SENT, Outcome
+from probes.sample import Sample
+from probes.text import line
+from tui.sample.segment import Part, Segment, excess_ms, segments
+from tui.style.format import number
+
+Ink = Literal[
+    "setup", "wait", "network", "load", "queue", "prefill", "unexplained", "decode",
+    "label", "figure", "note", "failed",
+]  # fmt: skip
+"""What a piece of a drawing is, and so how it is coloured: the component class ``waterfall--`` and this word."""
+
+Row = list[tuple[str, Ink]]
+
+INKS: Final[dict[Part, Ink]] = {
+    "dns": "setup",
+    "connect": "setup",
+    "proxy": "setup",
+    "tls": "setup",
+    "upgrade": "setup",
+    "headers": "wait",
+    "network": "network",
+    "load": "load",
+    "queue": "queue",
+    "prefill": "prefill",
+    "unexplained": "unexplained",
+    "first token": "wait",
+    "decode": "decode",
+}
+
+_NAMES: Final = max(len(part) for part in INKS)
+_EIGHTHS: Final = "▏▎▍▌▋▊▉█"
+_WORTH_SAYING_MS: Final = 1.0
+
+
+def ending(sample: Sample, *, short: bool = False) -> str:
+    """What there is to say of a whole probe: that the server claims too much time, and how a failed one ended."""
+    over = excess_ms(sample)
+    more = f"server +{number(over)} ms" if short else f"server reports {number(over)} ms more than the client saw"
+    claim = more if over >= _WORTH_SAYING_MS else ""
+    if sample.outcome is Outcome.OK:
+        return claim
+    name = sample.outcome.value.replace("_", " ")
+    detail = (sample.outcome_detail or "").removeprefix(f"{name}: ")
+    said = line(f"{name}: {detail}" if detail else name)
+    mark = "not sent: " if sample.outcome in NEVER_SENT else "" if sample.outcome is Outcome.OWN_FAULT else "✕ "
+    end = f"{mark}{said}"
+    return f"{claim} │ {end}" if claim else end
+
+
+def _end_ink(sample: Sample) -> Ink:
+    return "note" if sample.outcome in INCONCLUSIVE | {Outcome.OK} else "failed"
+
+
+def figure(segment: Segment) -> str:
+    """The segment's length in words; with the server's own figure where that differs from what the client saw."""
+    own = f"{number(segment.length_ms)} ms"
+    server = segment.server_ms
+    if server is None or abs(server - segment.length_ms) < _WORTH_SAYING_MS:
+        return own
+    return f"{own} (server {number(server)})"
+
+
+def in_one_line(sample: Sample, width: int) -> Row:
+    """The whole waterfall in one line of ``width`` cells, in the fullest wording that leaves room for bars.
+
+    Where none does, the bars go, then words of the ending; where even that is too wide, the end is cut.
+    """
+    parts, full, short = segments(sample), ending(sample), ending(sample, short=True)
+    wordings = (
+        [(one, f"{one.part} ", figure(one)) for one in parts],
+        [(one, f"{one.part} ", number(one.length_ms)) for one in parts],
+        [(one, f"{name} ", number(one.length_ms)) for one, name in _setup_as_one(parts)],
+    )
+    total = sum(one.length_ms for one in parts)
+    for bars, end in ((True, full), (False, full), (False, short)):
+        for wording in wordings:
+            around = cell_len(sample.connection or "") + cell_len(end) + 3 * (len(wording) - 1 + bool(end)) + 5
+            spare = width - around - sum(len(name) + len(size) for _, name, size in wording)
+            if bars and total and spare >= 4 * len(wording):
+                return fitted(_line(sample, wording, end, min(spare - 2 * len(wording), 80) / total), width)
+            if not bars and spare >= 0:
+                return fitted(_line(sample, wording, end, 0.0), width)
+    return fitted(_line(sample, wordings[-1], short, 0.0), width)
+
+
+def _line(sample: Sample, wording: list[tuple[Segment, str, str]], end: str, cells_per_ms: float) -> Row:
+    """One line of words, with bars where they have a length."""
+    drawn: Row = [(f"{sample.connection}  ", "label")] if sample.connection and wording else []
+    for place, (one, name, size) in enumerate(wording):
+        drawn.append((f"{' │ ' if place else ''}{name}", "label"))
+        if cells_per_ms:
+            drawn.append((_bar(one.length_ms * cells_per_ms) + " ", INKS[one.part]))
+        drawn.append((size, "figure"))
+    if wording and not wording[-1][2].endswith(("ms", ")")):
+        drawn.append((" ms", "figure"))
+    if end:
+        drawn.append(((" │ " if wording else "") + end, _end_ink(sample)))
+    return drawn
+
+
+def _setup_as_one(parts: tuple[Segment, ...]) -> list[tuple[Segment, str]]:
+    """The parts with their names, those of connection set-up joined to one."""
+    setup = [one for one in parts if INKS[one.part] == "setup"]
+    joined = [(Segment("connect", 0.0, setup[-1].stop_ms), "set-up")] if setup else []
+    return [*joined, *((one, one.part) for one in parts[len(setup) :])]
+
+
+def in_rows(sample: Sample, width: int, height: int) -> list[Row]:
+    """One bar a row, each where it lies in time, and a scale below; one line where there is no room for that."""
+    parts, end = segments(sample), ending(sample)
+    total = parts[-1].stop_ms if parts else 0.0
+    span = width - _NAMES - 2 - max((len(figure(one)) for one in parts), default=0)
+    if not total or span < 16 or height < len(parts) + 1 + bool(end):
+        return [in_one_line(sample, width)][:height]
+    rows: list[Row] = []
+    for one in parts:
+        start = min(round(one.start_ms / total * span), span - 1)
+        bar = _bar(max(one.stop_ms / total * span - start, 0.125))
+        rows.append(
+            fitted(
+                [
+                    (f"{one.part:>{_NAMES}} ", "label"),
+                    (" " * start + bar, INKS[one.part]),
+                    (f" {figure(one)}", "figure"),
+                ],
+                width,
+            )
+        )
+    rows.append(fitted([(" " * (_NAMES + 1) + _scale(parts, total, span), "label")], width))
+    if end:
+        rows.append(fitted([(" " * (_NAMES + 1) + end, _end_ink(sample))], width))
+    return rows
+
+
+def _bar(cells: float) -> str:
+    eighths = max(round(cells * 8), 1)
+    return "█" * (eighths // 8) + (_EIGHTHS[eighths % 8 - 1] if eighths % 8 else "")
+
+
+def _scale(parts: Sequence[Segment], total: float, span: int) -> str:
+    """``0 ─── sent ─── first token ─── 231 ms``: the instants between the parts, under where they lie."""
+    end = f" {number(total)} ms"
+    axis = list("0 " + "─" * (span - 2 - len(end)) + end)
+    setup = max((one.stop_ms for one in parts if INKS[one.part] == "setup"), default=0.0)
+    sent = int(setup / total * span)
+    if setup and 2 <= sent < span - len(end) - len("┴ sent "):
+        axis[sent : sent + len("┴ sent ")] = "┴ sent "
+    answer = next((one.start_ms for one in parts if one.part == "decode"), 0.0)
+    label = " first token ┴"
+    first = int(answer / total * span) + 1
+    if first - len(label) >= sent + len("┴ sent ") and first <= span - len(end):
+        axis[first - len(label) : first] = label
+    return "".join(axis)
+
+
+def fitted(row: Row, width: int) -> Row:
+    """The row in exactly ``width`` cells: cut with an ellipsis, or filled with blanks."""
+    left = width
+    cut: Row = []
+    for text, ink in row:
+        size = cell_len(text)
+        if size > left:
+            cut.append((set_cell_size(text, left - 1) + "…" if left > 0 else "", ink))
+            return cut
+        cut.append((text, ink))
+        left -= size
+    return [*cut, (" " * left, "label")]
+
+
+class Waterfall(Widget):
+    """The waterfall of one sample, in as many rows as the widget has; nothing where there is no sample."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "waterfall--setup",
+        "waterfall--wait",
+        "waterfall--network",
+        "waterfall--load",
+        "waterfall--queue",
+        "waterfall--prefill",
+        "waterfall--unexplained",
+        "waterfall--decode",
+        "waterfall--label",
+        "waterfall--figure",
+        "waterfall--note",
+        "waterfall--failed",
+    }
+    DEFAULT_CSS = """
+    Waterfall {
+        height: 1;
+        .waterfall--setup { color: $secondary; }
+        .waterfall--wait { color: $primary; }
+        .waterfall--network { color: $secondary; }
+        .waterfall--load { color: $secondary; }
+        .waterfall--queue { color: $warning; }
+        .waterfall--prefill { color: $primary; }
+        .waterfall--unexplained { color: $text-disabled; }
+        .waterfall--decode { color: $success; }
+        .waterfall--label { color: $text-muted; }
+        .waterfall--figure { color: $foreground; }
+        .waterfall--note { color: $warning; }
+        .waterfall--failed { color: $error; }
+    }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # Textual's own name for it
+        super().__init__(id=id)
+        self._sample: Sample | None = None
+        self._rows: list[Row] = []
+        self._rows_of: object = None
+
+    def show(self, sample: Sample | None) -> None:
+        """Show this sample; the same one again costs nothing."""
+        if sample is not self._sample:
+            self._sample = sample
+            self._rows_of = None
+            self.refresh(layout=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002  # Textual's signature
+        """With ``height: auto``, a row for each part, the scale and the note."""
+        return len(in_rows(self._sample, width, viewport.height)) if self._sample else 0
+
+    def render_line(self, y: int) -> Strip:
+        """One row of the waterfall."""
+        size = self.size
+        if self._rows_of != size:
+            self._rows_of = size
+            self._rows = in_rows(self._sample, size.width, size.height) if self._sample else []
+        base = self.rich_style
+        if y >= len(self._rows):
+            return Strip.blank(size.width, base)
+        painted = [
+            Painted(text, base + self.get_component_rich_style(f"waterfall--{ink}", partial=True))
+            for text, ink in self._rows[y]
+        ]
+        return Strip(painted, size.width)

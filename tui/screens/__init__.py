@@ -1,1 +1,0 @@
-"""Screens: full pages."""

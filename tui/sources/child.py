@@ -1,0 +1,178 @@
+"""Child: our own engine as a process of its own, watched, restarted with back-off, ended with the screen."""
+
+import asyncio
+import contextlib
+import os
+import time
+from asyncio.subprocess import PIPE, Process
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from probes.feed.messages import Command, Frame, Hello, decode, encode
+from probes.keys.secret import Secret
+from probes.race.updates import RaceCommand, RaceNews
+from probes.text import line
+from tui.sources.messages import LineRejected, SourceLost
+from tui.sources.source import Deliver
+
+LINE_LIMIT: Final = 8 << 20
+"""Bytes of one feed line; a frame of a hundred samples and as many answers stays far below it."""
+
+FIRST_DELAY_S: Final = 1.0
+LONGEST_DELAY_S: Final = 30.0
+STEADY_AFTER_S: Final = 60.0
+"""An engine that ran so long has earned a quick restart."""
+
+ENDING_S: Final = 10.0
+"""What an engine gets to finish the samples it holds, once asked to end."""
+
+LAST_WORDS_S: Final = 1.0
+
+NICENESS: Final = 10
+"""What the screen takes back of its own priority, so that painting does not delay a probe."""
+
+_WORDS_KEPT: Final = 5
+
+
+class ChildEngine:
+    """The engine as a child process: JSON lines on its pipes, nothing inherited but the environment.
+
+    It is asked to end by closing its standard input. Its standard error is kept as the last few lines, to say why
+    it died; never shown whole and never logged. ``argv`` is the whole command.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        environment: Mapping[str, str] | None = None,
+        *,
+        first_delay_s: float = FIRST_DELAY_S,
+        ending_s: float = ENDING_S,
+    ) -> None:
+        self._argv = tuple(argv)
+        self._environment = environment
+        self._first_delay_s = first_delay_s
+        self._ending_s = ending_s
+        self._process: Process | None = None
+        self._stepped_back = False
+        self._closing = asyncio.Event()
+        self._words: deque[str] = deque(maxlen=_WORDS_KEPT)
+        self.held: Hello | None = None
+
+    async def run(self, deliver: Deliver) -> None:
+        """Keep an engine running until `close`, or until one says that the store is held by another recorder."""
+        delay = self._first_delay_s
+        self.held = None
+        while not self._closing.is_set():
+            began = time.monotonic()
+            reason = await self._run_once(deliver)
+            if self._closing.is_set() or self.held is not None:
+                return
+            if time.monotonic() - began > STEADY_AFTER_S:
+                delay = self._first_delay_s
+            deliver(SourceLost(reason, retry_at=round((time.time() + delay) * 1000)))
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._closing.wait(), delay)
+            delay = min(delay * 2, LONGEST_DELAY_S)
+
+    async def _run_once(self, deliver: Deliver) -> str:
+        """One life of an engine; why it ended."""
+        self._words.clear()
+        try:
+            # a session of its own: a signal from the terminal must not reach the engine beside the screen
+            process = await asyncio.create_subprocess_exec(
+                *self._argv,
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=PIPE,
+                limit=LINE_LIMIT,
+                start_new_session=True,
+                env=self._environment,
+            )
+        except OSError as error:
+            return f"the engine cannot be started: {error.strerror}"
+        self._process = process
+        self._step_back()
+        listening = asyncio.create_task(self._listen(process.stderr))
+        try:
+            await self._read(process.stdout, deliver)
+            status = await self._ended(process)
+            with contextlib.suppress(TimeoutError):  # a grandchild may hold the pipe a little longer
+                await asyncio.wait_for(listening, LAST_WORDS_S)
+        finally:
+            listening.cancel()
+            if process.returncode is None:
+                process.kill()
+            self._process = None
+        said = self._words[-1] if self._words else "it said nothing"
+        return f"the engine ended with status {status}: {said}"
+
+    async def _read(self, stdout: asyncio.StreamReader | None, deliver: Deliver) -> None:
+        """Deliver the engine's messages until its standard output ends."""
+        while stdout is not None:
+            try:
+                record = await stdout.readline()
+                if not record:
+                    return
+                message = decode(record)
+                if isinstance(message, Hello) and message.holder is not None:
+                    self.held = message
+                if isinstance(message, Hello | Frame | RaceNews):
+                    deliver(message)
+            except ValueError as error:
+                deliver(LineRejected(safe(str(error))))
+
+    async def _listen(self, stderr: asyncio.StreamReader | None) -> None:
+        """Keep the last words of the engine's standard error."""
+        while stderr is not None:
+            try:
+                words = await stderr.readline()
+            except ValueError:
+                continue
+            if not words:
+                return
+            if said := safe(words.decode(errors="replace")):
+                self._words.append(said)
+
+    def _step_back(self) -> None:
+        """Give way to the engine, once it runs at full priority; one that is restarted later shares our own."""
+        if not self._stepped_back:
+            self._stepped_back = True
+            with contextlib.suppress(OSError):
+                os.nice(NICENESS)
+
+    def send(self, command: Command | RaceCommand) -> bool:
+        """Write one command to the engine; False where none is running."""
+        process = self._process
+        if process is None or process.stdin is None or process.stdin.is_closing():
+            return False
+        process.stdin.write(encode(command))
+        return True
+
+    async def close(self) -> None:
+        """Close the engine's standard input and wait; an engine that does not end in time is killed."""
+        self._closing.set()
+        process = self._process
+        if process is None:
+            return
+        if process.stdin is not None:
+            process.stdin.close()
+        await self._ended(process)
+
+    async def _ended(self, process: Process) -> int:
+        """The status of an engine that was told to end, or has closed its output; killed where it takes too long."""
+        try:
+            return await asyncio.wait_for(process.wait(), self._ending_s)
+        except TimeoutError:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            return await process.wait()
+
+
+def safe(words: str) -> str:
+    """One plain line without anything that stands in a variable of the environment named like a key."""
+    for name, value in os.environ.items():
+        if len(value) >= 8 and name.upper().endswith(("KEY", "TOKEN", "SECRET", "PASSWORD")):
+            words = Secret(value).hide(words)
+    return line(words)

@@ -1,0 +1,65 @@
+"""Stored endpoints: the endpoints of a store as a screen draws them, where no engine says what they are."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Final
+
+from probes.endpoint import Policy
+from probes.feed.messages import EndpointFacts
+from probes.sample import Sample
+from probes.stats.quantiles import median
+from probes.store.read.reader import StoreReader
+
+LAST: Final = 9
+"""How an endpoint is probed is read from so many of its samples."""
+
+USUAL_S: Final = 60.0
+
+
+def stored_endpoints(reader: StoreReader, configured: Iterable[EndpointFacts]) -> tuple[EndpointFacts, ...]:
+    """The endpoints of a store: as configured where the name is, in that order, then the others as they are found.
+
+    What was recorded is the store's to say, the model and whether it was watched at all included. Raises StoreProblem.
+    """
+    known = {one.name: one for one in configured}
+    last: dict[str, list[Sample]] = {}
+    for sample in reader.last(LAST):
+        last.setdefault(sample.endpoint, []).append(sample)
+    found = {
+        name: replace(known[name], provider=provider, dialect=dialect, model=model, enabled=True)
+        if name in known
+        else facts_of(name, provider, dialect, model, last.get(name, ()))
+        for _, name, provider, dialect, model in reader.endpoints().values()
+    }
+    order = [*(name for name in known if name in found), *(name for name in found if name not in known)]
+    return tuple(found[name] for name in order)
+
+
+def facts_of(name: str, provider: str, dialect: str, model: str, samples: Sequence[Sample]) -> EndpointFacts:
+    """The facts of an endpoint from its row and its last samples, oldest first; without key, price and origin."""
+    return EndpointFacts(
+        name=name,
+        provider=provider,
+        model=model,
+        dialect=dialect,
+        group=model,
+        connection=policy_of(samples),
+        interval=interval_of(samples),
+    )
+
+
+def policy_of(samples: Sequence[Sample]) -> Policy:
+    """What probes seem to be made on: a warm one begins cold, and after an error again; `both` takes turns."""
+    kinds = [one.connection for one in samples if one.connection is not None]
+    if kinds and "warm" not in kinds:
+        return "cold"
+    turns = sum(one != next_one for one, next_one in pairwise(kinds))
+    return "both" if len(kinds) > 2 and turns == len(kinds) - 1 else "warm"
+
+
+def interval_of(samples: Sequence[Sample]) -> float:
+    """Seconds from one probe to the next, as their samples came; the usual minute where they do not tell."""
+    starts = sorted({one.started_at for one in samples})
+    usual = median([later - earlier for earlier, later in pairwise(starts)])
+    return USUAL_S if usual is None else usual / 1000

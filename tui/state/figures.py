@@ -1,0 +1,260 @@
+"""Figures: what a window of one endpoint's history holds, as a pure function of history, grid and instant."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Final
+
+from probes.endpoint import Lane, lane_of
+from probes.feed.messages import EndpointFacts
+from probes.outcome import NEVER_SENT, Outcome
+from probes.stats.quantiles import known, median, quantile, rate
+from tui.state.history import OUTCOMES, History
+from tui.state.view import Figures, Grid, LaneFigures
+
+SLOW_MINIMUM: Final = 10
+"""Samples a window must hold before an endpoint can be called slow."""
+
+_OK, _FAILED, _HIT, _NOT_SENT, _OWN = range(5)
+
+
+def _kind(outcome: Outcome) -> int:
+    """The five ways an outcome counts on the screen."""
+    if outcome is Outcome.OK:
+        return _OK
+    if outcome is Outcome.RATE_LIMITED:
+        return _HIT
+    if outcome is Outcome.OWN_FAULT:
+        return _OWN
+    if outcome in NEVER_SENT:
+        return _NOT_SENT
+    return _FAILED
+
+
+_KINDS: Final = bytes(_kind(outcome) for outcome in OUTCOMES)
+
+
+@dataclass(slots=True)
+class Cell:
+    """What has been found in one slice so far; ``last_*`` belong to its newest sample that tells of times or failure.
+
+    ``sent_at`` is when the newest one of all was sent, ``spoilt_at`` when the newest began that inftop itself spoilt.
+    """
+
+    ttft_ms: float | None = None
+    tokens_per_s: float | None = None
+    finished: int = 0
+    failed: int = 0
+    hits: int = 0
+    untrusted: int = 0
+    buffered: int = 0
+    own_faults: int = 0
+    sent_at: int | None = None
+    spoilt_at: int | None = None
+    last_at: int | None = None
+    last_failed: bool = False
+    last_ttft_ms: float | None = None
+    last_tokens_per_s: float | None = None
+
+
+def grid(window_ms: int, columns: int, now: int) -> Grid:
+    """The grid of ``columns`` slices (two at least) that ends with the slice of ``now`` and covers the whole window.
+
+    The newest slice has only begun, so the oldest reaches beyond the window: by less than one slice.
+    """
+    count = max(columns, 2)
+    length = max(1, -(-window_ms // (count - 1)))
+    return Grid(newest=now // length, length_ms=length, count=count)
+
+
+def window_start(window_ms: int, now: int) -> int:
+    """Where the window begins. It moves on in steps of a 240th of its length, so that figures can be kept meanwhile."""
+    step = max(1, window_ms // 240)
+    return now // step * step - window_ms
+
+
+def figures(history: History, facts: EndpointFacts, on: Grid, since: int, now: int, *, fully: bool = False) -> Figures:
+    """The figures of one endpoint over a grid, counting samples that started from ``since`` up to ``now``.
+
+    Characters/s and cost only where they are wanted (``fully``): a screen that does not show them need not wait.
+    Times and speeds use only `ok` samples made with the endpoint's own connection policy, of `both` the warm ones: a
+    cold sample of a warm endpoint (or the other way round) is never mixed in, nor is one that the engine itself held up
+    (``trusted`` is false): those are only counted. ``*_last`` is the newest of them, unless a probe has failed since.
+    A slice keeps its worst value: the highest TTFT, the lowest tokens/s. ``lanes`` are those of `both`.
+
+    A sample stands for its cadence: a slice without one takes over what the newest sample before it said, for at
+    most one and a half intervals; of `both` for three, since every other probe is on the other lane and says nothing
+    of this one. So a window finer than the cadence reads as a line, and silence as a gap; so does what inftop spoilt.
+
+    The error rate leaves out rate-limit hits, own faults and probes never sent, above and below the line. ``slow``:
+    the median TTFT of the last three, less what their server spent on loading the model, is above twice the window's,
+    or their median speed below half of it, with at least `SLOW_MINIMUM` samples.
+    """
+    cells = [Cell() for _ in range(on.count)]
+    ttfts: list[float] = []
+    waits: list[float] = []
+    speeds: list[float] = []
+    failed_last, stale, lane = False, (0, 0), lane_of(facts.connection)
+    in_turn = facts.connection == "both"
+    start, length = on.start_ms, on.length_ms
+    for index in history.span(max(start, since), now):
+        if (kind := _KINDS[history.outcome[index]]) == _NOT_SENT:
+            continue
+        at = history.started_at[index]
+        cell = cells[(at - start) // length]
+        if kind == _OWN:
+            cell.own_faults, cell.spoilt_at = cell.own_faults + 1, at
+            continue
+        cell.sent_at = at
+        if in_turn and kind == _OK and history.on(index) != lane and not failed_last:
+            cell.finished += 1  # the other lane's turn: that it works is known already
+            cell.untrusted += history.untrusted[index]
+            cell.buffered += history.buffered[index]
+            continue
+        cell.last_at, cell.last_failed, cell.last_ttft_ms, cell.last_tokens_per_s = at, kind == _FAILED, None, None
+        if kind == _HIT:
+            cell.hits += 1
+            continue
+        cell.finished, cell.buffered = cell.finished + 1, cell.buffered + history.buffered[index]
+        failed_last = kind == _FAILED
+        if failed_last:
+            cell.failed += 1
+            stale = len(ttfts), len(speeds)
+        elif history.untrusted[index]:
+            cell.untrusted += 1
+        elif history.on(index) == lane:
+            ttft = history.ttft_ms(index)
+            _measure(cell, ttft, history.tokens_per_s(index), ttfts, speeds)
+            if ttft is not None:
+                waits.append(ttft - (history.load_ms(index) or 0.0))
+    hold(cells, on, facts)
+    shown = _summary(cells, ttfts, waits, speeds, stale)
+    span = history.span(max(start, since), now)
+    if in_turn:
+        shown = replace(shown, lanes=(_lane(history, "warm", span), _lane(history, "cold", span)))
+    return _in_full(shown, history, lane, span) if fully else shown
+
+
+def _lane(history: History, lane: Lane, span: range) -> LaneFigures:
+    """One lane by itself: what is counted is what is timed in `figures`."""
+    good = [
+        index
+        for index in span
+        if history.on(index) == lane and _KINDS[history.outcome[index]] == _OK and not history.untrusted[index]
+    ]
+    ttfts = known(history.ttft_ms(index) for index in good)
+    return LaneFigures(
+        lane,
+        measured=len(ttfts),
+        ttft_p50_ms=quantile(ttfts, 0.5),
+        ttft_p95_ms=quantile(ttfts, 0.95),
+        tokens_per_s_p50=median(history.tokens_per_s(index) for index in good),
+        setup_p50_ms=median(history.setup_ms(index) for index in good),
+    )
+
+
+def _in_full(shown: Figures, history: History, lane: Lane, span: range) -> Figures:
+    """The figures with characters/s of the samples that are timed, and the mean of the costs of all that were sent."""
+    kinds = [(index, _KINDS[history.outcome[index]]) for index in span]
+    good = (index for index, kind in kinds if kind == _OK and not history.untrusted[index])
+    timed = (index for index in good if history.on(index) == lane)
+    costs = known(history.cost_usd(index) for index, kind in kinds if kind != _NOT_SENT)
+    return replace(
+        shown,
+        chars_per_s_p50=median(history.chars_per_s(index) for index in timed),
+        cost_mean_usd=sum(costs) / len(costs) if costs else None,
+    )
+
+
+def _measure(cell: Cell, ttft: float | None, speed: float | None, ttfts: list[float], speeds: list[float]) -> None:
+    """Count one sample's time and speed, each where it is known."""
+    if ttft is not None:
+        ttfts.append(ttft)
+        cell.last_ttft_ms = ttft
+        cell.ttft_ms = ttft if cell.ttft_ms is None else max(cell.ttft_ms, ttft)
+    if speed is not None:
+        speeds.append(speed)
+        cell.last_tokens_per_s = speed
+        cell.tokens_per_s = speed if cell.tokens_per_s is None else min(cell.tokens_per_s, speed)
+
+
+def hold(cells: Sequence[Cell], on: Grid, facts: EndpointFacts) -> None:
+    """Let every slice without a sent sample take over the newest one before it, as far as that reaches.
+
+    That which tells of times and failure reaches twice as far where the lanes take turns, while samples of any kind
+    come (`figures`). None reaches beyond a probe that inftop itself spoilt.
+    """
+    reach_ms = round(facts.interval * 1500)
+    lane_reach_ms = 2 * reach_ms if facts.connection == "both" else reach_ms
+    held: Cell | None = None
+    sent_at: int | None = None
+    for begin, cell in zip(count(on.start_ms, on.length_ms), cells, strict=False):
+        if cell.sent_at is not None:
+            sent_at = cell.sent_at
+        elif cell.spoilt_at is None and sent_at is not None and begin < sent_at + reach_ms:
+            cell.sent_at = sent_at
+        if cell.last_at is not None:
+            held = cell
+        elif held is not None and held.last_at is not None:
+            if cell.sent_at is not None and begin < held.last_at + lane_reach_ms:
+                cell.last_failed = held.last_failed
+                cell.last_at = held.last_at
+                cell.ttft_ms = cell.last_ttft_ms = held.last_ttft_ms
+                cell.tokens_per_s = cell.last_tokens_per_s = held.last_tokens_per_s
+            else:
+                held = None
+        if cell.spoilt_at is not None and cell.spoilt_at > (cell.sent_at or 0):
+            held = sent_at = None
+
+
+def _summary(
+    cells: list[Cell], ttfts: list[float], waits: list[float], speeds: list[float], stale: tuple[int, int]
+) -> Figures:
+    """The figures of what was found; ``stale``: how many times and speeds are of before the newest failure."""
+    ascending_ttfts, ascending_speeds = sorted(ttfts), sorted(speeds)
+    ttft_p50 = quantile(ascending_ttfts, 0.5)
+    speed_p50 = quantile(ascending_speeds, 0.5)
+    wait_p50 = ttft_p50 if waits == ttfts else median(waits)  # nearly always: no server told of a load
+    return replace(
+        sliced(cells),
+        ttft_last_ms=ttfts[-1] if len(ttfts) > stale[0] else None,
+        ttft_p50_ms=ttft_p50,
+        ttft_p95_ms=quantile(ascending_ttfts, 0.95),
+        tokens_per_s_last=speeds[-1] if len(speeds) > stale[1] else None,
+        tokens_per_s_p50=speed_p50,
+        measured=len(ttfts),
+        slow=_slow(waits, wait_p50, speeds, speed_p50),
+    )
+
+
+def sliced(cells: Sequence[Cell]) -> Figures:
+    """What cells hold slice by slice, and their counts together; nothing else is known.
+
+    Of lists, which are made faster than generators run: a hundred endpoints are drawn by it.
+    """
+    finished = sum([cell.finished for cell in cells])
+    failed = sum([cell.failed for cell in cells])
+    return Figures(
+        ttft_ms=tuple([cell.ttft_ms for cell in cells]),
+        tokens_per_s=tuple([cell.tokens_per_s for cell in cells]),
+        finished=tuple([cell.finished for cell in cells]),
+        failed=tuple([cell.failed for cell in cells]),
+        hits=tuple([cell.hits for cell in cells]),
+        covered=tuple([cell.sent_at is not None for cell in cells]),
+        untrusted=tuple([cell.untrusted for cell in cells]),
+        buffered=sum([cell.buffered for cell in cells]),
+        own_faults=tuple([cell.own_faults for cell in cells]),
+        down=tuple([cell.last_failed and cell.ttft_ms is None for cell in cells]),
+        finished_count=finished,
+        failed_count=failed,
+        hit_count=sum([cell.hits for cell in cells]),
+        error_rate=rate(failed, finished),
+    )
+
+
+def _slow(waits: list[float], wait_p50: float | None, speeds: list[float], speed_p50: float | None) -> bool:
+    """The rule of `figures`; values are in the order of time."""
+    late, weak = median(waits[-3:]), median(speeds[-3:])
+    if len(waits) >= SLOW_MINIMUM and late is not None and wait_p50 is not None and late > 2 * wait_p50:
+        return True
+    return len(speeds) >= SLOW_MINIMUM and weak is not None and speed_p50 is not None and weak < speed_p50 / 2

@@ -1,0 +1,100 @@
+"""Health: an endpoint's state in one word, from its schedule and newest samples, by one documented rule."""
+
+from probes.feed.messages import EndpointFacts, EngineStatus, WatchStatus
+from probes.outcome import FAILED, LIMITED, Outcome
+from probes.sample import Sample
+from probes.text import line
+from tui.state.view import Figures
+from tui.style.format import until
+from tui.style.palette import State
+
+STALE_INTERVALS = 3
+"""An endpoint without a sample for so many intervals (and half a minute) is waiting, whatever it was."""
+
+
+def state(
+    facts: EndpointFacts,
+    watch: WatchStatus,
+    engine: EngineStatus | None,
+    figures: Figures,
+    last: Sample | None,
+    last_sent: Sample | None,
+    now: int,
+) -> tuple[State, str]:
+    """The state, and a few words on why; ``last`` is the newest sample, ``last_sent`` the newest one sent.
+
+    The first that applies: `paused` (by a person or the configuration), `no key`, `budget` (the day's cap is
+    reached), `limited` (backing off, or the last probe met a limiter or a quota), `spoilt` (the last probe was our
+    own fault), `failing` (backed off for a failure, or the last probe failed), `waiting` (no sample yet, or none for
+    long), `slow` (see `tui.state.figures`), `skipped` (the last due probe was not sent, and none since), `ok`.
+    """
+    if not facts.enabled:
+        return "paused", "enabled = false in the configuration"
+    if watch.paused or (engine is not None and engine.paused):
+        return "paused", "p to resume"
+    if watch.no_key or (last is not None and last.outcome is Outcome.NO_KEY):
+        return "no key", _lacking(facts, last)
+    if engine is not None and engine.over_budget:
+        return "budget", line(engine.over_budget)
+    if watch.blocked_until is not None and watch.blocked_until > now:
+        return _blocked(watch, last_sent)
+    return _by_samples(facts, watch, figures, last, last_sent, now)
+
+
+def _lacking(facts: EndpointFacts, last: Sample | None) -> str:
+    """Which key is missing, and what to do: as the last sample says, which knows those of headers and of commands."""
+    if last is not None and last.outcome is Outcome.NO_KEY and last.outcome_detail:
+        return line(last.outcome_detail.removeprefix("no key: "))
+    return f"set ${facts.key}, or: inftop keys set {facts.key}" if facts.key else "no key is set"
+
+
+def _by_samples(
+    facts: EndpointFacts, watch: WatchStatus, figures: Figures, last: Sample | None, last_sent: Sample | None, now: int
+) -> tuple[State, str]:
+    """The state by the newest samples, of an endpoint that nothing keeps from being probed, and why."""
+    if last is not None and last.outcome is Outcome.OWN_FAULT:
+        return "spoilt", _words(last)
+    if last_sent is None:
+        return "waiting", "first probe under way" if watch.running else "no sample yet"
+    if last_sent.outcome in LIMITED:
+        return "limited", _limited(last_sent, _words(last_sent))
+    if last_sent.outcome in FAILED:
+        return "failing", _words(last_sent)
+    if now - last_sent.started_at > max(STALE_INTERVALS * facts.interval * 1000, 30_000):
+        return "waiting", "no sample for long"
+    if figures.slow:
+        return "slow", "the last three against this window's median"
+    late = now - last_sent.started_at > 1.5 * facts.interval * 1000
+    if late and last is not None and last.outcome is Outcome.SKIPPED:
+        return "skipped", line(last.outcome_detail or "the last due probe was not sent")
+    return "ok", ""
+
+
+def _blocked(watch: WatchStatus, last_sent: Sample | None) -> tuple[State, str]:
+    """The state of an endpoint that is left alone: for a failure, or because a limiter refused."""
+    if watch.failing:
+        words = _words(last_sent) if last_sent is not None else watch.blocked_why
+        return "failing", line(f"backed off, failing: {words}")
+    return "limited", _limited(last_sent, watch.blocked_why or "backing off")
+
+
+def _limited(sample: Sample | None, why: str) -> str:
+    """Why we were refused, after the bucket where the last sample names it."""
+    return line(f"{sample.limited_by}: {why}" if sample is not None and sample.limited_by else why)
+
+
+def _words(sample: Sample) -> str:
+    """A failure in words: its outcome, and the detail where there is one."""
+    name = sample.outcome.value.replace("_", " ")
+    return line(f"{name}: {sample.outcome_detail}" if sample.outcome_detail else name)
+
+
+def due(watch: WatchStatus, at: int) -> str:
+    """When the next probe is, seen from ``at`` (ms since the epoch); empty where none is planned."""
+    if watch.running:
+        return "probing now"
+    if watch.next_due is None:
+        return ""
+    if watch.blocked_until is not None and watch.blocked_until > max(watch.next_due, at):
+        return f"backed off{', failing' if watch.failing else ''}: next in {until(watch.blocked_until, at)}"
+    return f"next in {until(watch.next_due, at)}" if watch.next_due > at else ""

@@ -1,0 +1,96 @@
+"""Past: what the store holds of a window, read in a thread, so that no panel is empty after a restart."""
+
+from collections.abc import Callable, Collection
+from contextlib import closing
+from typing import Final
+
+from probes.sample import Sample
+from probes.stats.quantiles import chars_per_s, setup_ms
+from probes.store.certificates import newest as newest_certificate
+from probes.store.read.reader import StoreReader
+from tui.state.history import History, Past
+from tui.state.rate_limits import Reading
+from tui.state.served_by import KEPT, Seen, changes
+
+FAILURES: Final = 20
+
+
+def read_points(
+    url: str, since_ms: int, until_ms: int, names: Collection[str], ended: Callable[[], bool] = lambda: False
+) -> Past:
+    """The points of these endpoints in the half-open span. Raises StoreProblem.
+
+    Runs in a thread; ``ended`` is asked now and then, so that a screen that closes does not wait for a million rows.
+    """
+    histories: dict[str, History] = {name: History() for name in names}
+    with closing(StoreReader(url)) as reader:
+        for number, point in enumerate(reader.points(since_ms, until_ms)):
+            if (history := histories.get(point.endpoint)) is not None:
+                history.add_point(
+                    point.started_at,
+                    point.outcome,
+                    point.connection,
+                    point.ttft_ms,
+                    point.server_load_ms,
+                    point.tokens_per_s,
+                    chars_per_s(point.output_chars, point.e2e_ms),
+                    point.cost_usd,
+                    point.trusted,
+                    setup_ms(point.dns_ms, point.connect_ms, point.proxy_ms, point.tls_ms, point.upgrade_ms),
+                    point.buffered,
+                )
+            if number % 1000 == 0 and ended():
+                return Past({})
+    return Past(histories)
+
+
+def read_newest(url: str, names: Collection[str]) -> Past:
+    """The newest sample, the last failures and the last answer of each of these endpoints. Raises StoreProblem.
+
+    And what their last `KEPT` samples told of limits and of who served, and the newest selftest's certificate.
+    """
+    readings: dict[str, list[Reading]] = {name: [] for name in names}
+    seen: dict[str, list[Seen]] = {name: [] for name in names}
+    newest: dict[str, Sample] = {}
+    with closing(StoreReader(url)) as reader:
+        for sample in reader.last(KEPT):
+            if (name := sample.endpoint) in readings:
+                newest[name] = sample
+                if (reading := Reading.of(sample)) is not None:
+                    readings[name].append(reading)
+                if (said := Seen.of(sample)) is not None:
+                    seen[name].append(said)
+        failures = [sample for sample in reader.last_failures(FAILURES) if sample.endpoint in readings]
+        vantages = _vantages(reader, names)
+        answers = {name: text for name, text in reader.answers().items() if name in names}
+    return Past(
+        {},
+        (*failures, *newest.values()),
+        answers,
+        {name: tuple(held) for name, held in readings.items()},
+        {name: tuple(held) for name, held in seen.items()},
+        certificate=newest_certificate(url),
+        vantages=vantages,
+    )
+
+
+def _vantages(reader: StoreReader, names: Collection[str]) -> tuple[str, ...]:
+    """The places that know these endpoints, where at least one of them is known from several."""
+    places = {(key[1], key[0]) for key in reader.endpoints().values() if key[1] in names}
+    several = len(places) > len({name for name, _ in places})
+    return tuple(sorted({vantage for _, vantage in places})) if several else ()
+
+
+def read_changes(url: str, since_ms: int, names: Collection[str], ended: Callable[[], bool] = lambda: False) -> Past:
+    """When something else served these endpoints than before, from ``since_ms`` on. Raises StoreProblem.
+
+    A simple pass: SQLite's window functions need three times as long for it. Runs in a thread, as `read_points`.
+    """
+    seen: dict[str, list[Seen]] = {name: [] for name in names}
+    with closing(StoreReader(url)) as reader:
+        for number, one in enumerate(reader.served(since_ms)):
+            if (held := seen.get(one.endpoint)) is not None and (not held or held[-1][1:] != one[2:]):
+                held.append(Seen(*one[1:]))
+            if number % 1000 == 0 and ended():
+                return Past({})
+    return Past({}, changes={name: tuple(changes(held)) for name, held in seen.items()})

@@ -1,0 +1,122 @@
+"""Limits: the rate-limit buckets of an endpoint as its samples told them, the tightest first; pure."""
+
+import math
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+from probes.rate_limits.headers import Bucket, parse_bucket
+from probes.sample import Sample
+
+LEAST_READINGS: Final = 3
+"""Two readings are one probe's use, and that is no pace."""
+
+_WINDOWS_S: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "month": 31 * 86_400}
+
+
+def empty_at(readings: Sequence[tuple[int, Bucket]]) -> int | None:
+    """The instant (ms since the epoch) at which the bucket will be empty; None where it is not foreseeable, or lasts.
+
+    ``readings`` are (instant in ms since the epoch, bucket) of one and the same bucket, oldest first. The pace is what
+    was used per time since the bucket last grew or its limit changed. A bucket that is full again before it would be
+    empty lasts; where its reset is not told, it is full again after the window it is counted over.
+    """
+    if not readings:
+        return None
+    now, last = readings[-1]
+    if last.remaining is None or last.remaining <= 0:
+        return None
+    first, begin, count = last.remaining, now, 1
+    for at, earlier in reversed(readings[:-1]):
+        if earlier.remaining is None or earlier.limit != last.limit or earlier.remaining < first:
+            break
+        first, begin, count = earlier.remaining, at, count + 1
+    used = first - last.remaining
+    if count < LEAST_READINGS or used <= 0 or now <= begin:
+        return None
+    wait_ms = last.remaining / used * (now - begin)
+    lasts_s = last.reset_s if last.reset_s is not None else _WINDOWS_S.get((last.scope or "").partition(" ")[0])
+    return None if lasts_s is not None and wait_ms >= lasts_s * 1000 else now + round(wait_ms)
+
+
+_SHORT: Final = (
+    ("tokens", "tok"), ("requests", "req"), ("input ", "in "), ("output ", "out "), (" per ", "/"),
+    ("second", "s"), ("minute", "min"), ("month", "mon"), ("(", ""), (")", ""),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The buckets that one response told of, read ``at`` (ms since the epoch)."""
+
+    at: int
+    buckets: tuple[Bucket, ...]
+
+    @classmethod
+    def of(cls, sample: Sample) -> "Reading | None":
+        """What a sample says of its limits; None where it does not say how much of any is left."""
+        found = buckets(sample)
+        return cls(sample.started_at, found) if any(one.headroom is not None for one in found) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """How full a bucket is, and when (ms since the epoch) it is full again, and empty at the observed pace."""
+
+    bucket: Bucket
+    full_at: int | None = None
+    empty_at: int | None = None
+
+    @property
+    def headroom(self) -> float | None:
+        """What is left as a share of 1; None where that is not known."""
+        share = self.bucket.headroom
+        return None if share is None else max(0.0, min(1.0, share))
+
+
+def buckets(sample: Sample) -> tuple[Bucket, ...]:
+    """Every bucket of a sample; the two of its columns where it does not hold them all. What is none is left out."""
+    if sample.limit_buckets is None:
+        both = (
+            Bucket("requests", None, None, sample.requests_limit, sample.requests_remaining, sample.requests_reset_s),
+            Bucket("tokens", None, None, sample.tokens_limit, sample.tokens_remaining, sample.tokens_reset_s),
+        )
+        return tuple(one for one in both if one.limit is not None or one.remaining is not None)
+    found = []
+    for part in sample.limit_buckets.split("; "):
+        with suppress(ValueError):
+            found.append(parse_bucket(part))
+    return tuple(found)
+
+
+def levels(readings: Sequence[Reading]) -> tuple[Level, ...]:
+    """The buckets of the newest reading, the tightest first, with what those before it (oldest first) foretell."""
+    if not readings:
+        return ()
+    newest = readings[-1]
+    found = []
+    for bucket in newest.buckets:
+        known = [(one.at, same) for one in readings if (same := _same(one, bucket)) is not None]
+        used = bucket.remaining is None or bucket.limit is None or bucket.remaining < bucket.limit
+        full = newest.at + round(bucket.reset_s * 1000) if used and bucket.reset_s is not None else None
+        found.append(Level(bucket, full, empty_at(known)))
+    return tuple(sorted(found, key=_ease))
+
+
+def short(words: str) -> str:
+    """The words of a bucket in few characters: ``tok/min``, ``in tok/min``, ``req/day``."""
+    for long, few in _SHORT:
+        words = words.replace(long, few)
+    return words
+
+
+def _same(reading: Reading, bucket: Bucket) -> Bucket | None:
+    """The bucket of that name in another reading."""
+    name = (bucket.kind, bucket.scope, bucket.direction)
+    return next((one for one in reading.buckets if (one.kind, one.scope, one.direction) == name), None)
+
+
+def _ease(level: Level) -> tuple[float, bool]:
+    """Of equals, the one that says when it is full again."""
+    return (math.inf if level.headroom is None else level.headroom, level.full_at is None)

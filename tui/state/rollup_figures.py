@@ -1,0 +1,225 @@
+"""Stretch: a span of the store's rollups as the dashboard draws it: question, answer, and the pure way between them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from probes.endpoint import Lane, lane_of
+from probes.feed.messages import EndpointFacts, WatchStatus
+from probes.outcome import Outcome
+from probes.stats.rollup import LENGTH_MS, TIERS, Tier
+from probes.stats.sketch import Sketch
+from probes.stats.time_range import Span, finest
+from probes.store.read.rollup_queries import Bar
+from tui.state.figures import Cell, grid, hold, sliced
+from tui.state.view import EndpointView, Figures, Grid, LaneFigures
+from tui.style.palette import State
+
+MOST_ROWS: Final = 40_000
+"""Rollups that one question may add up: more would keep whoever asks waiting, and no screen has so many columns."""
+
+FEW_ROWS: Final = 8_000
+"""Rollups that are there at a blink: where more are wanted, a rough picture of so many comes first."""
+
+HARDLY: Final = 1.1
+"""A bucket may be longer than a slice by so much: 90 days in 96 columns are drawn by the day."""
+
+QUANTILED: Final = ("ttft_ms", "tokens_per_s")
+"""The metrics whose quantiles the dashboard shows."""
+
+NOTHING: Final = "nothing was recorded then"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked: the figures of these endpoints until ``at`` (ms since the epoch), in ``columns`` slices.
+
+    ``live``: that is the present, whose newest samples are known from elsewhere. ``vantage`` None: all places together.
+    """
+
+    at: int
+    length_ms: int
+    columns: int
+    facts: tuple[EndpointFacts, ...]
+    vantage: str | None = None
+    live: bool = False
+
+    @property
+    def span(self) -> Span:
+        """From when to when."""
+        return Span(self.at - self.length_ms, self.at)
+
+    @property
+    def grid(self) -> Grid:
+        """The slices; the last one holds ``at``."""
+        return grid(self.length_ms, self.columns, self.at)
+
+    def like(self, other: "Question | None") -> bool:
+        """Whether it asks the same, but perhaps for another instant of the present."""
+        return other is not None and (self == other or (self.live and self == replace(other, at=self.at)))
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How an endpoint's span ended, as far as its samples are still kept: its newest values, its newest failure."""
+
+    ttft_ms: float | None = None
+    tokens_per_s: float | None = None
+    failure: Outcome | None = None
+    kept: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What the store says of one endpoint: the bars of its lanes, their sketches over the whole, how it ended."""
+
+    bars: Sequence[Bar] = ()
+    sketches: Mapping[str, Mapping[str, Sketch]] = field(default_factory=dict)
+    end: End = field(default_factory=End)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stretch:
+    """The answer: figures and ends by the endpoint's name. ``last_at`` is when its newest sent sample began."""
+
+    question: Question
+    tier: Tier
+    figures: Mapping[str, Figures]
+    ends: Mapping[str, End]
+    last_at: Mapping[str, int]
+
+    def row(self, facts: EndpointFacts, slot: int) -> EndpointView:
+        """An endpoint's row in a span that is over: its own figures and how it ended, nothing of the present."""
+        figures, end = self.figures.get(facts.name, Figures()), self.ends.get(facts.name, End())
+        state, why = _state(figures)
+        if not why and not end.kept:
+            why = f"its samples are kept no longer, only what they came to by the {self.tier}"
+        return EndpointView(
+            facts=facts,
+            slot=slot,
+            state=state,
+            why=why,
+            figures=figures,
+            watch=WatchStatus(facts.name),
+            last_at=self.last_at.get(facts.name),
+            last_failure=end.failure,
+        )
+
+    def under(self, view: EndpointView) -> EndpointView:
+        """The row of the present over a longer window: its state and newest values stay as they are."""
+        now, long = view.figures, self.figures.get(view.name, Figures())
+        newest = replace(long, ttft_last_ms=now.ttft_last_ms, tokens_per_s_last=now.tokens_per_s_last, slow=now.slow)
+        return replace(view, figures=newest)
+
+
+def rough_tier_of(span: Span, tier: Tier, lanes: int) -> Tier | None:
+    """The tier of a rough picture, where one of ``tier`` takes more than a blink; None where it does not."""
+    few = [one for one in TIERS[TIERS.index(tier) :] if lanes * span.length_ms <= FEW_ROWS * LENGTH_MS[one]]
+    rough = few[0] if few else TIERS[-1]
+    return None if rough == tier else rough
+
+
+def tier_of(span: Span, slice_ms: int, oldest: Mapping[Tier, int | None], lanes: int) -> Tier:
+    """The tier that slices of a span are made of: one that holds all of it, in at most `MOST_ROWS` rows.
+
+    The coarsest whose buckets are no longer than a slice, or hardly; else the finest; the day where all have too many.
+    """
+    tiers = TIERS[TIERS.index(finest(span, oldest)) : TIERS.index("day") + 1]
+    few = [tier for tier in tiers if lanes * span.length_ms <= MOST_ROWS * LENGTH_MS[tier]] or ["day"]
+    within = [tier for tier in few if LENGTH_MS[tier] <= HARDLY * slice_ms]
+    return within[-1] if within else few[0]
+
+
+def answer(question: Question, tier: Tier, rows: Mapping[str, Rows]) -> Stretch:
+    """The stretch that a store's rows come to."""
+    on = question.grid
+    known = {facts.name: rows.get(facts.name, Rows()) for facts in question.facts}
+    last = {
+        name: max((one.last_at for one in held.bars if one.sent), default=None) for name, held in known.items()
+    }  # the last bucket may reach beyond the span
+    return Stretch(
+        question,
+        tier,
+        {facts.name: rolled_figures(facts, on, known[facts.name]) for facts in question.facts},
+        {name: held.end for name, held in known.items()},
+        {name: min(at, question.at) for name, at in last.items() if at is not None},
+    )
+
+
+def rolled_figures(facts: EndpointFacts, on: Grid, rows: Rows) -> Figures:
+    """The figures of one endpoint from its rollups, with the meanings of `tui.state.figures.figures`.
+
+    Where a slice is shorter than a bucket, the bucket is drawn in the slice in which it begins and reaches as far as
+    its newest sample does. Of the newest samples only ``rows.end`` knows the values. Characters/s and
+    connection set-up are not rolled up; the mean cost is that of the `ok` samples, of which priced ones tell it.
+    """
+    lane = lane_of(facts.connection)
+    cells = [Cell() for _ in range(on.count)]
+    for one in rows.bars:
+        cell = cells[min(max(one.place, 0), on.count - 1)]
+        if one.own_faults:
+            cell.own_faults += one.own_faults
+            cell.spoilt_at = max(cell.spoilt_at or 0, one.last_at)
+        if one.sent:
+            _fill(cell, one, lane, in_turn=facts.connection == "both")
+    for cell in cells:
+        cell.last_failed = cell.ttft_ms is None and cell.failed > 0
+        cell.last_ttft_ms, cell.last_tokens_per_s = cell.ttft_ms, cell.tokens_per_s
+    hold(cells, on, facts)
+    own = lane_figures(lane, rows.sketches.get(lane, {}))
+    cost = sum(one.cost_usd for one in rows.bars)
+    good = sum(one.ok for one in rows.bars)
+    return replace(
+        sliced(cells),
+        ttft_last_ms=rows.end.ttft_ms,
+        ttft_p50_ms=own.ttft_p50_ms,
+        ttft_p95_ms=own.ttft_p95_ms,
+        tokens_per_s_last=rows.end.tokens_per_s,
+        tokens_per_s_p50=own.tokens_per_s_p50,
+        measured=own.measured,
+        cost_mean_usd=cost / good if cost and good else None,
+        lanes=tuple(lane_figures(one, rows.sketches.get(one, {})) for one in _LANES)
+        if facts.connection == "both"
+        else (),
+    )
+
+
+_LANES: Final[tuple[Lane, ...]] = ("warm", "cold")
+
+
+def _fill(cell: Cell, one: Bar, lane: Lane, *, in_turn: bool) -> None:
+    """Add what one lane has in a slice to its cell."""
+    cell.finished += one.ok + one.failed
+    cell.failed += one.failed
+    cell.hits += one.rate_limited
+    cell.untrusted += one.untrusted
+    cell.buffered += one.buffered
+    cell.sent_at = max(cell.sent_at or 0, one.last_at)
+    if one.connection == lane:
+        high, low = one.ttft_ms_max, one.tokens_per_s_min
+        if high is not None:
+            cell.ttft_ms = high if cell.ttft_ms is None else max(cell.ttft_ms, high)
+        if low is not None:
+            cell.tokens_per_s = low if cell.tokens_per_s is None else min(cell.tokens_per_s, low)
+    elif in_turn and not one.failed and not one.rate_limited:
+        return  # the other lane's turn: it says nothing of this one
+    cell.last_at = max(cell.last_at or 0, one.last_at)
+
+
+def lane_figures(lane: Lane, sketches: Mapping[str, Sketch]) -> LaneFigures:
+    """One lane's quantiles from its sketches, within 1 %."""
+    ttft, speed = (sketches.get(name, Sketch()) for name in QUANTILED)
+    p50, p95 = ttft.quantiles(0.5, 0.95)
+    return LaneFigures(lane, ttft.count, p50, p95, speed.quantile(0.5))
+
+
+def _state(figures: Figures) -> tuple[State, str]:
+    """What the newest slice with a probe says: `failing` or `limited` where none of them got through, else `ok`."""
+    sent = zip(figures.finished, figures.failed, figures.hits, strict=True)
+    newest = next((one for one in reversed(list(sent)) if one[0] or one[2]), None)
+    if newest is None:
+        return "waiting", NOTHING
+    finished, failed, hits = newest
+    if finished == failed:
+        return ("failing", "") if failed >= hits else ("limited", "")
+    return "ok", ""

@@ -1,0 +1,123 @@
+"""Served: who really answered the probes of an endpoint, and the moments at which that changed; pure."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Final, NamedTuple
+
+from probes.sample import Sample
+from tui.state.rate_limits import Level, Reading, levels
+
+WORDS: Final = ("model", "tier", "upstream", "build")
+"""What `Seen` tells, in the order of its fields after the instant."""
+
+SAME_TIERS: Final = frozenset({("fast", "priority")})
+"""Two names, asked and served, of one tier: OpenAI reports the fast tier of some models as priority."""
+
+NO_TIER: Final = "auto"
+"""Asked for, it leaves the tier to the provider."""
+
+
+class Seen(NamedTuple):
+    """What one response said of who served it; ``at`` is ms since the epoch, None is not known."""
+
+    at: int
+    model: str | None = None
+    tier: str | None = None
+    by: str | None = None
+    fingerprint: str | None = None
+
+    @classmethod
+    def of(cls, sample: Sample) -> "Seen | None":
+        """What a sample says; None where it says nothing."""
+        words = (sample.served_model, sample.served_tier, sample.served_by, sample.served_fingerprint)
+        return cls(sample.started_at, *words) if any(words) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """From one probe to the next, the one ``at`` (ms since the epoch), another ``word`` of `WORDS` was served."""
+
+    at: int
+    word: str
+    before: str
+    after: str
+
+
+def changes(seen: Iterable[Seen]) -> list[Change]:
+    """The changes in what one endpoint served, which comes oldest first. What is not known is never a change."""
+    found: list[Change] = []
+    held: list[str | None] = [None] * len(WORDS)
+    for at, *said in seen:
+        if said == held:
+            continue
+        for place, after in enumerate(said):
+            before = held[place]
+            if after is not None:
+                held[place] = after
+                if before is not None and before != after:
+                    found.append(Change(at, WORDS[place], before, after))
+    return found
+
+
+def tier_of(seen: Iterable[Seen]) -> str | None:
+    """The tier served last, of responses oldest first; None where none was told."""
+    return next((one.tier for one in reversed([*seen]) if one.tier), None)
+
+
+def other_tier(asked: str | None, served: str | None) -> bool:
+    """Whether a tier was served that is not the one asked for; not where either is unknown."""
+    if not asked or not served:
+        return False
+    asked, served = asked.lower(), served.lower()
+    return asked not in (served, NO_TIER) and (asked, served) not in SAME_TIERS
+
+
+KEPT: Final = 30
+"""So many of the last responses are remembered."""
+
+CHANGES_KEPT: Final = 100
+
+
+@dataclass(slots=True)
+class Told:
+    """``readings`` of rate limits and who was ``seen`` to serve, oldest first, and the ``changes`` of the latter.
+
+    Live samples and the store's may come in any order, and twice.
+    """
+
+    readings: tuple[Reading, ...] = ()
+    seen: tuple[Seen, ...] = ()
+    changes: tuple[Change, ...] = ()
+    _levels: tuple[Level, ...] | None = None
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The rate-limit buckets as last told, the tightest first; found when first asked for."""
+        if self._levels is None:
+            self._levels = levels(self.readings)
+        return self._levels
+
+    def hear(self, sample: Sample) -> None:
+        """Take in a sample."""
+        reading, seen = Reading.of(sample), Seen.of(sample)
+        self.join(() if reading is None else (reading,), () if seen is None else (seen,))
+
+    def join(self, readings: Iterable[Reading] = (), seen: Iterable[Seen] = (), moments: Iterable[Change] = ()) -> None:
+        """Take in what was found before; changes among the remembered are found anew, those before them kept."""
+        known = {one.at for one in self.readings} if readings else ()
+        if new := [one for one in readings if one.at not in known]:
+            self.readings = tuple(sorted((*self.readings, *new), key=attrgetter("at"))[-KEPT:])
+            self._levels = None
+        if not seen and not moments:
+            return  # a live sample of an endpoint that does not say who serves: nearly all are
+        before = {*self.changes, *moments}
+        known = {one.at for one in self.seen}
+        if heard := [one for one in seen if one.at not in known]:
+            self.seen = tuple(sorted((*self.seen, *heard), key=attrgetter("at"))[-KEPT:])
+        if heard or len(before) > len(self.changes):
+            begin = self.seen[0].at if self.seen else None
+            older = [one for one in before if begin is None or one.at <= begin]
+            found = (*sorted(older, key=attrgetter("at", "word")), *changes(self.seen))[-CHANGES_KEPT:]
+            if found != self.changes:  # the same value for as long as nothing is new: it is compared at every tick
+                self.changes = found

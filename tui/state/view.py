@@ -1,0 +1,199 @@
+"""View: the frozen values one tick of the screen is drawn from: an `EndpointView` each, and one `Dashboard`.
+
+`tui.state.figures` makes the figures, `tui.state.health` the state, `tui.state.fleet` the rest.
+"""
+
+from dataclasses import dataclass, field
+
+from probes.certificate import Certificate
+from probes.diagnosis.attribution import Verdict
+from probes.endpoint import Lane
+from probes.feed.messages import EndpointFacts, EngineStatus, WatchStatus
+from probes.outcome import Outcome
+from tui.state.rate_limits import Level
+from tui.state.served_by import Change
+from tui.style.palette import Phase, State
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The time slices of a window, aligned to the epoch so that a sample never changes its slice.
+
+    Slice ``i`` (0 the oldest) covers ``start_ms + i * length_ms`` up to, not including, the next one's
+    start; the last one holds the present. ``newest`` is its number counted from the epoch.
+    """
+
+    newest: int
+    length_ms: int
+    count: int
+
+    @property
+    def start_ms(self) -> int:
+        """The beginning of the oldest slice, milliseconds since the epoch; up to one slice before the window's."""
+        return (self.newest - self.count + 1) * self.length_ms
+
+    @property
+    def end_ms(self) -> int:
+        """The end of the newest slice; up to one slice ahead of the present."""
+        return (self.newest + 1) * self.length_ms
+
+
+@dataclass(frozen=True, slots=True)
+class LaneFigures:
+    """What the window holds of one lane: its `ok` samples, the ``measured`` ones, made on that kind of connection.
+
+    ``setup_p50_ms`` is the median connection set-up (dns + connect + proxy + tls + upgrade); None of warm
+    ones, who paid none.
+    """
+
+    lane: Lane
+    measured: int = 0
+    ttft_p50_ms: float | None = None
+    ttft_p95_ms: float | None = None
+    tokens_per_s_p50: float | None = None
+    setup_p50_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Figures:
+    """What the window of one endpoint holds: one entry per slice of the grid, and the window's figures.
+
+    ``ttft_ms`` (worst: highest) and ``tokens_per_s`` (worst: lowest) come of `ok` samples made with the endpoint's
+    own connection policy only (of `both` the warm ones): warm and cold are never mixed. They hold None for a slice
+    without one. ``lanes`` are the two of an endpoint of `both`, each by itself. ``finished`` counts samples of the
+    error rate, ``failed`` those among them that failed, ``hits`` rate-limit hits. ``covered``: the slice lies
+    within the reach of a sample (`tui.state.figures`); ``down``: it has no value because that sample failed.
+    ``untrusted`` counts good samples that the engine itself had held up too long, ``own_faults`` those that inftop
+    itself spoilt: they are in no figure; ``buffered`` good ones that something on the way held back, which are in no
+    figure of TTFT and tokens/s. ``error_rate`` is a share of 1. ``chars_per_s_p50`` and ``cost_mean_usd``
+    (of a probe) are computed for the group view alone.
+    """
+
+    ttft_ms: tuple[float | None, ...] = ()
+    tokens_per_s: tuple[float | None, ...] = ()
+    finished: tuple[int, ...] = ()
+    failed: tuple[int, ...] = ()
+    hits: tuple[int, ...] = ()
+    covered: tuple[bool, ...] = ()
+    down: tuple[bool, ...] = ()
+    untrusted: tuple[int, ...] = ()
+    own_faults: tuple[int, ...] = ()
+    buffered: int = 0
+    ttft_last_ms: float | None = None
+    ttft_p50_ms: float | None = None
+    ttft_p95_ms: float | None = None
+    tokens_per_s_last: float | None = None
+    tokens_per_s_p50: float | None = None
+    measured: int = 0
+    finished_count: int = 0
+    failed_count: int = 0
+    hit_count: int = 0
+    error_rate: float | None = None
+    slow: bool = False
+    chars_per_s_p50: float | None = None
+    cost_mean_usd: float | None = None
+    lanes: tuple[LaneFigures, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """An endpoint's place in its group of ``size`` (2 at least), those that a filter hides included.
+
+    ``place`` counts from 1, the best; None where the ranked figure is not known. ``best`` names the figures in which
+    nobody is better and somebody worse. ``ttft_share`` is the median TTFT over the slowest one's, up to 1.
+    """
+
+    place: int | None
+    size: int
+    best: frozenset[str]
+    ttft_share: float | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EndpointView:
+    """One row of the screen. Instants are milliseconds since the epoch; ``headroom`` is a share of 1.
+
+    ``slot`` is the endpoint's place in the configuration and with it its colour (`tui.style.palette`). ``why`` is
+    the state in a few more words, empty where the word says it all. ``served`` names the model that really
+    answered where it is not the one asked for, ``other_tier`` the tier served where it is not the one asked for, and
+    ``changes`` (oldest first) the moments at which something else was served. ``levels`` are the rate-limit buckets,
+    the tightest first; ``headroom`` and ``empty_at`` are the tightest's. ``hit_at`` and ``hit_by`` tell of the last
+    rate-limit hit, and of the bucket that refused it where that is known. ``*_ratio`` is the window's median over the
+    best one's among the endpoints of the same group; None where nobody else is in it. ``standing`` is known in the
+    group view alone. ``verdict``: who is to blame for its failing now.
+    """
+
+    facts: EndpointFacts
+    slot: int
+    state: State
+    figures: Figures
+    watch: WatchStatus
+    why: str = ""
+    served: str | None = None
+    last_at: int | None = None
+    last_outcome: Outcome | None = None
+    last_failure: Outcome | None = None
+    levels: tuple[Level, ...] = ()
+    headroom: float | None = None
+    reset_at: int | None = None
+    empty_at: int | None = None
+    hit_at: int | None = None
+    hit_by: str | None = None
+    other_tier: str | None = None
+    changes: tuple[Change, ...] = ()
+    ttft_ratio: float | None = None
+    tokens_per_s_ratio: float | None = None
+    standing: Standing | None = None
+    verdict: Verdict | None = None
+
+    @property
+    def name(self) -> str:
+        """The endpoint's unique name."""
+        return self.facts.name
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """How the screen hears of the engine; ``since`` its phase began, ``retry_at`` a restart is due."""
+
+    phase: Phase = "starting"
+    since: int = 0
+    reason: str = ""
+    retry_at: int | None = None
+    holder: str | None = None
+    restarts: int = 0
+    bad_lines: int = 0
+    simulated: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dashboard:
+    """The whole screen at one tick. ``endpoints`` are filtered and in the order of drawing.
+
+    It reaches ``window_ms`` back from ``at``, which is the present, the instant of freezing or, of the ``past``, the
+    end of the span that is shown; of the place ``vantage`` alone where that is not None.
+
+    ``groups`` holds the heading to be drawn above an endpoint, by its name; empty where groups are not shown.
+    ``total`` counts the endpoints before the filter, ``states`` them by state, ``untrusted``, ``own_faults`` and
+    ``buffered`` the window's samples that are in no figure, or not in all. ``certificate`` is the newest selftest's.
+    ``verdict`` is the worst of those on failing endpoints.
+    """
+
+    at: int
+    window_ms: int
+    grid: Grid
+    endpoints: tuple[EndpointView, ...]
+    link: Link
+    engine: EngineStatus | None = None
+    groups: dict[str, str] = field(default_factory=dict)
+    states: dict[State, int] = field(default_factory=dict)
+    total: int = 0
+    untrusted: int = 0
+    own_faults: int = 0
+    buffered: int = 0
+    certificate: Certificate | None = None
+    selected: str | None = None
+    frozen_at: int | None = None
+    past: bool = False
+    vantage: str | None = None
+    verdict: Verdict | None = None

@@ -1,0 +1,1 @@
+"""Style: numbers as text, colours and glyphs, themes."""

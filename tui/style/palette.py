@@ -1,0 +1,54 @@
+"""Palette: the looks of states and endpoints; a word and a glyph first, a colour only besides."""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+State = Literal["ok", "slow", "failing", "limited", "no key", "paused", "waiting", "budget", "skipped", "spoilt"]
+
+
+STATES: Final[tuple[State, ...]] = (
+    "failing", "limited", "slow", "spoilt", "budget", "no key", "skipped", "waiting", "paused", "ok",
+)  # fmt: skip
+"""Worst first: the order of "sort by state"."""
+
+
+Phase = Literal["starting", "live", "attached", "unrecorded", "silent", "lost"]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a state looks: its glyph (one cell wide), and the theme variable that colours glyph and word."""
+
+    glyph: str
+    variable: str
+
+
+LOOKS: Final[dict[State, Look]] = {
+    "ok": Look("●", "success"),
+    "slow": Look("◐", "warning"),
+    "failing": Look("✕", "error"),
+    "limited": Look("◷", "warning"),
+    "no key": Look("○", "muted"),
+    "paused": Look("■", "muted"),
+    "waiting": Look("◌", "muted"),
+    "budget": Look("$", "warning"),
+    "skipped": Look("»", "muted"),
+    "spoilt": Look("▲", "warning"),
+}
+
+# Okabe and Ito's colours, told apart by all common kinds of colour vision; moved in lightness to be readable as
+# thin lines on either ground. The order puts the strongest contrasts first.
+_ON_DARK: Final = (
+    "#56b4e9", "#e69f00", "#2fc79a", "#f0e442", "#d98bb8", "#f2762e", "#7d9bff", "#b8b8b8",
+)  # fmt: skip
+_ON_LIGHT: Final = (
+    "#0067a5", "#a86400", "#007a5a", "#7a6c00", "#a03f78", "#b84a00", "#3a49b8", "#5e5e5e",
+)  # fmt: skip
+
+SLOTS: Final = len(_ON_DARK)
+
+
+def endpoint_color(slot: int, *, dark: bool) -> str:
+    """The colour of the endpoint in this place of the configuration, as ``#rrggbb``; they repeat after eight."""
+    colors = _ON_DARK if dark else _ON_LIGHT
+    return colors[slot % SLOTS]

@@ -1,0 +1,157 @@
+"""Period: which stretch of time a screen shows: the present, or a past that is held; and how keys move it."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, tzinfo
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:  # the first picture needs no rollups
+    from probes.stats.time_range import Span
+
+DAY_MS: Final = 86_400_000
+LENGTHS: Final[dict[str, int]] = {
+    "1 m": 60_000,
+    "5 m": 300_000,
+    "1 h": 3_600_000,
+    "6 h": 21_600_000,
+    "24 h": DAY_MS,
+    "7 d": 7 * DAY_MS,
+    "30 d": 30 * DAY_MS,
+    "90 d": 90 * DAY_MS,
+    "1 y": 365 * DAY_MS,
+}
+"""The lengths that a key goes through, by name; any other can be typed."""
+
+_UNITS: Final = {"1 s": 1000, "1 m": 60_000, "1 h": 3_600_000, "1 d": DAY_MS}
+
+LEAST_MS: Final = 60_000
+MOST_MS: Final = 20 * 365 * DAY_MS
+BETWEEN: Final = ".."
+_TIMELY: Final = re.compile(r"\s*(\d{4}-|\d{1,2}:\d\d|\d+(\.\d+)?\s*[smhdwy]\s*$)", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A stretch of ``length_ms`` that ends at ``until`` (ms since the epoch); None: it ends now and moves with it."""
+
+    length_ms: int = LENGTHS["1 h"]
+    until: int | None = None
+
+    @property
+    def live(self) -> bool:
+        """Whether it is the present."""
+        return self.until is None
+
+    @property
+    def words(self) -> str:
+        """Its length, exactly: ``24 h``, ``36 h``, ``45 d``, ``90 m``."""
+        named = next((name for name, length in LENGTHS.items() if length == self.length_ms), None)
+        unit = next((one for one in ("1 d", "1 h", "1 m") if self.length_ms % _UNITS[one] == 0), "1 s")
+        return named or f"{self.length_ms // _UNITS[unit]}{unit[1:]}"
+
+    def span(self, now: int) -> "Span":
+        """From when to when it reaches, ``now`` being the present."""
+        from probes.stats.time_range import Span
+
+        end = now if self.until is None else self.until
+        return Span(end - self.length_ms, end)
+
+    def stepped(self, step: int, now: int) -> "Period":
+        """Half its length earlier (-1) or later (1); what reaches the present is live again."""
+        until = (now if self.until is None else self.until) + step * self.length_ms // 2
+        return replace(self, until=until if until < now else None)
+
+    def resized(self, length_ms: int, now: int) -> "Period":
+        """Another length around the same middle; the present stays the present."""
+        if self.until is None:
+            return replace(self, length_ms=length_ms)
+        until = self.until - self.length_ms // 2 + length_ms // 2
+        return Period(length_ms, until if until < now else None)
+
+    def present(self) -> "Period":
+        """The same length, live."""
+        return replace(self, until=None)
+
+
+def neighbour(lengths: Sequence[int], current: int, step: int) -> int:
+    """The next longer (1) or shorter (-1) of these ascending lengths, round and round."""
+    beyond = [one for one in lengths if (one - current) * step > 0]
+    return (beyond or lengths)[0 if step > 0 else -1]
+
+
+def looks_like_period(text: str) -> bool:
+    """Whether a person who types this means a time: it begins as a date or a clock's time, or is a length."""
+    return _TIMELY.match(text) is not None
+
+
+def dates(since: int, until: int, now: int, zone: tzinfo | None = None) -> str:
+    """From when to when, as short as it is plain in ``zone`` (None: the local one).
+
+    ``14 Nov 15:00 – 16:00``, ``16 Aug – 14 Nov``; with the year where it is not that of ``now``.
+    """
+    whole = until - since > 2 * DAY_MS  # days that it reaches into, then, not the midnight at which it ends
+    instants = (since, until - whole, now)
+    first, last, today = (datetime.fromtimestamp(ms / 1000, UTC).astimezone(zone) for ms in instants)
+    year = "" if first.year == last.year == today.year else " %Y"
+    day = f"{first.day} {first.strftime('%b' + year)}"
+    end = f"{last.day} {last.strftime('%b' + year)}"
+    if whole:
+        return f"{day} – {end}"
+    seconds = ":%S" if until - since < 5 * LENGTHS["1 m"] else ""
+    begin, finish = (one.strftime(f"%H:%M{seconds}") for one in (first, last))
+    return f"{day} {begin} – {finish if first.date() == last.date() else f'{end} {finish}'}"
+
+
+def refresh_ms(length_ms: int) -> int:
+    """How old a picture of the present may get: as long as it takes for it to look different."""
+    return min(max(length_ms // 400, 1000), 60_000)
+
+
+def parse_period(text: str, period: Period, now: int, zone: tzinfo | None = None) -> Period:
+    """The period that a person typed, in ``zone`` (None: the local one).
+
+    A length that ends now (``36h``, ``45d``), a date or time at which the period begins (``2026-11-14``,
+    ``2026-11-14 15:00``; a date alone is that whole day where the period is shorter), or two with ``..`` between them.
+    Raises ValueError saying what is allowed.
+    """
+    from probes.durations import seconds
+
+    text = text.strip()
+    if BETWEEN in text:
+        first, _, last = text.partition(BETWEEN)
+        since, until = _instant(first, zone), _instant(last, zone) + (_is_date(last) and DAY_MS)
+        if since >= now:
+            raise ValueError("that has not been yet")
+        if until - since < LEAST_MS:
+            raise ValueError("a period begins at least a minute before it ends")
+        return Period(until - since, until if until < now else None)
+    try:
+        length = round(seconds(text) * 1000) if not text.isdigit() else 0
+    except ValueError:
+        length = 0
+    if length:
+        if not LEAST_MS <= length <= MOST_MS:
+            raise ValueError("a period is a minute to twenty years long")
+        return Period(length)
+    since = _instant(text, zone)
+    if since >= now:
+        raise ValueError("that has not been yet")
+    length = DAY_MS if _is_date(text) and period.length_ms < DAY_MS else period.length_ms
+    until = since + length
+    return Period(length, until if until < now else None)
+
+
+def _is_date(text: str) -> bool:
+    return len(text.strip()) == len("2026-11-14")
+
+
+def _instant(text: str, zone: tzinfo | None) -> int:
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise ValueError(
+            "write a date (2026-11-14, 2026-11-14 15:00), two with .. between, or a length (36h)"
+        ) from None
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=zone) if zone else moment.astimezone()
+    return round(aware.timestamp() * 1000)
