@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from probes.figures.error_bound import MOST_MS, MOST_OF_SPEED
+from probes.sample import TRUSTED_MS, TRUSTED_SPEED
 from probes.stats.quantiles import quantile
 
 RESOLUTION_MS: Final = 0.01
@@ -155,10 +155,10 @@ class Certificate:
             return f"{untrusted} of {probes} probes were held up by this machine too long to be trusted"
         if ttft is None or speed is None:
             return "nothing could be compared"
-        if ttft > MOST_MS:
-            return f"TTFT is off by {ttft:.1f} ms at p99, more than {MOST_MS:g} ms"
-        if speed > MOST_OF_SPEED * 100:
-            return f"tokens/s is off by {speed:.1f} % at p99, more than {MOST_OF_SPEED * 100:g} %"
+        if ttft > TRUSTED_MS:
+            return f"TTFT is off by {ttft:.1f} ms at p99, more than {TRUSTED_MS:g} ms"
+        if speed > TRUSTED_SPEED * 100:
+            return f"tokens/s is off by {speed:.1f} % at p99, more than {TRUSTED_SPEED * 100:g} %"
         return None
 
     @property

@@ -12,6 +12,11 @@ EVENT_LIMIT: Final = 256 << 10
 that holds the whole of an answer of 20,000 tokens has a third of it."""
 
 
+CAPPED: Final = frozenset({"length", "model_length", "max_tokens", "max_output_tokens"})
+"""Finish reasons, in lower case, that say the output cap was reached: OpenAI's and its look-alikes', Mistral's,
+Anthropic's and Gemini's, OpenAI Responses' (providers' SDKs)."""
+
+
 class Kind(StrEnum):
     """What a piece of output is."""
 

@@ -8,6 +8,10 @@ from typing import Any, Final, Literal
 
 from probes.outcome import Outcome
 
+TRUSTED_MS: Final = 5.0
+TRUSTED_SPEED: Final = 0.02
+"""A sample is trusted while its times can be off by no more, in ms, and its tokens/s by no more than this share."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:

@@ -5,8 +5,6 @@ from typing import Final
 
 import platformdirs
 
-from probes.store.problem import StoreProblem
-
 _NAME: Final = "inftop"
 
 
@@ -18,12 +16,12 @@ def config_folder() -> Path | None:
         return None
 
 
-def data_folder() -> Path:
-    """The folder of the user's data. Raises StoreProblem where the user has no home."""
+def data_folder() -> Path | None:
+    """The folder of the user's data; None where the user has no home and nothing names another place."""
     try:
         return platformdirs.user_data_path(_NAME, appauthor=False)
     except RuntimeError:
-        raise StoreProblem("failed", "no folder for the store: set HOME, or url in [store]", lasting=True) from None
+        return None
 
 
 def from_home(path: Path) -> Path:

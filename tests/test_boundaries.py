@@ -1,4 +1,4 @@
-"""Who may import whom: read from the sources, and seen in a fresh process."""
+"""What import-linter's contracts do not see: circles within rooms, and what a fresh process really loads."""
 
 import ast
 import subprocess
@@ -7,66 +7,7 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from probes.config.presets import dialects
-
 ROOT = Path(__file__).parent.parent
-
-OF_PROBES = {
-    "probes",
-    "probes.checked_json",
-    "probes.clock",
-    "probes.config.load",
-    "probes.config_error",
-    "probes.cli",
-    "probes.diagnosis.reachability",
-    "probes.diagnosis.attribution",
-    "probes.definitions",
-    "probes.endpoint",
-    "probes.cli.entry",
-    "probes.exports",
-    "probes.exports.export",
-    "probes.exports.selection",
-    "probes.feed.messages",
-    "probes.keys.secret",
-    "probes.stats.confidence",
-    "probes.outcome",
-    "probes.race.verdict",
-    "probes.race.updates",
-    "probes.race.price",
-    "probes.race.progress",
-    "probes.config.prompts",
-    "probes.race.race",
-    "probes.race.heat",
-    "probes.race.request",
-    "probes.selftest.rehearsal",
-    "probes.rate_limits.headers",
-    "probes.sample",
-    "probes.certificate",
-    "probes.stats.share_confidence",
-    "probes.stats.median_ratio",
-    "probes.signals",
-    "probes.stats.quantiles",
-    "probes.store.read.rollup_queries",
-    "probes.store.read.latest",
-    "probes.store.read.pages",
-    "probes.stats.time_range",
-    "probes.stats.sketch",
-    "probes.stats.rollup",
-    "probes.store.location",
-    "probes.user_folders",
-    "probes.store.problem",
-    "probes.store.certificates",
-    "probes.store.read.reader",
-    "probes.store.races",
-    "probes.store.row",
-    "probes.text",
-    "probes.config.table",
-    "probes.durations",
-}
-"""What the screen may know of the engine: values, readers and definitions."""
-
-OF_COMMANDS = OF_PROBES | {"probes.cli.app", "probes.cli.commands.selftest", "probes.cli.exit_codes"}
-"""The command line of the screen extends the one without."""
 
 HEAVY = {
     "sqlmodel",
@@ -120,27 +61,6 @@ def loaded(code):
     script = f"{code}\nimport sys\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     return set(done.stdout.split())
-
-
-def test_the_engine_knows_nothing_of_the_screen():
-    for name, path in modules("probes"):
-        tops = {one.partition(".")[0] for one in imports(path)}
-        assert not tops & {"tui", "textual", "plotext"}, name
-
-
-def test_the_screen_knows_only_values_readers_and_definitions():
-    for name, path in modules("tui"):
-        allowed = OF_COMMANDS if name == "tui.commands" else OF_PROBES
-        used = {one for one in imports(path) if one.partition(".")[0] == "probes"}
-        used.discard("probes.store")  # the package around a reader
-        assert used <= allowed, name
-
-
-def test_dialects_never_import_each_other():
-    shared = {"probes.wire", "probes.wire.dialect"}
-    names = {f"probes.wire.{name}" for name in dialects()}
-    for name, path in modules("probes/wire"):
-        assert not (imports(path) & names) - {name} - shared, name
 
 
 def test_modules_import_each_other_in_no_circle():

@@ -37,7 +37,7 @@ SHARE_DOUBT: Final = 0.7
 answers in prose, reasoning, code, JSON, tables and LaTeX, in six languages and two tokenizers."""
 
 MOST_DOUBT: Final = 0.02
-"""Of the tokens of a speed: where more are in doubt there is none. As for times (`error_bound.MOST_OF_SPEED`)."""
+"""Of the tokens of a speed: where more are in doubt there is none. As for times (`sample.TRUSTED_SPEED`)."""
 
 FRAMING_TOKENS: Final = 8
 """Tokens of an answer that are in no text: its end, the turns of a chat template."""

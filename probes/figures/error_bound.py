@@ -4,14 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 from operator import attrgetter, eq
-from typing import Final
 
 from probes.figures.timeline import Marks
-from probes.transport.setup import Setup
-
-MOST_MS: Final = 5.0
-MOST_OF_SPEED: Final = 0.02
-"""Above either of them a sample is not trusted: the bound on an event's time, ms, and on tokens/s, as a share."""
+from probes.sample import TRUSTED_MS, TRUSTED_SPEED
+from probes.sockets.setup import Setup
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +29,7 @@ class Trust:
         """Whether the times can be relied on; None where nothing is known of them."""
         if self.error_bound_ms is None:
             return None
-        return self.error_bound_ms <= MOST_MS and (self.speed_error or 0.0) <= MOST_OF_SPEED
+        return self.error_bound_ms <= TRUSTED_MS and (self.speed_error or 0.0) <= TRUSTED_SPEED
 
 
 def trust(marks: Marks, stolen_ms: float | None = None) -> Trust:

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from probes.events import Kind
 from probes.sockets.receive_timestamps import CLOSE_NS
+from probes.sockets.setup import Setup
 from probes.sockets.stamp import SEND_NS, Stamp
-from probes.transport.setup import Setup
 
 
 class Content(NamedTuple):

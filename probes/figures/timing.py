@@ -9,8 +9,8 @@ from probes.events import Kind, Usage
 from probes.figures.plausible import FASTEST
 from probes.figures.timeline import Content, Marks
 from probes.figures.token_bounds import CHARS_PER_TOKEN
+from probes.sockets.setup import Step
 from probes.stats.quantiles import quantile
-from probes.transport.setup import Step
 
 
 @dataclass(frozen=True, slots=True)

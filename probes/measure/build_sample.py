@@ -9,7 +9,7 @@ from probes.budget.daily_cost import prompt_tokens
 from probes.endpoint import Endpoint
 from probes.figures import timing
 from probes.figures.decode_speed import Shown, Speed, decode_speed
-from probes.figures.error_bound import MOST_MS, setup_bound_ms, trust
+from probes.figures.error_bound import setup_bound_ms, trust
 from probes.figures.plausible import Believed, believed
 from probes.figures.response import Answer
 from probes.figures.timeline import Marks
@@ -21,7 +21,7 @@ from probes.outcome import INCONCLUSIVE, LIMITED, Outcome
 from probes.rate_limits.headers import Measure, RateLimits
 from probes.rate_limits.refused_bucket import limited_by, named
 from probes.rate_limits.wait import Wait
-from probes.sample import Sample, new_sample_id
+from probes.sample import TRUSTED_MS, Sample, new_sample_id
 from probes.text import line
 from probes.wire.credentials import Credentials
 from probes.wire.shown_reasoning import raw_reasoning
@@ -189,7 +189,7 @@ def _setup(marks: Marks) -> dict[str, Any]:
         "tls_ms": timing.step_ms(setup.tls),
         "upgrade_ms": timing.step_ms(setup.upgrade),
         "setup_error_bound_ms": bound,
-        "setup_trusted": None if bound is None else bound <= MOST_MS,
+        "setup_trusted": None if bound is None else bound <= TRUSTED_MS,
     }
 
 

@@ -4,7 +4,7 @@ import re
 from typing import Final, NamedTuple
 
 from probes.endpoint import Endpoint
-from probes.events import Kind
+from probes.events import CAPPED, Kind
 from probes.figures.response import Answer
 from probes.outcome import Outcome
 from probes.text import line
@@ -17,11 +17,6 @@ FILTERED: Final = frozenset(
     }
 )
 """Finish reasons, in lower case, by which a provider says that it would not answer."""
-
-
-CAPPED: Final = frozenset({"length", "model_length", "max_tokens", "max_output_tokens"})
-"""Finish reasons, in lower case, that say the output cap was reached: OpenAI's and its look-alikes', Mistral's,
-Anthropic's and Gemini's, OpenAI Responses' (providers' SDKs)."""
 
 
 class Verdict(NamedTuple):

@@ -30,9 +30,9 @@ from probes.sockets.errors import ExchangeError
 from probes.sockets.event_loop import let_others_read
 from probes.sockets.idle import IdleLimit
 from probes.sockets.read_budget import ReadBudget, ReadBudgetSpent
+from probes.sockets.setup import Setup
 from probes.transport.base import Gate, Refused, Reply, SetupError, Transport
 from probes.transport.opening import unopened
-from probes.transport.setup import Setup
 from probes.wire.credentials import Credentials
 from probes.wire.dialect import Dialect, WireRequest
 

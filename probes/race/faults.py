@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from probes.events import CAPPED
 from probes.figures.buffering import CAUSE
-from probes.measure.classify import CAPPED
 from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.text import line

@@ -17,9 +17,9 @@ import time
 from collections import deque
 from typing import Final
 
+from probes.sockets.setup import Step
 from probes.sockets.stamp import Stamp
 from probes.sockets.tcp_info import TcpInfo, read_tcp_info
-from probes.transport.setup import Step
 
 HELD_BACK_US: Final = 40_000
 """The least time after which Linux sends an ACK that no answer takes along; others wait longer."""

@@ -14,11 +14,11 @@ from probes.sockets.event_loop import backlog, ear
 from probes.sockets.read_budget import ReadBudget, ReadBudgetSpent
 from probes.sockets.readers import intake
 from probes.sockets.round_trip import RoundTrips
+from probes.sockets.setup import Step, exchanged
 from probes.sockets.stamp import SEND_NS, Stamp
 from probes.sockets.traffic import Traffic
 from probes.tls.session import Tls
 from probes.tls.words import handshake_error
-from probes.transport.setup import Step, exchanged
 
 PIECE: Final = 1 << 10
 """Bytes of a read that are decoded in one go: a thousand newlines, some hundred empty frames, a few tokens. What comes

@@ -7,9 +7,9 @@ from typing import Protocol
 from probes.outcome import Outcome
 from probes.sockets.idle import Idle
 from probes.sockets.read_budget import ReadBudget
+from probes.sockets.setup import Setup
 from probes.sockets.stamp import Stamp
 from probes.transport.opening import Opening
-from probes.transport.setup import Setup
 from probes.wire.dialect import WireRequest
 
 Gate = Callable[[], Awaitable[None]]

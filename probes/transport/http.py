@@ -11,6 +11,7 @@ from probes.sockets.errors import ExchangeError
 from probes.sockets.event_loop import let_others_read
 from probes.sockets.idle import Idle
 from probes.sockets.read_budget import ReadBudget
+from probes.sockets.setup import Setup
 from probes.sockets.stamp import Stamp
 from probes.sockets.stream import Stream
 from probes.tls.words import HTTP2_ONLY, wants_http2
@@ -19,7 +20,6 @@ from probes.transport.connect import open_stream, peer_of
 from probes.transport.http1 import ResponseParser, request_bytes
 from probes.transport.opening import Opening
 from probes.transport.proxy import authorization, authorized, refusal_of_forwarder
-from probes.transport.setup import Setup
 from probes.wire.dialect import WireRequest
 
 

@@ -7,7 +7,7 @@ from probes.endpoint import Endpoint
 from probes.events import Trouble
 from probes.outcome import SET_UP, Outcome
 from probes.route import BEYOND_PROXY, ignored_proxy, ignored_words
-from probes.transport.setup import Setup
+from probes.sockets.setup import Setup
 
 
 @dataclass(slots=True)

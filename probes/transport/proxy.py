@@ -10,12 +10,12 @@ from typing import Final
 from probes.outcome import Outcome
 from probes.route import AT_PROXY, BEYOND_PROXY, Proxy, Via
 from probes.sockets.errors import ExchangeError
+from probes.sockets.setup import Step, exchanged
 from probes.sockets.stamp import Stamp
 from probes.sockets.stream import Stream
 from probes.text import line
 from probes.transport.base import SetupError
 from probes.transport.http1 import ResponseParser, request_bytes
-from probes.transport.setup import Step, exchanged
 from probes.wire.dialect import WireRequest
 
 _UNAUTHORIZED: Final = 'wants a user and password: proxy_key = "NAME" names them, as user:password'

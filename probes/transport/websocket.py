@@ -27,6 +27,7 @@ from probes.sockets.consumer import Take, Taker
 from probes.sockets.errors import ExchangeError
 from probes.sockets.idle import Idle
 from probes.sockets.read_budget import ReadBudget, ReadBudgetSpent
+from probes.sockets.setup import Setup, Step, exchanged
 from probes.sockets.stamp import Stamp
 from probes.sockets.stream import Stream
 from probes.text import line
@@ -37,7 +38,6 @@ from probes.transport.http import Body
 from probes.transport.http1 import ResponseParser
 from probes.transport.opening import Opening
 from probes.transport.proxy import authorized
-from probes.transport.setup import Setup, Step, exchanged
 from probes.wire.dialect import WireRequest
 from probes.wire.errors.close_codes import trouble_of_close
 

@@ -45,8 +45,8 @@ async def path(tmp_path):
 
 
 async def test_a_group_is_probed_in_order_and_ranked(path, capsys, monkeypatch):
-    monkeypatch.setattr(trust, "MOST_MS", 1e9)  # server and prober share an interpreter here, and hold each other up
-    monkeypatch.setattr(trust, "MOST_OF_SPEED", 1e9)
+    monkeypatch.setattr(trust, "TRUSTED_MS", 1e9)  # server and prober share an interpreter here, and hold each other up
+    monkeypatch.setattr(trust, "TRUSTED_SPEED", 1e9)
     assert await asyncio.to_thread(probe, path, [], group="twins", count=2, as_json=False)
     probed, ranked = capsys.readouterr().out.split("\n\n")
     assert [one.split()[1] for one in probed.splitlines()] == ["a", "a", "b", "b"]

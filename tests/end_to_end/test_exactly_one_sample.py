@@ -29,9 +29,9 @@ from probes.rate_limits.headers import Bucket, RateLimits
 from probes.sample import Sample
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
+from probes.sockets.setup import Setup, Step
 from probes.store.row import endpoint_of, row_of
 from probes.transport.factory import transport_to
-from probes.transport.setup import Setup, Step
 from probes.wire import load_dialect
 from probes.wire.credentials import Credentials
 from tests.samples import endpoint

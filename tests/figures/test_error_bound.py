@@ -3,8 +3,9 @@
 import pytest
 
 from probes.events import Kind
-from probes.figures.error_bound import MOST_MS, MOST_OF_SPEED, Trust, trust
+from probes.figures.error_bound import Trust, trust
 from probes.figures.timeline import Content, Marks
+from probes.sample import TRUSTED_MS, TRUSTED_SPEED
 
 MS = 1_000_000
 
@@ -55,7 +56,7 @@ def test_one_stamp_that_nobody_vouches_for_and_no_bound_is_known(doubts: tuple[f
 
 
 def test_the_limits_are_those_that_are_told_to_people():
-    assert (MOST_MS, MOST_OF_SPEED) == (5.0, 0.02)
+    assert (TRUSTED_MS, TRUSTED_SPEED) == (5.0, 0.02)
 
 
 @pytest.mark.parametrize(

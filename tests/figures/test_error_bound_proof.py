@@ -14,13 +14,12 @@ from probes.budget.cap import Budget, Ledger
 from probes.endpoint import Endpoint
 from probes.engine.engine import Engine
 from probes.events import Event
-from probes.figures.error_bound import MOST_MS
 from probes.figures.response import Answer
 from probes.figures.timeline import Marks
 from probes.measure import probe
 from probes.measure.probe import Probed, Prober
 from probes.outcome import Outcome
-from probes.sample import Sample
+from probes.sample import TRUSTED_MS, Sample
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.record import Record
@@ -259,7 +258,7 @@ def test_one_late_event_is_marked_by_the_user_clock_and_right_by_the_kernels(apa
             return
         assert written[0] - DELIVERY_NS <= at <= block.ended, "stamped while nobody could read it"
         if got.sample.trusted:
-            assert got.sample.error_bound_ms <= MOST_MS
+            assert got.sample.error_bound_ms <= TRUSTED_MS
             return
     pytest.fail(f"never one event alone in the block, or always marked: {got.sample}")
 

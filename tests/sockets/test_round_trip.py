@@ -11,10 +11,10 @@ import pytest
 
 from probes.sockets import round_trip, tcp_info
 from probes.sockets.round_trip import OLD_NS, RoundTrips, lone_sample_us, segments
+from probes.sockets.setup import Step
 from probes.sockets.stamp import Stamp
 from probes.sockets.stream import Stream
 from probes.sockets.tcp_info import TcpInfo, parse_linux, parse_macos, read_tcp_info
-from probes.transport.setup import Step
 from tests.sockets.pairs import on_linux, pair, plenty
 
 # Linux 6.18, loopback, after one request of one segment: getsockopt(IPPROTO_TCP, TCP_INFO)

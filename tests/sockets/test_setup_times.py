@@ -22,12 +22,12 @@ from probes.measure.host_noise import Disturbance
 from probes.measure.probe import Prober
 from probes.sockets.event_loop import EngineLoop
 from probes.sockets.linux import RunQueue
+from probes.sockets.setup import Setup, Step, exchanged
 from probes.sockets.stamp import Stamp
 from probes.sockets.stream import Stream
 from probes.sockets.tcp_info import TcpInfo, read_tcp_info
 from probes.transport import connect as network
 from probes.transport.factory import transport_to
-from probes.transport.setup import Setup, Step, exchanged
 from probes.transport.websocket import WebSocket
 from probes.wire import load_dialect
 from probes.wire.dialect import WireRequest

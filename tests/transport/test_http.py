@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 
 from probes.outcome import Outcome
+from probes.sockets.setup import Step
 from probes.sockets.stream import UNREAD_LIMIT
 from probes.sockets.tcp_info import read_tcp_info
 from probes.tls.context import tls_context
@@ -17,7 +18,6 @@ from probes.transport.base import SetupError
 from probes.transport.connect import open_stream, peer_of
 from probes.transport.factory import transport_to
 from probes.transport.http import Connection, Reply
-from probes.transport.setup import Step
 from probes.wire.dialect import WireRequest
 from tests.servers.certificate import server_context
 from tests.sockets.pairs import ON_THE_WAY, first_of, plenty

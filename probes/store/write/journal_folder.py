@@ -10,10 +10,9 @@ from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, unquote
 
 from probes.sample import Sample
-from probes.store.location import is_postgres, path_of, shown
+from probes.store.location import data_folder, is_postgres, path_of, shown
 from probes.store.problem import StoreProblem, of_os
 from probes.store.write.journal import Journal, batches_in, entries_of, lines_in
-from probes.user_folders import data_folder
 
 _PORT: Final = "5432"
 
