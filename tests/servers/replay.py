@@ -12,7 +12,7 @@ from probes.measure.build_sample import assemble
 from probes.measure.host_noise import Disturbance
 from probes.measure.probe import Probed, Prober
 from probes.sample import Sample
-from probes.simulator.dialects.bedrock import event
+from probes.simulator.dialects.bedrock_converse import event
 from probes.simulator.event_frames import frame
 from probes.transport.factory import transport_to
 from probes.wire import load_dialect

@@ -10,7 +10,7 @@ from probes.conversation import user_says
 from probes.events import EVENT_LIMIT, End, Finish, HiddenReasoning, Kind, Output, Served, Trouble, Usage
 from probes.keys.secret import Secret
 from probes.outcome import Outcome
-from probes.simulator.dialects.bedrock import event, exception
+from probes.simulator.dialects.bedrock_converse import event, exception
 from probes.simulator.event_frames import frame
 from probes.wire.bedrock_converse import SILENT_FRAMES, Wire
 from probes.wire.shown_reasoning import raw_reasoning

@@ -1,34 +1,17 @@
-"""The dialects of the simulator: one module for each wire format, chosen by the path of a request and its transport."""
+"""The dialects of the simulator: one module for each wire format, chosen by the path of a request and its transport.
 
-import re
+Each has a `TONGUE`, which says at which paths it is spoken. Nothing lists them: a new one is its own file.
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Final
 
-from probes.simulator.dialects import (
-    anthropic,
-    bedrock,
-    gemini,
-    ollama,
-    openai_chat,
-    openai_completions,
-    openai_responses,
-    openai_responses_ws,
-)
 from probes.simulator.dialects.dialect import Tongue
 from probes.simulator.request import Request
 
-_PATHS: Final = (
-    (re.compile("/(?:.+/)?(?:chat/completions|invocations)"), openai_chat.TONGUE),
-    (re.compile("/(?:.+/)?completions"), openai_completions.TONGUE),
-    (re.compile("/(?:.+/)?responses"), openai_responses.TONGUE),
-    (re.compile("/(?:.+/)?messages"), anthropic.TONGUE),
-    (gemini.PATH, gemini.TONGUE),
-    (re.compile("/api/chat"), ollama.TONGUE),
-    (bedrock.PATH, bedrock.TONGUE),
-)
-"""Below whatever a base URL ends with: ``/v1``, Groq's ``/openai/v1``, Fireworks' ``/inference/v1``, nothing;
-``invocations`` are Databricks'."""
-
-_SOCKET_PATHS: Final = ((re.compile("/(?:.+/)?responses"), openai_responses_ws.TONGUE),)
+_MODULES: Final = [import_module(f"{__name__}.{one.name}") for one in iter_modules(__path__)]
+TONGUES: Final[tuple[Tongue, ...]] = tuple(one.TONGUE for one in _MODULES if hasattr(one, "TONGUE"))
 
 
 def tongue_of(request: Request) -> Tongue | None:
@@ -37,5 +20,5 @@ def tongue_of(request: Request) -> Tongue | None:
     if not over_socket and request.method != "POST":
         return None
     path = request.path.partition("?")[0]
-    paths = _SOCKET_PATHS if over_socket else _PATHS
-    return next((tongue for pattern, tongue in paths if pattern.fullmatch(path)), None)
+    spoken = (one for one in TONGUES if one.over_socket is over_socket and one.path.fullmatch(path))
+    return next(spoken, None)

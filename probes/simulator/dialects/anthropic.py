@@ -1,6 +1,7 @@
 """Anthropic Messages: named events, blocks of thinking and text, cumulative usage, fast mode (`providers.md` §4)."""
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any, Final
@@ -193,4 +194,4 @@ def _data(body: Mapping[str, Any]) -> bytes:
     return f"event: {body['type']}\n".encode() + b"data: " + compact(body) + b"\n\n"
 
 
-TONGUE: Final = Tongue(_hear, _key, Messages, refused, complaint)
+TONGUE: Final = Tongue(re.compile("/(?:.+/)?messages"), _hear, _key, Messages, refused, complaint)

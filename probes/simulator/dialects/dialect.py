@@ -1,6 +1,7 @@
 """Tongue: what the simulator must know of a wire format to answer in it."""
 
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -98,16 +99,20 @@ class Answer(ABC):
 class Tongue:
     """One wire format, as the simulator hears and speaks it.
 
-    ``hear`` reads a request and raises ValueError, in the provider's words, for one that asks for nothing. ``key``
-    is the key it came with, empty for none. ``answer`` tells an answer; ``refuse`` says no for a limiter that admits
-    nothing now, ``complain`` for every other reason.
+    ``path`` matches the whole path, without its query, of the requests it answers, below whatever a base URL ends with
+    (``/v1``, Groq's ``/openai/v1``, Fireworks' ``/inference/v1``, nothing); no two tongues match the same, but one over
+    HTTP and one ``over_socket``, in the messages of a WebSocket. ``hear`` reads a request and raises ValueError, in the
+    provider's words, for one that asks for nothing. ``key`` is the key it came with, empty for none. ``answer`` tells
+    an answer; ``refuse`` says no for a limiter that admits nothing now, ``complain`` for every other reason.
     """
 
+    path: re.Pattern[str]
     hear: Callable[[Request], Ask]
     key: Callable[[Request], str]
     answer: type[Answer]
     refuse: Callable[[Behaviour, Admission], Head]
     complain: Callable[[Problem], Reply]
+    over_socket: bool = False
 
 
 def bearer(request: Request) -> str:

@@ -25,7 +25,7 @@ from probes.simulator.limiter import Admission
 from probes.simulator.request import Ask, Request, Thinking, body_of, cap_of, tokens_in
 from probes.simulator.script import SSE, Act, Event, Head, Last
 
-PATH: Final = re.compile(r"/(?:.+/)?models/([^/:?]+):streamGenerateContent")
+_PATH: Final = re.compile(r"/(?:.+/)?models/([^/:?]+):streamGenerateContent")
 _DAY_S: Final = 86_400.0
 
 
@@ -131,7 +131,7 @@ def _part(piece: Piece) -> dict[str, Any]:
 
 def _hear(request: Request) -> Ask:
     path, _, query = request.path.partition("?")
-    named = PATH.fullmatch(path)
+    named = _PATH.fullmatch(path)
     if named is None:
         raise ValueError(f"no model is named in {path}")
     body = body_of(request.body)
@@ -164,4 +164,4 @@ def _key(request: Request) -> str:
     return request.headers.get("x-goog-api-key") or bearer(request)
 
 
-TONGUE: Final = Tongue(_hear, _key, Contents, refused, complaint)
+TONGUE: Final = Tongue(_PATH, _hear, _key, Contents, refused, complaint)

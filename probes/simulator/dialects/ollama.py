@@ -1,5 +1,6 @@
 """Ollama's own chat: a JSON object per line, durations in nanoseconds on the last (`providers.md` §19)."""
 
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -115,4 +116,4 @@ def _ns(ms: float) -> int:
     return round(ms * 1e6)
 
 
-TONGUE: Final = Tongue(_hear, bearer, Lines, refused, complaint)
+TONGUE: Final = Tongue(re.compile("/api/chat"), _hear, bearer, Lines, refused, complaint)

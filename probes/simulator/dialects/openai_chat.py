@@ -1,5 +1,6 @@
 """OpenAI chat completions and its look-alikes: server-sent chunks, in the habits of one behaviour."""
 
+import re
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -178,4 +179,7 @@ def _hear(request: Request) -> Ask:
     return ask_of(request.body)
 
 
-TONGUE: Final = Tongue(_hear, bearer, Chunks, refused, complaint)
+# ``invocations`` are Databricks'
+TONGUE: Final = Tongue(
+    re.compile("/(?:.+/)?(?:chat/completions|invocations)"), _hear, bearer, Chunks, refused, complaint
+)

@@ -1,5 +1,6 @@
 """OpenAI's legacy completions: chunks of text; reasoning is in it, between the tags that the model writes."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -59,4 +60,4 @@ def _hear(request: Request) -> Ask:
     )
 
 
-TONGUE: Final = Tongue(_hear, bearer, Texts, refused, complaint)
+TONGUE: Final = Tongue(re.compile("/(?:.+/)?(?<!chat/)completions"), _hear, bearer, Texts, refused, complaint)

@@ -1,5 +1,6 @@
 """OpenAI Responses: numbered, named events around items, and usage with the whole answer (`providers.md` §2)."""
 
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -213,4 +214,4 @@ def _begun(item: Mapping[str, Any]) -> dict[str, Any]:
     return {name: empty.get(name, value) for name, value in item.items()}
 
 
-TONGUE: Final = Tongue(_hear, bearer, Responses, refused, complaint)
+TONGUE: Final = Tongue(re.compile("/(?:.+/)?responses"), _hear, bearer, Responses, refused, complaint)

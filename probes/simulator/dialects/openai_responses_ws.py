@@ -1,5 +1,6 @@
 """OpenAI Responses over a WebSocket: the events of the HTTP tongue, a message each (`providers.md` §3)."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
@@ -27,4 +28,4 @@ def _hear(request: Request) -> Ask:
     return replace(ask_of(body), stream=True)  # the message has no such field
 
 
-TONGUE: Final = Tongue(_hear, bearer, Messages, refused, complaint)
+TONGUE: Final = Tongue(re.compile("/(?:.+/)?responses"), _hear, bearer, Messages, refused, complaint, over_socket=True)

@@ -25,7 +25,7 @@ from probes.simulator.limiter import Admission
 from probes.simulator.request import Ask, Request, body_of, cap_of, tokens_in
 from probes.simulator.script import Act, Event, Head, Last
 
-PATH: Final = re.compile(r"/(?:.+/)?model/([^/]+)/converse-stream")
+_PATH: Final = re.compile(r"/(?:.+/)?model/([^/]+)/converse-stream")
 _FRAMES: Final = {"content-type": "application/vnd.amazon.eventstream"}
 _SIGNED_BY: Final = re.compile(r"AWS4-HMAC-SHA256 Credential=([^/,]+)/")
 
@@ -104,7 +104,7 @@ def _delta(piece: Piece) -> dict[str, Any]:
 
 
 def _hear(request: Request) -> Ask:
-    named = PATH.fullmatch(request.path.partition("?")[0])
+    named = _PATH.fullmatch(request.path.partition("?")[0])
     if named is None:
         raise ValueError("no model is named")
     body = body_of(request.body)
@@ -127,4 +127,4 @@ def _key(request: Request) -> str:
     return signed[1] if signed else bearer(request)
 
 
-TONGUE: Final = Tongue(_hear, _key, Events, refused, complaint)
+TONGUE: Final = Tongue(_PATH, _hear, _key, Events, refused, complaint)
