@@ -11,7 +11,6 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import astuple
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +37,7 @@ from probes.wire.credentials import Credentials
 from probes.wire.framing.ndjson import NdjsonDecoder
 from probes.wire.framing.sse import STRAY_LIMIT, SseDecoder
 from tests.measure.test_build_sample import sample_of
+from tests.wire.dialect_facts import streams
 
 KEY = Secret("gsk_Zq7hVx2LrT9wKe4Nb8Gm3Pd6Sf1Yj5")
 NOW = 1_795_000_000.0
@@ -236,7 +236,7 @@ def seeds(name: str) -> list[bytes]:
     """Good input of a parser, to be spoilt."""
     kind, _, dialect = name.partition(" of ")
     if kind == "stream":
-        return [b"\x0b" + one for one in import_module(f"tests.wire.test_{dialect}").STREAMS.values()]
+        return [b"\x0b" + one for one in streams(dialect).values()]
     if kind == "response":
         return [b"120\n\n" + _ERROR, b"\n\n<html><title>Bad gateway</title></html>"]
     known: dict[str, list[bytes]] = {

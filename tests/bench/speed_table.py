@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from probes.config.presets import socket_dialects
 from probes.endpoint import Quirks
 from probes.events import Kind
 from probes.measure.probe import Probed, Prober
@@ -21,7 +20,8 @@ from probes.transport.factory import transport_to
 from probes.wire import load_dialect
 from probes.wire.credentials import Credentials
 from tests.samples import endpoint
-from tests.servers.simulated import MODEL, simulating
+from tests.servers.simulated import MODEL, address, simulating
+from tests.wire.dialect_facts import every_facts
 
 THOUGHT, SAID = 80, 120
 PACED: Final = Behaviour(
@@ -40,10 +40,9 @@ FORMS: Final[Mapping[str, Behaviour]] = {
 
 @dataclass(frozen=True)
 class Server:
-    """What serves: where below the simulator's origin, the request that asks for reasoning, and the model's names."""
+    """What serves: its dialect, the request fields that ask for reasoning, and the model's names."""
 
     dialect: str
-    below: str = "/v1"
     body: dict[str, Any] = field(default_factory=dict)
     raw: str = "served-model"
     summarises: str = "served-model"
@@ -51,22 +50,14 @@ class Server:
     usage: dict[str, Any] = field(default_factory=dict)
 
 
-_SUMMARIES: Final = {"reasoning": {"summary": "auto"}}
-_THOUGHTS: Final = {"generationConfig": {"thinkingConfig": {"includeThoughts": True}}}
 SERVERS: Final[Mapping[str, Server]] = {
-    "openai_chat": Server("openai_chat"),
+    **{name: Server(name, body=dict(one.thoughts)) for name, one in every_facts().items()},
     "openai_chat (Groq)": Server("openai_chat", quirks=Quirks(raw_reasoning=True)),
     "openai_chat (vLLM)": Server("openai_chat", quirks=Quirks(raw_reasoning=True), usage={"usage": "every_chunk"}),
     "openai_chat (gateway)": Server("openai_chat", raw="openai/gpt-oss-120b", summarises="anthropic/claude-opus-5"),
-    "openai_completions": Server("openai_completions"),
-    "openai_responses": Server("openai_responses", body=_SUMMARIES),
-    "openai_responses_ws": Server("openai_responses_ws", body=_SUMMARIES),
-    "anthropic": Server("anthropic", raw="claude-3-7-sonnet-20250219", summarises="claude-opus-5"),
-    "anthropic (other model)": Server("anthropic"),
-    "gemini": Server("gemini", below="/v1beta", body=_THOUGHTS),
-    "ollama": Server("ollama", below=""),
-    "bedrock_converse": Server("bedrock_converse", below=""),
+    "anthropic (Claude)": Server("anthropic", raw="claude-3-7-sonnet-20250219", summarises="claude-opus-5"),
 }
+"""Every dialect, and those of them whose servers differ in what is known of their reasoning."""
 
 
 @dataclass(frozen=True)
@@ -128,11 +119,14 @@ async def measure(name: str, form: str) -> Measured:
         behaviour = replace(behaviour, reasoning_style="reasoning_text")
     body = {} if "hidden" in form else server.body
     async with simulating(replace(behaviour, served_model=served)) as simulator:
-        origin = simulator.socket_origin if server.dialect in socket_dialects() else simulator.origin
         watched = endpoint(
-            model=MODEL, base_url=origin + server.below, dialect=server.dialect, body=body, quirks=server.quirks,
+            model=MODEL,
+            base_url=address(simulator, server.dialect),
+            dialect=server.dialect,
+            body=body,
+            quirks=server.quirks,
             max_output_tokens=1_000,
-        )  # fmt: skip
+        )
         prober = Prober(watched, load_dialect(server.dialect), transport_to(watched.base_url, None))
         try:
             probed = await prober.probe(Credentials())

@@ -148,6 +148,7 @@ def test_a_new_dialects_own_fields_are_refused_like_any(known):
 
 
 def test_nothing_but_its_own_file_imports_a_dialect():
+    # so dialects know nothing of each other either; import-linter would need a list of them
     files = {f"probes.wire.{name}" for name in dialects()}
     for package in ("probes", "tui"):
         for name, path in modules(package):

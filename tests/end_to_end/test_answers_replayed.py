@@ -13,7 +13,8 @@ from probes.transport.factory import transport_to
 from probes.wire import load_dialect
 from tests.samples import endpoint
 from tests.servers.raw_server import Client, serving
-from tests.servers.replay import RECORDS, Ending, answer, replay, sse
+from tests.servers.replay import RECORDS, Ending, answer, replay
+from tests.wire.dialect_facts import sse
 
 TEXTS = ("One", " two", " three.")
 every_dialect = pytest.mark.parametrize("dialect", RECORDS)

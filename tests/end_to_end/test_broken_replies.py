@@ -9,6 +9,7 @@ from probes.outcome import Outcome
 from tests.servers.raw_server import Client
 from tests.servers.raw_server import probed as sampled
 from tests.servers.replay import RECORDS, answer, replay
+from tests.wire.dialect_facts import facts
 
 TEXTS = ("One", " two", " three.")
 every_dialect = pytest.mark.parametrize("dialect", RECORDS)
@@ -61,44 +62,20 @@ async def test_a_broken_record_is_protocol(dialect: str, name: str):
     assert probed.sample.outcome_detail
 
 
-MISSHAPEN = {
-    "openai_chat": [{"choices": "x"}, {"choices": [3]}, {"choices": [{"delta": "x"}]}, {"choices": {"delta": {}}}],
-    "openai_completions": [{"choices": "x"}, {"choices": [3]}],
-    "openai_responses": [{"type": "response.completed", "response": "x"}],
-    "openai_responses_ws": [{"type": "response.completed", "response": [1]}],
-    "anthropic": [{"type": "content_block_delta", "delta": "x"}, {"type": "message_start", "message": [1]}],
-    "gemini": [{"candidates": "x"}, {"candidates": [{"content": "x"}]}, {"candidates": [{"content": {"parts": [3]}}]}],
-    "ollama": [{"message": "x"}, {"message": [1]}],
-    "bedrock_converse": [{"delta": "x"}, {"delta": {"reasoningContent": "x"}}],
-}
-
-
 @every_dialect
 async def test_a_value_where_an_object_must_be_is_protocol(dialect: str):
     records = RECORDS[dialect]
-    for record in MISSHAPEN[dialect]:
+    for record in facts(dialect).misshapen:
         pieces = [records.said("a"), records.frame(json.dumps(record)), *answer(dialect, "b")]
         sample = (await replay(dialect, pieces)).sample
         assert sample.outcome is Outcome.PROTOCOL, (record, sample)
         assert " is not a" in (sample.outcome_detail or "")
 
 
-NOTHING_IN_IT = {
-    "openai_chat": [{}, {"choices": None}, {"choices": [None]}, {"choices": [{"delta": None}, {"delta": []}]}],
-    "openai_completions": [{}, {"choices": []}, {"choices": [{"text": None}]}],
-    "openai_responses": [{}, {"type": "response.output_text.delta", "delta": None}, {"type": "new", "response": None}],
-    "openai_responses_ws": [{}, {"type": "response.output_text.delta", "delta": ""}],
-    "anthropic": [{}, {"type": "content_block_delta", "delta": None}, {"type": "ping"}],
-    "gemini": [{}, {"candidates": None}, {"candidates": [{"content": None}, {"content": {"parts": []}}]}],
-    "ollama": [{}, {"message": None}, {"message": {"content": None}}],
-    "bedrock_converse": [{}, {"delta": None}, {"delta": {"text": None}}],
-}  # fmt: skip
-
-
 @every_dialect
 async def test_what_is_null_or_empty_or_left_out_is_not_broken(dialect: str):
     records = RECORDS[dialect]
-    nothing = [records.frame(json.dumps(record)) for record in NOTHING_IN_IT[dialect]]
+    nothing = [records.frame(json.dumps(record)) for record in facts(dialect).nothing]
     probed = await replay(dialect, [*nothing, *answer(dialect, *TEXTS)])
     assert (probed.sample.outcome, probed.text) == (Outcome.OK, "One two three."), probed.sample
 

@@ -2,12 +2,12 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from probes.config.presets import dialects, socket_dialects
+from probes.config.presets import socket_dialects
 from probes.endpoint import Timeouts
 from probes.events import Kind
 from probes.keys.secret import Secret
@@ -23,38 +23,14 @@ from probes.transport.factory import transport_to
 from probes.wire import load_dialect
 from probes.wire.credentials import Credentials
 from tests.samples import endpoint
-from tests.servers.simulated import MODEL, has_speed, simulating
+from tests.servers.simulated import MODEL, address, has_speed, simulating
+from tests.wire.dialect_facts import every_facts
 
 KEY = Secret("sk-planted-key-0123456789")
 STALLED = Timeouts(connect=20, first_token=20, stall=0.15, total=20)
 
 
-@dataclass(frozen=True)
-class Spoken:
-    """What a dialect's endpoints need, and its words: ``below`` the simulator's origin, and the reason of a stop."""
-
-    below: str
-    stop: str
-    cap: str
-    body: dict[str, Any] = field(default_factory=dict)
-    counts_reasoning: bool = True
-    status: int = 200
-
-
-DIALECTS = {
-    "openai_chat": Spoken("/v1", "stop", "length"),
-    "openai_responses": Spoken("/v1", "completed", "max_output_tokens", {"reasoning": {"summary": "auto"}}),
-    "openai_responses_ws": Spoken(
-        "/v1", "completed", "max_output_tokens", {"reasoning": {"summary": "auto"}}, status=101
-    ),
-    "anthropic": Spoken("/v1", "end_turn", "max_tokens"),
-    "gemini": Spoken(
-        "/v1beta", "STOP", "MAX_TOKENS", {"generationConfig": {"thinkingConfig": {"includeThoughts": True}}}
-    ),
-    "ollama": Spoken("", "stop", "length", counts_reasoning=False),
-    "openai_completions": Spoken("/v1", "stop", "length"),
-    "bedrock_converse": Spoken("", "end_turn", "max_tokens", counts_reasoning=False),
-}
+DIALECTS = every_facts()
 THOUGHTFUL = Behaviour(
     load_ms=Constant(8),
     ttft_ms=Constant(10),
@@ -69,9 +45,8 @@ QUICK = replace(THOUGHTFUL, tokens_per_s=Constant(8_000))
 
 @asynccontextmanager
 async def prober(simulator: Simulator, dialect: str, **options: Any) -> AsyncIterator[Prober]:
-    spoken = DIALECTS[dialect]
-    url = (simulator.socket_origin if dialect in socket_dialects() else simulator.origin) + spoken.below
-    watched = endpoint(model=MODEL, base_url=url, dialect=dialect, **{"body": spoken.body, **options})
+    url = address(simulator, dialect)
+    watched = endpoint(model=MODEL, base_url=url, dialect=dialect, **{"body": DIALECTS[dialect].thoughts, **options})
     one = Prober(watched, load_dialect(dialect), transport_to(url, None))
     try:
         yield one
@@ -84,17 +59,13 @@ async def ending(dialect: str, behaviour: Behaviour, key: Credentials | None = N
         return await one.probe(key)
 
 
-def test_every_dialect_is_here():
-    assert DIALECTS.keys() == set(dialects())
-
-
 @pytest.mark.parametrize("dialect", DIALECTS)
 async def test_a_good_answer_is_timed_against_the_servers_truth(dialect: str):
     async with simulating(THOUGHTFUL) as simulator, prober(simulator, dialect) as one:
         probed = await one.probe(None)
         [truth], sample, marks = simulator.records, probed.sample, probed.marks
     assert sample.outcome is Outcome.OK, sample
-    assert sample.http_status == truth.status == DIALECTS[dialect].status
+    assert sample.http_status == truth.status == (101 if dialect in socket_dialects() else 200)
     assert (sample.connection, sample.token_source) == ("cold", "usage")
     assert (sample.input_tokens, sample.output_tokens) == (truth.input_tokens, 52)
     assert sample.reasoning_tokens == (12 if DIALECTS[dialect].counts_reasoning else None)
@@ -182,20 +153,9 @@ async def test_a_body_that_ends_without_its_marker_is_cut(dialect: str):
     assert (await ending(dialect, spoilt)).sample.outcome is Outcome.CUT
 
 
-PING = b'event: ping\ndata: {"type": "ping"}\n\n'
-
-
-@pytest.mark.parametrize(
-    ("dialect", "comment"),
-    [
-        ("anthropic", PING),
-        ("openai_responses", b":\n\n"),
-        ("openai_responses_ws", b'{"type":"keepalive"}'),
-        ("gemini", b":\r\n\r\n"),
-        ("ollama", b"\n"),
-    ],
-)
-async def test_keep_alives_of_any_kind_do_not_move_the_stall_deadline(dialect: str, comment: bytes):
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_keep_alives_of_any_kind_do_not_move_the_stall_deadline(dialect: str):
+    comment = DIALECTS[dialect].keep_alive
     stalled = Behaviour(output_tokens=Constant(40), fault=fault.Stall(5, comments_every_ms=20, comment=comment))
     sample = (await ending(dialect, stalled, timeouts=STALLED)).sample
     assert sample.outcome is Outcome.TIMEOUT

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.servers.replay import Timed, replayed, row, sse
+from tests.servers.replay import Timed, replayed
+from tests.wire.dialect_facts import row, sse
 
 WORDS = ["The", " light", "house", " stood", " where", " the", " land", " gave", " up", " its", " last", " stones"] * 20
 GAP_MS = 4.0

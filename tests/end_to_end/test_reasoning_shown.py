@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.servers.replay import Timed, replayed, sse
+from tests.servers.replay import Timed, replayed
+from tests.wire.dialect_facts import sse
 
 ANSWER = [f"word{number} " if number % 2 else "river " for number in range(50)]
 SUMMARY = ["**Planning* "[:10]] * 88

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from probes.config.presets import dialects
 from probes.events import Kind
 from probes.measure.probe import Prober
 from probes.measure.prompt import version
@@ -16,31 +15,18 @@ from probes.wire import load_dialect
 from tests.bench.speed_table import FORMS, SERVERS, Measured, measure
 from tests.samples import endpoint, sample
 from tests.servers.simulated import MODEL, simulating
+from tests.wire.dialect_facts import every_facts
 
 OUTPUT, ANSWER, NONE = "output", "answer", None
 
 BASES = {
     # in the order of FORMS: no reasoning; raw; summary; hidden; of the last three each with a split and without
-    "openai_chat": (OUTPUT, ANSWER, OUTPUT, ANSWER, NONE, ANSWER, NONE),
+    **{name: one.speed_bases for name, one in every_facts().items()},
     "openai_chat (Groq)": (OUTPUT, OUTPUT, OUTPUT, ANSWER, NONE, ANSWER, NONE),
     "openai_chat (vLLM)": (OUTPUT, OUTPUT, OUTPUT, ANSWER, NONE, ANSWER, NONE),
     "openai_chat (gateway)": (OUTPUT, OUTPUT, OUTPUT, ANSWER, NONE, ANSWER, NONE),
-    "openai_completions": (OUTPUT, ANSWER, OUTPUT, ANSWER, NONE, ANSWER, NONE),
-    "openai_responses": (OUTPUT, OUTPUT, OUTPUT, ANSWER, NONE, ANSWER, NONE),
-    "openai_responses_ws": (OUTPUT, OUTPUT, OUTPUT, ANSWER, NONE, ANSWER, NONE),
-    "anthropic": (OUTPUT, OUTPUT, OUTPUT, ANSWER, NONE, ANSWER, NONE),
-    "anthropic (other model)": (OUTPUT, ANSWER, OUTPUT, ANSWER, NONE, ANSWER, NONE),
-    # usage with every event counts hidden thoughts before the first of the answer
-    "gemini": (OUTPUT, ANSWER, ANSWER, ANSWER, ANSWER, ANSWER, OUTPUT),
-    # never a split
-    "ollama": (OUTPUT, OUTPUT, OUTPUT, NONE, NONE, NONE, NONE),
-    "bedrock_converse": (OUTPUT, OUTPUT, OUTPUT, NONE, NONE, NONE, NONE),
+    "anthropic (Claude)": (OUTPUT, OUTPUT, OUTPUT, ANSWER, NONE, ANSWER, NONE),
 }
-
-
-def test_every_dialect_is_in_the_table():
-    assert {one.dialect for one in SERVERS.values()} == set(dialects())
-    assert BASES.keys() == SERVERS.keys()
 
 
 @pytest.mark.parametrize("server", SERVERS)

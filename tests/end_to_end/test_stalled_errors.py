@@ -5,13 +5,13 @@ import json
 
 import pytest
 
+from probes.config.presets import dialects
 from probes.endpoint import Timeouts
 from probes.measure import exchange
 from probes.outcome import Outcome
 from tests.servers.raw_server import Client, Script, answering, probed, response
 
 PATIENT = Timeouts(connect=20, first_token=20, stall=20, total=20)
-DIALECTS = ("openai_chat", "openai_responses", "openai_responses_ws", "anthropic", "gemini", "ollama")
 CREDIT = json.dumps({"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}).encode()
 LIMITS = ("Retry-After: 7", "x-ratelimit-limit-requests: 60", "x-ratelimit-remaining-requests: 0")
 
@@ -75,9 +75,7 @@ async def test_a_status_decides_though_the_body_never_comes(status: int, outcome
     assert "body had not ended" in (sample.outcome_detail or "")
 
 
-@pytest.mark.parametrize(
-    "dialect", ["openai_chat", "openai_responses", "anthropic", "gemini", "ollama", "openai_responses_ws"]
-)
+@pytest.mark.parametrize("dialect", dialects())
 @pytest.mark.parametrize("framing", ["Content-Length: 120", "Transfer-Encoding: chunked", "Connection: close"])
 async def test_it_does_in_every_dialect_and_framing(dialect: str, framing: str):
     sample = await probed(stalled(429, framing), dialect, timeouts=PATIENT)

@@ -8,7 +8,6 @@ import random
 import string
 import urllib.parse
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from probes.config.presets import dialects
 from probes.keys.redaction import END, PREFIX, REPLACEMENT, RUN, Redaction, Redactions
 from probes.keys.secret import Secret
 from probes.simulator.prose import spoken
+from tests.wire.dialect_facts import streams
 
 UNSEEN = "\u200b\u200d\u00ad\u034f\u061c\u180e\u2060\u3164\ufe0f\U000e0041"
 LETTERS = string.ascii_letters + string.digits
@@ -137,11 +137,11 @@ def test_a_public_prefix_alone_is_no_secret():
 
 def test_ordinary_texts_are_left_as_they_are():
     page = Path(__file__).parents[2] / "docs" / "definitions.md"
-    streams = [body for name in dialects() for body in import_module(f"tests.wire.test_{name}").STREAMS.values()]
+    bodies = [body for name in dialects() for body in streams(name).values()]
     texts = [
         *("".join(spoken("", 2000, random.Random(seed))) for seed in range(5)),
         page.read_text(encoding="utf-8"),
-        *(body.decode("utf-8", "replace") for body in streams),
+        *(body.decode("utf-8", "replace") for body in bodies),
         json.dumps({"id": "chatcmpl-8f14e45fceea167a5a36dedd4bea2543", "created": 1795000000}),
         "https://example.com/a%20b?c=%C3%A9&amp;d=1 … *bold* **word** 3.1415 v1.2.3 and so on...",
     ]

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
+from probes.config.presets import presets, socket_dialects
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.server import Simulator
 
@@ -21,6 +22,13 @@ async def simulating(behaviour: Behaviour | None = None, **options: Any) -> Asyn
     """A simulator of one model, named `MODEL`."""
     async with Simulator({MODEL: behaviour or Behaviour()}, **options) as simulator:
         yield simulator
+
+
+def address(simulator: Simulator, dialect: str) -> str:
+    """A base URL of the simulator for this dialect, with the path of the first preset that speaks it."""
+    preset = next(one for one in presets().values() if one.dialect == dialect)
+    origin = simulator.socket_origin if dialect in socket_dialects() else simulator.origin
+    return origin + urlsplit(preset.base_url).path
 
 
 def has_speed(tokens_per_s: float | None, detail: str | None) -> bool:

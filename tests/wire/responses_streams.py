@@ -1,6 +1,30 @@
 """Bodies of Responses streams: OpenAI's after its SDK's types and vercel/ai's recordings, llama.cpp's as sent."""
 
 import json
+from collections.abc import Callable
+
+from tests.wire.dialect_facts import data, line, row
+from tests.wire.dialect_facts import sse as one_event
+
+
+class Records:
+    """How Responses say things, as server-sent events or, ``over_socket``, as messages."""
+
+    marker = b""
+
+    def __init__(self, *, over_socket: bool) -> None:
+        self.record: Callable[[object], bytes] = row if over_socket else one_event
+        self.frame = line if over_socket else data
+
+    def said(self, text: str) -> bytes:
+        return self.record({"type": "response.output_text.delta", "delta": text})
+
+    def finished(self) -> bytes:
+        return self.record({"type": "response.output_text.done"})
+
+    def counted(self, prompt: int, output: int) -> bytes:
+        usage = {"input_tokens": prompt, "output_tokens": output}
+        return self.record({"type": "response.completed", "response": {"status": "completed", "usage": usage}})
 
 
 def sse(*objects, named=True, end=""):

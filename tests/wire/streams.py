@@ -2,6 +2,24 @@
 
 import json
 
+from tests.wire.dialect_facts import data, sse
+
+
+class Records:
+    """How a chat says things."""
+
+    marker = b"data: [DONE]\n\n"
+    frame = staticmethod(data)
+
+    def said(self, text: str) -> bytes:
+        return sse({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}]})
+
+    def finished(self, reason: str = "stop") -> bytes:
+        return sse({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
+
+    def counted(self, prompt: int, output: int) -> bytes:
+        return sse({"choices": [], "usage": {"prompt_tokens": prompt, "completion_tokens": output}})
+
 
 def records(*objects, end="data: [DONE]\n\n", space=" ", newline="\n"):
     """Objects as data-only events; a string goes in as it is."""

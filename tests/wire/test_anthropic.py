@@ -22,6 +22,7 @@ from probes.transport.factory import transport_to
 from probes.wire import load_dialect
 from probes.wire.anthropic import Wire
 from tests.servers.simulated import MODEL, simulating
+from tests.wire.dialect_facts import DialectFacts, data, sse
 
 ANSWER, REASONING = Kind.ANSWER, Kind.REASONING
 PING = {"type": "ping"}
@@ -102,6 +103,35 @@ OVERLOADED = named(start(), delta("text_delta", text="Once"), error("overloaded_
 STREAMS = {
     "text": TEXT, "thinking": THINKING, "fast": FAST, "tool": TOOL, "refused": REFUSED, "overloaded": OVERLOADED
 }  # fmt: skip
+
+
+class Records:
+    """How Messages say things."""
+
+    marker = b'event: message_stop\ndata: {"type": "message_stop"}\n\n'
+    frame = staticmethod(data)
+
+    def said(self, text: str) -> bytes:
+        delta = {"type": "text_delta", "text": text}
+        return sse({"type": "content_block_delta", "index": 0, "delta": delta}, "content_block_delta")
+
+    def finished(self) -> bytes:
+        return sse({"type": "content_block_stop", "index": 0}, "content_block_stop")
+
+    def counted(self, prompt: int, output: int) -> bytes:
+        usage = {"input_tokens": prompt, "output_tokens": output}
+        return sse({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": usage}, "message_delta")
+
+
+FACTS = DialectFacts(
+    stop="end_turn",
+    cap="max_tokens",
+    records=Records(),
+    misshapen=[{"type": "content_block_delta", "delta": "x"}, {"type": "message_start", "message": [1]}],
+    nothing=[{}, {"type": "content_block_delta", "delta": None}, {"type": "ping"}],
+    speed_bases=("output", "answer", "output", "answer", None, "answer", None),
+    keep_alive=b'event: ping\ndata: {"type": "ping"}\n\n',
+)
 
 
 def read(*pieces):

@@ -15,6 +15,7 @@ from probes.simulator.event_frames import frame
 from probes.wire.bedrock_converse import SILENT_FRAMES, Wire
 from probes.wire.shown_reasoning import raw_reasoning
 from tests.samples import endpoint
+from tests.wire.dialect_facts import DialectFacts
 
 REGIONAL = "https://bedrock-runtime.eu-west-1.amazonaws.com"
 MODEL = "anthropic.claude-sonnet-4-5-20250929-v1:0"
@@ -75,6 +76,36 @@ STREAMS = {
     ),
     "throttled": b"".join([START, text("Once"), exception("throttlingException", "Too many tokens, please wait.")]),
 }
+
+
+class Records:
+    """How ConverseStream says things."""
+
+    marker = b""
+
+    def said(self, text: str) -> bytes:
+        return event("contentBlockDelta", {"contentBlockIndex": 0, "delta": {"text": text}})
+
+    def finished(self) -> bytes:
+        return event("messageStop", {"stopReason": "end_turn"})
+
+    def counted(self, prompt: int, output: int) -> bytes:
+        return event("metadata", {"usage": {"inputTokens": prompt, "outputTokens": output}})
+
+    def frame(self, text: str) -> bytes:
+        return frame(text.encode("utf-8", "surrogateescape"), event_type="contentBlockDelta", message_type="event")
+
+
+FACTS = DialectFacts(
+    stop="end_turn",
+    cap="max_tokens",
+    records=Records(),
+    misshapen=[{"delta": "x"}, {"delta": {"reasoningContent": "x"}}],
+    nothing=[{}, {"delta": None}, {"delta": {"text": None}}],
+    speed_bases=("output", "output", "output", None, None, None, None),  # its counts are never split
+    keep_alive=event("ping", {}),
+    counts_reasoning=False,
+)
 
 
 def read(*parts):

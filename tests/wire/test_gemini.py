@@ -24,6 +24,7 @@ from probes.transport.factory import transport_to
 from probes.wire import load_dialect
 from probes.wire.gemini import Wire
 from tests.servers.simulated import MODEL, simulating
+from tests.wire.dialect_facts import DialectFacts, data, sse
 
 ANSWER, REASONING = Kind.ANSWER, Kind.REASONING
 
@@ -84,6 +85,35 @@ STREAMS = {
     "thinking": THINKING, "hidden": HIDDEN, "call": CALL, "recited": RECITED, "blocked": BLOCKED, "bare": BARE,
     "listed": LISTED,
 }  # fmt: skip
+
+
+class Records:
+    """How generateContent says things."""
+
+    marker = b""
+    frame = staticmethod(data)
+
+    def said(self, text: str) -> bytes:
+        return sse({"candidates": [{"content": {"parts": [{"text": text}], "role": "model"}, "index": 0}]})
+
+    def finished(self) -> bytes:
+        return sse({"candidates": [{"finishReason": "STOP", "index": 0}]})
+
+    def counted(self, prompt: int, output: int) -> bytes:
+        return sse({"usageMetadata": {"promptTokenCount": prompt, "candidatesTokenCount": output}})
+
+
+FACTS = DialectFacts(
+    stop="STOP",
+    cap="MAX_TOKENS",
+    records=Records(),
+    misshapen=[{"candidates": "x"}, {"candidates": [{"content": "x"}]}, {"candidates": [{"content": {"parts": [3]}}]}],
+    nothing=[{}, {"candidates": None}, {"candidates": [{"content": None}, {"content": {"parts": []}}]}],
+    # usage with every event counts hidden thoughts before the first of the answer
+    speed_bases=("output", "answer", "answer", "answer", "answer", "answer", "output"),
+    keep_alive=b":\r\n\r\n",
+    thoughts={"generationConfig": {"thinkingConfig": {"includeThoughts": True}}},
+)
 
 
 def read(*pieces):

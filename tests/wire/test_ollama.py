@@ -16,12 +16,42 @@ from probes.outcome import Outcome
 from probes.wire.ollama import Wire
 from tests.samples import endpoint
 from tests.wire import ollama_streams as streams
+from tests.wire.dialect_facts import DialectFacts, line, row
 from tests.wire.ollama_streams import METRICS, done, lines
 from tests.wire.ollama_streams import said as line_of
 
 ANSWER, REASONING = Kind.ANSWER, Kind.REASONING
 STREAMS = streams.ALL
 TIMES = ServerTimes(prefill_ms=13.0748, decode_ms=52.4797, tokens_per_s=342.99, load_ms=101.3971)
+
+
+class Records:
+    """How Ollama's chat says things; the reason of the end comes with the counts."""
+
+    marker = b""
+    frame = staticmethod(line)
+
+    def said(self, text: str) -> bytes:
+        return row({"model": "m", "message": {"role": "assistant", "content": text}, "done": False})
+
+    def finished(self) -> bytes:
+        return b"\n"
+
+    def counted(self, prompt: int, output: int) -> bytes:
+        counts = {"prompt_eval_count": prompt, "eval_count": output}
+        return row({"model": "m", "message": {"content": ""}, "done": True, "done_reason": "stop", **counts})
+
+
+FACTS = DialectFacts(
+    stop="stop",
+    cap="length",
+    records=Records(),
+    misshapen=[{"message": "x"}, {"message": [1]}],
+    nothing=[{}, {"message": None}, {"message": {"content": None}}],
+    speed_bases=("output", "output", "output", None, None, None, None),  # its counts are never split
+    keep_alive=b"\n",
+    counts_reasoning=False,
+)
 
 
 def read(*pieces):

@@ -10,6 +10,7 @@ from probes.events import EVENT_LIMIT, End, Finish, Kind, Output, Queued, Served
 from probes.outcome import Outcome
 from probes.wire.openai_chat import Wire
 from tests.wire import streams
+from tests.wire.dialect_facts import DialectFacts
 from tests.wire.streams import chunk, records
 
 
@@ -28,6 +29,17 @@ def said(events):
 
 
 STREAMS = streams.ALL
+
+FACTS = DialectFacts(
+    stop="stop",
+    cap="length",
+    records=streams.Records(),
+    misshapen=[{"choices": "x"}, {"choices": [3]}, {"choices": [{"delta": "x"}]}, {"choices": {"delta": {}}}],
+    nothing=[{}, {"choices": None}, {"choices": [None]}, {"choices": [{"delta": None}, {"delta": []}]}],
+    speed_bases=("output", "answer", "output", "answer", None, "answer", None),
+    keep_alive=b": ping\n\n",
+)
+
 ANSWER, REASONING = Kind.ANSWER, Kind.REASONING
 
 

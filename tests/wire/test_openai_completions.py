@@ -11,6 +11,8 @@ from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.wire.openai_completions import Wire
 from tests.samples import endpoint
+from tests.wire import streams
+from tests.wire.dialect_facts import DialectFacts, sse
 from tests.wire.streams import records, usage
 
 
@@ -52,6 +54,27 @@ STREAMS = {
     ),
     "failed": records(chunk("On"), {"error": {"message": "out of memory", "type": "InternalServerError", "code": 500}}),
 }
+
+
+class Records(streams.Records):
+    """How text completions say things."""
+
+    def said(self, text: str) -> bytes:
+        return sse({"choices": [{"index": 0, "text": text, "finish_reason": None}]})
+
+    def finished(self) -> bytes:
+        return sse({"choices": [{"index": 0, "text": "", "finish_reason": "stop"}]})
+
+
+FACTS = DialectFacts(
+    stop="stop",
+    cap="length",
+    records=Records(),
+    misshapen=[{"choices": "x"}, {"choices": [3]}],
+    nothing=[{}, {"choices": []}, {"choices": [{"text": None}]}],
+    speed_bases=("output", "answer", "output", "answer", None, "answer", None),
+    keep_alive=b": ping\n\n",
+)
 
 
 def read(*parts):

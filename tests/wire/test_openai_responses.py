@@ -18,10 +18,23 @@ from probes.outcome import Outcome
 from probes.wire.openai_responses import Wire
 from tests.samples import endpoint
 from tests.wire import responses_streams as streams
+from tests.wire.dialect_facts import DialectFacts
 from tests.wire.responses_streams import BEGUN, completed, delta, event, response, sse, usage
 
 ANSWER, REASONING = Kind.ANSWER, Kind.REASONING
 STREAMS = streams.ALL
+
+
+FACTS = DialectFacts(
+    stop="completed",
+    cap="max_output_tokens",
+    records=streams.Records(over_socket=False),
+    misshapen=[{"type": "response.completed", "response": "x"}],
+    nothing=[{}, {"type": "response.output_text.delta", "delta": None}, {"type": "new", "response": None}],
+    speed_bases=("output", "output", "output", "answer", None, "answer", None),
+    keep_alive=b":\n\n",
+    thoughts={"reasoning": {"summary": "auto"}},
+)
 
 
 def read(*pieces):

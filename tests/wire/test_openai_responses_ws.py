@@ -19,6 +19,8 @@ from probes.wire import load_dialect
 from probes.wire.credentials import Credentials
 from probes.wire.openai_responses_ws import Wire
 from tests.samples import endpoint
+from tests.wire import responses_streams
+from tests.wire.dialect_facts import DialectFacts
 
 SECRET = Secret("sk-planted-key-0123456789")
 KEY = Credentials(SECRET)
@@ -48,6 +50,18 @@ STREAMS = {
     for name, script in {"story": STORY, "failure": FAILURE}.items()
 }
 """Messages as the reader gets them, a line each."""
+
+
+FACTS = DialectFacts(
+    stop="completed",
+    cap="max_output_tokens",
+    records=responses_streams.Records(over_socket=True),
+    misshapen=[{"type": "response.completed", "response": [1]}],
+    nothing=[{}, {"type": "response.output_text.delta", "delta": ""}],
+    speed_bases=("output", "output", "output", "answer", None, "answer", None),
+    keep_alive=b'{"type":"keepalive"}',
+    thoughts={"reasoning": {"summary": "auto"}},
+)
 
 
 class Scripted:

@@ -1,7 +1,6 @@
 """What holds for every dialect, whatever the network and the provider do to its stream."""
 
 import json
-from importlib import import_module
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,6 +14,7 @@ from probes.measure.classify import judge
 from probes.outcome import Outcome
 from probes.wire import load_dialect
 from tests.samples import endpoint
+from tests.wire.dialect_facts import streams
 from tests.wire.noise import STRANGE, frames_of, is_binary, noisy, parted, pieces, reframed
 
 repeatable = settings(  # the same examples on every machine and every day, and none kept
@@ -29,7 +29,7 @@ every_dialect = pytest.mark.parametrize("name", dialects())
 
 def a_body(data, name):
     """One of the streams that the dialect's own tests know as ``STREAMS``."""
-    return data.draw(st.sampled_from(list(import_module(f"tests.wire.test_{name}").STREAMS.values())))
+    return data.draw(st.sampled_from(list(streams(name).values())))
 
 
 def read(name, *parts):
