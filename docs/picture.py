@@ -16,17 +16,17 @@ import time
 from pathlib import Path
 
 from probes.config.load import find_config, load, race_prompts
-from probes.race.request import RaceWish
+from probes.race.request import RaceRequest
 from tests.bench.year import fill_year
 from tui.app import InftopApp
 from tui.dashboard.screen import DashboardScreen
 from tui.launch import engine_argv, engine_environment
 from tui.race.screen import RaceScreen
-from tui.sources.attached import Attached
+from tui.sources.attached import FollowingSource
 from tui.sources.child import ChildEngine
-from tui.sources.source import Live
-from tui.sources.viewer import Onlooker
-from tui.state.view_options import Lens
+from tui.sources.source import LiveSource
+from tui.sources.viewer import ReadOnlySource
+from tui.state.view_options import ViewOptions
 from tui.time.period import LENGTHS, Period
 
 SIZE = (150, 48)
@@ -36,12 +36,14 @@ LANES = ("cerebras/gpt-oss-120b", "groq/gpt-oss-120b")
 HEATS = 5
 
 
-def demo(*words: str, race: RaceWish | None = None) -> InftopApp:
+def demo(*words: str, race: RaceRequest | None = None) -> InftopApp:
     """The screen on a demo's engine."""
     return InftopApp(
-        Live(lambda: ChildEngine(engine_argv(["run", "--demo", *words]), engine_environment(os.environ)), Attached),
+        LiveSource(
+            lambda: ChildEngine(engine_argv(["run", "--demo", *words]), engine_environment(os.environ)), FollowingSource
+        ),
         now=lambda: time.time_ns() // 1_000_000,
-        lens=Lens(Period(LENGTHS["1 m"])),
+        lens=ViewOptions(Period(LENGTHS["1 m"])),
         race=race,
     )
 
@@ -57,7 +59,7 @@ async def dashboard(seconds: float) -> str:
 async def race() -> str:
     """A race that is over, and kept."""
     [prompt, *_] = race_prompts(load(find_config(None)))
-    app = demo("--races", race=RaceWish(LANES, prompt.text, prompt.name, heats=HEATS))
+    app = demo("--races", race=RaceRequest(LANES, prompt.text, prompt.name, heats=HEATS))
     async with app.run_test(size=SIZE) as pilot:
         while not (isinstance(app.screen, RaceScreen) and app.screen.shown.news and app.screen.shown.news.number):
             await pilot.pause(0.1)
@@ -71,10 +73,10 @@ async def year() -> str:
         store = Path(folder) / "year.db"
         fill_year(store, 12, 400_000)
         app = InftopApp(
-            Onlooker(f"sqlite:///{store}", ()),
+            ReadOnlySource(f"sqlite:///{store}", ()),
             now=lambda: time.time_ns() // 1_000_000,
             store_url=f"sqlite:///{store}",
-            lens=Lens(Period(LENGTHS["1 y"])),
+            lens=ViewOptions(Period(LENGTHS["1 y"])),
         )
         async with app.run_test(size=SIZE) as pilot:
             while not (isinstance(app.screen, DashboardScreen) and app.screen.board and app.screen.board.endpoints):

@@ -80,7 +80,7 @@ SPEED_AIM_PERCENT: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredLoad:
     """One load and how wrong the engine was under it."""
 
     load: str
@@ -100,7 +100,7 @@ class Certificate:
     version: str
     screen: bool
     quick: bool
-    measured: tuple[Measured, ...]
+    measured: tuple[MeasuredLoad, ...]
     cpu_steal_percent: float | None = None
 
     @property
@@ -114,7 +114,7 @@ class Certificate:
         return next((one.errors.reader for one in self.measured if one.errors.reader), None)
 
     @property
-    def bearable(self) -> tuple[Measured, ...]:
+    def bearable(self) -> tuple[MeasuredLoad, ...]:
         """The loads this machine can bear: at least half of their probes were trusted."""
         return tuple(
             one for one in self.measured if one.errors.probes and 2 * one.errors.untrusted <= one.errors.probes
@@ -191,7 +191,7 @@ class Certificate:
         """The certificate of a text made of `to_json`. Raises ValueError, KeyError or TypeError where it is none."""
         values = json.loads(text)
         names = ("measured_at", "host", "system", "version", "screen", "quick", "cpu_steal_percent")
-        measured = tuple(Measured(one["load"], _errors(one["errors"])) for one in values["measured"])
+        measured = tuple(MeasuredLoad(one["load"], _errors(one["errors"])) for one in values["measured"])
         return cls(**{name: values[name] for name in names}, measured=measured)
 
 

@@ -29,7 +29,7 @@ _TRIES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ClockReading:
     """Three clocks at one instant, ns.
 
     ``wall`` since the epoch, which may be set; ``elapsed`` goes on while the machine sleeps; ``awake`` does not, as the
@@ -41,13 +41,13 @@ class Reading:
     awake: int
 
 
-def read_clocks() -> Reading:
+def read_clocks() -> ClockReading:
     """The machine's clocks, read as close together as can be."""
     for _ in range(_TRIES):
         before, wall, after = elapsed_ns(), time.time_ns(), elapsed_ns()
         if after - before < _CLOSE_NS:
             break
-    return Reading(wall, (before + after) // 2, time.monotonic_ns())
+    return ClockReading(wall, (before + after) // 2, time.monotonic_ns())
 
 
 def elapsed_ns() -> int:
@@ -67,7 +67,7 @@ def asleep_ns() -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ClockChange:
     """What `SteadyClock.follow` found since it was last called, s.
 
     ``set_by`` is how far the wall clock was set (signed, 0.0 where it was not), ``slept`` how long the machine slept.
@@ -93,7 +93,7 @@ class SteadyClock:
     ``read`` reads the machine's clocks.
     """
 
-    def __init__(self, read: Callable[[], Reading] = read_clocks) -> None:
+    def __init__(self, read: Callable[[], ClockReading] = read_clocks) -> None:
         self._read = read
         self._seen = read()
         self._ahead_ns = self._seen.wall - self._seen.elapsed
@@ -110,7 +110,7 @@ class SteadyClock:
         """The time of day (s since the epoch) at an ``elapsed`` time, unless the wall clock is set until then."""
         return elapsed + self._ahead_ns / 1e9
 
-    def follow(self) -> Change:
+    def follow(self) -> ClockChange:
         """Take over the wall clock's time; what happened to it, and to the machine, since the last call."""
         before, self._seen = self._seen, self._read()
         slept = (self._seen.elapsed - before.elapsed) - (self._seen.awake - before.awake)
@@ -119,7 +119,7 @@ class SteadyClock:
         if abs(step) < FOLLOWED_NS:
             step = 0
         self._ahead_ns += step
-        return Change(step / 1e9, slept / 1e9 if slept >= SLEPT_S * 1e9 else 0.0)
+        return ClockChange(step / 1e9, slept / 1e9 if slept >= SLEPT_S * 1e9 else 0.0)
 
 
 def _lasting(seconds: float) -> str:

@@ -71,7 +71,7 @@ class ServerTimes:
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ServedBy:
     """What really served the request: model, tier, upstream provider, the build, and the id to quote to support.
 
     Of several ids the first stands: a header's comes before the body's.
@@ -103,7 +103,7 @@ class Finish:
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class StreamEnd:
     """The stream's terminal marker: nothing more of this answer will come.
 
     ``note``: what was missing at the end of an answer that is complete all the same.
@@ -113,7 +113,7 @@ class End:
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class Failure:
     """An error: of the whole response, or inside a stream that began well. ``retry_after_s`` where the body says.
 
     ``headers`` (names in lower case) are those it brings with it beside, or in place of, those of its response.
@@ -130,4 +130,4 @@ class Trouble:
     closed: bool = False
 
 
-Event = Output | Usage | ServerTimes | Served | Queued | HiddenReasoning | Finish | End | Trouble
+Event = Output | Usage | ServerTimes | ServedBy | Queued | HiddenReasoning | Finish | StreamEnd | Failure

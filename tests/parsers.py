@@ -17,10 +17,10 @@ from typing import Any
 from probes.config.load import load
 from probes.config.presets import dialects
 from probes.config_error import ConfigError
-from probes.events import End, Event, Output, Trouble
+from probes.events import Event, Failure, Output, StreamEnd
 from probes.feed.messages import decode
-from probes.figures.response import Answer
-from probes.figures.timeline import Marks
+from probes.figures.response import ResponseAccumulator
+from probes.figures.timeline import Timeline
 from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.race import recording
@@ -53,10 +53,10 @@ def cut(data: bytes) -> list[bytes]:
 
 def stream(dialect: str, data: bytes) -> None:
     """A stream ends in exactly one way, and makes one sample that can be stored."""
-    reader, answer, marks = load_dialect(dialect).reader(), Answer(), Marks(due=0, started=0, sent=0)
+    reader, answer, marks = load_dialect(dialect).reader(), ResponseAccumulator(), Timeline(due=0, started=0, sent=0)
     events: list[Event] = [event for piece in cut(data) for event in reader.feed(piece)]
     events += reader.close()
-    assert [isinstance(one, End | Trouble) for one in events] == [False] * (len(events) - 1) + [True]
+    assert [isinstance(one, StreamEnd | Failure) for one in events] == [False] * (len(events) - 1) + [True]
     written = sum(len(one.text) for one in events if isinstance(one, Output))
     assert written <= LONGER * len(data) + 100
     for place, event in enumerate(events):
@@ -86,7 +86,7 @@ def response(dialect: str, data: bytes) -> None:
     assert found.detail
     assert found.detail == line(found.detail, 1000)
     assert found.retry_after_s is None or 0 <= found.retry_after_s <= LONGEST_RESET_S
-    assert not [one for one in wire.response_events(headers) if isinstance(one, End | Trouble | Output)]
+    assert not [one for one in wire.response_events(headers) if isinstance(one, StreamEnd | Failure | Output)]
 
 
 def server_sent_events(data: bytes) -> None:

@@ -9,7 +9,7 @@ import trustme
 
 from probes.cli.commands.check import check
 from probes.config.load import ConfigError, load
-from probes.diagnosis.attribution import Lately, judge
+from probes.diagnosis.attribution import LastProbe, judge
 from probes.diagnosis.reachability import control_of, host_of, way_of
 from probes.outcome import Outcome
 from probes.route import AT_PROXY, Proxy, Route, TlsOptions, UnixSocket, environment_proxy, ignored_proxy, via_of
@@ -186,9 +186,9 @@ def test_a_proxy_that_fails_is_my_network_and_a_host_behind_it_is_not():
     down = sample(outcome=Outcome.CONNECT, outcome_detail=f"{AT_PROXY}Connection refused")
     late = sample(outcome=Outcome.TIMEOUT, outcome_detail=f"connect: {AT_PROXY}nothing within 5 s")
     beyond = sample(outcome=Outcome.CONNECT, outcome_detail="through the proxy: it could not connect", connect_ms=1.0)
-    fine = Lately.of(sample(endpoint="other/x", provider="other"), "https://b.example", beyond.started_at)
+    fine = LastProbe.of(sample(endpoint="other/x", provider="other"), "https://b.example", beyond.started_at)
     for one, scope in ((down, "my network"), (late, "my network"), (beyond, "this provider")):
-        failed = Lately.of(one, "https://a.example via http://p:1", one.started_at)
+        failed = LastProbe.of(one, "https://a.example via http://p:1", one.started_at)
         assert judge([failed, fine], ())["sim/model"].scope == scope
     control = control_of(beyond, "way")
     assert control is not None

@@ -5,7 +5,7 @@ import selectors
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from probes.clock import Reading
+from probes.clock import ClockReading
 
 T = TypeVar("T")
 
@@ -56,10 +56,10 @@ class Machine:
         self._loop, self._epoch = loop, epoch
         self.set_s = self.slept_s = 0.0
 
-    def read(self) -> Reading:
+    def read(self) -> ClockReading:
         awake = self._loop.time()
         elapsed = awake + self.slept_s
-        return Reading(round((self._epoch + elapsed + self.set_s) * 1e9), round(elapsed * 1e9), round(awake * 1e9))
+        return ClockReading(round((self._epoch + elapsed + self.set_s) * 1e9), round(elapsed * 1e9), round(awake * 1e9))
 
     def set(self, by: float) -> None:
         """Set the wall clock by so many seconds."""

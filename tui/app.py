@@ -14,19 +14,19 @@ from textual.screen import Screen
 
 from probes.config.prompts import NamedPrompt
 from probes.feed.messages import EndpointFacts, Hello
-from probes.race.request import RaceWish
+from probes.race.request import RaceRequest
 from probes.race.updates import RaceCommand, RaceNews
 from probes.text import line
 from tui.compare.keys import COMPARE_KEYS
-from tui.dashboard.requests import CompareAsked, EndpointAsked, ExportAsked, RaceAsked, WindowChosen
+from tui.dashboard.requests import CompareRequested, EndpointRequested, ExportRequested, RaceRequested, WindowChosen
 from tui.dashboard.screen import TICK_S, DashboardScreen
 from tui.endpoint.keys import ENDPOINT_KEYS
 from tui.keymap import KEYS, RACE_KEYS
 from tui.sources.messages import LineRejected, Message, SourceLost
 from tui.sources.source import Source
-from tui.state.fleet import Fleet
+from tui.state.fleet import FleetState
 from tui.state.history import SPAN_MS
-from tui.state.view_options import Lens
+from tui.state.view_options import ViewOptions
 from tui.style.themes import DARK, THEMES
 from tui.time.period import Period
 
@@ -59,19 +59,19 @@ class InftopApp(App[None]):
         now: Callable[[], int],
         endpoints: Iterable[EndpointFacts] = (),
         store_url: str | None = None,
-        lens: Lens | None = None,
+        lens: ViewOptions | None = None,
         theme: str | None = None,
         lasting_s: float | None = None,
         prompts: Callable[[], Sequence[NamedPrompt]] = tuple,
-        race: RaceWish | None = None,
+        race: RaceRequest | None = None,
     ) -> None:
         super().__init__()
         self._source = source
         self._lasting_s = lasting_s
         self._now = now
-        self._fleet = Fleet(endpoints, now())
+        self._fleet = FleetState(endpoints, now())
         self._fleet.store_url = store_url
-        self._dashboard = DashboardScreen(self._fleet, source, now, lens or Lens())
+        self._dashboard = DashboardScreen(self._fleet, source, now, lens or ViewOptions())
         self._prompts = prompts
         self._wish = race
         self._race: RaceScreen | None = None
@@ -187,11 +187,11 @@ class InftopApp(App[None]):
 
     # races
 
-    @on(RaceAsked)
-    async def _race_asked(self, event: RaceAsked) -> None:
+    @on(RaceRequested)
+    async def _race_asked(self, event: RaceRequested) -> None:
         await self.open_race(event.lanes, None)
 
-    async def open_race(self, lanes: Sequence[str], wish: RaceWish | None) -> "RaceScreen":
+    async def open_race(self, lanes: Sequence[str], wish: RaceRequest | None) -> "RaceScreen":
         """The race view, made once, so that a race which goes on is found again; a ``wish`` is run at once."""
         if self._race is None:
             from tui.race.screen import RaceScreen
@@ -213,7 +213,7 @@ class InftopApp(App[None]):
 
     # one endpoint
 
-    @on(EndpointAsked)
+    @on(EndpointRequested)
     def _endpoint_asked(self) -> None:
         board = self._dashboard.board
         if board is not None and board.selected is not None:
@@ -221,26 +221,26 @@ class InftopApp(App[None]):
 
     def open_endpoint(self, name: str, period: Period, endpoints: Sequence[EndpointFacts]) -> None:
         """One endpoint's screen over a period; its keys go through all of these."""
-        from tui.endpoint.screen import Doors, EndpointScreen
+        from tui.endpoint.screen import EndpointNavigation, EndpointScreen
 
-        doors = Doors(self._dashboard.action_help, self._export)
+        doors = EndpointNavigation(self._dashboard.action_help, self._export)
         self._endpoint = EndpointScreen(lambda: self._fleet.store_url, self._now, endpoints, name, period, doors)
         self.push_screen(self._endpoint)
 
     # comparisons
 
-    @on(CompareAsked)
-    async def _compare_asked(self, event: CompareAsked) -> None:
+    @on(CompareRequested)
+    async def _compare_asked(self, event: CompareRequested) -> None:
         await self.open_compare(event.endpoints)
 
     async def open_compare(self, endpoints: Sequence[EndpointFacts]) -> "CompareScreen":
         """The compare screen on these endpoints, over the time that the dashboard shows."""
-        from tui.compare.screen import CompareScreen, Doors
+        from tui.compare.screen import CompareNavigation, CompareScreen
 
         def known() -> list[EndpointFacts]:
             return [one.facts for one in self._fleet.endpoints.values()]
 
-        doors = Doors(
+        doors = CompareNavigation(
             race=lambda lanes: self.call_later(self.open_race, lanes, None),
             export=self._export,
             endpoint=lambda name, period: self.open_endpoint(name, period, known()),
@@ -253,8 +253,8 @@ class InftopApp(App[None]):
 
     # export
 
-    @on(ExportAsked)
-    def _export_asked(self, event: ExportAsked) -> None:
+    @on(ExportRequested)
+    def _export_asked(self, event: ExportRequested) -> None:
         from tui.exporting import shown_on
 
         self._export(shown_on(event.board), event.board.at)

@@ -8,7 +8,7 @@ import typer
 from probes.cli.app import RACE_VIEW, ConfigOption, ForOption, JsonOption, VersionOption, app
 from probes.cli.app import main as run_app
 from probes.cli.exit_codes import ExitCode
-from tui.state.view_options import Lens, lens_on
+from tui.state.view_options import ViewOptions, lens_on
 
 WindowOption = Annotated[
     str,
@@ -47,7 +47,7 @@ def dashboard(
         show_dashboard(config, _lens(window), theme=theme)
 
 
-def _attach(ctx: typer.Context, store: str, lens: Lens, theme: str | None) -> None:
+def _attach(ctx: typer.Context, store: str, lens: ViewOptions, theme: str | None) -> None:
     from tui.launch import at_terminal, show_attached, url_of
 
     if ctx.invoked_subcommand is not None:
@@ -109,7 +109,7 @@ def run() -> None:
     run_app()
 
 
-def _lens(window: str) -> Lens:
+def _lens(window: str) -> ViewOptions:
     try:
         return lens_on(window)
     except ValueError as error:

@@ -29,7 +29,7 @@ Part = Literal["title", "name", "formula", "text"]
 Row = list[tuple[str, Part]]
 
 
-class Entry(NamedTuple):
+class HelpEntry(NamedTuple):
     """One key or one word: what it is called, its formula ("" for none), and what there is to say of it."""
 
     name: str
@@ -37,14 +37,14 @@ class Entry(NamedTuple):
     text: str
 
 
-class Chapter(NamedTuple):
+class HelpSection(NamedTuple):
     """Entries under one title."""
 
     title: str
-    entries: tuple[Entry, ...]
+    entries: tuple[HelpEntry, ...]
 
 
-def chapters(query: str = "", certificate: Certificate | None = None) -> tuple[Chapter, ...]:
+def chapters(query: str = "", certificate: Certificate | None = None) -> tuple[HelpSection, ...]:
     """Keys, this machine's accuracy, definitions; of all only those in which every word of the query occurs.
 
     What has the query in its name comes first, chapters with such an entry too.
@@ -54,25 +54,25 @@ def chapters(query: str = "", certificate: Certificate | None = None) -> tuple[C
         kept = [entry for entry in chapter.entries if _matches(chapter.title, entry, query)]
         if kept:
             kept.sort(key=lambda entry: not _names(entry, query))
-            found.append(Chapter(chapter.title, tuple(kept)))
+            found.append(HelpSection(chapter.title, tuple(kept)))
     return tuple(sorted(found, key=lambda chapter: not _names(chapter.entries[0], query)))
 
 
-def _names(entry: Entry, query: str) -> bool:
+def _names(entry: HelpEntry, query: str) -> bool:
     return query.lower().strip() in entry.name.lower()
 
 
-def _matches(title: str, entry: Entry, query: str) -> bool:
+def _matches(title: str, entry: HelpEntry, query: str) -> bool:
     text = " ".join((title, *entry)).lower()
     return all(word in text for word in query.lower().split())
 
 
-def _keys() -> list[Chapter]:
+def _keys() -> list[HelpSection]:
     return [
-        Chapter(
+        HelpSection(
             f"Keys: {section.lower()}",
             tuple(
-                Entry(key.shown, "", key.help)
+                HelpEntry(key.shown, "", key.help)
                 for key in (*KEYS, *RACE_KEYS, *COMPARE_KEYS, *ENDPOINT_KEYS, *SAMPLE_KEYS)
                 if key.section == section
             ),
@@ -81,33 +81,33 @@ def _keys() -> list[Chapter]:
     ]
 
 
-def _accuracy(found: Certificate | None) -> Chapter:
+def _accuracy(found: Certificate | None) -> HelpSection:
     """What the newest selftest found, load by load."""
     if found is None:
         how = "Not measured yet: run `inftop selftest`, some two minutes on a quiet machine."
-        return Chapter("Accuracy of this machine", (Entry("selftest", "", how),))
+        return HelpSection("Accuracy of this machine", (HelpEntry("selftest", "", how),))
     at = f"{moment(found.measured_at)} on {line(found.host)}, {line(found.system)}, inftop {line(found.version)}"
     redrawn = "with the dashboard redrawing" if found.screen else "without a dashboard"
     reader = f", sockets read by {line(found.reader)}" if found.reader else ""
-    loads = tuple(Entry(f"{one.load} tokens/s", "", one.errors.words) for one in found.measured)
-    return Chapter(
-        "Accuracy of this machine", (Entry("selftest", "", f"{found.verdict}. {at}, {redrawn}{reader}."), *loads)
+    loads = tuple(HelpEntry(f"{one.load} tokens/s", "", one.errors.words) for one in found.measured)
+    return HelpSection(
+        "Accuracy of this machine", (HelpEntry("selftest", "", f"{found.verdict}. {at}, {redrawn}{reader}."), *loads)
     )
 
 
-def _definitions() -> list[Chapter]:
-    return [Chapter(one.title, tuple(_entry(definition) for definition in one.definitions)) for one in sections()]
+def _definitions() -> list[HelpSection]:
+    return [HelpSection(one.title, tuple(_entry(definition) for definition in one.definitions)) for one in sections()]
 
 
-def _entry(one: Definition) -> Entry:
+def _entry(one: Definition) -> HelpEntry:
     formula = f"= {one.formula}" if one.formula else ""
     unit = f"[{one.unit}]" if one.unit else ""
     columns = ", ".join(one.columns)
     about = f"Column{'s' if len(one.columns) > 1 else ''} {columns}, from: {one.source}." if columns else ""
-    return Entry(one.word, " ".join(part for part in (formula, unit) if part), f"{one.text} {about}".strip())
+    return HelpEntry(one.word, " ".join(part for part in (formula, unit) if part), f"{one.text} {about}".strip())
 
 
-def rows(shown: tuple[Chapter, ...], width: int) -> list[Row]:
+def rows(shown: tuple[HelpSection, ...], width: int) -> list[Row]:
     """The chapters as rows of at most ``width`` cells: names on the left, formulas and texts wrapped beside them."""
     if not shown:
         return [[("Nothing of that is defined.", "text")]]
@@ -120,7 +120,7 @@ def rows(shown: tuple[Chapter, ...], width: int) -> list[Row]:
     return found
 
 
-def _entry_rows(entry: Entry, width: int) -> list[Row]:
+def _entry_rows(entry: HelpEntry, width: int) -> list[Row]:
     beside = max(width - NAME_WIDTH, 10)
     said: Row = [(row, "formula") for row in wrap(entry.formula, beside, break_on_hyphens=False)]
     said += [(row, "text") for row in wrap(entry.text, beside, break_on_hyphens=False)]
@@ -145,12 +145,12 @@ class Page(ScrollView):
     }
     """
 
-    def __init__(self, shown: tuple[Chapter, ...], *, id: str | None = None) -> None:  # noqa: A002  # Textual's own name
+    def __init__(self, shown: tuple[HelpSection, ...], *, id: str | None = None) -> None:  # noqa: A002  # Textual's own name
         super().__init__(id=id)
         self._chapters = shown
         self._rows: list[Row] = []
 
-    def show(self, shown: tuple[Chapter, ...]) -> None:
+    def show(self, shown: tuple[HelpSection, ...]) -> None:
         """Show these chapters from the top."""
         self._chapters = shown
         self._wrap()

@@ -13,12 +13,12 @@ import probes
 from probes.config.load import find_config, load, race_prompts
 from probes.config.prompts import NamedPrompt
 from probes.feed.messages import EndpointFacts, Hello
-from probes.race.request import RaceWish
+from probes.race.request import RaceRequest
 from probes.store.location import check_url, default_url, is_postgres, path_of
 from probes.store.problem import StoreProblem
 from probes.user_folders import from_home
-from tui.sources.source import HeldSource, Live, Source
-from tui.state.view_options import Lens, lens_on
+from tui.sources.source import HeldSource, LiveSource, Source
+from tui.state.view_options import ViewOptions, lens_on
 
 if TYPE_CHECKING:
     from tui.app import InftopApp
@@ -35,7 +35,7 @@ def bare(*, demo: bool) -> None:
         show_dashboard(None, lens_on(DEFAULT_WINDOW))
 
 
-def show_dashboard(config: Path | None, lens: Lens, *, theme: str | None = None) -> None:
+def show_dashboard(config: Path | None, lens: ViewOptions, *, theme: str | None = None) -> None:
     """The dashboard on a configuration; lines on standard output where there is no terminal. Raises ConfigError."""
     file = find_config(config)
     read = load(file)  # what is wrong with it is said before a screen hides it
@@ -47,7 +47,7 @@ def show_dashboard(config: Path | None, lens: Lens, *, theme: str | None = None)
     _run([*words, "run"], lens, theme=theme, endpoints=facts, store_url=url, prompts=lambda: race_prompts(read))
 
 
-def show_attached(url: str, config: Path | None, lens: Lens, *, theme: str | None = None) -> None:
+def show_attached(url: str, config: Path | None, lens: ViewOptions, *, theme: str | None = None) -> None:
     """The dashboard on any store, only reading; several may look at one store.
 
     Raises ConfigError, and StoreProblem where there is no such file.
@@ -66,14 +66,14 @@ def url_of(store: str) -> str:
     return url
 
 
-def show_demo(lens: Lens, *, theme: str | None = None, lasting_s: float | None = None) -> None:
+def show_demo(lens: ViewOptions, *, theme: str | None = None, lasting_s: float | None = None) -> None:
     """The dashboard on simulated providers, for ``lasting_s`` seconds or until a person leaves; lines likewise."""
     if not at_terminal():
         become(["record", "--demo", *([] if lasting_s is None else ["--for", f"{lasting_s}s"])])
     _run(["run", "--demo"], lens, theme=theme, lasting_s=lasting_s)
 
 
-def show_race(config: Path | None, wish: RaceWish, *, demo: bool) -> None:
+def show_race(config: Path | None, wish: RaceRequest, *, demo: bool) -> None:
     """The race view, on an engine that only races; the race begins at once. Raises ConfigError."""
     if demo:
         _run(["run", "--demo", "--races"], lens_on(DEMO_WINDOW), theme=None, race=wish)
@@ -94,9 +94,9 @@ def show_race(config: Path | None, wish: RaceWish, *, demo: bool) -> None:
 
 def show_measuring(stage: Path) -> None:
     """The screen on the engine of a selftest."""
-    from tui.selftest_app import MeasuringApp
+    from tui.selftest_app import SelftestApp
 
-    _run(["measure", str(stage)], lens_on(DEMO_WINDOW), theme=None, program=MeasuringApp)
+    _run(["measure", str(stage)], lens_on(DEMO_WINDOW), theme=None, program=SelftestApp)
 
 
 def measuring_screen(stage: Path) -> list[str]:
@@ -106,19 +106,19 @@ def measuring_screen(stage: Path) -> list[str]:
 
 def _run(
     words: Sequence[str],
-    lens: Lens,
+    lens: ViewOptions,
     *,
     theme: str | None,
     endpoints: Iterable[EndpointFacts] = (),
     store_url: str | None = None,
     lasting_s: float | None = None,
     prompts: Callable[[], Sequence[NamedPrompt]] = lambda: race_prompts(load(find_config(None))),
-    race: RaceWish | None = None,
+    race: RaceRequest | None = None,
     program: "type[InftopApp] | None" = None,
 ) -> None:
     """Show the dashboard on an engine started with these words, or the race view with this race over it."""
     _show(
-        lambda: Live(lambda: _engine(words), _attached),
+        lambda: LiveSource(lambda: _engine(words), _attached),
         lens,
         theme=theme,
         endpoints=endpoints,
@@ -132,14 +132,14 @@ def _run(
 
 def _show(
     source: Callable[[], Source],
-    lens: Lens,
+    lens: ViewOptions,
     *,
     theme: str | None,
     endpoints: Iterable[EndpointFacts] = (),
     store_url: str | None = None,
     lasting_s: float | None = None,
     prompts: Callable[[], Sequence[NamedPrompt]],
-    race: RaceWish | None = None,
+    race: RaceRequest | None = None,
     program: "type[InftopApp] | None" = None,
 ) -> None:
     """Show the screen on a source."""
@@ -176,16 +176,16 @@ def _engine(words: Sequence[str]) -> HeldSource:
 
 def _attached(hello: Hello) -> Source:
     """The recorder that holds the store."""
-    from tui.sources.attached import Attached
+    from tui.sources.attached import FollowingSource
 
-    return Attached(hello)
+    return FollowingSource(hello)
 
 
 def _onlooker(url: str, configured: Iterable[EndpointFacts]) -> Source:
     """Whoever only looks."""
-    from tui.sources.viewer import Onlooker
+    from tui.sources.viewer import ReadOnlySource
 
-    return Onlooker(url, configured)
+    return ReadOnlySource(url, configured)
 
 
 def at_terminal() -> bool:

@@ -7,7 +7,7 @@ AGAIN_S = 1.0
 """How often it is seen whether the rehearsal is over, and begins anew."""
 
 
-class MeasuringApp(InftopApp):
+class SelftestApp(InftopApp):
     """Redraws all it can while the engine measures."""
 
     def on_mount(self) -> None:

@@ -33,7 +33,7 @@ class Spent(NamedTuple):
     tokens: int
 
 
-class Bill(NamedTuple):
+class CostFacts(NamedTuple):
     """What a sample tells of its cost; meanings as in `probes.sample.Sample`."""
 
     outcome: Outcome
@@ -51,7 +51,7 @@ def most(endpoint: Endpoint) -> Spent:
     return Spent(_usd(endpoint, read, written), read + written)
 
 
-def charge(told: Bill | Sample, endpoint: Endpoint | None) -> Spent:
+def charge(told: CostFacts | Sample, endpoint: Endpoint | None) -> Spent:
     """What a probe counts for. Of an endpoint that is not known any more only what the sample says."""
     written = told.output_tokens or 0
     if endpoint is None or not _may_cost(told):
@@ -65,7 +65,7 @@ def charge(told: Bill | Sample, endpoint: Endpoint | None) -> Spent:
     return Spent(usd + _usd(endpoint, again, most_written - written), once + again + most_written)
 
 
-def _may_cost(told: Bill | Sample) -> bool:
+def _may_cost(told: CostFacts | Sample) -> bool:
     """Whether a request was sent that a provider may have worked on."""
     if told.token_source is not None:
         return True

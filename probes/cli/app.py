@@ -163,10 +163,10 @@ def race(
     All start within a millisecond of each other. On a terminal in the race view, else in lines: exit code 1 where no
     lane comes to the finish.
     """
-    from probes.cli.commands.race import Asked, race, wished
+    from probes.cli.commands.race import RaceArguments, race, wished
 
     on_screen = None if plain or as_json else ctx.meta.get(RACE_VIEW)
-    asked = Asked(
+    asked = RaceArguments(
         words=tuple(words),
         prompt_name=prompt,
         prompt_file=prompt_file,

@@ -22,13 +22,13 @@ def exit_code_of(error: Exception) -> ExitCode | None:
     from probes.config.select import UnknownEndpoint, UnknownGroup  # all of them only now: most commands end well
     from probes.exports.parquet import NoParquet
     from probes.keys.keyring import KeyringMissing
-    from probes.keys.secret import WrongKey
-    from probes.race.request import WrongWish
+    from probes.keys.secret import InvalidKey
+    from probes.race.request import InvalidRaceRequest
     from probes.store.problem import StoreProblem
     from probes.store.write.recorder_lock import StoreHeld
 
     match error:
-        case ConfigError() | WrongKey() | UnknownEndpoint() | UnknownGroup() | WrongWish() | NoSuchRace():
+        case ConfigError() | InvalidKey() | UnknownEndpoint() | UnknownGroup() | InvalidRaceRequest() | NoSuchRace():
             return ExitCode.USAGE
         case StoreProblem() | StoreHeld():
             return ExitCode.STORE

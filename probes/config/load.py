@@ -14,7 +14,7 @@ from probes.config.prompts import NamedPrompt
 from probes.config.select import UnknownEndpoint, UnknownGroup, choose, in_group
 from probes.config.table import Table, parse
 from probes.config_error import ConfigError, Problem
-from probes.diagnosis.reachability import EVERY_S, USUAL, ControlPlan, origin_of
+from probes.diagnosis.reachability import EVERY_S, USUAL, ReachabilityPlan, origin_of
 from probes.endpoint import Endpoint
 from probes.route import Proxy, Route, via_of
 from probes.store import retention
@@ -39,7 +39,7 @@ class Config:
     store_url: str | None
     budget: Budget
     endpoints: tuple[Endpoint, ...]
-    controls: ControlPlan = USUAL
+    controls: ReachabilityPlan = USUAL
     prompts: tuple[NamedPrompt, ...] = ()
     retention: Retention = retention.USUAL
     vantage: str = HERE
@@ -105,9 +105,9 @@ def _budget(table: Table) -> Budget:
     return budget
 
 
-def _controls(table: Table, route: Route) -> ControlPlan:
+def _controls(table: Table, route: Route) -> ReachabilityPlan:
     """``route`` is that of ``[probe]``: the reference goes the usual way."""
-    plan = ControlPlan(
+    plan = ReachabilityPlan(
         table.take("reference", _origin, USUAL.reference), table.take("every", _every, USUAL.every), route
     )
     table.close()

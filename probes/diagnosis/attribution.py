@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from probes.diagnosis.reachability import Control, failed_at_proxy, host_of, never_connected
+from probes.diagnosis.reachability import ReachabilityCheck, failed_at_proxy, host_of, never_connected
 from probes.outcome import Outcome
 from probes.route import is_on_this_machine
 from probes.sample import Sample
@@ -28,7 +28,7 @@ _STEPS: Final = {Outcome.DNS: "name resolution", Outcome.CONNECT: "TCP connect",
 
 
 @dataclass(frozen=True, slots=True)
-class Lately:
+class LastProbe:
     """One endpoint's newest finished probe, begun ``at``; ``since`` its run of failures began, ``at`` of a good one.
 
     ``connected``: whether the probe had its connection before it failed; ``at_proxy``: whether the proxy on the way
@@ -45,7 +45,7 @@ class Lately:
     at_proxy: bool = False
 
     @classmethod
-    def of(cls, sample: Sample, origin: str, since: int) -> "Lately":
+    def of(cls, sample: Sample, origin: str, since: int) -> "LastProbe":
         """What a sample tells of its endpoint."""
         at, connected, at_proxy = sample.started_at, not never_connected(sample), failed_at_proxy(sample)
         return cls(sample.endpoint, sample.provider, origin, sample.outcome, at, since, connected, at_proxy)
@@ -62,7 +62,7 @@ class Lately:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Attribution:
     """Who is to blame, and ``who`` that is by name; None where the evidence does not tell.
 
     The first of the ``evidence`` has lasted ``since`` (ms since the epoch). ``more`` counts others of the same scope.
@@ -75,7 +75,7 @@ class Verdict:
     more: int = 0
 
 
-def judge(lately: Sequence[Lately], controls: Sequence[Control]) -> dict[str, Verdict]:
+def judge(lately: Sequence[LastProbe], controls: Sequence[ReachabilityCheck]) -> dict[str, Attribution]:
     """The verdict on every endpoint whose newest probe was not ok, from recent news of all endpoints and controls.
 
     - `my network`: most of the providers heard from (two at least, on two origins) fail without an answer and the
@@ -91,7 +91,7 @@ def judge(lately: Sequence[Lately], controls: Sequence[Control]) -> dict[str, Ve
     return {one.endpoint: _verdict(one, lately, controls) for one in lately if one.outcome is not Outcome.OK}
 
 
-def worst(verdicts: Mapping[str, Verdict]) -> Verdict | None:
+def worst(verdicts: Mapping[str, Attribution]) -> Attribution | None:
     """The one to show for all: of the worst scope, the one that has lasted longest; what cannot be told comes last."""
     order: list[Scope | None] = [*SCOPES, None]
     found = sorted(verdicts.values(), key=lambda one: (order.index(one.scope), one.since))
@@ -101,33 +101,33 @@ def worst(verdicts: Mapping[str, Verdict]) -> Verdict | None:
     return replace(found[0], more=len(same) - 1)
 
 
-def _verdict(one: Lately, lately: Sequence[Lately], controls: Sequence[Control]) -> Verdict:
+def _verdict(one: LastProbe, lately: Sequence[LastProbe], controls: Sequence[ReachabilityCheck]) -> Attribution:
     if not one.failing:
         own = "the provider answered: the endpoint's, or the account's, own"
-        return Verdict("this endpoint", one.endpoint, one.since, (_words(one), own))
+        return Attribution("this endpoint", one.endpoint, one.since, (_words(one), own))
     if one.at_proxy:
-        return Verdict("my network", "", one.since, ("the proxy fails", _words(one), "its host was not asked"))
-    scene = Scene.of(one, lately, controls)
+        return Attribution("my network", "", one.since, ("the proxy fails", _words(one), "its host was not asked"))
+    scene = FailureContext.of(one, lately, controls)
     return scene.network() or scene.provider() or scene.endpoint() or scene.unknown()
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class FailureContext:
     """What there is to know of one failure: who else failed, or was fine, since it began.
 
     ``heard`` are the endpoints that still fail or had another probe since, by provider; ``controls`` those since.
     ``witnesses`` are the origins that tell of the network.
     """
 
-    failure: Lately
-    heard: Mapping[str, Sequence[Lately]]
-    controls: Sequence[Control]
+    failure: LastProbe
+    heard: Mapping[str, Sequence[LastProbe]]
+    controls: Sequence[ReachabilityCheck]
     witnesses: frozenset[str]
 
     @classmethod
-    def of(cls, one: Lately, lately: Sequence[Lately], controls: Sequence[Control]) -> "Scene":
+    def of(cls, one: LastProbe, lately: Sequence[LastProbe], controls: Sequence[ReachabilityCheck]) -> "FailureContext":
         """The scene of one failure."""
-        heard: dict[str, list[Lately]] = {}
+        heard: dict[str, list[LastProbe]] = {}
         for other in lately:
             if other.failing or other.at >= one.since:
                 heard.setdefault(other.provider, []).append(other)
@@ -136,7 +136,7 @@ class Scene:
         since = [control for control in controls if control.at >= one.since]
         return cls(one, heard, since, remote or frozenset(origins))
 
-    def network(self) -> Verdict | None:
+    def network(self) -> Attribution | None:
         """The verdict `my network`, where it is."""
         own = self._own_control()
         if self.failure.outcome not in UNREACHED or self.failure.origin not in self.witnesses or (own and own.ok):
@@ -154,9 +154,9 @@ class Scene:
             return None
         since = min(other.since for group in down for other in group)
         whose = f"{len(down)} of {len(peers)} providers" if len(peers) > 1 else self.failure.provider
-        return Verdict("my network", "", since, (f"{whose} failing", *self._controls_said()))
+        return Attribution("my network", "", since, (f"{whose} failing", *self._controls_said()))
 
-    def provider(self) -> Verdict | None:
+    def provider(self) -> Attribution | None:
         """The verdict `this provider`, where it is; a host on this machine needs nobody to compare with."""
         one, mates, own = self.failure, self._mates(), self._own_control()
         if not all(mate.failing for mate in mates):
@@ -170,25 +170,25 @@ class Scene:
             step = _step(own.outcome if own and not own.ok else one.outcome)
             host = "its host" if one.origin in self.witnesses else "its host, on this machine,"
             first = count if len(mates) > 1 or one.connected else "no connection"
-            return Verdict("this provider", one.provider, since, (first, f"{step} to {host} fails", *said[1:]))
+            return Attribution("this provider", one.provider, since, (first, f"{step} to {host} fails", *said[1:]))
         answers = any(mate.outcome in ANSWERED for mate in mates)
         if len(mates) > 1 and (others or answers or (own and own.ok)):
-            return Verdict("this provider", one.provider, since, (*said, *self._host_said()))
+            return Attribution("this provider", one.provider, since, (*said, *self._host_said()))
         return None
 
-    def endpoint(self) -> Verdict | None:
+    def endpoint(self) -> Attribution | None:
         """The verdict `this endpoint`, where it is."""
         one, own = self.failure, self._own_control()
         fine = [mate for mate in self._mates() if not mate.failing]
         if fine:
             rest = f"{_count(len(fine), 'other endpoint')} of {one.provider} answering"
-            return Verdict("this endpoint", one.endpoint, one.since, (_words(one), rest))
+            return Attribution("this endpoint", one.endpoint, one.since, (_words(one), rest))
         if one.outcome in ANSWERED or (one.connected and own is not None and own.ok):
             alone = f"no other endpoint of {one.provider} was heard from since"
-            return Verdict("this endpoint", one.endpoint, one.since, (_words(one), *self._host_said(), alone))
+            return Attribution("this endpoint", one.endpoint, one.since, (_words(one), *self._host_said(), alone))
         return None
 
-    def unknown(self) -> Verdict:
+    def unknown(self) -> Attribution:
         """What is missing for a verdict, and who it may be."""
         one, peers, own = self.failure, self._peers(), self._own_control()
         down = [group for group in peers if all(other.failing for other in group)]
@@ -202,24 +202,24 @@ class Scene:
             reference = any(control.reference for control in self.controls)
             missing = "nobody else reached since" if reference else "nobody else reached since, no reference host"
             why = f"{missing}: my network or this provider"
-        return Verdict(None, one.endpoint, one.since, (_words(one), why))
+        return Attribution(None, one.endpoint, one.since, (_words(one), why))
 
-    def _mates(self) -> Sequence[Lately]:
+    def _mates(self) -> Sequence[LastProbe]:
         """The endpoints of its provider, itself among them."""
         return self.heard[self.failure.provider]
 
-    def _peers(self) -> list[list[Lately]]:
+    def _peers(self) -> list[list[LastProbe]]:
         """The endpoints that tell of the network, by provider."""
         groups = ([one for one in group if one.origin in self.witnesses] for group in self.heard.values())
         return [group for group in groups if group]
 
-    def _own_control(self) -> Control | None:
+    def _own_control(self) -> ReachabilityCheck | None:
         return next((control for control in self.controls if control.origin == self.failure.origin), None)
 
-    def _good(self) -> list[Control]:
+    def _good(self) -> list[ReachabilityCheck]:
         return [control for control in self.controls if control.ok and control.origin in self.witnesses]
 
-    def _bad(self) -> list[Control]:
+    def _bad(self) -> list[ReachabilityCheck]:
         return [control for control in self.controls if not control.ok and control.origin in self.witnesses]
 
     def _others_reached(self) -> str | None:
@@ -269,7 +269,7 @@ def _step(outcome: Outcome) -> str:
     return _STEPS.get(outcome, "connecting")
 
 
-def _words(one: Lately) -> str:
+def _words(one: LastProbe) -> str:
     if one.wants_certificate:
         return "client certificate wanted"
     return f"{_STEPS[one.outcome]} failing" if one.outcome in _STEPS else one.outcome.value.replace("_", " ")

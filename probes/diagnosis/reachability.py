@@ -15,7 +15,7 @@ _PORTS: Final = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True, slots=True)
-class Control:
+class ReachabilityCheck:
     """One check of the way to an origin (see `way_of`), at an instant in milliseconds since the epoch.
 
     ``outcome`` is ok, dns, connect, tls, timeout or protocol. Times are None where that step was not taken, or not
@@ -38,7 +38,7 @@ class Control:
 
 
 @dataclass(frozen=True, slots=True)
-class ControlPlan:
+class ReachabilityPlan:
     """Which controls a person wants: an origin to compare with, by its route, and how often, seconds; None is never."""
 
     reference: str | None = None
@@ -46,7 +46,7 @@ class ControlPlan:
     route: Route = field(default_factory=Route)
 
 
-USUAL: Final = ControlPlan()
+USUAL: Final = ReachabilityPlan()
 """Where nobody has said otherwise."""
 
 
@@ -76,13 +76,13 @@ def host_of(way: str) -> str:
     return "localhost" if way.startswith("unix:") else urlsplit(way.partition(" ")[0]).hostname or ""
 
 
-def control_of(sample: Sample, origin: str) -> Control | None:
+def control_of(sample: Sample, origin: str) -> ReachabilityCheck | None:
     """The control that a probe's own connection set-up was; None where it needed none, or was not sent."""
     if sample.connect_ms is not None and not never_connected(sample):
         times = (sample.dns_ms, sample.connect_ms, sample.tls_ms)
-        return Control(origin, sample.started_at, Outcome.OK, "", *times)
+        return ReachabilityCheck(origin, sample.started_at, Outcome.OK, "", *times)
     if never_connected(sample):
-        return Control(origin, sample.started_at, sample.outcome, sample.outcome_detail or "")
+        return ReachabilityCheck(origin, sample.started_at, sample.outcome, sample.outcome_detail or "")
     return None
 
 

@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from probes.diagnosis.reachability import EVERY_S, Control, ControlPlan, control_of, way_of
+from probes.diagnosis.reachability import EVERY_S, ReachabilityCheck, ReachabilityPlan, control_of, way_of
 from probes.endpoint import Endpoint, Timeouts
-from probes.events import Trouble
+from probes.events import Failure
 from probes.figures import timing
 from probes.keys.secret import KeyMissing
 from probes.measure.absences import Absence
@@ -33,7 +33,7 @@ async def check(
     tls: ssl.SSLContext | None,
     timeout: float,  # noqa: ASYNC109  # one limit for all of it
     via: Via | None = None,
-) -> Control | None:
+) -> ReachabilityCheck | None:
     """One control of the way to an origin, within ``timeout`` seconds: a connection, given up as soon as it is open.
 
     Never raises a failure; None where inftop itself lacked what it takes. Not a byte is sent but those that ask a proxy
@@ -44,16 +44,18 @@ async def check(
         async with asyncio.timeout(timeout):
             stream, setup = await open_stream(*peer_of(address, tls), ReadBudget.of_idle(), via, opening)
     except TimeoutError:
-        late = opening.late(Trouble(Outcome.TIMEOUT, f"connect: nothing within {timeout:g} s"))
-        return Control(origin, at, late.outcome, late.detail)
+        late = opening.late(Failure(Outcome.TIMEOUT, f"connect: nothing within {timeout:g} s"))
+        return ReachabilityCheck(origin, at, late.outcome, late.detail)
     except SetupError as error:
-        return None if error.outcome is Outcome.OWN_FAULT else Control(origin, at, error.outcome, error.detail)
+        return (
+            None if error.outcome is Outcome.OWN_FAULT else ReachabilityCheck(origin, at, error.outcome, error.detail)
+        )
     except ReadBudgetSpent as error:
-        return Control(origin, at, Outcome.PROTOCOL, str(error))
+        return ReachabilityCheck(origin, at, Outcome.PROTOCOL, str(error))
     except (OSError, ValueError) as error:
-        return None if lacking(error) else Control(origin, at, Outcome.CONNECT, type(error).__name__)
+        return None if lacking(error) else ReachabilityCheck(origin, at, Outcome.CONNECT, type(error).__name__)
     stream.abort()
-    return Control(
+    return ReachabilityCheck(
         origin,
         at,
         Outcome.OK,
@@ -63,7 +65,7 @@ async def check(
     )
 
 
-class Way(NamedTuple):
+class CheckTarget(NamedTuple):
     """A way to check: an address, what it goes through, whom to trust at its end, and the name of the proxy's key."""
 
     address: str
@@ -72,7 +74,7 @@ class Way(NamedTuple):
     proxy_key: str | None
 
     @classmethod
-    def of(cls, address: str, route: Route, contexts: TlsContexts) -> "Way":
+    def of(cls, address: str, route: Route, contexts: TlsContexts) -> "CheckTarget":
         """The way to an address by a route."""
         tls = contexts.of(route.tls) if is_encrypted(address) else None
         return cls(address, via_of(route, address), tls, route.proxy_key)
@@ -95,7 +97,7 @@ async def _no_credentials(_: Endpoint) -> Credentials | None:
     return None
 
 
-class Controls:
+class ReachabilityMonitor:
     """Renews controls while `run`; a probe's own connection set-up is one too and puts off the next.
 
     A control goes the way of the probes: through the same proxy, told the same key, which ``find_key`` finds.
@@ -107,33 +109,33 @@ class Controls:
     def __init__(
         self,
         endpoints: Iterable[Endpoint],
-        plan: ControlPlan,
+        plan: ReachabilityPlan,
         contexts: TlsContexts,
         wanted: Callable[[Endpoint], bool],
         absences: Callable[[int], Sequence[Absence]] = lambda _: (),
         find_key: FindKey = _no_credentials,
     ) -> None:
         self._users: dict[str, list[Endpoint]] = {}
-        self._ways: dict[str, Way] = {}
+        self._ways: dict[str, CheckTarget] = {}
         for one in endpoints:
-            way = Way.of(one.base_url, one.route, contexts)
+            way = CheckTarget.of(one.base_url, one.route, contexts)
             if not way.ends_early:
                 self._users.setdefault(way.name, []).append(one)
                 self._ways.setdefault(way.name, way)
         self._reference: str | None = None
         if plan.reference is not None:
-            way = Way.of(plan.reference, plan.route, contexts)
+            way = CheckTarget.of(plan.reference, plan.route, contexts)
             self._reference = way.name
             self._ways[way.name] = way
         self._plan = plan
         self._wanted = wanted
         self._absences = absences
         self._find_key = find_key
-        self._newest: dict[str, Control] = {}
+        self._newest: dict[str, ReachabilityCheck] = {}
         self._due: dict[str, float] = {}
 
     @property
-    def newest(self) -> tuple[Control, ...]:
+    def newest(self) -> tuple[ReachabilityCheck, ...]:
         """The newest control of every origin that had one."""
         return tuple(self._newest.values())
 
@@ -172,7 +174,7 @@ class Controls:
                 if found is not None and (found.ok or not self._absences(began)):
                     self._keep(found, loop.time())
 
-    async def _check(self, origin: str) -> Control | None:
+    async def _check(self, origin: str) -> ReachabilityCheck | None:
         """One control, with what its proxy is to be told; None where that is not to be had."""
         way = self._ways[origin]
         via = way.via
@@ -187,7 +189,7 @@ class Controls:
             via = replace(via, credentials=credentials.proxy if credentials else None)
         return await check(way.address, way.tls, self._patience(origin), via)
 
-    def _keep(self, control: Control, now: float) -> None:
+    def _keep(self, control: ReachabilityCheck, now: float) -> None:
         self._newest[control.origin] = replace(control, reference=control.origin == self._reference)
         if control.origin in self._due:
             self._due[control.origin] = now + (self._plan.every or EVERY_S)

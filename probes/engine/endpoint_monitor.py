@@ -13,11 +13,11 @@ from typing import Final
 from probes.clock import SteadyClock
 from probes.endpoint import Endpoint
 from probes.engine.backoff import Backoff
-from probes.feed.messages import WatchStatus
+from probes.feed.messages import MonitorStatus
 from probes.keys.secret import KeyMissing
 from probes.measure.build_sample import unmeasured
 from probes.measure.own_fault import defect
-from probes.measure.probe import Probed, Prober
+from probes.measure.probe import Prober, ProbeResult
 from probes.outcome import INCONCLUSIVE, LIMITED, Outcome
 from probes.sample import Sample
 from probes.sockets.event_loop import let_others_read
@@ -32,7 +32,7 @@ FindKey = Callable[[Endpoint], Awaitable[Credentials | None]]
 log = logging.getLogger(__name__)
 
 
-class Watch:
+class EndpointMonitor:
     """Starts at most one probe of its endpoint at a time, and turns every due time into exactly one sample.
 
     The exception is an endpoint without a key: one `no_key` sample says what is missing, and it is looked for again at
@@ -51,8 +51,8 @@ class Watch:
         refusal: Callable[[], str | None],
         reserve: Callable[[], Callable[[], None]] = lambda: lambda: None,
         deliver: Deliver,
-        changed: Callable[["Watch"], None],
-        probed: Callable[[Probed], None] = lambda _: None,
+        changed: Callable[["EndpointMonitor"], None],
+        probed: Callable[[ProbeResult], None] = lambda _: None,
         rng: random.Random,
         clock: SteadyClock | None = None,
     ) -> None:
@@ -75,12 +75,12 @@ class Watch:
         self._held: str | None = None
         self._lacking: str | None = None
         self._next_due: float | None = None
-        self._task: asyncio.Task[Probed | KeyMissing] | None = None
+        self._task: asyncio.Task[ProbeResult | KeyMissing] | None = None
 
     @property
-    def status(self) -> WatchStatus:
+    def status(self) -> MonitorStatus:
         """How it stands now."""
-        return WatchStatus(
+        return MonitorStatus(
             endpoint=self.endpoint.name,
             next_due=_ms(self._next_due),
             running=self._is_running(),
@@ -181,7 +181,7 @@ class Watch:
         self._task.add_done_callback(over)
         self._changed(self)
 
-    async def _run(self, due: int | None) -> Probed | KeyMissing:
+    async def _run(self, due: int | None) -> ProbeResult | KeyMissing:
         """What a probe brought; in place of it, that there is no key for it."""
         try:
             credentials = await self._find_key(self.endpoint)
@@ -193,7 +193,9 @@ class Watch:
             await let_others_read()
         return probed
 
-    def _over(self, started_at: int, release: Callable[[], None], task: "asyncio.Task[Probed | KeyMissing]") -> None:
+    def _over(
+        self, started_at: int, release: Callable[[], None], task: "asyncio.Task[ProbeResult | KeyMissing]"
+    ) -> None:
         """Deliver the one sample of a probe begun at ``started_at`` (ms since the epoch), whatever became of it.
 
         What was set aside for it is set free then.
@@ -212,7 +214,7 @@ class Watch:
             release()
             self._changed(self)
 
-    def _take(self, probed: Probed | KeyMissing) -> None:
+    def _take(self, probed: ProbeResult | KeyMissing) -> None:
         if isinstance(probed, KeyMissing):
             self._lack(str(probed))
             return
@@ -242,7 +244,7 @@ class Watch:
         return self._clock.at(self._blocked_until) if self._blocked_until is not None and self._is_blocked() else None
 
 
-def _why(probed: Probed) -> str:
+def _why(probed: ProbeResult) -> str:
     """Why an endpoint is left alone after a probe of it."""
     outcome = probed.sample.outcome.value.replace("_", " ")
     return f"{outcome}: {probed.wait_why}" if probed.wait_why else outcome

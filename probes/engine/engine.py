@@ -16,14 +16,14 @@ from typing import Final, ParamSpec, Protocol
 from probes.budget.cap import Ledger
 from probes.budget.charge import most
 from probes.clock import SteadyClock
-from probes.diagnosis.reachability import USUAL, ControlPlan
-from probes.diagnosis.reachability_checks import Controls
+from probes.diagnosis.reachability import USUAL, ReachabilityPlan
+from probes.diagnosis.reachability_checks import ReachabilityMonitor
 from probes.endpoint import Endpoint
-from probes.engine.endpoint_monitor import Watch
+from probes.engine.endpoint_monitor import EndpointMonitor
 from probes.engine.scheduler import Scheduler
 from probes.feed.messages import Command, EngineStatus
-from probes.measure.host_noise import Surroundings
-from probes.measure.probe import KEPT, Probed, Prober
+from probes.measure.host_noise import HostNoiseMonitor
+from probes.measure.probe import KEPT, Prober, ProbeResult
 from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.store.problem import StoreProblem
@@ -95,10 +95,10 @@ class Engine:
         keys: Keys,
         vantage: str = "local",
         recent: Mapping[str, Sequence[Sample]] | None = None,
-        on_change: Callable[[Watch], None] = lambda _: None,
-        on_probe: Callable[[Probed], None] = lambda _: None,
+        on_change: Callable[[EndpointMonitor], None] = lambda _: None,
+        on_probe: Callable[[ProbeResult], None] = lambda _: None,
         tls: ssl.SSLContext | None = None,
-        controls: ControlPlan = USUAL,
+        controls: ReachabilityPlan = USUAL,
         clock: SteadyClock | None = None,
     ) -> None:
         self._ledger = ledger
@@ -108,12 +108,12 @@ class Engine:
         self._paused = False
         self._clock = clock or SteadyClock()
         self._notice: tuple[float, str] | None = None
-        self._surroundings = Surroundings()
+        self._surroundings = HostNoiseMonitor()
         self._listeners: list[Callable[[Sample, str], None]] = []
         self._vantage = vantage
         self._contexts = TlsContexts(tls)
         self.watches = {
-            endpoint.name: Watch(
+            endpoint.name: EndpointMonitor(
                 endpoint,
                 self.prober(endpoint),
                 vantage=vantage,
@@ -130,7 +130,7 @@ class Engine:
             if endpoint.enabled
         }
         watched = [one.endpoint for one in self.watches.values()]
-        self._controls = Controls(
+        self._controls = ReachabilityMonitor(
             watched, controls, self._contexts, self._is_watching, self._surroundings.absences, self.find_key
         )
 

@@ -11,7 +11,7 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.schedulers.base import STATE_RUNNING
 
 from probes.clock import SteadyClock
-from probes.engine.endpoint_monitor import Watch
+from probes.engine.endpoint_monitor import EndpointMonitor
 from probes.engine.schedule import CadenceTrigger, spread
 
 LOOK_S: Final = 1.0
@@ -30,7 +30,7 @@ class Scheduler:
 
     def __init__(
         self,
-        watches: list[Watch],
+        watches: list[EndpointMonitor],
         first: Mapping[str, float],
         clock: SteadyClock,
         said: Callable[[str], None] = lambda _: None,
@@ -110,7 +110,7 @@ class Scheduler:
         if wait_s > 0:
             self._timers[name] = asyncio.get_running_loop().call_later(wait_s, self._prepare, watch, ahead_s)
 
-    def _prepare(self, watch: Watch, ahead_s: float) -> None:
+    def _prepare(self, watch: EndpointMonitor, ahead_s: float) -> None:
         task = asyncio.create_task(watch.prepare(ahead_s))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

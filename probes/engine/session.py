@@ -16,16 +16,16 @@ from probes import __version__
 from probes.budget.cap import DAY_MS, Budget, Ledger, midnight
 from probes.budget.charge import Spent, charge
 from probes.config.load import HERE, find_config, load
-from probes.diagnosis.reachability import USUAL, ControlPlan
+from probes.diagnosis.reachability import USUAL, ReachabilityPlan
 from probes.endpoint import Endpoint
 from probes.engine.descriptors import lack, raise_limit
-from probes.engine.endpoint_monitor import Watch
+from probes.engine.endpoint_monitor import EndpointMonitor
 from probes.engine.engine import Engine
 from probes.engine.key_finder import KeyFinder
 from probes.engine.race.race_task import as_lane
 from probes.feed.messages import EndpointFacts, Hello
 from probes.figures.buffering import ANSWERS
-from probes.measure.probe import Probed
+from probes.measure.probe import ProbeResult
 from probes.route import ignored_notes
 from probes.sample import Sample
 from probes.simulator.child import simulator_process
@@ -63,7 +63,7 @@ class Plan:
     budget: Budget
     store_url: str
     simulated: bool = False
-    controls: ControlPlan = USUAL
+    controls: ReachabilityPlan = USUAL
     retention: Retention = FOREVER
     vantage: str = HERE
 
@@ -109,8 +109,8 @@ async def open_plan(config: Path | None, *, demo: bool) -> AsyncIterator[Plan]:
 @contextlib.asynccontextmanager
 async def open_engine(
     plan: Plan,
-    on_change: Callable[[Watch], None] = lambda _: None,
-    on_probe: Callable[[Probed], None] = lambda _: None,
+    on_change: Callable[[EndpointMonitor], None] = lambda _: None,
+    on_probe: Callable[[ProbeResult], None] = lambda _: None,
     tls: ssl.SSLContext | None = None,
     watching: bool = True,
     on_lost: Callable[[StoreHeld], None] = lambda _: None,

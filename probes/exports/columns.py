@@ -17,7 +17,7 @@ Row = tuple[int | float | bool | str | None, ...]
 _WORDS: Final = {*ENDPOINT_COLUMNS, "finish_reason", "prompt_version", "served_model", "served_tier"}
 
 
-class Column(NamedTuple):
+class ExportColumn(NamedTuple):
     """A column, and what it holds."""
 
     name: str
@@ -37,11 +37,11 @@ def _holds(name: str) -> Holds:
     return "instant" if name == "started_at" else "word" if name in _WORDS else KINDS[name]
 
 
-OF_SAMPLES: Final = tuple(Column(name, _holds(name)) for name in COLUMNS)
+OF_SAMPLES: Final = tuple(ExportColumn(name, _holds(name)) for name in COLUMNS)
 """The columns of a sample, in the order of `probes.sample.COLUMNS`."""
 
 
-def chosen(names: Iterable[str], of: Sequence[Column] = OF_SAMPLES) -> tuple[Column, ...]:
+def chosen(names: Iterable[str], of: Sequence[ExportColumn] = OF_SAMPLES) -> tuple[ExportColumn, ...]:
     """The columns of these names, in that order. Raises UnknownColumn, and ValueError for one named twice."""
     known = {one.name: one for one in of}
     wanted = list(names)

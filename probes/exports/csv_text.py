@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import tzinfo
 from typing import Any, Final
 
-from probes.exports.columns import Column, Holds, Row
+from probes.exports.columns import ExportColumn, Holds, Row
 from probes.exports.instants import writer
 from probes.text import plain, printable
 
@@ -12,12 +12,12 @@ FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 """What makes a spreadsheet take a text for a formula: https://owasp.org/www-community/attacks/CSV_Injection."""
 
 
-def header(columns: Sequence[Column]) -> str:
+def header(columns: Sequence[ExportColumn]) -> str:
     """The first line, without its end."""
     return ",".join(one.name for one in columns)
 
 
-def line_of(columns: Sequence[Column], zone: tzinfo) -> Callable[[Row], str]:
+def line_of(columns: Sequence[ExportColumn], zone: tzinfo) -> Callable[[Row], str]:
     """What makes the line of a row, without its end."""
     instant = writer(zone)
     cells = [instant if one.holds == "instant" else csv_cell for one in columns]

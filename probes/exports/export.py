@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import BinaryIO, Final, Literal
 
 from probes.exports import csv_text, json_text, parquet, rollups, samples
-from probes.exports.columns import OF_SAMPLES, Column, Row
+from probes.exports.columns import OF_SAMPLES, ExportColumn, Row
 from probes.exports.file import opened
-from probes.exports.samples import LineMaker, Reader
+from probes.exports.samples import ExportReader, LineMaker
 from probes.exports.selection import EVERYTHING, Selection
 from probes.stats.rollup import Tier
 
@@ -20,12 +20,12 @@ _TEXT: Final[dict[Format, LineMaker]] = {"csv": csv_text, "jsonl": json_text}
 
 
 def export(
-    reader: Reader,
+    reader: ExportReader,
     out: Path | BinaryIO,
     selection: Selection = EVERYTHING,
     *,
     format: Format = "csv",  # noqa: A002 - the word people know
-    columns: Sequence[Column] | None = None,
+    columns: Sequence[ExportColumn] | None = None,
     zone: tzinfo = UTC,
     rollup: Tier | None = None,
     on_progress: Progress | None = None,
@@ -54,10 +54,10 @@ def export(
 
 def _written(
     file: BinaryIO,
-    reader: Reader,
+    reader: ExportReader,
     selection: Selection,
     format: Format,  # noqa: A002
-    columns: Sequence[Column],
+    columns: Sequence[ExportColumn],
     zone: tzinfo,
     rollup: Tier | None,
 ) -> Iterator[int]:

@@ -4,12 +4,12 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import tzinfo
 
-from probes.exports.columns import Column, Holds, Row
+from probes.exports.columns import ExportColumn, Holds, Row
 from probes.exports.instants import writer
 from probes.text import plain, printable
 
 
-def line_of(columns: Sequence[Column], zone: tzinfo) -> Callable[[Row], str]:
+def line_of(columns: Sequence[ExportColumn], zone: tzinfo) -> Callable[[Row], str]:
     """What makes the line of a row, without its end."""
     names, instant = [one.name for one in columns], writer(zone)
     instants = {one.name for one in columns if one.holds == "instant"}

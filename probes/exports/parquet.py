@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 from typing import Any, BinaryIO, Final
 
-from probes.exports.columns import Column, Row
+from probes.exports.columns import ExportColumn, Row
 
 GROUP: Final = 32_000
 """Rows of a row group at least, but for the last: some 16 MB while it is made."""
@@ -27,7 +27,7 @@ def pyarrow() -> Any:
     return pyarrow
 
 
-def write(file: BinaryIO, columns: Sequence[Column], batches: Iterator[list[Row]], zone: tzinfo) -> Iterator[int]:
+def write(file: BinaryIO, columns: Sequence[ExportColumn], batches: Iterator[list[Row]], zone: tzinfo) -> Iterator[int]:
     """Write rows, and give back how many as they go. Raises NoParquet."""
     arrow = pyarrow()
     schema = arrow.schema([(one.name, _type(arrow, one, zone)) for one in columns])
@@ -44,7 +44,7 @@ def write(file: BinaryIO, columns: Sequence[Column], batches: Iterator[list[Row]
         writer.write_table(arrow.Table.from_batches(waiting, schema).unify_dictionaries())
 
 
-def _type(arrow: Any, column: Column, zone: tzinfo) -> Any:
+def _type(arrow: Any, column: ExportColumn, zone: tzinfo) -> Any:
     match column.holds:
         case "instant":
             return arrow.timestamp("ms", str(zone))

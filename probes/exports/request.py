@@ -7,7 +7,7 @@ from datetime import tzinfo
 
 from probes.config.checks import nearest
 from probes.durations import parse_when, zone_of
-from probes.exports.columns import OF_SAMPLES, Column, chosen
+from probes.exports.columns import OF_SAMPLES, ExportColumn, chosen
 from probes.exports.rollups import OF_ROLLUPS
 from probes.exports.selection import Selection
 from probes.outcome import Outcome
@@ -19,11 +19,11 @@ _CONNECTIONS = ("warm", "cold")
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ExportRequest:
     """What is exported: samples, or rollups of a tier; which columns; the zone in which moments are written."""
 
     selection: Selection
-    columns: tuple[Column, ...]
+    columns: tuple[ExportColumn, ...]
     zone: tzinfo
     rollup: Tier | None
 
@@ -36,7 +36,7 @@ def wished(
     rollup: Tier | None,
     columns: str | None,
     zone: str,
-) -> Wish:
+) -> ExportRequest:
     """The wish of these words; those of ``words`` are by the fields of `Selection`, ``columns`` have commas between.
 
     Raises ValueError saying what is wrong.
@@ -52,7 +52,7 @@ def wished(
     if rollup and given.get("outcomes"):
         raise ValueError("--outcome chooses samples: a rollup counts every outcome in a column of its own")
     known = OF_ROLLUPS if rollup else OF_SAMPLES
-    return Wish(
+    return ExportRequest(
         Selection(since_ms=since_ms, until_ms=until_ms, **given),
         known if columns is None else chosen([one.strip() for one in columns.split(",")], known),
         in_zone,

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from probes.exports.columns import Column, Row
-from probes.exports.samples import Reader
+from probes.exports.columns import ExportColumn, Row
+from probes.exports.samples import ExportReader
 from probes.exports.selection import Selection
 from probes.outcome import Outcome
 from probes.stats.rollup import METRICS, Tier
@@ -32,30 +32,32 @@ _FROM: Final = (
 )
 
 OF_ROLLUPS: Final = (
-    Column("start", "instant"),
-    *(Column(name, "word") for name in _WHOSE),
-    *(Column(name, "int") for name in _COUNTS),
-    Column("cost_usd", "float"),
-    Column("input_tokens", "int"),
-    Column("output_tokens", "int"),
-    *(Column(f"outcome_{one}", "int") for one in _KINDS),
-    *(Column(f"{name}_{end}", "float") for name in METRICS for end in ("min", "p50", "p95", "p99", "max")),
-    Column("headroom_min", "float"),
-    Column("headroom_max", "float"),
-    Column("outcome_own_fault", "int"),  # newer than the others: columns are added at the end
-    Column("buffered", "int"),
+    ExportColumn("start", "instant"),
+    *(ExportColumn(name, "word") for name in _WHOSE),
+    *(ExportColumn(name, "int") for name in _COUNTS),
+    ExportColumn("cost_usd", "float"),
+    ExportColumn("input_tokens", "int"),
+    ExportColumn("output_tokens", "int"),
+    *(ExportColumn(f"outcome_{one}", "int") for one in _KINDS),
+    *(ExportColumn(f"{name}_{end}", "float") for name in METRICS for end in ("min", "p50", "p95", "p99", "max")),
+    ExportColumn("headroom_min", "float"),
+    ExportColumn("headroom_max", "float"),
+    ExportColumn("outcome_own_fault", "int"),  # newer than the others: columns are added at the end
+    ExportColumn("buffered", "int"),
 )
 """The columns of a rollup: counts, a count for every outcome that has none among them, quantiles within 1 %."""
 
 
-def count(reader: Reader, selection: Selection, tier: Tier) -> int:
+def count(reader: ExportReader, selection: Selection, tier: Tier) -> int:
     """How many rollups there are."""
     where, parameters = selection.where("rollup")
     sql = f"SELECT count(*) FROM rollup WHERE rollup.tier = ? AND {where}"
     return sum(row[0] for rows in reader.rows(sql, [tier, *parameters]) for row in rows)
 
 
-def rows(reader: Reader, selection: Selection, tier: Tier, columns: Sequence[Column]) -> Iterator[list[Row]]:
+def rows(
+    reader: ExportReader, selection: Selection, tier: Tier, columns: Sequence[ExportColumn]
+) -> Iterator[list[Row]]:
     """The rollups whose buckets begin in the span of the selection, oldest first, some at a time."""
     where, parameters = selection.where("rollup")
     places = [OF_ROLLUPS.index(one) for one in columns]

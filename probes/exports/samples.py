@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from typing import Any, Final, Protocol
 
-from probes.exports.columns import Column, Holds, Row
+from probes.exports.columns import ExportColumn, Holds, Row
 from probes.exports.instants import written_sql
 from probes.exports.selection import Selection
 from probes.store.row import ENDPOINT_COLUMNS
@@ -17,7 +17,7 @@ CHECKED: Final = 25
 _FROM: Final = "sample CROSS JOIN endpoint WHERE endpoint.id = sample.endpoint_id"
 
 
-class Reader(Protocol):
+class ExportReader(Protocol):
     """What an export asks of a store, as `probes.store.read.reader.StoreReader` answers it."""
 
     @property
@@ -33,7 +33,7 @@ class Reader(Protocol):
 class LineMaker(Protocol):
     """How a text format writes a row: by Python, by SQLite, and whether what SQLite wrote may be taken as it is."""
 
-    def line_of(self, columns: Sequence[Column], zone: tzinfo) -> Callable[[Row], str]:
+    def line_of(self, columns: Sequence[ExportColumn], zone: tzinfo) -> Callable[[Row], str]:
         """What makes the line of a row."""
         ...
 
@@ -50,20 +50,20 @@ class LineMaker(Protocol):
         ...
 
 
-def count(reader: Reader, selection: Selection) -> int:
+def count(reader: ExportReader, selection: Selection) -> int:
     """How many samples there are."""
     where, parameters = selection.where()
     return sum(row[0] for rows in reader.rows(f"SELECT count(*) FROM sample WHERE {where}", parameters) for row in rows)
 
 
-def rows(reader: Reader, selection: Selection, columns: Sequence[Column]) -> Iterator[list[Row]]:
+def rows(reader: ExportReader, selection: Selection, columns: Sequence[ExportColumn]) -> Iterator[list[Row]]:
     """The samples, oldest first, some at a time."""
     where, parameters = selection.where()
     return _rows(reader, columns, f"{where} ORDER BY sample.started_at", parameters)
 
 
 def lines(
-    reader: Reader, selection: Selection, columns: Sequence[Column], zone: tzinfo, maker: LineMaker
+    reader: ExportReader, selection: Selection, columns: Sequence[ExportColumn], zone: tzinfo, maker: LineMaker
 ) -> Iterator[list[str]]:
     """The samples as lines without their ends, oldest first, some at a time; the store must be SQLite's.
 
@@ -101,7 +101,9 @@ def _unsafe(texts: list[str], safe: Callable[[str], bool]) -> Iterator[int]:
             yield from (place for place, line in enumerate(some, first) if not safe(line))
 
 
-def _rows(reader: Reader, columns: Sequence[Column], rest: str, parameters: Sequence[Any]) -> Iterator[list[Row]]:
+def _rows(
+    reader: ExportReader, columns: Sequence[ExportColumn], rest: str, parameters: Sequence[Any]
+) -> Iterator[list[Row]]:
     sql = f"SELECT {', '.join(_column(one.name) for one in columns)} FROM {_FROM} AND {rest}"
     truths = {place for place, one in enumerate(columns) if one.holds == "bool"}
     for found in reader.rows(sql, parameters):
@@ -119,7 +121,7 @@ def _column(name: str) -> str:
     return f"sample.{name}"
 
 
-def _ends(reader: Reader, where: str, parameters: Sequence[Any]) -> tuple[int, int]:
+def _ends(reader: ExportReader, where: str, parameters: Sequence[Any]) -> tuple[int, int]:
     """When the first and the last of the samples started; 0 of none."""
     ends = [
         row[0] or 0

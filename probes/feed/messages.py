@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final, Literal, get_args
 
 from probes.checked_json import checked
-from probes.diagnosis.reachability import Control, way_of
+from probes.diagnosis.reachability import ReachabilityCheck, way_of
 from probes.endpoint import Endpoint, Policy, Price
 from probes.feed import race_messages as race_line
 from probes.outcome import Outcome
@@ -39,12 +39,12 @@ class EngineStatus:
     usd_cap: float | None = None
     tokens_cap: int | None = None
     over_budget: str | None = None
-    controls: tuple[Control, ...] = ()
+    controls: tuple[ReachabilityCheck, ...] = ()
     notice: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class WatchStatus:
+class MonitorStatus:
     """One endpoint's schedule at one instant; instants are milliseconds since the epoch.
 
     ``failing``: it is blocked for a failure (it flooded us, or is overloaded and asked for it), and not by a limiter.
@@ -127,7 +127,7 @@ class Frame:
 
     at: int
     engine: EngineStatus
-    watches: tuple[WatchStatus, ...]
+    watches: tuple[MonitorStatus, ...]
     samples: tuple[Sample, ...] = ()
     answers: Mapping[str, str] | None = None
 
@@ -161,7 +161,7 @@ def decode(line: bytes) -> Hello | Frame | Command | RaceNews | RaceCommand:
             frame = Frame(
                 at=record["at"],
                 engine=engine_status(record["engine"]),
-                watches=tuple(checked(WatchStatus(**one)) for one in record["watches"]),
+                watches=tuple(checked(MonitorStatus(**one)) for one in record["watches"]),
                 samples=tuple(checked(Sample.from_json(one)) for one in record["samples"]),
                 answers=None if record["answers"] is None else {str(k): str(v) for k, v in record["answers"].items()},
             )
@@ -195,5 +195,5 @@ def _store_status(record: Mapping[str, Any]) -> StoreStatus:
     return known if known.state in get_args(StoreState) else replace(known, state="failed")
 
 
-def _control(record: Mapping[str, Any]) -> Control:
-    return checked(Control(**{**record, "outcome": Outcome(record["outcome"])}))
+def _control(record: Mapping[str, Any]) -> ReachabilityCheck:
+    return checked(ReachabilityCheck(**{**record, "outcome": Outcome(record["outcome"])}))

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from io import RawIOBase
 from typing import Final
 
-from probes.feed.messages import FRAMES_PER_SECOND, Command, EngineStatus, Frame, Hello, WatchStatus, decode, encode
+from probes.feed.messages import FRAMES_PER_SECOND, Command, EngineStatus, Frame, Hello, MonitorStatus, decode, encode
 from probes.race.updates import RaceCommand, RaceNews
 from probes.sample import Sample
 
@@ -40,7 +40,7 @@ class Feed:
         self._racing = False
         self._samples: list[Sample] = []
         self._answers: dict[str, str] = {}
-        self._watches: dict[str, WatchStatus] = {}
+        self._watches: dict[str, MonitorStatus] = {}
         self._last = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
@@ -61,7 +61,7 @@ class Feed:
             self._answers[sample.endpoint] = text
         self._soon()
 
-    def watch(self, status: WatchStatus) -> None:
+    def watch(self, status: MonitorStatus) -> None:
         """Tell of an endpoint's status."""
         self._watches[status.endpoint] = status
         self._soon()

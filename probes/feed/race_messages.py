@@ -8,7 +8,7 @@ from typing import Any
 from probes.checked_json import checked
 from probes.race.progress import Progress
 from probes.race.to_json import verdict_of, wish_of
-from probes.race.updates import LaneNews, Piece, RaceCommand, RaceNews
+from probes.race.updates import LaneNews, RaceCommand, RaceNews, TextDelta
 from probes.sample import Sample
 
 
@@ -52,7 +52,7 @@ def _lane(record: Mapping[str, Any]) -> LaneNews:
             **{
                 **record,
                 "progress": checked(Progress(**record["progress"])),
-                "pieces": tuple(checked(Piece(**one)) for one in record["pieces"]),
+                "pieces": tuple(checked(TextDelta(**one)) for one in record["pieces"]),
                 "sample": None if sample is None else checked(Sample.from_json(sample)),
             }
         )

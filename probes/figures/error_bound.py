@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 from operator import attrgetter, eq
 
-from probes.figures.timeline import Marks
+from probes.figures.timeline import Timeline
 from probes.sample import TRUSTED_MS, TRUSTED_SPEED
-from probes.sockets.setup import Setup
+from probes.sockets.connection_timing import ConnectionTiming
 
 
 @dataclass(frozen=True, slots=True)
-class Trust:
+class ErrorBound:
     """What the stamps themselves say of their error.
 
     ``error_bound_ms`` is the most that any output event, or ``sent``, can have happened before its stamp; it holds
@@ -32,34 +32,34 @@ class Trust:
         return self.error_bound_ms <= TRUSTED_MS and (self.speed_error or 0.0) <= TRUSTED_SPEED
 
 
-def trust(marks: Marks, stolen_ms: float | None = None) -> Trust:
+def trust(marks: Timeline, stolen_ms: float | None = None) -> ErrorBound:
     """The trust that one probe's marks deserve; nothing is known where there was no output.
 
     ``stolen_ms`` is what the hypervisor took from this machine meanwhile. tokens/s is tokens over the time from the
     first output to the last, so the doubts of both, over that time, bound its error.
     """
     if not marks.contents or marks.sent is None:
-        return Trust()
+        return ErrorBound()
     at = list(map(attrgetter("at"), marks.contents))  # whole columns, as in `probes.figures.timing`
     shared = sum(map(eq, islice(at, 1, None), at))
     found = doubts(marks, stolen_ms)
     if found is None:
-        return Trust(shared=shared)
+        return ErrorBound(shared=shared)
     span = at[-1] - at[0]
-    return Trust(
+    return ErrorBound(
         error_bound_ms=round(max(*found, marks.sent_doubt or 0) / 1e6, 4),
         speed_error=round((found[0] + found[-1]) / span, 6) if span > 0 else None,
         shared=shared,
     )
 
 
-def setup_bound_ms(setup: Setup) -> float | None:
+def setup_bound_ms(setup: ConnectionTiming) -> float | None:
     """How far the least certain time of a connection's set-up can be off, ms; None where that of one is not known."""
     known = [one.doubt for one in setup.steps if one.doubt is not None]
     return round(max(known) / 1e6, 4) if len(known) == len(setup.steps) else None
 
 
-def doubts(marks: Marks, stolen_ms: float | None = None) -> list[int] | None:
+def doubts(marks: Timeline, stolen_ms: float | None = None) -> list[int] | None:
     """How much earlier than its stamp each output event may have come, ns; None where that of one is not known."""
     known = [one.doubt for one in marks.contents if one.doubt is not None]
     if len(known) < len(marks.contents):

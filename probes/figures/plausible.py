@@ -28,7 +28,7 @@ from typing import Final
 from probes.budget.daily_cost import prompt_tokens
 from probes.endpoint import Endpoint
 from probes.events import ServerTimes, Usage
-from probes.figures.response import Answer
+from probes.figures.response import ResponseAccumulator
 
 SLACK_TOKENS: Final = 64
 OVERRUN_TOKENS: Final = 20_000
@@ -47,7 +47,7 @@ FASTEST: Final = 100_000.0
 
 
 @dataclass(frozen=True, slots=True)
-class Believed:
+class PlausibleFigures:
     """What is believed of a provider's figures. ``refused`` has each that is not, in words, with the raw figure.
 
     ``count_refused``: the output count was among them. ``chars`` are the characters that an estimate is made of.
@@ -60,12 +60,12 @@ class Believed:
     count_refused: bool = False
 
 
-def believed(answer: Answer, endpoint: Endpoint) -> Believed:
+def believed(answer: ResponseAccumulator, endpoint: Endpoint) -> PlausibleFigures:
     """The usage and the server times of an answer without what cannot be true."""
     times, refused = _times(answer.times)
     told = answer.usage
     if told is None:
-        return Believed(None, times, _chars(answer.chars, endpoint), tuple(refused))
+        return PlausibleFigures(None, times, _chars(answer.chars, endpoint), tuple(refused))
     usage = told
     why = _wrong_output(usage, answer, endpoint)
     if why is not None:
@@ -85,7 +85,7 @@ def believed(answer: Answer, endpoint: Endpoint) -> Believed:
     if usage.cost_usd is not None and usage.cost_usd > _most_usd(usage, answer.chars, endpoint):
         refused.append(f"a cost of {usage.cost_usd:,.6g} USD")
         usage = replace(usage, cost_usd=None)
-    return Believed(usage, times, _chars(answer.chars, endpoint), tuple(refused), count_refused=why is not None)
+    return PlausibleFigures(usage, times, _chars(answer.chars, endpoint), tuple(refused), count_refused=why is not None)
 
 
 def running(tokens: int | None, chars: int, endpoint: Endpoint) -> int | None:
@@ -101,7 +101,7 @@ def _most_usd(usage: Usage, chars: int, endpoint: Endpoint) -> float:
     return min(MOST_USD, REQUEST_USD + (sent + written) * DEAREST_USD)
 
 
-def _wrong_output(usage: Usage, answer: Answer, endpoint: Endpoint) -> str | None:
+def _wrong_output(usage: Usage, answer: ResponseAccumulator, endpoint: Endpoint) -> str | None:
     """Why the output count, or the reasoning in it, cannot be true; None where it can."""
     output, reasoning = usage.output or 0, usage.reasoning or 0
     if usage.output == 0 and answer.chars:

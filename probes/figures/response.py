@@ -3,9 +3,21 @@
 from dataclasses import dataclass, field, fields, replace
 from typing import Final, TypeVar
 
-from probes.events import End, Event, Finish, HiddenReasoning, Kind, Output, Queued, Served, ServerTimes, Trouble, Usage
+from probes.events import (
+    Event,
+    Failure,
+    Finish,
+    HiddenReasoning,
+    Kind,
+    Output,
+    Queued,
+    ServedBy,
+    ServerTimes,
+    StreamEnd,
+    Usage,
+)
 from probes.figures.think_tags import ThinkTags
-from probes.figures.timeline import Content, Marks
+from probes.figures.timeline import Content, Timeline
 from probes.figures.token_bounds import SAMPLED_CHARS
 from probes.text import plain
 from probes.wire.shown_reasoning import raw_reasoning
@@ -18,7 +30,7 @@ REFUSAL_LIMIT: Final = 2_000
 
 
 @dataclass(slots=True)
-class Answer:
+class ResponseAccumulator:
     """Everything a stream said, newest word per field winning; ``trouble`` is the first one, and final.
 
     ``complete``: a finish reason has come, and no output after it. ``ended``: so has the end, with ``note`` where that
@@ -29,13 +41,13 @@ class Answer:
 
     usage: Usage | None = None
     times: ServerTimes = field(default_factory=ServerTimes)
-    served: Served = field(default_factory=Served)
+    served: ServedBy = field(default_factory=ServedBy)
     finish: str | None = None
     finish_words: str = ""
     refusal: str = ""
     complete: bool = False
     note: str = ""
-    trouble: Trouble | None = None
+    trouble: Failure | None = None
     ended: bool = False
     keep_alives: int = 0
     chars: int = 0
@@ -57,7 +69,7 @@ class Answer:
         """Whether nothing that may still come can matter."""
         return self.ended or self.trouble is not None
 
-    def take(self, event: Event, at: int, marks: Marks, doubt: int | None = None) -> Output | None:
+    def take(self, event: Event, at: int, marks: Timeline, doubt: int | None = None) -> Output | None:
         """Take one event that came at ``at`` (ns) into account; where it was output, that is progress: what it was.
 
         Reasoning that was sent as answer text is told by its tags (`ThinkTags`).
@@ -75,7 +87,7 @@ class Answer:
                 self.usage = _newer(self.usage or Usage(), event)
             case ServerTimes():
                 self.times = _newer(self.times, event)
-            case Served():
+            case ServedBy():
                 first_id = self.served.request_id or event.request_id
                 self.served = replace(_newer(self.served, event), request_id=first_id)
             case Queued():
@@ -84,14 +96,14 @@ class Answer:
                 self.hidden_reasoning.append(len(marks.contents))
             case Finish(reason=reason, words=words):
                 self.finish, self.finish_words, self.complete = reason, words, True
-            case Trouble():
+            case Failure():
                 self.trouble = event
-            case End(note=note):
+            case StreamEnd(note=note):
                 self.ended, self.note = True, note
                 marks.end = at
         return None
 
-    def _take_output(self, output: Output, marks: Marks) -> Output:
+    def _take_output(self, output: Output, marks: Timeline) -> Output:
         """Keep a piece of output; it, as a piece of reasoning where it turned out to be that and nothing else."""
         if output.draft:
             self._forget()
@@ -108,7 +120,7 @@ class Answer:
             return output
         return output._replace(kind=Kind.REASONING, raw=raw_reasoning(self.served.model))
 
-    def _was_reasoning(self, marks: Marks) -> None:
+    def _was_reasoning(self, marks: Timeline) -> None:
         """Take all that passed for the answer so far for reasoning."""
         for place, one in enumerate(marks.contents):
             if one.kind is Kind.ANSWER:
@@ -141,7 +153,7 @@ class Answer:
         self._parts.clear()
 
 
-Fact = TypeVar("Fact", Usage, ServerTimes, Served)
+Fact = TypeVar("Fact", Usage, ServerTimes, ServedBy)
 
 
 def _newer(old: Fact, new: Fact) -> Fact:

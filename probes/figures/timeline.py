@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from probes.events import Kind
+from probes.sockets.connection_timing import ConnectionTiming
 from probes.sockets.receive_timestamps import CLOSE_NS
-from probes.sockets.setup import Setup
 from probes.sockets.stamp import SEND_NS, Stamp
 
 
@@ -26,7 +26,7 @@ class Content(NamedTuple):
 
 
 @dataclass(slots=True)
-class Marks:
+class Timeline:
     """What happened when, filled in as a probe advances; None where it has not happened (design §2).
 
     ``sent`` is when the last byte of the request was accepted by the socket of an open connection; ``headers`` is
@@ -39,7 +39,7 @@ class Marks:
 
     due: int
     started: int
-    setup: Setup | None = None
+    setup: ConnectionTiming | None = None
     round_trip: int | None = None
     sent: int | None = None
     headers: int | None = None

@@ -7,9 +7,9 @@ from typing import Literal
 
 from probes.events import Kind, Usage
 from probes.figures.plausible import FASTEST
-from probes.figures.timeline import Content, Marks
+from probes.figures.timeline import Content, Timeline
 from probes.figures.token_bounds import CHARS_PER_TOKEN
-from probes.sockets.setup import Step
+from probes.sockets.connection_timing import Step
 from probes.stats.quantiles import quantile
 
 
@@ -49,22 +49,22 @@ def step_ms(step: Step | None) -> float | None:
     return None if step is None else span_ms(step.start, step.stop)
 
 
-def ttft_ms(marks: Marks) -> float | None:
+def ttft_ms(marks: Timeline) -> float | None:
     """Sent → the first event with non-empty output of any kind."""
     return span_ms(marks.sent, marks.contents[0].at) if marks.contents else None
 
 
-def ttfa_ms(marks: Marks) -> float | None:
+def ttfa_ms(marks: Timeline) -> float | None:
     """Sent → the first non-empty answer text."""
     return span_ms(marks.sent, next((one.at for one in marks.contents if one.kind is Kind.ANSWER), None))
 
 
-def e2e_ms(marks: Marks) -> float | None:
+def e2e_ms(marks: Timeline) -> float | None:
     """Sent → the last output event."""
     return span_ms(marks.sent, marks.contents[-1].at) if marks.contents else None
 
 
-def end_to_end_speed(marks: Marks, tokens: Tokens) -> float | None:
+def end_to_end_speed(marks: Timeline, tokens: Tokens) -> float | None:
     """Output tokens / E2E, tokens per second; None without a count of the provider's, or where it cannot be true."""
     whole = e2e_ms(marks)
     if tokens.source != "usage" or not tokens.output or not whole or whole <= 0:

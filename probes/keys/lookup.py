@@ -10,7 +10,7 @@ from probes.keys.secret import Secret, flaw
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundKey:
     """A key, the name it was found under, and where."""
 
     name: str
@@ -27,7 +27,7 @@ def find_in_environment(names: tuple[str, ...]) -> Secret | None:
     return None
 
 
-def find_key(names: tuple[str, ...]) -> Found | None:
+def find_key(names: tuple[str, ...]) -> FoundKey | None:
     """The first of these keys there is: every name in the environment, then every name in the keyring.
 
     May wait for the keyring, at most `keyring_store.READ_LIMIT_S`: async code calls it in a thread. A keyring
@@ -35,13 +35,13 @@ def find_key(names: tuple[str, ...]) -> Found | None:
     """
     for name in names:
         if secret := find_in_environment((name,)):
-            return Found(name, secret, "environment")
+            return FoundKey(name, secret, "environment")
     from probes.keys import keyring as keyring_store  # only now: most keys are in the environment
 
     try:
         for name in names:
             if secret := keyring_store.read(name):
-                return Found(name, secret, "keyring")
+                return FoundKey(name, secret, "keyring")
     except keyring_store.KeyringMissing:
         return None
     return None

@@ -58,7 +58,7 @@ class Secret:
         raise TypeError("a secret is not pickled")
 
 
-class WrongKey(ValueError):  # noqa: N818  # reads as what it says
+class InvalidKey(ValueError):  # noqa: N818  # reads as what it says
     """A name or value that cannot be a key's; str never quotes it."""
 
 

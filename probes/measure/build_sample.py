@@ -10,12 +10,12 @@ from probes.endpoint import Endpoint
 from probes.figures import timing
 from probes.figures.decode_speed import Shown, Speed, decode_speed
 from probes.figures.error_bound import setup_bound_ms, trust
-from probes.figures.plausible import Believed, believed
-from probes.figures.response import Answer
-from probes.figures.timeline import Marks
+from probes.figures.plausible import PlausibleFigures, believed
+from probes.figures.response import ResponseAccumulator
+from probes.figures.timeline import Timeline
 from probes.measure.absences import Absence
 from probes.measure.classify import judge
-from probes.measure.host_noise import Disturbance
+from probes.measure.host_noise import HostNoise
 from probes.measure.prompt import version
 from probes.outcome import INCONCLUSIVE, LIMITED, Outcome
 from probes.rate_limits.headers import Measure, RateLimits
@@ -34,8 +34,8 @@ _MEASURES: Final[tuple[Measure, ...]] = ("requests", "tokens")
 
 def assemble(
     endpoint: Endpoint,
-    marks: Marks,
-    answer: Answer,
+    marks: Timeline,
+    answer: ResponseAccumulator,
     *,
     vantage: str,
     started_at: int,
@@ -43,7 +43,7 @@ def assemble(
     kept: bool,
     limits: RateLimits | None,
     wait: Wait | None = None,
-    disturbance: Disturbance,
+    disturbance: HostNoise,
     absences: Sequence[Absence] = (),
     credentials: Credentials | None,
     usual: float | None = None,
@@ -93,7 +93,7 @@ def assemble(
     return _plain(sample, credentials)
 
 
-def reopened(marks: Marks) -> bool | None:
+def reopened(marks: Timeline) -> bool | None:
     """Whether the request was sent twice; None where it was not sent."""
     return marks.reopened if marks.reopened or marks.sent is not None else None
 
@@ -120,7 +120,7 @@ def unmeasured(
     )
 
 
-def _queued(answer: Answer, marks: Marks) -> str | None:
+def _queued(answer: ResponseAccumulator, marks: Timeline) -> str | None:
     """How long the server kept the request in its queue, as far as its keep-alives and its first event tell."""
     if not answer.keep_alives:
         return None
@@ -129,7 +129,7 @@ def _queued(answer: Answer, marks: Marks) -> str | None:
     return f"queued: {answer.keep_alives} keep-alive{'s' if answer.keep_alives > 1 else ''}, {until}"
 
 
-def _refused(told: Believed) -> str | None:
+def _refused(told: PlausibleFigures) -> str | None:
     """What of the provider's own figures was not taken."""
     return f"the provider's figures cannot be true: {', '.join(told.refused)}" if told.refused else None
 
@@ -145,7 +145,7 @@ def _tokens(tokens: timing.Tokens) -> dict[str, Any]:
     }
 
 
-def _shown(answer: Answer, endpoint: Endpoint, usual: float | None) -> Shown:
+def _shown(answer: ResponseAccumulator, endpoint: Endpoint, usual: float | None) -> Shown:
     """How the tokens were shown; what is known of the model by its name comes before what is of its provider."""
     raw = raw_reasoning(endpoint.model)
     if raw is None and endpoint.quirks.raw_reasoning:
@@ -164,7 +164,7 @@ def _speed(speed: Speed, end_to_end: float | None) -> dict[str, Any]:
     }
 
 
-def _spans(marks: Marks) -> dict[str, Any]:
+def _spans(marks: Timeline) -> dict[str, Any]:
     """From one mark to another."""
     return {
         "due_lag_ms": timing.span_ms(marks.due, marks.started),
@@ -175,7 +175,7 @@ def _spans(marks: Marks) -> dict[str, Any]:
     }
 
 
-def _setup(marks: Marks) -> dict[str, Any]:
+def _setup(marks: Timeline) -> dict[str, Any]:
     """What opening the connection took, nothing of it where it was open; and what is known of an open one too."""
     setup = marks.setup
     either = {"round_trip_ms": timing.span_ms(0, marks.round_trip), "reopened": reopened(marks)}
@@ -193,7 +193,7 @@ def _setup(marks: Marks) -> dict[str, Any]:
     }
 
 
-def _gaps(marks: Marks) -> dict[str, Any]:
+def _gaps(marks: Timeline) -> dict[str, Any]:
     """How many content events there were, and the time between them."""
     gaps = timing.gaps(marks.contents)
     return {
@@ -204,7 +204,7 @@ def _gaps(marks: Marks) -> dict[str, Any]:
     }
 
 
-def _bent_ms(marks: Marks, answer: Answer, absences: Sequence[Absence]) -> float:
+def _bent_ms(marks: Timeline, answer: ResponseAccumulator, absences: Sequence[Absence]) -> float:
     """The longest absence (ms) that may have bent a time of the sample; 0.0 for none.
 
     Of a failed probe it is any absence, of a good one only those that began before its last output.
@@ -216,7 +216,7 @@ def _bent_ms(marks: Marks, answer: Answer, absences: Sequence[Absence]) -> float
     return max(bending, default=0) / 1e6
 
 
-def _trust(marks: Marks, stolen_ms: float | None, bent_ms: float) -> dict[str, Any]:
+def _trust(marks: Timeline, stolen_ms: float | None, bent_ms: float) -> dict[str, Any]:
     """How far the times can be off by our own doing, and by what the hypervisor took."""
     found = trust(marks, stolen_ms)
     if bent_ms:
@@ -224,7 +224,7 @@ def _trust(marks: Marks, stolen_ms: float | None, bent_ms: float) -> dict[str, A
     return {"error_bound_ms": found.error_bound_ms, "shared_stamps": found.shared, "trusted": found.trusted}
 
 
-def _server(answer: Answer) -> dict[str, Any]:
+def _server(answer: ResponseAccumulator) -> dict[str, Any]:
     """What the server says of its own times, and who it is."""
     times, served = answer.times, answer.served
     return {
@@ -241,13 +241,13 @@ def _server(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _limited(answer: Answer, limits: RateLimits | None, wait: Wait | None) -> dict[str, Any]:
+def _limited(answer: ResponseAccumulator, limits: RateLimits | None, wait: Wait | None) -> dict[str, Any]:
     """What is left of the limits, which of them refused, and how long to wait."""
     retry_after_s = wait.seconds if wait else limits.retry_after_s if limits else None
     return {**_headroom(limits), "retry_after_s": retry_after_s, "limited_by": _limited_by(answer, limits)}
 
 
-def _limited_by(answer: Answer, limits: RateLimits | None) -> str | None:
+def _limited_by(answer: ResponseAccumulator, limits: RateLimits | None) -> str | None:
     """The bucket that a limiter, or a quota, refused by."""
     trouble = answer.trouble
     if trouble is None or trouble.outcome not in LIMITED:
@@ -275,7 +275,7 @@ def _headroom(limits: RateLimits | None) -> dict[str, Any]:
     return columns
 
 
-def _cost(endpoint: Endpoint, answer: Answer, tokens: timing.Tokens) -> float | None:
+def _cost(endpoint: Endpoint, answer: ResponseAccumulator, tokens: timing.Tokens) -> float | None:
     """USD: price × tokens (hidden reasoning is in them) where a price is configured, else the provider's own figure.
 
     That figure stands in for a count too; a prompt that was not counted is estimated.

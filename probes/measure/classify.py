@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from probes.endpoint import Endpoint
 from probes.events import CAPPED, Kind
-from probes.figures.response import Answer
+from probes.figures.response import ResponseAccumulator
 from probes.outcome import Outcome
 from probes.text import line
 
@@ -19,7 +19,7 @@ FILTERED: Final = frozenset(
 """Finish reasons, in lower case, by which a provider says that it would not answer."""
 
 
-class Verdict(NamedTuple):
+class Classification(NamedTuple):
     """How the probe ended; ``expect_ok`` is None where nothing was expected. The detail of an `ok` is a warning."""
 
     outcome: Outcome
@@ -27,25 +27,25 @@ class Verdict(NamedTuple):
     expect_ok: bool | None = None
 
 
-def judge(answer: Answer, endpoint: Endpoint) -> Verdict:
+def judge(answer: ResponseAccumulator, endpoint: Endpoint) -> Classification:
     """The verdict on an answer read to its end; a trouble in it decides alone."""
     if refusal := _refusal(answer):
-        return Verdict(Outcome.REFUSED, line(f"the provider refused: {refusal}"))
+        return Classification(Outcome.REFUSED, line(f"the provider refused: {refusal}"))
     if answer.trouble is not None:
-        return Verdict(answer.trouble.outcome, answer.trouble.detail)
+        return Classification(answer.trouble.outcome, answer.trouble.detail)
     if not answer.kinds and not _thought_to_the_cap(answer, endpoint):
-        return Verdict(Outcome.EMPTY, _why_empty(answer))
+        return Classification(Outcome.EMPTY, _why_empty(answer))
     unanswered = _why_unanswered(answer, endpoint)
     warning = "; ".join(one for one in (unanswered, answer.note) if one) or None
     if endpoint.expect is None:
-        return Verdict(Outcome.OK, warning)
+        return Classification(Outcome.OK, warning)
     if re.search(endpoint.expect, answer.text):
-        return Verdict(Outcome.OK, warning, expect_ok=True)
+        return Classification(Outcome.OK, warning, expect_ok=True)
     missed = f"{unanswered} to match" if unanswered else "the answer does not match"
-    return Verdict(Outcome.WRONG_ANSWER, f"{missed} /{endpoint.expect}/", expect_ok=False)
+    return Classification(Outcome.WRONG_ANSWER, f"{missed} /{endpoint.expect}/", expect_ok=False)
 
 
-def _refusal(answer: Answer) -> str:
+def _refusal(answer: ResponseAccumulator) -> str:
     """The words in which the provider or its model would not answer; empty where it did not refuse."""
     if answer.trouble is not None:
         return answer.trouble.detail if answer.trouble.outcome is Outcome.REFUSED else ""
@@ -58,7 +58,7 @@ def _refusal(answer: Answer) -> str:
     return f"finish reason {answer.finish}{f': {said}' if said else ''}"
 
 
-def _why_unanswered(answer: Answer, endpoint: Endpoint) -> str | None:
+def _why_unanswered(answer: ResponseAccumulator, endpoint: Endpoint) -> str | None:
     """Why there was reasoning, seen or not, and nothing else; None where there was something else."""
     if answer.kinds - {Kind.REASONING}:
         return None
@@ -67,7 +67,7 @@ def _why_unanswered(answer: Answer, endpoint: Endpoint) -> str | None:
     return "the reasoning ended without an answer"
 
 
-def _thought_to_the_cap(answer: Answer, endpoint: Endpoint) -> bool:
+def _thought_to_the_cap(answer: ResponseAccumulator, endpoint: Endpoint) -> bool:
     """Whether the output cap was used up before an answer; the provider's count vouches for reasoning not streamed."""
     if not answer.kinds and not (answer.usage and answer.usage.reasoning):
         return False
@@ -75,7 +75,7 @@ def _thought_to_the_cap(answer: Answer, endpoint: Endpoint) -> bool:
     return (answer.finish or "").lower() in CAPPED or used >= endpoint.max_output_tokens
 
 
-def _why_empty(answer: Answer) -> str:
+def _why_empty(answer: ResponseAccumulator) -> str:
     hidden = answer.usage.output if answer.usage else None
     if hidden:
         return f"no visible output, but {hidden} tokens counted"

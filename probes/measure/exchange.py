@@ -9,9 +9,9 @@ from http import HTTPStatus
 from typing import Final
 
 from probes.endpoint import Lane
-from probes.events import Event, Output, Queued, Trouble
-from probes.figures.response import Answer
-from probes.figures.timeline import Marks
+from probes.events import Event, Failure, Output, Queued
+from probes.figures.response import ResponseAccumulator
+from probes.figures.timeline import Timeline
 from probes.measure.deadline import Deadline
 from probes.outcome import Outcome
 from probes.rate_limits.headers import RateLimits
@@ -20,7 +20,7 @@ from probes.sockets.idle import was_idle_close
 from probes.sockets.read_budget import ReadBudget
 from probes.sockets.stamp import Stamp
 from probes.tls.words import BEHIND_HANDSHAKE, USE_HTTPS, wants_tls
-from probes.transport.base import Reply, Transport
+from probes.transport.base import Response, Transport
 from probes.wire.dialect import StreamReader
 from probes.wire.errors.bot_wall import is_walled
 from probes.wire.errors.error_words import CONNECTION_LIMIT
@@ -43,8 +43,8 @@ class Exchange:
     """
 
     lane: Lane
-    marks: Marks
-    answer: Answer
+    marks: Timeline
+    answer: ResponseAccumulator
     budget: ReadBudget
     hear: Callable[[Output, int], None] | None = None
     kept: bool = False
@@ -71,7 +71,7 @@ class Exchange:
             left -= 1
             if marks.first_event is None and not isinstance(event, Queued):
                 marks.first_event = stamp.at
-                if not (marks.answered(stamp.at) or isinstance(event, Trouble)):
+                if not (marks.answered(stamp.at) or isinstance(event, Failure)):
                     answer.trouble = too_early()
             doubt = stamp.doubt if left or not whole else stamp.end_doubt
             if (output := answer.take(event, stamp.at, marks, doubt)) is not None:
@@ -80,7 +80,7 @@ class Exchange:
                     self.hear(output, stamp.at)
         return progress
 
-    async def read_stream(self, reply: Reply, reader: StreamReader, deadline: Deadline) -> None:
+    async def read_stream(self, reply: Response, reader: StreamReader, deadline: Deadline) -> None:
         """Read a 2xx's body to its terminal marker, or to its end. Raises ExchangeError and ReadBudgetSpent.
 
         A complete answer need not have either: the deadline is then the grace that its end is given.
@@ -101,7 +101,7 @@ class Exchange:
 
         await reply.body.each(take)
         if empty and not answer.is_over:
-            answer.trouble = Trouble(Outcome.EMPTY, f"HTTP {reply.status} with an empty body")
+            answer.trouble = Failure(Outcome.EMPTY, f"HTTP {reply.status} with an empty body")
         elif not answer.is_over:
             end = Stamp(time.monotonic_ns(), kernel=bool(self.marks.kernel))  # nothing was read
             self.take(reader.close(), end, whole=True)
@@ -117,7 +117,7 @@ class Exchange:
         if self.answer.complete and not self.answer.ended:
             self.answer.note = "the response stayed open after the finish reason"
         elif not self.answer.ended:
-            self.answer.trouble = Trouble(Outcome.TIMEOUT, words)
+            self.answer.trouble = Failure(Outcome.TIMEOUT, words)
 
 
 def closed_idle(error: ExchangeError, exchange: Exchange, transport: Transport) -> bool:
@@ -126,13 +126,13 @@ def closed_idle(error: ExchangeError, exchange: Exchange, transport: Transport) 
     return exchange.kept and error.outcome is Outcome.CUT and after is not None and was_idle_close(after, trip or 0)
 
 
-def broken_by(error: ExchangeError, exchange: Exchange, transport: Transport) -> Trouble:
+def broken_by(error: ExchangeError, exchange: Exchange, transport: Transport) -> Failure:
     """What an exchange was broken by."""
     if closed_idle(error, exchange, transport):
-        return Trouble(Outcome.CUT, "the server closed the kept connection as the request went out")
+        return Failure(Outcome.CUT, "the server closed the kept connection as the request went out")
     if _closed_behind_handshake(error, exchange, transport):
-        return Trouble(Outcome.CUT, f"{error.detail}, {BEHIND_HANDSHAKE}")
-    return Trouble(error.outcome, error.detail, error.retry_after_s)
+        return Failure(Outcome.CUT, f"{error.detail}, {BEHIND_HANDSHAKE}")
+    return Failure(error.outcome, error.detail, error.retry_after_s)
 
 
 def _closed_behind_handshake(error: ExchangeError, exchange: Exchange, transport: Transport) -> bool:
@@ -146,12 +146,12 @@ def _closed_behind_handshake(error: ExchangeError, exchange: Exchange, transport
     return fresh and error.outcome is Outcome.CUT and after is not None and was_idle_close(after, trip or 0)
 
 
-def too_early() -> Trouble:
+def too_early() -> Failure:
     """That what should answer the request came before it was sent."""
-    return Trouble(Outcome.PROTOCOL, "an answer before the request")
+    return Failure(Outcome.PROTOCOL, "an answer before the request")
 
 
-def is_answer(reply: Reply) -> bool:
+def is_answer(reply: Response) -> bool:
     """Whether a reply is a stream of an answer by its head: any 2xx is, but that of a guard before the API."""
     if reply.status == HTTPStatus.SWITCHING_PROTOCOLS:
         return True
@@ -159,17 +159,17 @@ def is_answer(reply: Reply) -> bool:
 
 
 async def told_error(
-    reply: Reply, left_s: float, meaning: Callable[[int, Mapping[str, str], bytes], Trouble]
-) -> Trouble:
+    reply: Response, left_s: float, meaning: Callable[[int, Mapping[str, str], bytes], Failure]
+) -> Failure:
     """What an error response means, by its head and as much of its body as comes soon. Raises ReadBudgetSpent."""
     body, missing = await error_body(reply, left_s)
     if wants_tls(reply.status, body):
-        return Trouble(Outcome.PROTOCOL, USE_HTTPS)
+        return Failure(Outcome.PROTOCOL, USE_HTTPS)
     found = meaning(reply.status, reply.headers, body)
     return replace(found, detail=f"{found.detail}; {missing}") if missing else found
 
 
-async def error_body(reply: Reply, grace_s: float) -> tuple[bytes, str]:
+async def error_body(reply: Response, grace_s: float) -> tuple[bytes, str]:
     """What came of an error response's body within so many seconds, and in words why that is not all of it, or "".
 
     At most `ERROR_BODY_LIMIT` bytes are read. Raises ReadBudgetSpent.

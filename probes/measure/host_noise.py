@@ -69,7 +69,7 @@ _TICK_MS: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Disturbance:
+class HostNoise:
     """What may have bent a sample's times, ms; None is not known, or not known here.
 
     The worst lateness of the engine's loop, the longest pause of its garbage collector, how far the wall clock was
@@ -83,7 +83,7 @@ class Disturbance:
 
 
 @dataclass(frozen=True, slots=True)
-class Beginning:
+class HostSnapshot:
     """What the clocks and counters said when a probe began; ``at_ns`` is on the monotonic clock."""
 
     at_ns: int
@@ -91,7 +91,7 @@ class Beginning:
     steal_ms: float | None
 
 
-class Surroundings:
+class HostNoiseMonitor:
     """Watches the running loop and the garbage collector between `start` and `stop`; before and after it knows less."""
 
     def __init__(self) -> None:
@@ -117,9 +117,9 @@ class Surroundings:
         gc.callbacks.remove(self._collecting)
         self._watching = False
 
-    def begin(self) -> Beginning:
+    def begin(self) -> HostSnapshot:
         """The state a probe begins in; some tens of microseconds, so before its clock runs."""
-        return Beginning(time.monotonic_ns(), wall_minus_monotonic(), steal_ms())
+        return HostSnapshot(time.monotonic_ns(), wall_minus_monotonic(), steal_ms())
 
     def lag_ms(self, since_ns: int) -> float | None:
         """The worst lateness of the loop since an instant."""
@@ -130,14 +130,14 @@ class Surroundings:
         self._live()  # what has just ended may not have met a heartbeat yet
         return self._absences.since(since_ns) if self._absences is not None else ()
 
-    def since(self, beginning: Beginning) -> Disturbance:
+    def since(self, beginning: HostSnapshot) -> HostNoise:
         """What has happened since."""
         steal = steal_ms()
         step = wall_minus_monotonic() - beginning.wall_offset_ns
         pauses = list(self._pauses)  # a collection in the store's thread adds to it while it is gone through
         longest = max((ns for end, ns in pauses if end >= beginning.at_ns), default=0)
         known = steal is not None and beginning.steal_ms is not None
-        return Disturbance(
+        return HostNoise(
             loop_lag_ms=self._lag.since(beginning.at_ns),
             gc_pause_ms=round(longest / 1e6, 3) if self._watching else None,
             clock_step_ms=round(step / 1e6, 3) if abs(step) > STEP_NS else 0.0,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from probes.events import Trouble
+from probes.events import Failure
 from probes.measure.absences import VOIDING_NS, Absence, excuses, words
 from probes.outcome import Outcome
 from probes.sockets.errors import lacking
@@ -18,7 +18,7 @@ def defect(error: BaseException) -> str:
     return lacking(error) or f"inftop failed: {type(error).__name__}"
 
 
-def blamed(trouble: Trouble, absences: Sequence[Absence], deadline: tuple[int, int], patience_s: float) -> Trouble:
+def blamed(trouble: Failure, absences: Sequence[Absence], deadline: tuple[int, int], patience_s: float) -> Failure:
     """The trouble, or `own_fault` in its place where the ``absences`` within the probe caused it.
 
     A time-out is our own fault where they void the ``deadline``: when its phase began, and when it was to end

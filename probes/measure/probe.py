@@ -10,28 +10,28 @@ from typing import Final
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint, Lane, lane_of
-from probes.events import Output, Trouble
+from probes.events import Failure, Output
 from probes.figures.buffering import ANSWERS, DETAIL, is_buffered
 from probes.figures.decode_speed import usual_density
-from probes.figures.response import Answer
-from probes.figures.timeline import Marks
+from probes.figures.response import ResponseAccumulator
+from probes.figures.timeline import Timeline
 from probes.measure.absences import Absence
 from probes.measure.build_sample import assemble, reopened, unmeasured
 from probes.measure.deadline import Deadline
 from probes.measure.exchange import Exchange, broken_by, closed_idle, is_answer, told_error, too_early
-from probes.measure.host_noise import Beginning, Disturbance, Surroundings
+from probes.measure.host_noise import HostNoise, HostNoiseMonitor, HostSnapshot
 from probes.measure.own_fault import blamed, defect
 from probes.measure.prompt import nonce, version
 from probes.outcome import Outcome
 from probes.rate_limits.headers import RateLimits, rate_limits
 from probes.rate_limits.wait import asked_wait
 from probes.sample import Sample
+from probes.sockets.connection_timing import ConnectionTiming
 from probes.sockets.errors import ExchangeError
 from probes.sockets.event_loop import let_others_read
 from probes.sockets.idle import IdleLimit
 from probes.sockets.read_budget import ReadBudget, ReadBudgetSpent
-from probes.sockets.setup import Setup
-from probes.transport.base import Gate, Refused, Reply, SetupError, Transport
+from probes.transport.base import Gate, OpeningRefused, Response, SetupError, Transport
 from probes.transport.opening import unopened
 from probes.wire.credentials import Credentials
 from probes.wire.dialect import Dialect, WireRequest
@@ -46,7 +46,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Probed:
+class ProbeResult:
     """What one probe brought: the sample, the answer's plain text, and the marks the numbers were made of.
 
     ``flooded``: the server sent more than the answer's `ReadBudget`. ``wait_why`` says what the wait after a refusal is
@@ -55,13 +55,13 @@ class Probed:
 
     sample: Sample
     text: str
-    marks: Marks
+    marks: Timeline
     flooded: bool = False
     wait_why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Cue:
+class ProbeOverrides:
     """What a race wants of a probe: this very nonce, not before the gate, and every output told with its instant.
 
     ``hear`` is called off the clock with each output and when it came (monotonic ns).
@@ -89,7 +89,7 @@ class Prober:
         second: Transport | None = None,
         *,
         vantage: str = "local",
-        surroundings: Surroundings | None = None,
+        surroundings: HostNoiseMonitor | None = None,
         before: Iterable[Sample] = (),
     ) -> None:
         self.endpoint = endpoint
@@ -101,7 +101,7 @@ class Prober:
         self._idle_limit = IdleLimit()
         self._opening = asyncio.Lock()
         self._vantage = vantage
-        self._surroundings = surroundings or Surroundings()
+        self._surroundings = surroundings or HostNoiseMonitor()
         self._before = deque(before, maxlen=KEPT)
 
     @property
@@ -119,7 +119,7 @@ class Prober:
                 async with asyncio.timeout(self.endpoint.timeouts.connect):
                     request = self._request(self.endpoint.conversation, credentials)
                     await self._open("warm", request, ReadBudget.of_idle(), ahead_s)
-            except (SetupError, Refused, TimeoutError, ReadBudgetSpent):
+            except (SetupError, OpeningRefused, TimeoutError, ReadBudgetSpent):
                 self._transports["warm"].drop()
 
     def close(self) -> None:
@@ -127,7 +127,9 @@ class Prober:
         for transport in self._transports.values():
             transport.drop()
 
-    async def probe(self, credentials: Credentials | None, due: int | None = None, cue: Cue | None = None) -> Probed:
+    async def probe(
+        self, credentials: Credentials | None, due: int | None = None, cue: ProbeOverrides | None = None
+    ) -> ProbeResult:
         """Probe once, now. ``due`` is when it should have begun (monotonic ns; None: now). Never raises a failure.
 
         A cancelled probe ends in a sample too: `skipped`, since what it would have measured is not known. So does one
@@ -135,7 +137,7 @@ class Prober:
         """
         before = self._surroundings.begin()
         started, wall = time.monotonic_ns(), time.time_ns() // 1_000_000
-        marks = Marks(due=started if due is None else due, started=started)
+        marks = Timeline(due=started if due is None else due, started=started)
         try:
             return await self._measured(marks, before, wall, credentials, cue)
         except asyncio.CancelledError:
@@ -145,16 +147,21 @@ class Prober:
             outcome, detail = Outcome.OWN_FAULT, defect(error)
         self.close()
         sample = unmeasured(self.endpoint, outcome, detail, vantage=self._vantage, started_at=wall)
-        return Probed(replace(sample, reopened=reopened(marks)), "", marks)
+        return ProbeResult(replace(sample, reopened=reopened(marks)), "", marks)
 
     async def _measured(
-        self, marks: Marks, before: Beginning, wall: int, credentials: Credentials | None, cue: Cue | None
-    ) -> Probed:
+        self,
+        marks: Timeline,
+        before: HostSnapshot,
+        wall: int,
+        credentials: Credentials | None,
+        cue: ProbeOverrides | None,
+    ) -> ProbeResult:
         lane = self._lanes[0]
         self._lanes.rotate(-1)
         transport = self._transports[lane]
         budget = ReadBudget.of_answer(self.endpoint.output_cap)
-        exchange = Exchange(lane, marks, Answer(), budget)
+        exchange = Exchange(lane, marks, ResponseAccumulator(), budget)
         exchange.hear = cue.hear if cue else None
         deadline = Deadline(self.endpoint.timeouts)
         try:
@@ -164,15 +171,15 @@ class Prober:
         except TimeoutError:
             exchange.out_of_time(deadline.words)
         except SetupError as error:
-            exchange.answer.trouble = Trouble(error.outcome, error.detail)
+            exchange.answer.trouble = Failure(error.outcome, error.detail)
         except ExchangeError as error:
             exchange.answer.trouble = broken_by(error, exchange, transport)
         except ReadBudgetSpent as error:
             exchange.flooded = True
-            exchange.answer.trouble = Trouble(Outcome.PROTOCOL, str(error))
+            exchange.answer.trouble = Failure(Outcome.PROTOCOL, str(error))
         except Exception as error:  # what was measured until then stays in the sample, and what it cost
             log.exception("probing %s", self.endpoint.name)
-            exchange.answer.trouble = Trouble(Outcome.OWN_FAULT, defect(error))
+            exchange.answer.trouble = Failure(Outcome.OWN_FAULT, defect(error))
         marks.round_trip = transport.round_trip_ns(marks.started)
         absences = self._surroundings.absences(marks.started)
         if exchange.answer.trouble is not None:
@@ -195,9 +202,9 @@ class Prober:
         text: str,
         wall: int,
         credentials: Credentials | None,
-        disturbance: Disturbance,
+        disturbance: HostNoise,
         absences: Sequence[Absence],
-    ) -> Probed:
+    ) -> ProbeResult:
         trouble = exchange.answer.trouble
         wait = asked_wait(trouble, exchange.limits, time.time()) if trouble else None
         sample = assemble(
@@ -217,7 +224,7 @@ class Prober:
         )
         if not any(one.draft for one in exchange.marks.contents):
             sample = self._buffered(sample)
-        return Probed(sample, text, exchange.marks, exchange.flooded, wait.why if wait else "")
+        return ProbeResult(sample, text, exchange.marks, exchange.flooded, wait.why if wait else "")
 
     def _alike(self) -> Iterator[Sample]:
         """The samples before this one that the same model made of the same prompt."""
@@ -234,7 +241,7 @@ class Prober:
         return replace(sample, buffered=True, outcome_detail="; ".join(one for one in said if one))
 
     async def _exchange(
-        self, exchange: Exchange, credentials: Credentials | None, deadline: Deadline, cue: Cue | None
+        self, exchange: Exchange, credentials: Credentials | None, deadline: Deadline, cue: ProbeOverrides | None
     ) -> None:
         """Ask and read; once more on a fresh connection where a kept one was closed before it can have been asked."""
         transport = self._transports[exchange.lane]
@@ -250,7 +257,7 @@ class Prober:
             await self._ask(exchange, request, deadline, cue)
             if cue is not None or not exchange.outlived:
                 return
-            exchange.answer = Answer()
+            exchange.answer = ResponseAccumulator()
         except ExchangeError as error:
             if cue is not None or before is None or not closed_idle(error, exchange, transport):
                 raise
@@ -267,13 +274,15 @@ class Prober:
         exchange.kept = False
         try:
             exchange.marks.setup = await self._open(exchange.lane, request, exchange.budget)
-        except Refused as no:
+        except OpeningRefused as no:
             await self._take_error(exchange, no.reply, deadline)
             return False
         exchange.kept = exchange.marks.setup is None
         return True
 
-    async def _ask(self, exchange: Exchange, request: WireRequest, deadline: Deadline, cue: Cue | None) -> None:
+    async def _ask(
+        self, exchange: Exchange, request: WireRequest, deadline: Deadline, cue: ProbeOverrides | None
+    ) -> None:
         """Send the request and read what answers it. Raises ExchangeError and ReadBudgetSpent."""
         transport = self._transports[exchange.lane]
         deadline.enter("first token")
@@ -302,7 +311,7 @@ class Prober:
         elif early:
             exchange.answer.trouble = too_early()
         elif (coding := reply.headers.get("content-encoding", "identity").lower()) != "identity":
-            exchange.answer.trouble = Trouble(Outcome.PROTOCOL, f"{coding} though identity was asked for")
+            exchange.answer.trouble = Failure(Outcome.PROTOCOL, f"{coding} though identity was asked for")
         else:
             for event in self._dialect.response_events(reply.headers):
                 exchange.answer.take(event, exchange.marks.headers or 0, exchange.marks)
@@ -315,13 +324,15 @@ class Prober:
             return self._dialect.request(self.endpoint, asked, None)
         return credentials.authorize(self._dialect.request(self.endpoint, asked, credentials.key))
 
-    async def _take_error(self, exchange: Exchange, reply: Reply, deadline: Deadline) -> None:
+    async def _take_error(self, exchange: Exchange, reply: Response, deadline: Deadline) -> None:
         """Take in a response that is an error by its head; its body is waited for only shortly, for its words."""
         exchange.status = reply.status
         exchange.answer.trouble = found = await told_error(reply, deadline.release(), self._dialect.trouble)
         exchange.limits = self._limits({**reply.headers, **found.headers})
 
-    async def _open(self, lane: Lane, request: WireRequest, budget: ReadBudget, ahead_s: float = 0.0) -> Setup | None:
+    async def _open(
+        self, lane: Lane, request: WireRequest, budget: ReadBudget, ahead_s: float = 0.0
+    ) -> ConnectionTiming | None:
         """Open a connection unless one is open that will serve in ``ahead_s``; None where it will."""
         async with self._opening:  # what is still being prepared when the probe is due is waited for, not doubled
             transport = self._transports[lane]

@@ -21,7 +21,7 @@ NOT_RUN: Final = frozenset({Outcome.SKIPPED, Outcome.OWN_FAULT})
 ANSWER_ALONE: Final = "other lanes' are of all output"
 
 
-class Trouble(NamedTuple):
+class LaneFault(NamedTuple):
     """One fault in one heat. ``counts``: it speaks against the lane itself, so that it may cost it the win."""
 
     lane: str
@@ -35,7 +35,7 @@ def right(sample: Sample) -> bool:
     return sample.outcome is Outcome.OK and sample.expect_ok is not False
 
 
-def troubles(heat: Mapping[str, Sample]) -> Iterator[Trouble]:
+def troubles(heat: Mapping[str, Sample]) -> Iterator[LaneFault]:
     """The faults of one heat, given as the sample of each lane; a lane may have more than one."""
     ended = any(one.outcome is Outcome.OK and one.finish_reason and not _capped(one) for one in heat.values())
     bases = {one.speed_basis for one in heat.values() if one.tokens_per_s is not None}
@@ -44,18 +44,18 @@ def troubles(heat: Mapping[str, Sample]) -> Iterator[Trouble]:
         if sample.outcome is not Outcome.OK:
             refused = sample.outcome is Outcome.RATE_LIMITED
             words = "limited" if refused else sample.outcome.replace("_", " ")
-            yield Trouble(lane, words, detail, sample.outcome not in NOT_RUN)
+            yield LaneFault(lane, words, detail, sample.outcome not in NOT_RUN)
         elif not right(sample):
-            yield Trouble(lane, "wrong answer", None, counts=True)
+            yield LaneFault(lane, "wrong answer", None, counts=True)
         if ended and _capped(sample) and sample.outcome in _ANSWERED:
             # an answer that matches what was expected needed no more room
-            yield Trouble(lane, "stopped at the cap", None, counts=sample.expect_ok is not True)
+            yield LaneFault(lane, "stopped at the cap", None, counts=sample.expect_ok is not True)
         if sample.trusted is False and right(sample):
-            yield Trouble(lane, "not trusted", "this machine held the engine up", counts=False)
+            yield LaneFault(lane, "not trusted", "this machine held the engine up", counts=False)
         if sample.buffered and right(sample):
-            yield Trouble(lane, "buffered", CAUSE, counts=False)
+            yield LaneFault(lane, "buffered", CAUSE, counts=False)
         if sample.speed_basis == "answer" and len(bases) > 1 and right(sample):
-            yield Trouble(lane, "tokens/s of the answer alone", ANSWER_ALONE, counts=False)
+            yield LaneFault(lane, "tokens/s of the answer alone", ANSWER_ALONE, counts=False)
 
 
 def _capped(sample: Sample) -> bool:
@@ -63,7 +63,7 @@ def _capped(sample: Sample) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LaneRecord:
     """A lane: in how many heats it ran, finished right, and had faults of its own; and which, the most first."""
 
     lane: str
@@ -83,10 +83,10 @@ class Standing:
         return ", ".join(f"{words} in {count} of {counted(self.heats)}" for words, count in self.faults)
 
 
-def standing(lane: str, samples: Sequence[Sample], found: Iterable[Iterable[Trouble]]) -> Standing:
+def standing(lane: str, samples: Sequence[Sample], found: Iterable[Iterable[LaneFault]]) -> LaneRecord:
     """The standing of a lane: ``samples`` are its own, ``found`` the troubles of all lanes, heat by heat."""
     against = [{one.words for one in heat if one.counts and one.lane == lane} for heat in found]
-    return Standing(
+    return LaneRecord(
         lane,
         heats=sum(one.outcome not in NOT_RUN for one in samples),
         right=sum(right(one) for one in samples),

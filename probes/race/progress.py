@@ -6,7 +6,7 @@ from typing import Final
 
 from probes.events import Kind
 from probes.figures.token_bounds import CHARS_PER_TOKEN
-from probes.race.recording import Moment, Recording
+from probes.race.recording import OutputEvent, Recording
 from probes.sample import Sample
 
 SPEEDOMETER_NS: Final = 250_000_000
@@ -47,7 +47,7 @@ def _all_shown(sample: Sample) -> bool:
     return counted and sample.tokens_per_s is not None and sample.speed_basis != "answer"
 
 
-class Track:
+class ProgressTracker:
     """A lane's moments in, in order; its progress at any instant not before the last of them out.
 
     ``sent`` is when its request went out, ns since the gun. ``chars_per_token`` turns characters into tokens where
@@ -71,7 +71,7 @@ class Track:
         self._recent: deque[tuple[int, float]] = deque()
 
     @classmethod
-    def settled(cls, recording: Recording, sample: Sample, chars_per_token: float | None = None) -> "Track":
+    def settled(cls, recording: Recording, sample: Sample, chars_per_token: float | None = None) -> "ProgressTracker":
         """A track for the moments of an answer that is over.
 
         Its tokens are known where all of them were shown; where only those of the answer were, they tell the characters
@@ -86,7 +86,7 @@ class Track:
             return cls(recording.sent or 0, answer / said)
         return cls(recording.sent or 0, chars_per_token)
 
-    def add(self, moment: Moment) -> None:
+    def add(self, moment: OutputEvent) -> None:
         """One more."""
         if self._last is not None:
             self._stall = max(self._stall, moment.at - self._last)

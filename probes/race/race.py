@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from probes.endpoint import Price
 from probes.race.heat import Heat
-from probes.race.request import RaceWish
-from probes.race.verdict import Verdict
+from probes.race.request import RaceRequest
+from probes.race.verdict import RaceVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,10 @@ class Race:
 
     number: int | None
     started_at: int
-    wish: RaceWish
+    wish: RaceRequest
     lanes: tuple[LaneFacts, ...]
     heats: tuple[Heat, ...]
-    verdict: Verdict
+    verdict: RaceVerdict
     differences: tuple[str, ...] = ()
     stopped: str | None = None
     simulated: bool = False

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from probes.events import Kind
 
 
-class Moment(NamedTuple):
+class OutputEvent(NamedTuple):
     """One event with output. ``at`` is in nanoseconds since the gun, on the engine's monotonic clock.
 
     ``text`` is plain (`probes.text.plain`); ``tokens`` is the running output count that the event carried, where it
@@ -48,7 +48,7 @@ class Recording:
 
     sent: int | None = None
     end: int | None = None
-    moments: tuple[Moment, ...] = ()
+    moments: tuple[OutputEvent, ...] = ()
 
 
 def encode(recording: Recording) -> bytes:
@@ -86,7 +86,7 @@ def decode(data: bytes) -> Recording:
         raise ValueError("the recording's text is of another length")
     places = accumulate(lengths, initial=0)
     moments = (
-        Moment(at, _KINDS[mark >> 1], text[start:stop], counted, bool(mark & 1))
+        OutputEvent(at, _KINDS[mark >> 1], text[start:stop], counted, bool(mark & 1))
         for at, mark, counted, (start, stop) in zip(times, marks, tokens, pairwise(places), strict=True)
     )
     return Recording(sent, end, tuple(moments))

@@ -9,12 +9,12 @@ MOST_HEATS: Final = 100
 MOST_OUTPUT_TOKENS: Final = 100_000
 
 
-class WrongWish(ValueError):  # noqa: N818  # reads as what it says
+class InvalidRaceRequest(ValueError):  # noqa: N818  # reads as what it says
     """A race that can not be run; the words are for the person who asked for it."""
 
 
 @dataclass(frozen=True, slots=True)
-class RaceWish:
+class RaceRequest:
     """A race to run. ``lanes`` are names of endpoints; all get the same prompt, cap and nonce.
 
     ``expect`` is a regular expression that an answer must match to be right. ``until_decided``: it ends before
@@ -36,20 +36,20 @@ class RaceWish:
     def __post_init__(self) -> None:
         """Raises WrongWish."""
         if not FEWEST_LANES <= len(self.lanes) <= MOST_LANES:
-            raise WrongWish(f"a race has {FEWEST_LANES} to {MOST_LANES} lanes, not {len(self.lanes)}")
+            raise InvalidRaceRequest(f"a race has {FEWEST_LANES} to {MOST_LANES} lanes, not {len(self.lanes)}")
         if len(set(self.lanes)) < len(self.lanes):
-            raise WrongWish("a lane is named twice")
+            raise InvalidRaceRequest("a lane is named twice")
         if not self.prompt.strip():
-            raise WrongWish("the prompt is empty")
+            raise InvalidRaceRequest("the prompt is empty")
         for name, value, most in (
             ("heats", self.heats, MOST_HEATS),
             ("max_heats", self.most_heats, MOST_HEATS),
             ("max_output_tokens", self.max_output_tokens, MOST_OUTPUT_TOKENS),
         ):
             if not 1 <= value <= most:
-                raise WrongWish(f"{name} lies between 1 and {most:,}, not at {value:,}")
+                raise InvalidRaceRequest(f"{name} lies between 1 and {most:,}, not at {value:,}")
         if self.budget_usd is not None and self.budget_usd < 0:
-            raise WrongWish("budget_usd is at least 0")
+            raise InvalidRaceRequest("budget_usd is at least 0")
 
     @property
     def most_heats(self) -> int:

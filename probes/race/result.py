@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from probes.race.price import cost, total_usd
 from probes.race.race import Race
-from probes.race.verdict import METRICS, Comparison, Duel
+from probes.race.verdict import METRICS, HeadToHead, PairedComparison
 
 _NOTHING: Final = {"ratio": None, "low": None, "high": None, "wins": 0, "losses": 0, "pairs": 0}
 _COUNTS: Final = ("wins", "losses", "pairs")
@@ -16,9 +16,9 @@ def result(race: Race) -> dict[str, Any]:
     """The result of a race, JSON-ready.
 
     ``winner`` is the name of a lane, or null where no difference is shown; ``heats`` how many were run. ``metrics``
-    compares ``lane``, the leader, with ``against``, the runner-up: a `Comparison` by each metric's name, there with
-    nulls where nothing can be compared. ``duels`` has the same for the leader against each other lane. ``cost`` has the
-    total in USD, and by each lane's name what a `LaneCost` holds. ``skew_ms`` is that of each heat; ``stopped`` is why
+    compares ``lane``, the leader, with ``against``, the runner-up: a `PairedComparison` by metric, with nulls
+    where nothing can be compared. ``duels`` has the same for the leader against each other lane. ``cost`` has the total
+    in USD, and by each lane's name what a `LaneCost` holds. ``skew_ms`` is that of each heat; ``stopped`` is why
     the race ended before its last heat.
     """
     verdict = race.verdict
@@ -46,11 +46,11 @@ def result(race: Race) -> dict[str, Any]:
     }
 
 
-def _metrics(duel: Duel) -> dict[str, dict[str, float | None]]:
+def _metrics(duel: HeadToHead) -> dict[str, dict[str, float | None]]:
     return {one.metric: _figures(one) for one in duel.comparisons}
 
 
-def _figures(one: Comparison) -> dict[str, float | None]:
+def _figures(one: PairedComparison) -> dict[str, float | None]:
     return {name: getattr(one, name) if name in _COUNTS else _exact(getattr(one, name)) for name in _NOTHING}
 
 

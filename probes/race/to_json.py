@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 from probes.checked_json import checked
 from probes.endpoint import Price
 from probes.race.race import LaneFacts
-from probes.race.request import RaceWish
-from probes.race.verdict import Comparison, Duel, Fault, Verdict
+from probes.race.request import RaceRequest
+from probes.race.verdict import FaultCount, HeadToHead, PairedComparison, RaceVerdict
 
 T = TypeVar("T")
 
@@ -16,9 +16,9 @@ T = TypeVar("T")
 # KeyError, TypeError or ValueError where the record is not one.
 
 
-def wish_of(record: Mapping[str, Any]) -> RaceWish:
+def wish_of(record: Mapping[str, Any]) -> RaceRequest:
     """The wish of a record."""
-    return _made(RaceWish, record, lanes=tuple(record["lanes"]))
+    return _made(RaceRequest, record, lanes=tuple(record["lanes"]))
 
 
 def facts_of(record: Mapping[str, Any]) -> LaneFacts:
@@ -27,18 +27,18 @@ def facts_of(record: Mapping[str, Any]) -> LaneFacts:
     return _made(LaneFacts, record, price=None if price is None else _made(Price, price))
 
 
-def verdict_of(record: Mapping[str, Any]) -> Verdict:
+def verdict_of(record: Mapping[str, Any]) -> RaceVerdict:
     """The verdict of a record."""
     return _made(
-        Verdict,
+        RaceVerdict,
         record,
         duels=tuple(map(_duel_of, record["duels"])),
-        faults=tuple(_made(Fault, one) for one in record["faults"]),
+        faults=tuple(_made(FaultCount, one) for one in record["faults"]),
     )
 
 
-def _duel_of(record: Mapping[str, Any]) -> Duel:
-    return _made(Duel, record, comparisons=tuple(_made(Comparison, one) for one in record["comparisons"]))
+def _duel_of(record: Mapping[str, Any]) -> HeadToHead:
+    return _made(HeadToHead, record, comparisons=tuple(_made(PairedComparison, one) for one in record["comparisons"]))
 
 
 def _made(kind: type[T], record: Mapping[str, Any], **parts: Any) -> T:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from probes.race.progress import Progress
-from probes.race.recording import Moment
-from probes.race.request import RaceWish
-from probes.race.verdict import Verdict
+from probes.race.recording import OutputEvent
+from probes.race.request import RaceRequest
+from probes.race.verdict import RaceVerdict
 from probes.sample import Sample
 
 Phase = Literal["preparing", "running", "between", "over"]
@@ -17,7 +17,7 @@ LaneState = Literal["preparing", "ready", "running", "finished"]
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TextDelta:
     """Text that continues what a lane has said; that of a ``draft`` takes the place of all its answer so far.
 
     ``kind`` is a `probes.events.Kind`'s value. The text is plain.
@@ -28,15 +28,15 @@ class Piece:
     draft: bool = False
 
 
-def pieces(moments: Sequence[Moment]) -> tuple[Piece, ...]:
+def pieces(moments: Sequence[OutputEvent]) -> tuple[TextDelta, ...]:
     """The text of moments one after another, neighbours of one kind joined; a draft begins anew."""
-    found: list[Piece] = []
+    found: list[TextDelta] = []
     run: list[str] = []
     for place, one in enumerate(moments):
         run.append(one.text)
         after = moments[place + 1] if place + 1 < len(moments) else None
         if after is None or after.draft or after.kind is not one.kind:
-            found.append(Piece(one.kind.value, "".join(run), moments[place + 1 - len(run)].draft))
+            found.append(TextDelta(one.kind.value, "".join(run), moments[place + 1 - len(run)].draft))
             run = []
     return tuple(found)
 
@@ -51,7 +51,7 @@ class LaneNews:
     name: str
     state: LaneState
     progress: Progress
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[TextDelta, ...] = ()
     sample: Sample | None = None
     place: int | None = None
 
@@ -65,13 +65,13 @@ class RaceNews:
     """
 
     started_at: int
-    wish: RaceWish
+    wish: RaceRequest
     phase: Phase
     heat: int
     lanes: tuple[LaneNews, ...]
     skew_ms: float | None = None
     differences: tuple[str, ...] = ()
-    verdict: Verdict | None = None
+    verdict: RaceVerdict | None = None
     stopped: str | None = None
     cost_usd: float | None = None
     number: int | None = None
@@ -82,4 +82,4 @@ class RaceCommand:
     """A screen's wish: start a race (with its ``wish``), or stop the one that runs."""
 
     do: Literal["start", "stop"]
-    wish: RaceWish | None = None
+    wish: RaceRequest | None = None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import Final, Literal, get_args
 
-from probes.race.faults import Standing, Trouble, counted, right, standing, troubles
+from probes.race.faults import LaneFault, LaneRecord, counted, right, standing, troubles
 from probes.race.heat import Heat
 from probes.sample import Sample
 from probes.stats.measured import is_measured, measured
@@ -28,7 +28,7 @@ _Row = Mapping[str, Sample]
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class PairedComparison:
     """One lane against another by one metric, heat by heat.
 
     ``ratio`` is the median of how many times better the lane was (2.0: half the time, or twice the speed), taken of
@@ -46,20 +46,20 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Duel:
+class HeadToHead:
     """One lane against another one, by every metric."""
 
     lane: str
     against: str
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[PairedComparison, ...]
 
-    def by(self, metric: Metric) -> Comparison:
+    def by(self, metric: Metric) -> PairedComparison:
         """The comparison by one metric. Raises StopIteration where there is none."""
         return next(one for one in self.comparisons if one.metric == metric)
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class FaultCount:
     """What went wrong in a lane, and in how many heats. ``counts``: it speaks against the lane itself."""
 
     lane: str
@@ -69,7 +69,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RaceVerdict:
     """What the heats so far show. ``winner`` is None where no difference is shown; ``leader`` is who is ahead anyway.
 
     ``duels`` has the leader against each other lane, the closest (the runner-up) first; without a leader the first of
@@ -79,12 +79,12 @@ class Verdict:
     winner: str | None
     leader: str | None
     heats: int
-    duels: tuple[Duel, ...]
-    faults: tuple[Fault, ...]
+    duels: tuple[HeadToHead, ...]
+    faults: tuple[FaultCount, ...]
     words: str
 
 
-def judge(heats: Sequence[Heat], lanes: Sequence[str], *, every_heat: bool = False) -> Verdict:
+def judge(heats: Sequence[Heat], lanes: Sequence[str], *, every_heat: bool = False) -> RaceVerdict:
     """Who of ``lanes`` is faster by `DECIDING` in the ``heats`` so far, if any; pure, and the same each time.
 
     A heat counts for two lanes where both finished right (`probes.race.faults.right`) and neither is distrusted. The
@@ -102,7 +102,7 @@ def judge(heats: Sequence[Heat], lanes: Sequence[str], *, every_heat: bool = Fal
     if not any(one.right for one in standings.values()):
         whys = "; ".join(f"{one.lane} {one.why}" for one in standings.values() if one.why)
         words = f"no lane finished right{whys and ': '}{whys}" if rows else "no heat yet"
-        return Verdict(None, None, len(rows), (), faults, words)
+        return RaceVerdict(None, None, len(rows), (), faults, words)
     ranks = _ranks(rows, standings)
     top, second = sorted(lanes, key=lambda lane: ranks[lane], reverse=True)[:2]
     duels = sorted((_duel(rows, top, other, every_heat) for other in lanes if other != top), key=_closeness)
@@ -110,7 +110,7 @@ def judge(heats: Sequence[Heat], lanes: Sequence[str], *, every_heat: bool = Fal
     winner = None if unbeaten or standings[top].out else top
     leader = top if ranks[top] > ranks[second] else None
     words = _words((unbeaten or duels)[0], standings, winner)
-    return Verdict(winner, leader, len(rows), tuple(duels), faults, words)
+    return RaceVerdict(winner, leader, len(rows), tuple(duels), faults, words)
 
 
 def decided(heats: Sequence[Heat], lanes: Sequence[str]) -> bool:
@@ -118,17 +118,17 @@ def decided(heats: Sequence[Heat], lanes: Sequence[str]) -> bool:
     return judge(heats, lanes, every_heat=True).winner is not None
 
 
-def _faults(lanes: Sequence[str], found: Sequence[Trouble]) -> Iterator[Fault]:
+def _faults(lanes: Sequence[str], found: Sequence[LaneFault]) -> Iterator[FaultCount]:
     """Every kind of fault of every lane, the most frequent first, with the detail that came most often."""
     for lane in lanes:
         mine = [one for one in found if one.lane == lane]
         for words, count in Counter(one.words for one in mine).most_common():
             details = Counter(one.detail for one in mine if one.words == words and one.detail).most_common(1)
             counts = any(one.counts for one in mine if one.words == words)
-            yield Fault(lane, f"{words}: {details[0][0]}" if details else words, count, counts)
+            yield FaultCount(lane, f"{words}: {details[0][0]}" if details else words, count, counts)
 
 
-def _ranks(rows: Sequence[_Row], standings: Mapping[str, Standing]) -> dict[str, tuple[bool, int, float]]:
+def _ranks(rows: Sequence[_Row], standings: Mapping[str, LaneRecord]) -> dict[str, tuple[bool, int, float]]:
     """How each lane stands, the most the best: not out, ahead of how many others, and how far in all."""
     ahead, far = dict.fromkeys(standings, 0), dict.fromkeys(standings, 0.0)
     for one, other in permutations(standings, 2):
@@ -157,15 +157,15 @@ def _value(sample: Sample, metric: Metric) -> float | None:
     return measured(sample, metric)
 
 
-def _duel(rows: Sequence[_Row], lane: str, against: str, every_heat: bool) -> Duel:
+def _duel(rows: Sequence[_Row], lane: str, against: str, every_heat: bool) -> HeadToHead:
     pairs = _pairs(rows, lane, against)
-    return Duel(lane, against, tuple(_comparison(_logs(pairs, metric), metric, every_heat) for metric in METRICS))
+    return HeadToHead(lane, against, tuple(_comparison(_logs(pairs, metric), metric, every_heat) for metric in METRICS))
 
 
-def _comparison(logs: Sequence[float], metric: Metric, every_heat: bool) -> Comparison:
+def _comparison(logs: Sequence[float], metric: Metric, every_heat: bool) -> PairedComparison:
     middle = median(logs)
     sure = interval(logs, spent(max(len(logs), FEWEST)) if every_heat else CHANCE)
-    return Comparison(
+    return PairedComparison(
         metric,
         ratio=None if middle is None else math.exp(middle),
         low=None if sure is None else math.exp(sure[0]),
@@ -176,20 +176,20 @@ def _comparison(logs: Sequence[float], metric: Metric, every_heat: bool) -> Comp
     )
 
 
-def _closeness(duel: Duel) -> float:
+def _closeness(duel: HeadToHead) -> float:
     """How far ahead the lane is; of a lane that there is nothing to compare with, farther than of any other."""
     ratio = duel.by(DECIDING).ratio
     return math.inf if ratio is None else ratio
 
 
-def _beats(duel: Duel, standings: Mapping[str, Standing]) -> bool:
+def _beats(duel: HeadToHead, standings: Mapping[str, LaneRecord]) -> bool:
     lane, against = standings[duel.lane], standings[duel.against]
     if not against.right:
         return min(lane.right, against.heats) >= FEWEST_FOR_WALKOVER
     return (duel.by(DECIDING).low or 0.0) > 1
 
 
-def _words(duel: Duel, standings: Mapping[str, Standing], winner: str | None) -> str:
+def _words(duel: HeadToHead, standings: Mapping[str, LaneRecord], winner: str | None) -> str:
     """What one duel shows; where nobody wins, which of the two can not, and why."""
     lane, against = standings[duel.lane], standings[duel.against]
     if not against.right:
@@ -204,7 +204,7 @@ def _words(duel: Duel, standings: Mapping[str, Standing], winner: str | None) ->
     return said + "".join(barred)
 
 
-def _walkover(lane: Standing, against: Standing, winner: str | None, many: bool) -> str:
+def _walkover(lane: LaneRecord, against: LaneRecord, winner: str | None, many: bool) -> str:
     if winner:
         return f"{winner} wins: " + (
             "no other lane finished right" if many else f"{against.lane} never finished right, {against.why}"
@@ -212,7 +212,7 @@ def _walkover(lane: Standing, against: Standing, winner: str | None, many: bool)
     return f"no winner yet: {lane.lane} finished right in {lane.right} of {counted(lane.heats)}, {against.lane} in none"
 
 
-def _compared(duel: Duel, many: bool) -> str:
+def _compared(duel: HeadToHead, many: bool) -> str:
     """Said of the faster one of the two, be it the leader or not."""
     seen, finish = duel.by(DECIDING), duel.by("e2e_ms")
     fast, slow, wins, firsts = duel.lane, duel.against, seen.wins, finish.losses

@@ -63,7 +63,7 @@ _WINDOWS: Final = {
 }
 
 
-class Named(NamedTuple):
+class NamedLimit(NamedTuple):
     """What a refusal says of its limit: what it counts, of which direction, over which window; None: it does not."""
 
     kind: str | None = None
@@ -75,22 +75,22 @@ class Named(NamedTuple):
         return f"{counted} per {self.window}" if self.window else counted
 
 
-def named(said: str) -> Named:
+def named(said: str) -> NamedLimit:
     """What the words of a refusal say of its limit: first what they say in one breath, else what is in them at all."""
     said = _OFFER.split(said[:SAID_LIMIT])[0] or said[:SAID_LIMIT]
     apart = re.sub("[-_]", " ", _CAMEL.sub(" ", said)).lower()
     if plain := _PLAIN.search(apart):
-        return Named(f"{plain[2]}s", _DIRECTIONS.get(plain[1] or ""), _WINDOWS.get(plain[3], plain[3]))
+        return NamedLimit(f"{plain[2]}s", _DIRECTIONS.get(plain[1] or ""), _WINDOWS.get(plain[3], plain[3]))
     if short := _SHORT.search(said):
         direction = {"I": "input", "O": "output"}.get(short[1] or "")
-        return Named(_SHORT_KINDS[short[2]], direction, _WINDOWS[short[3]])
+        return NamedLimit(_SHORT_KINDS[short[2]], direction, _WINDOWS[short[3]])
     if _AT_ONCE.search(apart):
-        return Named("concurrent requests")
+        return NamedLimit("concurrent requests")
     span = _SPAN.search(apart)
     window = _WINDOWS.get(span[1] or span[2], span[1]) if span else None
     if tokens := _TOKENS.search(apart):
-        return Named("tokens", _DIRECTIONS.get(tokens[1] or ""), window)
-    return Named("requests" if _REQUESTS.search(apart) else None, None, window)
+        return NamedLimit("tokens", _DIRECTIONS.get(tokens[1] or ""), window)
+    return NamedLimit("requests" if _REQUESTS.search(apart) else None, None, window)
 
 
 def limited_by(said: str, limits: RateLimits | None) -> str | None:
@@ -105,13 +105,13 @@ def limited_by(said: str, limits: RateLimits | None) -> str | None:
         return str(words)
     found = max(empty, key=lambda one: one.reset_s or 0.0, default=None)
     if found is None:
-        return str(words) if words != Named() else None
+        return str(words) if words != NamedLimit() else None
     if words.window and found.scope is None:
-        return str(Named(found.kind, found.direction, words.window))
+        return str(NamedLimit(found.kind, found.direction, words.window))
     return found.words
 
 
-def _agrees(bucket: Bucket, words: Named) -> bool:
+def _agrees(bucket: Bucket, words: NamedLimit) -> bool:
     """Whether a bucket may be the one that the words name."""
     window = (bucket.scope or "").partition(" ")[0]
     return (

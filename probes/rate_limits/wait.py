@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from probes.events import Trouble
+from probes.events import Failure
 from probes.outcome import LIMITED, Outcome
 from probes.rate_limits.headers import LONGEST_RESET_S, UPSTREAM, WINDOWS, Bucket, RateLimits
-from probes.rate_limits.refused_bucket import SAID_LIMIT, Named, named
+from probes.rate_limits.refused_bucket import SAID_LIMIT, NamedLimit, named
 
 CLOSED_S: Final = 6 * 3600.0
 """Where nothing is allowed at all (a limit of 0): somebody has to open it first."""
@@ -41,7 +41,7 @@ class Wait(NamedTuple):
     why: str = ""
 
 
-def asked_wait(trouble: Trouble, limits: RateLimits | None, now_epoch_s: float) -> Wait | None:
+def asked_wait(trouble: Failure, limits: RateLimits | None, now_epoch_s: float) -> Wait | None:
     """How long to wait after a trouble that came at ``now_epoch_s``; None where nothing tells.
 
     It is the longest of what was said: the wait that is asked for, and where a limit or a quota refused, the reset
@@ -71,7 +71,7 @@ def asked_wait(trouble: Trouble, limits: RateLimits | None, now_epoch_s: float) 
     return longest
 
 
-def _until_refilled(bucket: Bucket, words: Named, asked: Wait | None, now_epoch_s: float) -> Wait | None:
+def _until_refilled(bucket: Bucket, words: NamedLimit, asked: Wait | None, now_epoch_s: float) -> Wait | None:
     """The wait for a bucket that is empty; None where it says nothing, or less than was ``asked``."""
     window = _window(bucket, words)
     variants = {*(bucket.scope or "").split()} - WINDOWS - {UPSTREAM.strip()}
@@ -98,7 +98,7 @@ def _until_named(said: str, now_epoch_s: float) -> Wait | None:
     return Wait(seconds, f"until {hit[1]} {hit[2]} UTC") if 0 < seconds <= LONGEST_RESET_S else None
 
 
-def _window(bucket: Bucket, words: Named) -> str | None:
+def _window(bucket: Bucket, words: NamedLimit) -> str | None:
     """What a bucket is counted over: what the words of the refusal say of such a one, else what it says itself.
 
     Headers of one name are about a minute here and about a day there (OpenAI's requests).

@@ -5,14 +5,14 @@ from typing import Final
 
 from probes.certificate import Errors, Spread
 from probes.outcome import Outcome
-from probes.selftest.observation import Sighting, cpu_us_per_event
+from probes.selftest.observation import Observation, cpu_us_per_event
 from probes.selftest.truth import Truth
 
 VAGUE_NS: Final = 100_000
 """A write that took longer was held up itself: the truth is not known well enough there to be compared with."""
 
 
-def compare(sightings: Sequence[Sighting], truths: Iterable[Truth]) -> Errors:
+def compare(sightings: Sequence[Observation], truths: Iterable[Truth]) -> Errors:
     """The errors of good probes against the answers they read."""
     by_model: dict[str, list[Truth]] = {}
     for one in truths:
@@ -38,14 +38,14 @@ def compare(sightings: Sequence[Sighting], truths: Iterable[Truth]) -> Errors:
     )
 
 
-def _answer(seen: Sighting, candidates: Sequence[Truth]) -> Truth | None:
+def _answer(seen: Observation, candidates: Sequence[Truth]) -> Truth | None:
     """The answer that a probe read: the last one of its model that had begun when its first event was seen."""
     begun = [one for one in candidates if one.at and one.at[0] <= seen.at[0]]
     truth = max(begun, key=lambda one: one.at[0], default=None)
     return truth if truth is not None and len(truth.at) == len(seen.at) else None
 
 
-def _ttft_ms(seen: Sighting, truth: Truth) -> float:
+def _ttft_ms(seen: Observation, truth: Truth) -> float:
     late = max(0, (seen.sent or 0) - truth.read_ns)
     return (abs(seen.at[0] - _middle(truth, 0)) + late) / 1e6
 
@@ -55,7 +55,7 @@ def _middle(truth: Truth, place: int) -> int:
     return (truth.at[place] + truth.until[place]) // 2
 
 
-def _gaps_ms(seen: Sighting, truth: Truth) -> Iterable[float]:
+def _gaps_ms(seen: Observation, truth: Truth) -> Iterable[float]:
     """The error of every gap between two events whose writes were not held up."""
     errors = [at - _middle(truth, place) for place, at in enumerate(seen.at)]
     clear = [until - at <= VAGUE_NS for at, until in zip(truth.at, truth.until, strict=True)]
@@ -64,7 +64,7 @@ def _gaps_ms(seen: Sighting, truth: Truth) -> Iterable[float]:
             yield (errors[place] - errors[place - 1]) / 1e6
 
 
-def _speed_percent(seen: Sighting, truth: Truth) -> float | None:
+def _speed_percent(seen: Observation, truth: Truth) -> float | None:
     """Against the tokens after the first event over the time from its write to the last one's."""
     span = (_middle(truth, -1) - _middle(truth, 0)) / 1e9
     if seen.tokens_per_s is None or span <= 0:
@@ -73,7 +73,7 @@ def _speed_percent(seen: Sighting, truth: Truth) -> float | None:
     return (seen.tokens_per_s / true - 1) * 100
 
 
-def _held(pairs: Iterable[tuple[Sighting, Truth]]) -> tuple[int, int]:
+def _held(pairs: Iterable[tuple[Observation, Truth]]) -> tuple[int, int]:
     """How many events were within their bound, of how many that had one: seen no later than their write, plus it."""
     held = events = 0
     for seen, truth in pairs:

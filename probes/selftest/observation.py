@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from probes.figures.error_bound import doubts
-from probes.measure.probe import Probed
+from probes.measure.probe import ProbeResult
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class Observation:
     """One probe's marks (monotonic ns) and the sample's own figures; ``at`` and ``doubt`` one for each output event.
 
     ``cpu_s`` is the CPU time of the engine's process when the probe was over, ``reader`` who read its sockets.
@@ -30,7 +30,7 @@ class Sighting:
     reader: str | None = None
 
     @classmethod
-    def of(cls, probed: Probed, *, tls: bool, reader: str | None = None) -> "Sighting":
+    def of(cls, probed: ProbeResult, *, tls: bool, reader: str | None = None) -> "Observation":
         """What a probe that has just ended saw."""
         sample, marks = probed.sample, probed.marks
         return cls(
@@ -49,12 +49,12 @@ class Sighting:
         )
 
     @classmethod
-    def from_json(cls, values: dict[str, Any]) -> "Sighting":
+    def from_json(cls, values: dict[str, Any]) -> "Observation":
         """The sighting of a record made of one."""
         return cls(**{**values, "at": tuple(values["at"]), "doubt": tuple(values["doubt"])})
 
 
-def cpu_us_per_event(sightings: Iterable[Sighting]) -> float | None:
+def cpu_us_per_event(sightings: Iterable[Observation]) -> float | None:
     """The engine's CPU time for each output event, microseconds, everything between two probes included."""
     first, *rest = sorted(sightings, key=lambda one: one.cpu_s)
     events = sum(len(one.at) for one in rest)

@@ -28,7 +28,7 @@ _REQUEST_LIMIT: Final = 1 << 20
 
 
 @dataclass(slots=True)
-class Answer:
+class PacedAnswer:
     """One answer of so many tokens while it is written; ``due`` is when its next token is."""
 
     sock: socket.socket
@@ -57,7 +57,7 @@ class Pacer:
             for model in self._models
         }
         self._selector = selectors.DefaultSelector()
-        self._due: list[tuple[int, int, Answer]] = []
+        self._due: list[tuple[int, int, PacedAnswer]] = []
         self._tick = 0
         self._ports = [self._listen(encrypted=False), *([self._listen(encrypted=True)] if tls is not None else [])]
         self._bell, self._rung = socket.socketpair()
@@ -135,13 +135,13 @@ class Pacer:
         load = self._models[asked["model"]]
         wait_ns = round(max(5.0, self._dice[asked["model"]].gauss(load.ttft_ms, load.ttft_ms / 4)) * 1e6)
         tokens = min(load.tokens, asked.get("max_tokens", load.tokens))
-        self._plan(Answer(sock, load, asked["model"], tokens, read_ns, read_ns + wait_ns))
+        self._plan(PacedAnswer(sock, load, asked["model"], tokens, read_ns, read_ns + wait_ns))
 
-    def _plan(self, answer: Answer) -> None:
+    def _plan(self, answer: PacedAnswer) -> None:
         self._tick += 1
         heapq.heappush(self._due, (answer.due, self._tick, answer))
 
-    def _write(self, answer: Answer) -> None:
+    def _write(self, answer: PacedAnswer) -> None:
         number = len(answer.at)
         try:
             if not number:

@@ -6,8 +6,8 @@ from probes.events import Kind
 from probes.outcome import Outcome
 from probes.race.heat import Heat, LaneResult
 from probes.race.race import LaneFacts, Race
-from probes.race.recording import Moment, Recording
-from probes.race.request import RaceWish
+from probes.race.recording import OutputEvent, Recording
+from probes.race.request import RaceRequest
 from probes.race.verdict import judge
 from probes.sample import Sample
 
@@ -19,12 +19,12 @@ def rehearsal(*, tokens: int = 20_000, tokens_per_s: float = 2_000.0) -> Race:
     """One heat of so many tokens a lane, one word each."""
     step = round(1e9 / tokens_per_s)
     moments = tuple(
-        Moment(number * step, Kind.ANSWER, _WORDS[number % len(_WORDS)], number) for number in range(1, tokens + 1)
+        OutputEvent(number * step, Kind.ANSWER, _WORDS[number % len(_WORDS)], number) for number in range(1, tokens + 1)
     )
     recording = Recording(0, moments[-1].at, moments)
     lanes = tuple(LaneResult(name, _sample(name, tokens), recording, "", 1) for name in NAMES)
     heats = (Heat(1, 0, NAMES, 0.0, "", lanes),)
-    wish = RaceWish(NAMES, "Rehearse.", max_output_tokens=tokens)
+    wish = RaceRequest(NAMES, "Rehearse.", max_output_tokens=tokens)
     facts = tuple(LaneFacts(name, "rehearsal", "made up") for name in NAMES)
     return Race(None, 0, wish, facts, heats, judge(heats, NAMES), simulated=True)
 

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Final
 
 from probes import __version__
-from probes.certificate import Certificate, Errors, Measured
+from probes.certificate import Certificate, Errors, MeasuredLoad
 from probes.measure.host_noise import steal_ms
 from probes.selftest.comparison import compare
 from probes.selftest.load import LOADS, Load
-from probes.selftest.observation import Sighting
+from probes.selftest.observation import Observation
 from probes.selftest.stage import Stage
 from probes.selftest.terminal import on_terminal
 from probes.selftest.truth import Truth
@@ -62,7 +62,7 @@ def selftest(
     for number, load in enumerate(loads, start=1):
         narrate(f"{number}/{len(loads)}  {load.name} tokens/s")
         try:
-            measured.append(Measured(load.name, _play(load, screen, QUICK_S if quick else FULL_S)))
+            measured.append(MeasuredLoad(load.name, _play(load, screen, QUICK_S if quick else FULL_S)))
         except subprocess.TimeoutExpired as error:
             raise RuntimeError(f"a process of the selftest did not end within {error.timeout:g} s") from error
     taken = steal_ms()
@@ -91,7 +91,7 @@ def _play(load: Load, screen: Screen | None, seconds: float) -> Errors:
                 time.sleep(WARM_UP_S + seconds)
             truths = server.tell()
         lines = seen.read_text(encoding="utf-8").splitlines()
-        return compare([Sighting.from_json(json.loads(line)) for line in lines], truths)
+        return compare([Observation.from_json(json.loads(line)) for line in lines], truths)
 
 
 def _python(*words: str) -> list[str]:

@@ -19,7 +19,7 @@ _SUMMARY_TOKENS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class PlannedChunk:
     """One output event: when it is due, and the text of how many tokens it carries."""
 
     due_ms: float
@@ -29,7 +29,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class AnswerPlan:
     """When everything of one answer is due, in milliseconds from the request fully read.
 
     ``ttft_ms`` includes the loading and the queueing. ``output_tokens`` include ``reasoning_tokens``, and both include
@@ -41,7 +41,7 @@ class Course:
     queue_ms: float
     ttft_ms: float
     tokens_per_s: float
-    pieces: tuple[Piece, ...]
+    pieces: tuple[PlannedChunk, ...]
     input_tokens: int
     output_tokens: int
     reasoning_tokens: int
@@ -63,7 +63,7 @@ class Course:
         return self.pieces[-1].due_ms if self.pieces else self.ttft_ms
 
 
-def course(behaviour: Behaviour, ask: Ask, rng: Random, slower: float = 1.0) -> Course:
+def course(behaviour: Behaviour, ask: Ask, rng: Random, slower: float = 1.0) -> AnswerPlan:
     """The plan of one answer. The same generator state gives the same plan; ``slower`` stretches its times."""
     thought, answer, finish_reason = _words(behaviour, ask, rng)
     wait_ms = behaviour.ttft_ms.draw(rng) * slower
@@ -85,8 +85,8 @@ def course(behaviour: Behaviour, ask: Ask, rng: Random, slower: float = 1.0) -> 
         due_ms = ttft_ms + (written - first) * 1000 / tokens_per_s
         if behaviour.summary is not None and kind is Kind.REASONING:
             due_ms = thought_ms - (thought_ms - due_ms) * _SUMMARY_TIME
-        pieces.append(Piece(due_ms, kind, text, tokens))
-    return Course(
+        pieces.append(PlannedChunk(due_ms, kind, text, tokens))
+    return AnswerPlan(
         ttfb_ms=ttfb_ms,
         load_ms=load_ms,
         queue_ms=wait_ms * behaviour.queue_share,

@@ -13,7 +13,7 @@ from probes.simulator.rate_limits import LimitStyle
 
 
 @dataclass(frozen=True, slots=True)
-class Spell:
+class Incident:
     """A disturbance that returns: from ``first_s`` on, for ``lasts_s``, every ``every_s`` seconds.
 
     It touches a ``share`` of the requests: spoils their answers with ``fault``, makes them ``slower`` by a factor, and
@@ -34,12 +34,12 @@ class Spell:
 
 
 @dataclass(frozen=True, slots=True)
-class Mood:
+class HealthSchedule:
     """A model's spells, the gravest first."""
 
-    spells: tuple[Spell, ...]
+    spells: tuple[Incident, ...]
 
-    def at(self, since_start_s: float, draw: float) -> Spell | None:
+    def at(self, since_start_s: float, draw: float) -> Incident | None:
         """The spell that touches a request at that time; ``draw`` is the request's luck, 0 to 1."""
         return next((one for one in self.spells if one.holds(since_start_s) and draw < one.share), None)
 
@@ -123,5 +123,5 @@ class Behaviour:
     allowance: Allowance | None = None
     key: str | None = None
     fault: Fault | None = None
-    mood: Mood | None = None
+    mood: HealthSchedule | None = None
     upgrade_fault: Fault | None = None

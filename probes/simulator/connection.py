@@ -12,12 +12,12 @@ from typing import Final
 
 import h11
 
-from probes.simulator.faults.fault import Reply
+from probes.simulator.faults.fault import ReplacedResponse
 from probes.simulator.player import Player
 from probes.simulator.record import Record
 from probes.simulator.request import Request
 from probes.simulator.script import Act, Close, Event, Frames, framed, http_frames
-from probes.simulator.websocket import LIFE_IS_OVER, WebSocket, message_frames
+from probes.simulator.websocket import LIFE_IS_OVER, ServerWebSocket, message_frames
 
 Respond = Callable[[Request, Record], Iterable[Act]]
 
@@ -25,7 +25,7 @@ _HEAD_LIMIT: Final = 64 << 10
 _BODY_LIMIT: Final = 4 << 20
 
 
-class Connection(asyncio.Protocol):
+class ClientConnection(asyncio.Protocol):
     """HTTP/1.1 with keep-alive and pipelining, and after an upgrade a WebSocket, of whose messages each is a request.
 
     ``respond`` gives the script of a request, whose record is put into ``records``. The connection is among
@@ -37,7 +37,7 @@ class Connection(asyncio.Protocol):
         self,
         respond: Respond,
         records: deque[Record],
-        open_ones: set["Connection"],
+        open_ones: set["ClientConnection"],
         none_left: asyncio.Event,
         socket_life_s: float,
     ) -> None:
@@ -52,7 +52,7 @@ class Connection(asyncio.Protocol):
         self._player: Player | None = None
         self._new = True
         self._transport: asyncio.Transport | None = None
-        self._socket: WebSocket | None = None
+        self._socket: ServerWebSocket | None = None
         self._upgraded: Record | None = None
         self._old_age: asyncio.TimerHandle | None = None
         self._is_old = False
@@ -137,7 +137,9 @@ class Connection(asyncio.Protocol):
         self._play(self._respond(request, record), record, partial(self._ended, request, record))
 
     def _refuse(self, error: h11.RemoteProtocolError) -> None:
-        reply = Reply(error.error_status_hint, {"error": {"message": str(error), "type": "invalid_request_error"}})
+        reply = ReplacedResponse(
+            error.error_status_hint, {"error": {"message": str(error), "type": "invalid_request_error"}}
+        )
         head, _ = reply.spoil(())
         self._play([head, Close(0.0)], Record("", self._new, monotonic_ns()), lambda: None)
 
@@ -151,7 +153,7 @@ class Connection(asyncio.Protocol):
         self._player = None
         early, _ = self._parser.trailing_data
         if record.status == HTTPStatus.SWITCHING_PROTOCOLS:
-            self._socket = WebSocket(request)
+            self._socket = ServerWebSocket(request)
             self._upgraded = record
             self._old_age = asyncio.get_running_loop().call_later(self._socket_life_s, self._grow_old)
             self._hear(self._socket, early)
@@ -161,7 +163,7 @@ class Connection(asyncio.Protocol):
             self._parser.receive_data(early)
             self._read()
 
-    def _hear(self, socket: WebSocket, data: bytes) -> None:
+    def _hear(self, socket: ServerWebSocket, data: bytes) -> None:
         """More of a message; while one is being answered the next one waits."""
         assert self._transport is not None  # noqa: S101  as above
         if answer := socket.receive(data):
@@ -171,7 +173,7 @@ class Connection(asyncio.Protocol):
         elif self._player is None:
             self._take_message(socket)
 
-    def _take_message(self, socket: WebSocket) -> None:
+    def _take_message(self, socket: ServerWebSocket) -> None:
         if self._is_old:
             farewell: list[Act] = [Event(0.0, json.dumps(LIFE_IS_OVER).encode()), Close(0.0, 1000)]
             self._play(farewell, Record("", False, monotonic_ns()), lambda: None)
@@ -188,7 +190,7 @@ class Connection(asyncio.Protocol):
             record.read_ns, record.end = read_ns, None
         self._play(self._respond(message, record), record, partial(self._answered, socket))
 
-    def _answered(self, socket: WebSocket) -> None:
+    def _answered(self, socket: ServerWebSocket) -> None:
         self._player = None
         self._take_message(socket)
 

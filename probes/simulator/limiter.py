@@ -22,7 +22,7 @@ class Allowance:
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class BucketLevel:
     """How full one bucket is; ``reset_s`` is the time until it is full again."""
 
     limit: int
@@ -36,11 +36,11 @@ class Admission:
 
     refused_by: BucketName | None = None
     retry_after_s: float = 0.0
-    requests: Level | None = None
-    tokens: Level | None = None
+    requests: BucketLevel | None = None
+    tokens: BucketLevel | None = None
 
 
-class Bucket:
+class TokenBucket:
     """A token bucket: holds ``capacity``, refills evenly at ``capacity`` per ``window_s``; starts full."""
 
     def __init__(self, capacity: int, window_s: float, clock: Callable[[], float]) -> None:
@@ -62,10 +62,10 @@ class Bucket:
         """Take ``amount``, which `wait_s` has said is there."""
         self._held -= amount
 
-    def level(self) -> Level:
+    def level(self) -> BucketLevel:
         """The level now."""
         self._fill()
-        return Level(self._capacity, int(self._held), (self._capacity - self._held) / self._rate_per_s)
+        return BucketLevel(self._capacity, int(self._held), (self._capacity - self._held) / self._rate_per_s)
 
     def _fill(self) -> None:
         now = self._clock()
@@ -78,13 +78,15 @@ class Limiter:
 
     def __init__(self, allowance: Allowance, clock: Callable[[], float] = time.monotonic) -> None:
         self._requests = (
-            None if allowance.requests is None else Bucket(allowance.requests, allowance.requests_window_s, clock)
+            None if allowance.requests is None else TokenBucket(allowance.requests, allowance.requests_window_s, clock)
         )
-        self._tokens = None if allowance.tokens is None else Bucket(allowance.tokens, allowance.tokens_window_s, clock)
+        self._tokens = (
+            None if allowance.tokens is None else TokenBucket(allowance.tokens, allowance.tokens_window_s, clock)
+        )
 
     def admit(self, tokens: int) -> Admission:
         """Take one request of ``tokens`` (prompt and output cap) out of the buckets, or say which one refuses it."""
-        asked: list[tuple[BucketName, Bucket, int]] = []
+        asked: list[tuple[BucketName, TokenBucket, int]] = []
         if self._requests is not None:
             asked.append(("requests", self._requests, 1))
         if self._tokens is not None:

@@ -8,7 +8,7 @@ from time import monotonic_ns
 from typing import Final
 
 from probes.simulator.record import Record, Written
-from probes.simulator.script import Close, Event, Head, Last, Raw, Reset, Silence, WireAct
+from probes.simulator.script import Close, EndOfResponse, Event, Head, Raw, Reset, Silence, WireAct
 
 JOIN_NS: Final = 300_000
 """Events due closer together than this share one write when they are late: a system call each would cost more."""
@@ -83,7 +83,7 @@ class Player:
         match act:
             case Raw():
                 self._write(act)
-            case Last():
+            case EndOfResponse():
                 self._next = None
                 self._record.end = "complete"
                 self._ended()

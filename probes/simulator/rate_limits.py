@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
-from probes.simulator.limiter import Admission, Level
+from probes.simulator.limiter import Admission, BucketLevel
 from probes.simulator.script import Head
 
 LimitStyle = Literal[
@@ -45,7 +45,7 @@ def refusal(style: LimitStyle, admission: Admission) -> Head:
     if style == "openai":
         headers["retry-after-ms"] = str(math.ceil(admission.retry_after_s * 1000))
     if style == "openrouter":  # its 429 alone carries limit headers, with an epoch in milliseconds
-        level = admission.requests or admission.tokens or Level(0, 0, 0.0)
+        level = admission.requests or admission.tokens or BucketLevel(0, 0, 0.0)
         headers |= {
             "X-RateLimit-Limit": str(level.limit),
             "X-RateLimit-Remaining": str(level.remaining),
@@ -90,20 +90,20 @@ def _refusal_body(style: LimitStyle, admission: Admission, message: str) -> dict
             return {"error": {"message": message, "type": kind, "param": None, "code": "rate_limit_exceeded"}}
 
 
-def _go_style(requests: Level | None, tokens: Level | None) -> dict[str, str]:
+def _go_style(requests: BucketLevel | None, tokens: BucketLevel | None) -> dict[str, str]:
     return _family("requests", requests, go_duration) | _family("tokens", tokens, go_duration)
 
 
-def _cerebras(requests: Level | None, tokens: Level | None) -> dict[str, str]:
+def _cerebras(requests: BucketLevel | None, tokens: BucketLevel | None) -> dict[str, str]:
     return _family("requests-day", requests, _float) | _family("tokens-minute", tokens, _float)
 
 
-def _sambanova(requests: Level | None, _tokens: Level | None) -> dict[str, str]:
+def _sambanova(requests: BucketLevel | None, _tokens: BucketLevel | None) -> dict[str, str]:
     # one unit per header: seconds beside a duration, as third parties saw it
     return _family("requests", requests, _whole) | _family("requests-day", requests, go_duration)
 
 
-def _mistral(_requests: Level | None, tokens: Level | None) -> dict[str, str]:
+def _mistral(_requests: BucketLevel | None, tokens: BucketLevel | None) -> dict[str, str]:
     if tokens is None:
         return {}
     return {
@@ -115,7 +115,7 @@ def _mistral(_requests: Level | None, tokens: Level | None) -> dict[str, str]:
     }
 
 
-def _together(requests: Level | None, tokens: Level | None) -> dict[str, str]:
+def _together(requests: BucketLevel | None, tokens: BucketLevel | None) -> dict[str, str]:
     headers = {}
     if requests is not None:
         headers["x-ratelimit-limit"] = str(requests.limit)
@@ -127,7 +127,7 @@ def _together(requests: Level | None, tokens: Level | None) -> dict[str, str]:
     return headers
 
 
-def _fireworks(requests: Level | None, tokens: Level | None) -> dict[str, str]:
+def _fireworks(requests: BucketLevel | None, tokens: BucketLevel | None) -> dict[str, str]:
     headers = {"x-ratelimit-over-limit": "no"}
     if requests is not None:
         headers["x-ratelimit-limit-requests"] = str(requests.limit)
@@ -138,11 +138,11 @@ def _fireworks(requests: Level | None, tokens: Level | None) -> dict[str, str]:
     return headers
 
 
-def _anthropic(requests: Level | None, tokens: Level | None) -> dict[str, str]:
+def _anthropic(requests: BucketLevel | None, tokens: BucketLevel | None) -> dict[str, str]:
     return _anthropic_family("ratelimit-requests", requests) | _anthropic_family("ratelimit-tokens", _rounded(tokens))
 
 
-def _anthropic_fast(requests: Level | None, tokens: Level | None) -> dict[str, str]:
+def _anthropic_fast(requests: BucketLevel | None, tokens: BucketLevel | None) -> dict[str, str]:
     # fast mode has token limits of its own, input and output apart
     level = _rounded(tokens)
     return (
@@ -152,7 +152,7 @@ def _anthropic_fast(requests: Level | None, tokens: Level | None) -> dict[str, s
     )
 
 
-def _anthropic_family(name: str, level: Level | None) -> dict[str, str]:
+def _anthropic_family(name: str, level: BucketLevel | None) -> dict[str, str]:
     if level is None:
         return {}
     reset = datetime.fromtimestamp(math.ceil(time.time() + level.reset_s), UTC)
@@ -163,12 +163,12 @@ def _anthropic_family(name: str, level: Level | None) -> dict[str, str]:
     }
 
 
-def _rounded(tokens: Level | None) -> Level | None:
+def _rounded(tokens: BucketLevel | None) -> BucketLevel | None:
     """Anthropic rounds the tokens that remain to the nearest thousand."""
     return None if tokens is None else replace(tokens, remaining=round(tokens.remaining, -3))
 
 
-def _family(name: str, level: Level | None, reset: Callable[[float], str]) -> dict[str, str]:
+def _family(name: str, level: BucketLevel | None, reset: Callable[[float], str]) -> dict[str, str]:
     if level is None:
         return {}
     return {
@@ -188,7 +188,7 @@ def _whole(seconds: float) -> str:
 
 _WITHOUT_RETRY_AFTER: Final = frozenset({"none", "cerebras"})
 
-_TOLD: Final[dict[LimitStyle, Callable[[Level | None, Level | None], dict[str, str]]]] = {
+_TOLD: Final[dict[LimitStyle, Callable[[BucketLevel | None, BucketLevel | None], dict[str, str]]]] = {
     "openai": _go_style,
     "groq": _go_style,
     "cerebras": _cerebras,

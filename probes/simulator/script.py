@@ -51,7 +51,7 @@ class Raw:
 
 
 @dataclass(frozen=True, slots=True)
-class Last:
+class EndOfResponse:
     """The orderly end of the response; the connection stays for the next request."""
 
     due_ms: float
@@ -88,21 +88,21 @@ class Silence:
 
 
 @dataclass(frozen=True, slots=True)
-class Tear:
+class SplitWrites:
     """Every write from here on is cut into pieces of these sizes, in turn."""
 
     due_ms: float
     sizes: tuple[int, ...]
 
 
-Act = Head | Event | Raw | BodyEnd | Last | Close | Reset | Silence | Tear
-WireAct = Raw | Last | Close | Reset | Silence
-Frames = Callable[[Iterable[Act]], Iterator[WireAct | Tear]]
+Act = Head | Event | Raw | BodyEnd | EndOfResponse | Close | Reset | Silence | SplitWrites
+WireAct = Raw | EndOfResponse | Close | Reset | Silence
+Frames = Callable[[Iterable[Act]], Iterator[WireAct | SplitWrites]]
 
 SSE: Final[Mapping[str, str]] = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
 
 
-def http_frames(acts: Iterable[Act]) -> Iterator[WireAct | Tear]:
+def http_frames(acts: Iterable[Act]) -> Iterator[WireAct | SplitWrites]:
     """The acts with heads and events as the bytes HTTP/1.1 makes of them; raw bytes stay as they are."""
     chunked = False
     for act in acts:
@@ -112,10 +112,10 @@ def http_frames(acts: Iterable[Act]) -> Iterator[WireAct | Tear]:
                 yield Raw(act.due_ms, _head(act), act)
             case Event():
                 yield Raw(act.due_ms, b"%x\r\n%b\r\n" % (len(act.data), act.data), act)
-            case BodyEnd() | Last():
+            case BodyEnd() | EndOfResponse():
                 if chunked:
                     yield Raw(act.due_ms, b"0\r\n\r\n")
-                if isinstance(act, Last):
+                if isinstance(act, EndOfResponse):
                     yield act
             case _:
                 yield act
@@ -126,7 +126,7 @@ def framed(acts: Iterable[Act], frames: Frames = http_frames) -> Iterator[WireAc
     sizes: Iterator[int] | None = None
     for act in frames(acts):
         match act:
-            case Tear():
+            case SplitWrites():
                 sizes = cycle(act.sizes)
             case Raw() if sizes is not None:
                 place = 0

@@ -11,16 +11,16 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from probes.simulator.answer_plan import course
-from probes.simulator.behaviour import Behaviour, Mood
-from probes.simulator.connection import Connection
+from probes.simulator.behaviour import Behaviour, HealthSchedule
+from probes.simulator.connection import ClientConnection
 from probes.simulator.dialects import tongue_of
-from probes.simulator.dialects.dialect import BadRequest, NotStreaming, Tongue, UnknownModel, WrongKey
-from probes.simulator.faults.fault import Reply
+from probes.simulator.dialects.dialect import BadRequest, NotStreaming, RejectedKey, SimulatedDialect, UnknownModel
+from probes.simulator.faults.fault import ReplacedResponse
 from probes.simulator.limiter import Admission, Limiter
 from probes.simulator.rate_limits import limit_headers
 from probes.simulator.record import Record
 from probes.simulator.request import Ask, Request
-from probes.simulator.script import Act, Last
+from probes.simulator.script import Act, EndOfResponse
 from probes.simulator.websocket import switching
 
 HOST: Final = "127.0.0.1"
@@ -57,7 +57,7 @@ class Simulator:
         self._socket_life_s = socket_life_s
         self._answered: dict[str, int] = {}
         self._limiters: dict[str, Limiter] = {}
-        self._connections: set[Connection] = set()
+        self._connections: set[ClientConnection] = set()
         self._server: asyncio.Server | None = None
         self._none_left = asyncio.Event()
         self._started_ns = 0
@@ -105,8 +105,8 @@ class Simulator:
             if one.idle:
                 one.abort()
 
-    def _connection(self) -> Connection:
-        return Connection(self._respond, self.records, self._connections, self._none_left, self._socket_life_s)
+    def _connection(self) -> ClientConnection:
+        return ClientConnection(self._respond, self.records, self._connections, self._none_left, self._socket_life_s)
 
     def _respond(self, request: Request, record: Record) -> Iterable[Act]:
         path = request.path.partition("?")[0]
@@ -131,17 +131,17 @@ class Simulator:
             return tongue.complain(NotStreaming()).spoil(())
         sent = tongue.key(request)
         if behaviour.key is not None and sent != behaviour.key:
-            return tongue.complain(WrongKey(sent)).spoil(())
+            return tongue.complain(RejectedKey(sent)).spoil(())
         return self._answer(tongue, behaviour, ask, record)
 
-    def _answer(self, tongue: Tongue, behaviour: Behaviour, ask: Ask, record: Record) -> Iterable[Act]:
+    def _answer(self, tongue: SimulatedDialect, behaviour: Behaviour, ask: Ask, record: Record) -> Iterable[Act]:
         admission = self._admission(behaviour, ask)
         if admission.refused_by is not None:
-            return [tongue.refuse(behaviour, admission), Last(0.0)]
+            return [tongue.refuse(behaviour, admission), EndOfResponse(0.0)]
         turn = self._answered[ask.model] = self._answered.get(ask.model, 0) + 1
         rng = Random(f"{self._seed}:{ask.model}:{turn}")  # noqa: S311  repeatable on purpose
         since_start_s = (record.read_ns - self._started_ns) / 1e9
-        spell = (behaviour.mood or Mood(())).at(since_start_s, rng.random())
+        spell = (behaviour.mood or HealthSchedule(())).at(since_start_s, rng.random())
         if spell is not None and spell.speed:
             behaviour = replace(behaviour, speed=spell.speed)
         plan = course(behaviour, ask, rng, 1.0 if spell is None else spell.slower)
@@ -155,15 +155,15 @@ class Simulator:
                 acts = fault.spoil(acts)
         return acts
 
-    def _upgrade(self, tongue: Tongue, request: Request) -> Iterable[Act]:
+    def _upgrade(self, tongue: SimulatedDialect, request: Request) -> Iterable[Act]:
         """The answer to an upgrade. It names no model: its key must open one, and the limits are of OpenAI's first."""
         sent = tongue.key(request)
         if self._models and all(one.key not in (None, sent) for one in self._models.values()):
-            return tongue.complain(WrongKey(sent)).spoil(())
+            return tongue.complain(RejectedKey(sent)).spoil(())
         limited = next((name for name, one in self._models.items() if one.limits == "openai"), None)
         limiter = None if limited is None else self._limiter(limited, self._models[limited])
         headers = {} if limiter is None else limit_headers("openai", limiter.standing())
-        acts: Iterable[Act] = [switching(request, headers), Last(0.0)]
+        acts: Iterable[Act] = [switching(request, headers), EndOfResponse(0.0)]
         for one in self._models.values():
             if one.upgrade_fault is not None:
                 acts = one.upgrade_fault.spoil(acts)
@@ -182,4 +182,4 @@ class Simulator:
 
 
 def _reply(status: int, body: dict[str, Any]) -> Iterable[Act]:
-    return Reply(status, body).spoil(())
+    return ReplacedResponse(status, body).spoil(())

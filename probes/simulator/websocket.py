@@ -17,7 +17,7 @@ from websockets.server import ServerProtocol
 
 from probes.simulator.faults.error_shapes import socket_error
 from probes.simulator.request import Request
-from probes.simulator.script import Act, BodyEnd, Close, Event, Head, Raw, Tear, WireAct
+from probes.simulator.script import Act, BodyEnd, Close, Event, Head, Raw, SplitWrites, WireAct
 
 MESSAGE_LIMIT: Final = 4 << 20
 
@@ -36,7 +36,7 @@ _SILENT: Final = logging.getLogger(f"{__name__}.wire")
 _SILENT.setLevel(logging.CRITICAL + 1)  # the library logs headers, and one of them is the key
 
 
-class WebSocket:
+class ServerWebSocket:
     """One open WebSocket that ``upgrade`` asked for: bytes in, the messages of a client out, one after the other."""
 
     def __init__(self, upgrade: Request) -> None:
@@ -76,7 +76,7 @@ def switching(request: Request, headers: Mapping[str, str]) -> Head:
     return Head(0.0, answer.status_code, {"content-type": told["content-type"]}, bytes(answer.body))
 
 
-def message_frames(acts: Iterable[Act]) -> Iterator[WireAct | Tear]:
+def message_frames(acts: Iterable[Act]) -> Iterator[WireAct | SplitWrites]:
     """The acts with events as text frames. A whole response, which has no place on a socket, is an error message."""
     for act in acts:
         match act:

@@ -11,7 +11,7 @@ Take = Callable[[Stamp, bytes], bool]
 
 
 @dataclass(slots=True)
-class Taker:
+class Consumer:
     """Who is given every read; ``done`` when it is ``satisfied`` or nothing more can come."""
 
     take: Take

@@ -19,7 +19,7 @@ TURN_NS: Final = 1_000_000
 """After so long the loop goes on, whether or not there is anything to read."""
 
 
-class Worker(Protocol):
+class PendingReads(Protocol):
     """Who has reads that wait."""
 
     def work(self) -> bool:
@@ -27,7 +27,7 @@ class Worker(Protocol):
         ...
 
 
-class Backlog:
+class DecodeQueue:
     """Whose reads wait to be decoded, on one loop, so that all of them together never keep it from reading.
 
     They take turns, a piece each: one that is flooded delays the others by no more than its own pieces.
@@ -37,7 +37,7 @@ class Backlog:
     def __init__(self, loop: asyncio.AbstractEventLoop, hear: Callable[[], bool] = lambda: True) -> None:
         self._loop = loop
         self._hear = hear
-        self._waiting: deque[Worker] = deque()
+        self._waiting: deque[PendingReads] = deque()
         self._last_ns = 0
         self._due: asyncio.TimerHandle | None = None
 
@@ -46,7 +46,7 @@ class Backlog:
         before, self._last_ns = self._last_ns, at
         return at - before > THICK_NS
 
-    def add(self, worker: Worker, *, soon: bool) -> None:
+    def add(self, worker: PendingReads, *, soon: bool) -> None:
         """Have one who had nothing to decode, and now does, decode: ``soon``, or when more has gathered."""
         self._waiting.append(worker)
         if soon and self._due is not None:

@@ -11,10 +11,10 @@ from collections.abc import Callable, Coroutine
 from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
-from probes.sockets.decode_queue import Backlog
+from probes.sockets.decode_queue import DecodeQueue
 from probes.sockets.linux import RunQueue
 from probes.sockets.receive_timestamps import stamped
-from probes.sockets.uring_reader import Ring
+from probes.sockets.uring_reader import UringReceiver
 
 T = TypeVar("T")
 
@@ -30,7 +30,7 @@ class HasFileno(Protocol):
 FileObject = int | HasFileno
 
 
-class Ear(selectors.DefaultSelector):
+class TimestampedSelector(selectors.DefaultSelector):
     """The selector of the engine's loop.
 
     ``deaf_since_ns`` (monotonic) is the earliest instant at which what is being read now can have become readable.
@@ -108,7 +108,7 @@ class Ear(selectors.DefaultSelector):
         self._queue.close()
 
 
-class Reader(StrEnum):
+class ReaderKind(StrEnum):
     """Who takes from a socket what has come."""
 
     REAL_TIME = "the kernel, in real time"
@@ -117,17 +117,17 @@ class Reader(StrEnum):
 
 
 class EngineLoop(asyncio.SelectorEventLoop):
-    """asyncio's selector loop with an `Ear`; with a `Ring` that reads for it, where the system has one."""
+    """asyncio's selector loop with a `TimestampedSelector`, and a `UringReceiver` where the system has io_uring."""
 
     def __init__(self, *, ringed: bool = True) -> None:
-        self.ear = Ear()
+        self.ear = TimestampedSelector()
         super().__init__(self.ear)
-        self.ring: Ring | None = None
+        self.ring: UringReceiver | None = None
         self._stamped = stamped()
         if ringed:
             with contextlib.suppress(OSError):
-                self.ring = Ring(self)
-        self.backlog = Backlog(self, self.ear.hear if self.ring is None else lambda: False)
+                self.ring = UringReceiver(self)
+        self.backlog = DecodeQueue(self, self.ear.hear if self.ring is None else lambda: False)
 
     def close(self) -> None:
         """As any loop's own."""
@@ -137,21 +137,21 @@ class EngineLoop(asyncio.SelectorEventLoop):
         super().close()
 
 
-def ear(loop: asyncio.AbstractEventLoop) -> Ear | None:
+def ear(loop: asyncio.AbstractEventLoop) -> TimestampedSelector | None:
     """The ear of a loop; None where it is not an `EngineLoop`."""
     return loop.ear if isinstance(loop, EngineLoop) else None
 
 
-def backlog(loop: asyncio.AbstractEventLoop) -> Backlog:
+def backlog(loop: asyncio.AbstractEventLoop) -> DecodeQueue:
     """The backlog of a loop; one for whoever asks where it is not an `EngineLoop`."""
-    return loop.backlog if isinstance(loop, EngineLoop) else Backlog(loop)
+    return loop.backlog if isinstance(loop, EngineLoop) else DecodeQueue(loop)
 
 
-def reader(loop: asyncio.AbstractEventLoop) -> Reader:
+def reader(loop: asyncio.AbstractEventLoop) -> ReaderKind:
     """Who reads sockets on a loop."""
     if not isinstance(loop, EngineLoop) or loop.ring is None:
-        return Reader.LOOP
-    return Reader.REAL_TIME if loop.ring.real_time else Reader.KERNEL
+        return ReaderKind.LOOP
+    return ReaderKind.REAL_TIME if loop.ring.real_time else ReaderKind.KERNEL
 
 
 async def let_others_read() -> None:

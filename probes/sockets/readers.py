@@ -9,7 +9,7 @@ from typing import Final, Protocol
 from probes.sockets.event_loop import EngineLoop, ear
 from probes.sockets.receive_timestamps import ReceiveClock
 from probes.sockets.stamp import Stamp
-from probes.sockets.uring_reader import RingIntake
+from probes.sockets.uring_reader import UringReader
 
 READ_SIZE: Final = 1 << 16
 
@@ -17,7 +17,7 @@ Arrive = Callable[[Stamp, bytes], None]
 """Is given every read, and at the end one without data."""
 
 
-class Intake(Protocol):
+class SocketReader(Protocol):
     """Reads one socket while it listens. ``gathers``: reads are handed over some milliseconds after they were made.
 
     ``fault`` is what the end was, if it was an error.
@@ -46,15 +46,15 @@ class Intake(Protocol):
         """End the connection and close the socket."""
 
 
-def intake(sock: socket.socket, arrive: Arrive) -> Intake:
+def intake(sock: socket.socket, arrive: Arrive) -> SocketReader:
     """The best intake that there is on the running loop: the kernel's own, or one that is told by the loop."""
     loop = asyncio.get_running_loop()
     clock = ReceiveClock(sock)
     ring = loop.ring if isinstance(loop, EngineLoop) and clock.kernel else None
-    return SelectedIntake(sock, clock, arrive) if ring is None else RingIntake(sock, ring, arrive)
+    return SelectorReader(sock, clock, arrive) if ring is None else UringReader(sock, ring, arrive)
 
 
-class SelectedIntake:
+class SelectorReader:
     """Reads when the loop's selector says that there is something; in doubt for as long as the loop was deaf."""
 
     gathers: Final = False
@@ -70,26 +70,26 @@ class SelectedIntake:
         self._listening = False
 
     def listen(self) -> None:
-        """See `Intake`."""
+        """See `SocketReader`."""
         if not self._listening:
             self._loop.add_reader(self._sock, self._receive)
             self._listening = True
 
     def deafen(self) -> None:
-        """See `Intake`."""
+        """See `SocketReader`."""
         if self._listening:
             self._loop.remove_reader(self._sock)
             self._listening = False
             self._left_since = self._deaf_since()
 
     def look(self) -> None:
-        """See `Intake`."""
+        """See `SocketReader`."""
 
     def hasten(self, by: int) -> None:
-        """See `Intake`."""
+        """See `SocketReader`."""
 
     def close(self) -> None:
-        """See `Intake`."""
+        """See `SocketReader`."""
         self.deafen()
         self._sock.close()
 

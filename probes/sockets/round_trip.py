@@ -17,7 +17,7 @@ import time
 from collections import deque
 from typing import Final
 
-from probes.sockets.setup import Step
+from probes.sockets.connection_timing import Step
 from probes.sockets.stamp import Stamp
 from probes.sockets.tcp_info import TcpInfo, read_tcp_info
 

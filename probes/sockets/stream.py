@@ -8,16 +8,16 @@ import time
 from collections import deque
 from typing import Final
 
-from probes.sockets.consumer import Take, Taker
+from probes.sockets.connection_timing import Step, exchanged
+from probes.sockets.consumer import Consumer, Take
 from probes.sockets.errors import broken
 from probes.sockets.event_loop import backlog, ear
 from probes.sockets.read_budget import ReadBudget, ReadBudgetSpent
 from probes.sockets.readers import intake
 from probes.sockets.round_trip import RoundTrips
-from probes.sockets.setup import Step, exchanged
 from probes.sockets.stamp import SEND_NS, Stamp
-from probes.sockets.traffic import Traffic
-from probes.tls.session import Tls
+from probes.sockets.traffic import ConnectionActivity
+from probes.tls.session import TlsSession
 from probes.tls.words import handshake_error
 
 PIECE: Final = 1 << 10
@@ -48,11 +48,11 @@ class Stream:
         self.eof = False
         self.sent: Stamp | None = None
         self.unread = 0
-        self.traffic = Traffic()
+        self.traffic = ConnectionActivity()
         self._sock = sock
         self.round_trips = RoundTrips(sock, connect)
         self._intake = intake(sock, self._arrived)
-        self._tls: Tls | None = None
+        self._tls: TlsSession | None = None
         self._loop = asyncio.get_running_loop()
         self._backlog = backlog(self._loop)
         self._held: deque[tuple[Stamp, bytes]] = deque()  # as they came, in pieces
@@ -61,7 +61,7 @@ class Stream:
         self._deaf = False
         self._error: Exception | None = None
         self._news = asyncio.Event()
-        self._taker: Taker | None = None
+        self._taker: Consumer | None = None
         self._writable = asyncio.Event()
         self._open = True
         self._intake.listen()
@@ -113,7 +113,7 @@ class Stream:
         together some milliseconds later, a piece at a time and in turn with those of others: see `Backlog`. Raises
         ExchangeError, ReadBudgetSpent, and what ``take`` raises.
         """
-        self._taker = taker = Taker(take, self._loop.create_future(), patient)
+        self._taker = taker = Consumer(take, self._loop.create_future(), patient)
         try:
             if self._held or self._received:
                 self._enlist(soon=True)
@@ -163,7 +163,7 @@ class Stream:
 
         Raises HandshakeError, and OSError, ConnectionAbortedError at an early end, and ReadBudgetSpent.
         """
-        tls = Tls(context, host)
+        tls = TlsSession(context, host)
         begun, late = None, 0
         stamp, data = Stamp(time.monotonic_ns()), b""
         try:

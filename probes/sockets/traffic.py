@@ -10,7 +10,7 @@ GOODBYE_NS: Final = 100_000_000
 """What comes so shortly before the end belongs to it: a close_notify, a close frame, a 408."""
 
 
-class Traffic:
+class ConnectionActivity:
     """Notes of one connection, kept by whoever reads and writes it. ``heard``: an answer has begun since it was asked.
 
     Idle time goes on while the machine sleeps, as it does for the server.

@@ -31,7 +31,7 @@ FEW: Final = 4
 Arrive = Callable[[Stamp, bytes], None]
 
 
-class Ring:
+class UringReceiver:
     """Hands each of its intakes what the kernel has read for it, on the loop that it was made on.
 
     The kernel reads in the name of a thread that does nothing else, so that it need not wait until this process is
@@ -44,7 +44,7 @@ class Ring:
         self._loop = loop
         self._uring = Uring()
         self._clock = StampClock()
-        self._intakes: dict[int, RingIntake] = {}
+        self._intakes: dict[int, UringReader] = {}
         self._tags = itertools.count(1)
         self._arrived: deque[tuple[Arrival, Stamp]] = deque()
         self._looked_ns = time.monotonic_ns()
@@ -61,7 +61,7 @@ class Ring:
         self._queued_ns = self._queue.waited_ns()
         loop.add_reader(self._uring.bell, self._rung)
 
-    def join(self, one: "RingIntake") -> int:
+    def join(self, one: "UringReader") -> int:
         """Take in an intake: the tag by which it is known."""
         tag = next(self._tags)
         self._intakes[tag] = one
@@ -178,7 +178,7 @@ class Ring:
             intake.heard(Arrival(tag, b"", None, error.errno or errno.EIO, more=False), Stamp(time.monotonic_ns()))
 
 
-class RingIntake:
+class UringReader:
     """An `Intake` whose socket is read by a ring.
 
     ``armed``: how often the kernel has been asked to read, and when it had begun to, at the latest. Until it has been
@@ -187,7 +187,7 @@ class RingIntake:
 
     gathers: Final = True
 
-    def __init__(self, sock: socket.socket, ring: Ring, arrive: Arrive) -> None:
+    def __init__(self, sock: socket.socket, ring: UringReceiver, arrive: Arrive) -> None:
         self.fault: OSError | None = None
         self.armed = 0, 0
         self._sock = sock

@@ -17,7 +17,7 @@ from probes.stats.sketch import Sketch
 
 
 @dataclass(frozen=True, slots=True)
-class Shift:
+class MedianRatio:
     """Two medians, ``ratio`` = median / ``before``, and where the true one lies with 95 % confidence.
 
     ``low`` and ``high`` are None where either stretch has too few values for an interval (six each).
@@ -39,14 +39,14 @@ class Shift:
         return self.low is not None and self.high is not None and not self.low <= 1 <= self.high
 
 
-def shift(sketch: Sketch, before: Sketch) -> Shift | None:
+def shift(sketch: Sketch, before: Sketch) -> MedianRatio | None:
     """How the median of one distribution stands to that of another; None where either holds nothing."""
     one, other = sketch.quantile(0.5), before.quantile(0.5)
     if one is None or other is None:
         return None
     ends, other_ends = interval(sketch), interval(before)
     if ends is None or other_ends is None:
-        return Shift(one, other)
+        return MedianRatio(one, other)
     down = math.hypot(math.log(one / ends[0]), math.log(other_ends[1] / other))
     up = math.hypot(math.log(ends[1] / one), math.log(other / other_ends[0]))
-    return Shift(one, other, one / other * math.exp(-down), one / other * math.exp(up))
+    return MedianRatio(one, other, one / other * math.exp(-down), one / other * math.exp(up))

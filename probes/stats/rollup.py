@@ -49,7 +49,7 @@ class Extent(NamedTuple):
     high: float
 
 
-class Spot(NamedTuple):
+class RollupKey(NamedTuple):
     """Which rollup: a bucket of a tier, of one endpoint (the row of the store) on one kind of connection.
 
     ``connection`` is ``warm``, ``cold``, or ``none`` of samples that came to no connection.
@@ -133,17 +133,17 @@ class Rollup:
         return sum(count for outcome, count in self.outcomes.items() if outcome in NEVER_SENT)
 
 
-def rolled(samples: Iterable[tuple[int, Sample]], tiers: Iterable[Tier] = TIERS) -> dict[Spot, Rollup]:
+def rolled(samples: Iterable[tuple[int, Sample]], tiers: Iterable[Tier] = TIERS) -> dict[RollupKey, Rollup]:
     """What samples come to, each with the id of its endpoint's row, bucket by bucket."""
     minutes: dict[tuple[int, str, int], list[Sample]] = defaultdict(list)
     for endpoint_id, sample in samples:
         minutes[endpoint_id, sample.connection or "none", bucket_of("minute", sample.started_at)].append(sample)
-    found: dict[Spot, Rollup] = {}
+    found: dict[RollupKey, Rollup] = {}
     wanted = tuple(tiers)
     for (endpoint_id, connection, minute), some in minutes.items():
         one = Rollup.of(some)
         for tier in wanted:
-            spot = Spot(tier, endpoint_id, connection, bucket_of(tier, minute))
+            spot = RollupKey(tier, endpoint_id, connection, bucket_of(tier, minute))
             known = found.get(spot)
             found[spot] = one if known is None else known + one
     return found

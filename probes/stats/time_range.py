@@ -9,7 +9,7 @@ HOURS_FROM_MS: Final = 2 * LENGTH_MS["day"]
 """Longer spans begin and end at full hours: a minute more or less of them tells nothing."""
 
 
-class Span(NamedTuple):
+class TimeRange(NamedTuple):
     """From ``since`` until before ``until``, milliseconds since the epoch."""
 
     since: int
@@ -20,12 +20,12 @@ class Span(NamedTuple):
         """How long it is."""
         return self.until - self.since
 
-    def before(self) -> "Span":
+    def before(self) -> "TimeRange":
         """The span of the same length just before it."""
-        return Span(self.since - self.length_ms, self.since)
+        return TimeRange(self.since - self.length_ms, self.since)
 
 
-class Piece(NamedTuple):
+class BucketRange(NamedTuple):
     """Buckets of one tier that follow each other: those that begin from ``since`` until before ``until``."""
 
     tier: Tier
@@ -33,7 +33,7 @@ class Piece(NamedTuple):
     until: int
 
 
-def finest(span: Span, oldest: Mapping[Tier, int | None]) -> Tier:
+def finest(span: TimeRange, oldest: Mapping[Tier, int | None]) -> Tier:
     """The finest tier worth asking for the whole of a span; ``oldest`` says where each tier begins, None: nowhere."""
     for tier in ("minute", "hour", "day") if span.length_ms <= HOURS_FROM_MS else ("hour", "day"):
         begin, first = oldest.get(tier), oldest.get("day")
@@ -42,26 +42,26 @@ def finest(span: Span, oldest: Mapping[Tier, int | None]) -> Tier:
     return "day"
 
 
-def pieces(span: Span, tier: Tier) -> list[Piece]:
+def pieces(span: TimeRange, tier: Tier) -> list[BucketRange]:
     """The fewest buckets, ``tier`` the finest of them, that cover a span, oldest first and each instant once.
 
     The ends are widened to full buckets of that tier.
     """
-    found: list[Piece] = []
-    for one in _buckets(Span(bucket_of(tier, span.since), span.until), tier):
+    found: list[BucketRange] = []
+    for one in _buckets(TimeRange(bucket_of(tier, span.since), span.until), tier):
         if found and found[-1].tier == one.tier:
-            found[-1] = Piece(one.tier, found[-1].since, one.until)
+            found[-1] = BucketRange(one.tier, found[-1].since, one.until)
         else:
             found.append(one)
     return found
 
 
-def _buckets(span: Span, tier: Tier) -> Iterator[Piece]:
+def _buckets(span: TimeRange, tier: Tier) -> Iterator[BucketRange]:
     """One bucket after the other, each the longest that begins there and ends within the span."""
     at = span.since
     coarser = TIERS[TIERS.index(tier) :]
     while at < span.until:
         fitting = (one for one in reversed(coarser) if bucket_of(one, at) == at and after(one, at) <= span.until)
         longest = next(fitting, tier)
-        yield Piece(longest, at, after(longest, at))
+        yield BucketRange(longest, at, after(longest, at))
         at = after(longest, at)

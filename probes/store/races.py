@@ -10,7 +10,7 @@ from typing import Any, Final
 from probes.race.heat import Heat, LaneResult
 from probes.race.race import Race
 from probes.race.recording import decode, encode
-from probes.race.request import RaceWish
+from probes.race.request import RaceRequest
 from probes.race.to_json import facts_of, verdict_of, wish_of
 from probes.sample import Sample
 from probes.store.problem import StoreProblem
@@ -110,7 +110,7 @@ def load(url: str, number: int) -> Race | None:
     return None
 
 
-def sampled(reader: StoreReader, since_ms: int, vantage: str) -> Iterator[tuple[RaceWish, Sample]]:
+def sampled(reader: StoreReader, since_ms: int, vantage: str) -> Iterator[tuple[RaceRequest, Sample]]:
     """The samples of races at a place whose heats began from ``since_ms`` on, each with its race's wish.
 
     One that cannot be read is said, and left out. Raises StoreProblem.

@@ -42,7 +42,7 @@ ARRIVE: Final = (
     "ON CONFLICT (source, what) DO UPDATE SET last = excluded.last "
     "WHERE CAST(arrival.last AS BIGINT) < CAST(excluded.last AS BIGINT)"
 )
-"""Note that a batch with a `sink.Mark` comes; no row is changed where it, or a later one, came before."""
+"""Note that a batch with a `sink.BatchId` comes; no row is changed where it, or a later one, came before."""
 FORGET: Final = "DELETE FROM arrival WHERE source = :name AND what = 'batch'"
 """Forget the marks of that name: no more will come."""
 

@@ -124,7 +124,7 @@ class AnswerRow(SQLModel, table=True):
 
 
 class _Spot(SQLModel):
-    """The key of a rollup: a bucket of a tier, of one endpoint on one kind of connection (`rollup.Spot`)."""
+    """The key of a rollup: a bucket of a tier, of one endpoint on one kind of connection (`rollup.RollupKey`)."""
 
     tier: str = Field(primary_key=True)
     endpoint_id: int = Field(primary_key=True, foreign_key="endpoint.id")

@@ -15,7 +15,7 @@ _HEARD: Final = 64
 """So many of the first bytes are kept to tell, where the handshake fails, what it was that answered."""
 
 
-class Tls:
+class TlsSession:
     """The client's side of one session. Raises ssl.SSLError for what is not TLS, or not to be trusted.
 
     What must be sent to the other side is to be fetched with `outgoing` while shaking hands; later, what a session

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from probes.outcome import Outcome
+from probes.sockets.connection_timing import ConnectionTiming
 from probes.sockets.idle import Idle
 from probes.sockets.read_budget import ReadBudget
-from probes.sockets.setup import Setup
 from probes.sockets.stamp import Stamp
 from probes.transport.opening import Opening
 from probes.wire.dialect import WireRequest
@@ -25,7 +25,7 @@ class SetupError(Exception):
         self.detail = detail
 
 
-class Body(Protocol):
+class ResponseBody(Protocol):
     """What answers one request, piece by piece."""
 
     @property
@@ -42,7 +42,7 @@ class Body(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class Response:
     """The beginning of a reply. ``head`` is when its head had come.
 
     ``head`` is None where a reply has no head of its own. Header names are in lower case; of a header that came
@@ -51,14 +51,14 @@ class Reply:
 
     status: int
     headers: Mapping[str, str]
-    body: Body
+    body: ResponseBody
     head: Stamp | None
 
 
-class Refused(Exception):  # noqa: N818  # an answer, though not the one hoped for
+class OpeningRefused(Exception):  # noqa: N818  # an answer, though not the one hoped for
     """The server answered the opening of a connection with an HTTP response that says no."""
 
-    def __init__(self, reply: Reply) -> None:
+    def __init__(self, reply: Response) -> None:
         super().__init__(f"HTTP {reply.status}")
         self.reply = reply
 
@@ -98,7 +98,7 @@ class Transport(Protocol):
         """How far the newest opening of a connection came."""
         ...
 
-    async def open(self, wire: WireRequest, budget: ReadBudget) -> Setup | None:
+    async def open(self, wire: WireRequest, budget: ReadBudget) -> ConnectionTiming | None:
         """Open it unless it is open; what that took, or None where a kept connection serves.
 
         ``wire`` says with which headers, where opening takes any. All that is read from now on counts against
@@ -106,7 +106,7 @@ class Transport(Protocol):
         """
         ...
 
-    async def send(self, wire: WireRequest, gate: Gate | None = None) -> Reply:
+    async def send(self, wire: WireRequest, gate: Gate | None = None) -> Response:
         """Send a request on the open connection, once the ``gate`` lets it through.
 
         Raises ExchangeError and ReadBudgetSpent, and ValueError for what must not be sent.

@@ -14,11 +14,11 @@ from urllib.parse import urlsplit
 
 from probes.outcome import Outcome
 from probes.route import AT_PROXY, Proxy, UnixSocket, Via
+from probes.sockets.connection_timing import ConnectionTiming, Step
 from probes.sockets.errors import ExchangeError, lacking, words
 from probes.sockets.event_loop import ear
 from probes.sockets.linux import RunQueue
 from probes.sockets.read_budget import ReadBudget
-from probes.sockets.setup import Setup, Step
 from probes.sockets.stream import Stream
 from probes.sockets.tcp_info import read_tcp_info
 from probes.tls.words import HandshakeError
@@ -69,7 +69,7 @@ async def open_stream(
     budget: ReadBudget,
     via: Via | None = None,
     opening: Opening | None = None,
-) -> tuple[Stream, Setup]:
+) -> tuple[Stream, ConnectionTiming]:
     """A connected stream, ``via`` a proxy or a socket's file where one is given, and what opening it took.
 
     ``opening`` is told how far it has come, for where it fails or is given up. Raises SetupError and ReadBudgetSpent.
@@ -111,7 +111,7 @@ async def _secure(stream: Stream, tls: ssl.SSLContext, host: str) -> Step:
         raise _failure(Outcome.TLS, error) from error
 
 
-async def _connect_to_host(host: str, port: int, where: str = "") -> tuple[socket.socket, Setup]:
+async def _connect_to_host(host: str, port: int, where: str = "") -> tuple[socket.socket, ConnectionTiming]:
     """A socket connected to a host, and what that took. Raises SetupError, whose detail begins with ``where``."""
     addresses, resolution = await _resolve(host, port, where)
     sock, connect = await _connect(addresses, where)
@@ -121,10 +121,10 @@ async def _connect_to_host(host: str, port: int, where: str = "") -> tuple[socke
     except OSError as error:
         sock.close()
         raise _failure(Outcome.CONNECT, error, where) from error
-    return sock, Setup(connect, None if _is_address(host) else resolution, address=address)
+    return sock, ConnectionTiming(connect, None if _is_address(host) else resolution, address=address)
 
 
-async def _connect_to_file(path: str) -> tuple[socket.socket, Setup]:
+async def _connect_to_file(path: str) -> tuple[socket.socket, ConnectionTiming]:
     """A socket connected to a socket's file on this machine, and what that took. Raises SetupError.
 
     The connection is there when the call returns. Where the server's queue is full, Linux says that it would block, and
@@ -137,7 +137,7 @@ async def _connect_to_file(path: str) -> tuple[socket.socket, Setup]:
         while True:
             try:
                 sock.connect(path)
-                return sock, Setup(Step(start, time.monotonic_ns(), doubt), address=path)
+                return sock, ConnectionTiming(Step(start, time.monotonic_ns(), doubt), address=path)
             except BlockingIOError:
                 asked = time.monotonic_ns()
                 await asyncio.sleep(ASK_AGAIN_S)

@@ -12,12 +12,12 @@ from probes.transport.connect import is_encrypted
 def transport_to(base_url: str, tls: ssl.SSLContext | None, via: Via | None = None) -> Transport:
     """A transport, not yet open: a WebSocket for ``ws`` and ``wss``, else HTTP. Each is imported where it is wanted."""
     if base_url.startswith(("ws://", "wss://")):
-        from probes.transport.websocket import WebSocket
+        from probes.transport.websocket import WebSocketConnection
 
-        return WebSocket(base_url, tls, via)
-    from probes.transport.http import Connection
+        return WebSocketConnection(base_url, tls, via)
+    from probes.transport.http import HttpConnection
 
-    return Connection(base_url, tls, via)
+    return HttpConnection(base_url, tls, via)
 
 
 def transport_of(endpoint: Endpoint, contexts: TlsContexts) -> Transport:

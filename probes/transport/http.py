@@ -6,16 +6,16 @@ import httpx
 
 from probes.outcome import Outcome
 from probes.route import Proxy, Via
+from probes.sockets.connection_timing import ConnectionTiming
 from probes.sockets.consumer import Take
 from probes.sockets.errors import ExchangeError
 from probes.sockets.event_loop import let_others_read
 from probes.sockets.idle import Idle
 from probes.sockets.read_budget import ReadBudget
-from probes.sockets.setup import Setup
 from probes.sockets.stamp import Stamp
 from probes.sockets.stream import Stream
 from probes.tls.words import HTTP2_ONLY, wants_http2
-from probes.transport.base import Gate, Reply
+from probes.transport.base import Gate, Response
 from probes.transport.connect import open_stream, peer_of
 from probes.transport.http1 import ResponseParser, request_bytes
 from probes.transport.opening import Opening
@@ -23,7 +23,7 @@ from probes.transport.proxy import authorization, authorized, refusal_of_forward
 from probes.wire.dialect import WireRequest
 
 
-class Body(httpx.AsyncByteStream):
+class HttpBody(httpx.AsyncByteStream):
     """A response's body; `each` keeps what httpx would lose: when each piece reached the process.
 
     ``head`` is when the head had come, and with it ``first``.
@@ -67,7 +67,7 @@ class Body(httpx.AsyncByteStream):
             self._parser.close()
 
 
-class Connection(httpx.AsyncBaseTransport):
+class HttpConnection(httpx.AsyncBaseTransport):
     """One HTTP/1.1 connection to one origin, without a pool: a `probes.transport.base.Transport`.
 
     No redirect is followed. ``via`` is the proxy or the socket's file it goes through, if any. Raises ValueError for an
@@ -116,7 +116,7 @@ class Connection(httpx.AsyncBaseTransport):
         """How far the newest opening of a connection came."""
         return self._opening
 
-    async def open(self, wire: WireRequest, budget: ReadBudget) -> Setup | None:
+    async def open(self, wire: WireRequest, budget: ReadBudget) -> ConnectionTiming | None:
         """Open it unless it is open; what that took, or None where a kept connection serves.
 
         Raises SetupError and ReadBudgetSpent.
@@ -129,7 +129,7 @@ class Connection(httpx.AsyncBaseTransport):
         self._stream, setup = await open_stream(*self._peer, budget, self._via, self._opening)
         return setup
 
-    async def send(self, wire: WireRequest, gate: Gate | None = None) -> Reply:
+    async def send(self, wire: WireRequest, gate: Gate | None = None) -> Response:
         """Send a request on the open connection once the ``gate`` lets it through; only the reply's head is read.
 
         Raises ExchangeError and ReadBudgetSpent, and ValueError for a request that must not be sent.
@@ -145,8 +145,8 @@ class Connection(httpx.AsyncBaseTransport):
         response = await self._client.send(request, stream=True)
         await let_others_read()
         headers = {name.lower(): value for name, value in response.headers.items()}
-        body: Body = response.extensions["body"]
-        return Reply(response.status_code, headers, body, body.head)
+        body: HttpBody = response.extensions["body"]
+        return Response(response.status_code, headers, body, body.head)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """The transport's side of httpx: write the request, read the response's head."""
@@ -182,7 +182,7 @@ class Connection(httpx.AsyncBaseTransport):
             raise no
         if wants_http2(parser.status, parser.headers):
             raise ExchangeError(Outcome.PROTOCOL, f"{HTTP2_ONLY} (HTTP {parser.status})")
-        body = Body(self._stream, parser, first, at)
+        body = HttpBody(self._stream, parser, first, at)
         # httpx would send a cookie with every later request, and keep all there ever were
         headers = [(name, value) for name, value in parser.headers if name.lower() != b"set-cookie"]
         return httpx.Response(parser.status, headers=headers, stream=body, extensions={"body": body})

@@ -4,10 +4,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from probes.endpoint import Endpoint
-from probes.events import Trouble
+from probes.events import Failure
 from probes.outcome import SET_UP, Outcome
 from probes.route import BEYOND_PROXY, ignored_proxy, ignored_words
-from probes.sockets.setup import Setup
+from probes.sockets.connection_timing import ConnectionTiming
 
 
 @dataclass(slots=True)
@@ -18,15 +18,15 @@ class Opening:
     """
 
     step: Literal["connect", "proxy", "tls", "upgrade", "done"] = "connect"
-    setup: Setup | None = None
+    setup: ConnectionTiming | None = None
     where: str = ""
 
-    def late(self, late: Trouble) -> Trouble:
+    def late(self, late: Failure) -> Failure:
         """A time-out in the words of the step that was waited for; of the TLS handshake it is a failure of that."""
         phase, _, passed = late.detail.partition(": ")
         match self.step:
             case "tls":
-                return Trouble(Outcome.TLS, f"the handshake has not ended: {passed}")
+                return Failure(Outcome.TLS, f"the handshake has not ended: {passed}")
             case "proxy":
                 return replace(late, detail=f"{phase}: {BEYOND_PROXY}{passed}")
             case "upgrade":
@@ -35,7 +35,7 @@ class Opening:
                 return replace(late, detail=f"{phase}: {self.where}{passed}")
 
 
-def unopened(trouble: Trouble, opening: Opening, endpoint: Endpoint) -> Trouble:
+def unopened(trouble: Failure, opening: Opening, endpoint: Endpoint) -> Failure:
     """The trouble of a probe whose connection did not come about: at which step, and whether a proxy would help."""
     if trouble.outcome is Outcome.TIMEOUT:
         trouble = opening.late(trouble)

@@ -9,8 +9,8 @@ from typing import Final
 
 from probes.outcome import Outcome
 from probes.route import AT_PROXY, BEYOND_PROXY, Proxy, Via
+from probes.sockets.connection_timing import Step, exchanged
 from probes.sockets.errors import ExchangeError
-from probes.sockets.setup import Step, exchanged
 from probes.sockets.stamp import Stamp
 from probes.sockets.stream import Stream
 from probes.text import line
@@ -52,7 +52,7 @@ async def open_tunnel(stream: Stream, proxy: Proxy, host: str, port: int) -> Ste
     """
     try:
         if proxy.kind == "socks5":
-            return await _socks5(Exactly(stream), proxy, host, port)
+            return await _socks5(ExactReader(stream), proxy, host, port)
         return await _http_connect(stream, proxy, host, port)
     except ExchangeError as error:
         ours = error.outcome is Outcome.OWN_FAULT
@@ -122,7 +122,7 @@ async def _http_connect(stream: Stream, proxy: Proxy, host: str, port: int) -> S
     return exchanged(sent or stamp, stamp)
 
 
-class Exactly:
+class ExactReader:
     """A stream read by so many bytes at a time.
 
     ``begun`` is when the first message went out, ``late`` how long (ns) this side took to answer since then.
@@ -160,7 +160,7 @@ class Exactly:
         return not self._left
 
 
-async def _socks5(peer: Exactly, proxy: Proxy, host: str, port: int) -> Step:
+async def _socks5(peer: ExactReader, proxy: Proxy, host: str, port: int) -> Step:
     """SOCKS5 (RFC 1928), with a user and password (RFC 1929) where there are any. The proxy resolves the name."""
     methods = [_NO_AUTHENTICATION] if proxy.credentials is None else [_NO_AUTHENTICATION, _BY_PASSWORD]
     await peer.write(bytes([_SOCKS, len(methods), *methods]))

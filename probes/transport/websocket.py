@@ -16,25 +16,25 @@ from typing import Final
 
 from websockets.client import ClientProtocol
 from websockets.frames import CTRL_OPCODES, Frame, Opcode
-from websockets.http11 import Response
+from websockets.http11 import Response as HandshakeResponse
 from websockets.protocol import State
 from websockets.uri import parse_uri
 
 from probes.events import EVENT_LIMIT
 from probes.outcome import Outcome
 from probes.route import Via
-from probes.sockets.consumer import Take, Taker
+from probes.sockets.connection_timing import ConnectionTiming, Step, exchanged
+from probes.sockets.consumer import Consumer, Take
 from probes.sockets.errors import ExchangeError
 from probes.sockets.idle import Idle
 from probes.sockets.read_budget import ReadBudget, ReadBudgetSpent
-from probes.sockets.setup import Setup, Step, exchanged
 from probes.sockets.stamp import Stamp
 from probes.sockets.stream import Stream
 from probes.text import line
 from probes.tls.words import not_http1
-from probes.transport.base import Gate, Refused, Reply, SetupError
+from probes.transport.base import Gate, OpeningRefused, Response, SetupError
 from probes.transport.connect import open_stream, peer_of
-from probes.transport.http import Body
+from probes.transport.http import HttpBody
 from probes.transport.http1 import ResponseParser
 from probes.transport.opening import Opening
 from probes.transport.proxy import authorized
@@ -82,7 +82,7 @@ class Incoming:
         self._protocol = protocol
         self._message = bytearray()
         self._early: list[tuple[Stamp, bytes]] | None = None
-        self._taker: Taker | None = None
+        self._taker: Consumer | None = None
         self._unsent = bytearray()
         self._writing = asyncio.Lock()
         self._answering: asyncio.Task[None] | None = None
@@ -120,7 +120,7 @@ class Incoming:
 
         Raises ExchangeError, ReadBudgetSpent, and what ``take`` raises.
         """
-        self._taker = taker = Taker(take, asyncio.get_running_loop().create_future())
+        self._taker = taker = Consumer(take, asyncio.get_running_loop().create_future())
         early, self._early = self._early or [], None
         try:
             for stamp, message in early:
@@ -179,7 +179,7 @@ class Incoming:
                     await self._stream.write(data)
 
 
-class WebSocket:
+class WebSocketConnection:
     """One WebSocket to one URL; a `probes.transport.base.Transport`. Opening it takes the headers of the request.
 
     ``via`` is the proxy or the socket's file it goes through, if any. Raises ValueError for an encrypted address
@@ -238,7 +238,7 @@ class WebSocket:
         """How far the newest opening of a connection came."""
         return self._opening
 
-    async def open(self, wire: WireRequest, budget: ReadBudget) -> Setup | None:
+    async def open(self, wire: WireRequest, budget: ReadBudget) -> ConnectionTiming | None:
         """Open and upgrade it unless it is open; what that took, or None where a kept socket serves.
 
         Raises SetupError, Refused and ReadBudgetSpent.
@@ -261,7 +261,7 @@ class WebSocket:
         self._listening = asyncio.create_task(self._incoming.listen())
         return replace(setup, upgrade=upgrade)
 
-    async def send(self, wire: WireRequest, gate: Gate | None = None) -> Reply:
+    async def send(self, wire: WireRequest, gate: Gate | None = None) -> Response:
         """Send the request as one text frame. The headers are those of the upgrade, once. Raises ExchangeError."""
         if gate is not None:
             await gate()
@@ -270,7 +270,7 @@ class WebSocket:
         self._sent = None
         self._sent = await self._incoming.ask(wire.body)
         headers, self._headers = self._headers, {}
-        return Reply(101, headers, self._incoming, None)
+        return Response(101, headers, self._incoming, None)
 
     def drop(self) -> None:
         """Close the socket at once, if one is open."""
@@ -297,14 +297,14 @@ class WebSocket:
             if len(answer) > UPGRADE_LIMIT:
                 raise ReadBudgetSpent(f"a flood: an answer to the upgrade of more than {UPGRADE_LIMIT >> 10} KiB")
             if _NO_UPGRADE.match(answer):
-                raise Refused(await _refusal(stream, came, bytes(answer)))
+                raise OpeningRefused(await _refusal(stream, came, bytes(answer)))
             if not answer:
                 raise ExchangeError(Outcome.CUT, "the connection closed before a response")
             if data:
                 protocol.receive_data(data)
             else:
                 protocol.receive_eof()
-        answers = [one for one in protocol.events_received() if isinstance(one, Response)]
+        answers = [one for one in protocol.events_received() if isinstance(one, HandshakeResponse)]
         headers = {name.lower(): value for one in answers for name, value in one.headers.raw_items()}
         if protocol.handshake_exc is not None:
             if (told := not_http1(bytes(answer))) is not None:
@@ -317,7 +317,7 @@ class WebSocket:
         return exchanged(sent or came, last)
 
 
-async def _refusal(stream: Stream, stamp: Stamp, data: bytes) -> Reply:
+async def _refusal(stream: Stream, stamp: Stamp, data: bytes) -> Response:
     """The HTTP response in place of an upgrade, of which ``data`` has come; only its head is waited for.
 
     Raises ExchangeError and ReadBudgetSpent.
@@ -330,7 +330,7 @@ async def _refusal(stream: Stream, stamp: Stamp, data: bytes) -> Reply:
             parser.close()
         body = parser.feed(data)
     headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in parser.headers}
-    return Reply(parser.status, headers, Body(stream, parser, body, stamp), stamp)
+    return Response(parser.status, headers, HttpBody(stream, parser, body, stamp), stamp)
 
 
 def _end(protocol: ClientProtocol) -> ExchangeError:

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint
-from probes.events import End, Event, Finish, HiddenReasoning, Kind, Output, Served, Trouble, Usage
+from probes.events import Event, Failure, Finish, HiddenReasoning, Kind, Output, ServedBy, StreamEnd, Usage
 from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.text import line
@@ -68,15 +68,15 @@ class Wire:
         request = json_request(endpoint, "/messages", body, headers)
         return _fast(request) if endpoint.body.get("speed") == "fast" else request
 
-    def reader(self) -> "MessageReader":
+    def reader(self) -> "MessagesReader":
         """A fresh decoder for one 200 response."""
-        return MessageReader()
+        return MessagesReader()
 
     def response_events(self, headers: Mapping[str, str]) -> Iterable[Event]:
         """The request's id, to quote to support. Header names are lower case."""
         return served_request(headers)
 
-    def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Trouble:
+    def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
         """What a response that is not a 200 means. ``body`` may be cut, empty, HTML or not text at all.
 
         A 429 with a fast-mode limit of 0 is no rate limit: the organisation may not use fast mode, and waiting does
@@ -90,7 +90,7 @@ class Wire:
         return replace(found, outcome=Outcome.QUOTA, detail=detail)
 
 
-class MessageReader(SseReader):
+class MessagesReader(SseReader):
     """One response's decoder. Text is as sent, not yet safe to show.
 
     A delta holds several tokens and no event tells the running count, so `Output` has none. A block of thinking without
@@ -100,7 +100,7 @@ class MessageReader(SseReader):
 
     def __init__(self) -> None:
         super().__init__()
-        self._served = Served()
+        self._served = ServedBy()
         self._input: dict[str, int] = {}
         self._finished = False
         self._thinking: Literal["shown", "hidden"] | None = None
@@ -131,7 +131,7 @@ class MessageReader(SseReader):
             self._finished = self._finished or bool(reason)
             return [*finish, *self._say_served({}, usage), *self._counted(usage, final=True)]
         if sort == "message_stop":
-            return [End()]
+            return [StreamEnd()]
         return []  # ping, and whatever else is to come: clients must ignore it
 
     def _piece(self, part: dict[str, Any]) -> list[Event]:
@@ -145,12 +145,12 @@ class MessageReader(SseReader):
         self._thinking = "shown"
         return [Output(kind, text, raw=raw_reasoning(self._served.model))]
 
-    def _verdict(self) -> End | Trouble:
+    def _verdict(self) -> StreamEnd | Failure:
         if not self._begun and (instead := trouble_instead(self._decoder.stray)):
             return instead
         if self._finished:  # nothing but the marker comes after it
-            return End("the response ended without message_stop")
-        return Trouble(
+            return StreamEnd("the response ended without message_stop")
+        return Failure(
             Outcome.CUT, f"the stream ended {'without message_stop' if self._begun else 'before its first record'}"
         )
 
@@ -179,7 +179,7 @@ class MessageReader(SseReader):
             for one in (word(message.get("model")), _tier(usage), word(message.get("id")))
         )
         old = self._served
-        self._served = Served(model or old.model, tier or old.tier, None, old.request_id or called)
+        self._served = ServedBy(model or old.model, tier or old.tier, None, old.request_id or called)
         return [] if self._served == old else [self._served]
 
 

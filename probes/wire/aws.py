@@ -50,7 +50,7 @@ class AwsKeys:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundCredentials:
     """The keys, botocore's session and credentials they came from, and botocore's own copy of them."""
 
     session: Any
@@ -98,9 +98,9 @@ class AwsCredentials:
     """
 
     def __init__(self) -> None:
-        self._found: Found | None = None
+        self._found: FoundCredentials | None = None
         self._fresh_until = 0.0
-        self._asking: Future[Found] | None = None
+        self._asking: Future[FoundCredentials] | None = None
 
     async def signer(self, service: str, url: str) -> AwsSigner:
         """What signs requests to a URL for a service. Raises KeyMissing, with what to do about it."""
@@ -140,21 +140,21 @@ def region_of(url: str) -> str | None:
     return next((label for label in host.split(".") if _REGION.fullmatch(label)), None)
 
 
-def _in_thread(before: Found | None) -> "Future[Found]":
+def _in_thread(before: FoundCredentials | None) -> "Future[FoundCredentials]":
     """Find credentials in a daemon thread: a service that never answers must not keep inftop from ending."""
-    future: Future[Found] = Future()
+    future: Future[FoundCredentials] = Future()
     threading.Thread(target=partial(_work, future, before), name="aws credentials", daemon=True).start()
     return future
 
 
-def _work(future: "Future[Found]", before: Found | None) -> None:
+def _work(future: "Future[FoundCredentials]", before: FoundCredentials | None) -> None:
     try:
         future.set_result(_look_up(before))
     except Exception as error:  # whatever it is, who asked must be told
         future.set_exception(error)
 
 
-def _look_up(before: Found | None) -> Found:
+def _look_up(before: FoundCredentials | None) -> FoundCredentials:
     """The credentials there are now, from where those ``before`` came. Raises KeyMissing."""
     try:
         from botocore.exceptions import BotoCoreError
@@ -177,4 +177,4 @@ def _look_up(before: Found | None) -> Found:
     keys = AwsKeys(Secret(held.access_key), Secret(held.secret_key), token, region)
     for secret in (keys.access_key, keys.secret_key, token):
         _ = secret and secret.redaction  # a long token's takes tens of milliseconds: made here, off the loop
-    return Found(session, source, held, keys)
+    return FoundCredentials(session, source, held, keys)

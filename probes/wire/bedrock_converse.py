@@ -13,13 +13,13 @@ from urllib.parse import quote
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint
-from probes.events import End, Event, Finish, HiddenReasoning, Kind, Output, Served, Trouble, Usage
+from probes.events import Event, Failure, Finish, HiddenReasoning, Kind, Output, ServedBy, StreamEnd, Usage
 from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.text import line
 from probes.wire.dialect import WireRequest
 from probes.wire.errors.response_error import trouble, trouble_inside, trouble_instead
-from probes.wire.framing.event_stream import BrokenFrame, EventStreamDecoder, Frame
+from probes.wire.framing.event_stream import BrokenFrame, EventFrame, EventStreamDecoder
 from probes.wire.framing.json_values import count, mapping, object_in, parsed, text_in, word
 from probes.wire.framing.record_reader import RecordReader
 from probes.wire.http_request import bearer, json_request, served_request
@@ -83,7 +83,7 @@ class Wire:
         """The request's id, to quote to support. Header names are lower case."""
         return served_request(headers)
 
-    def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Trouble:
+    def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
         """What a response that is not a 200 means: a header names the exception, the body has its message."""
         name = headers.get("x-amzn-errortype", "").partition(":")[0]
         try:
@@ -95,7 +95,7 @@ class Wire:
         return _named(trouble(status, headers, body), name)
 
 
-class EventReader(RecordReader[Frame | BrokenFrame]):
+class EventReader(RecordReader[EventFrame | BrokenFrame]):
     """One response's decoder: a reason to stop, then the usage. Text is as sent, not yet safe to show."""
 
     _decoder: EventStreamDecoder
@@ -106,17 +106,17 @@ class EventReader(RecordReader[Frame | BrokenFrame]):
         self._reasoning_shown = False
         self._silent = 0
 
-    def _events(self, frame: Frame | BrokenFrame) -> list[Event]:
+    def _events(self, frame: EventFrame | BrokenFrame) -> list[Event]:
         if isinstance(frame, BrokenFrame):
             return [self._broken(frame)]
         self._begun = True
         events = self._said(frame)
         self._silent += not events
         if self._silent > SILENT_FRAMES:  # an empty one costs as much to read as any, and only events are budgeted
-            return [Trouble(Outcome.PROTOCOL, f"a flood: over {SILENT_FRAMES:,} frames that say nothing")]
+            return [Failure(Outcome.PROTOCOL, f"a flood: over {SILENT_FRAMES:,} frames that say nothing")]
         return events
 
-    def _said(self, frame: Frame) -> list[Event]:
+    def _said(self, frame: EventFrame) -> list[Event]:
         """The events of a whole frame."""
         try:
             record = parsed(frame.payload.decode()) if frame.payload else {}
@@ -142,7 +142,7 @@ class EventReader(RecordReader[Frame | BrokenFrame]):
             return [Finish(line(reason, 100))]
         if name == "metadata":
             events: list[Event] = [*self._say_served(record), *_usage(mapping(record.get("usage")))]
-            return [*events, End()] if self._finish is not None else events
+            return [*events, StreamEnd()] if self._finish is not None else events
         return []
 
     def _hidden_reasoning(self, content: dict[str, Any]) -> list[Event]:
@@ -154,19 +154,19 @@ class EventReader(RecordReader[Frame | BrokenFrame]):
         hidden, self._reasoning_shown = not self._reasoning_shown, False
         return [HiddenReasoning()] if hidden else []
 
-    def _verdict(self) -> End | Trouble:
+    def _verdict(self) -> StreamEnd | Failure:
         rest = self._decoder.rest
         if not self._begun and (instead := _instead(rest)):
             return instead
         if self._finish is not None and not rest:
-            return End("the response ended without metadata")
+            return StreamEnd("the response ended without metadata")
         begun = "without a reason to stop" if self._begun else "before its first event"
-        return Trouble(Outcome.CUT, f"the stream ended {'inside a frame' if rest else begun}")
+        return Failure(Outcome.CUT, f"the stream ended {'inside a frame' if rest else begun}")
 
-    def _broken(self, frame: BrokenFrame) -> Trouble:
+    def _broken(self, frame: BrokenFrame) -> Failure:
         """What is no frame: another answer than a stream, where it is the first; else a broken one."""
         instead = None if self._begun else _instead(frame.data)
-        return instead or Trouble(Outcome.PROTOCOL, frame.why)
+        return instead or Failure(Outcome.PROTOCOL, frame.why)
 
     def _say_served(self, record: dict[str, Any]) -> list[Event]:
         """The tier, and the model that a prompt router chose."""
@@ -175,15 +175,15 @@ class EventReader(RecordReader[Frame | BrokenFrame]):
         if latency and latency != "standard":
             tier = latency
         routed = word(mapping(mapping(record.get("trace")).get("promptRouter")).get("invokedModelId"))
-        served = Served(line(routed, 200) if routed else None, line(tier, 200) if tier else None)
-        return [] if served == Served() else [served]
+        served = ServedBy(line(routed, 200) if routed else None, line(tier, 200) if tier else None)
+        return [] if served == ServedBy() else [served]
 
 
-def _no_record(why: str, frame: Frame) -> Trouble:
-    return Trouble(Outcome.PROTOCOL, line(f"{why}: {frame.payload[:200].decode('utf-8', 'replace')}"))
+def _no_record(why: str, frame: EventFrame) -> Failure:
+    return Failure(Outcome.PROTOCOL, line(f"{why}: {frame.payload[:200].decode('utf-8', 'replace')}"))
 
 
-def _instead(data: bytes) -> Trouble | None:
+def _instead(data: bytes) -> Failure | None:
     """What it means that text stands where a stream should be; None for what is no text."""
     return trouble_instead(data) if data.lstrip()[:1] in {b"{", b"[", b"<"} else None
 
@@ -210,13 +210,13 @@ def _usage(counts: dict[str, Any]) -> list[Event]:
     return [] if found == Usage() else [found]
 
 
-def _told(name: str, record: dict[str, Any]) -> Trouble:
+def _told(name: str, record: dict[str, Any]) -> Failure:
     """The trouble that an exception in the stream tells."""
     said = word(record.get("message")) or word(record.get("originalMessage")) or ""
     return _named(trouble_inside({"error": {"message": said, "type": name}}), name)
 
 
-def _named(found: Trouble, name: str) -> Trouble:
+def _named(found: Failure, name: str) -> Failure:
     """``found`` made exact by an exception's name. Throttled by the day is a quota: waiting a minute is no help."""
     outcome = _EXCEPTIONS.get(name.lower().removesuffix("exception"), found.outcome)
     if outcome is Outcome.RATE_LIMITED and _PER_DAY.search(found.detail):

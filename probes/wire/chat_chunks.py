@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from probes.events import End, Event, Finish, HiddenReasoning, Kind, Output, Queued, Served, Trouble
+from probes.events import Event, Failure, Finish, HiddenReasoning, Kind, Output, Queued, ServedBy, StreamEnd
 from probes.outcome import Outcome
 from probes.text import line
 from probes.wire.chat_usage import times_of, usage_of
@@ -44,7 +44,7 @@ class ChunkReader(SseReader):
         super().__init__()
         self._finish: str | None = None
         self._named: tuple[object, ...] = ()
-        self._served = Served()
+        self._served = ServedBy()
         self._repetition = Repetition()
         self._queued = 0
 
@@ -58,19 +58,19 @@ class ChunkReader(SseReader):
         self._queued += new
         return [*[Queued()] * new, *events] if new else events
 
-    def _verdict(self) -> End | Trouble:
+    def _verdict(self) -> StreamEnd | Failure:
         """An answer with a finish reason is whole without a ``[DONE]``: not every look-alike sends one."""
         instead = trouble_instead(self._decoder.stray)
         if instead and (instead.outcome is not Outcome.PROTOCOL or not self._begun):
             return instead
         if self._finish is not None:
-            return End("the response ended without [DONE]")
+            return StreamEnd("the response ended without [DONE]")
         begun = "without a finish reason or [DONE]" if self._begun else "before its first record"
-        return Trouble(Outcome.CUT, f"the stream ended {begun}")
+        return Failure(Outcome.CUT, f"the stream ended {begun}")
 
     def _events(self, sse: SseEvent) -> list[Event]:
         if not sse.data.startswith("{") and sse.data.strip() == "[DONE]":
-            return [End()]
+            return [StreamEnd()]
         if sse.name:
             return super()._events(sse)
         if (again := self._repetition.output(sse.data)) is not None:
@@ -80,7 +80,7 @@ class ChunkReader(SseReader):
         return events
 
     def _record(self, record: dict[str, Any], name: str) -> list[Event]:
-        """The events of one record, a `Trouble` last."""
+        """The events of one record, a `Failure` last."""
         choice = _first_choice(objects_in(record, "choices"))
         groq = mapping(record["x_groq"]) if "x_groq" in record else _NOTHING
         events = self._say_served(record, groq)
@@ -108,7 +108,7 @@ class ChunkReader(SseReader):
         elif name == "error" or is_error(record):
             events.append(trouble_inside(record))
         elif finish == "error":  # OpenRouter, should it ever come without the error record
-            events.append(Trouble(Outcome.STREAM_ERROR, "finish reason: error"))
+            events.append(Failure(Outcome.STREAM_ERROR, "finish reason: error"))
         return events
 
     def _say_served(self, record: dict[str, Any], groq: dict[str, Any]) -> list[Event]:
@@ -121,7 +121,7 @@ class ChunkReader(SseReader):
         self._named = named
         model, tier, by, request_id, build = (line(known, 200) if (known := word(one)) else None for one in named)
         old = self._served
-        self._served = Served(
+        self._served = ServedBy(
             model or old.model, tier or old.tier, by or old.by, old.request_id or request_id, build or old.fingerprint
         )
         return [] if self._served == old else [self._served]

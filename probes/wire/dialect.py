@@ -12,7 +12,7 @@ from probes.conversation import Conversation
 from probes.endpoint import Endpoint
 from probes.events import (
     Event,
-    Trouble,
+    Failure,
 )
 from probes.keys.secret import Secret
 
@@ -32,14 +32,14 @@ class WireRequest:
 
 
 class StreamReader(Protocol):
-    """One response's decoder: bytes in, events out, in order. Never raises on bad input: it yields `Trouble`."""
+    """One response's decoder: bytes in, events out, in order. Never raises on bad input: it yields `Failure`."""
 
     def feed(self, data: bytes) -> Iterable[Event]:
         """The events that ``data``, the next bytes of the body, completes. Bytes may be cut anywhere."""
         ...
 
     def close(self) -> Iterable[Event]:
-        """The events left over at the end of the body; `Trouble` (cut) where the terminal marker is missing."""
+        """The events left over at the end of the body; `Failure` (cut) where the terminal marker is missing."""
         ...
 
 
@@ -60,6 +60,6 @@ class Dialect(Protocol):
         """What a 200 response's headers say: `Served`, `ServerTimes`. Header names are lower case."""
         ...
 
-    def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Trouble:
+    def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
         """What a response that is not a 200 means. ``body`` may be cut, empty, HTML or not text at all."""
         ...

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint
-from probes.events import End, Event, Finish, Kind, Output, Served, Trouble, Usage
+from probes.events import Event, Failure, Finish, Kind, Output, ServedBy, StreamEnd, Usage
 from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.text import line
@@ -63,9 +63,9 @@ class Wire:
     def response_events(self, headers: Mapping[str, str]) -> Iterable[Event]:
         """The tier that served. Header names are lower case; the request's id comes in the body."""
         tier = headers.get(_TIER_HEADER)
-        return [Served(tier=line(tier, 200))] if tier else []
+        return [ServedBy(tier=line(tier, 200))] if tier else []
 
-    def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Trouble:
+    def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
         """What a response that is not a 200 means. ``body`` may be cut, empty, HTML or not text at all."""
         return trouble(status, headers, body)
 
@@ -80,7 +80,7 @@ class ContentReader(SseReader):
 
     def __init__(self) -> None:
         super().__init__(bare_json=True)
-        self._served = Served()
+        self._served = ServedBy()
         self._counts: dict[str, int] = {}
         self._finish: str | None = None
 
@@ -105,20 +105,20 @@ class ContentReader(SseReader):
         feedback = mapping(record.get("promptFeedback"))
         if blocked := word(feedback.get("blockReason")):
             why = word(feedback.get("blockReasonMessage"))
-            events.append(Trouble(Outcome.REFUSED, line(f"prompt blocked: {blocked}{f': {why}' if why else ''}")))
+            events.append(Failure(Outcome.REFUSED, line(f"prompt blocked: {blocked}{f': {why}' if why else ''}")))
         return events
 
-    def _verdict(self) -> End | Trouble:
+    def _verdict(self) -> StreamEnd | Failure:
         stray = self._decoder.stray
         if stray.lstrip()[:1] in {b"{", b"["}:
             said = line(stray.decode("utf-8", "replace"))
-            return Trouble(Outcome.STREAM_ERROR, line(f"JSON cut short where a record should be: {said}"))
+            return Failure(Outcome.STREAM_ERROR, line(f"JSON cut short where a record should be: {said}"))
         if not self._begun and (instead := trouble_instead(stray)):
             return instead
         if self._finish is not None:
-            return End()
+            return StreamEnd()
         begun = "without a finish reason" if self._begun else "before its first record"
-        return Trouble(Outcome.CUT, f"the stream ended {begun}")
+        return Failure(Outcome.CUT, f"the stream ended {begun}")
 
     def _count(self, usage: dict[str, Any]) -> set[str]:
         """Take over the counts of one record, which are cumulative; the names of those it had."""
@@ -138,7 +138,7 @@ class ContentReader(SseReader):
 
     def _say_served(self, record: dict[str, Any]) -> list[Event]:
         model, called = word(record.get("modelVersion")), word(record.get("responseId"))
-        served = Served(
+        served = ServedBy(
             model=line(model, 200) if model else self._served.model,
             request_id=self._served.request_id or (line(called, 200) if called else None),
         )

@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode
 
 from probes import __version__
 from probes.endpoint import Endpoint, merged
-from probes.events import Served
+from probes.events import ServedBy
 from probes.keys.secret import Secret
 from probes.text import line
 from probes.wire.dialect import WireRequest
@@ -53,7 +53,7 @@ def bearer(key: Secret | None) -> dict[str, str]:
     return {} if key is None else {"authorization": f"Bearer {key.reveal()}"}
 
 
-def served_request(headers: Mapping[str, str]) -> list[Served]:
+def served_request(headers: Mapping[str, str]) -> list[ServedBy]:
     """The request's id, where a response's headers (names in lower case) hold one."""
     found = next((value for name in REQUEST_IDS if (value := headers.get(name))), None)
-    return [Served(request_id=line(found, 200))] if found else []
+    return [ServedBy(request_id=line(found, 200))] if found else []

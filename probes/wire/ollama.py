@@ -9,7 +9,7 @@ from typing import Any
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint
-from probes.events import End, Event, Finish, Kind, Output, Served, ServerTimes, Trouble, Usage
+from probes.events import Event, Failure, Finish, Kind, Output, ServedBy, ServerTimes, StreamEnd, Usage
 from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.text import line
@@ -50,7 +50,7 @@ class Wire:
         """The request's id, where something in front of the server gave it one. Header names are lower case."""
         return served_request(headers)
 
-    def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Trouble:
+    def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
         """What a response that is not a 200 means: ``{"error": "text"}``, or what a proxy made of it."""
         return trouble(status, headers, body)
 
@@ -60,7 +60,7 @@ class ChatReader(NdjsonReader):
 
     def __init__(self) -> None:
         super().__init__()
-        self._served = Served()
+        self._served = ServedBy()
         self._said_something = False
 
     def _record(self, record: dict[str, Any]) -> list[Event]:
@@ -71,15 +71,15 @@ class ChatReader(NdjsonReader):
         events = [*self._say_served(record), *outputs]
         return [*events, *self._ending(record)] if record.get("done") is True else events
 
-    def _verdict(self) -> Trouble:
+    def _verdict(self) -> Failure:
         begun = 'without a line that says "done"' if self._begun else "before its first line"
-        return Trouble(Outcome.CUT, f"the stream ended {begun}")
+        return Failure(Outcome.CUT, f"the stream ended {begun}")
 
     def _say_served(self, record: dict[str, Any]) -> list[Event]:
         """The model, and the host upstream where it is a cloud model that this server only passes on."""
         model, host = word(record.get("model")), word(record.get("remote_host"))
         old = self._served
-        self._served = Served(line(model, 200) if model else old.model, by=line(host, 200) if host else old.by)
+        self._served = ServedBy(line(model, 200) if model else old.model, by=line(host, 200) if host else old.by)
         return [] if self._served == old else [self._served]
 
     def _ending(self, last: dict[str, Any]) -> list[Event]:
@@ -105,7 +105,7 @@ class ChatReader(NdjsonReader):
             *([Finish(line(reason, 100))] if reason else []),
             *([usage] if usage != Usage() else []),
             *([times] if times != ServerTimes() else []),
-            End(),
+            StreamEnd(),
         ]
 
 

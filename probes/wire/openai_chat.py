@@ -5,7 +5,7 @@ from typing import Any
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint
-from probes.events import Event, Trouble
+from probes.events import Event, Failure
 from probes.keys.secret import Secret
 from probes.wire.chat_chunks import ChunkReader
 from probes.wire.chat_usage import usage_options
@@ -48,6 +48,6 @@ class Wire:
         """
         return served_request(headers)
 
-    def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Trouble:
+    def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
         """What a response that is not a 200 means. ``body`` may be cut, empty, HTML or not text at all."""
         return trouble(status, headers, body)

@@ -5,7 +5,7 @@ from typing import Any
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint
-from probes.events import Event, Trouble
+from probes.events import Event, Failure
 from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.wire.dialect import WireRequest
@@ -36,7 +36,7 @@ class Wire:
         """The request's id, to quote to support. Header names are lower case."""
         return served_request(headers)
 
-    def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Trouble:
+    def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
         """What a response that is not a 200 means. ``body`` may be cut, empty, HTML or not text at all."""
         return trouble(status, headers, body)
 
@@ -50,15 +50,15 @@ class ResponseReader(SseReader):
 
     def _events(self, sse: SseEvent) -> list[Event]:
         if sse.data.strip() == "[DONE]":
-            return [Trouble(Outcome.CUT, "[DONE] without a terminal event")]
+            return [Failure(Outcome.CUT, "[DONE] without a terminal event")]
         return super()._events(sse)
 
     def _record(self, record: dict[str, Any], name: str) -> list[Event]:
         return self._response.read(record, name)
 
-    def _verdict(self) -> Trouble:
+    def _verdict(self) -> Failure:
         instead = trouble_instead(self._decoder.stray)
         if instead and (instead.outcome is not Outcome.PROTOCOL or not self._begun):
             return instead
         begun = "without a terminal event" if self._begun else "before its first record"
-        return Trouble(Outcome.CUT, f"the stream ended {begun}")
+        return Failure(Outcome.CUT, f"the stream ended {begun}")

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint
-from probes.events import Event, Trouble
+from probes.events import Event, Failure
 from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.wire.dialect import WireRequest
@@ -37,20 +37,20 @@ class Wire:
         wire = json_request(endpoint, "/responses", body, bearer(key))
         return replace(wire, headers={name: value for name, value in wire.headers.items() if name not in _OF_A_BODY})
 
-    def reader(self) -> "MessageReader":
+    def reader(self) -> "WebSocketMessageReader":
         """A fresh decoder for the messages that answer one request."""
-        return MessageReader()
+        return WebSocketMessageReader()
 
     def response_events(self, headers: Mapping[str, str]) -> Iterable[Event]:
         """The upgrade's request id, on the first request of a socket. Header names are lower case."""
         return served_request(headers)
 
-    def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Trouble:
+    def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
         """What a refused upgrade means."""
         return trouble(status, headers, body)
 
 
-class MessageReader(NdjsonReader):
+class WebSocketMessageReader(NdjsonReader):
     """One response's decoder: its terminal event ends it, the socket lives on. Text is as sent."""
 
     def __init__(self) -> None:
@@ -60,5 +60,5 @@ class MessageReader(NdjsonReader):
     def _record(self, record: dict[str, Any]) -> list[Event]:
         return self._response.read(record)
 
-    def _verdict(self) -> Trouble:
-        return Trouble(Outcome.CUT, "the socket closed without a terminal event")
+    def _verdict(self) -> Failure:
+        return Failure(Outcome.CUT, "the socket closed without a terminal event")

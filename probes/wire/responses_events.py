@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint
-from probes.events import End, Event, Finish, HiddenReasoning, Kind, Output, Served, Trouble, Usage
+from probes.events import Event, Failure, Finish, HiddenReasoning, Kind, Output, ServedBy, StreamEnd, Usage
 from probes.outcome import Outcome
 from probes.text import line
 from probes.wire.chat_usage import leaves_out, times_of
@@ -57,11 +57,11 @@ class ResponseEvents:
     """What the event objects of one response mean, in the order they come. Text is as sent, not yet safe to show."""
 
     def __init__(self) -> None:
-        self._served = Served()
+        self._served = ServedBy()
         self._reasoning: Literal["begun", "shown", "over"] | None = None
 
     def read(self, record: dict[str, Any], name: str = "") -> list[Event]:
-        """The events of one object, an `End` or `Trouble` last; ``name`` stands in for a missing ``type``.
+        """The events of one object, an `StreamEnd` or `Failure` last; ``name`` stands in for a missing ``type``.
 
         Of an ``error`` and the ``response.failed`` after it the first counts: it is the one with type and code. Every
         object with an ``error`` is one, as openai-python has it. What is unknown means nothing: ``keepalive`` and
@@ -106,7 +106,7 @@ class ResponseEvents:
         named = word(response.get("model")), word(tier), word(response.get("id"))
         model, tier, request_id = (line(one, 200) if one else None for one in named)
         old = self._served
-        self._served = Served(model or old.model, tier or old.tier, None, old.request_id or request_id)
+        self._served = ServedBy(model or old.model, tier or old.tier, None, old.request_id or request_id)
         return [] if self._served == old else [self._served]
 
 
@@ -115,13 +115,13 @@ def _ending(sort: str, response: dict[str, Any]) -> list[Event]:
     if sort == "response.failed":
         if error := response.get("error"):
             return [trouble_inside({"error": error})]
-        return [Trouble(Outcome.STREAM_ERROR, "the response failed, no error told")]
+        return [Failure(Outcome.STREAM_ERROR, "the response failed, no error told")]
     reason = word(mapping(response.get("incomplete_details")).get("reason"))
     status = word(response.get("status")) or sort.removeprefix("response.")
-    return [Finish(line(reason or status, 100)), End()]
+    return [Finish(line(reason or status, 100)), StreamEnd()]
 
 
-def _told(record: dict[str, Any]) -> Trouble:
+def _told(record: dict[str, Any]) -> Failure:
     """The trouble an ``error`` object tells, nested or flat; over a WebSocket its headers are inside it."""
     return trouble_inside({name: value for name, value in record.items() if name != "type"})
 

@@ -14,10 +14,10 @@ from contextlib import ExitStack
 from dataclasses import replace
 from multiprocessing.connection import Connection
 
-from probes.measure.host_noise import Surroundings
+from probes.measure.host_noise import HostNoiseMonitor
 from probes.measure.probe import Prober
 from probes.selftest.load import Load
-from probes.selftest.observation import Sighting
+from probes.selftest.observation import Observation
 from probes.selftest.truth import Truth
 from probes.sockets import event_loop as loop
 from probes.stats.quantiles import quantile
@@ -36,9 +36,9 @@ def load(streams: int) -> Load:
     return Load(streams, 500, tokens=1_500, interval=1.0)
 
 
-async def read(urls: list[str], streams: int) -> list[Sighting]:
+async def read(urls: list[str], streams: int) -> list[Observation]:
     """What one engine sees of all streams at once."""
-    around = Surroundings()
+    around = HostNoiseMonitor()
     around.start()
     probers = []
     for number in range(streams):
@@ -51,7 +51,7 @@ async def read(urls: list[str], streams: int) -> list[Sighting]:
     async def probe(server: int, prober: Prober, wait_s: float) -> None:
         await asyncio.sleep(wait_s)
         probed = await prober.probe(None)
-        seen = Sighting.of(probed, tls=False)
+        seen = Observation.of(probed, tls=False)
         found.append(replace(seen, model=f"{server}/{seen.model}"))
 
     for _ in range(ROUNDS):

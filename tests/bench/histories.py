@@ -10,7 +10,7 @@ from typing import Any
 
 from probes.outcome import Outcome
 from probes.sample import Sample
-from probes.store.write.sink import Entry, Sink
+from probes.store.write.sink import BatchWriter, PendingSample
 from tests.samples import sample
 
 
@@ -19,10 +19,10 @@ def fill(path: Path, endpoints: list[str], count: int, interval_s: float, seed: 
     rng = random.Random(seed)
     step_ms = interval_s * 1000 / len(endpoints)
     first_ms = time.time() * 1000 - count * step_ms
-    sink = Sink(f"sqlite:///{path}")
+    sink = BatchWriter(f"sqlite:///{path}")
     samples = (_made_up(rng, endpoints[i % len(endpoints)], round(first_ms + i * step_ms)) for i in range(count))
     while batch := list(islice(samples, 5_000)):
-        sink.write([Entry(one, None) for one in batch], None)
+        sink.write([PendingSample(one, None) for one in batch], None)
     sink.close()
 
 

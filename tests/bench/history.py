@@ -20,14 +20,14 @@ from typing import Final
 from probes.feed.messages import EndpointFacts
 from probes.stats.quantiles import quantile
 from probes.stats.rollup import LENGTH_MS
-from probes.stats.time_range import Span, pieces
+from probes.stats.time_range import TimeRange, pieces
 from probes.store.read.reader import StoreReader
 from probes.store.read.rollup_queries import sketches
 from tests.bench.startup import first_paint
 from tests.bench.year import configuration, fill_year, names
 from tui.compare.comparison import read as read_comparison
 from tui.compare.contender import Contender
-from tui.endpoint.read_summary import Asked, read_portrait, read_week
+from tui.endpoint.read_summary import SummaryQuestion, read_portrait, read_week
 from tui.state.read_rollups import read_stretch
 from tui.state.rollup_figures import Question
 from tui.time.period import LENGTHS
@@ -46,17 +46,17 @@ def questions(now: int, endpoints: int) -> Iterator[tuple[str, Callable[[str], o
     )
     rivals = [Contender.of(one, slot) for slot, one in enumerate(facts[:6])]
     for span_name in SPANS:
-        span = Span(now - LENGTHS[span_name], now)
+        span = TimeRange(now - LENGTHS[span_name], now)
         dashboard = Question(now, span.length_ms, COLUMNS, facts, live=True)
         past = Question(now - 10 * DAY, span.length_ms, COLUMNS, facts)
         yield f"dashboard, {span_name}", lambda url, one=dashboard: next(read_stretch(url, one))
         yield f"dashboard, {span_name} until 10 d ago", lambda url, one=past: next(read_stretch(url, one))
-        alone = Asked(NAME, span)
+        alone = SummaryQuestion(NAME, span)
         yield f"dashboard, {span_name}, in full", lambda url, one=dashboard: [*read_stretch(url, one)]
         yield f"endpoint, {span_name}", lambda url, one=alone: read_portrait(url, one)
         yield f"compare six, {span_name}", lambda url, one=span: read_comparison(url, rivals, one, COLUMNS, "ttft_ms")
-    quarter = Span(now - 90 * DAY, now)
-    yield "heat map, 90 d", lambda url: read_week(url, Asked(NAME, quarter), quarter, "ttft_ms")
+    quarter = TimeRange(now - 90 * DAY, now)
+    yield "heat map, 90 d", lambda url: read_week(url, SummaryQuestion(NAME, quarter), quarter, "ttft_ms")
 
 
 def time_to_data(stores: dict[int, str], endpoints: int, runs: int) -> None:
@@ -81,7 +81,7 @@ def accuracy(url: str) -> None:
     with closing(StoreReader(url)) as reader:
         worst = 0.0
         for endpoint_id in list(reader.endpoints())[:5]:
-            covered = pieces(Span(until - 90 * DAY, until), "hour")
+            covered = pieces(TimeRange(until - 90 * DAY, until), "hour")
             found = sketches(reader, [endpoint_id], covered, ("ttft_ms",))[endpoint_id, "warm"]["ttft_ms"]
             sql = (
                 "SELECT ttft_ms FROM sample WHERE endpoint_id = ? AND started_at >= ? AND outcome = 'ok' AND trusted "

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from probes.endpoint import Quirks
 from probes.events import Kind
-from probes.measure.probe import Probed, Prober
+from probes.measure.probe import Prober, ProbeResult
 from probes.sample import Sample
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
@@ -66,7 +66,7 @@ class Measured:
 
     server: str
     form: str
-    probed: Probed
+    probed: ProbeResult
     truth: Record
 
     @property

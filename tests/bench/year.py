@@ -21,11 +21,11 @@ from typing import Final
 from sqlalchemy import Connection
 
 from probes.outcome import Outcome
-from probes.stats.rollup import LENGTH_MS, METRICS, Extent, Rollup, Spot, Tier, bucket_of
+from probes.stats.rollup import LENGTH_MS, METRICS, Extent, Rollup, RollupKey, Tier, bucket_of
 from probes.stats.sketch import Sketch
 from probes.store.write import rollup_rows as rollups
 from probes.store.write.database import open_database
-from probes.store.write.pruning import Mark, remember
+from probes.store.write.pruning import PruneProgress, remember
 
 HOUR, DAY = LENGTH_MS["hour"], LENGTH_MS["day"]
 MINUTES_KEPT_MS: Final = 14 * DAY
@@ -78,7 +78,7 @@ def fill_year(path: Path, endpoints: int, samples: int, days: int = 365, seed: i
     step_ms = days * DAY / (samples / endpoints)
     usual = {number: (rng.lognormvariate(5.3, 0.5), rng.lognormvariate(6.3, 0.6)) for number in range(1, endpoints + 1)}
     engine = open_database(path, {"journal_mode": "OFF", "synchronous": "OFF"})
-    months: dict[Spot, Rollup] = {}
+    months: dict[RollupKey, Rollup] = {}
     with engine.begin() as connection:
         rows = [(number, "local", *of, "openai_chat") for number, of in enumerate(chosen, 1)]
         connection.exec_driver_sql(
@@ -101,7 +101,9 @@ def fill_year(path: Path, endpoints: int, samples: int, days: int = 365, seed: i
         begin = end
     with engine.begin() as connection:
         rollups.add(connection, months)
-        remember(connection, "minute", Mark(0, bucket_of("day", now - MINUTES_KEPT_MS)))  # as if they were pruned
+        remember(
+            connection, "minute", PruneProgress(0, bucket_of("day", now - MINUTES_KEPT_MS))
+        )  # as if they were pruned
     engine.dispose()
 
 
@@ -160,13 +162,13 @@ def _rollup(rows: list[Row]) -> Rollup:
     )
 
 
-def _roll_up(connection: Connection, made: list[Row], now: int, months: dict[Spot, Rollup]) -> None:
+def _roll_up(connection: Connection, made: list[Row], now: int, months: dict[RollupKey, Rollup]) -> None:
     """Store the rollups of a day's samples but those of its month, which are added to ``months``."""
-    found: dict[Spot, Rollup] = {}
+    found: dict[RollupKey, Rollup] = {}
     if made[-1][1] > now - MINUTES_KEPT_MS:
         found.update((spot, _rollup(rows)) for spot, rows in _grouped(made, "minute").items())
     hours = {spot: _rollup(rows) for spot, rows in _grouped(made, "hour").items()}
-    by_day: dict[Spot, list[Rollup]] = defaultdict(list)
+    by_day: dict[RollupKey, list[Rollup]] = defaultdict(list)
     for spot, one in hours.items():
         by_day[spot._replace(tier="day", start=bucket_of("day", spot.start))].append(one)
     days = {spot: reduce(add, some) for spot, some in by_day.items()}
@@ -176,11 +178,11 @@ def _roll_up(connection: Connection, made: list[Row], now: int, months: dict[Spo
     rollups.add(connection, found | hours | days)
 
 
-def _grouped(made: list[Row], tier: Tier) -> dict[Spot, list[Row]]:
-    found: dict[Spot, list[Row]] = defaultdict(list)
+def _grouped(made: list[Row], tier: Tier) -> dict[RollupKey, list[Row]]:
+    found: dict[RollupKey, list[Row]] = defaultdict(list)
     length = LENGTH_MS[tier]
     for row in made:
-        found[Spot(tier, row[0], "warm", row[1] // length * length)].append(row)
+        found[RollupKey(tier, row[0], "warm", row[1] // length * length)].append(row)
     return found
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from probes.budget.cap import DAY_MS, Budget, Ledger, midnight
-from probes.budget.charge import Bill, Spent, charge, most
+from probes.budget.charge import CostFacts, Spent, charge, most
 from probes.budget.daily_cost import FRAME_TOKENS, prompt_tokens
 from probes.endpoint import Endpoint, Price, Timeouts
 from probes.engine.engine import Engine
@@ -19,7 +19,7 @@ from probes.engine.session import Plan, _past
 from probes.outcome import Outcome
 from probes.race.heat import Heat, LaneResult
 from probes.race.recording import Recording
-from probes.race.request import RaceWish
+from probes.race.request import RaceRequest
 from probes.sample import Sample
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
@@ -38,7 +38,7 @@ HASTY = Timeouts(connect=20, first_token=0.1, stall=0.2, total=20)
 
 
 def counted(**told: Any) -> int:
-    return charge(Bill(**{"outcome": Outcome.OK, "reopened": False, **told}), PRICED).tokens
+    return charge(CostFacts(**{"outcome": Outcome.OK, "reopened": False, **told}), PRICED).tokens
 
 
 @pytest.mark.parametrize(
@@ -79,19 +79,19 @@ def test_what_the_provider_did_not_count_is_counted_for_it(told: dict[str, Any],
 
 
 def test_money_is_counted_by_the_same_rule():
-    told = Bill(Outcome.OK, 200, False, "usage", 50, 20, cost_usd=0.00025)
+    told = CostFacts(Outcome.OK, 200, False, "usage", 50, 20, cost_usd=0.00025)
     assert charge(told, PRICED) == Spent(0.00025, 70)
     assert charge(told._replace(reopened=True), PRICED).usd == pytest.approx(0.0003)
     uncounted = told._replace(token_source="estimate")
     assert charge(uncounted, PRICED).usd == pytest.approx(0.00025 + 180 * 10 / 1e6)
-    assert charge(Bill(Outcome.TIMEOUT, reopened=False), PRICED).usd == pytest.approx((SENT + 2000) / 1e6)
-    assert charge(Bill(Outcome.TIMEOUT, reopened=False), replace(PRICED, price=None)) == Spent(0.0, SENT + 200)
-    assert most(PRICED) == charge(Bill(Outcome.TIMEOUT, reopened=False), PRICED)
+    assert charge(CostFacts(Outcome.TIMEOUT, reopened=False), PRICED).usd == pytest.approx((SENT + 2000) / 1e6)
+    assert charge(CostFacts(Outcome.TIMEOUT, reopened=False), replace(PRICED, price=None)) == Spent(0.0, SENT + 200)
+    assert most(PRICED) == charge(CostFacts(Outcome.TIMEOUT, reopened=False), PRICED)
 
 
 def test_of_an_endpoint_that_is_gone_only_what_its_samples_say_is_known():
-    assert charge(Bill(Outcome.OK, 200, False, "estimate", 50, 20, 0.25), None) == Spent(0.25, 70)
-    assert charge(Bill(Outcome.TIMEOUT, reopened=False), None) == Spent(0.0, 0)
+    assert charge(CostFacts(Outcome.OK, 200, False, "estimate", 50, 20, 0.25), None) == Spent(0.25, 70)
+    assert charge(CostFacts(Outcome.TIMEOUT, reopened=False), None) == Spent(0.0, 0)
 
 
 def test_the_input_is_estimated_on_the_safe_side():
@@ -132,7 +132,7 @@ def test_what_races_cost_is_known_after_a_restart(tmp_path):
     watched = replace(PRICED, name=FAST)
     now = time.time_ns() // 1_000_000
     plan = Plan((watched,), Budget(), url_of(tmp_path / "history.db"))
-    wish = RaceWish((FAST, SLOW), "What was it that was asked?", max_output_tokens=77)
+    wish = RaceRequest((FAST, SLOW), "What was it that was asked?", max_output_tokens=77)
     fast = sample(endpoint=FAST, started_at=now, outcome=Outcome.TIMEOUT, reopened=False)
     gone = sample(endpoint=SLOW, started_at=now, reopened=False, token_source="usage", output_tokens=5, cost_usd=0.25)
     results = [LaneResult(one.endpoint, one, Recording(), "") for one in (fast, gone)]
@@ -148,7 +148,7 @@ def test_what_races_cost_is_known_after_a_restart(tmp_path):
 def test_a_race_that_cannot_be_read_is_said_and_hides_no_other(tmp_path, caplog):
     now = time.time_ns() // 1_000_000
     plan = Plan((replace(PRICED, name=FAST),), Budget(), url_of(tmp_path / "history.db"))
-    wish = RaceWish((FAST, SLOW), "What was it that was asked?", max_output_tokens=77)
+    wish = RaceRequest((FAST, SLOW), "What was it that was asked?", max_output_tokens=77)
     told = sample(endpoint=FAST, started_at=now, reopened=False, token_source="usage", input_tokens=2, output_tokens=5)
     for _ in range(2):
         heat = Heat(1, now, wish.lanes, None, "nonce", (LaneResult(FAST, told, Recording(), ""),))
@@ -216,7 +216,7 @@ def twelve(url: str, **fields: Any) -> list[Endpoint]:
     [
         replace(QUICK, fault=fault.Unheard()),
         replace(QUICK, usage_extra={"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}),
-        replace(QUICK, fault=fault.Cut(3)),
+        replace(QUICK, fault=fault.CutOff(3)),
         replace(QUICK, fault=fault.Stall(5)),
         replace(QUICK, fault=fault.Unanswered()),
     ],

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from probes.measure.host_noise import Surroundings
+from probes.measure.host_noise import HostNoiseMonitor
 from probes.measure.probe import Prober
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
@@ -64,7 +64,7 @@ def main(url: str, path: str, probes: int) -> None:
 
 
 async def _probe(url: str, path: Path, probes: int) -> None:
-    around = Surroundings()
+    around = HostNoiseMonitor()
     around.start()
     writer = Writer(f"sqlite:///{path}")
     probers = [

@@ -9,9 +9,9 @@ import pytest
 from probes.cli.app import main
 from probes.sample import epoch_ms
 from probes.store.write.journal_folder import journal_folder, open_journal
-from probes.store.write.outbox import Outbox
+from probes.store.write.outbox import StoreAndForward
 from probes.store.write.recorder_lock import RecorderLock
-from probes.store.write.sink import Entry, Sink
+from probes.store.write.sink import BatchWriter, PendingSample
 from tests.samples import sample
 from tests.store.stores import ask, break_off_checkpoint, fill, other, url_of
 
@@ -68,9 +68,9 @@ def test_it_says_what_the_store_holds(run, filled):
 @pytest.fixture
 def waiting(path):
     """The folder in which three samples wait for the store."""
-    outbox = Outbox(Sink(url_of(path)), open_journal(url_of(path), "local"))
+    outbox = StoreAndForward(BatchWriter(url_of(path)), open_journal(url_of(path), "local"))
     for number in range(3):
-        outbox.put(Entry(sample(started_at=NOW + number), None))
+        outbox.put(PendingSample(sample(started_at=NOW + number), None))
     outbox.secure()
     outbox.close()
     return str(journal_folder(url_of(path), "local"))

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from probes.cli.commands.race import Asked, race, wish_of
+from probes.cli.commands.race import RaceArguments, race, wish_of
 from probes.config.load import load
 from probes.config.prompts import NamedPrompt
 from probes.config.select import UnknownEndpoint
-from probes.race.request import WrongWish
+from probes.race.request import InvalidRaceRequest
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.store.races import listed
@@ -42,7 +42,7 @@ def path(tmp_path):
 
 
 def test_a_race_prints_its_heats_and_its_verdict_and_is_kept(path: Path, capsys):
-    assert race(path, Asked(("slow", "fast"), heats=2), demo=False, as_json=False)
+    assert race(path, RaceArguments(("slow", "fast"), heats=2), demo=False, as_json=False)
     lines = capsys.readouterr().out.splitlines()
     assert [one.split(",")[0] for one in lines if one.startswith("heat")] == ["heat 1", "heat 2"]
     assert [one.split()[1] for one in lines if one.startswith("  1.")] == ["fast", "fast"]
@@ -52,7 +52,7 @@ def test_a_race_prints_its_heats_and_its_verdict_and_is_kept(path: Path, capsys)
 
 
 def test_json_lines_end_with_the_result(path: Path, capsys):
-    assert race(path, Asked(("slow", "fast", "Say more."), heats=2), demo=False, as_json=True)
+    assert race(path, RaceArguments(("slow", "fast", "Say more."), heats=2), demo=False, as_json=True)
     *news, result = map(json.loads, capsys.readouterr().out.splitlines())
     assert {one["type"] for one in news} == {"racenews"}
     assert news[0]["wish"]["prompt"] == "Say more."
@@ -66,41 +66,41 @@ def test_nobody_at_the_finish_is_not_ok(tmp_path: Path, capsys):
     path = tmp_path / "config.toml"
     tables = [ENDPOINT.format(name=name, url="http://127.0.0.1:9/v1") for name in ("a", "b")]
     path.write_text("\n".join([f'[store]\nurl = "sqlite:///{tmp_path / "history.db"}"', *tables]))
-    assert not race(path, Asked(("a", "b"), heats=1), demo=False, as_json=False)
+    assert not race(path, RaceArguments(("a", "b"), heats=1), demo=False, as_json=False)
     assert "connect" in capsys.readouterr().out
 
 
 def test_words_are_lanes_and_perhaps_a_prompt_behind_them():
-    assert wish_of(Asked(("a", "b")), ENDPOINTS, PROMPTS).prompt_name == "story"
-    three = wish_of(Asked(("c", "a", "b")), ENDPOINTS, PROMPTS)
+    assert wish_of(RaceArguments(("a", "b")), ENDPOINTS, PROMPTS).prompt_name == "story"
+    three = wish_of(RaceArguments(("c", "a", "b")), ENDPOINTS, PROMPTS)
     assert three.lanes == ("c", "a", "b")
-    written = wish_of(Asked(("a", "b", "Why is the sky blue?")), ENDPOINTS, PROMPTS)
+    written = wish_of(RaceArguments(("a", "b", "Why is the sky blue?")), ENDPOINTS, PROMPTS)
     assert (written.prompt, written.prompt_name, written.lanes) == ("Why is the sky blue?", None, ("a", "b"))
 
 
 def test_a_prompt_is_found_by_name_or_in_a_file(tmp_path: Path):
-    named = wish_of(Asked(("a", "b"), prompt_name="sum"), ENDPOINTS, PROMPTS)
+    named = wish_of(RaceArguments(("a", "b"), prompt_name="sum"), ENDPOINTS, PROMPTS)
     assert (named.prompt, named.expect, named.prompt_name) == ("1 + 1?", "2", "sum")
     file = tmp_path / "long.txt"
     file.write_text("A long one. ü", encoding="utf-8")
-    read = wish_of(Asked(("a", "b"), prompt_file=file), ENDPOINTS, PROMPTS)
+    read = wish_of(RaceArguments(("a", "b"), prompt_file=file), ENDPOINTS, PROMPTS)
     assert (read.prompt, read.prompt_name) == ("A long one. ü", "long.txt")
 
 
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        (Asked(("a",)), "2 to 4 endpoints to race, not 1"),
-        (Asked(("a", "a")), "a lane is named twice"),
-        (Asked(("a", "b"), prompt_name="nope"), "no prompt is named 'nope'. Known: story, sum"),
-        (Asked(("a", "b", "and why?"), prompt_name="sum"), "only one of them"),
+        (RaceArguments(("a",)), "2 to 4 endpoints to race, not 1"),
+        (RaceArguments(("a", "a")), "a lane is named twice"),
+        (RaceArguments(("a", "b"), prompt_name="nope"), "no prompt is named 'nope'. Known: story, sum"),
+        (RaceArguments(("a", "b", "and why?"), prompt_name="sum"), "only one of them"),
     ],
 )
-def test_a_wrong_wish_is_refused_in_words(asked: Asked, words: str):
-    with pytest.raises(WrongWish, match=words):
+def test_a_wrong_wish_is_refused_in_words(asked: RaceArguments, words: str):
+    with pytest.raises(InvalidRaceRequest, match=words):
         wish_of(asked, ENDPOINTS, PROMPTS)
 
 
 def test_an_unknown_lane_names_the_nearest():
     with pytest.raises(UnknownEndpoint, match="'bb'"):
-        wish_of(Asked(("a", "bb")), ENDPOINTS, PROMPTS)
+        wish_of(RaceArguments(("a", "bb")), ENDPOINTS, PROMPTS)

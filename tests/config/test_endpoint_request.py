@@ -10,7 +10,7 @@ from probes.config.presets import dialects, paths, presets, socket_dialects
 from probes.conversation import Message
 from probes.events import Usage
 from probes.figures.plausible import believed
-from probes.figures.response import Answer
+from probes.figures.response import ResponseAccumulator
 from probes.measure.probe import Prober
 from probes.outcome import Outcome
 from probes.simulator.behaviour import Behaviour
@@ -111,7 +111,7 @@ def test_what_is_asked_is_what_counts_as_input():
     """The estimate of a day's cost, and the most input that a provider can have counted, are of all messages."""
     long = (Message("user", "word " * 4_000), Message("assistant", "Yes?"), Message("user", "Go."))
     assert prompt_tokens(endpoint(prompt="Hi.", messages=long)) > 5_000 > prompt_tokens(endpoint(prompt="Hi."))
-    answer = Answer(usage=Usage(input=45_000, output=5))
+    answer = ResponseAccumulator(usage=Usage(input=45_000, output=5))
     assert believed(answer, endpoint(prompt="Hi.")).usage.input is None
     assert believed(answer, endpoint(prompt="Hi.", messages=long)).usage.input == 45_000
     assert believed(answer, endpoint(prompt="Hi.", system="word " * 4_000)).usage.input == 45_000

@@ -10,7 +10,7 @@ from probes.config.endpoints import DEFAULT_PROMPT
 from probes.config.load import ConfigError, find_config, load
 from probes.config.presets import dialects, presets
 from probes.config.select import UnknownEndpoint, UnknownGroup, choose, in_group
-from probes.diagnosis.reachability import ControlPlan
+from probes.diagnosis.reachability import ReachabilityPlan
 from probes.endpoint import Price, Timeouts
 from probes.store.retention import USUAL, Retention
 
@@ -467,10 +467,10 @@ def test_an_address_is_the_same_however_its_scheme_is_spelt(tmp_path):
 
 
 def test_controls_are_on_without_a_reference_and_as_the_file_says(write):
-    assert load(write(ENDPOINT)).controls == ControlPlan(None, 60.0)
+    assert load(write(ENDPOINT)).controls == ReachabilityPlan(None, 60.0)
     table = '[control]\nreference = "https://Example.com/"\nevery = "5m"'
-    assert load(write(table + ENDPOINT)).controls == ControlPlan("https://example.com", 300.0)
-    assert load(write('[control]\nevery = "off"' + ENDPOINT)).controls == ControlPlan(None, None)
+    assert load(write(table + ENDPOINT)).controls == ReachabilityPlan("https://example.com", 300.0)
+    assert load(write('[control]\nevery = "off"' + ENDPOINT)).controls == ReachabilityPlan(None, None)
 
 
 @pytest.mark.parametrize(

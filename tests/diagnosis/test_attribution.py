@@ -5,8 +5,18 @@ from dataclasses import replace
 
 import pytest
 
-from probes.diagnosis.attribution import ANSWERED, FAULTS, SCOPES, UNREACHED, Lately, Verdict, judge, run_began, worst
-from probes.diagnosis.reachability import Control, control_of, origin_of
+from probes.diagnosis.attribution import (
+    ANSWERED,
+    FAULTS,
+    SCOPES,
+    UNREACHED,
+    Attribution,
+    LastProbe,
+    judge,
+    run_began,
+    worst,
+)
+from probes.diagnosis.reachability import ReachabilityCheck, control_of, origin_of
 from probes.outcome import Outcome
 from tests.samples import sample
 
@@ -16,16 +26,16 @@ SET_UP = (Outcome.DNS, Outcome.CONNECT, Outcome.TLS)
 
 
 def ok(provider, model="m", at=T + MINUTE):
-    return Lately(f"{provider}/{model}", provider, f"https://{provider}.test", Outcome.OK, at, at)
+    return LastProbe(f"{provider}/{model}", provider, f"https://{provider}.test", Outcome.OK, at, at)
 
 
 def failed(provider, outcome, model="m", since=T, at=T + MINUTE, connected=True):
     connected = connected and outcome not in SET_UP
-    return Lately(f"{provider}/{model}", provider, f"https://{provider}.test", outcome, at, since, connected)
+    return LastProbe(f"{provider}/{model}", provider, f"https://{provider}.test", outcome, at, since, connected)
 
 
 def control(provider, outcome=Outcome.OK, at=T + MINUTE, reference=False):
-    return Control(f"https://{provider}.test", at, outcome, reference=reference)
+    return ReachabilityCheck(f"https://{provider}.test", at, outcome, reference=reference)
 
 
 REFERENCE = control("reference", reference=True)
@@ -46,7 +56,7 @@ def test_most_providers_without_an_answer_are_my_network_with_the_controls_as_ev
     lately = [ok("e"), failed("a", Outcome.TIMEOUT, since=T), *others]
     told = judge(lately, [control("a", Outcome.CONNECT), control("b", Outcome.CONNECT)])
     assert {one.scope for one in told.values()} == {"my network"}
-    assert worst(told) == Verdict(
+    assert worst(told) == Attribution(
         "my network", "", T, ("4 of 5 providers failing", "TCP connect to both controls fails")
     )
 
@@ -72,7 +82,7 @@ def test_a_reference_that_answers_takes_the_blame_off_my_network():
 
 def test_one_provider_that_cannot_be_reached_while_others_can_is_to_blame():
     lately = [failed("a", Outcome.CONNECT), ok("b"), ok("c")]
-    assert judge(lately, [])["a/m"] == Verdict(
+    assert judge(lately, [])["a/m"] == Attribution(
         "this provider", "a", T, ("no connection", "TCP connect to its host fails", "2 other providers reached")
     )
     hung = [failed("a", Outcome.TIMEOUT), ok("b")]
@@ -84,7 +94,7 @@ def test_all_of_a_providers_endpoints_failing_are_the_providers():
     lately = [failed("a", Outcome.SERVER_ERROR, "m", T + 5), failed("a", Outcome.TIMEOUT, "n", T), ok("b")]
     told = judge(lately, [control("a")])
     assert {one.scope for one in told.values()} == {"this provider"}
-    assert told["a/m"] == Verdict(
+    assert told["a/m"] == Attribution(
         "this provider",
         "a",
         T,
@@ -93,7 +103,7 @@ def test_all_of_a_providers_endpoints_failing_are_the_providers():
 
 
 def test_one_endpoint_whose_neighbours_are_fine_or_whose_host_is_reached_is_to_blame_alone():
-    assert judge([failed("a", Outcome.SERVER_ERROR), ok("a", "n"), ok("b")], [])["a/m"] == Verdict(
+    assert judge([failed("a", Outcome.SERVER_ERROR), ok("a", "n"), ok("b")], [])["a/m"] == Attribution(
         "this endpoint", "a/m", T, ("server error", "1 other endpoint of a answering")
     )
     alone = judge([failed("a", Outcome.TIMEOUT), ok("b")], [control("a")])["a/m"]
@@ -122,18 +132,18 @@ def test_too_little_evidence_is_said_and_no_guess_made():
 
 
 def test_two_providers_behind_one_origin_are_not_two_witnesses():
-    one, other = failed("a", Outcome.CONNECT), Lately("b/m", "b", "https://a.test", Outcome.CONNECT, T, T, False)
+    one, other = failed("a", Outcome.CONNECT), LastProbe("b/m", "b", "https://a.test", Outcome.CONNECT, T, T, False)
     assert set(scopes([one, other], [control("a", Outcome.CONNECT)]).values()) == {None}
 
 
 def test_a_server_on_this_machine_tells_nothing_of_the_network():
     def local(outcome, at=T + MINUTE):
-        return Lately("local/m", "ollama", "http://localhost:11434", outcome, at, T, outcome is Outcome.OK)
+        return LastProbe("local/m", "ollama", "http://localhost:11434", outcome, at, T, outcome is Outcome.OK)
 
     down = judge([local(Outcome.CONNECT), failed("a", Outcome.CONNECT)], [])
     assert (down["local/m"].scope, down["a/m"].scope) == ("this provider", None)
     assert down["local/m"].evidence == ("no connection", "TCP connect to its host, on this machine, fails")
-    here = Control("http://localhost:11434", T + MINUTE, Outcome.OK)
+    here = ReachabilityCheck("http://localhost:11434", T + MINUTE, Outcome.OK)
     cut_off = [local(Outcome.OK), failed("a", Outcome.CONNECT), failed("b", Outcome.CONNECT)]
     assert scopes(cut_off, [here, control("a", Outcome.CONNECT), control("b", Outcome.CONNECT)]) == {
         "a/m": "my network",
@@ -143,13 +153,13 @@ def test_a_server_on_this_machine_tells_nothing_of_the_network():
 
 def test_the_worst_scope_is_shown_for_all_the_longest_first_and_the_rest_counted():
     verdicts = {
-        "a": Verdict(None, "a", T - 9, ("connect",)),
-        "b": Verdict("this endpoint", "b", T - 5, ("empty",)),
-        "c": Verdict("this provider", "x", T, ("connect",)),
-        "d": Verdict("this provider", "y", T - 1, ("tls",)),
-        "e": Verdict("this provider", "x", T, ("connect",)),
+        "a": Attribution(None, "a", T - 9, ("connect",)),
+        "b": Attribution("this endpoint", "b", T - 5, ("empty",)),
+        "c": Attribution("this provider", "x", T, ("connect",)),
+        "d": Attribution("this provider", "y", T - 1, ("tls",)),
+        "e": Attribution("this provider", "x", T, ("connect",)),
     }
-    assert worst(verdicts) == Verdict("this provider", "y", T - 1, ("tls",), more=1)
+    assert worst(verdicts) == Attribution("this provider", "y", T - 1, ("tls",), more=1)
     assert worst({"a": verdicts["a"]}) == verdicts["a"]
 
 
@@ -164,11 +174,15 @@ def test_whatever_happens_a_verdict_is_fair():
             at = since + rng.randrange(5) * MINUTE
             origin = rng.choice((f"https://{provider}.test", "http://127.0.0.1:80"))
             lately.append(
-                Lately(str(number), provider, origin, outcome, at, since, outcome not in SET_UP and rng.random() < 0.5)
+                LastProbe(
+                    str(number), provider, origin, outcome, at, since, outcome not in SET_UP and rng.random() < 0.5
+                )
             )
         hosts = [*(f"https://{name}.test" for name in "abcd"), "http://127.0.0.1:80", "https://r.test"]
         controls = [
-            Control(host, T - rng.randrange(5) * MINUTE, rng.choice([Outcome.OK, *SET_UP]), reference="r." in host)
+            ReachabilityCheck(
+                host, T - rng.randrange(5) * MINUTE, rng.choice([Outcome.OK, *SET_UP]), reference="r." in host
+            )
             for host in hosts
             if rng.random() < 0.5
         ]
@@ -199,7 +213,7 @@ def test_a_server_that_wants_a_client_certificate_was_reached_and_it_is_the_endp
     wants = sample(
         connection="warm", http_status=400, outcome=Outcome.TLS, outcome_detail="400 No required SSL certificate"
     )
-    lately = [Lately.of(wants, "https://h", wants.started_at), ok("b"), failed("c", Outcome.TLS)]
+    lately = [LastProbe.of(wants, "https://h", wants.started_at), ok("b"), failed("c", Outcome.TLS)]
     found = judge(lately, [control("b")])[wants.endpoint]
     assert (found.scope, found.evidence[0]) == ("this endpoint", "client certificate wanted")
     assert "answered" in found.evidence[1]
@@ -213,11 +227,13 @@ def test_a_run_of_failures_begins_after_the_last_that_was_good():
 
 def test_a_cold_probes_set_up_is_a_control_and_a_kept_connection_is_none():
     cold = sample(connection="cold", dns_ms=1.0, connect_ms=2.0, tls_ms=3.0, outcome=Outcome.SERVER_ERROR)
-    assert control_of(cold, "https://h") == Control("https://h", cold.started_at, Outcome.OK, "", 1.0, 2.0, 3.0)
+    assert control_of(cold, "https://h") == ReachabilityCheck(
+        "https://h", cold.started_at, Outcome.OK, "", 1.0, 2.0, 3.0
+    )
     assert control_of(sample(connection="warm", round_trip_ms=2.0), "https://h") is None
     for outcome in SET_UP:
         refused = sample(outcome=outcome, outcome_detail="why")
-        assert control_of(refused, "https://h") == Control("https://h", refused.started_at, outcome, "why")
+        assert control_of(refused, "https://h") == ReachabilityCheck("https://h", refused.started_at, outcome, "why")
     late = sample(outcome=Outcome.TIMEOUT, outcome_detail="connect: nothing within 5 s")
     assert control_of(late, "https://h").outcome is Outcome.TIMEOUT
     wants = replace(cold, outcome=Outcome.TLS, outcome_detail="the server wants a client certificate")

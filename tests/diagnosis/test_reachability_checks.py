@@ -12,22 +12,22 @@ import pytest
 import trustme
 
 from probes.budget.cap import Budget, Ledger
-from probes.diagnosis.attribution import Lately, judge, worst
-from probes.diagnosis.reachability import ControlPlan, origin_of
-from probes.diagnosis.reachability_checks import Controls, check
+from probes.diagnosis.attribution import LastProbe, judge, worst
+from probes.diagnosis.reachability import ReachabilityPlan, origin_of
+from probes.diagnosis.reachability_checks import ReachabilityMonitor, check
 from probes.engine.engine import Engine
 from probes.feed.messages import Command
 from probes.outcome import Outcome
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
-from probes.simulator.faults.fault import Reply
+from probes.simulator.faults.fault import ReplacedResponse
 from probes.simulator.server import Simulator
 from probes.tls.context import TlsContexts
 from tests.samples import endpoint, sample
 from tests.servers.simulated import until
 
 QUICK = Behaviour(output_tokens=Constant(5), tokens_per_s=Constant(1000), ttft_ms=Constant(1))
-BROKEN = Behaviour(fault=Reply(500, {"error": {"message": "the engine fell over"}}))
+BROKEN = Behaviour(fault=ReplacedResponse(500, {"error": {"message": "the engine fell over"}}))
 MINUTE = 60.0
 
 
@@ -86,7 +86,7 @@ async def test_a_control_waits_no_longer_than_a_probe_would(silent):
 
 def watched(*names, wanted=lambda _: True, **plan):
     made = [endpoint(name=name, base_url=f"https://{name.partition('/')[0]}.test/v1") for name in names]
-    return made, Controls(made, ControlPlan(**plan), TlsContexts(), wanted)
+    return made, ReachabilityMonitor(made, ReachabilityPlan(**plan), TlsContexts(), wanted)
 
 
 def test_no_more_than_one_a_minute_for_an_origin_and_never_two_at_once():
@@ -136,7 +136,7 @@ async def test_an_engine_checks_while_it_watches_and_not_while_it_is_paused(monk
     monkeypatch.setattr("probes.diagnosis.reachability_checks.LOOK_AGAIN_S", 0.001)
     async with Simulator({"m": QUICK}) as simulator, Simulator({}) as reference:
         one = endpoint(name="sim/m", model="m", base_url=simulator.url, interval=3_600.0)
-        plan = ControlPlan(reference.origin, every=0.01)
+        plan = ReachabilityPlan(reference.origin, every=0.01)
         engine = Engine([one], Ledger(Budget(None, None), 0), store=None, keys=NoKeys(), controls=plan)
         stop = asyncio.Event()
         running = asyncio.create_task(engine.run(stop))
@@ -179,7 +179,7 @@ async def judged(simulators, stopped=()):
     await engine.run(stop)
     origins = {one.name: origin_of(one.base_url) for one in made}
     began = min(one.started_at for one in samples.values())
-    lately = [Lately.of(one, origins[one.endpoint], began) for one in samples.values()]
+    lately = [LastProbe.of(one, origins[one.endpoint], began) for one in samples.values()]
     return judge(lately, engine.status.controls)
 
 

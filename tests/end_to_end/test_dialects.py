@@ -11,7 +11,7 @@ from probes.config.presets import socket_dialects
 from probes.endpoint import Timeouts
 from probes.events import Kind
 from probes.keys.secret import Secret
-from probes.measure.probe import Probed, Prober
+from probes.measure.probe import Prober, ProbeResult
 from probes.outcome import Outcome
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
@@ -54,7 +54,7 @@ async def prober(simulator: Simulator, dialect: str, **options: Any) -> AsyncIte
         one.close()
 
 
-async def ending(dialect: str, behaviour: Behaviour, key: Credentials | None = None, **options: Any) -> Probed:
+async def ending(dialect: str, behaviour: Behaviour, key: Credentials | None = None, **options: Any) -> ProbeResult:
     async with simulating(behaviour) as simulator, prober(simulator, dialect, **options) as one:
         return await one.probe(key)
 
@@ -125,8 +125,8 @@ async def test_a_limiter_is_a_rate_limit(dialect: str):
 @pytest.mark.parametrize(
     ("spoiler", "outcome"),
     [
-        (fault.Cut(3), Outcome.CUT),
-        (fault.Cut(3, how="reset"), Outcome.CUT),
+        (fault.CutOff(3), Outcome.CUT),
+        (fault.CutOff(3, how="reset"), Outcome.CUT),
         (fault.Unanswered(), Outcome.CUT),
         (fault.Garbage(), Outcome.PROTOCOL),
         (fault.not_json(3), Outcome.PROTOCOL),
@@ -136,7 +136,7 @@ async def test_a_limiter_is_a_rate_limit(dialect: str):
         (fault.Gzip(), Outcome.PROTOCOL),
         (fault.Pieces((1, 3, 7)), Outcome.OK),
         (fault.Nameless(), Outcome.OK),
-        (fault.Reply(200, "<html><title>Login</title></html>"), Outcome.PROTOCOL),
+        (fault.ReplacedResponse(200, "<html><title>Login</title></html>"), Outcome.PROTOCOL),
     ],
     ids=lambda one: type(one).__name__ if not isinstance(one, Outcome) else "",
 )
@@ -149,7 +149,7 @@ async def test_a_spoilt_answer_says_what_it_was(dialect: str, spoiler: fault.Fau
 
 @pytest.mark.parametrize("dialect", sorted(DIALECTS.keys() - {"openai_chat"} - socket_dialects()))  # whose body ends
 async def test_a_body_that_ends_without_its_marker_is_cut(dialect: str):
-    spoilt = Behaviour(output_tokens=Constant(40), tokens_per_s=Constant(2_000), fault=fault.Cut(3, how="end"))
+    spoilt = Behaviour(output_tokens=Constant(40), tokens_per_s=Constant(2_000), fault=fault.CutOff(3, how="end"))
     assert (await ending(dialect, spoilt)).sample.outcome is Outcome.CUT
 
 
@@ -175,7 +175,7 @@ TROUBLES = [
     ),
     (
         "bedrock_converse",
-        fault.Reply(
+        fault.ReplacedResponse(
             429,
             {"message": "Too many tokens per day, please wait before trying again."},
             {"x-amzn-ErrorType": "ThrottlingException:http://internal.amazon.com/coral/com.amazon.bedrock/"},
@@ -184,7 +184,7 @@ TROUBLES = [
     ),
     (
         "bedrock_converse",
-        fault.Reply(
+        fault.ReplacedResponse(
             403,
             {"Message": "User: arn:aws:iam::123456789012:user/x is not authorized to perform: bedrock:InvokeModel"},
             {"x-amzn-ErrorType": "AccessDeniedException"},
@@ -193,7 +193,7 @@ TROUBLES = [
     ),
     ("bedrock_converse", fault.Intrusion(3, b"\0\0\0\x20garbage"), Outcome.PROTOCOL),
     ("openai_completions", fault.ErrorEvent(3, "vllm"), Outcome.SERVER_ERROR),
-    ("openai_completions", fault.Cut(3, how="end"), Outcome.CUT),
+    ("openai_completions", fault.CutOff(3, how="end"), Outcome.CUT),
     ("anthropic", troubles.ANTHROPIC_OVERLOADED, Outcome.OVERLOADED),
     ("anthropic", troubles.ANTHROPIC_NO_CREDIT, Outcome.QUOTA),
     ("anthropic", troubles.ANTHROPIC_FAST_CLOSED, Outcome.QUOTA),

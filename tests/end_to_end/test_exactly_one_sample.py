@@ -13,23 +13,23 @@ from hypothesis import strategies as st
 
 from probes.budget.cap import Budget, Ledger
 from probes.endpoint import Price, Timeouts
-from probes.engine.endpoint_monitor import Watch
+from probes.engine.endpoint_monitor import EndpointMonitor
 from probes.engine.engine import Engine
-from probes.events import Kind, Served, ServerTimes, Trouble, Usage
-from probes.figures.response import Answer
-from probes.figures.timeline import Content, Marks
+from probes.events import Failure, Kind, ServedBy, ServerTimes, Usage
+from probes.figures.response import ResponseAccumulator
+from probes.figures.timeline import Content, Timeline
 from probes.keys.secret import Secret
 from probes.measure import probe as probing
 from probes.measure.absences import Absence
 from probes.measure.build_sample import assemble
-from probes.measure.host_noise import Disturbance
+from probes.measure.host_noise import HostNoise
 from probes.measure.probe import Prober
 from probes.outcome import Outcome
 from probes.rate_limits.headers import Bucket, RateLimits
 from probes.sample import Sample
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
-from probes.sockets.setup import Setup, Step
+from probes.sockets.connection_timing import ConnectionTiming, Step
 from probes.store.row import endpoint_of, row_of
 from probes.transport.factory import transport_to
 from probes.wire import load_dialect
@@ -52,7 +52,7 @@ COUNT = st.integers(-(2**70), 2**70) | st.integers(0, 3_000_000)
 NUMBER = st.floats(allow_nan=True, allow_infinity=True) | st.floats(0, 1e4)
 WORDS = st.text(st.characters(), max_size=40)  # surrogates among them
 STEP = st.builds(Step, INSTANT, INSTANT, maybe(st.integers(0, 2**70)))
-STOPS = st.builds(Setup, STEP, maybe(STEP), maybe(STEP), maybe(STEP), maybe(STEP), WORDS)
+STOPS = st.builds(ConnectionTiming, STEP, maybe(STEP), maybe(STEP), maybe(STEP), maybe(STEP), WORDS)
 CONTENT = st.builds(
     Content,
     INSTANT,
@@ -63,15 +63,15 @@ CONTENT = st.builds(
     maybe(st.integers(0, 2**70)),
 )
 MARKS = st.builds(
-    Marks, INSTANT, INSTANT, maybe(STOPS), *[maybe(INSTANT)] * 5,
+    Timeline, INSTANT, INSTANT, maybe(STOPS), *[maybe(INSTANT)] * 5,
     maybe(st.integers(0, 2**70)), maybe(st.booleans()), st.lists(CONTENT, max_size=6),
 )  # fmt: skip
-TROUBLE = st.builds(Trouble, st.sampled_from(Outcome), WORDS, maybe(NUMBER))
+TROUBLE = st.builds(Failure, st.sampled_from(Outcome), WORDS, maybe(NUMBER))
 ANSWER = st.builds(
-    Answer,
+    ResponseAccumulator,
     usage=maybe(st.builds(Usage, *[maybe(COUNT)] * 4, maybe(NUMBER))),
     times=st.builds(ServerTimes, *[maybe(NUMBER)] * 5),
-    served=st.builds(Served, *[maybe(WORDS)] * 5),
+    served=st.builds(ServedBy, *[maybe(WORDS)] * 5),
     finish=maybe(WORDS | st.sampled_from(["stop", "length", "content_filter"])),
     trouble=maybe(TROUBLE),
     ended=st.booleans(),
@@ -98,7 +98,7 @@ ENDPOINT = st.builds(
 @settings(max_examples=300, deadline=None)
 @given(
     watched=ENDPOINT, marks=MARKS, answer=ANSWER, status=maybe(st.integers(0, 999)), kept=st.booleans(),
-    limits=maybe(LIMITS), disturbance=st.builds(Disturbance, *[maybe(st.floats(0, 1e9))] * 4),
+    limits=maybe(LIMITS), disturbance=st.builds(HostNoise, *[maybe(st.floats(0, 1e9))] * 4),
     absences=st.lists(ABSENCE, max_size=3),
     credentials=maybe(st.just(Credentials(Secret("sk-planted-key-0123456789")))),
 )  # fmt: skip
@@ -120,10 +120,11 @@ def test_of_whatever_was_seen_a_sample_is_made_that_every_store_takes(
 
 
 def test_a_count_beyond_all_bounds_without_one_of_the_input_is_refused_in_words():
-    told = Answer(usage=Usage(output=1_100_000), chars=2_000_000, kinds={Kind.ANSWER}, ended=True)
+    told = ResponseAccumulator(usage=Usage(output=1_100_000), chars=2_000_000, kinds={Kind.ANSWER}, ended=True)
     sample = assemble(
-        endpoint(max_output_tokens=1_100_000), Marks(0, 0), told, vantage="here", started_at=0, status=200, kept=True,
-        limits=None, disturbance=Disturbance(), credentials=None,
+        endpoint(max_output_tokens=1_100_000), Timeline(0, 0), told,
+        vantage="here", started_at=0, status=200, kept=True,
+        limits=None, disturbance=HostNoise(), credentials=None,
     )  # fmt: skip
     assert "1,100,000 output tokens after 0 of input" in (sample.outcome_detail or "")
 
@@ -154,7 +155,7 @@ def broken(monkeypatch: pytest.MonkeyPatch, stage: str, prober: Prober) -> None:
         "absences": (prober._surroundings, "absences"),
         "since": (prober._surroundings, "since"),
         "assemble": (probing, "assemble"),
-        "text": (Answer, "text"),
+        "text": (ResponseAccumulator, "text"),
     }[stage]
     monkeypatch.setattr(owner, name, strike if stage != "text" else property(strike))
 
@@ -168,7 +169,7 @@ class Bench:
         self.got: list[Sample] = []
         self.refusal = lambda: None
         self.find_key = self.found
-        self.watch = Watch(
+        self.watch = EndpointMonitor(
             watched,
             self.prober,
             vantage="here",
@@ -288,15 +289,15 @@ async def test_every_due_time_of_a_schedule_is_a_sample_though_every_probe_meets
         store, due, stop = Broken(well=True), [], asyncio.Event()
         engine = Engine(watched, Ledger(Budget(None, None), 0), store=None, keys=Keys())  # type: ignore[arg-type]
         engine.listen(lambda sample, _: store.put(sample, None))
-        usual = Watch.due
+        usual = EndpointMonitor.due
 
-        def counted(watch: Watch, at: float) -> None:
+        def counted(watch: EndpointMonitor, at: float) -> None:
             due.append(watch.endpoint.name)
             if len(due) >= 12:
                 stop.set()
             usual(watch, at)
 
-        monkeypatch.setattr(Watch, "due", counted)
+        monkeypatch.setattr(EndpointMonitor, "due", counted)
         for one in engine.watches.values():
             broken(monkeypatch, stage, one._prober)
         async with asyncio.timeout(60):

@@ -12,8 +12,8 @@ from itertools import pairwise
 import pytest
 
 from probes.endpoint import Timeouts
-from probes.figures.timeline import Marks
-from probes.measure.probe import Cue, Probed, Prober
+from probes.figures.timeline import Timeline
+from probes.measure.probe import ProbeOverrides, Prober, ProbeResult
 from probes.outcome import Outcome
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
@@ -24,7 +24,7 @@ from probes.sockets.receive_timestamps import CLOSE_NS
 from probes.sockets.stamp import Stamp
 from probes.sockets.stream import PIECE
 from probes.transport.factory import transport_to
-from probes.transport.websocket import WebSocket
+from probes.transport.websocket import WebSocketConnection
 from probes.wire import load_dialect
 from probes.wire.dialect import WireRequest
 from tests.samples import endpoint
@@ -70,7 +70,7 @@ def prober_of(port: int, name: str, timeouts: Timeouts = PATIENT) -> Prober:
     return Prober(flooded, load_dialect(flooded.dialect), transport_to(flooded.base_url, None))
 
 
-async def probed(port: int, name: str, timeouts: Timeouts = PATIENT) -> Probed:
+async def probed(port: int, name: str, timeouts: Timeouts = PATIENT) -> ProbeResult:
     prober = prober_of(port, name, timeouts)
     try:
         return await prober.probe(None)
@@ -227,7 +227,7 @@ async def test_an_answer_before_the_request_is_a_protocol_error():
     url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
     hasty = endpoint(base_url=url, timeouts=PATIENT)
     prober = Prober(hasty, load_dialect(hasty.dialect), transport_to(url, None))
-    sample = (await prober.probe(None, cue=Cue("x", gate, lambda *_: None))).sample
+    sample = (await prober.probe(None, cue=ProbeOverrides("x", gate, lambda *_: None))).sample
     prober.close()
     await gone.wait()
     listening.close()
@@ -236,7 +236,7 @@ async def test_an_answer_before_the_request_is_a_protocol_error():
 
 def test_an_answer_that_began_while_the_request_was_written_ended_the_writing():
     """The call that writes may return after the answer has come; and the clocks may differ by a little."""
-    marks = Marks(due=0, started=0, sent=1_000_000, sent_doubt=40_000)
+    marks = Timeline(due=0, started=0, sent=1_000_000, sent_doubt=40_000)
     assert not marks.answered(1_000_000 - 40_000 - CLOSE_NS - 1)
     assert marks.sent == 1_000_000
     assert marks.answered(980_000)
@@ -247,7 +247,7 @@ def test_an_answer_that_began_while_the_request_was_written_ended_the_writing():
 
 async def test_a_kept_socket_that_is_flooded_while_nothing_is_asked_is_closed(port):
     wire = WireRequest(url_of(port, "pings while nothing is asked"), {}, b"{}")
-    one = WebSocket(wire.url, None)
+    one = WebSocketConnection(wire.url, None)
     await one.open(wire, ReadBudget.of_idle())
     async with asyncio.timeout(60):
         while one.is_open:

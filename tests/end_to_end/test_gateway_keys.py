@@ -13,7 +13,7 @@ import pytest
 
 from probes.config.load import load
 from probes.engine.key_finder import KeyFinder
-from probes.measure.probe import Probed, Prober
+from probes.measure.probe import Prober, ProbeResult
 from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.transport.factory import transport_to
@@ -229,7 +229,7 @@ async def test_a_foreign_folders_command_is_never_run_unless_its_configuration_i
     assert [headers["authorization"] for _, headers in seen] == ["Bearer a-key"]
 
 
-async def probed(folder: Path, place: str, options: str, finder: KeyFinder, times: int = 1) -> list[Probed]:
+async def probed(folder: Path, place: str, options: str, finder: KeyFinder, times: int = 1) -> list[ProbeResult]:
     path = folder / "one.toml"
     path.write_text(f'[[endpoint]]\nname = "one"\nmodel = "m"\n{options}\n')
     path.chmod(0o600)

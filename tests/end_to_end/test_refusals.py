@@ -13,7 +13,7 @@ import pytest
 from probes.config.presets import presets
 from probes.endpoint import Endpoint, Quirks
 from probes.engine.backoff import JITTER_CAP_S, Backoff
-from probes.engine.endpoint_monitor import Watch
+from probes.engine.endpoint_monitor import EndpointMonitor
 from probes.measure.probe import Prober
 from probes.outcome import Outcome
 from probes.rate_limits.wait import CLOSED_S
@@ -577,7 +577,7 @@ async def test_a_watched_endpoint_says_until_when_and_why_it_is_left_alone(name:
         url = f"http://127.0.0.1:{port}/v1"
         watched = endpoint(dialect=row.dialect, base_url=url, quirks=windows(row.provider))
         prober = Prober(watched, load_dialect(row.dialect), transport_to(url, None))
-        watch = Watch(
+        watch = EndpointMonitor(
             watched,
             prober,
             vantage="here",

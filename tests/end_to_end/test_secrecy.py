@@ -24,18 +24,20 @@ NAMES = {
     "refuses": Behaviour(key="another"),
     "names": Behaviour(served_model=KEY, served_by=KEY, service_tier=KEY, output_tokens=Constant(10)),
     "fails": Behaviour(fault=fault.ErrorEvent(2, message=f"{'x' * 280} Bearer {KEY} is bad")),
-    "pages": Behaviour(fault=fault.Reply(403, f"<html><title>Key {KEY} is blocked</title></html>")),
-    "heads": Behaviour(fault=fault.Reply(500, {"error": KEY}, {"x-request-id": KEY, "location": KEY})),
+    "pages": Behaviour(fault=fault.ReplacedResponse(403, f"<html><title>Key {KEY} is blocked</title></html>")),
+    "heads": Behaviour(fault=fault.ReplacedResponse(500, {"error": KEY}, {"x-request-id": KEY, "location": KEY})),
     "breaks": Behaviour(fault=fault.Intrusion(1, f"data: {{{KEY}\n\n".encode())),
     "masks": Behaviour(
-        fault=fault.Reply(401, {"error": {"message": f"Incorrect API key: {MASKED}", "code": KEY[9:19]}})
+        fault=fault.ReplacedResponse(401, {"error": {"message": f"Incorrect API key: {MASKED}", "code": KEY[9:19]}})
     ),
     "spells": Behaviour(
-        fault=fault.Reply(400, {"message": SPELT, "type": KEY[::-1][:12]}, {"x-request-id": KEY[12:20]})
+        fault=fault.ReplacedResponse(400, {"message": SPELT, "type": KEY[::-1][:12]}, {"x-request-id": KEY[12:20]})
     ),
-    "points": Behaviour(fault=fault.Reply(302, "", {"location": f"https://{KEY[8:15]}.example/{quote(KEY[::-1])}"})),
+    "points": Behaviour(
+        fault=fault.ReplacedResponse(302, "", {"location": f"https://{KEY[8:15]}.example/{quote(KEY[::-1])}"})
+    ),
     "tells": Behaviour(text=f"{MASKED}. {SPELT}. {KEY[9:15]} and {KEY[20:]}", output_tokens=Constant(300)),
-    "hangs up": Behaviour(fault=fault.Cut(2, code=1011, reason=f"{KEY[:18]}… {KEY[11:17]}")),
+    "hangs up": Behaviour(fault=fault.CutOff(2, code=1011, reason=f"{KEY[:18]}… {KEY[11:17]}")),
     "lies": Behaviour(fault=fault.Garbage(f"{KEY} is no status line\r\n\r\n".encode())),
 }
 

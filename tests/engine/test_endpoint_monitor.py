@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from probes.clock import Reading, SteadyClock
+from probes.clock import ClockReading, SteadyClock
 from probes.endpoint import Endpoint
 from probes.engine.backoff import JITTER_CAP_S
-from probes.engine.endpoint_monitor import Watch
-from probes.figures.timeline import Marks
+from probes.engine.endpoint_monitor import EndpointMonitor
+from probes.figures.timeline import Timeline
 from probes.keys.secret import KeyMissing
-from probes.measure.probe import Probed
+from probes.measure.probe import ProbeResult
 from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.wire.credentials import Credentials
@@ -35,13 +35,13 @@ class ScriptedProber:
     closed: bool = False
     idle_limit_s: float = math.inf
 
-    async def probe(self, key: Credentials | None, due: int | None = None) -> Probed:
+    async def probe(self, key: Credentials | None, due: int | None = None) -> ProbeResult:
         self.asked.append(due)
         try:
             await self.go.wait()
         except asyncio.CancelledError:
-            return Probed(sample(outcome=Outcome.SKIPPED, outcome_detail="stopped"), "", Marks(0, 0))
-        return Probed(self.samples.pop(0), "text", Marks(0, 0), self.flooded, self.wait_why)
+            return ProbeResult(sample(outcome=Outcome.SKIPPED, outcome_detail="stopped"), "", Timeline(0, 0))
+        return ProbeResult(self.samples.pop(0), "text", Timeline(0, 0), self.flooded, self.wait_why)
 
     async def prepare(self, key: Credentials | None = None, ahead_s: float = 0.0) -> None:
         self.prepared += 1
@@ -59,7 +59,7 @@ class Bench:
         self.missing: str | None = None
         self.refusal: str | None = None
         self.changes = 0
-        self.watch = Watch(
+        self.watch = EndpointMonitor(
             watched or endpoint(),
             self.prober,  # type: ignore[arg-type]
             vantage="here",
@@ -76,7 +76,7 @@ class Bench:
             raise KeyMissing(self.missing)
         return None
 
-    def changed(self, _: Watch) -> None:
+    def changed(self, _: EndpointMonitor) -> None:
         self.changes += 1
 
     async def settle(self) -> None:
@@ -165,7 +165,7 @@ async def test_a_back_off_that_ends_another_day_names_it():
 @pytest.mark.parametrize("step_s", [-10_800, 10_800, 100_000])
 async def test_a_clock_that_is_set_neither_lengthens_nor_ends_a_back_off(step_s: int):
     wall, elapsed = 1_800_000_000 * 10**9, 0
-    clock = SteadyClock(lambda: Reading(wall, elapsed, elapsed))
+    clock = SteadyClock(lambda: ClockReading(wall, elapsed, elapsed))
     bench = Bench(sample(outcome=Outcome.RATE_LIMITED, retry_after_s=86_400.0), sample(), clock=clock)
     bench.watch.due(clock.now())
     await bench.settle()
@@ -186,7 +186,7 @@ async def test_a_clock_that_is_set_neither_lengthens_nor_ends_a_back_off(step_s:
 
 async def test_a_step_is_in_no_due_lag():
     wall, elapsed = 1_800_000_000 * 10**9, 0
-    clock = SteadyClock(lambda: Reading(wall, elapsed, elapsed))
+    clock = SteadyClock(lambda: ClockReading(wall, elapsed, elapsed))
     bench = Bench(sample(), clock=clock)
     due = clock.now()
     wall += 10_800 * 10**9  # and nobody has looked since

@@ -10,7 +10,7 @@ import pytest
 
 from probes.budget.cap import Budget, Ledger
 from probes.clock import SteadyClock
-from probes.diagnosis.reachability import ControlPlan
+from probes.diagnosis.reachability import ReachabilityPlan
 from probes.endpoint import Endpoint
 from probes.engine.engine import NOTICE_S, Engine
 from probes.engine.key_finder import KeyFinder
@@ -252,7 +252,7 @@ def test_a_watch_that_fails_keeps_no_other_from_its_turn():
 def test_an_engine_says_a_step_once_and_shows_it_for_a_while(caplog: pytest.LogCaptureFixture):
     loop = VirtualLoop()
     machine = Machine(loop)
-    clock, nothing = SteadyClock(machine.read), ControlPlan(every=None)
+    clock, nothing = SteadyClock(machine.read), ReachabilityPlan(every=None)
     engine = Engine([], Ledger(Budget(), 0), store=None, keys=KeyFinder(), clock=clock, controls=nothing)
 
     async def work() -> list[str | None]:

@@ -8,8 +8,8 @@ from probes.budget.cap import DAY_MS, Budget, midnight
 from probes.endpoint import Endpoint
 from probes.engine.session import Plan, _past
 from probes.store.write.journal_folder import open_journal
-from probes.store.write.outbox import Outbox
-from probes.store.write.sink import Entry, Sink
+from probes.store.write.outbox import StoreAndForward
+from probes.store.write.sink import BatchWriter, PendingSample
 from tests.samples import sample
 from tests.store.stores import fill, url_of
 
@@ -23,9 +23,9 @@ def plan(tmp_path):
 def test_what_waits_in_the_journal_counts_for_today_and_is_not_probed_again_early(plan):
     today = midnight(time.time_ns() // 1_000_000)
     fill(plan.store_url, [sample(endpoint="a", started_at=today + 1, output_tokens=10, cost_usd=0.25)])
-    outbox = Outbox(Sink(plan.store_url), open_journal(plan.store_url, plan.vantage))
+    outbox = StoreAndForward(BatchWriter(plan.store_url), open_journal(plan.store_url, plan.vantage))
     for at, name in ((today - DAY_MS, "a"), (today + 2, "a"), (today + 3, "unknown")):
-        outbox.put(Entry(sample(endpoint=name, started_at=at, output_tokens=30, cost_usd=0.5), None))
+        outbox.put(PendingSample(sample(endpoint=name, started_at=at, output_tokens=30, cost_usd=0.5), None))
     outbox.secure()
     outbox.close()
     ledger, recent = _past(plan)

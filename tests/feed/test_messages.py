@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from probes.diagnosis.reachability import Control
+from probes.diagnosis.reachability import ReachabilityCheck
 from probes.endpoint import Endpoint, Price
-from probes.feed.messages import Command, EndpointFacts, EngineStatus, Frame, Hello, WatchStatus, decode, encode
+from probes.feed.messages import Command, EndpointFacts, EngineStatus, Frame, Hello, MonitorStatus, decode, encode
 from probes.outcome import Outcome
 from probes.store.status import StoreStatus
 from tests.samples import endpoint, sample
@@ -14,8 +14,8 @@ from tests.samples import endpoint, sample
 FACTS = EndpointFacts.of(endpoint(keys=("SIM_API_KEY", "OTHER"), group="m", price=Price(0.15, 0.6)))
 HELLO = Hello("0.1.0", 7, "sqlite:///x", simulated=True, endpoints=(FACTS,), holder="process 8")
 CONTROLS = (
-    Control("https://h", 5, Outcome.OK, "", 1.0, 2.0, None),
-    Control("https://r", 6, Outcome.DNS, "?", reference=True),
+    ReachabilityCheck("https://h", 5, Outcome.OK, "", 1.0, 2.0, None),
+    ReachabilityCheck("https://r", 6, Outcome.DNS, "?", reference=True),
 )
 FRAME = Frame(
     at=1_800_000_000_000,
@@ -26,7 +26,7 @@ FRAME = Frame(
         usd_cap=2.0,
         controls=CONTROLS,
     ),
-    watches=(WatchStatus("sim/model", next_due=5, blocked_why="429"),),
+    watches=(MonitorStatus("sim/model", next_due=5, blocked_why="429"),),
     samples=(sample(ttft_ms=182, outcome_detail="a\u2028b"), sample(outcome=Outcome.CUT)),
     answers={"sim/model": "Once\nupon"},
 )

@@ -6,7 +6,7 @@ from io import RawIOBase
 
 import pytest
 
-from probes.feed.messages import Command, EngineStatus, Frame, Hello, WatchStatus, decode, encode
+from probes.feed.messages import Command, EngineStatus, Frame, Hello, MonitorStatus, decode, encode
 from probes.feed.pipe import Feed, read_commands
 from probes.store.status import StoreStatus
 from tests.samples import sample
@@ -31,14 +31,14 @@ async def test_hello_comes_first_and_the_last_frame_has_what_was_left():
     feed = Feed(out, lambda: STATUS)
     feed.hello(HELLO)
     feed.sample(sample(), "Once upon a time")
-    feed.watch(WatchStatus("sim/model", next_due=5))
+    feed.watch(MonitorStatus("sim/model", next_due=5))
     feed.close()
     out.close()
     hello, *frames = messages(reading)
     assert hello == HELLO
     assert [one for frame in frames for one in frame.samples] == [sample()]
     assert frames[-1].answers == {"sim/model": "Once upon a time"}
-    assert frames[-1].watches == (WatchStatus("sim/model", next_due=5),)
+    assert frames[-1].watches == (MonitorStatus("sim/model", next_due=5),)
     assert frames[-1].engine == STATUS
 
 
@@ -49,12 +49,12 @@ async def test_a_burst_is_one_frame_and_the_newest_status_wins():
     read = asyncio.get_running_loop().run_in_executor(None, messages, reading)  # it is more than a pipe holds
     for number in range(200):
         feed.sample(sample(started_at=number), "")
-        feed.watch(WatchStatus("sim/model", next_due=number))
+        feed.watch(MonitorStatus("sim/model", next_due=number))
     feed.close()
     out.close()
     [frame] = await read
     assert [one.started_at for one in frame.samples] == list(range(200))
-    assert frame.watches == (WatchStatus("sim/model", next_due=199),)
+    assert frame.watches == (MonitorStatus("sim/model", next_due=199),)
     assert frame.answers is None
 
 

@@ -8,12 +8,12 @@ import pytest
 
 from probes.feed.messages import decode, encode
 from probes.race.progress import Progress
-from probes.race.request import RaceWish
-from probes.race.updates import LaneNews, Piece, RaceCommand, RaceNews
+from probes.race.request import RaceRequest
+from probes.race.updates import LaneNews, RaceCommand, RaceNews, TextDelta
 from tests.race.races import VERDICT
 from tests.samples import sample
 
-WISH = RaceWish(("a", "b"), "Tell a story.", expect="x", heats=3, budget_usd=0.5, cold=True)
+WISH = RaceRequest(("a", "b"), "Tell a story.", expect="x", heats=3, budget_usd=0.5, cold=True)
 NEWS = RaceNews(
     started_at=1_800_000_000_000,
     wish=WISH,
@@ -21,7 +21,7 @@ NEWS = RaceNews(
     heat=2,
     lanes=(
         LaneNews(
-            "a", "running", Progress(12.5, 3.25, events=2, chars=9, tokens=2.5), (Piece("answer", "Once 二 \x7f"),)
+            "a", "running", Progress(12.5, 3.25, events=2, chars=9, tokens=2.5), (TextDelta("answer", "Once 二 \x7f"),)
         ),
         LaneNews("b", "finished", Progress(80.0), (), sample(ttft_ms=5.5), 1),
     ),

@@ -9,7 +9,7 @@ import pytest
 
 from probes.budget.cap import Budget, Ledger
 from probes.cli.output.ranking import ranking
-from probes.cli.output.sample_lines import Tally
+from probes.cli.output.sample_lines import EndpointTally
 from probes.engine.engine import Engine
 from probes.engine.key_finder import KeyFinder
 from probes.figures.buffering import ANSWERS, DETAIL, MOST, came_at_once, is_buffered
@@ -18,8 +18,8 @@ from probes.metrics.table import OF_SAMPLES
 from probes.outcome import Outcome
 from probes.stats.measured import measured
 from probes.stats.rollup import Extent, Rollup
-from probes.stats.time_range import Span
-from probes.store.read.latest import Asked, newest_values
+from probes.stats.time_range import TimeRange
+from probes.store.read.latest import LatestQuestion, newest_values
 from probes.store.read.reader import StoreReader
 from probes.transport.factory import transport_to
 from probes.wire.openai_chat import Wire
@@ -103,7 +103,7 @@ def test_what_is_held_back_is_counted_and_only_its_end_to_end_time_is_measured()
 
 
 def test_rankings_tables_and_metrics_leave_it_out():
-    tally = Tally()
+    tally = EndpointTally()
     for one in (HELD, STREAMED):
         tally.add(one)
     assert (list(tally.ttft_ms), list(tally.tokens_per_s)) == ([200.0], [100.0])
@@ -122,7 +122,7 @@ def test_the_store_keeps_it_and_tells_no_newest_ttft_of_it(tmp_path):
     fill(url, kept)
     with closing(StoreReader(url)) as reader:
         assert list(reader.samples()) == kept
-        [newest] = newest_values(reader, {1: Asked(Span(0, 100), "warm")}).values()
+        [newest] = newest_values(reader, {1: LatestQuestion(TimeRange(0, 100), "warm")}).values()
         assert (newest.started_at, newest.ttft_ms, newest.tokens_per_s) == (20, None, None)
         assert reader.few("SELECT samples, buffered FROM rollup WHERE tier = 'day'", []) == [(2, 1)]
         assert reader.few("SELECT buffered FROM samples_by_hour", []) == [(1,)]

@@ -3,20 +3,20 @@
 import pytest
 
 from probes.events import Kind
-from probes.figures.error_bound import Trust, trust
-from probes.figures.timeline import Content, Marks
+from probes.figures.error_bound import ErrorBound, trust
+from probes.figures.timeline import Content, Timeline
 from probes.sample import TRUSTED_MS, TRUSTED_SPEED
 
 MS = 1_000_000
 
 
-def marks(*contents: tuple[float, float | None], sent: int | None = 0, sent_doubt: int | None = 0) -> Marks:
+def marks(*contents: tuple[float, float | None], sent: int | None = 0, sent_doubt: int | None = 0) -> Timeline:
     """Outputs as pairs of when (ms) and doubt (ms)."""
     made = [
         Content(round(at * MS), Kind.ANSWER, 4, doubt=None if doubt is None else round(doubt * MS))
         for at, doubt in contents
     ]
-    return Marks(due=0, started=0, sent=sent, sent_doubt=sent_doubt, contents=made)
+    return Timeline(due=0, started=0, sent=sent, sent_doubt=sent_doubt, contents=made)
 
 
 def test_the_bound_is_the_greatest_doubt_of_any_output():
@@ -33,8 +33,8 @@ def test_the_doubts_of_the_first_and_the_last_bound_the_speed():
 
 
 def test_there_is_no_speed_in_no_time():
-    assert trust(marks((100, 1))) == Trust(1.0, None, 0)
-    assert trust(marks((100, 1), (100, 1))) == Trust(1.0, None, 1)
+    assert trust(marks((100, 1))) == ErrorBound(1.0, None, 0)
+    assert trust(marks((100, 1), (100, 1))) == ErrorBound(1.0, None, 1)
 
 
 def test_events_of_one_stamp_share_it():
@@ -42,8 +42,8 @@ def test_events_of_one_stamp_share_it():
 
 
 @pytest.mark.parametrize("nothing", [marks(), marks((100, 0), sent=None)])
-def test_nothing_is_known_without_output_or_request(nothing: Marks):
-    assert trust(nothing) == Trust(None, None, None)
+def test_nothing_is_known_without_output_or_request(nothing: Timeline):
+    assert trust(nothing) == ErrorBound(None, None, None)
     assert trust(nothing).trusted is None
 
 
@@ -51,7 +51,7 @@ def test_nothing_is_known_without_output_or_request(nothing: Marks):
 def test_one_stamp_that_nobody_vouches_for_and_no_bound_is_known(doubts: tuple[float | None, float | None]):
     one, other = doubts
     found = trust(marks((100, one), (100, other)))
-    assert found == Trust(None, None, 1)
+    assert found == ErrorBound(None, None, 1)
     assert found.trusted is None
 
 
@@ -73,7 +73,7 @@ def test_the_limits_are_those_that_are_told_to_people():
     ],
 )
 def test_a_sample_is_trusted_within_both_limits(bound: float | None, speed: float | None, trusted: bool | None):
-    assert Trust(bound, speed).trusted is trusted
+    assert ErrorBound(bound, speed).trusted is trusted
 
 
 def test_a_short_answer_is_held_to_the_share_and_a_long_one_to_the_bound():
@@ -87,9 +87,9 @@ STALLED = marks((100, 0), (150, 0), (150, 0), (150, 0), (150, 0), (150, 0), (160
 
 
 def test_events_that_share_a_stamp_may_have_come_while_the_processor_was_taken_away():
-    assert trust(STALLED) == Trust(0.0, 0.0, 4)
-    assert trust(STALLED, 0.0) == Trust(0.0, 0.0, 4)
-    assert trust(STALLED, 200.0) == Trust(50.0, 0.0, 4)
+    assert trust(STALLED) == ErrorBound(0.0, 0.0, 4)
+    assert trust(STALLED, 0.0) == ErrorBound(0.0, 0.0, 4)
+    assert trust(STALLED, 200.0) == ErrorBound(50.0, 0.0, 4)
 
 
 def test_no_longer_than_it_was_taken_away():
@@ -98,7 +98,7 @@ def test_no_longer_than_it_was_taken_away():
 
 def test_the_first_events_may_have_come_since_the_request_was_sent_and_the_speed_is_in_doubt_with_them():
     first = marks((100, 0), (100, 0), (100, 0), *((100 + each * 50, 0) for each in range(1, 8)), sent=20 * MS)
-    assert trust(first, 60.0) == Trust(60.0, round(60 / 350, 6), 2)
+    assert trust(first, 60.0) == ErrorBound(60.0, round(60 / 350, 6), 2)
     assert trust(first, 1_000.0).error_bound_ms == 80
 
 
@@ -116,4 +116,4 @@ def test_what_came_all_at_once_may_have_come_at_any_time():
 
 
 def test_a_stamp_that_is_nobody_elses_is_in_no_more_doubt_than_its_reader_says():
-    assert trust(marks((100, 0.1), (150, 0.2), (200, 0.1)), 1_000.0) == Trust(0.2, 0.002, 0)
+    assert trust(marks((100, 0.1), (150, 0.2), (200, 0.1)), 1_000.0) == ErrorBound(0.2, 0.002, 0)

@@ -14,10 +14,10 @@ from probes.budget.cap import Budget, Ledger
 from probes.endpoint import Endpoint
 from probes.engine.engine import Engine
 from probes.events import Event
-from probes.figures.response import Answer
-from probes.figures.timeline import Marks
+from probes.figures.response import ResponseAccumulator
+from probes.figures.timeline import Timeline
 from probes.measure import probe
-from probes.measure.probe import Probed, Prober
+from probes.measure.probe import Prober, ProbeResult
 from probes.outcome import Outcome
 from probes.sample import TRUSTED_MS, Sample
 from probes.simulator.behaviour import Behaviour
@@ -98,8 +98,8 @@ def told_at(monkeypatch: pytest.MonkeyPatch, outputs: int) -> Callable[[], async
     """An event, to be made on the loop, that is set when an answer has had so many outputs."""
     reached: list[asyncio.Event] = []
 
-    class Telling(Answer):
-        def take(self, event: Event, at: int, marks: Marks, doubt: int | None = None) -> bool:
+    class Telling(ResponseAccumulator):
+        def take(self, event: Event, at: int, marks: Timeline, doubt: int | None = None) -> bool:
             progress = super().take(event, at, marks, doubt)
             if len(marks.contents) == outputs:
                 reached[-1].set()
@@ -109,7 +109,7 @@ def told_at(monkeypatch: pytest.MonkeyPatch, outputs: int) -> Callable[[], async
         reached.append(asyncio.Event())
         return reached[-1]
 
-    monkeypatch.setattr(probe, "Answer", Telling)
+    monkeypatch.setattr(probe, "ResponseAccumulator", Telling)
     return make
 
 
@@ -215,7 +215,7 @@ def test_every_stamp_of_a_ring_is_right_whatever_blocks_the_loop(apart):
     pytest.fail(f"late by {max(late) / 1e6} ms at most: {got.sample}")
 
 
-async def probed(url: str, name: str, surprise: Callable[[], object]) -> Probed:
+async def probed(url: str, name: str, surprise: Callable[[], object]) -> ProbeResult:
     """One probe, with something else going on meanwhile."""
     one = watched(name, url)
     prober = Prober(one, load_dialect(one.dialect), transport_to(one.base_url, None))
@@ -231,7 +231,7 @@ def test_one_late_event_is_marked_by_the_user_clock_and_right_by_the_kernels(apa
     make = told_at(monkeypatch, 2)
     block = Block(0, 0)
 
-    async def main() -> Probed:
+    async def main() -> ProbeResult:
         reached = make()
 
         async def surprise() -> None:

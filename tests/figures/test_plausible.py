@@ -23,8 +23,8 @@ from probes.figures.plausible import (
     believed,
     running,
 )
-from probes.figures.response import Answer
-from probes.figures.timeline import Marks
+from probes.figures.response import ResponseAccumulator
+from probes.figures.timeline import Timeline
 from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.wire import load_dialect
@@ -34,10 +34,10 @@ from tests.samples import endpoint
 WORDS = "twenty words, or so, "
 
 
-def told(*events: Event) -> Answer:
-    answer = Answer()
+def told(*events: Event) -> ResponseAccumulator:
+    answer = ResponseAccumulator()
     for event in events:
-        answer.take(event, 0, Marks(due=0, started=0))
+        answer.take(event, 0, Timeline(due=0, started=0))
     return answer
 
 
@@ -130,7 +130,11 @@ def test_a_running_count_is_within_what_can_have_been_written():
 
 def streamed(usage: dict[str, Any], one: Endpoint, first: dict[str, Any] | None = None) -> Sample:
     """The sample of a stream of chat completions of twenty words, 10 ms apart, that ends with this usage."""
-    reader, answer, marks = load_dialect("openai_chat").reader(), Answer(), Marks(due=0, started=0, sent=0)
+    reader, answer, marks = (
+        load_dialect("openai_chat").reader(),
+        ResponseAccumulator(),
+        Timeline(due=0, started=0, sent=0),
+    )
     records: list[dict[str, Any]] = [{"choices": [{"index": 0, "delta": {"content": "word "}}]} for _ in range(20)]
     records[0] |= {"usage": first} if first else {}
     records += [{"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}, {"choices": [], "usage": usage}]
@@ -160,7 +164,7 @@ def test_a_flood_of_text_spends_no_more_than_a_server_that_heeds_no_cap():
     assert refused(Usage(12, None, 30_000), answer=flood) == (
         "30,000 output tokens for 9,000,000 characters and a cap of 256",
     )
-    sample = sample_of(told(Output(Kind.ANSWER, flood)), Marks(due=0, started=0, sent=0), one=endpoint())
+    sample = sample_of(told(Output(Kind.ANSWER, flood)), Timeline(due=0, started=0, sent=0), one=endpoint())
     assert sample.output_chars == len(flood)
     assert sample.output_tokens == (OVERRUN_TOKENS + OVERRUN * 256) // 4
 

@@ -2,14 +2,14 @@
 
 from probes.events import Kind, Usage
 from probes.figures import timing
-from probes.figures.timeline import Content, Marks
+from probes.figures.timeline import Content, Timeline
 from probes.figures.timing import Tokens
 
 MS = 1_000_000
 
 
-def marks(*contents: Content, sent: int | None = 0) -> Marks:
-    return Marks(due=0, started=0, sent=sent, contents=list(contents))
+def marks(*contents: Content, sent: int | None = 0) -> Timeline:
+    return Timeline(due=0, started=0, sent=sent, contents=list(contents))
 
 
 def stream(

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
-from probes.simulator.faults.fault import Reply
+from probes.simulator.faults.fault import ReplacedResponse
 from probes.simulator.limiter import Allowance
 from probes.simulator.server import Simulator
 from tests.gateways.probed import probed
@@ -78,7 +78,9 @@ async def test_every_dialect_it_speaks_is_measured_by_its_upstreams_truth(tmp_pa
 
 async def test_its_errors_are_its_upstreams(tmp_path):
     busy = replace(GOOD, allowance=Allowance(requests=1), limits="openai")
-    broken = replace(GOOD, fault=Reply(500, {"error": {"message": "The server had an error", "type": "server_error"}}))
+    broken = replace(
+        GOOD, fault=ReplacedResponse(500, {"error": {"message": "The server had an error", "type": "server_error"}})
+    )
     async with proxied(tmp_path, sim=GOOD, busy=busy, broken=broken) as (port, _):
         rows = [
             endpoint(port, "limited", model="busy"),

@@ -3,12 +3,12 @@
 import re
 
 from probes.endpoint import Endpoint
-from probes.events import End, Event, Finish, Kind, Output, Queued, Served, Trouble, Usage
-from probes.figures.response import Answer
-from probes.figures.timeline import Marks
+from probes.events import Event, Failure, Finish, Kind, Output, Queued, ServedBy, StreamEnd, Usage
+from probes.figures.response import ResponseAccumulator
+from probes.figures.timeline import Timeline
 from probes.keys.secret import Secret
 from probes.measure.build_sample import assemble, unmeasured
-from probes.measure.host_noise import Disturbance
+from probes.measure.host_noise import HostNoise
 from probes.outcome import INCONCLUSIVE, Outcome
 from probes.rate_limits.headers import Bucket, RateLimits
 from probes.sample import Sample
@@ -20,22 +20,22 @@ MS = 1_000_000
 
 def assembled(*events: Event, limits: RateLimits | None = None, first_event: int | None = None) -> Sample:
     """The sample of a stream with 100 ms between its events."""
-    answer, marks = Answer(), Marks(due=0, started=0, sent=0)
-    for number, event in enumerate((*events, End()), start=1):
+    answer, marks = ResponseAccumulator(), Timeline(due=0, started=0, sent=0)
+    for number, event in enumerate((*events, StreamEnd()), start=1):
         answer.take(event, number * 100 * MS, marks)
     marks.first_event = None if first_event is None else first_event * MS
-    return sample_of(answer, marks, Disturbance(), limits)
+    return sample_of(answer, marks, HostNoise(), limits)
 
 
 def sample_of(
-    answer: Answer,
-    marks: Marks,
-    disturbance: Disturbance | None = None,
+    answer: ResponseAccumulator,
+    marks: Timeline,
+    disturbance: HostNoise | None = None,
     limits: RateLimits | None = None,
     one: Endpoint | None = None,
     credentials: Credentials | None = None,
 ) -> Sample:
-    disturbance = disturbance or Disturbance()
+    disturbance = disturbance or HostNoise()
     return assemble(
         one or endpoint(), marks, answer,
         vantage="local", started_at=0, status=200, kept=True, limits=limits, disturbance=disturbance,
@@ -77,7 +77,7 @@ def test_time_in_a_servers_queue_is_told_and_is_not_the_servers_word():
     sample = assembled(Queued(), Queued(), *words, Usage(output=30), Finish("stop"), first_event=300)
     assert (sample.outcome, sample.server_queue_ms) == (Outcome.OK, None)
     assert sample.outcome_detail == "queued: 2 keep-alives, 300 ms to the first event"
-    timeout = assembled(Queued(), Trouble(Outcome.TIMEOUT, "no first token within 30 s"))
+    timeout = assembled(Queued(), Failure(Outcome.TIMEOUT, "no first token within 30 s"))
     assert timeout.outcome_detail == "no first token within 30 s; queued: 1 keep-alive, no event"
 
 
@@ -85,11 +85,11 @@ LIMITS = RateLimits((Bucket("requests", "day", None, 1000, 999, 86.4), Bucket("t
 
 
 def test_what_the_hypervisor_took_while_events_lay_together_is_in_the_bound():
-    answer, marks = Answer(), Marks(due=0, started=0, sent=0)
+    answer, marks = ResponseAccumulator(), Timeline(due=0, started=0, sent=0)
     for at in (60, 60, 160):
         answer.take(Output(Kind.ANSWER, "word "), at * MS, marks, doubt=0)
-    answer.take(End(), 160 * MS, marks)
-    quiet, robbed = (sample_of(answer, marks, Disturbance(cpu_steal_ms=stolen)) for stolen in (0.0, 40.0))
+    answer.take(StreamEnd(), 160 * MS, marks)
+    quiet, robbed = (sample_of(answer, marks, HostNoise(cpu_steal_ms=stolen)) for stolen in (0.0, 40.0))
     assert (quiet.error_bound_ms, quiet.trusted, quiet.shared_stamps) == (0.0, True, 1)
     assert (robbed.error_bound_ms, robbed.trusted, robbed.ttft_ms) == (40.0, False, 60.0)
 
@@ -102,9 +102,9 @@ def test_every_bucket_is_kept_and_the_tightest_has_columns_of_its_own():
 
 
 def test_a_hit_names_the_bucket_that_refused_and_no_other_outcome_does():
-    refused = Trouble(Outcome.RATE_LIMITED, "too many")
+    refused = Failure(Outcome.RATE_LIMITED, "too many")
     assert assembled(refused, limits=LIMITS).limited_by == "tokens per minute"
-    assert assembled(Trouble(Outcome.OVERLOADED, "too many"), limits=LIMITS).limited_by is None
+    assert assembled(Failure(Outcome.OVERLOADED, "too many"), limits=LIMITS).limited_by is None
 
 
 def test_served_over_the_limit_is_said_and_is_no_hit():
@@ -113,7 +113,7 @@ def test_served_over_the_limit_is_said_and_is_no_hit():
 
 
 def test_the_build_that_served_is_kept():
-    assert assembled(Served(fingerprint="fp_1\x1b[31m"), Output(Kind.ANSWER, "a")).served_fingerprint == "fp_1"
+    assert assembled(ServedBy(fingerprint="fp_1\x1b[31m"), Output(Kind.ANSWER, "a")).served_fingerprint == "fp_1"
 
 
 def test_every_sample_has_an_id_of_its_own_whether_it_was_sent_or_not():
@@ -129,5 +129,5 @@ def test_every_sample_has_an_id_of_its_own_whether_it_was_sent_or_not():
 
 def test_a_key_with_what_no_terminal_shows_between_its_letters_is_hidden():
     key = Secret("gsk_Zq7hVx2LrT9wKe4Nb8")
-    answer = Answer(trouble=Trouble(Outcome.AUTH, "wrong: " + "\x1b[1m".join(key.reveal())))
-    assert sample_of(answer, Marks(due=0, started=0), credentials=Credentials(key)).outcome_detail == "wrong: [key]"
+    answer = ResponseAccumulator(trouble=Failure(Outcome.AUTH, "wrong: " + "\x1b[1m".join(key.reveal())))
+    assert sample_of(answer, Timeline(due=0, started=0), credentials=Credentials(key)).outcome_detail == "wrong: [key]"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from probes.events import End, Event, Finish, Kind, Output, Usage
-from probes.figures.response import Answer
-from probes.figures.timeline import Marks
+from probes.events import Event, Finish, Kind, Output, StreamEnd, Usage
+from probes.figures.response import ResponseAccumulator
+from probes.figures.timeline import Timeline
 from probes.measure.classify import judge
 from probes.outcome import Outcome
 from tests.samples import endpoint
@@ -13,9 +13,9 @@ CAP = "the cap was reached while reasoning: no answer"
 THOUGHT = Output(Kind.REASONING, "Hm.")
 
 
-def told(*events: Event) -> Answer:
-    answer, marks = Answer(), Marks(due=0, started=0)
-    for event in (*events, End()):
+def told(*events: Event) -> ResponseAccumulator:
+    answer, marks = ResponseAccumulator(), Timeline(due=0, started=0)
+    for event in (*events, StreamEnd()):
         answer.take(event, 0, marks)
     return answer
 

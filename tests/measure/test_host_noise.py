@@ -11,16 +11,16 @@ from contextlib import contextmanager
 import pytest
 
 from probes.measure import host_noise as surroundings
-from probes.measure.host_noise import PAUSES_KEPT, SHORTEST_PAUSE_NS, Disturbance, Surroundings
+from probes.measure.host_noise import PAUSES_KEPT, SHORTEST_PAUSE_NS, HostNoise, HostNoiseMonitor
 
 HEAP = 300_000
 """Objects that no collector walks in less than the shortest pause that is told."""
 
 
 @contextmanager
-def watching() -> Iterator[Surroundings]:
+def watching() -> Iterator[HostNoiseMonitor]:
     """Surroundings that watch the running loop."""
-    one = Surroundings()
+    one = HostNoiseMonitor()
     one.start()
     try:
         yield one
@@ -56,7 +56,7 @@ async def test_a_pause_before_the_probe_is_not_its_own():
 
 def test_the_longest_of_several_pauses_is_told_and_short_ones_are_not_kept(monkeypatch):
     ticks = iter([0, 3_000_000, 10_000_000, 19_000_000, 20_000_000, 20_000_000 + SHORTEST_PAUSE_NS - 1])
-    around = Surroundings()
+    around = HostNoiseMonitor()
     with monkeypatch.context() as patched:
         patched.setattr(surroundings.time, "monotonic_ns", lambda: next(ticks))
         for phase in ["start", "stop"] * 3:
@@ -67,7 +67,7 @@ def test_the_longest_of_several_pauses_is_told_and_short_ones_are_not_kept(monke
 
 def test_a_collection_in_another_thread_disturbs_nobody_who_asks(monkeypatch):
     monkeypatch.setattr(surroundings, "SHORTEST_PAUSE_NS", 0)
-    around = Surroundings()
+    around = HostNoiseMonitor()
     beginning, enough = around.begin(), threading.Event()
 
     def collect() -> None:
@@ -90,7 +90,7 @@ def test_a_collection_in_another_thread_disturbs_nobody_who_asks(monkeypatch):
 
 async def test_starting_and_stopping_leave_the_collector_as_it_was():
     before = list(gc.callbacks)
-    one, other = Surroundings(), Surroundings()
+    one, other = HostNoiseMonitor(), HostNoiseMonitor()
     one.start()
     other.start()
     assert len(gc.callbacks) == len(before) + 2
@@ -100,7 +100,7 @@ async def test_starting_and_stopping_leave_the_collector_as_it_was():
 
 
 async def test_who_does_not_watch_knows_neither_lag_nor_pauses():
-    around = Surroundings()
+    around = HostNoiseMonitor()
     for _ in range(2):
         found = around.since(around.begin())
         assert (found.loop_lag_ms, found.gc_pause_ms) == (None, None)
@@ -121,7 +121,7 @@ async def test_a_held_loop_is_told():
 
 @pytest.mark.parametrize("step_ms", [-3_600_000.0, -2.0, 2.0, 3_600_000.0])
 async def test_a_clock_that_was_set_is_told_with_its_sign(monkeypatch, step_ms):
-    around = Surroundings()
+    around = HostNoiseMonitor()
     before = around.begin()
     real = surroundings.wall_minus_monotonic
     monkeypatch.setattr(surroundings, "wall_minus_monotonic", lambda: real() + round(step_ms * 1e6))
@@ -130,7 +130,7 @@ async def test_a_clock_that_was_set_is_told_with_its_sign(monkeypatch, step_ms):
 
 
 async def test_a_clock_that_was_only_slewed_was_not_set(monkeypatch):
-    around = Surroundings()
+    around = HostNoiseMonitor()
     monkeypatch.setattr(surroundings, "wall_minus_monotonic", lambda: 10_000_000)
     before = around.begin()
     monkeypatch.setattr(surroundings, "wall_minus_monotonic", lambda: 10_999_999)
@@ -140,7 +140,7 @@ async def test_a_clock_that_was_only_slewed_was_not_set(monkeypatch):
 async def test_what_the_hypervisor_took_is_the_growth_of_its_counter(monkeypatch, tmp_path):
     stat = tmp_path / "stat"
     monkeypatch.setattr(surroundings, "_STAT", stat)
-    around = Surroundings()
+    around = HostNoiseMonitor()
     stat.write_text("cpu  1 2 3 4 5 6 7 120 9 10\ncpu0 1 2 3 4 5 6 7 60 9 10\n")
     before = around.begin()
     stat.write_text("cpu  9 9 9 9 9 9 9 123 9 10\ncpu0 1 2 3 4 5 6 7 99 9 10\n")
@@ -155,7 +155,7 @@ async def test_where_nobody_says_what_was_taken_it_is_not_known(monkeypatch, tmp
     monkeypatch.setattr(surroundings, "_STAT", stat)
     if content is not None:
         stat.write_text(content)
-    around = Surroundings()
+    around = HostNoiseMonitor()
     assert around.since(around.begin()).cpu_steal_ms is None
     stat.write_text("cpu  9 9 9 9 9 9 9 100 9 10\n")
     late = around.begin()
@@ -165,7 +165,7 @@ async def test_where_nobody_says_what_was_taken_it_is_not_known(monkeypatch, tmp
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what was taken")
 async def test_linux_tells():
-    around = Surroundings()
+    around = HostNoiseMonitor()
     before = around.begin()
     await asyncio.sleep(0)
     steal = around.since(before).cpu_steal_ms
@@ -174,4 +174,4 @@ async def test_linux_tells():
 
 
 def test_nothing_is_known_by_default():
-    assert Disturbance() == Disturbance(None, None, None, None)
+    assert HostNoise() == HostNoise(None, None, None, None)

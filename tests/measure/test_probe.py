@@ -12,7 +12,7 @@ import pytest
 from probes.endpoint import Price, Quirks, Timeouts
 from probes.events import Kind
 from probes.keys.secret import Secret
-from probes.measure.probe import Probed, Prober
+from probes.measure.probe import Prober, ProbeResult
 from probes.outcome import Outcome
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
@@ -45,12 +45,12 @@ async def prober(url: str, tls: Any = None, **options: Any) -> AsyncIterator[Pro
         one.close()
 
 
-async def probe(simulator: Simulator, key: Credentials | None = None, **options: Any) -> Probed:
+async def probe(simulator: Simulator, key: Credentials | None = None, **options: Any) -> ProbeResult:
     async with prober(simulator.url, **options) as one:
         return await one.probe(key)
 
 
-async def ending(behaviour: Behaviour, key: Credentials | None = None, **options: Any) -> Probed:
+async def ending(behaviour: Behaviour, key: Credentials | None = None, **options: Any) -> ProbeResult:
     async with simulating(behaviour) as simulator:
         return await probe(simulator, key, **options)
 
@@ -145,7 +145,7 @@ async def test_a_failed_probe_takes_its_turn():
     async with Simulator(models) as simulator, prober(simulator.url, connection="both") as one:
         await one.prepare()
         first = (await one.probe(None)).sample
-        models[MODEL] = spoilt(fault.Cut(3))
+        models[MODEL] = spoilt(fault.CutOff(3))
         failed = (await one.probe(None)).sample
         models[MODEL] = QUICK
         await one.prepare()
@@ -238,9 +238,9 @@ FAULTS = [
     (fault.ErrorEvent(3), Outcome.SERVER_ERROR),
     (fault.ErrorEvent(3, message="something odd", code="strange"), Outcome.SERVER_ERROR),
     (fault.ErrorEvent(3, shape="string", message="something odd"), Outcome.STREAM_ERROR),
-    (fault.Cut(3), Outcome.CUT),
-    (fault.Cut(3, how="reset"), Outcome.CUT),
-    (fault.Cut(3, how="end"), Outcome.CUT),
+    (fault.CutOff(3), Outcome.CUT),
+    (fault.CutOff(3, how="reset"), Outcome.CUT),
+    (fault.CutOff(3, how="end"), Outcome.CUT),
     (fault.Unanswered(), Outcome.CUT),
     (fault.Unanswered("reset"), Outcome.CUT),
     (fault.Garbage(), Outcome.PROTOCOL),
@@ -250,13 +250,13 @@ FAULTS = [
     (fault.endless_line(), Outcome.PROTOCOL),
     (fault.Gzip(), Outcome.PROTOCOL),
     (fault.redirect("http://elsewhere.invalid/v1/chat/completions"), Outcome.PROTOCOL),
-    (fault.Reply(200, "<html><title>Login</title></html>"), Outcome.PROTOCOL),
+    (fault.ReplacedResponse(200, "<html><title>Login</title></html>"), Outcome.PROTOCOL),
 ]
 
 
 @pytest.mark.parametrize(("status", "body", "outcome"), REPLIES)
 async def test_a_refused_request_says_what_it_was(status: int, body: Any, outcome: Outcome):
-    sample = (await ending(spoilt(fault.Reply(status, body)))).sample
+    sample = (await ending(spoilt(fault.ReplacedResponse(status, body)))).sample
     assert (sample.outcome, sample.http_status) == (outcome, status)
     assert sample.outcome_detail
     assert sample.ttft_ms is None
@@ -274,7 +274,7 @@ async def test_a_spoilt_answer_says_what_it_was(spoiler: fault.Fault, outcome: O
     ("spoiler", "timeouts", "limit"),
     [
         (fault.Unheard(), SILENT, "first token"),
-        (fault.Late(60_000), SILENT, "first token"),
+        (fault.Delayed(60_000), SILENT, "first token"),
         (fault.Stall(0, comments_every_ms=20), SILENT, "first token"),
         (fault.Stall(5), STALLED, "stall"),
         (fault.Stall(5, comments_every_ms=20), STALLED, "stall"),
@@ -405,7 +405,7 @@ async def test_a_defect_of_our_own_is_one_bad_sample():
 async def test_after_any_failure_the_next_probe_is_sound():
     models = {MODEL: QUICK}
     async with Simulator(models) as simulator, prober(simulator.url, timeouts=STALLED) as one:
-        for spoiler in [fault.Cut(3), fault.Stall(3), fault.not_json(3), fault.Garbage(), fault.Gzip()]:
+        for spoiler in [fault.CutOff(3), fault.Stall(3), fault.not_json(3), fault.Garbage(), fault.Gzip()]:
             models[MODEL] = spoilt(spoiler)
             await one.probe(None)
             models[MODEL] = QUICK
@@ -434,7 +434,7 @@ async def test_bytes_cut_anywhere_give_the_same_answer():
 
 async def test_the_key_goes_to_its_origin_and_nowhere_else():
     echo = {"error": {"message": f"Incorrect API key provided: {SECRET.reveal()}", "code": "invalid_api_key"}}
-    async with simulating(spoilt(fault.Reply(401, echo))) as simulator:
+    async with simulating(spoilt(fault.ReplacedResponse(401, echo))) as simulator:
         probed = await probe(simulator, KEY)
         assert simulator.records[0].headers["authorization"] == f"Bearer {SECRET.reveal()}"
     assert SECRET.reveal() not in repr(probed)

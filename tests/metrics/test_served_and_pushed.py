@@ -511,9 +511,9 @@ def test_no_collector_is_no_end(caplog, monkeypatch):
 
 MODELS = {
     "good": Behaviour(ttft_ms=Constant(5), output_tokens=Constant(80), tokens_per_s=Constant(400), limits="openai"),
-    "fails": Behaviour(fault=fault.Reply(500, {"error": {"message": KEY}})),
-    "limited": Behaviour(fault=fault.Reply(429, {"error": {"message": "try again in 1h"}})),
-    "cut": Behaviour(fault=fault.Cut(3)),
+    "fails": Behaviour(fault=fault.ReplacedResponse(500, {"error": {"message": KEY}})),
+    "limited": Behaviour(fault=fault.ReplacedResponse(429, {"error": {"message": "try again in 1h"}})),
+    "cut": Behaviour(fault=fault.CutOff(3)),
 }
 
 

@@ -7,9 +7,9 @@ from probes.events import Kind
 from probes.outcome import Outcome
 from probes.race.heat import Heat, LaneResult
 from probes.race.race import LaneFacts, Race
-from probes.race.recording import Moment, Recording
-from probes.race.request import RaceWish
-from probes.race.verdict import Comparison, Duel, Fault, Verdict
+from probes.race.recording import OutputEvent, Recording
+from probes.race.request import RaceRequest
+from probes.race.verdict import FaultCount, HeadToHead, PairedComparison, RaceVerdict
 from probes.sample import Sample
 from tests.samples import sample
 
@@ -22,31 +22,31 @@ WORDS = (
 )  # fmt: skip
 """Pieces as models send them: words, CJK, emoji, code, a tab."""
 
-VERDICT = Verdict(
+VERDICT = RaceVerdict(
     winner=FAST,
     leader=FAST,
     heats=3,
     duels=(
-        Duel(
+        HeadToHead(
             FAST,
             SLOW,
             (
-                Comparison("ttft_ms", 2.25, 1.5, 3.125, 2, 0, 2),
-                Comparison("e2e_ms", 2.5, None, None, 2, 0, 2),
-                Comparison("tokens_per_s", None, None, None, 0, 0, 0),
-                Comparison("chars_per_s", 2.4, 1.9, 2.8, 2, 0, 2),
+                PairedComparison("ttft_ms", 2.25, 1.5, 3.125, 2, 0, 2),
+                PairedComparison("e2e_ms", 2.5, None, None, 2, 0, 2),
+                PairedComparison("tokens_per_s", None, None, None, 0, 0, 0),
+                PairedComparison("chars_per_s", 2.4, 1.9, 2.8, 2, 0, 2),
             ),
         ),
     ),
-    faults=(Fault(SLOW, "cut: the stream ended without its terminal marker", 1),),
+    faults=(FaultCount(SLOW, "cut: the stream ended without its terminal marker", 1),),
     words="sim/fast is 2.4× faster (1.9–2.8, won 2 of 2)",
 )
 
 
-def spoken(count: int, *, first: int, step: int, reasoning: int = 0, counted: bool = False) -> tuple[Moment, ...]:
+def spoken(count: int, *, first: int, step: int, reasoning: int = 0, counted: bool = False) -> tuple[OutputEvent, ...]:
     """``count`` moments from ``first`` ns on, about ``step`` ns apart, no two alike; the first ones ``reasoning``."""
     return tuple(
-        Moment(
+        OutputEvent(
             first + number * step + (number * 7_919) % 997,
             Kind.REASONING if number < reasoning else Kind.ANSWER,
             WORDS[number % len(WORDS)],
@@ -56,7 +56,7 @@ def spoken(count: int, *, first: int, step: int, reasoning: int = 0, counted: bo
     )
 
 
-def said(moments: tuple[Moment, ...]) -> str:
+def said(moments: tuple[OutputEvent, ...]) -> str:
     """The answer that they make, reasoning left out; with drafts in it."""
     text = ""
     for one in moments:
@@ -65,7 +65,9 @@ def said(moments: tuple[Moment, ...]) -> str:
     return text
 
 
-def lane(name: str, moments: tuple[Moment, ...], *, sent: int | None, place: int | None, **fields: Any) -> LaneResult:
+def lane(
+    name: str, moments: tuple[OutputEvent, ...], *, sent: int | None, place: int | None, **fields: Any
+) -> LaneResult:
     """What a lane brought: its sample's times are those of its moments, but for ``fields``."""
     text, end = said(moments), moments[-1].at if moments else None
     times = {} if sent is None or end is None else {
@@ -80,8 +82,8 @@ def heats() -> tuple[Heat, ...]:
     """Three: a good one, one where the slow lane is cut, one where it never starts and the fast one drafts."""
     drafts = (
         *spoken(3, first=90_000_001, step=1_000_000, reasoning=2),
-        Moment(100_000_000, Kind.ANSWER, "A dr ft", None, True),
-        Moment(120_000_003, Kind.ANSWER, "A draft,\nall at once.", 9, True),
+        OutputEvent(100_000_000, Kind.ANSWER, "A dr ft", None, True),
+        OutputEvent(120_000_003, Kind.ANSWER, "A draft,\nall at once.", 9, True),
     )
     good = (
         lane(FAST, spoken(400, first=80_000_123, step=2_000_000, counted=True), sent=1_500, place=1),
@@ -114,7 +116,7 @@ def race(**fields: Any) -> Race:
     usual: dict[str, Any] = {
         "number": None,
         "started_at": STARTED_AT,
-        "wish": RaceWish(
+        "wish": RaceRequest(
             lanes=(FAST, SLOW),
             prompt="Explain how a race is judged.\nBriefly, bitte: 二 🙂",
             prompt_name="explain",

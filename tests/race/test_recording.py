@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from probes.events import Kind
 from probes.race import recording as recordings
-from probes.race.recording import VERSION, Moment, Recording, decode, encode
+from probes.race.recording import VERSION, OutputEvent, Recording, decode, encode
 from probes.simulator.prose import ANSWER, tokens_of
 
 repeatable = settings(max_examples=200, deadline=None, derandomize=True, database=None)
 ns = st.integers(-(2**60), 2**60)
 moments = st.builds(
-    Moment,
+    OutputEvent,
     at=ns,
     kind=st.sampled_from(Kind),
     text=st.text(st.characters(), max_size=8),
@@ -28,10 +28,10 @@ EXAMPLE = Recording(
     1_250,
     9_000_000_001,
     (
-        Moment(412_000_017, Kind.REASONING, "Hm, 二 🙂"),
-        Moment(430_000_000, Kind.ANSWER, "one", 7),
-        Moment(430_000_000, Kind.ANSWER, "\n\ttwo", None),
-        Moment(431_999_999, Kind.ANSWER, "one\ntwo!", 9, draft=True),
+        OutputEvent(412_000_017, Kind.REASONING, "Hm, 二 🙂"),
+        OutputEvent(430_000_000, Kind.ANSWER, "one", 7),
+        OutputEvent(430_000_000, Kind.ANSWER, "\n\ttwo", None),
+        OutputEvent(431_999_999, Kind.ANSWER, "one\ntwo!", 9, draft=True),
     ),
 )
 
@@ -54,7 +54,7 @@ def test_two_thousand_tokens_take_less_than_40_kb():
     at, lane, tokens = 200_000_000, [], tokens_of(" ".join(ANSWER))
     for number in range(2_000):
         at += round(dice.lognormvariate(0, 0.5) * 500_000)
-        lane.append(Moment(at, Kind.ANSWER, dice.choice(tokens), number + 1))
+        lane.append(OutputEvent(at, Kind.ANSWER, dice.choice(tokens), number + 1))
     recording = Recording(1_000, at, tuple(lane))
     assert 3 <= sum(len(one.text) for one in lane) / 2_000 <= 6
     found = encode(recording)
@@ -110,7 +110,7 @@ def test_a_bomb_does_not_go_off(monkeypatch):
     with pytest.raises(ValueError, match="too long"):
         decode(packed(bytes(100_000)))
     with pytest.raises(ValueError, match="too long"):
-        encode(Recording(0, 1, (Moment(0, Kind.ANSWER, "x" * 1_001),)))
+        encode(Recording(0, 1, (OutputEvent(0, Kind.ANSWER, "x" * 1_001),)))
 
 
 def test_what_no_lane_sends_is_not_kept():

@@ -6,7 +6,7 @@ import pytest
 
 from probes.outcome import Outcome
 from probes.race.race import LaneFacts, Race
-from probes.race.request import RaceWish
+from probes.race.request import RaceRequest
 from probes.race.result import result
 from probes.race.verdict import judge
 from tests.race.truths import finish, heat, heats, times
@@ -20,7 +20,7 @@ FIGURES = ["ratio", "low", "high", "wins", "losses", "pairs"]
 
 def race(run, lanes=("A", "B"), stopped=None):
     facts = tuple(LaneFacts(name, "sim", "model") for name in lanes)
-    wish = RaceWish(lanes=lanes, prompt="Tell.")
+    wish = RaceRequest(lanes=lanes, prompt="Tell.")
     return Race(None, 1_800_000_000_000, wish, facts, tuple(run), judge(run, lanes), stopped=stopped)
 
 

@@ -5,9 +5,9 @@ import pytest
 from probes.cli.output.sample_lines import sample_line
 from probes.events import Kind
 from probes.race.faults import ANSWER_ALONE
-from probes.race.progress import Track, chars_per_token_of
-from probes.race.recording import Moment, Recording
-from probes.race.verdict import Fault, judge
+from probes.race.progress import ProgressTracker, chars_per_token_of
+from probes.race.recording import OutputEvent, Recording
+from probes.race.verdict import FaultCount, judge
 from tests.race.truths import finish, heat
 from tests.samples import sample
 
@@ -24,7 +24,7 @@ def judged(**bases):
 def test_lanes_with_speeds_of_different_things_are_told_apart_and_it_costs_nobody_the_win():
     output, answer = ({"tokens_per_s": 50.0, "speed_basis": basis} for basis in ("output", "answer"))
     mixed = judged(a=output, b=answer)
-    assert mixed.faults == (Fault("B", ALONE, 5, counts=False),)
+    assert mixed.faults == (FaultCount("B", ALONE, 5, counts=False),)
     assert mixed.winner == "B"
     assert judged(a=answer, b=answer).faults == ()
     assert judged(a=output, b=output).faults == ()
@@ -33,14 +33,14 @@ def test_lanes_with_speeds_of_different_things_are_told_apart_and_it_costs_nobod
 
 def moments():
     """880 characters of a summary in 0.1 s, then 50 tokens of 6.4 characters in 1 s."""
-    summary = [Moment((8_000 + place) * MS, Kind.REASONING, "summary of ") for place in range(80)]
-    return (*summary, *(Moment((8_100 + 20 * place) * MS, Kind.ANSWER, "answer ") for place in range(50)))
+    summary = [OutputEvent((8_000 + place) * MS, Kind.REASONING, "summary of ") for place in range(80)]
+    return (*summary, *(OutputEvent((8_100 + 20 * place) * MS, Kind.ANSWER, "answer ") for place in range(50)))
 
 
 @pytest.mark.parametrize("fields", [{"speed_basis": "answer", "tokens_per_s": 50.0}, {"reasoning_tokens": None}])
 def test_a_lanes_speedometer_never_shows_what_was_not_shown(fields):
     recording = Recording(0, 9_080 * MS, moments())
-    track = Track.settled(recording, sample(**{**ANSWERED, **fields}))
+    track = ProgressTracker.settled(recording, sample(**{**ANSWERED, **fields}))
     for one in recording.moments:
         track.add(one)
     now = track.progress(9_080 * MS)

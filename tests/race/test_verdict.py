@@ -3,7 +3,7 @@
 import pytest
 
 from probes.outcome import Outcome
-from probes.race.verdict import DECIDING, Fault, decided, judge
+from probes.race.verdict import DECIDING, FaultCount, decided, judge
 from tests.race.truths import finish, heat, heats, times
 
 AB = ("A", "B")
@@ -154,7 +154,7 @@ def test_fast_but_wrong_does_not_win():
     verdict = judge(race, AB)
     assert verdict.winner == verdict.leader == "A"
     assert verdict.words == "A wins: B never finished right, wrong answer in 5 of 5 heats"
-    assert verdict.faults == (Fault("B", "wrong answer: the answer does not match /x/", 5),)
+    assert verdict.faults == (FaultCount("B", "wrong answer: the answer does not match /x/", 5),)
 
 
 def test_fast_but_wrong_in_half_of_the_heats_does_not_win():
@@ -170,7 +170,7 @@ def test_a_refused_lane_is_limited_and_its_heats_do_not_count_as_slow():
     verdict = judge(race, AB)
     assert verdict.winner == "B"
     assert verdict.duels[0].by(DECIDING).pairs == 4
-    assert verdict.faults == (Fault("B", "limited: 429 slow down", 2),)
+    assert verdict.faults == (FaultCount("B", "limited: 429 slow down", 2),)
 
 
 def test_a_lane_that_never_finishes_loses_after_two_heats_and_not_after_one():
@@ -189,7 +189,7 @@ def test_where_none_finishes_nobody_wins_and_all_is_named():
     verdict = judge([heat(n, A=FAILED, B=LIMITED) for n in (1, 2)], AB)
     assert (verdict.winner, verdict.leader, verdict.duels) == (None, None, ())
     assert verdict.words == "no lane finished right: A timeout in 2 of 2 heats; B limited in 2 of 2 heats"
-    assert verdict.faults == (Fault("A", "timeout: stall", 2), Fault("B", "limited: 429 slow down", 2))
+    assert verdict.faults == (FaultCount("A", "timeout: stall", 2), FaultCount("B", "limited: 429 slow down", 2))
 
 
 def test_before_the_first_heat_there_is_nothing_to_say():
@@ -201,7 +201,7 @@ def test_an_answer_cut_by_the_cap_counts_against_a_lane_where_another_ended_by_i
     race = [heat(n, A=finish(1000 + n), B=finish(500 + n, finish_reason="MAX_TOKENS")) for n in range(1, 6)]
     verdict = judge(race, AB)
     assert verdict.winner is None
-    assert verdict.faults == (Fault("B", "stopped at the cap", 5),)
+    assert verdict.faults == (FaultCount("B", "stopped at the cap", 5),)
     assert verdict.words.endswith("B does not win: stopped at the cap in 5 of 5 heats")
 
 
@@ -224,7 +224,7 @@ def test_a_time_that_is_not_trusted_makes_no_pair_and_is_nobodys_fault():
     assert verdict.winner is None
     assert verdict.duels[0].by(DECIDING).pairs == 0
     assert verdict.words == "nothing to compare: in no heat did A and B both finish right, with times to trust"
-    assert verdict.faults == (Fault("A", "not trusted: this machine held the engine up", 5, counts=False),)
+    assert verdict.faults == (FaultCount("A", "not trusted: this machine held the engine up", 5, counts=False),)
 
 
 @pytest.mark.parametrize("outcome", [Outcome.SKIPPED, Outcome.OWN_FAULT])
@@ -233,4 +233,4 @@ def test_a_race_stopped_midway_or_spoilt_by_us_holds_its_last_heat_against_nobod
     race = [*heats({"A": [500.0, 510, 505], "B": [1000.0] * 3}), heat(4, A=skipped, B=skipped)]
     verdict = judge(race, AB)
     assert verdict.winner == "A"
-    assert Fault("A", f"{outcome.replace('_', ' ')}: stopped by hand", 1, counts=False) in verdict.faults
+    assert FaultCount("A", f"{outcome.replace('_', ' ')}: stopped by hand", 1, counts=False) in verdict.faults

@@ -11,7 +11,7 @@ from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.server import Simulator
 from probes.wire.bedrock_converse import _EXCEPTIONS, Wire
-from probes.wire.framing.event_stream import EventStreamDecoder, Frame
+from probes.wire.framing.event_stream import EventFrame, EventStreamDecoder
 from tests.samples import endpoint
 from tests.wire.test_bedrock_converse import MODEL, STREAMS
 
@@ -36,7 +36,7 @@ def test_frames_are_what_botocore_reads(name, size):
     judged = []
     for at in range(0, len(body), size):
         buffer.add_data(body[at : at + size])
-        judged += [Frame(one.headers, one.payload) for one in buffer]
+        judged += [EventFrame(one.headers, one.payload) for one in buffer]
     decoder = EventStreamDecoder()
     assert [one for at in range(0, len(body), size) for one in decoder.feed(body[at : at + size])] == judged
 

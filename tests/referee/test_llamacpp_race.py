@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import pytest
 
 from probes.endpoint import Endpoint
-from probes.engine.race.race_task import Racing, lanes
+from probes.engine.race.race_task import RaceTask, lanes
 from probes.measure.probe import Prober
 from probes.outcome import Outcome
 from probes.race.race import Race
-from probes.race.request import RaceWish
+from probes.race.request import RaceRequest
 from probes.sockets import event_loop as loop
 from probes.stats.quantiles import median
 from probes.transport.factory import transport_to
@@ -18,7 +18,7 @@ from probes.wire.credentials import Credentials
 from tests.referee.server import serving
 from tests.samples import endpoint
 
-WISH = RaceWish(("small", "large"), "Tell a story.", max_output_tokens=64, heats=4)
+WISH = RaceRequest(("small", "large"), "Tell a story.", max_output_tokens=64, heats=4)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def test_the_smaller_model_wins_and_the_servers_own_times_say_so_too(rivals):
         probers = [
             Prober(one, load_dialect(one.dialect), transport_to(one.base_url, None)) for one in lanes(WISH, rivals)
         ]
-        return await Racing(WISH, probers, find_key=no_key).run()
+        return await RaceTask(WISH, probers, find_key=no_key).run()
 
     race = loop.run(run())
     assert {one.sample.outcome for heat in race.heats for one in heat.lanes} == {Outcome.OK}

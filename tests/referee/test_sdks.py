@@ -127,7 +127,7 @@ async def test_the_request_goes_where_the_clients_goes_and_shows_the_key_as_it_d
     ],
 )
 async def test_an_error_instead_of_an_answer(sdk, status, outcome, message):
-    raw, _ = await answered(sdk, fault=fault.Reply(status, sdk.error(message)))
+    raw, _ = await answered(sdk, fault=fault.ReplacedResponse(status, sdk.error(message)))
     sample, error = await wrong(sdk, raw)
     assert (sample.outcome, sample.http_status) == (outcome, status)
     assert status in {getattr(error, "status_code", None), getattr(error, "code", None)}  # code: Google's client

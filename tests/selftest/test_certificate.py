@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
-from probes.certificate import Certificate, Errors, Measured, Spread
+from probes.certificate import Certificate, Errors, MeasuredLoad, Spread
 from probes.cli.app import app
 from probes.cli.commands.selftest import lines
-from probes.sockets.event_loop import Reader
+from probes.sockets.event_loop import ReaderKind
 from probes.store.certificates import keep, newest
 from tests.samples import sample
 from tests.store.stores import fill, open_old, url_of
@@ -18,16 +18,18 @@ GOOD = Errors(
     probes=100, failed=0, events=6_000, untrusted=1, ttft_ms=Spread(0.01, 0.02, 0.04, 0.1), gap_ms=Spread(0, 0, 0.1, 1),
     tokens_per_s_percent=Spread(0.01, 0.02, 0.05, 0.08), cpu_us_per_event=35.0, bound_held=0.9999, kernel=True,
 )  # fmt: skip
-FOUND = Certificate(1_000, "here", "Linux", "0.1", screen=True, quick=False, measured=(Measured("2 × 2,000", GOOD),))
+FOUND = Certificate(
+    1_000, "here", "Linux", "0.1", screen=True, quick=False, measured=(MeasuredLoad("2 × 2,000", GOOD),)
+)
 WORSE = Spread(0.0, 0.1, 0.5, 1.0)
 
 
 def having(**errors: object) -> Certificate:
-    return replace(FOUND, measured=(*FOUND.measured, Measured("20 × 500", replace(GOOD, **errors))))
+    return replace(FOUND, measured=(*FOUND.measured, MeasuredLoad("20 × 500", replace(GOOD, **errors))))
 
 
 def overloaded() -> Certificate:
-    return replace(FOUND, measured=(Measured("2 × 2,000", replace(GOOD, untrusted=60)),))
+    return replace(FOUND, measured=(MeasuredLoad("2 × 2,000", replace(GOOD, untrusted=60)),))
 
 
 def test_a_good_machine_is_told_so():
@@ -71,11 +73,11 @@ def test_a_load_that_is_too_much_is_named_and_does_not_speak_for_the_others():
 @pytest.mark.parametrize(
     ("found", "told"),
     [
-        (having(reader=Reader.KERNEL), False),  # as good as it gets without
-        (having(ttft_ms=WORSE, reader=Reader.KERNEL), True),
-        (having(ttft_ms=WORSE, reader=Reader.LOOP), True),
-        (having(ttft_ms=WORSE, reader=Reader.REAL_TIME), False),
-        (replace(having(ttft_ms=WORSE, reader=Reader.LOOP), system="Darwin 24"), False),
+        (having(reader=ReaderKind.KERNEL), False),  # as good as it gets without
+        (having(ttft_ms=WORSE, reader=ReaderKind.KERNEL), True),
+        (having(ttft_ms=WORSE, reader=ReaderKind.LOOP), True),
+        (having(ttft_ms=WORSE, reader=ReaderKind.REAL_TIME), False),
+        (replace(having(ttft_ms=WORSE, reader=ReaderKind.LOOP), system="Darwin 24"), False),
         (having(ttft_ms=WORSE), False),
     ],
 )
@@ -129,4 +131,4 @@ def test_it_is_written_beside_an_export(tmp_path):
 def test_no_error_is_told_smaller_than_the_truth_is_known():
     tiny = replace(GOOD, ttft_ms=Spread(0.0001, 0.0002, 0.0009, 0.002))
     assert tiny.words.startswith("TTFT ± <0.01 ms at p50, <0.01 at p99; tokens/s ± 0.01 % at p50, 0.05 at p99")
-    assert replace(FOUND, measured=(Measured("one", tiny),)).words == "TTFT ± <0.01 ms p99, kernel clock"
+    assert replace(FOUND, measured=(MeasuredLoad("one", tiny),)).words == "TTFT ± <0.01 ms p99, kernel clock"

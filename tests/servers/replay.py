@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from probes.config.presets import socket_dialects
-from probes.figures.response import Answer
-from probes.figures.timeline import Marks
+from probes.figures.response import ResponseAccumulator
+from probes.figures.timeline import Timeline
 from probes.measure.build_sample import assemble
-from probes.measure.host_noise import Disturbance
-from probes.measure.probe import Probed, Prober
+from probes.measure.host_noise import HostNoise
+from probes.measure.probe import Prober, ProbeResult
 from probes.sample import Sample
 from probes.transport.factory import transport_to
 from probes.wire import load_dialect
@@ -29,7 +29,7 @@ PACE_S: Final = 0.002
 
 async def replay(
     dialect: str, pieces: Sequence[bytes], *, status: int = 200, ending: Ending = "whole", **options: Any
-) -> Probed:
+) -> ProbeResult:
     """One probe of a server that answers with these pieces, each an HTTP chunk (or WebSocket message) of its own."""
     over_socket = dialect in socket_dialects()
 
@@ -63,7 +63,7 @@ async def replay(
 def replayed(dialect: str, records: Iterable[Timed], **fields: Any) -> Sample:
     """The sample of a whole 200 response to an endpoint of these ``fields``, as of a clock that runs by the records."""
     watched = endpoint(**{"dialect": dialect, "max_output_tokens": 2_000, **fields})
-    answer, marks, reader = Answer(), Marks(due=0, started=0, sent=0), load_dialect(dialect).reader()
+    answer, marks, reader = ResponseAccumulator(), Timeline(due=0, started=0, sent=0), load_dialect(dialect).reader()
     last = 0
     for at_ms, data in records:
         last = round(at_ms * 1e6)
@@ -73,7 +73,7 @@ def replayed(dialect: str, records: Iterable[Timed], **fields: Any) -> Sample:
         answer.take(one, last, marks)
     return assemble(
         watched, marks, answer,
-        vantage="local", started_at=0, status=200, kept=True, limits=None, disturbance=Disturbance(), credentials=None,
+        vantage="local", started_at=0, status=200, kept=True, limits=None, disturbance=HostNoise(), credentials=None,
     )  # fmt: skip
 
 

@@ -10,10 +10,10 @@ from probes.config.presets import presets
 from probes.endpoint import merged
 from probes.measure.probe import Prober
 from probes.outcome import Outcome
-from probes.simulator.behaviour import Mood, Spell
+from probes.simulator.behaviour import HealthSchedule, Incident
 from probes.simulator.demo.demo import demo_endpoints, demo_models, serve_demo
 from probes.simulator.distribution import Constant
-from probes.simulator.faults.fault import Reply
+from probes.simulator.faults.fault import ReplacedResponse
 from probes.simulator.server import Simulator
 from probes.transport.factory import transport_to
 from probes.wire import load_dialect
@@ -114,14 +114,14 @@ async def test_serves_until_told_to_stop():
 
 
 def test_a_spell_returns():
-    spell = Spell(first_s=10, lasts_s=5, every_s=60)
+    spell = Incident(first_s=10, lasts_s=5, every_s=60)
     held = [second for second in range(140) if spell.holds(second)]
     assert held == [*range(10, 15), *range(70, 75), *range(130, 135)]
 
 
 def test_a_mood_is_a_function_of_time_and_luck():
-    grave, light = Spell(0, 5, 60, share=0.5), Spell(3, 5, 60, slower=3)
-    mood = Mood((grave, light))
+    grave, light = Incident(0, 5, 60, share=0.5), Incident(3, 5, 60, slower=3)
+    mood = HealthSchedule((grave, light))
     assert [mood.at(second, 0.4) for second in (0, 4, 6, 9)] == [grave, grave, light, None]
     assert [mood.at(second, 0.6) for second in (0, 4)] == [None, light]
     assert mood.at(4, 0.4) is mood.at(64, 0.4)
@@ -133,8 +133,16 @@ def test_the_demo_has_troubles_within_its_first_two_minutes():
     assert len(moods) >= 4
     assert all(struck)
     slow = [mood for mood in moods if any(one.slower > 1 for one in mood.spells)]
-    limited = [mood for mood in moods if any(isinstance(s.fault, Reply) and s.fault.status == 429 for s in mood.spells)]
-    outage = [mood for mood in moods if any(isinstance(s.fault, Reply) and s.fault.status == 503 for s in mood.spells)]
+    limited = [
+        mood
+        for mood in moods
+        if any(isinstance(s.fault, ReplacedResponse) and s.fault.status == 429 for s in mood.spells)
+    ]
+    outage = [
+        mood
+        for mood in moods
+        if any(isinstance(s.fault, ReplacedResponse) and s.fault.status == 503 for s in mood.spells)
+    ]
     assert slow
     assert limited
     assert outage
@@ -142,7 +150,7 @@ def test_the_demo_has_troubles_within_its_first_two_minutes():
 
 async def test_a_mood_spoils_the_answers_of_its_time():
     [(model, behaviour), *_] = demo_models().items()
-    spell = Spell(0, 1, 1, fault=Reply(503, {"error": {"message": "busy"}}))
-    async with Simulator({model: replace(behaviour, mood=Mood((spell,)))}) as simulator:
+    spell = Incident(0, 1, 1, fault=ReplacedResponse(503, {"error": {"message": "busy"}}))
+    async with Simulator({model: replace(behaviour, mood=HealthSchedule((spell,)))}) as simulator:
         response = await ask(simulator, model=model)
     assert (response.status, response.json["error"]["message"]) == (503, "busy")

@@ -11,15 +11,15 @@ from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.faults.fault import (
     Both,
-    Cut,
+    CutOff,
+    Delayed,
     ErrorEvent,
     Flood,
     Garbage,
     Gzip,
     Intrusion,
-    Late,
     Pieces,
-    Reply,
+    ReplacedResponse,
     Stall,
     Unanswered,
     Unheard,
@@ -66,7 +66,10 @@ async def broken_off(client):
 )
 @pytest.mark.parametrize("status", [200, 429, 498, 529])
 async def test_a_reply_takes_the_place_of_the_answer(status, body, kind, data):
-    async with spoiled(Reply(status, body, {"retry-after": "7"})) as simulator, connected(simulator) as client:
+    async with (
+        spoiled(ReplacedResponse(status, body, {"retry-after": "7"})) as simulator,
+        connected(simulator) as client,
+    ):
         for _ in range(2):  # it is a response in good order: the connection goes on
             response = await client.ask()
             assert (response.status, response.body) == (status, data)
@@ -105,7 +108,7 @@ async def test_garbage_is_no_status_line():
 
 
 async def test_late_headers_are_due_later_and_so_is_the_rest():
-    async with spoiled(Late(12)) as simulator:
+    async with spoiled(Delayed(12)) as simulator:
         assert (await ask(simulator)).chunks[-1] == DONE
         [record] = simulator.records
     assert record.headers_ns >= record.read_ns + 12_000_000
@@ -122,7 +125,7 @@ async def test_late_headers_are_due_later_and_so_is_the_rest():
     ],
 )
 async def test_a_cut_comes_after_so_many_outputs(after, how, end, error):
-    async with spoiled(Cut(after, how)) as simulator, connected(simulator) as client:
+    async with spoiled(CutOff(after, how)) as simulator, connected(simulator) as client:
         chunks, raised = await broken_off(client)
         [record] = simulator.records
     assert len(chunks) == 1 + after  # the role chunk is no output
@@ -133,7 +136,7 @@ async def test_a_cut_comes_after_so_many_outputs(after, how, end, error):
 
 
 async def test_a_cut_comes_before_the_end_of_the_body_at_the_latest():
-    async with spoiled(Cut(99)) as simulator, connected(simulator) as client:
+    async with spoiled(CutOff(99)) as simulator, connected(simulator) as client:
         chunks, raised = await broken_off(client)
     assert chunks[-1] == DONE
     assert raised is asyncio.IncompleteReadError

@@ -4,7 +4,7 @@ import time
 import pytest
 
 from probes.simulator.behaviour import Behaviour
-from probes.simulator.limiter import Admission, Allowance, Level, Limiter
+from probes.simulator.limiter import Admission, Allowance, BucketLevel, Limiter
 from probes.simulator.rate_limits import go_duration, limit_headers, refusal
 from tests.servers.simulated import ask, simulating
 
@@ -37,8 +37,8 @@ def test_levels_say_what_is_left_and_when_it_is_full_again():
     limiter.admit(300)
     clock.now += 3
     admission = limiter.admit(200)
-    assert admission.requests == Level(10, 8, pytest.approx(9))  # 2 taken, half of one refilled
-    assert admission.tokens == Level(1_000, 530, pytest.approx(47))
+    assert admission.requests == BucketLevel(10, 8, pytest.approx(9))  # 2 taken, half of one refilled
+    assert admission.tokens == BucketLevel(1_000, 530, pytest.approx(47))
 
 
 def test_a_full_bucket_takes_no_more():
@@ -89,7 +89,8 @@ def test_durations_as_go_prints_them(seconds, text):
 
 
 ADMISSION = Admission(
-    requests=Level(limit=100, remaining=40, reset_s=90.5), tokens=Level(limit=6_000, remaining=1_234, reset_s=0.25)
+    requests=BucketLevel(limit=100, remaining=40, reset_s=90.5),
+    tokens=BucketLevel(limit=6_000, remaining=1_234, reset_s=0.25),
 )
 
 
@@ -119,7 +120,7 @@ def test_a_bucket_that_is_not_there_has_no_headers(style):
     assert limit_headers(style, Admission()) == {}
 
 
-REFUSED = Admission("tokens", 4.2, ADMISSION.requests, Level(6_000, 0, 60.0))
+REFUSED = Admission("tokens", 4.2, ADMISSION.requests, BucketLevel(6_000, 0, 60.0))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant, LogNormal
-from probes.simulator.faults.fault import Flood, Hangup, Reply, Stall, Unheard
+from probes.simulator.faults.fault import Flood, Hangup, ReplacedResponse, Stall, Unheard
 from probes.simulator.player import JOIN_NS
 from probes.simulator.server import Simulator
 from tests.servers.certificate import server_context
@@ -202,7 +202,7 @@ async def test_a_model_may_change_between_two_requests():
     models = {MODEL: Behaviour(text="before")}
     async with Simulator(models) as simulator:
         assert (await ask(simulator)).answer == "before"
-        models[MODEL] = replace(models[MODEL], fault=Reply(503))
+        models[MODEL] = replace(models[MODEL], fault=ReplacedResponse(503))
         assert (await ask(simulator)).status == 503
 
 

@@ -287,14 +287,18 @@ async def test_the_first_sample_of_a_socket_has_the_limits_of_its_upgrade():
 @pytest.mark.parametrize(
     ("refusal", "outcome", "status"),
     [
-        (fault.Reply(503, {"error": {"message": "The engine is overloaded."}}), Outcome.OVERLOADED, 503),
-        (fault.Reply(429, {"error": {"message": "Slow down."}}, {"retry-after": "7"}), Outcome.RATE_LIMITED, 429),
-        (fault.Reply(200, "<html><title>Login</title></html>"), Outcome.PROTOCOL, 200),
+        (fault.ReplacedResponse(503, {"error": {"message": "The engine is overloaded."}}), Outcome.OVERLOADED, 503),
+        (
+            fault.ReplacedResponse(429, {"error": {"message": "Slow down."}}, {"retry-after": "7"}),
+            Outcome.RATE_LIMITED,
+            429,
+        ),
+        (fault.ReplacedResponse(200, "<html><title>Login</title></html>"), Outcome.PROTOCOL, 200),
         (fault.redirect("http://127.0.0.2:9/v1"), Outcome.PROTOCOL, 307),
         (fault.Unanswered(), Outcome.CONNECT, None),
         (fault.Unanswered("reset"), Outcome.CONNECT, None),
         (fault.Garbage(), Outcome.CONNECT, None),
-        (fault.Late(10), Outcome.OK, 101),
+        (fault.Delayed(10), Outcome.OK, 101),
         (fault.Pieces((1,)), Outcome.OK, 101),
     ],
 )
@@ -306,7 +310,7 @@ async def test_an_upgrade_may_be_refused_or_spoilt(refusal, outcome, status):
 
 
 async def test_a_refused_upgrade_tells_its_wait_and_a_wrong_key_no_key():
-    told = fault.Reply(429, {"error": {"message": "Slow down."}}, {"retry-after": "7"})
+    told = fault.ReplacedResponse(429, {"error": {"message": "Slow down."}}, {"retry-after": "7"})
     [sample], _ = await probed(replace(SPOKEN, upgrade_fault=told))
     assert sample.retry_after_s == 7
     [sample], [record] = await probed(replace(SPOKEN, key=KEY.reveal()), key=Credentials(OTHER))
@@ -317,17 +321,17 @@ async def test_a_refused_upgrade_tells_its_wait_and_a_wrong_key_no_key():
 @pytest.mark.parametrize(
     ("spoiler", "outcome", "words"),
     [
-        (fault.Cut(3, code=1011, reason="too busy"), Outcome.SERVER_ERROR, "1011 too busy"),
-        (fault.Cut(3), Outcome.CUT, "1006"),
-        (fault.Cut(0, "reset"), Outcome.CUT, ""),
+        (fault.CutOff(3, code=1011, reason="too busy"), Outcome.SERVER_ERROR, "1011 too busy"),
+        (fault.CutOff(3), Outcome.CUT, "1006"),
+        (fault.CutOff(0, "reset"), Outcome.CUT, ""),
         (fault.Unanswered(), Outcome.CUT, "1006"),
         (fault.not_json(3), Outcome.PROTOCOL, "not JSON"),
         (fault.huge_event(3), Outcome.PROTOCOL, ""),
         (fault.json_bomb(3), Outcome.PROTOCOL, "not JSON"),
         (fault.Flood(), Outcome.PROTOCOL, "not JSON"),
         (fault.Garbage(), Outcome.PROTOCOL, "no WebSocket"),
-        (fault.Reply(503, {"error": {"message": "Overloaded."}}), Outcome.OVERLOADED, "Overloaded."),
-        (fault.Reply(502, "<html>Bad gateway</html>"), Outcome.PROTOCOL, "Bad gateway"),
+        (fault.ReplacedResponse(503, {"error": {"message": "Overloaded."}}), Outcome.OVERLOADED, "Overloaded."),
+        (fault.ReplacedResponse(502, "<html>Bad gateway</html>"), Outcome.PROTOCOL, "Bad gateway"),
         (fault.ErrorEvent(3, "responses_ws", "It broke."), Outcome.SERVER_ERROR, "It broke."),
     ],
 )
@@ -340,7 +344,9 @@ async def test_a_spoilt_answer_says_what_it_was_and_the_next_is_on_a_new_socket(
     assert [one.new_connection for one in records] == [True, True]
 
 
-@pytest.mark.parametrize("stalling", [fault.Cut(3, "end"), fault.Stall(3), fault.Stall(3, 5, b'{"type":"keepalive"}')])
+@pytest.mark.parametrize(
+    "stalling", [fault.CutOff(3, "end"), fault.Stall(3), fault.Stall(3, 5, b'{"type":"keepalive"}')]
+)
 async def test_an_answer_without_its_terminal_event_is_a_stall_for_the_socket_stays_open(stalling):
     [sample], [record] = await probed(replace(SPOKEN, fault=stalling), timeouts=SHORT)
     assert sample.outcome is Outcome.TIMEOUT
@@ -363,7 +369,7 @@ async def test_silence_is_a_timeout_of_the_first_token():
         fault.Pieces((1, 3, 7)),
         fault.Both(socket_fault.Fragments((2,)), fault.Pieces((5,))),
         fault.Intrusion(3, b'{"type":"keepalive"}'),
-        fault.Late(10),
+        fault.Delayed(10),
         socket_fault.unasked(),
     ],
 )

@@ -16,7 +16,7 @@ from probes.sockets.read_budget import ReadBudget
 from probes.sockets.readers import READ_SIZE
 from probes.sockets.stamp import Stamp
 from probes.sockets.stream import READ_COST, Stream
-from probes.transport.base import Body
+from probes.transport.base import ResponseBody
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux stamps the segments of TCP")
 
@@ -67,7 +67,7 @@ def plenty() -> ReadBudget:
     return ReadBudget.of_answer(1_000_000)
 
 
-async def first_of(body: Body) -> bytes:
+async def first_of(body: ResponseBody) -> bytes:
     """The next piece of a body; empty at its end. Raises what reading it raises."""
     got: list[bytes] = []
 

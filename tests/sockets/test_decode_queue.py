@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 
 from probes.sockets import decode_queue as backlog
-from probes.sockets.decode_queue import Backlog
+from probes.sockets.decode_queue import DecodeQueue
 
 
 class Scripted:
@@ -22,7 +22,7 @@ class Scripted:
 
 
 async def test_who_waits_takes_turns_however_much_one_has():
-    one, done = Backlog(asyncio.get_running_loop(), lambda: False), []
+    one, done = DecodeQueue(asyncio.get_running_loop(), lambda: False), []
     one.add(Scripted("flooded", 1_000, done), soon=True)
     one.add(Scripted("first", 3, done), soon=True)
     one.add(Scripted("second", 2, done), soon=True)
@@ -35,7 +35,7 @@ async def test_who_waits_takes_turns_however_much_one_has():
 async def test_the_loop_has_its_turn_after_every_piece_that_took_long(monkeypatch):
     monkeypatch.setattr(backlog, "TURN_NS", 0)
     monkeypatch.setattr(backlog, "PIECE_NS", 0)
-    one, done = Backlog(asyncio.get_running_loop(), lambda: False), []
+    one, done = DecodeQueue(asyncio.get_running_loop(), lambda: False), []
     one.add(Scripted("flooded", 50, done), soon=True)
     seen = set()
     while len(done) < 50:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from probes.sockets import event_loop as loop
-from probes.sockets.event_loop import Ear, EngineLoop, ear
+from probes.sockets.event_loop import EngineLoop, TimestampedSelector, ear
 from tests.sockets.pairs import arrive, on_linux, pair
 
 HELD_S = 0.03
@@ -24,9 +24,9 @@ def now() -> int:
 
 
 @contextmanager
-def listening() -> Iterator[tuple[Ear, socket.socket, socket.socket]]:
+def listening() -> Iterator[tuple[TimestampedSelector, socket.socket, socket.socket]]:
     """An ear, the socket it hears, and the other end of that."""
-    ear = Ear()
+    ear = TimestampedSelector()
     near, far = pair()
     ear.register(near, selectors.EVENT_READ)
     with near, far:
@@ -130,7 +130,7 @@ def test_data_that_came_while_a_callback_held_the_loop_came_after_it_was_last_he
 
 
 def test_only_an_engines_loop_knows_since_when_it_is_deaf():
-    async def ask() -> Ear | None:
+    async def ask() -> TimestampedSelector | None:
         return ear(asyncio.get_running_loop())
 
     assert asyncio.run(ask()) is None

@@ -8,7 +8,7 @@ import pytest
 
 from probes.clock import SteadyClock
 from probes.endpoint import Endpoint
-from probes.engine.endpoint_monitor import Watch
+from probes.engine.endpoint_monitor import EndpointMonitor
 from probes.engine.scheduler import Scheduler
 from probes.measure.probe import Prober
 from probes.outcome import Outcome
@@ -119,7 +119,7 @@ class Hours:
             async with closing(**server) as serving:  # type: ignore[arg-type]
                 watched = endpoint(base_url=serving.url(), interval=interval)
                 prober = Prober(watched, load_dialect(watched.dialect), transport_to(serving.url(), None))
-                watch = Watch(
+                watch = EndpointMonitor(
                     watched,
                     prober,
                     vantage="here",

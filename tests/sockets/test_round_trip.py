@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from probes.sockets import round_trip, tcp_info
+from probes.sockets.connection_timing import Step
 from probes.sockets.round_trip import OLD_NS, RoundTrips, lone_sample_us, segments
-from probes.sockets.setup import Step
 from probes.sockets.stamp import Stamp
 from probes.sockets.stream import Stream
 from probes.sockets.tcp_info import TcpInfo, parse_linux, parse_macos, read_tcp_info

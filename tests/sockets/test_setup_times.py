@@ -15,20 +15,20 @@ import pytest
 from websockets.utils import accept_key
 
 from probes.figures.error_bound import setup_bound_ms
-from probes.figures.response import Answer
-from probes.figures.timeline import Marks
+from probes.figures.response import ResponseAccumulator
+from probes.figures.timeline import Timeline
 from probes.measure.build_sample import assemble
-from probes.measure.host_noise import Disturbance
+from probes.measure.host_noise import HostNoise
 from probes.measure.probe import Prober
+from probes.sockets.connection_timing import ConnectionTiming, Step, exchanged
 from probes.sockets.event_loop import EngineLoop
 from probes.sockets.linux import RunQueue
-from probes.sockets.setup import Setup, Step, exchanged
 from probes.sockets.stamp import Stamp
 from probes.sockets.stream import Stream
 from probes.sockets.tcp_info import TcpInfo, read_tcp_info
 from probes.transport import connect as network
 from probes.transport.factory import transport_to
-from probes.transport.websocket import WebSocket
+from probes.transport.websocket import WebSocketConnection
 from probes.wire import load_dialect
 from probes.wire.dialect import WireRequest
 from tests.samples import endpoint
@@ -241,7 +241,7 @@ async def test_an_upgrade_ends_with_its_answer_unless_more_came_behind_it(behind
         pytest.skip("only this loop reads late and knows it")
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"ws://127.0.0.1:{server.getsockname()[1]}/v1"
-        one = WebSocket(url, None)
+        one = WebSocketConnection(url, None)
         opening = asyncio.create_task(one.open(WireRequest(url, {}, b""), plenty()))
         far, _ = await asyncio.to_thread(server.accept)
         with far:
@@ -277,16 +277,18 @@ def test_what_was_asked_and_answered_took_from_the_one_to_the_other():
 )
 def test_a_set_up_is_trusted_as_far_as_the_least_certain_of_its_steps(doubts, bound, trusted):
     connect, tls = (Step(10 * MS, 12 * MS, one) for one in doubts)
-    setup = Setup(connect, tls=tls)
+    setup = ConnectionTiming(connect, tls=tls)
     assert setup_bound_ms(setup) == bound
     found = assemble(
-        endpoint(), Marks(0, 0, setup), Answer(), vantage="here", started_at=0, status=None, kept=False, limits=None,
-        disturbance=Disturbance(), credentials=None,
+        endpoint(), Timeline(0, 0, setup), ResponseAccumulator(),
+        vantage="here", started_at=0, status=None, kept=False, limits=None,
+        disturbance=HostNoise(), credentials=None,
     )  # fmt: skip
     assert (found.setup_error_bound_ms, found.setup_trusted) == (bound, trusted)
     assert (found.connect_ms, found.tls_ms, found.dns_ms, found.upgrade_ms) == (2.0, 2.0, None, None)
     kept = assemble(
-        endpoint(), Marks(0, 0), Answer(), vantage="here", started_at=0, status=None, kept=True, limits=None,
-        disturbance=Disturbance(), credentials=None,
+        endpoint(), Timeline(0, 0), ResponseAccumulator(),
+        vantage="here", started_at=0, status=None, kept=True, limits=None,
+        disturbance=HostNoise(), credentials=None,
     )  # fmt: skip
     assert (kept.connect_ms, kept.setup_error_bound_ms, kept.setup_trusted) == (None, None, None)

@@ -12,7 +12,7 @@ from probes.sockets.errors import ExchangeError
 from probes.sockets.event_loop import EngineLoop
 from probes.sockets.idle import PROMPT_NS, Idle
 from probes.sockets.stream import Stream
-from probes.sockets.traffic import GOODBYE_NS, Traffic
+from probes.sockets.traffic import GOODBYE_NS, ConnectionActivity
 from tests.sockets.pairs import streaming
 from tests.sockets.test_stream import reset
 
@@ -106,7 +106,7 @@ async def test_a_connection_that_is_open_has_not_hung_up():
 def test_idle_time_ends_with_the_connection_and_a_goodbye_is_no_traffic(monkeypatch):
     now_ns = 1_000_000_000
     monkeypatch.setattr(traffic, "elapsed_ns", lambda: now_ns)
-    silent, polite = Traffic(), Traffic()
+    silent, polite = ConnectionActivity(), ConnectionActivity()
     now_ns = 31_000_000_000
     assert silent.idle == Idle(30.0, closed=False)
     polite.moved()  # a close frame

@@ -22,12 +22,12 @@ from probes.sockets import io_uring as uring
 from probes.sockets import linux as urgency
 from probes.sockets import receive_timestamps as receive_clock
 from probes.sockets import uring_reader as ring_module
-from probes.sockets.event_loop import EngineLoop, Reader, reader
+from probes.sockets.event_loop import EngineLoop, ReaderKind, reader
 from probes.sockets.io_uring import ROOM, Arrival, Uring
-from probes.sockets.readers import SelectedIntake, intake
+from probes.sockets.readers import SelectorReader, intake
 from probes.sockets.receive_timestamps import CLOSE_NS, STEP_NS, stamped
 from probes.sockets.stamp import Stamp
-from probes.sockets.uring_reader import FEW, Ring, RingIntake
+from probes.sockets.uring_reader import FEW, UringReader, UringReceiver
 from tests.sockets.pairs import pair, refuse_stamps, ringed
 from tests.tries import tries
 
@@ -52,7 +52,7 @@ class Heard(list[tuple[Stamp, bytes]]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.taken: RingIntake | None = None
+        self.taken: UringReader | None = None
 
     def arrive(self, stamp: Stamp, data: bytes) -> None:
         self.append((stamp, data))
@@ -84,7 +84,7 @@ def run() -> Callable[..., object]:
     return run
 
 
-def ring() -> Ring:
+def ring() -> UringReceiver:
     running = asyncio.get_running_loop()
     assert isinstance(running, EngineLoop)
     assert running.ring is not None
@@ -111,12 +111,12 @@ async def lying_there() -> None:
 
 
 @asynccontextmanager
-async def listening() -> AsyncIterator[tuple[RingIntake, Heard, socket.socket]]:
+async def listening() -> AsyncIterator[tuple[UringReader, Heard, socket.socket]]:
     """An intake that the kernel has begun to read for, what it heard, and the other end."""
     near, far = pair()
     heard = Heard()
     taken = intake(near, heard.arrive)
-    assert isinstance(taken, RingIntake)
+    assert isinstance(taken, UringReader)
     taken.listen()
     while not taken.armed[0]:
         await asyncio.sleep(0)
@@ -390,13 +390,13 @@ def test_listening_again_before_the_kernel_has_let_go_is_listening(run):
 
 def test_a_ring_without_buffers_reads_on_when_it_has_some_and_doubts_what_lay_there(run, monkeypatch):
     begun = []
-    begin = Ring.begin
+    begin = UringReceiver.begin
 
-    def counted(self: Ring, *about: Any) -> None:
+    def counted(self: UringReceiver, *about: Any) -> None:
         begun.append(about)
         begin(self, *about)
 
-    monkeypatch.setattr(Ring, "begin", counted)
+    monkeypatch.setattr(UringReceiver, "begin", counted)
     monkeypatch.setattr(uring, "BUFFERS", 4)
 
     async def main():
@@ -556,7 +556,7 @@ def test_without_stamps_the_loop_reads(run, monkeypatch):
         near, far = pair()
         with far:
             taken = intake(near, Heard().arrive)
-            assert isinstance(taken, SelectedIntake)
+            assert isinstance(taken, SelectorReader)
             taken.close()
 
     run(main)
@@ -585,12 +585,12 @@ def test_where_there_is_no_ring_the_loop_is_one_without(monkeypatch):
     monkeypatch.setattr(Uring, "__init__", missing)
     loop = EngineLoop()
     assert loop.ring is None
-    assert reader(loop) is Reader.LOOP
+    assert reader(loop) is ReaderKind.LOOP
     loop.close()
     loop.close()
 
 
-@pytest.mark.parametrize(("granted", "who"), [(True, Reader.REAL_TIME), (False, Reader.KERNEL)])
+@pytest.mark.parametrize(("granted", "who"), [(True, ReaderKind.REAL_TIME), (False, ReaderKind.KERNEL)])
 def test_a_loop_says_who_reads(monkeypatch, granted, who):
     monkeypatch.setattr(ring_module, "claim", lambda: granted)
     loop = EngineLoop()

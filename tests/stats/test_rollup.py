@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from probes.outcome import Outcome
-from probes.stats.rollup import LENGTH_MS, METRICS, TIERS, Extent, Rollup, Spot, after, bucket_of, rolled
+from probes.stats.rollup import LENGTH_MS, METRICS, TIERS, Extent, Rollup, RollupKey, after, bucket_of, rolled
 from probes.stats.sketch import Sketch
 from tests.samples import sample
 
@@ -104,4 +104,4 @@ def test_the_sum_of_the_hours_is_the_day():
                 total = total + part
             assert total == whole
     assert {spot.connection for spot in found} == {"warm", "cold", "none"}
-    assert Spot("day", 0, "warm", at("2026-11-21")) in found
+    assert RollupKey("day", 0, "warm", at("2026-11-21")) in found

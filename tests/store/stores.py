@@ -20,7 +20,7 @@ from sqlalchemy import Engine, create_engine
 from probes.sample import Sample
 from probes.store.location import APPLICATION_ID, is_postgres, path_of
 from probes.store.write.database import PRAGMAS, open_database
-from probes.store.write.sink import Entry, Sink
+from probes.store.write.sink import BatchWriter, PendingSample
 
 FASTER = {**PRAGMAS, "synchronous": "OFF"}
 """Nobody will ever need what a test stored after a power cut."""
@@ -36,8 +36,8 @@ def fill(store: Path | str, entries: Iterable[Sample | tuple[Sample, str]]) -> N
     if not is_postgres(url_of(store)):
         make(path_of(url_of(store)))
     pairs = [(one, None) if isinstance(one, Sample) else one for one in entries]
-    sink = Sink(url_of(store), FASTER)
-    sink.write([Entry(sample, answer) for sample, answer in pairs], None)
+    sink = BatchWriter(url_of(store), FASTER)
+    sink.write([PendingSample(sample, answer) for sample, answer in pairs], None)
     sink.close()
 
 
@@ -65,7 +65,7 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.005)
 
 
-def hanging(sink: Sink, monkeypatch: pytest.MonkeyPatch) -> tuple[Event, Event]:
+def hanging(sink: BatchWriter, monkeypatch: pytest.MonkeyPatch) -> tuple[Event, Event]:
     """Have every write of a sink hang: the first event is set when one does, the second lets them go on."""
     hung, go_on, write = Event(), Event(), sink.write
 
@@ -87,8 +87,8 @@ def break_off_checkpoint(path: Path, samples: Iterable[Sample]) -> None:
         whole = Path(folder) / "history.db"
         fill(whole, [])
         short = whole.read_bytes()
-        sink = Sink(url_of(whole), dict(FASTER, wal_autocheckpoint=0))
-        sink.write([Entry(one, None) for one in samples], None)
+        sink = BatchWriter(url_of(whole), dict(FASTER, wal_autocheckpoint=0))
+        sink.write([PendingSample(one, None) for one in samples], None)
         log = Path(f"{whole}-wal").read_bytes()
         with other(whole) as connection:
             connection.execute("PRAGMA wal_checkpoint")

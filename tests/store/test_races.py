@@ -15,8 +15,8 @@ from probes.events import Kind
 from probes.keys.secret import Secret
 from probes.race.heat import Heat, LaneResult
 from probes.race.race import Race
-from probes.race.recording import Moment, Recording, decode
-from probes.race.request import RaceWish
+from probes.race.recording import OutputEvent, Recording, decode
+from probes.race.request import RaceRequest
 from probes.store import races
 from probes.store.location import BUSY_TIMEOUT_S
 from probes.store.problem import StoreProblem
@@ -50,7 +50,7 @@ def test_a_race_is_read_back_as_it_was(url):
 
 def test_a_race_without_anything_optional_is_read_back_as_it_was(url):
     bare = race(
-        wish=RaceWish((FAST, SLOW), "?"),
+        wish=RaceRequest((FAST, SLOW), "?"),
         heats=(),
         verdict=replace(VERDICT, winner=None, leader=None, heats=0, duels=(), faults=()),
         differences=(),
@@ -149,7 +149,7 @@ def test_a_race_is_kept_whole_or_not_at_all(url):
 
 
 def test_what_cannot_be_kept_is_a_problem_of_the_store(url):
-    hopeless = LaneResult(FAST, sample(), Recording(0, 1, (Moment(1 << 70, Kind.ANSWER, "x"),)), "x")
+    hopeless = LaneResult(FAST, sample(), Recording(0, 1, (OutputEvent(1 << 70, Kind.ANSWER, "x"),)), "x")
     with pytest.raises(StoreProblem, match="too large"):
         keep(url, race(heats=(Heat(1, 0, (FAST,), None, "n", (hopeless,)),)))
 
@@ -228,5 +228,5 @@ def held_by(kind, found):
 
 def test_a_race_has_no_place_for_a_key():
     found = held_by(Race, set())
-    assert {Race, Heat, LaneResult, Recording, Moment, RaceWish} < found
+    assert {Race, Heat, LaneResult, Recording, OutputEvent, RaceRequest} < found
     assert not {Secret, Endpoint, WireRequest} & found

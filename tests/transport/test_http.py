@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 
 from probes.outcome import Outcome
-from probes.sockets.setup import Step
+from probes.sockets.connection_timing import Step
 from probes.sockets.stream import UNREAD_LIMIT
 from probes.sockets.tcp_info import read_tcp_info
 from probes.tls.context import tls_context
@@ -17,7 +17,7 @@ from probes.transport import connect as network
 from probes.transport.base import SetupError
 from probes.transport.connect import open_stream, peer_of
 from probes.transport.factory import transport_to
-from probes.transport.http import Connection, Reply
+from probes.transport.http import HttpConnection, Reply
 from probes.wire.dialect import WireRequest
 from tests.servers.certificate import server_context
 from tests.sockets.pairs import ON_THE_WAY, first_of, plenty
@@ -72,15 +72,15 @@ async def serving(tls: ssl.SSLContext | None = None) -> AsyncIterator[Server]:
 
 
 @asynccontextmanager
-async def connection_to(url: str, tls: ssl.SSLContext | None = None) -> AsyncIterator[Connection]:
-    connection = Connection(url, tls)
+async def connection_to(url: str, tls: ssl.SSLContext | None = None) -> AsyncIterator[HttpConnection]:
+    connection = HttpConnection(url, tls)
     try:
         yield connection
     finally:
         connection.drop()
 
 
-async def ask(connection: Connection, url: str) -> Reply:
+async def ask(connection: HttpConnection, url: str) -> Reply:
     """A reply, its body read to the end."""
     reply = await connection.send(WireRequest(url + "/x", {"Accept-Encoding": "identity"}, b"{}"))
     assert await first_of(reply.body) == b"hello"
@@ -196,7 +196,7 @@ async def test_a_closed_port_is_a_connect_failure():
     with pytest.raises(SetupError) as caught:
         await open_stream("127.0.0.1", port, None, plenty())
     assert caught.value.outcome is Outcome.CONNECT
-    assert caught.value.detail == "Connection refused"
+    assert caught.value.detail == "HttpConnection refused"
 
 
 async def test_a_dead_address_costs_one_head_start_and_not_the_connection(monkeypatch):

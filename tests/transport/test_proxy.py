@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 import trustme
 
-from probes.diagnosis.attribution import Lately, judge
-from probes.diagnosis.reachability import ControlPlan
-from probes.diagnosis.reachability_checks import Controls, check
+from probes.diagnosis.attribution import LastProbe, judge
+from probes.diagnosis.reachability import ReachabilityPlan
+from probes.diagnosis.reachability_checks import ReachabilityMonitor, check
 from probes.endpoint import Timeouts
 from probes.engine.key_finder import KeyFinder
-from probes.events import Trouble
+from probes.events import Failure
 from probes.keys.secret import Secret
 from probes.measure.probe import Prober
 from probes.outcome import Outcome
@@ -180,7 +180,7 @@ async def test_what_a_proxy_says_is_told_as_the_proxys(kind, answer, words):
     assert (sample.outcome_detail or "").startswith(words)
     assert sample.connect_ms is not None
     assert sample.proxy_ms is None
-    blamed = judge([Lately.of(sample, "https://api.example via proxy", sample.started_at)], ())
+    blamed = judge([LastProbe.of(sample, "https://api.example via proxy", sample.started_at)], ())
     assert (blamed["sim/model"].scope == "my network") == words.startswith(AT_PROXY)
 
 
@@ -365,7 +365,7 @@ async def test_a_full_queue_at_a_socket_file_is_waited_for(tmp_path):
     ],
 )
 def test_a_time_out_is_told_by_the_step_that_was_waited_for(opening, outcome, words):
-    late = opening.late(Trouble(Outcome.TIMEOUT, "connect: nothing within 5 s"))
+    late = opening.late(Failure(Outcome.TIMEOUT, "connect: nothing within 5 s"))
     assert (late.outcome, late.detail) == (outcome, words)
 
 
@@ -373,7 +373,7 @@ def test_a_way_that_ends_at_a_proxy_has_no_control():
     forwarded = endpoint(base_url="http://api.example/v1", route=Route("http://127.0.0.1:9"))
     tunnelled = replace(forwarded, base_url="ws://api.example/v1")
     for one, seen in ((forwarded, 0), (tunnelled, 1)):
-        controls = Controls([one], ControlPlan(), TlsContexts(), lambda _: True)
+        controls = ReachabilityMonitor([one], ReachabilityPlan(), TlsContexts(), lambda _: True)
         controls.begin(0.0)
         assert (controls.next(1e6) is not None) == seen
         controls.hear(sample(connect_ms=1.0), one, 0.0)  # it was the proxy that was connected to
@@ -388,8 +388,8 @@ async def test_the_controls_tell_a_proxy_its_password():
         async def find(_):
             return Credentials(proxy=Secret(USER))
 
-        plan = ControlPlan(every=0.001)
-        controls = Controls([one], plan, TlsContexts(), lambda _: True, find_key=find)
+        plan = ReachabilityPlan(every=0.001)
+        controls = ReachabilityMonitor([one], plan, TlsContexts(), lambda _: True, find_key=find)
         running = asyncio.create_task(controls.run())
         async with asyncio.timeout(20):
             while not controls.newest:

@@ -11,7 +11,7 @@ import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
 from probes.cli.output.ranking import ranking
-from probes.measure.probe import Cue, Prober
+from probes.measure.probe import ProbeOverrides, Prober
 from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.sockets import idle
@@ -127,7 +127,7 @@ async def test_in_a_race_it_stays_a_cut():
     async with closing("answer", "fin", "answer") as server, prober(server.url()) as one:
         samples = []
         for _ in range(2):
-            cue = Cue("0123456789ab", at_once, lambda _output, _at: None)
+            cue = ProbeOverrides("0123456789ab", at_once, lambda _output, _at: None)
             samples.append((await one.probe(None, cue=cue)).sample)
     assert facts(samples) == [GOOD, ("cut", "warm", False)]
     assert "closed the kept connection" in (samples[1].outcome_detail or "")

@@ -16,9 +16,9 @@ from probes.outcome import Outcome
 from probes.sockets.errors import ExchangeError
 from probes.tls.context import tls_context
 from probes.transport import websocket
-from probes.transport.base import Refused, SetupError
+from probes.transport.base import OpeningRefused, SetupError
 from probes.transport.factory import transport_to
-from probes.transport.websocket import WebSocket
+from probes.transport.websocket import WebSocketConnection
 from probes.wire import load_dialect
 from probes.wire.dialect import WireRequest
 from tests.samples import endpoint
@@ -39,17 +39,19 @@ def port_of(server: Server) -> int:
 
 
 @asynccontextmanager
-async def socket_to(handler: Handler = echo, **options: object) -> AsyncIterator[tuple[WebSocket, WireRequest, Server]]:
+async def socket_to(
+    handler: Handler = echo, **options: object
+) -> AsyncIterator[tuple[WebSocketConnection, WireRequest, Server]]:
     async with serve(handler, "127.0.0.1", 0, ping_interval=None, **options) as server:
         url = f"ws://127.0.0.1:{port_of(server)}/v1/responses"
-        one = WebSocket(url, None)
+        one = WebSocketConnection(url, None)
         try:
             yield one, WireRequest(url, {"authorization": "Bearer k", "x-extra": "1"}, b'{"a":1}'), server
         finally:
             one.drop()
 
 
-async def said(one: WebSocket, wire: WireRequest) -> bytes:
+async def said(one: WebSocketConnection, wire: WireRequest) -> bytes:
     reply = await one.send(wire)
     got = []
     await reply.body.each(lambda stamp, message: bool(got.append((stamp, message))))
@@ -98,7 +100,7 @@ async def test_a_refused_upgrade_is_an_http_answer():
         return response
 
     async with socket_to(process_request=refuse) as (one, wire, _):
-        with pytest.raises(Refused) as caught:
+        with pytest.raises(OpeningRefused) as caught:
             await one.open(wire, plenty())
         reply = caught.value.reply
         assert reply.status == 429
@@ -113,7 +115,7 @@ async def test_a_refused_upgrade_is_an_http_answer():
         (b"SSH-2.0-OpenSSH_9.9\r\n\r\n", Outcome.CONNECT, "upgrade: "),
         (b"", Outcome.TIMEOUT, "connect: the upgrade has not ended: nothing within 0.2 s"),
     ],
-    ids=["refused", "no WebSocket", "hangs"],
+    ids=["refused", "no WebSocketConnection", "hangs"],
 )
 async def test_an_upgrade_that_fails_keeps_the_time_of_the_connection_before_it(answer, outcome, words, monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "http://proxy.example:3128")  # no proxy would help: the server was reached
@@ -138,7 +140,7 @@ async def test_a_server_that_speaks_no_websocket_fails_the_set_up():
 
     listening = await asyncio.start_server(plain, "127.0.0.1", 0)
     url = f"ws://127.0.0.1:{listening.sockets[0].getsockname()[1]}/"
-    one = WebSocket(url, None)
+    one = WebSocketConnection(url, None)
     with pytest.raises(SetupError) as caught:
         await one.open(WireRequest(url, {}, b""), plenty())
     assert caught.value.outcome is Outcome.CONNECT
@@ -295,7 +297,7 @@ async def test_tls_and_upgrade_are_timed_apart(tmp_path, monkeypatch):
     monkeypatch.setenv("SSL_CERT_FILE", str(authority))
     async with serve(echo, "127.0.0.1", 0, ssl=context, ping_interval=None) as server:
         url = f"wss://localhost:{port_of(server)}/v1"
-        one = WebSocket(url, tls_context())
+        one = WebSocketConnection(url, tls_context())
         wire = WireRequest(url, {}, b"hello")
         setup = await one.open(wire, plenty())
         assert setup is not None

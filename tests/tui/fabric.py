@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from probes.endpoint import Price
-from probes.feed.messages import EndpointFacts, EngineStatus, Frame, Hello, WatchStatus
+from probes.feed.messages import EndpointFacts, EngineStatus, Frame, Hello, MonitorStatus
 from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.store.status import StoreStatus
-from tui.sources.source import Replay
+from tui.sources.source import ScriptedSource
 
 NOW = 1_790_000_000_000
 """2026-09-21T13:33:20Z"""
@@ -137,9 +137,9 @@ def _day(seed: int, hours: float, interval: float, now: int) -> tuple[Sample, ..
     return tuple(sorted(made, key=lambda one: one.started_at))
 
 
-def watches(now: int = NOW) -> tuple[WatchStatus, ...]:
+def watches(now: int = NOW) -> tuple[MonitorStatus, ...]:
     return tuple(
-        WatchStatus(
+        MonitorStatus(
             endpoint=habit.name,
             next_due=now + 27_000 + place * 1000,
             paused=habit.mood == "paused",
@@ -202,6 +202,6 @@ def priced(hours: float = 7.0) -> tuple[Hello, Frame]:
     return hello(endpoints=listed), frame(samples)
 
 
-def nothing() -> Replay:
+def nothing() -> ScriptedSource:
     """A source that never says a word."""
-    return Replay([])
+    return ScriptedSource([])

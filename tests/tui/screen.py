@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from tests.tui import fabric
 from tests.tui.fabric import NOW
 from tui.app import InftopApp
-from tui.sources.source import Replay
-from tui.state.view_options import Lens
+from tui.sources.source import ScriptedSource
+from tui.state.view_options import ViewOptions
 from tui.time.period import LENGTHS, Period
 
 TURNS = 200
@@ -100,9 +100,9 @@ class Shown:
 @asynccontextmanager
 async def showing(*messages, size=(120, 35), lens=None, theme=None, source=None, **options):
     """The dashboard after these messages (by default the made-up fleet's last hours)."""
-    source = source or Replay(messages or [fabric.hello(), fabric.frame(fabric.day(hours=7))])
+    source = source or ScriptedSource(messages or [fabric.hello(), fabric.frame(fabric.day(hours=7))])
     clock = Clock()
-    app = InftopApp(source, now=clock, lens=lens or Lens(Period(LENGTHS["6 h"])), theme=theme, **options)
+    app = InftopApp(source, now=clock, lens=lens or ViewOptions(Period(LENGTHS["6 h"])), theme=theme, **options)
     async with app.run_test(size=size, notifications=True) as pilot:
         shown = Shown(app, source, clock, pilot)
         await shown.settle()

@@ -5,7 +5,7 @@ from probes.selftest.rehearsal import NAMES, rehearsal
 from tests.tui.fabric import NOW
 from tui.race.replay import Replay
 from tui.race.screen import RaceScreen
-from tui.selftest_app import MeasuringApp
+from tui.selftest_app import SelftestApp
 
 
 class Silent:
@@ -32,7 +32,7 @@ def test_a_rehearsal_is_a_race_that_can_be_told_again():
 
 
 async def test_the_panes_stream_as_soon_as_there_is_a_picture():
-    app = MeasuringApp(Silent(), now=lambda: NOW)
+    app = SelftestApp(Silent(), now=lambda: NOW)
     async with app.run_test(size=(160, 45)) as pilot:
         while not isinstance(app.screen, RaceScreen):
             await pilot.pause()

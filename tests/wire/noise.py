@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from probes.simulator.event_frames import frame
-from probes.wire.framing.event_stream import EventStreamDecoder, Frame
+from probes.wire.framing.event_stream import EventFrame, EventStreamDecoder
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
@@ -81,12 +81,12 @@ def is_binary(body: bytes) -> bool:
     return body.startswith(b"\0")
 
 
-def frames_of(body: bytes) -> list[Frame]:
+def frames_of(body: bytes) -> list[EventFrame]:
     """The frames of Amazon's event stream."""
-    return [one for one in EventStreamDecoder().feed(body) if isinstance(one, Frame)]
+    return [one for one in EventStreamDecoder().feed(body) if isinstance(one, EventFrame)]
 
 
-def reframed(one: Frame, payload: bytes) -> bytes:
+def reframed(one: EventFrame, payload: bytes) -> bytes:
     """A frame with the headers of another."""
     return frame(payload, **{name.removeprefix(":").replace("-", "_"): said for name, said in one.headers.items()})
 

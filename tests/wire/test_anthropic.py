@@ -8,9 +8,9 @@ import pytest
 from probes import __version__
 from probes.conversation import user_says
 from probes.endpoint import Endpoint, Quirks
-from probes.events import EVENT_LIMIT, End, Finish, Kind, Output, Served, Trouble, Usage
-from probes.figures.response import Answer
-from probes.figures.timeline import Marks
+from probes.events import EVENT_LIMIT, Failure, Finish, Kind, Output, ServedBy, StreamEnd, Usage
+from probes.figures.response import ResponseAccumulator
+from probes.figures.timeline import Timeline
 from probes.figures.timing import count
 from probes.keys.secret import Secret
 from probes.measure.classify import judge
@@ -149,7 +149,7 @@ def said(events):
 
 
 def answered(body):
-    answer, marks = Answer(), Marks(0, 0)
+    answer, marks = ResponseAccumulator(), Timeline(0, 0)
     for event in read(body):
         answer.take(event, 1, marks)
     return answer
@@ -240,7 +240,7 @@ def test_streams(name, output, usage, reason):
     assert {one.tokens for one in of(events, Output)} <= {None}
     assert of(events, Usage) == usage
     assert of(events, Finish)[-1] == Finish(reason)
-    assert events[-1] == End()
+    assert events[-1] == StreamEnd()
 
 
 @pytest.mark.parametrize("name", STREAMS)
@@ -276,7 +276,7 @@ def test_text_in_the_start_of_a_block_is_part_of_the_message():
 
 def test_the_placeholder_of_a_cut_stream_is_no_count():
     answer = answered(named(start(), delta("text_delta", text="Once upon a time")))
-    assert answer.trouble == Trouble(Outcome.CUT, "the stream ended without message_stop")
+    assert answer.trouble == Failure(Outcome.CUT, "the stream ended without message_stop")
     tokens = count(answer.usage, answer.chars)
     assert (tokens.input, tokens.output, tokens.source) == (17, 4, "estimate")
 
@@ -311,11 +311,11 @@ async def test_a_probe_that_asks_for_fast_says_what_it_got(served):
 )
 def test_the_speed_that_was_served(usage, later, tier):
     served = answered(named(start(**usage), finish(output_tokens=1, **later), STOP)).served
-    assert served == Served("claude-opus-5", tier, None, "msg_01")
+    assert served == ServedBy("claude-opus-5", tier, None, "msg_01")
 
 
 def test_what_served_is_told_once():
-    assert of(read(FAST), Served) == [Served("claude-opus-5", "standard", None, "msg_01")]
+    assert of(read(FAST), ServedBy) == [ServedBy("claude-opus-5", "standard", None, "msg_01")]
 
 
 @pytest.mark.parametrize(
@@ -343,19 +343,19 @@ def test_streams_that_end_in_trouble(body, outcome, detail):
     events = read(body)
     assert events[-1].outcome is outcome
     assert detail in events[-1].detail
-    assert len(of(events, Trouble)) == 1
-    assert not of(events, End)
+    assert len(of(events, Failure)) == 1
+    assert not of(events, StreamEnd)
 
 
 def test_nothing_after_the_end_counts():
     reader = Wire().reader()
-    assert End() in reader.feed(TEXT + OVERLOADED)
+    assert StreamEnd() in reader.feed(TEXT + OVERLOADED)
     assert reader.feed(TEXT) == []
     assert reader.close() == []
 
 
 def test_a_stop_reason_makes_the_answer_whole_without_message_stop():
-    assert read(named(start(), finish(output_tokens=3)))[-1] == End("the response ended without message_stop")
+    assert read(named(start(), finish(output_tokens=3)))[-1] == StreamEnd("the response ended without message_stop")
 
 
 def test_a_refusal_is_one():
@@ -410,5 +410,5 @@ def test_a_fast_limit_of_0_is_no_rate_limit(status, limit, outcome):
 def test_the_dialect_is_found_and_names_the_request():
     wire = load_dialect("anthropic")
     assert wire.name == "anthropic"
-    assert list(wire.response_events({"request-id": "req_011"})) == [Served(request_id="req_011")]
+    assert list(wire.response_events({"request-id": "req_011"})) == [ServedBy(request_id="req_011")]
     assert list(wire.response_events({})) == []

@@ -272,7 +272,7 @@ async def signed_by(credentials):
 @needs_botocore
 async def test_credentials_are_renewed_by_botocore_and_not_asked_for_at_every_probe(monkeypatch):
     scripted, credentials = Scripted(), AwsCredentials()
-    credentials._found = aws.Found(scripted, scripted, None, None)
+    credentials._found = aws.FoundCredentials(scripted, scripted, None, None)
     assert [await signed_by(credentials) for _ in range(3)] == ["AKIA1"] * 3
     monkeypatch.setattr(aws.time, "monotonic", lambda now=time.monotonic: now() + aws.FRESH_S + 1)
     assert await signed_by(credentials) == "AKIA2"
@@ -282,7 +282,7 @@ async def test_credentials_are_renewed_by_botocore_and_not_asked_for_at_every_pr
 async def test_credentials_that_are_still_the_same_are_the_same_secrets(monkeypatch):
     """What finds a secret in a text is made once: that of a session token takes tens of milliseconds."""
     scripted, credentials = Scripted(), AwsCredentials()
-    credentials._found, scripted.renewed = aws.Found(scripted, scripted, None, None), False
+    credentials._found, scripted.renewed = aws.FoundCredentials(scripted, scripted, None, None), False
     monkeypatch.setattr(aws, "FRESH_S", -1.0)
     first, second = [await credentials.signer("bedrock", REGIONAL) for _ in range(2)]
     assert scripted.asked == 2
@@ -292,7 +292,7 @@ async def test_credentials_that_are_still_the_same_are_the_same_secrets(monkeypa
 @needs_botocore
 async def test_credentials_that_do_not_come_are_waited_for_no_longer_than_the_limit(monkeypatch):
     scripted, credentials = Scripted(), AwsCredentials()
-    credentials._found = aws.Found(scripted, scripted, None, None)
+    credentials._found = aws.FoundCredentials(scripted, scripted, None, None)
     scripted.answer.clear()
     monkeypatch.setattr(aws, "LIMIT_S", 0.01)
     for _ in range(3):

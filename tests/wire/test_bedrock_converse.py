@@ -7,7 +7,7 @@ from zlib import crc32
 import pytest
 
 from probes.conversation import user_says
-from probes.events import EVENT_LIMIT, End, Finish, HiddenReasoning, Kind, Output, Served, Trouble, Usage
+from probes.events import EVENT_LIMIT, Failure, Finish, HiddenReasoning, Kind, Output, ServedBy, StreamEnd, Usage
 from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.simulator.dialects.bedrock_converse import event, exception
@@ -140,21 +140,22 @@ def test_an_arn_and_a_bedrock_api_key():
 
 def test_a_text_and_its_usage():
     assert read(STREAMS["text"]) == [
-        Output(Kind.ANSWER, "Hel"), Output(Kind.ANSWER, "lo\u2028!"), Finish("end_turn"), Usage(9, None, 3), End(),
+        Output(Kind.ANSWER, "Hel"), Output(Kind.ANSWER, "lo\u2028!"), Finish("end_turn"), Usage(9, None, 3),
+        StreamEnd(),
     ]  # fmt: skip
 
 
 def test_reasoning_is_told_apart_and_cached_input_is_input():
     assert read(STREAMS["thinking"]) == [
         Output(Kind.REASONING, "Hm"), Output(Kind.REASONING, ", so"), HiddenReasoning(), Output(Kind.ANSWER, "Yes"),
-        Finish("max_tokens"), Usage(1494, 1490, 832), End(),
+        Finish("max_tokens"), Usage(1494, 1490, 832), StreamEnd(),
     ]  # fmt: skip
 
 
 def test_a_tools_input_and_what_served():
     assert read(STREAMS["tool"]) == [
         Output(Kind.TOOL, '{"a": '), Output(Kind.TOOL, "1}"), Finish("tool_use"),
-        Served("arn:aws:bedrock:eu-west-1::foundation-model/x", "optimized"), Usage(9, None, 3), End(),
+        ServedBy("arn:aws:bedrock:eu-west-1::foundation-model/x", "optimized"), Usage(9, None, 3), StreamEnd(),
     ]  # fmt: skip
 
 
@@ -171,7 +172,7 @@ def test_a_frame_cut_short_is_a_cut_answer_however_far_it_came():
     end = len(body) - len(event("metadata", counted()))
     for length in range(len(body)):
         last = read(body[:length])[-1]
-        assert isinstance(last, End) if length == end else (last.outcome is Outcome.CUT), length
+        assert isinstance(last, StreamEnd) if length == end else (last.outcome is Outcome.CUT), length
 
 
 def test_every_flipped_bit_is_a_broken_frame_or_a_cut():
@@ -179,7 +180,7 @@ def test_every_flipped_bit_is_a_broken_frame_or_a_cut():
     for place in range(len(body)):
         spoilt = body[:place] + bytes([body[place] ^ 0x10]) + body[place + 1 :]
         last = read(spoilt)[-1]
-        assert isinstance(last, Trouble), place
+        assert isinstance(last, Failure), place
         assert last.outcome is Outcome.PROTOCOL, (place, last)
 
 

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probes.events import Kind, Output
-from probes.figures.response import TEXT_LIMIT, Answer
-from probes.figures.timeline import Marks
+from probes.figures.response import TEXT_LIMIT, ResponseAccumulator
+from probes.figures.timeline import Timeline
 from probes.text import plain
 from probes.wire.openai_chat import Wire
 from tests.wire import streams
@@ -21,7 +21,7 @@ texts = st.lists(st.text("abc de\n%", min_size=1), max_size=8)
 
 def told(*parts):
     """The answer that a stream in ``parts`` folds into, and its marks."""
-    answer, marks, reader = Answer(), Marks(due=0, started=0), Wire().reader()
+    answer, marks, reader = ResponseAccumulator(), Timeline(due=0, started=0), Wire().reader()
     for at, part in enumerate(parts):
         for event in reader.feed(part):
             answer.take(event, at, marks)
@@ -83,7 +83,7 @@ def test_a_draft_takes_the_place_of_all_before_it_and_a_delta_goes_on_from_there
 
 
 def test_a_draft_longer_than_what_is_kept_makes_room_for_the_next():
-    answer, marks = Answer(), Marks(due=0, started=0)
+    answer, marks = ResponseAccumulator(), Timeline(due=0, started=0)
     for text in ("x" * (TEXT_LIMIT + 5), "y" * (TEXT_LIMIT + 7)):
         answer.take(Output(Kind.ANSWER, text, draft=True), 1, marks)
     assert answer.text == "y" * TEXT_LIMIT

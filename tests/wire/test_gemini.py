@@ -8,10 +8,10 @@ import pytest
 from probes import __version__
 from probes.conversation import user_says
 from probes.endpoint import Endpoint, Quirks
-from probes.events import End, Finish, Kind, Output, Served, Trouble, Usage
+from probes.events import Failure, Finish, Kind, Output, ServedBy, StreamEnd, Usage
 from probes.figures.decode_speed import decode_speed
-from probes.figures.response import Answer
-from probes.figures.timeline import Marks
+from probes.figures.response import ResponseAccumulator
+from probes.figures.timeline import Timeline
 from probes.figures.timing import count
 from probes.keys.secret import Secret
 from probes.measure.classify import judge
@@ -131,7 +131,7 @@ def said(events):
 
 
 def answered(body):
-    answer, marks = Answer(), Marks(0, 0)
+    answer, marks = ResponseAccumulator(), Timeline(0, 0)
     for event in read(body):
         answer.take(event, (len(marks.contents) + 1) * 100_000_000, marks)
     return answer, marks
@@ -205,8 +205,8 @@ def test_streams(name, output, last, reason):
     assert said(events) == output
     assert of(events, Usage)[-1] == last
     assert of(events, Finish) == [Finish(reason)]
-    assert of(events, Served) == [Served("gemini-3.5-flash", None, None, "bWvFaOm0")]
-    assert events[-1] == End()
+    assert of(events, ServedBy) == [ServedBy("gemini-3.5-flash", None, None, "bWvFaOm0")]
+    assert events[-1] == StreamEnd()
 
 
 def test_hidden_thoughts_are_no_decode_speed():
@@ -255,9 +255,9 @@ def test_a_bare_error_ends_the_stream_as_its_last_brace_comes():
     for body in (BARE, LISTED[: LISTED.rindex(b"]\n") + 2]):
         reader = Wire().reader()
         at = body.rindex(b"\n")
-        assert not of(reader.feed(body[:at]), Trouble)
+        assert not of(reader.feed(body[:at]), Failure)
         assert reader.feed(body[at:]) == [
-            Trouble(Outcome.OVERLOADED, 'The model is overloaded } "]. Please try again later. (UNAVAILABLE)')
+            Failure(Outcome.OVERLOADED, 'The model is overloaded } "]. Please try again later. (UNAVAILABLE)')
         ]
         assert reader.feed(HIDDEN) == []
         assert reader.close() == []
@@ -308,8 +308,8 @@ def test_streams_that_end_in_trouble(body, outcome, detail):
     events = read(body)
     assert events[-1].outcome is outcome
     assert detail in events[-1].detail
-    assert len(of(events, Trouble)) == 1
-    assert not of(events, End)
+    assert len(of(events, Failure)) == 1
+    assert not of(events, StreamEnd)
 
 
 @pytest.mark.parametrize("reason", ["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"])
@@ -384,7 +384,7 @@ def test_errors_of_any_other_shape(body):
 def test_the_dialect_is_found_and_says_which_tier_served():
     wire = load_dialect("gemini")
     assert wire.name == "gemini"
-    assert list(wire.response_events({"x-gemini-service-tier": "standard"})) == [Served(tier="standard")]
+    assert list(wire.response_events({"x-gemini-service-tier": "standard"})) == [ServedBy(tier="standard")]
     assert list(wire.response_events({})) == []
 
 
@@ -402,10 +402,10 @@ def test_any_value_of_any_type_anywhere_in_an_error_is_survived():
 
     exhausted = error(429, "RESOURCE_EXHAUSTED", "Quota", quotas(A_DAY), RETRY)
     for mutant in mutants(exhausted):
-        assert isinstance(Wire().trouble(429, {}, json.dumps(mutant).encode()), Trouble)
+        assert isinstance(Wire().trouble(429, {}, json.dumps(mutant).encode()), Failure)
 
 
 def test_arguments_nested_as_deep_as_can_be_read_are_survived():
     for depth in range(900, 1000):
         deep = '{"candidates":[{"content":{"parts":[{"functionCall":{"args":' + "[" * depth + "]" * depth + "}}]}}]}"
-        assert isinstance(read(f"data: {deep}\n\n".encode())[-1], Trouble)
+        assert isinstance(read(f"data: {deep}\n\n".encode())[-1], Failure)

@@ -7,9 +7,9 @@ import pytest
 
 from probes.conversation import user_says
 from probes.endpoint import Quirks
-from probes.events import End, Finish, Kind, Output, Served, ServerTimes, Trouble, Usage
-from probes.figures.response import Answer
-from probes.figures.timeline import Marks
+from probes.events import Failure, Finish, Kind, Output, ServedBy, ServerTimes, StreamEnd, Usage
+from probes.figures.response import ResponseAccumulator
+from probes.figures.timeline import Timeline
 from probes.keys.secret import Secret
 from probes.measure.classify import judge
 from probes.outcome import Outcome
@@ -128,8 +128,8 @@ def test_streams_that_end_well(name, output, usage, times, finish):
     assert of(events, Usage) == [usage]
     assert of(events, ServerTimes) == ([] if times is None else [times])
     assert of(events, Finish) == [Finish(finish)]
-    assert events[-1] == End()
-    assert not of(events, Trouble)
+    assert events[-1] == StreamEnd()
+    assert not of(events, Failure)
 
 
 def test_a_count_missing_beside_output_is_not_known_and_neither_is_one_without_any_metrics():
@@ -138,15 +138,15 @@ def test_a_count_missing_beside_output_is_not_known_and_neither_is_one_without_a
 
 
 def test_an_answer_of_nothing_is_empty():
-    answer, marks = Answer(), Marks(due=0, started=0)
+    answer, marks = ResponseAccumulator(), Timeline(due=0, started=0)
     for one in read(streams.SILENT):
         answer.take(one, 0, marks)
     assert judge(answer, endpoint()).outcome is Outcome.EMPTY
 
 
 def test_what_really_served():
-    assert of(read(streams.TEXT), Served) == [Served("qwen3:4b")]
-    assert of(read(streams.CLOUD), Served) == [Served("qwen3:4b", by="https://ollama.com")]
+    assert of(read(streams.TEXT), ServedBy) == [ServedBy("qwen3:4b")]
+    assert of(read(streams.CLOUD), ServedBy) == [ServedBy("qwen3:4b", by="https://ollama.com")]
 
 
 @pytest.mark.parametrize("name", STREAMS)
@@ -182,15 +182,15 @@ def test_any_cut_of_the_bytes_gives_the_same_events(name):
 )
 def test_streams_that_end_in_trouble(body, outcome, detail):
     events = read(body)
-    assert events[-1] == Trouble(outcome, detail)
-    assert len(of(events, Trouble)) == 1
-    assert not of(events, End)
+    assert events[-1] == Failure(outcome, detail)
+    assert len(of(events, Failure)) == 1
+    assert not of(events, StreamEnd)
 
 
 def test_output_before_an_error_is_kept_and_what_follows_is_not():
     events = read(streams.FAILED, lines(line_of("late"), done()))
     assert said(events) == [(ANSWER, "On")]
-    assert isinstance(events[-1], Trouble)
+    assert isinstance(events[-1], Failure)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_output_before_an_error_is_kept_and_what_follows_is_not():
 )
 def test_error_responses(status, said_so, outcome):
     found = Wire().trouble(status, {"content-type": "application/json"}, json.dumps({"error": said_so}).encode())
-    assert found == Trouble(outcome, " ".join(said_so.split()))
+    assert found == Failure(outcome, " ".join(said_so.split()))
 
 
 def test_whatever_comes_nothing_raises():
@@ -219,11 +219,11 @@ def test_whatever_comes_nothing_raises():
             junk = [dice.randbytes(3), b"\n", b"\r", b'"', b"}", b"null", b"[]", b"-1", b"{}", b"1e999", b"true"]
             body[at : at + dice.randint(0, 9)] = dice.choice(junk)
         events = read(bytes(body[: len(body) // 2]), bytes(body[len(body) // 2 :]))
-        assert [isinstance(one, End | Trouble) for one in events] == [False] * (len(events) - 1) + [True]
+        assert [isinstance(one, StreamEnd | Failure) for one in events] == [False] * (len(events) - 1) + [True]
 
 
 def test_odd_durations_and_counts_are_not_known():
     odd = dict(zip(METRICS, [-1, "x", True, [], 1.5, None], strict=True))
     events = read(lines(line_of("Hi"), done(**odd)))
     assert of(events, Usage) == of(events, ServerTimes) == []
-    assert events[-1] == End()
+    assert events[-1] == StreamEnd()

@@ -6,7 +6,7 @@ import tracemalloc
 
 import pytest
 
-from probes.events import EVENT_LIMIT, End, Finish, Kind, Output, Queued, Served, ServerTimes, Trouble, Usage
+from probes.events import EVENT_LIMIT, Failure, Finish, Kind, Output, Queued, ServedBy, ServerTimes, StreamEnd, Usage
 from probes.outcome import Outcome
 from probes.wire.openai_chat import Wire
 from tests.wire import streams
@@ -97,8 +97,8 @@ def test_streams_of_the_look_alikes(name, output, usage, times):
     assert of(events, Usage)[-1] == usage
     assert [*of(events, ServerTimes), None][-1 if times is None else -2] == times
     assert of(events, Finish) == [Finish("length" if name in {"mistral", "llama_cpp_per_token"} else "stop")]
-    assert events[-1] == End()
-    assert not of(events, Trouble)
+    assert events[-1] == StreamEnd()
+    assert not of(events, Failure)
 
 
 @pytest.mark.parametrize("name", STREAMS)
@@ -124,13 +124,13 @@ def test_running_usage_goes_with_the_output_that_carried_it():
 @pytest.mark.parametrize(
     ("name", "served"),
     [
-        ("openai", Served("gpt-5.4-nano", "default", None, "chatcmpl-1")),
-        ("groq", Served("openai/gpt-oss-20b", "on_demand", None, "req_01")),
-        ("openrouter", Served("openai/gpt-oss-120b", None, "Cerebras", "chatcmpl-1")),
+        ("openai", ServedBy("gpt-5.4-nano", "default", None, "chatcmpl-1")),
+        ("groq", ServedBy("openai/gpt-oss-20b", "on_demand", None, "req_01")),
+        ("openrouter", ServedBy("openai/gpt-oss-120b", None, "Cerebras", "chatcmpl-1")),
     ],
 )
 def test_what_really_served(name, served):
-    found = of(read(STREAMS[name]), Served)
+    found = of(read(STREAMS[name]), ServedBy)
     assert found[-1] == served
     assert len(found) <= 2
 
@@ -259,21 +259,21 @@ def test_counts_include_the_reasoning_and_nothing_absurd(usage, expected):
 def test_streams_that_end_in_trouble(body, outcome, detail):
     events = read(body)
     assert (events[-1].outcome, events[-1].detail) == (outcome, detail)
-    assert len(of(events, Trouble)) == 1
-    assert not of(events, End)
+    assert len(of(events, Failure)) == 1
+    assert not of(events, StreamEnd)
 
 
 def test_output_before_an_error_is_kept_and_what_follows_is_not():
     events = read(streams.VLLM_ERROR, records(chunk({"content": "late"})))
     assert said(events) == [(ANSWER, "x")]
-    assert isinstance(events[-1], Trouble)
+    assert isinstance(events[-1], Failure)
 
 
 def test_a_finish_reason_makes_the_answer_whole_without_done():
     body = records(chunk({"content": "x"}), chunk({}, "stop"), "unknown: field\n\n", end="")
-    assert read(body)[-1] == End("the response ended without [DONE]")
+    assert read(body)[-1] == StreamEnd("the response ended without [DONE]")
     cut = records(chunk({"content": "x"}), chunk({}, "stop"), end='{"error": "lost"}\n')
-    assert read(cut)[-1] == Trouble(Outcome.STREAM_ERROR, "lost")
+    assert read(cut)[-1] == Failure(Outcome.STREAM_ERROR, "lost")
 
 
 def test_a_dedicated_deployment_of_fireworks_tells_queue_and_prefill_apart():
@@ -292,7 +292,7 @@ def test_keep_alives_before_the_first_event_are_a_queue():
 
 def test_nothing_after_done_counts():
     reader = Wire().reader()
-    assert End() in reader.feed(streams.OPENAI)
+    assert StreamEnd() in reader.feed(streams.OPENAI)
     assert reader.feed(streams.OPENAI) == []
     assert reader.close() == []
 
@@ -300,7 +300,7 @@ def test_nothing_after_done_counts():
 def test_the_end_is_known_when_its_last_byte_is_there():
     reader = Wire().reader()
     assert reader.feed(b"data: [DONE]\n") == []
-    assert reader.feed(b"\n") == [End()]
+    assert reader.feed(b"\n") == [StreamEnd()]
 
 
 JUNK = [
@@ -331,8 +331,8 @@ def test_whatever_comes_nothing_raises_and_memory_stays_bounded():
             new = dice.choice([dice.randbytes(3), b"\n", b"\r", b"data:", b'"', b"}", dice.choice(JUNK).encode()])
             body[at : at + dice.randint(0, 9)] = new
         events = read(bytes(body[: len(body) // 2]), bytes(body[len(body) // 2 :]))
-        assert sum(isinstance(one, End | Trouble) for one in events) == 1
-        assert isinstance(events[-1], End | Trouble)
+        assert sum(isinstance(one, StreamEnd | Failure) for one in events) == 1
+        assert isinstance(events[-1], StreamEnd | Failure)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 << 20
@@ -356,4 +356,4 @@ def test_any_value_of_any_type_anywhere_is_survived():
                         assert all(
                             count is None or 0 <= count < 1 << 60 for count in (one.input, one.output, one.cached)
                         )
-                    assert isinstance(events[-1], End | Trouble)
+                    assert isinstance(events[-1], StreamEnd | Failure)

@@ -8,7 +8,7 @@ import pytest
 from probes import __version__
 from probes.conversation import user_says
 from probes.endpoint import Endpoint, Quirks
-from probes.events import Served, Trouble
+from probes.events import Failure, ServedBy
 from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.wire import load_dialect
@@ -80,10 +80,10 @@ def test_the_endpoints_own_headers_win_but_never_ask_for_compression():
 @pytest.mark.parametrize(
     ("headers", "events"),
     [
-        ({"x-request-id": "req_1", "openai-processing-ms": "120"}, [Served(request_id="req_1")]),
-        ({"request-id": "req_2"}, [Served(request_id="req_2")]),
-        ({"x-generation-id": "gen-3"}, [Served(request_id="gen-3")]),
-        ({"x-request-id": "a\x1b[31mb" + "c" * 400}, [Served(request_id="ab" + "c" * 197 + "…")]),
+        ({"x-request-id": "req_1", "openai-processing-ms": "120"}, [ServedBy(request_id="req_1")]),
+        ({"request-id": "req_2"}, [ServedBy(request_id="req_2")]),
+        ({"x-generation-id": "gen-3"}, [ServedBy(request_id="gen-3")]),
+        ({"x-request-id": "a\x1b[31mb" + "c" * 400}, [ServedBy(request_id="ab" + "c" * 197 + "…")]),
         ({"content-type": "text/event-stream"}, []),
     ],
 )
@@ -93,4 +93,4 @@ def test_what_the_headers_tell(headers, events):
 
 def test_the_dialect_is_found_by_its_name():
     assert load_dialect("openai_chat").name == "openai_chat"
-    assert load_dialect("openai_chat").trouble(404, {}, b"nope") == Trouble(Outcome.NOT_FOUND, "nope")
+    assert load_dialect("openai_chat").trouble(404, {}, b"nope") == Failure(Outcome.NOT_FOUND, "nope")

@@ -6,7 +6,7 @@ import pytest
 
 from probes.conversation import Message
 from probes.endpoint import Quirks
-from probes.events import End, Finish, Kind, Output, Served, ServerTimes, Trouble, Usage
+from probes.events import Failure, Finish, Kind, Output, ServedBy, ServerTimes, StreamEnd, Usage
 from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.wire.openai_completions import Wire
@@ -23,7 +23,7 @@ def chunk(text, finish=None, **more):
     return {**head, "choices": [choice], "usage": None, **more}
 
 
-SERVED = Served("base", None, None, "cmpl-1")
+SERVED = ServedBy("base", None, None, "cmpl-1")
 TIMINGS = {"prompt_n": 7, "prompt_ms": 12.5, "predicted_n": 2, "predicted_ms": 40.0, "predicted_per_second": 50.0}
 STREAMS = {
     "vllm": records(
@@ -115,34 +115,35 @@ def test_quirks_shape_the_body():
             "vllm",
             [
                 SERVED, Output(Kind.ANSWER, " Hel"), Output(Kind.ANSWER, "lo\u2028!"), Finish("length"),
-                Usage(5, None, 2), End(),
+                Usage(5, None, 2), StreamEnd(),
             ],
         ),
         (
             "continuous",
             [
                 SERVED, Output(Kind.ANSWER, " Hel", 1), Usage(5, None, 1), Output(Kind.ANSWER, "lo", 3),
-                Usage(5, None, 3), Finish("stop"), Usage(5, None, 3), Usage(5, None, 3), End(),
+                Usage(5, None, 3), Finish("stop"), Usage(5, None, 3), Usage(5, None, 3), StreamEnd(),
             ],
         ),
         (
             "llamacpp",
             [
-                Served("base"), Output(Kind.ANSWER, " Hi"), Finish("length"), Usage(7, None, 2),
-                ServerTimes(None, 12.5, 40.0, 50.0), End(),
+                ServedBy("base"), Output(Kind.ANSWER, " Hi"), Finish("length"), Usage(7, None, 2),
+                ServerTimes(None, 12.5, 40.0, 50.0), StreamEnd(),
             ],
         ),
         (
             "tgi",
             [
-                Served("base"), Output(Kind.ANSWER, " Hi"), Output(Kind.ANSWER, "!"), Finish("eos_token"),
-                End("the response ended without [DONE]"),
+                ServedBy("base"), Output(Kind.ANSWER, " Hi"), Output(Kind.ANSWER, "!"), Finish("eos_token"),
+                StreamEnd("the response ended without [DONE]"),
             ],
         ),
         (
             "together",
             [
-                Served(request_id="t"), Output(Kind.ANSWER, "On"), Output(Kind.ANSWER, "ce"), Finish("stop"), End(),
+                ServedBy(request_id="t"), Output(Kind.ANSWER, "On"), Output(Kind.ANSWER, "ce"), Finish("stop"),
+                StreamEnd(),
             ],
         ),
     ],
@@ -171,7 +172,7 @@ def test_bytes_may_be_cut_anywhere(name):
 )
 def test_what_went_wrong_is_told(body, outcome, said):
     last = read(body)[-1]
-    assert isinstance(last, Trouble)
+    assert isinstance(last, Failure)
     assert (last.outcome, said in last.detail) == (outcome, True), last
 
 

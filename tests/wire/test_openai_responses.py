@@ -7,10 +7,10 @@ import pytest
 
 from probes.conversation import user_says
 from probes.endpoint import Quirks
-from probes.events import EVENT_LIMIT, End, Finish, Kind, Output, Served, ServerTimes, Trouble, Usage
+from probes.events import EVENT_LIMIT, Failure, Finish, Kind, Output, ServedBy, ServerTimes, StreamEnd, Usage
 from probes.figures.decode_speed import decode_speed
-from probes.figures.response import Answer
-from probes.figures.timeline import Marks
+from probes.figures.response import ResponseAccumulator
+from probes.figures.timeline import Timeline
 from probes.figures.timing import count
 from probes.keys.secret import Secret
 from probes.measure.classify import judge
@@ -52,7 +52,7 @@ def said(events):
 
 
 def judged(body):
-    answer, marks = Answer(), Marks(due=0, started=0)
+    answer, marks = ResponseAccumulator(), Timeline(due=0, started=0)
     for at, one in enumerate(read(body)):
         answer.take(one, at * 100_000_000, marks)
     return judge(answer, endpoint()), answer, marks
@@ -112,8 +112,8 @@ def test_streams_that_end_well(name, output, counts, finish):
     assert said(events) == output
     assert of(events, Usage) == ([] if counts is None else [counts])
     assert of(events, Finish) == [Finish(finish)]
-    assert events[-1] == End()
-    assert not of(events, Trouble)
+    assert events[-1] == StreamEnd()
+    assert not of(events, Failure)
 
 
 @pytest.mark.parametrize("name", STREAMS)
@@ -137,18 +137,18 @@ def test_the_names_of_events_stand_in_for_types_and_neither_is_needed_where_the_
     ).encode()
     objects = (*BEGUN, completed())
     assert read(body) == read(sse(*objects)) == read(sse(*objects, named=False))
-    assert read(body)[-1] == End()
+    assert read(body)[-1] == StreamEnd()
 
 
 def test_the_tier_is_the_one_that_served_and_not_the_one_asked_for():
-    asked, served = of(read(streams.TEXT), Served)
-    assert asked == Served("gpt-5.4-nano-2026-03-17", None, None, "resp_1")
-    assert served == Served("gpt-5.4-nano-2026-03-17", "priority", None, "resp_1")
+    asked, served = of(read(streams.TEXT), ServedBy)
+    assert asked == ServedBy("gpt-5.4-nano-2026-03-17", None, None, "resp_1")
+    assert served == ServedBy("gpt-5.4-nano-2026-03-17", "priority", None, "resp_1")
 
 
 def test_the_headers_id_is_the_one_to_quote():
     (named,) = Wire().response_events({"x-request-id": "req_7", "content-type": "text/event-stream"})
-    answer, marks = Answer(), Marks(due=0, started=0)
+    answer, marks = ResponseAccumulator(), Timeline(due=0, started=0)
     for one in (named, *read(streams.TEXT)):
         answer.take(one, 0, marks)
     assert answer.served.request_id == "req_7"
@@ -236,8 +236,8 @@ def test_streams_that_end_in_trouble(body, outcome, detail):
     events = read(body)
     assert events[-1].outcome is outcome
     assert detail in events[-1].detail
-    assert len(of(events, Trouble)) == 1
-    assert not of(events, End)
+    assert len(of(events, Failure)) == 1
+    assert not of(events, StreamEnd)
 
 
 def test_what_a_failed_response_had_said_and_cost_is_kept_and_its_wait_too():
@@ -261,14 +261,14 @@ def test_what_is_unknown_means_nothing():
 
 def test_nothing_after_the_terminal_event_counts():
     reader = Wire().reader()
-    assert reader.feed(streams.TEXT)[-1] == End()
+    assert reader.feed(streams.TEXT)[-1] == StreamEnd()
     assert reader.feed(streams.FAILED) == []
     assert list(reader.close()) == []
 
 
 def test_an_error_response_is_told_as_everywhere():
     body = b'{"error": {"message": "no credit", "type": "insufficient_quota", "code": "insufficient_quota"}}'
-    assert Wire().trouble(429, {}, body) == Trouble(Outcome.QUOTA, "no credit (insufficient_quota)")
+    assert Wire().trouble(429, {}, body) == Failure(Outcome.QUOTA, "no credit (insufficient_quota)")
 
 
 def test_whatever_comes_nothing_raises():
@@ -281,4 +281,4 @@ def test_whatever_comes_nothing_raises():
             junk = [dice.randbytes(3), b"\n", b"\r", b"data:", b'"', b"}", b"null", b"[]", b"-1", b"{}", b"1e999"]
             body[at : at + dice.randint(0, 9)] = dice.choice(junk)
         events = read(bytes(body[: len(body) // 2]), bytes(body[len(body) // 2 :]))
-        assert [isinstance(one, End | Trouble) for one in events] == [False] * (len(events) - 1) + [True]
+        assert [isinstance(one, StreamEnd | Failure) for one in events] == [False] * (len(events) - 1) + [True]

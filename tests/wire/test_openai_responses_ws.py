@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
-from probes.events import End, Trouble
+from probes.events import Failure, StreamEnd
 from probes.keys.secret import Secret
 from probes.measure.probe import Prober
 from probes.outcome import Outcome
@@ -189,7 +189,7 @@ async def test_a_refused_upgrade_is_the_outcome_of_its_status(status, outcome):
 def test_messages_cut_anywhere_are_the_same_events():
     lines = STREAMS["story"]
     whole = list(Wire().reader().feed(lines))
-    assert isinstance(whole[-1], End)
+    assert isinstance(whole[-1], StreamEnd)
     for size in (1, 2, 7, 50):
         reader = Wire().reader()
         events = [event for at in range(0, len(lines), size) for event in reader.feed(lines[at : at + size])]
@@ -200,5 +200,5 @@ def test_an_end_without_a_terminal_event_is_a_cut():
     reader = Wire().reader()
     reader.feed(json.dumps(delta("Once ")).encode() + b"\n")
     [last] = reader.close()
-    assert isinstance(last, Trouble)
+    assert isinstance(last, Failure)
     assert last.outcome is Outcome.CUT

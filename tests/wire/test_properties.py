@@ -7,9 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from probes.config.presets import dialects
-from probes.events import End, Output, Trouble
-from probes.figures.response import Answer
-from probes.figures.timeline import Marks
+from probes.events import Failure, Output, StreamEnd
+from probes.figures.response import ResponseAccumulator
+from probes.figures.timeline import Timeline
 from probes.measure.classify import judge
 from probes.outcome import Outcome
 from probes.wire import load_dialect
@@ -40,7 +40,7 @@ def read(name, *parts):
 
 def told(events):
     """What a probe keeps of the events: the outputs with their running counts, and the answer they fold into."""
-    answer, marks = Answer(), Marks(due=0, started=0)
+    answer, marks = ResponseAccumulator(), Timeline(due=0, started=0)
     for event in events:
         answer.take(event, 1, marks)
     return [one for one in events if isinstance(one, Output)], answer
@@ -49,7 +49,7 @@ def told(events):
 def ends_once(events):
     """Whether the last event, and no other, says how it ended, so that a probe has an outcome."""
     verdict = judge(told(events)[1], endpoint())
-    return [isinstance(one, End | Trouble) for one in events] == [False] * (len(events) - 1) + [True] and (
+    return [isinstance(one, StreamEnd | Failure) for one in events] == [False] * (len(events) - 1) + [True] and (
         verdict.outcome in Outcome
     )
 
@@ -134,4 +134,4 @@ def test_any_response_that_is_no_stream_ends_in_an_outcome(name, status, headers
     assert trouble.outcome not in {Outcome.OK, Outcome.SKIPPED, Outcome.NO_KEY}
     assert trouble.detail
     for event in dialect.response_events(headers):
-        assert not isinstance(event, End | Trouble | Output)
+        assert not isinstance(event, StreamEnd | Failure | Output)

@@ -13,7 +13,7 @@ from websockets.utils import accept_key
 from probes.config.presets import dialects, socket_dialects
 from probes.figures import timing
 from probes.measure.classify import judge
-from probes.measure.probe import Probed, Prober
+from probes.measure.probe import Prober, ProbeResult
 from probes.outcome import Outcome
 from probes.sockets.event_loop import EngineLoop
 from probes.transport.factory import transport_to
@@ -58,7 +58,7 @@ def socket_messages(draw, body: bytes) -> bytes:
     return b"".join(frames)
 
 
-async def probed(name: str, parts: list[bytes], server: ssl.SSLContext | None, client: ssl.SSLContext) -> Probed:
+async def probed(name: str, parts: list[bytes], server: ssl.SSLContext | None, client: ssl.SSLContext) -> ProbeResult:
     """One probe of a server that answers with these bytes, a write for each part, and then closes."""
     over_socket = name in socket_dialects()
     served = asyncio.Event()

@@ -9,9 +9,9 @@ from typing import Final
 from probes.sample import Sample
 from probes.stats.rollup import LENGTH_MS, METRICS, TIERS, Rollup, Tier, bucket_of
 from probes.stats.sketch import Sketch
-from probes.stats.time_range import Piece, Span, finest, pieces
+from probes.stats.time_range import BucketRange, TimeRange, finest, pieces
 from probes.store.read.reader import StoreReader
-from probes.store.read.rollup_queries import Sums, oldest, sketched_slices, sketches, slices, totals
+from probes.store.read.rollup_queries import RollupSums, oldest, sketched_slices, sketches, slices, totals
 from tui.compare.contender import Contender
 
 SAMPLES_UP_TO_MS: Final = 900_000
@@ -31,7 +31,7 @@ FEWEST: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class ContenderTally:
     """Counts of all samples, and times and speeds of the trusted `ok` ones on the contender's kind of connection.
 
     ``sent`` leaves out probes that were never sent. ``stall_ms`` is the longest gap, None where none is known;
@@ -47,11 +47,11 @@ class Tally:
     stall_ms: float | None = None
     sketches: Mapping[str, Sketch] = field(default_factory=dict)
 
-    def __add__(self, other: "Tally") -> "Tally":
+    def __add__(self, other: "ContenderTally") -> "ContenderTally":
         stalls = [one for one in (self.stall_ms, other.stall_ms) if one is not None]
         names = {*self.sketches, *other.sketches}
         none = Sketch()
-        return Tally(
+        return ContenderTally(
             self.sent + other.sent,
             self.ok + other.ok,
             self.failed + other.failed,
@@ -63,7 +63,7 @@ class Tally:
         )
 
     @classmethod
-    def of_sums(cls, sums: Sums, drawn: Mapping[str, Sketch], *, timed: bool) -> "Tally":
+    def of_sums(cls, sums: RollupSums, drawn: Mapping[str, Sketch], *, timed: bool) -> "ContenderTally":
         """What a store added up; only counted where it is not ``timed``, being of another kind of connection."""
         return cls(
             sums.ok + sums.failed + sums.rate_limited,
@@ -77,7 +77,7 @@ class Tally:
         )
 
     @classmethod
-    def of_samples(cls, samples: Sequence[Sample], *, timed: bool) -> "Tally":
+    def of_samples(cls, samples: Sequence[Sample], *, timed: bool) -> "ContenderTally":
         """The same of samples themselves."""
         one = Rollup.of(samples)
         stall = one.extents.get("gap_max_ms")
@@ -93,7 +93,7 @@ class Tally:
         )
 
 
-NOTHING: Final = Tally()
+NOTHING: Final = ContenderTally()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,16 +105,16 @@ class Comparison:
     the sketch that was asked for. All tallies are found by the contender's slot.
     """
 
-    span: Span
+    span: TimeRange
     contenders: tuple[Contender, ...]
     start: int
     length_ms: int
     count: int
-    totals: Mapping[int, Tally]
-    cut: Mapping[int, Mapping[int, Tally]]
+    totals: Mapping[int, ContenderTally]
+    cut: Mapping[int, Mapping[int, ContenderTally]]
 
 
-def read(url: str, contenders: Sequence[Contender], span: Span, columns: int, metric: str | None) -> Comparison:
+def read(url: str, contenders: Sequence[Contender], span: TimeRange, columns: int, metric: str | None) -> Comparison:
     """Compare, in at most ``columns`` slices, which have the sketch of ``metric`` where one is named.
 
     The work grows with the contenders and the slices, never with the samples there are. Raises StoreProblem.
@@ -131,7 +131,7 @@ def read(url: str, contenders: Sequence[Contender], span: Span, columns: int, me
         return _of_rollups(reader, owners, tuple(contenders), span, columns, metric)
 
 
-def slice_ms(span: Span, columns: int, interval_s: float, least: int) -> int:
+def slice_ms(span: TimeRange, columns: int, interval_s: float, least: int) -> int:
     """The shortest of `LENGTHS`, ``least`` at least, of which ``columns`` cover the span.
 
     Long enough for `PROBES` made every ``interval_s``, where that leaves `FEWEST` slices: a quantile is of several.
@@ -145,7 +145,7 @@ def _of_rollups(
     reader: StoreReader,
     owners: Mapping[int, Contender],
     contenders: tuple[Contender, ...],
-    span: Span,
+    span: TimeRange,
     columns: int,
     metric: str | None,
 ) -> Comparison:
@@ -157,24 +157,26 @@ def _of_rollups(
     count = -(-(span.until - start) // length)
     covered = pieces(span, fine)
     drawn = sketches(reader, owners, covered, METRICS)
-    whole: dict[int, Tally] = defaultdict(Tally)
+    whole: dict[int, ContenderTally] = defaultdict(ContenderTally)
     for (key, connection), sums in totals(reader, owners, covered).items():
         own = owners[key]
-        one = Tally.of_sums(sums, drawn.get((key, connection), {}), timed=connection == own.lane)
+        one = ContenderTally.of_sums(sums, drawn.get((key, connection), {}), timed=connection == own.lane)
         whole[own.slot] += one
-    piece = Piece(tier, begin, span.until)
+    piece = BucketRange(tier, begin, span.until)
     by_place = sketched_slices(reader, owners, piece, start, length, (metric,)) if metric else {}
-    cut: dict[int, dict[int, Tally]] = {one.slot: {} for one in contenders}
+    cut: dict[int, dict[int, ContenderTally]] = {one.slot: {} for one in contenders}
     for key, connection, place, sums in slices(reader, owners, piece, start, length):
         own = owners[key]
         sketched = by_place.get((key, connection), {}).get(place, {})
         held = cut[own.slot].get(place, NOTHING)
-        cut[own.slot][place] = held + Tally.of_sums(sums, sketched, timed=connection == own.lane)
-    whole_span = Span(covered[0].since, covered[-1].until)
+        cut[own.slot][place] = held + ContenderTally.of_sums(sums, sketched, timed=connection == own.lane)
+    whole_span = TimeRange(covered[0].since, covered[-1].until)
     return Comparison(whole_span, contenders, start, length, count, dict(whole), cut)
 
 
-def _of_samples(samples: Iterable[Sample], contenders: tuple[Contender, ...], span: Span, columns: int) -> Comparison:
+def _of_samples(
+    samples: Iterable[Sample], contenders: tuple[Contender, ...], span: TimeRange, columns: int
+) -> Comparison:
     length = slice_ms(span, columns, _interval_s(contenders), LENGTHS[0])
     start = span.since // length * length
     count = -(-(span.until - start) // length)
@@ -182,10 +184,10 @@ def _of_samples(samples: Iterable[Sample], contenders: tuple[Contender, ...], sp
     for sample in samples:
         for own in _owners(sample, contenders):
             held[own, (sample.started_at - start) // length, sample.connection == own.lane].append(sample)
-    whole: dict[int, Tally] = defaultdict(Tally)
-    cut: dict[int, dict[int, Tally]] = {one.slot: {} for one in contenders}
+    whole: dict[int, ContenderTally] = defaultdict(ContenderTally)
+    cut: dict[int, dict[int, ContenderTally]] = {one.slot: {} for one in contenders}
     for (own, place, timed), some in held.items():
-        one = Tally.of_samples(some, timed=timed)
+        one = ContenderTally.of_samples(some, timed=timed)
         whole[own.slot] += one
         cut[own.slot][place] = cut[own.slot].get(place, NOTHING) + one
     return Comparison(span, contenders, start, length, count, dict(whole), cut)

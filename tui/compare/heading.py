@@ -7,7 +7,7 @@ from textual.content import Content
 from tui.compare.contender import MOST, Contender
 from tui.style.format import since
 from tui.time.period import Period, dates
-from tui.widgets.one_line import OneLine, Part
+from tui.widgets.one_line import LinePart, OneLine
 
 
 class CompareHeading(OneLine):
@@ -15,22 +15,22 @@ class CompareHeading(OneLine):
 
     def show(self, contenders: Sequence[Contender], period: Period, now: int, *, reading: bool) -> None:
         """Draw it; ``reading``: what is asked for is not there yet."""
-        live = [Part(Content.assemble(("●", "$success"), " live"), 3)] if period.live else []
+        live = [LinePart(Content.assemble(("●", "$success"), " live"), 3)] if period.live else []
         self.parts(_left(contenders, period, now, reading=reading), live)
 
 
-def _left(contenders: Sequence[Contender], period: Period, now: int, *, reading: bool) -> list[Part]:
+def _left(contenders: Sequence[Contender], period: Period, now: int, *, reading: bool) -> list[LinePart]:
     span = period.span(now)
     when, past = dates(span.since, span.until, now), "bold $background on $accent"
-    parts = [Part(Content.styled("compare", "bold $primary"), 1)]
+    parts = [LinePart(Content.styled("compare", "bold $primary"), 1)]
     if not period.live:
-        parts.insert(0, Part(Content.styled(f" PAST {when} · {since(span.until, now)} ago ", past), 0))
-        parts.insert(1, Part(Content.styled(" Home: back to now ", past), 1))
+        parts.insert(0, LinePart(Content.styled(f" PAST {when} · {since(span.until, now)} ago ", past), 0))
+        parts.insert(1, LinePart(Content.styled(" Home: back to now ", past), 1))
     what = "places, " if any(one.vantage is not None for one in contenders) else ""
-    parts.append(Part(Content(f"{what}{len(contenders)} of up to {MOST}"), 4))
-    parts.append(Part(Content.assemble(("window ", "$text-muted"), (period.words, "bold")), 2))
+    parts.append(LinePart(Content(f"{what}{len(contenders)} of up to {MOST}"), 4))
+    parts.append(LinePart(Content.assemble(("window ", "$text-muted"), (period.words, "bold")), 2))
     if period.live:
-        parts.append(Part(Content(when), 3))
+        parts.append(LinePart(Content(when), 3))
     if reading:
-        parts.append(Part(Content.styled("◌ reading", "$text-muted"), 5))
+        parts.append(LinePart(Content.styled("◌ reading", "$text-muted"), 5))
     return parts

@@ -8,7 +8,7 @@ from typing import Final
 from probes.stats import confidence as median_interval
 from probes.stats import share_confidence as share_interval
 from probes.stats.quantiles import rate
-from tui.compare.comparison import Tally
+from tui.compare.comparison import ContenderTally
 from tui.compare.contender import Contender
 from tui.style.format import cost, number, percent, price
 
@@ -17,7 +17,7 @@ UNSURE: Final = (0.0, math.inf)
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class CompareMetric:
     """A figure; ``head`` is the title of its column, ``words`` its name, ``width`` that of its column in cells.
 
     It is the quantile ``share`` of the ``sketch`` of that name, or else what ``count`` gives.
@@ -29,17 +29,17 @@ class Measure:
     write: Callable[[float | None], str] = number
     sketch: str | None = None
     share: float = 0.5
-    count: Callable[[Tally], float | None] = lambda _: None
+    count: Callable[[ContenderTally], float | None] = lambda _: None
     more_is_better: bool = False
 
-    def value(self, tally: Tally) -> float | None:
+    def value(self, tally: ContenderTally) -> float | None:
         """Its value; None: not known."""
         if self.sketch is None:
             return self.count(tally)
         sketch = tally.sketches.get(self.sketch)
         return sketch.quantile(self.share) if sketch else None
 
-    def interval(self, tally: Tally) -> tuple[float, float]:
+    def interval(self, tally: ContenderTally) -> tuple[float, float]:
         """From where to where the truth lies, with 95 % confidence where luck is in it."""
         if self.sketch is not None:
             return median_interval.interval(tally.sketches[self.sketch], share=self.share) or UNSURE
@@ -49,29 +49,29 @@ class Measure:
         return UNSURE if value is None else (value, value)
 
 
-def _per_answer(tally: Tally) -> float | None:
+def _per_answer(tally: ContenderTally) -> float | None:
     return tally.cost_usd / tally.ok if tally.ok else None
 
 
-def _per_million(tally: Tally) -> float | None:
+def _per_million(tally: ContenderTally) -> float | None:
     return tally.cost_usd / tally.tokens * 1e6 if tally.tokens else None
 
 
-MEASURES: Final[dict[str, Measure]] = {
-    "ttft": Measure("TTFT ms", "TTFT p50 ms", 9, sketch="ttft_ms"),
-    "ttft p95": Measure("p95", "TTFT p95 ms", 8, sketch="ttft_ms", share=0.95),
-    "ttft p99": Measure("p99", "TTFT p99 ms", 8, sketch="ttft_ms", share=0.99),
-    "tokens/s": Measure("tok/s", "tokens/s p50", 8, sketch="tokens_per_s", more_is_better=True),
-    "tokens/s p5": Measure("p5", "tokens/s p5", 7, sketch="tokens_per_s", share=0.05, more_is_better=True),
-    "e2e": Measure("E2E ms", "E2E p50 ms", 9, sketch="e2e_ms"),
-    "gap p95": Measure("gap p95", "longest gap p95 ms", 9, sketch="gap_max_ms", share=0.95),
-    "stall": Measure("stall ms", "longest stall ms", 10, count=lambda tally: tally.stall_ms),
-    "errors": Measure(
+MEASURES: Final[dict[str, CompareMetric]] = {
+    "ttft": CompareMetric("TTFT ms", "TTFT p50 ms", 9, sketch="ttft_ms"),
+    "ttft p95": CompareMetric("p95", "TTFT p95 ms", 8, sketch="ttft_ms", share=0.95),
+    "ttft p99": CompareMetric("p99", "TTFT p99 ms", 8, sketch="ttft_ms", share=0.99),
+    "tokens/s": CompareMetric("tok/s", "tokens/s p50", 8, sketch="tokens_per_s", more_is_better=True),
+    "tokens/s p5": CompareMetric("p5", "tokens/s p5", 7, sketch="tokens_per_s", share=0.05, more_is_better=True),
+    "e2e": CompareMetric("E2E ms", "E2E p50 ms", 9, sketch="e2e_ms"),
+    "gap p95": CompareMetric("gap p95", "longest gap p95 ms", 9, sketch="gap_max_ms", share=0.95),
+    "stall": CompareMetric("stall ms", "longest stall ms", 10, count=lambda tally: tally.stall_ms),
+    "errors": CompareMetric(
         "errors", "error rate", 9, percent, count=lambda tally: rate(tally.failed, tally.ok + tally.failed)
     ),
-    "hits": Measure("hits", "rate-limit hits", 6, count=lambda tally: tally.hits if tally.sent else None),
-    "cost": Measure("$/answer", "USD per answer", 11, cost, count=_per_answer),
-    "cost/M": Measure("$/M", "USD per million tokens", 8, price, count=_per_million),
+    "hits": CompareMetric("hits", "rate-limit hits", 6, count=lambda tally: tally.hits if tally.sent else None),
+    "cost": CompareMetric("$/answer", "USD per answer", 11, cost, count=_per_answer),
+    "cost/M": CompareMetric("$/M", "USD per million tokens", 8, price, count=_per_million),
 }
 """Every figure by its name, in the order of the table's columns; all can be ranked by."""
 
@@ -83,7 +83,7 @@ CHARTED: Final = (
 COSTS: Final = frozenset({"cost", "cost/M"})
 
 
-def value_of(name: str, contender: Contender, tally: Tally) -> float | None:
+def value_of(name: str, contender: Contender, tally: ContenderTally) -> float | None:
     """A figure of a contender; no cost of one that has no price and never cost anything."""
     if name in COSTS and not contender.priced and not tally.cost_usd:
         return None

@@ -4,9 +4,9 @@ import math
 from dataclasses import dataclass
 
 from probes.stats.quantiles import known, ratio
-from tui.compare.comparison import NOTHING, Comparison, Tally
+from tui.compare.comparison import NOTHING, Comparison, ContenderTally
 from tui.compare.contender import Contender
-from tui.compare.metrics import MEASURES, Measure, value_of
+from tui.compare.metrics import MEASURES, CompareMetric, value_of
 from tui.state.ranking import unknown_last
 
 
@@ -20,7 +20,7 @@ class Placed:
     """
 
     contender: Contender
-    tally: Tally
+    tally: ContenderTally
     values: dict[str, float | None]
     place: int | None = None
     tied: bool = False
@@ -63,7 +63,7 @@ def placed(comparison: Comparison, rank: str) -> tuple[Placed, ...]:
     )
 
 
-def _signed(measure: Measure, tally: Tally) -> tuple[float, float]:
+def _signed(measure: CompareMetric, tally: ContenderTally) -> tuple[float, float]:
     """The interval of a figure, turned so that less is better."""
     low, high = measure.interval(tally)
     return (-high, -low) if measure.more_is_better else (low, high)
@@ -84,7 +84,7 @@ def _places(intervals: list[tuple[float, float]]) -> list[tuple[int, bool]]:
     return [(place, not (parted[one] and parted[one + 1])) for one, place in enumerate(places)]
 
 
-def _best(values: dict[Contender, float | None], measure: Measure) -> set[Contender]:
+def _best(values: dict[Contender, float | None], measure: CompareMetric) -> set[Contender]:
     """Those with the best value, as far as it is written; nobody where all that is known is the same."""
     seen = {one: value for one, value in values.items() if value is not None}
     best = (max if measure.more_is_better else min)(seen.values(), default=None)

@@ -43,7 +43,7 @@ NOTHING: Final = "Nothing was measured in this time: [ goes back, w looks furthe
 
 
 @dataclass(frozen=True, slots=True)
-class Doors:
+class CompareNavigation:
     """Where the screen leads: a race of lanes, an export of samples of a moment, an endpoint's screen, the help."""
 
     race: Callable[[Sequence[str]], object]
@@ -78,7 +78,7 @@ class CompareScreen(Screen[None]):
         endpoints: Callable[[], Sequence[EndpointFacts]],
         period: Period,
         contenders: Sequence[EndpointFacts],
-        doors: Doors,
+        doors: CompareNavigation,
     ) -> None:
         super().__init__()
         self._url, self._now, self._endpoints, self._doors = url, now, endpoints, doors

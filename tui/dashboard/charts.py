@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from probes.stats.quantiles import rate
 from tui.state.view import Dashboard, EndpointView
-from tui.state.view import Grid as Slices
+from tui.state.view import TimeGrid as Slices
 from tui.style.palette import endpoint_color
 from tui.time.period import Period, dates
 from tui.widgets.chart import Chart, Plot

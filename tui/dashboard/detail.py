@@ -10,7 +10,7 @@ from textual.containers import Container, Vertical
 from textual.events import Resize
 from textual.widgets import Static
 
-from probes.diagnosis.attribution import Verdict
+from probes.diagnosis.attribution import Attribution
 from probes.sample import Sample
 from probes.text import line
 from tui.dashboard.lane_lines import lanes_lines
@@ -18,7 +18,7 @@ from tui.sample.waterfall import Waterfall
 from tui.sample.words import figures
 from tui.state.attribution import reasons
 from tui.state.health import due
-from tui.state.rate_limits import Level
+from tui.state.rate_limits import LimitLevel
 from tui.state.served_by import other_tier
 from tui.state.view import EndpointView, LaneFigures
 from tui.style.format import DASH, clock, number, stamp, times, until
@@ -95,7 +95,7 @@ def limits(view: EndpointView, at: int | None) -> list[str]:
     return found
 
 
-def _level(level: Level, at: int | None) -> str:
+def _level(level: LimitLevel, at: int | None) -> str:
     bucket = level.bucket
     left, limit = (None if one is None else int(one) for one in (bucket.remaining, bucket.limit))
     words = f"{bucket.words} {number(left)}" + (" left" if limit is None else f" of {number(limit)}")
@@ -117,7 +117,9 @@ def failure(sample: Sample, at: int | None = None) -> str:
     return f"{words}: {line(sample.outcome_detail)}" if sample.outcome_detail else words
 
 
-def failures_text(failures: Sequence[Sample], rows: int, verdict: Verdict | None = None, at: int | None = None) -> Text:
+def failures_text(
+    failures: Sequence[Sample], rows: int, verdict: Attribution | None = None, at: int | None = None
+) -> Text:
     """Who is to blame for them, where there is a verdict: a row for it and one for the other evidence, in one if few.
 
     Then the newest failures, one a row; how many more are known behind the last.

@@ -6,17 +6,17 @@ from textual.screen import Screen
 
 from probes.feed.messages import Command
 from tui.sources.source import Source
-from tui.state.fleet import Fleet
+from tui.state.fleet import FleetState
 from tui.state.view import Dashboard, EndpointView
 
 
-class WishingScreen(Screen[None]):
+class EngineCommandScreen(Screen[None]):
     """``source`` takes the wishes, ``fleet`` says what there is; ``selected`` is an endpoint's name.
 
     ``board`` is what is drawn, None before the first picture.
     """
 
-    def __init__(self, fleet: Fleet, source: Source) -> None:
+    def __init__(self, fleet: FleetState, source: Source) -> None:
         super().__init__()
         self.fleet = fleet
         self.source = source

@@ -3,16 +3,16 @@
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tui.state.fleet import Fleet, Recent
+from tui.state.fleet import FleetState, Recent
 from tui.state.view import Dashboard, EndpointView
-from tui.state.view_options import Lens
+from tui.state.view_options import ViewOptions
 
 if TYPE_CHECKING:  # the first picture needs no rollups
-    from tui.state.rollup_figures import Stretch
+    from tui.state.rollup_figures import RollupWindow
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Still:
+class FrozenSnapshot:
     """Every endpoint as it was at ``at`` (ms since the epoch), with its single samples."""
 
     at: int
@@ -20,7 +20,7 @@ class Still:
     recents: dict[str, Recent]
 
     @classmethod
-    def of(cls, fleet: Fleet, lens: Lens, columns: int, now: int) -> "Still":
+    def of(cls, fleet: FleetState, lens: ViewOptions, columns: int, now: int) -> "FrozenSnapshot":
         """The fleet as it is now."""
         board = fleet.dashboard(replace(lens, query=""), columns, now)
         return cls(
@@ -34,7 +34,12 @@ class Still:
         return self.recents.get(name or "", Recent())
 
     def dashboard(
-        self, fleet: Fleet, lens: Lens, columns: int, selected: str | None, stretch: "Stretch | None" = None
+        self,
+        fleet: FleetState,
+        lens: ViewOptions,
+        columns: int,
+        selected: str | None,
+        stretch: "RollupWindow | None" = None,
     ) -> Dashboard:
         """The held instant through a lens: window, order and filter may change, what is known may not."""
         board = fleet.dashboard(lens, columns, self.at, selected, stretch)

@@ -15,7 +15,7 @@ WIDEST_GAP: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class GroupColumn:
     """One column of figures: its title, its least width (blank and mark included), and the title of the bar after it.
 
     ``bar`` says what the bar is a share of; "" where there is none.
@@ -26,18 +26,18 @@ class Column:
     bar: str = ""
 
 
-COLUMNS: Final[dict[str, Column]] = {
-    "ttft": Column("TTFT ms", 8),
-    "p95": Column("p95", 7),
-    "ttft ratio": Column("×best", 6, "of worst"),
-    "tokens/s": Column("tok/s", 7),
-    "tokens/s ratio": Column("×best", 6, "of best"),
-    "chars/s": Column("chars/s", 9),
-    "errors": Column("errors", 8),
-    "hits": Column("hits", 5),
-    "price in": Column("$/M in", 8),
-    "price out": Column("out", 6),
-    "cost": Column("$/probe", 10),
+COLUMNS: Final[dict[str, GroupColumn]] = {
+    "ttft": GroupColumn("TTFT ms", 8),
+    "p95": GroupColumn("p95", 7),
+    "ttft ratio": GroupColumn("×best", 6, "of worst"),
+    "tokens/s": GroupColumn("tok/s", 7),
+    "tokens/s ratio": GroupColumn("×best", 6, "of best"),
+    "chars/s": GroupColumn("chars/s", 9),
+    "errors": GroupColumn("errors", 8),
+    "hits": GroupColumn("hits", 5),
+    "price in": GroupColumn("$/M in", 8),
+    "price out": GroupColumn("out", 6),
+    "cost": GroupColumn("$/probe", 10),
 }
 """Every column by its name, in the order of drawing; a ranked or compared figure is called as in `state.ranking`."""
 

@@ -6,11 +6,11 @@ from textual.content import Content
 
 from probes.text import line
 from tui.state.view import Dashboard
-from tui.state.view_options import Lens
+from tui.state.view_options import ViewOptions
 from tui.style.format import clock, since, until
 from tui.style.palette import LOOKS, State
 from tui.time.period import dates
-from tui.widgets.one_line import OneLine, Part
+from tui.widgets.one_line import LinePart, OneLine
 
 ORDER: Final[tuple[State, ...]] = (
     "ok", "slow", "limited", "failing", "spoilt", "budget", "skipped", "waiting", "no key", "paused",
@@ -21,7 +21,7 @@ ORDER: Final[tuple[State, ...]] = (
 class HeaderLine(OneLine):
     """The top line."""
 
-    def show(self, board: Dashboard, lens: Lens, now: int, loading: str = "", trouble: str = "") -> None:
+    def show(self, board: Dashboard, lens: ViewOptions, now: int, loading: str = "", trouble: str = "") -> None:
         """Draw it; ``now`` is the present, also while the dashboard is frozen or shows the past.
 
         ``loading`` names what is wanted and not drawn yet, ``trouble`` why it cannot be.
@@ -30,51 +30,51 @@ class HeaderLine(OneLine):
         self.parts([*_past(board, now), *reading, *_left(board, lens)], _right(board, now))
 
 
-def _past(board: Dashboard, now: int) -> list[Part]:
+def _past(board: Dashboard, now: int) -> list[LinePart]:
     """The span that is shown where it is over, how long ago that is, and the way back."""
     if not board.past:
         return []
     then = f" PAST {dates(board.at - board.window_ms, board.at, now)} · {since(board.at, now)} ago "
     style = "bold $background on $accent"
-    return [Part(Content.styled(then, style), 0), Part(Content.styled(" Home: live ", style), 1)]
+    return [LinePart(Content.styled(then, style), 0), LinePart(Content.styled(" Home: live ", style), 1)]
 
 
-def _reading(loading: str, trouble: str) -> list[Part]:
+def _reading(loading: str, trouble: str) -> list[LinePart]:
     words = f"✕ not read: {line(trouble, 60)}" if trouble else f"◌ reading {loading}"
-    return [Part(Content.styled(words, "bold $error" if trouble else "bold $accent"), 0 if trouble else 1)]
+    return [LinePart(Content.styled(words, "bold $error" if trouble else "bold $accent"), 0 if trouble else 1)]
 
 
-def _left(board: Dashboard, lens: Lens) -> list[Part]:
+def _left(board: Dashboard, lens: ViewOptions) -> list[LinePart]:
     shown = len(board.endpoints)
     of_all = f"{board.total} endpoint{'' if board.total == 1 else 's'}"
     count = of_all if shown == board.total else f"{shown} of {of_all}"
     parts = [
-        Part(Content.styled("inftop", "bold $primary"), 1),
-        Part(Content.assemble(("window ", "$text-muted"), (lens.period.words, "bold")), 2),
-        Part(Content(count), 5 if shown == board.total else 2),
+        LinePart(Content.styled("inftop", "bold $primary"), 1),
+        LinePart(Content.assemble(("window ", "$text-muted"), (lens.period.words, "bold")), 2),
+        LinePart(Content(count), 5 if shown == board.total else 2),
     ]
     for state in ORDER:
         if number := board.states.get(state):
             look = LOOKS[state]
-            parts.append(Part(Content.assemble((look.glyph, color(look.variable)), f" {number} {state}"), 3))
+            parts.append(LinePart(Content.assemble((look.glyph, color(look.variable)), f" {number} {state}"), 3))
     if lens.ranked:
-        parts.append(Part(Content.styled(f"ranked by {lens.rank}", "$text-muted"), 4))
+        parts.append(LinePart(Content.styled(f"ranked by {lens.rank}", "$text-muted"), 4))
     elif lens.sort != "configured":
-        parts.append(Part(Content.styled(f"by {lens.sort}", "$text-muted"), 4))
+        parts.append(LinePart(Content.styled(f"by {lens.sort}", "$text-muted"), 4))
     if board.vantage:
-        parts.append(Part(Content.styled(f"from {line(board.vantage, 24)}", "bold $accent"), 2))
+        parts.append(LinePart(Content.styled(f"from {line(board.vantage, 24)}", "bold $accent"), 2))
     if lens.query:
-        parts.append(Part(Content.styled(f"/{lens.query}", "bold $accent"), 2))
+        parts.append(LinePart(Content.styled(f"/{lens.query}", "bold $accent"), 2))
     return parts
 
 
-def _right(board: Dashboard, now: int) -> list[Part]:
-    parts = [Part(engine_words(board, now), 0), Part(Content.styled(clock(now), "$text-muted"), 6)]
+def _right(board: Dashboard, now: int) -> list[LinePart]:
+    parts = [LinePart(engine_words(board, now), 0), LinePart(Content.styled(clock(now), "$text-muted"), 6)]
     if board.link.simulated:
-        parts.insert(0, Part(Content.styled(" simulated ", "bold $accent on $accent 15%"), 1))
+        parts.insert(0, LinePart(Content.styled(" simulated ", "bold $accent on $accent 15%"), 1))
     if board.frozen_at is not None:
         frozen = f" FROZEN at {clock(board.frozen_at)} · f goes on "
-        parts.insert(0, Part(Content.styled(frozen, "bold $background on $warning"), 0))
+        parts.insert(0, LinePart(Content.styled(frozen, "bold $background on $warning"), 0))
     return parts
 
 

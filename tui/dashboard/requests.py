@@ -12,7 +12,7 @@ class WindowChosen(Message):
     """A window that may reach further back than what is loaded."""
 
 
-class ExportAsked(Message):
+class ExportRequested(Message):
     """The shown samples are wanted in a file."""
 
     def __init__(self, board: Dashboard) -> None:
@@ -20,7 +20,7 @@ class ExportAsked(Message):
         self.board = board
 
 
-class RaceAsked(Message):
+class RaceRequested(Message):
     """A race is wanted, at first of these endpoints."""
 
     def __init__(self, lanes: tuple[str, ...]) -> None:
@@ -28,11 +28,11 @@ class RaceAsked(Message):
         self.lanes = lanes
 
 
-class EndpointAsked(Message):
+class EndpointRequested(Message):
     """The selected endpoint's own screen is wanted."""
 
 
-class CompareAsked(Message):
+class CompareRequested(Message):
     """A comparison is wanted, at first of these endpoints."""
 
     def __init__(self, endpoints: Sequence[EndpointFacts]) -> None:

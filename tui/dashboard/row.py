@@ -11,7 +11,7 @@ from probes.text import line
 from tui.dashboard.columns import AGE, BUCKET, HEADROOM, HITS, KIND, RESET, Columns
 from tui.state.rate_limits import short
 from tui.state.view import Dashboard, EndpointView
-from tui.state.view import Grid as Slices
+from tui.state.view import TimeGrid as Slices
 from tui.style.format import DASH, number, percent, since, until, whole_percent
 from tui.style.palette import LOOKS, SLOTS
 from tui.widgets.grid import Piece

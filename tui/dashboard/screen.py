@@ -8,18 +8,18 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from tui.dashboard.engine_commands import WishingScreen
+from tui.dashboard.engine_commands import EngineCommandScreen
 from tui.dashboard.fleet import FleetPanel
-from tui.dashboard.frozen import Still
+from tui.dashboard.frozen import FrozenSnapshot
 from tui.dashboard.header import HeaderLine
-from tui.dashboard.requests import CompareAsked, EndpointAsked, ExportAsked, RaceAsked, WindowChosen
+from tui.dashboard.requests import CompareRequested, EndpointRequested, ExportRequested, RaceRequested, WindowChosen
 from tui.dashboard.status import StatusLine
 from tui.keymap import bindings
 from tui.sources.source import Source
-from tui.state.fleet import Fleet, Recent
+from tui.state.fleet import FleetState, Recent
 from tui.state.ranking import RANKS, unknown_last
 from tui.state.view import Dashboard
-from tui.state.view_options import GROUPS, SORTS, Lens, lengths, next_of
+from tui.state.view_options import GROUPS, SORTS, ViewOptions, lengths, next_of
 from tui.time.period import Period, neighbour
 from tui.widgets.grid import Grid
 from tui.widgets.key_line import KeyLine
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from tui.dashboard.charts import Charts
     from tui.dashboard.detail import Detail
     from tui.dashboard.groups import GroupPanel
-    from tui.dashboard.navigator import Travel
-    from tui.state.rollup_figures import Stretch
+    from tui.dashboard.navigator import HistoryNavigator
+    from tui.state.rollup_figures import RollupWindow
 
 TICK_S: Final = 0.25
 """The screen is drawn at most so often, whatever the engine says."""
@@ -38,7 +38,7 @@ LINES_OF_TEXT: Final = 3
 """Header, status and keys."""
 
 
-class DashboardScreen(WishingScreen):
+class DashboardScreen(EngineCommandScreen):
     """The fleet, the group view or four large panels over the selected endpoint's detail.
 
     ``fleet`` is what is known, ``source`` takes wishes, ``now`` gives the present in ms since the epoch. Everything a
@@ -48,18 +48,18 @@ class DashboardScreen(WishingScreen):
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
 
-    def __init__(self, fleet: Fleet, source: Source, now: Callable[[], int], lens: Lens) -> None:
+    def __init__(self, fleet: FleetState, source: Source, now: Callable[[], int], lens: ViewOptions) -> None:
         super().__init__(fleet, source)
         self.now = now
         self.lens = lens
-        self.still: Still | None = None
+        self.still: FrozenSnapshot | None = None
         self._header = HeaderLine(id="header")
         self._rows = FleetPanel(id="fleet")
         self._groups: GroupPanel | None = None
         self._detail: Detail | None = None
         self._status = StatusLine(id="status")
         self._charts: Charts | None = None
-        self._travel: Travel | None = None
+        self._travel: HistoryNavigator | None = None
 
     def compose(self) -> ComposeResult:
         """Header, fleet, status and keys; the detail comes after the first picture."""
@@ -123,13 +123,13 @@ class DashboardScreen(WishingScreen):
             board = self.still.dashboard(self.fleet, self.lens, columns, self.selected, stretch)
         return replace(board, link=self.fleet.link_at(now), engine=self.fleet.engine)
 
-    def _stretch(self, columns: int, at: int) -> "Stretch | None":
+    def _stretch(self, columns: int, at: int) -> "RollupWindow | None":
         """What to draw from the store in the place of what memory holds; None where that is enough, or all there is."""
         if not self.lens.in_memory and self._detail is not None:  # after the first picture
             if self._travel is None:
-                from tui.dashboard.navigator import Travel
+                from tui.dashboard.navigator import HistoryNavigator
 
-                self._travel = Travel(self.fleet, self.now, self._read)
+                self._travel = HistoryNavigator(self.fleet, self.now, self._read)
             return self._travel.stretch(self.lens, columns, at)
         if self._travel is not None:
             self._travel.forget()
@@ -243,14 +243,14 @@ class DashboardScreen(WishingScreen):
     def action_endpoint(self) -> None:
         """Open the selected endpoint's own screen."""
         if self.selected is not None:
-            self.post_message(EndpointAsked())
+            self.post_message(EndpointRequested())
 
     def action_freeze(self) -> None:
         """Hold the picture still, or let it go on."""
         if not self.lens.period.live:
             self.notify("The past stands still. Home goes back to the present.")
             return
-        self.still = None if self.still else Still.of(self.fleet, self.lens, self._columns(), self.now())
+        self.still = None if self.still else FrozenSnapshot.of(self.fleet, self.lens, self._columns(), self.now())
         self.set_class(self.still is not None, "-frozen")
         self.draw()
 
@@ -307,13 +307,13 @@ class DashboardScreen(WishingScreen):
     def action_export(self) -> None:
         """Write what is shown to a file."""
         if self.board is not None and self.board.endpoints:
-            self.post_message(ExportAsked(self.board))
+            self.post_message(ExportRequested(self.board))
 
     def action_race(self) -> None:
         """Race the selected endpoint against its best rival."""
         from tui.race.form import preselected
 
-        self.post_message(RaceAsked(preselected(self.board.endpoints if self.board else (), self.selected)))
+        self.post_message(RaceRequested(preselected(self.board.endpoints if self.board else (), self.selected)))
 
     def action_compare(self) -> None:
         """Compare the selected endpoint with those that serve its model, or with the quickest others."""
@@ -322,7 +322,7 @@ class DashboardScreen(WishingScreen):
         views = sorted(
             self.board.endpoints if self.board else (), key=lambda view: unknown_last(view.figures.ttft_p50_ms)
         )
-        self.post_message(CompareAsked(preselected([view.facts for view in views], self.selected)))
+        self.post_message(CompareRequested(preselected([view.facts for view in views], self.selected)))
 
     def action_help(self) -> None:
         """Every key and every formula."""

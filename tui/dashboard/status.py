@@ -8,10 +8,10 @@ from probes.feed.messages import EngineStatus
 from probes.store.status import StoreState, StoreStatus
 from probes.text import line
 from tui.state.attribution import headline
-from tui.state.view import Dashboard, Link
+from tui.state.view import Dashboard, EngineLink
 from tui.style.format import compact, number, since, usd
 from tui.style.palette import LOOKS
-from tui.widgets.one_line import OneLine, Part
+from tui.widgets.one_line import LinePart, OneLine
 
 STORE_WORDS: Final[dict[StoreState, str]] = {
     "ok": "store ok",
@@ -41,102 +41,102 @@ class StatusLine(OneLine):
         if engine is not None:
             left += [*_notice(engine), *_store(engine.store), *_budget(engine)]
         elif not left:
-            left = [Part(Content.styled("no word from the engine yet", "$text-muted"))]
+            left = [LinePart(Content.styled("no word from the engine yet", "$text-muted"))]
         left = [*_blame(board), *_own_faults(board), *left, *_untrusted(board), *_buffered(board)]
         self.parts(left, [*_accuracy(board, now), *([] if engine is None else _lag(engine))])
 
 
-def _blame(board: Dashboard) -> list[Part]:
+def _blame(board: Dashboard) -> list[LinePart]:
     """Who is to blame for what fails now; nothing where nothing does."""
     found = board.verdict
     if found is None:
         return []
     style = "bold $error" if found.scope == "my network" else "bold $warning" if found.scope else "$warning"
-    return [Part(Content.styled(line(headline(found), 120), style), 0 if found.scope == "my network" else 1)]
+    return [LinePart(Content.styled(line(headline(found), 120), style), 0 if found.scope == "my network" else 1)]
 
 
-def _own_faults(board: Dashboard) -> list[Part]:
+def _own_faults(board: Dashboard) -> list[LinePart]:
     """The window's samples that inftop itself spoilt: they are held against nobody."""
     if not board.own_faults:
         return []
     words = f"{number(board.own_faults)} own fault{'' if board.own_faults == 1 else 's'} {LOOKS['spoilt'].glyph}"
-    return [Part(Content.styled(words, "$warning"), 1)]
+    return [LinePart(Content.styled(words, "$warning"), 1)]
 
 
-def _untrusted(board: Dashboard) -> list[Part]:
+def _untrusted(board: Dashboard) -> list[LinePart]:
     """The window's samples that are in no figure, since this machine held the engine up."""
     if not board.untrusted:
         return []
-    return [Part(Content.styled(f"{number(board.untrusted)} untrusted ○", "$warning"), 3)]
+    return [LinePart(Content.styled(f"{number(board.untrusted)} untrusted ○", "$warning"), 3)]
 
 
-def _buffered(board: Dashboard) -> list[Part]:
+def _buffered(board: Dashboard) -> list[LinePart]:
     """The window's samples whose TTFT and tokens/s are in no figure, since something on the way held them back."""
     if not board.buffered:
         return []
-    return [Part(Content.styled(f"{number(board.buffered)} buffered", "$warning"), 3)]
+    return [LinePart(Content.styled(f"{number(board.buffered)} buffered", "$warning"), 3)]
 
 
-def _accuracy(board: Dashboard, now: int) -> list[Part]:
+def _accuracy(board: Dashboard, now: int) -> list[LinePart]:
     """How accurate this machine was found to be, and when; or how to find out."""
     found = board.certificate
     if found is None:
-        return [Part(Content.styled("accuracy: run inftop selftest", "$text-muted"), 6)]
+        return [LinePart(Content.styled("accuracy: run inftop selftest", "$text-muted"), 6)]
     style = "$text-muted" if found.can_measure else "bold $warning"
     words = found.words if found.can_measure else "this machine could not measure"
     return [
-        Part(Content.styled(words, style), 4),
-        Part(Content.styled(f"measured {since(found.measured_at, now)} ago", "$text-muted"), 5),
+        LinePart(Content.styled(words, style), 4),
+        LinePart(Content.styled(f"measured {since(found.measured_at, now)} ago", "$text-muted"), 5),
     ]
 
 
-def _trouble(link: Link) -> list[Part]:
+def _trouble(link: EngineLink) -> list[LinePart]:
     """What is wrong with the engine, and what was wrong with its words."""
     parts = []
     if link.phase == "lost" and link.reason:
-        parts.append(Part(Content.styled(line(link.reason, 200), "$error"), 0))
+        parts.append(LinePart(Content.styled(line(link.reason, 200), "$error"), 0))
     if link.phase == "attached" and link.holder:
-        parts.append(Part(Content(f"recorder: {line(link.holder, 100)}"), 3))
+        parts.append(LinePart(Content(f"recorder: {line(link.holder, 100)}"), 3))
     if link.restarts:
-        parts.append(Part(Content.styled(f"restarted {link.restarts}×", "$warning"), 4))
+        parts.append(LinePart(Content.styled(f"restarted {link.restarts}×", "$warning"), 4))
     if link.bad_lines:
-        parts.append(Part(Content.styled(f"{number(link.bad_lines)} unreadable lines", "$warning"), 2))
+        parts.append(LinePart(Content.styled(f"{number(link.bad_lines)} unreadable lines", "$warning"), 2))
     return parts
 
 
-def _notice(engine: EngineStatus) -> list[Part]:
+def _notice(engine: EngineStatus) -> list[LinePart]:
     """That the machine's clock was set, while that is news."""
-    return [] if engine.notice is None else [Part(Content.styled(line(engine.notice, 120), "$warning"), 1)]
+    return [] if engine.notice is None else [LinePart(Content.styled(line(engine.notice, 120), "$warning"), 1)]
 
 
-def _store(store: StoreStatus) -> list[Part]:
+def _store(store: StoreStatus) -> list[LinePart]:
     words = STORE_WORDS[store.state]
     if store.detail and store.state != "ok":
         words = f"{words}: {line(store.detail, 120)}"
     style = "$text-muted" if store.state in ("ok", "opening") else "bold $error"
-    parts = [Part(Content.styled(words, style), 0)]
+    parts = [LinePart(Content.styled(words, style), 0)]
     if store.notice:
-        parts.append(Part(Content.styled(line(store.notice, 120), "bold $warning"), 1))
-    parts.append(Part(Content(f"{number(store.stored)} samples"), 1 if store.state == "ok" else 2))
+        parts.append(LinePart(Content.styled(line(store.notice, 120), "bold $warning"), 1))
+    parts.append(LinePart(Content(f"{number(store.stored)} samples"), 1 if store.state == "ok" else 2))
     if store.waiting > ON_THE_WAY or (store.waiting and store.state != "ok"):
-        parts.append(Part(Content.styled(f"{number(store.waiting)} waiting", "$warning"), 1))
+        parts.append(LinePart(Content.styled(f"{number(store.waiting)} waiting", "$warning"), 1))
     if store.dropped:
-        parts.append(Part(Content.styled(f"{number(store.dropped)} lost", "bold $error"), 1))
+        parts.append(LinePart(Content.styled(f"{number(store.dropped)} lost", "bold $error"), 1))
     return parts
 
 
-def _budget(engine: EngineStatus) -> list[Part]:
+def _budget(engine: EngineStatus) -> list[LinePart]:
     money = usd(engine.usd_today) + ("" if engine.usd_cap is None else f" / {usd(engine.usd_cap)}")
     tokens = compact(engine.tokens_today)
     tokens += "" if engine.tokens_cap is None else f" / {compact(engine.tokens_cap)}"
     if engine.over_budget:
-        return [Part(Content.styled(f"budget reached: {line(engine.over_budget, 80)}", "bold $warning"), 1)]
-    return [Part(Content(f"{money} today"), 2), Part(Content.styled(f"{tokens} tokens", "$text-muted"), 3)]
+        return [LinePart(Content.styled(f"budget reached: {line(engine.over_budget, 80)}", "bold $warning"), 1)]
+    return [LinePart(Content(f"{money} today"), 2), LinePart(Content.styled(f"{tokens} tokens", "$text-muted"), 3)]
 
 
-def _lag(engine: EngineStatus) -> list[Part]:
+def _lag(engine: EngineStatus) -> list[LinePart]:
     """The engine's own lateness: what its clock may be wrong by at worst."""
     if engine.loop_lag_ms is None:
         return []
     style = "$warning" if engine.loop_lag_ms > 20 else "$text-muted"
-    return [Part(Content.styled(f"engine lag {engine.loop_lag_ms:.1f} ms", style), 4)]
+    return [LinePart(Content.styled(f"engine lag {engine.loop_lag_ms:.1f} ms", style), 4)]

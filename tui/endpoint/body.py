@@ -14,11 +14,11 @@ from tui.endpoint.histogram import histogram_rows
 from tui.endpoint.period_comparison import against_rows
 from tui.endpoint.plots import plot
 from tui.endpoint.sample_list import SampleList
-from tui.endpoint.summary import GRAPHS, Portrait, Stretch
+from tui.endpoint.summary import GRAPHS, EndpointSummary, RangeSummary
 from tui.endpoint.week import Week
 from tui.endpoint.week_panel import week_rows
 from tui.widgets.chart import Chart
-from tui.widgets.one_line import Part
+from tui.widgets.one_line import LinePart
 from tui.widgets.plate import Row
 from tui.widgets.sheet import Sheet
 
@@ -115,7 +115,9 @@ class EndpointBody(Vertical):
         self.set_class(self.page == 2 and screen.width >= WIDE_FROM, "-wide")
         return self.page
 
-    def draw(self, portrait: Portrait | None, lane: str, interval_s: float, *, dark: bool, at_once: bool) -> None:
+    def draw(
+        self, portrait: EndpointSummary | None, lane: str, interval_s: float, *, dark: bool, at_once: bool
+    ) -> None:
         """Draw what can be seen of a portrait; nothing of None."""
         self.samples.show()
         for graph, chart in self._charts.items():
@@ -126,7 +128,7 @@ class EndpointBody(Vertical):
             for sheet in (*self._spreads.values(), self._errors, self._against):
                 sheet.fill(None)
             return
-        own = portrait.lanes.get(lane, Stretch())
+        own = portrait.lanes.get(lane, RangeSummary())
         for metric, title, shares in SPREADS:
             self._spreads[metric].fill(partial(histogram_rows, title, own.sketch(metric), shares))
         self._errors.fill(partial(trouble_rows, portrait, lane))
@@ -146,13 +148,13 @@ def first_page(screen: Size) -> int:
     return 0 if _is_large(screen) else 1
 
 
-def tabs(page: int, screen: Size) -> list[Part]:
+def tabs(page: int, screen: Size) -> list[LinePart]:
     """The pages by number, the shown one set off; a click goes to one."""
     found = []
     for number in range(first_page(screen), len(PAGES)):
         mark, style = ("▸", "bold $accent reverse") if number == page else (" ", "$text-muted")
         words = f"[@click=screen.page({number})][{style}]{mark}{number} {PAGES[number]} [/][/]"
-        found.append(Part(Content.from_markup(words)))
+        found.append(LinePart(Content.from_markup(words)))
     return found
 
 

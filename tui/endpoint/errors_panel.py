@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
 from probes.outcome import INCONCLUSIVE, Outcome
-from tui.endpoint.summary import Cut, Portrait
+from tui.endpoint.summary import EndpointSummary, SliceGrid
 from tui.style.format import number, whole_percent
 from tui.widgets.axis import time_label, time_ticks
 from tui.widgets.plate import Row
@@ -31,7 +31,7 @@ LABEL: Final = 24
 """Cells left of the blocks: letter, name and total."""
 
 
-def trouble_rows(portrait: Portrait, lane: str, width: int, height: int) -> list[Row]:
+def trouble_rows(portrait: EndpointSummary, lane: str, width: int, height: int) -> list[Row]:
     """Title, outcomes worst first, hits, headroom, stalls and the time axis, in at most ``height`` rows.
 
     Where there is no room for all, the rarest outcomes are left out and counted.
@@ -123,7 +123,7 @@ def _most(values: Sequence[float | None]) -> float | None:
     return max((one for one in values if one is not None), default=None)
 
 
-def _axis(cut: Cut, columns: int) -> list[Row]:
+def _axis(cut: SliceGrid, columns: int) -> list[Row]:
     """The time axis below the blocks."""
     span = cut.end - cut.start
     size = len(time_label(cut.end, span))

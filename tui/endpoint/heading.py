@@ -5,9 +5,9 @@ from typing import Final
 from rich.cells import cell_len
 
 from probes.feed.messages import EndpointFacts
-from probes.stats.time_range import Span
+from probes.stats.time_range import TimeRange
 from probes.text import line
-from tui.endpoint.summary import Portrait, Stretch
+from tui.endpoint.summary import EndpointSummary, RangeSummary
 from tui.style.format import moment, number, percent, usd
 from tui.time.period import Period, dates
 from tui.widgets.plate import Row
@@ -16,7 +16,14 @@ WIDE_FROM: Final = 98
 
 
 def title_row(
-    facts: EndpointFacts, slot: int, period: Period, span: Span, now: int, vantage: str | None, said: str, width: int
+    facts: EndpointFacts,
+    slot: int,
+    period: Period,
+    span: TimeRange,
+    now: int,
+    vantage: str | None,
+    said: str,
+    width: int,
 ) -> Row:
     """Name, model and place at the left; the stretch at the right, a past one in a badge. ``said``: that it reads."""
     when = f"{period.words}  {dates(span.since, span.until, now)}"
@@ -41,7 +48,7 @@ def title_row(
     )
 
 
-def figure_rows(portrait: Portrait | None, lane: str, width: int, problem: str) -> list[Row]:
+def figure_rows(portrait: EndpointSummary | None, lane: str, width: int, problem: str) -> list[Row]:
     """The figures of the whole; a line for each lane that has samples, the shown one first."""
     if problem:
         return [((f"The store cannot be read: {problem}"[:width], "warning"),)]
@@ -71,7 +78,7 @@ def figure_rows(portrait: Portrait | None, lane: str, width: int, problem: str) 
     return [*rows, *(_lane_row(one, portrait.lanes[one], one == lane, width) for one in order)]
 
 
-def _lane_row(lane: str, own: Stretch, shown: bool, width: int) -> Row:
+def _lane_row(lane: str, own: RangeSummary, shown: bool, width: int) -> Row:
     p50, p95, p99 = own.quantiles("ttft_ms", 0.5, 0.95, 0.99)
     speed, slow, slower = own.quantiles("tokens_per_s", 0.5, 0.05, 0.01)
     sums = own.sums
@@ -93,11 +100,11 @@ def _lane_row(lane: str, own: Stretch, shown: bool, width: int) -> Row:
     )
 
 
-def _source(portrait: Portrait) -> str:
+def _source(portrait: EndpointSummary) -> str:
     return "from samples" if portrait.tier == "sample" else f"by the {portrait.tier}"
 
 
-def _nothing(portrait: Portrait) -> str:
+def _nothing(portrait: EndpointSummary) -> str:
     if (first := portrait.kept.first) is None:
         return "Nothing is stored of this endpoint yet: its samples will appear here."
     return f"No sample in this stretch (the first: {moment(first)}): w widens it, [ ] move it, / jumps."
@@ -109,7 +116,7 @@ def _joined(parts: list[str], between: str, width: int) -> str:
     return between.join(parts)[:width]
 
 
-def kept_note(portrait: Portrait) -> str:
+def kept_note(portrait: EndpointSummary) -> str:
     """That samples of the stretch were deleted, where they were."""
     note = portrait.kept.note(portrait.span)
     if note is None:

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from probes.stats.median_ratio import Shift
+from probes.stats.median_ratio import MedianRatio
 from probes.stats.rollup import METRICS
-from tui.endpoint.summary import Portrait, Stretch
+from tui.endpoint.summary import EndpointSummary, RangeSummary
 from tui.style.format import DASH, number, percent, times
 from tui.time.period import Period
 from tui.widgets.plate import Row
@@ -25,7 +25,7 @@ _WORDS_FROM: Final = 66
 """Cells from which there is room for what an interval means in words."""
 
 
-def against_rows(portrait: Portrait, lane: str, width: int, height: int) -> list[Row]:
+def against_rows(portrait: EndpointSummary, lane: str, width: int, height: int) -> list[Row]:
     """Medians now and before, their ratio and its interval; then a table of the places, where there is room."""
     length = Period(portrait.span.length_ms).words
     title: Row = ((f"This {length} against the {length} before"[:width], "title"), ("  medians", "label"))
@@ -41,7 +41,7 @@ def against_rows(portrait: Portrait, lane: str, width: int, height: int) -> list
     return [*rows, *places][:height]
 
 
-def _shift_row(metric: str, shift: Shift | None, portrait: Portrait, lane: str, width: int) -> Row:
+def _shift_row(metric: str, shift: MedianRatio | None, portrait: EndpointSummary, lane: str, width: int) -> Row:
     label = (f"{LABELS[metric]:<{_LABEL}}", "label")
     if shift is None:
         now, before = (
@@ -57,7 +57,7 @@ def _shift_row(metric: str, shift: Shift | None, portrait: Portrait, lane: str, 
     return (label, (figures, "figure" if shift.shown else "label"), (f"  {sure:<13}", "label"), (words, ink))
 
 
-def verdict(metric: str, shift: Shift) -> str:
+def verdict(metric: str, shift: MedianRatio) -> str:
     """What an interval says, in words."""
     if shift.low is None:
         return "too few samples to say"
@@ -69,19 +69,19 @@ def verdict(metric: str, shift: Shift) -> str:
     return "▲ longer" if more else "▼ shorter"
 
 
-def _short(metric: str, shift: Shift) -> str:
+def _short(metric: str, shift: MedianRatio) -> str:
     if shift.low is None:
         return "few"
     return verdict(metric, shift)[:1] if shift.shown else "="
 
 
-def _ink(metric: str, shift: Shift) -> str:
+def _ink(metric: str, shift: MedianRatio) -> str:
     if not shift.shown:
         return "hint"
     return "success" if (shift.ratio > 1) == (metric == "tokens_per_s") else "warning"
 
 
-def _places(portrait: Portrait, lane: str, width: int) -> list[Row]:
+def _places(portrait: EndpointSummary, lane: str, width: int) -> list[Row]:
     """A row for each vantage that the store holds the endpoint from."""
     places = portrait.places
     if not places:
@@ -91,10 +91,10 @@ def _places(portrait: Portrait, lane: str, width: int) -> list[Row]:
     size = max(6, min(14, max(map(len, places))))
     head = f"{'':<{size}} {'samples':>9} {'TTFT p50':>9} {'p95':>8} {'tok/s p50':>10} {'errors':>8}"
     rows: list[Row] = [(("Places", "title"), ("  v shows one of them alone", "label")), ((head[:width], "label"),)]
-    return [*rows, *(_place(name, lanes.get(lane, Stretch()), lanes[""], size) for name, lanes in places.items())]
+    return [*rows, *(_place(name, lanes.get(lane, RangeSummary()), lanes[""], size) for name, lanes in places.items())]
 
 
-def _place(name: str, own: Stretch, whole: Stretch, size: int) -> Row:
+def _place(name: str, own: RangeSummary, whole: RangeSummary, size: int) -> Row:
     p50, p95 = own.quantiles("ttft_ms", 0.5, 0.95)
     speed = own.sketch("tokens_per_s").quantile(0.5)
     samples = whole.sums.samples if whole.sums else 0

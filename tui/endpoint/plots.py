@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Final
 
 from probes.stats.quantiles import median
-from tui.endpoint.summary import SHARES, Cut, Graph, Levels, Portrait
+from tui.endpoint.summary import SHARES, EndpointSummary, Graph, Levels, SliceGrid
 from tui.style.palette import endpoint_color
 from tui.widgets.chart import Plot
 from tui.widgets.series import Point, Series
@@ -24,7 +24,7 @@ GAP_INTERVALS: Final = 3
 """A line is cut where nothing was measured for so many times the usual distance."""
 
 
-def plot(portrait: Portrait, graph: Graph, lane: str, interval_s: float, *, dark: bool) -> Plot:
+def plot(portrait: EndpointSummary, graph: Graph, lane: str, interval_s: float, *, dark: bool) -> Plot:
     """One lane's lines; of another lane the median alone, for comparison: their values are never mixed.
 
     Failed probes are marked on the time axis.
@@ -66,14 +66,14 @@ def line_names(graph: Graph) -> tuple[str, str, str, str]:
     return one, two, three, "max" if graph == "ttft_ms" else "min"
 
 
-def reach_ms(levels: Sequence[Levels | None], cut: Cut, interval_s: float) -> float:
+def reach_ms(levels: Sequence[Levels | None], cut: SliceGrid, interval_s: float) -> float:
     """How far apart two values may lie to be joined: three times the interval, or the usual distance of slices."""
     places = [place for place, one in enumerate(levels) if one is not None]
     usual = median([later - earlier for earlier, later in pairwise(places)]) or 1
     return GAP_INTERVALS * max(interval_s * 1000, usual * cut.length if usual > 1 else 0)
 
 
-def points(values: Sequence[float | None], cut: Cut, reach: float) -> Iterator[Point]:
+def points(values: Sequence[float | None], cut: SliceGrid, reach: float) -> Iterator[Point]:
     """The values at the middles of their slices, and a cut between any two that lie too far apart."""
     last: int | None = None
     for place, value in enumerate(values):

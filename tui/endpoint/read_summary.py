@@ -8,14 +8,14 @@ from typing import Final
 from probes.sample import Sample
 from probes.stats.rollup import EXTENTS, LENGTH_MS, Rollup
 from probes.stats.sketch import Sketch
-from probes.stats.time_range import Piece, Span, finest, pieces
+from probes.stats.time_range import BucketRange, TimeRange, finest, pieces
 from probes.store.read import pages
 from probes.store.read.pages import Stored
 from probes.store.read.reader import StoreReader
 from probes.store.read.rollup_queries import (
     LaneKey,
+    RollupSums,
     Slice,
-    Sums,
     finished,
     grouped,
     oldest,
@@ -25,7 +25,7 @@ from probes.store.read.rollup_queries import (
     slices,
     totals,
 )
-from tui.endpoint.summary import GRAPHS, Cut, Found, Kept, Portrait, portrait, tier_for
+from tui.endpoint.summary import GRAPHS, EndpointSummary, Retained, SliceGrid, SummaryRows, portrait, tier_for
 from tui.endpoint.week import Measure, Week, hours_of_week, week_of_counts, week_of_sketches
 
 BY_SAMPLES_MS: Final = 600_000
@@ -36,59 +36,59 @@ SECOND_MS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SummaryQuestion:
     """What is to be read: an endpoint by name, at one vantage or (None) at all, over a span.
 
     ``lane`` is the endpoint's own kind of connection, ``columns`` how many slices can be drawn.
     """
 
     name: str
-    span: Span
+    span: TimeRange
     lane: str = "warm"
     vantage: str | None = None
     columns: int = 120
 
 
-def read_portrait(url: str, asked: Asked) -> tuple[Portrait, tuple[str, ...]]:
+def read_portrait(url: str, asked: SummaryQuestion) -> tuple[EndpointSummary, tuple[str, ...]]:
     """The portrait, and the vantages that the store knows the endpoint at. Raises StoreProblem."""
     with closing(StoreReader(url)) as reader:
         known = {number: key[0] for number, key in reader.endpoints().items() if key[1] == asked.name}
         ids = [number for number, vantage in known.items() if asked.vantage in (None, vantage)]
         begins, span = oldest(reader, ids), asked.span
         least = finest(span, begins)
-        kept = Kept(pages.oldest_sample(reader, ids), least, begins[least])
+        kept = Retained(pages.oldest_sample(reader, ids), least, begins[least])
         if span.length_ms <= BY_SAMPLES_MS and (read := _samples(reader, ids, span)) is not None:
-            cut = Cut.of(span, SECOND_MS, asked.columns)
+            cut = SliceGrid.of(span, SECOND_MS, asked.columns)
             found, before = of_samples(read, span, cut), of_samples(read, span.before(), cut)
             return portrait(span, "sample", cut, found, before, known, asked.lane, kept), _vantages(known)
         tier = tier_for(span, begins)
-        cut = Cut.of(span, LENGTH_MS[tier], asked.columns)
-        whole = Piece(tier, cut.start, cut.end)
+        cut = SliceGrid.of(span, LENGTH_MS[tier], asked.columns)
+        whole = BucketRange(tier, cut.start, cut.end)
         parts = pieces(span, tier)
-        parts_before = pieces(Span(parts[0].since - span.length_ms, parts[0].since), tier)  # no bucket in both
-        found = Found(
+        parts_before = pieces(TimeRange(parts[0].since - span.length_ms, parts[0].since), tier)  # no bucket in both
+        found = SummaryRows(
             totals(reader, ids, parts),
             sketches(reader, ids, parts),
             tuple(slices(reader, ids, whole, cut.start, cut.length)),
             sketched_slices(reader, ids, whole, cut.start, cut.length, GRAPHS),
             outcomes(reader, ids, whole, cut.start, cut.length),
         )
-        before = Found(totals(reader, ids, parts_before), sketches(reader, ids, parts_before))
+        before = SummaryRows(totals(reader, ids, parts_before), sketches(reader, ids, parts_before))
     return portrait(span, tier, cut, found, before, known, asked.lane, kept), _vantages(known)
 
 
-def read_week(url: str, asked: Asked, span: Span, measure: Measure) -> Week:
+def read_week(url: str, asked: SummaryQuestion, span: TimeRange, measure: Measure) -> Week:
     """Hour by weekday over the full hours of a span; times of the lane that is asked for. Raises StoreProblem."""
     with closing(StoreReader(url)) as reader:
         ids = _ids(reader, asked)
-        hours = Piece("hour", span.since, span.until)
+        hours = BucketRange("hour", span.since, span.until)
         hour = hours_of_week()
         if measure == "errors":
             return week_of_counts(span, finished(reader, ids, hours), hour)
         return week_of_sketches(measure, span, grouped(reader, ids, hours, measure, hour).get(asked.lane, {}))
 
 
-def read_page(url: str, asked: Asked, after: Stored | None, *, failures: bool) -> list[Stored]:
+def read_page(url: str, asked: SummaryQuestion, after: Stored | None, *, failures: bool) -> list[Stored]:
     """The next samples of the span, newest first. Raises StoreProblem."""
     with closing(StoreReader(url)) as reader:
         return pages.newest(reader, _ids(reader, asked), asked.span, after, failures=failures)
@@ -100,7 +100,7 @@ def read_text(url: str, sample_id: int) -> str | None:
         return pages.text_of(reader, sample_id)
 
 
-def of_samples(samples: Mapping[int, Sequence[Sample]], span: Span, cut: Cut) -> Found:
+def of_samples(samples: Mapping[int, Sequence[Sample]], span: TimeRange, cut: SliceGrid) -> SummaryRows:
     """What rollups would say of a span, from the samples themselves, by the id of their endpoint's row."""
     held: dict[tuple[LaneKey, int], list[Sample]] = {}
     outcomes: dict[int, dict[str, int]] = {}
@@ -118,7 +118,7 @@ def of_samples(samples: Mapping[int, Sequence[Sample]], span: Span, cut: Cut) ->
     sliced: dict[LaneKey, dict[int, Mapping[str, Sketch]]] = {}
     for (lane, place), rollup in parts.items():
         sliced.setdefault(lane, {})[place] = rollup.sketches
-    return Found(
+    return SummaryRows(
         {lane: sums_of(one) for lane, one in whole.items()},
         {lane: one.sketches for lane, one in whole.items()},
         tuple(Slice(*lane, place, sums_of(one)) for (lane, place), one in parts.items()),
@@ -127,12 +127,12 @@ def of_samples(samples: Mapping[int, Sequence[Sample]], span: Span, cut: Cut) ->
     )
 
 
-def sums_of(one: Rollup) -> Sums:
+def sums_of(one: Rollup) -> RollupSums:
     """A rollup's counts and extremes, as the store says them."""
     ends = (
         getattr(one.extents[name], end) if name in one.extents else None for name in EXTENTS for end in ("low", "high")
     )
-    return Sums(
+    return RollupSums(
         sum(one.outcomes.values()),
         one.ok,
         one.failed,
@@ -148,9 +148,9 @@ def sums_of(one: Rollup) -> Sums:
     )
 
 
-def _samples(reader: StoreReader, ids: Sequence[int], span: Span) -> dict[int, list[Sample]] | None:
+def _samples(reader: StoreReader, ids: Sequence[int], span: TimeRange) -> dict[int, list[Sample]] | None:
     """Those of a span and of the one before, by endpoint; None where they are too many."""
-    both = Span(span.before().since, span.until)
+    both = TimeRange(span.before().since, span.until)
     found: dict[int, list[Sample]] = {}
     for number in ids:
         page = pages.newest(reader, [number], both, limit=MOST_SAMPLES + 1)
@@ -160,7 +160,7 @@ def _samples(reader: StoreReader, ids: Sequence[int], span: Span) -> dict[int, l
     return found
 
 
-def _ids(reader: StoreReader, asked: Asked) -> list[int]:
+def _ids(reader: StoreReader, asked: SummaryQuestion) -> list[int]:
     """The rows of the endpoint: one for each vantage, and for each model that it once had."""
     rows = reader.endpoints().items()
     return [number for number, key in rows if key[1] == asked.name and asked.vantage in (None, key[0])]

@@ -15,15 +15,15 @@ from probes.endpoint import lane_of
 from probes.exports.selection import Selection
 from probes.feed.messages import EndpointFacts
 from probes.outcome import INCONCLUSIVE, Outcome
-from probes.stats.time_range import Span
+from probes.stats.time_range import TimeRange
 from probes.store.problem import StoreProblem
 from probes.store.read.pages import Stored
 from tui.endpoint.body import PAGES, EndpointBody, first_page, tabs
 from tui.endpoint.heading import figure_rows, kept_note, title_row
 from tui.endpoint.keys import ENDPOINT_FOOTER, ENDPOINT_KEYS
-from tui.endpoint.read_summary import Asked, read_page, read_portrait, read_text, read_week
+from tui.endpoint.read_summary import SummaryQuestion, read_page, read_portrait, read_text, read_week
 from tui.endpoint.sample_list import SampleList
-from tui.endpoint.summary import Portrait
+from tui.endpoint.summary import EndpointSummary
 from tui.endpoint.week import MEASURES, Week, week_span
 from tui.keymap import bindings
 from tui.time.period import LENGTHS, Period, neighbour, parse_period
@@ -40,7 +40,7 @@ NOT_OK: Final = tuple(one.value for one in Outcome if one is not Outcome.OK and 
 
 
 @dataclass(frozen=True, slots=True)
-class Doors:
+class EndpointNavigation:
     """Where the screen leads: the help, and an export of a selection named after a moment (ms since the epoch)."""
 
     help: Callable[[], None]
@@ -76,7 +76,7 @@ class EndpointScreen(Screen[None]):
         endpoints: Sequence[EndpointFacts],
         name: str,
         period: Period,
-        doors: Doors,
+        doors: EndpointNavigation,
     ) -> None:
         super().__init__()
         self._url, self._now, self._doors = url, now, doors
@@ -86,12 +86,12 @@ class EndpointScreen(Screen[None]):
         self.period = period
         self.vantage: str | None = None
         self.measure = MEASURES[0]
-        self.portrait: Portrait | None = None
+        self.portrait: EndpointSummary | None = None
         self.week: Week | None = None
         self._week_of: object = None
         self._vantages: tuple[str, ...] = ()
         self._page = 0
-        self._asked: Asked | None = None
+        self._asked: SummaryQuestion | None = None
         self._reading = self._refreshing = False
         self._problem = ""
         self._read_at = now()
@@ -105,7 +105,7 @@ class EndpointScreen(Screen[None]):
         return self._body.samples
 
     @property
-    def span(self) -> Span:
+    def span(self) -> TimeRange:
         """What is shown: of a present one what was read last."""
         return self._asked.span if self._asked and self.period.live else self.period.span(self._now())
 
@@ -142,7 +142,9 @@ class EndpointScreen(Screen[None]):
     def ask(self, *, again: bool = False) -> None:
         """Have what is to be shown read; ``again``: the same, later."""
         before, now = self._asked, self._now()
-        asked = Asked(self.facts.name, self.period.span(now), self.lane, self.vantage, self._body.columns(self.size))
+        asked = SummaryQuestion(
+            self.facts.name, self.period.span(now), self.lane, self.vantage, self._body.columns(self.size)
+        )
         self._asked, self._reading, self._refreshing, self._read_at = asked, not again, True, now
         if before is None or (before.name, before.vantage) != (asked.name, asked.vantage):
             self.portrait = None
@@ -152,7 +154,7 @@ class EndpointScreen(Screen[None]):
         self.draw()
         self.run_worker(self._read(asked, at_once=not again), group="endpoint", exclusive=True, exit_on_error=False)
 
-    async def _read(self, asked: Asked, *, at_once: bool) -> None:
+    async def _read(self, asked: SummaryQuestion, *, at_once: bool) -> None:
         url = self._url()
         try:
             if url is None:
@@ -173,10 +175,10 @@ class EndpointScreen(Screen[None]):
                 self._reading = self._refreshing = False
                 self.draw()
 
-    async def _read_week(self, url: str, asked: Asked) -> None:
+    async def _read_week(self, url: str, asked: SummaryQuestion) -> None:
         """The week, where it is another one than that which is shown; it changes by the hour only."""
         span = week_span(asked.span)
-        asked = Asked(asked.name, span, self.shown_lane, asked.vantage)
+        asked = SummaryQuestion(asked.name, span, self.shown_lane, asked.vantage)
         if (asked, self.measure) != self._week_of:
             self._body.draw_week(None)
             self.week = await asyncio.to_thread(read_week, url, asked, span, self.measure)

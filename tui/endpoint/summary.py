@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
-from probes.stats.median_ratio import Shift, shift
+from probes.stats.median_ratio import MedianRatio, shift
 from probes.stats.quantiles import rate
 from probes.stats.rollup import LENGTH_MS, TIERS, Tier
 from probes.stats.sketch import Sketch
-from probes.stats.time_range import Span, finest
-from probes.store.read.rollup_queries import LaneKey, Slice, Sums, added
+from probes.stats.time_range import TimeRange, finest
+from probes.store.read.rollup_queries import LaneKey, RollupSums, Slice, added
 
 LEAST_SLICES: Final = 60
 """A coarser tier is drawn only where it gives a chart so many slices."""
@@ -35,7 +35,7 @@ class Levels(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class SliceGrid:
     """Equal slices of a span: slice ``i`` begins at ``start`` + i × ``length`` (ms); there are ``count``."""
 
     start: int
@@ -43,7 +43,7 @@ class Cut:
     count: int
 
     @classmethod
-    def of(cls, span: Span, bucket_ms: int, most: int) -> "Cut":
+    def of(cls, span: TimeRange, bucket_ms: int, most: int) -> "SliceGrid":
         """At most ``most`` slices (1 at least) that cover a span, each some whole buckets, counted from the epoch.
 
         A bucket never changes its slice as time goes on.
@@ -64,10 +64,10 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class SummaryRows:
     """What a store says of a span: totals and sketches by lane, and the same slice by slice."""
 
-    totals: Mapping[LaneKey, Sums] = field(default_factory=dict)
+    totals: Mapping[LaneKey, RollupSums] = field(default_factory=dict)
     sketches: Mapping[LaneKey, Mapping[str, Sketch]] = field(default_factory=dict)
     slices: Sequence[Slice] = ()
     sliced: Mapping[LaneKey, Mapping[int, Mapping[str, Sketch]]] = field(default_factory=dict)
@@ -75,10 +75,10 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stretch:
+class RangeSummary:
     """Counts, extremes and sketches of some lanes over a span; without samples ``sums`` is None."""
 
-    sums: Sums | None = None
+    sums: RollupSums | None = None
     sketches: Mapping[str, Sketch] = field(default_factory=dict)
 
     def sketch(self, metric: str) -> Sketch:
@@ -99,7 +99,7 @@ class Stretch:
         return rate(self.sums.failed, self.sums.ok + self.sums.failed) if self.sums else None
 
 
-class Kept(NamedTuple):
+class Retained(NamedTuple):
     """From when on samples themselves are kept (None: none is), and from when on rollups of ``tier``, the finest."""
 
     samples_since: int | None = None
@@ -111,7 +111,7 @@ class Kept(NamedTuple):
         """From when on anything is kept."""
         return min((one for one in (self.samples_since, self.since) if one is not None), default=None)
 
-    def note(self, span: Span) -> tuple[int | None, Tier] | None:
+    def note(self, span: TimeRange) -> tuple[int | None, Tier] | None:
         """Until when the samples of a span are deleted (None: all of it), and the tier that is left of them."""
         if self.since is None or self.since >= span.until:
             return None
@@ -122,7 +122,7 @@ class Kept(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Portrait:
+class EndpointSummary:
     """One endpoint over ``span``; ``connection`` names a lane: ``warm`` or ``cold``.
 
     ``whole`` is all lanes together: only its counts and its headroom mean anything. ``lanes`` has those with samples,
@@ -131,63 +131,63 @@ class Portrait:
     (a share of 1), ``stalls`` the longest gap by lane and slice, ms. ``places`` is by vantage, then by lane.
     """
 
-    span: Span
+    span: TimeRange
     tier: Tier | Literal["sample"]
-    cut: Cut
-    whole: Stretch
-    lanes: Mapping[str, Stretch]
-    before: Mapping[str, Stretch]
-    before_whole: Stretch
+    cut: SliceGrid
+    whole: RangeSummary
+    lanes: Mapping[str, RangeSummary]
+    before: Mapping[str, RangeSummary]
+    before_whole: RangeSummary
     levels: Mapping[str, Mapping[Graph, Sequence[Levels | None]]]
     samples: Sequence[int]
     troubles: Mapping[str, Sequence[int]]
     failed: Sequence[int]
     headroom: Sequence[float | None]
     stalls: Mapping[str, Sequence[float | None]]
-    places: Mapping[str, Mapping[str, Stretch]]
-    kept: Kept = Kept()  # noqa: RUF009 - frozen
+    places: Mapping[str, Mapping[str, RangeSummary]]
+    kept: Retained = Retained()  # noqa: RUF009 - frozen
 
-    def shift(self, lane: str, metric: str) -> Shift | None:
+    def shift(self, lane: str, metric: str) -> MedianRatio | None:
         """How the span's median stands to that of the span before."""
         if lane not in self.lanes or lane not in self.before:
             return None
         return shift(self.lanes[lane].sketch(metric), self.before[lane].sketch(metric))
 
 
-def tier_for(span: Span, oldest: Mapping[Tier, int | None]) -> Tier:
+def tier_for(span: TimeRange, oldest: Mapping[Tier, int | None]) -> Tier:
     """The coarsest tier that draws a span in `LEAST_SLICES`, at least; the finest that is kept where none does."""
     least = finest(span, oldest)
     choices = [one for one in TIERS[:3] if TIERS.index(one) >= TIERS.index(least)]
     return next((one for one in reversed(choices) if span.length_ms >= LEAST_SLICES * LENGTH_MS[one]), least)
 
 
-def stretch(found: Found, wanted: Iterable[LaneKey]) -> Stretch:
+def stretch(found: SummaryRows, wanted: Iterable[LaneKey]) -> RangeSummary:
     """Some lanes together: rows of the same name, whose model was changed, or which are of several vantages."""
-    sums: Sums | None = None
+    sums: RollupSums | None = None
     sketches: dict[str, Sketch] = {}
     for lane in wanted:
         if (own := found.totals.get(lane)) is not None:
             sums = own if sums is None else added(sums, own)
         for metric, sketch in found.sketches.get(lane, {}).items():
             sketches[metric] = sketches[metric] + sketch if metric in sketches else sketch
-    return Stretch(sums, sketches)
+    return RangeSummary(sums, sketches)
 
 
 def portrait(
-    span: Span,
+    span: TimeRange,
     tier: Tier | Literal["sample"],
-    cut: Cut,
-    found: Found,
-    before: Found,
+    cut: SliceGrid,
+    found: SummaryRows,
+    before: SummaryRows,
     vantages: Mapping[int, str],
     own_lane: str,
-    kept: Kept,
-) -> Portrait:
+    kept: Retained,
+) -> EndpointSummary:
     """The portrait of what was found in a span and in the one before; ``vantages`` is by the ids of endpoints' rows."""
     order = ("warm", "cold") if own_lane == "warm" else ("cold", "warm")
     lanes = {lane: [key for key in found.totals if key[1] == lane] for lane in order}
     shown = {lane: keys for lane, keys in lanes.items() if keys}
-    return Portrait(
+    return EndpointSummary(
         span=span,
         tier=tier,
         cut=cut,
@@ -206,7 +206,7 @@ def portrait(
     )
 
 
-def _levels(found: Found, cut: Cut, keys: Sequence[LaneKey], graph: Graph) -> tuple[Levels | None, ...]:
+def _levels(found: SummaryRows, cut: SliceGrid, keys: Sequence[LaneKey], graph: Graph) -> tuple[Levels | None, ...]:
     sketches: dict[int, Sketch] = {}
     for key in keys:
         for place, held in found.sliced.get(key, {}).items():
@@ -229,7 +229,7 @@ def _levels(found: Found, cut: Cut, keys: Sequence[LaneKey], graph: Graph) -> tu
     return tuple(levels)
 
 
-def _counts(slices: Iterable[Slice], cut: Cut, of: Callable[[Sums], int]) -> tuple[int, ...]:
+def _counts(slices: Iterable[Slice], cut: SliceGrid, of: Callable[[RollupSums], int]) -> tuple[int, ...]:
     counts = [0] * cut.count
     for one in slices:
         if 0 <= one.place < cut.count:
@@ -237,7 +237,7 @@ def _counts(slices: Iterable[Slice], cut: Cut, of: Callable[[Sums], int]) -> tup
     return tuple(counts)
 
 
-def _least(slices: Iterable[Slice], cut: Cut) -> tuple[float | None, ...]:
+def _least(slices: Iterable[Slice], cut: SliceGrid) -> tuple[float | None, ...]:
     least: list[float | None] = [None] * cut.count
     for one in slices:
         value = one.sums.headroom_min
@@ -247,7 +247,7 @@ def _least(slices: Iterable[Slice], cut: Cut) -> tuple[float | None, ...]:
     return tuple(least)
 
 
-def _stalls(slices: Iterable[Slice], cut: Cut, lane: str) -> tuple[float | None, ...]:
+def _stalls(slices: Iterable[Slice], cut: SliceGrid, lane: str) -> tuple[float | None, ...]:
     longest: list[float | None] = [None] * cut.count
     for one in slices:
         value = one.sums.gap_max_ms_max
@@ -256,7 +256,7 @@ def _stalls(slices: Iterable[Slice], cut: Cut, lane: str) -> tuple[float | None,
     return tuple(longest)
 
 
-def _troubles(outcomes: Mapping[int, Mapping[str, int]], cut: Cut) -> dict[str, tuple[int, ...]]:
+def _troubles(outcomes: Mapping[int, Mapping[str, int]], cut: SliceGrid) -> dict[str, tuple[int, ...]]:
     found: dict[str, list[int]] = {}
     for place, counts in outcomes.items():
         for outcome, count in counts.items():
@@ -265,9 +265,9 @@ def _troubles(outcomes: Mapping[int, Mapping[str, int]], cut: Cut) -> dict[str, 
     return {outcome: tuple(counts) for outcome, counts in found.items()}
 
 
-def _places(found: Found, vantages: Mapping[int, str]) -> dict[str, dict[str, Stretch]]:
+def _places(found: SummaryRows, vantages: Mapping[int, str]) -> dict[str, dict[str, RangeSummary]]:
     """Each vantage's lanes, and under ``""`` all of its lanes together, for the counts."""
-    places: dict[str, dict[str, Stretch]] = {}
+    places: dict[str, dict[str, RangeSummary]] = {}
     for vantage in sorted({vantages[key[0]] for key in found.totals if key[0] in vantages}):
         keys = [key for key in found.totals if vantages.get(key[0]) == vantage]
         lanes = {lane: stretch(found, [key for key in keys if key[1] == lane]) for lane in {key[1] for key in keys}}

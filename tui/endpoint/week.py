@@ -8,7 +8,7 @@ from typing import Final, Literal
 from probes.stats.quantiles import rate
 from probes.stats.rollup import LENGTH_MS, bucket_of
 from probes.stats.sketch import Sketch
-from probes.stats.time_range import Span
+from probes.stats.time_range import TimeRange
 
 Measure = Literal["ttft_ms", "tokens_per_s", "errors"]
 MEASURES: Final[tuple[Measure, ...]] = ("ttft_ms", "tokens_per_s", "errors")
@@ -40,7 +40,7 @@ class Week:
     """
 
     measure: Measure
-    span: Span
+    span: TimeRange
     cells: Cells
 
     @property
@@ -72,11 +72,11 @@ class Week:
         return max(bounds) <= EVEN * min(bounds)
 
 
-def week_span(span: Span) -> Span:
+def week_span(span: TimeRange) -> TimeRange:
     """The full hours of a span; of one shorter than a week, of the 28 days up to its end."""
     until = bucket_of("hour", span.until - 1) + HOUR_MS
     since = bucket_of("hour", span.since)
-    return Span(since if span.length_ms >= WEEK_MS else until - LEAST_MS, until)
+    return TimeRange(since if span.length_ms >= WEEK_MS else until - LEAST_MS, until)
 
 
 def hours_of_week(zone: tzinfo | None = None) -> Callable[[int], Hour]:
@@ -104,12 +104,12 @@ def _offset(at: int, zone: tzinfo | None) -> int:
     return round(ahead.total_seconds() * 1000) if ahead else 0
 
 
-def week_of_sketches(measure: Measure, span: Span, hours: Mapping[Hour, Sketch]) -> Week:
+def week_of_sketches(measure: Measure, span: TimeRange, hours: Mapping[Hour, Sketch]) -> Week:
     """The medians of the local hours of the week."""
     return Week(measure, span, _cells({hour: sketch.quantile(0.5) for hour, sketch in hours.items()}))
 
 
-def week_of_counts(span: Span, counts: Iterable[tuple[int, int, int]], hour: Callable[[int], Hour]) -> Week:
+def week_of_counts(span: TimeRange, counts: Iterable[tuple[int, int, int]], hour: Callable[[int], Hour]) -> Week:
     """The error rates, from the beginning, the failed samples and the finished ones of each hour."""
     parts: dict[Hour, list[int]] = {}
     for at, failed, finished in counts:

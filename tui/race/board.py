@@ -7,9 +7,9 @@ from typing import Final
 
 from probes.outcome import Outcome
 from probes.race.progress import Progress
-from probes.race.request import RaceWish
-from probes.race.updates import LaneNews, LaneState, Phase, Piece, RaceNews
-from probes.race.verdict import Verdict
+from probes.race.request import RaceRequest
+from probes.race.updates import LaneNews, LaneState, Phase, RaceNews, TextDelta
+from probes.race.verdict import RaceVerdict
 from probes.sample import Sample
 
 SLICE_MS: Final = 250
@@ -56,7 +56,7 @@ class RaceBoard:
     """Takes news as it comes; nothing that was said is ever joined or copied again but by who wants it whole."""
 
     def __init__(self) -> None:
-        self.wish: RaceWish | None = None
+        self.wish: RaceRequest | None = None
         self.phase: Phase = "preparing"
         self.heat = 0
         self.last: RaceNews | None = None
@@ -84,7 +84,7 @@ class RaceBoard:
         self.heat = 0
 
     @property
-    def verdict(self) -> Verdict | None:
+    def verdict(self) -> RaceVerdict | None:
         """What the heats so far show."""
         return self.last.verdict if self.last else None
 
@@ -111,7 +111,7 @@ class RaceBoard:
         """All of them, in the order of the wish."""
         return tuple(self.lane(name) for name in self._lanes)
 
-    def pieces(self, name: str) -> Sequence[Piece]:
+    def pieces(self, name: str) -> Sequence[TextDelta]:
         """All that a lane said in this heat, in order; the answer anew where a draft replaced it."""
         return self._lanes[name].pieces
 
@@ -157,7 +157,7 @@ class _Lane:
         self.speeds: list[float | None] = []
         self.sample: Sample | None = None
         self.place: int | None = None
-        self.pieces: list[Piece] = []
+        self.pieces: list[TextDelta] = []
         self._at: list[float] = []
         self._chars: list[int] = []
 
@@ -192,7 +192,7 @@ class _Lane:
         return before_at + (at - before_at) * (chars - before) / (had - before)
 
 
-def append(said: list[Piece], pieces: Iterable[Piece]) -> bool:
+def append(said: list[TextDelta], pieces: Iterable[TextDelta]) -> bool:
     """Put new pieces at the end of what was said; true where a draft took the place of what stood there."""
     new = list(pieces)
     draft = max((place for place, piece in enumerate(new) if piece.draft), default=None)

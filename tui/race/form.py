@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from probes.config.prompts import NamedPrompt
 from probes.feed.messages import EndpointFacts
-from probes.race.request import FEWEST_LANES, MOST_LANES, RaceWish
+from probes.race.request import FEWEST_LANES, MOST_LANES, RaceRequest
 from tui.state.view import EndpointView
 
 Field = Literal["cap", "heats", "cold"]
@@ -32,7 +32,7 @@ class RaceForm:
     heats: int = 1
     cold: bool = False
 
-    def wish(self) -> RaceWish:
+    def wish(self) -> RaceRequest:
         """The race that is asked for. Raises ValueError in words for a person."""
         if len(self.lanes) < FEWEST_LANES:
             raise ValueError(f"choose {FEWEST_LANES} to {MOST_LANES} lanes")
@@ -41,7 +41,7 @@ class RaceForm:
         else:
             chosen = self.prompts[self.prompt]
             text, name, expect = chosen.text, chosen.name, chosen.expect
-        return RaceWish(self.lanes, text, name, expect, max_output_tokens=self.cap, heats=self.heats, cold=self.cold)
+        return RaceRequest(self.lanes, text, name, expect, max_output_tokens=self.cap, heats=self.heats, cold=self.cold)
 
     def toggled(self, name: str) -> "RaceForm":
         """With a lane more or less; a fifth one takes the place of the fourth."""

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from probes.race.request import RaceWish
+from probes.race.request import RaceRequest
 from probes.race.updates import RaceNews
 from tui.race.board import RaceBoard
 from tui.race.form import RaceForm
 from tui.race.lane_words import seconds
-from tui.race.model import ShownRace
+from tui.race.model import RaceModel
 from tui.style.format import number
 from tui.widgets.plate import Piece, Row
 
@@ -26,7 +26,7 @@ def of_kept(width: int) -> Row:
     return _line([("kept races", "figure")], [], width)
 
 
-def of_race(shown: ShownRace, next_heats: int, width: int) -> Row:
+def of_race(shown: RaceModel, next_heats: int, width: int) -> Row:
     """While a race is on the course, live or told again; or asked for, and the engine has not said a word of it."""
     news, replay = shown.news, shown.replay
     if replay is None and shown.asked is not None:
@@ -56,7 +56,7 @@ def _phase(news: RaceNews, board: RaceBoard) -> Piece:
     return f"● {seconds(board.elapsed_ms)}", "success"
 
 
-def _about(wish: RaceWish, heat: int | None) -> list[Piece]:
+def _about(wish: RaceRequest, heat: int | None) -> list[Piece]:
     heats = f"{wish.most_heats} heat{'' if wish.most_heats == 1 else 's'}"
     run = heats if heat is None else f"heat {max(heat, 1)} of {wish.most_heats}"
     pieces: list[Piece] = [

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
-from probes.race.updates import Piece
+from probes.race.updates import TextDelta
 from probes.sample import Sample
 from tui.race.board import LaneBoard
 from tui.race.lane_words import LETTERS, Ink, figures, seconds, state, why
@@ -52,7 +52,7 @@ class LanePanel(Vertical):
         self._speed = Speedometer()
         self._figures = Plate(classes="figures")
         self._told = 0
-        self._last: Piece | None = None
+        self._last: TextDelta | None = None
 
     def compose(self) -> ComposeResult:
         """Name, speed, figures, text."""
@@ -70,7 +70,7 @@ class LanePanel(Vertical):
         self._told, self._last = 0, None
         self.tail.begin()
 
-    def show(self, lane: LaneBoard, said: Sequence[Piece], model: str, top: float) -> None:
+    def show(self, lane: LaneBoard, said: Sequence[TextDelta], model: str, top: float) -> None:
         """Draw it. ``said`` is all that it said; what is new of it is appended. ``top`` is the scale of all lanes."""
         self._head.draw(_name(lane, model, self.slot, self._head.size.width, marked=self.has_class("-focused")))
         progress, sample = lane.progress, lane.sample
@@ -102,7 +102,7 @@ class LanePanel(Vertical):
         self._figures.styles.height = len(rows)
         self._figures.draw(rows)
 
-    def _say(self, said: Sequence[Piece], *, whole: bool) -> None:
+    def _say(self, said: Sequence[TextDelta], *, whole: bool) -> None:
         """Append what is new; where a draft has taken the place of it, say all of it anew."""
         if not self._told or len(said) < self._told or said[self._told - 1] is not self._last:
             self.tail.begin(said)

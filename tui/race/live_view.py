@@ -29,7 +29,7 @@ LEAST_SCALE: Final = 100.0
 
 
 @dataclass(frozen=True, slots=True)
-class Who:
+class LaneIdentity:
     """What a lane is called by: provider and model; and its price."""
 
     provider: str
@@ -87,7 +87,7 @@ class RaceCourse(Vertical):
     def show(
         self,
         board: RaceBoard,
-        who: Mapping[str, Who],
+        who: Mapping[str, LaneIdentity],
         samples: Mapping[int, Mapping[str, Sample]],
     ) -> None:
         """Draw it as it stands; ``samples`` are those of each heat, by lane."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from probes.race.race import Race
-from probes.race.request import RaceWish
+from probes.race.request import RaceRequest
 from probes.race.updates import RaceNews
 from probes.sample import Sample
 from tui.race.board import RaceBoard
@@ -14,7 +14,7 @@ REST_MS: Final = 1_500.0
 """How long a replayed heat stays on the screen before the next one begins."""
 
 
-class ShownRace:
+class RaceModel:
     """Takes live news at any time, and shows either that or a replay; a live race goes on unseen behind a replay.
 
     ``anew`` and ``changed`` are for whoever draws, who sets them back: another heat has begun; there is something new.
@@ -22,7 +22,7 @@ class ShownRace:
 
     def __init__(self) -> None:
         self.replay: Replay | None = None
-        self.asked: RaceWish | None = None
+        self.asked: RaceRequest | None = None
         self.anew = False
         self.changed = True
         self._live = RaceBoard()
@@ -51,7 +51,7 @@ class ShownRace:
             return self._live.samples
         return {heat.number: {one.lane: one.sample for one in heat.lanes} for heat in self.replay.race.heats}
 
-    def ask(self, wish: RaceWish) -> None:
+    def ask(self, wish: RaceRequest) -> None:
         """A race was asked for: what still comes of the one before is not heard any more."""
         if self._live.last is not None:
             self._past = self._live.last.started_at

@@ -3,7 +3,7 @@
 from typing import Final
 
 from probes.race.heat import Heat, LaneResult
-from probes.race.progress import Track
+from probes.race.progress import ProgressTracker
 from probes.race.race import Race
 from probes.race.updates import LaneNews, Phase, RaceNews, pieces
 
@@ -29,7 +29,7 @@ class Replay:
         self.speed = speed
         self.playing = True
         self.position_ms = self.rested_ms = 0.0
-        self._lanes = [_Lane(one) for one in found.lanes]
+        self._lanes = [_ReplayLane(one) for one in found.lanes]
         self.length_ms = max((one.over_ms for one in self._lanes), default=0.0)
 
     @property
@@ -66,7 +66,7 @@ class Replay:
     def rewind(self) -> None:
         """Go back to the gun."""
         self.position_ms = 0.0
-        self._lanes = [_Lane(one) for one in self.heat.lanes]
+        self._lanes = [_ReplayLane(one) for one in self.heat.lanes]
 
     def pace(self, step: int) -> None:
         """Run so many steps faster, or slower; the ends are ends."""
@@ -92,13 +92,13 @@ class Replay:
         )
 
 
-class _Lane:
+class _ReplayLane:
     """One lane on its way."""
 
     def __init__(self, result: LaneResult) -> None:
         self._result = result
         recording, sample = result.recording, result.sample
-        self._track = Track.settled(recording, sample)
+        self._track = ProgressTracker.settled(recording, sample)
         self._told = 0
         last = recording.moments[-1].at if recording.moments else recording.sent or 0
         self._over = recording.end if recording.end is not None else last

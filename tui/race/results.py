@@ -10,7 +10,7 @@ from probes.endpoint import Price
 from probes.outcome import Outcome
 from probes.race.price import lane_cost
 from probes.race.updates import RaceNews
-from probes.race.verdict import Comparison, Duel, Metric, Verdict
+from probes.race.verdict import HeadToHead, Metric, PairedComparison, RaceVerdict
 from probes.sample import Sample
 from probes.stats.quantiles import chars_per_s, median
 from probes.text import line
@@ -81,7 +81,7 @@ def result_rows(
 
 
 def _figures(
-    lanes: Sequence[str], by_lane: Mapping[str, Sequence[Sample]], duel: Duel | None, column: int
+    lanes: Sequence[str], by_lane: Mapping[str, Sequence[Sample]], duel: HeadToHead | None, column: int
 ) -> list[Row]:
     """A row for each metric: the median of each lane's right heats, the best one marked; how two lanes compare."""
     rows: list[Row] = []
@@ -102,7 +102,7 @@ def _right(sample: Sample) -> bool:
     return sample.outcome is Outcome.OK and sample.expect_ok is not False
 
 
-def _verdict(verdict: Verdict | None, lanes: Sequence[str], stopped: str | None, width: int) -> list[Row]:
+def _verdict(verdict: RaceVerdict | None, lanes: Sequence[str], stopped: str | None, width: int) -> list[Row]:
     """The words, the winner's colour before them."""
     if verdict is None or not verdict.heats:
         words, mark = f"no heat was finished: {line(stopped)}" if stopped else "no heat was finished", ("■ ", "warning")
@@ -114,7 +114,7 @@ def _verdict(verdict: Verdict | None, lanes: Sequence[str], stopped: str | None,
     return [((mark if place == 0 else ("  ", "label")), (one, "figure")) for place, one in enumerate(found)]
 
 
-def _head(lanes: Sequence[str], column: int, duel: Duel | None) -> Row:
+def _head(lanes: Sequence[str], column: int, duel: HeadToHead | None) -> Row:
     heads = []
     for slot, name in enumerate(lanes):
         room = column - 4
@@ -124,7 +124,7 @@ def _head(lanes: Sequence[str], column: int, duel: Duel | None) -> Row:
     return ((" " * LABEL_WIDTH, "label"), *heads, *beside)
 
 
-def _compared(one: Comparison) -> tuple[tuple[str, str], ...]:
+def _compared(one: PairedComparison) -> tuple[tuple[str, str], ...]:
     """How many times better, from where to where, and how often: ``2.26×  1.90 – 2.80   5 of 5``."""
     sure = f"{one.low:.2f} – {one.high:.2f}" if one.low is not None and one.high is not None else DASH
     shown = one.low is not None and (one.low > 1 or (one.high or 0) < 1)
@@ -135,7 +135,7 @@ def _compared(one: Comparison) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _duel_row(duel: Duel, lanes: Sequence[str], width: int) -> Row:
+def _duel_row(duel: HeadToHead, lanes: Sequence[str], width: int) -> Row:
     """Of more than two lanes: the leader against one other, in as many metrics as fit."""
     one, other = lanes.index(duel.lane), lanes.index(duel.against)
     pieces = [(LETTERS[one], f"slot{one}"), (" : ", "label"), (f"{LETTERS[other]}  ", f"slot{other}")]
@@ -170,7 +170,7 @@ def _money(
     ]
 
 
-def _faults(verdict: Verdict | None, width: int) -> list[Row]:
+def _faults(verdict: RaceVerdict | None, width: int) -> list[Row]:
     """What went wrong, lane by lane; ○ where it is held against nobody."""
     rows: list[Row] = []
     for fault in verdict.faults if verdict else ():

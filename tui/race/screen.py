@@ -14,17 +14,17 @@ from textual.screen import Screen
 from probes.config.prompts import NamedPrompt
 from probes.feed.messages import EndpointFacts
 from probes.race.race import Race
-from probes.race.request import RaceWish
+from probes.race.request import RaceRequest
 from probes.race.updates import RaceNews
 from probes.store.problem import StoreProblem
 from tui.keymap import RACE_FOOTER, RACE_KEYS, bindings
 from tui.race import heading as race_heading
 from tui.race.choice import RaceChoice
 from tui.race.lane import LanePanel
-from tui.race.live_view import RaceCourse, Who
-from tui.race.model import ShownRace
-from tui.race.stored_races import Kept
-from tui.race.stored_races_panel import KeptRaces
+from tui.race.live_view import LaneIdentity, RaceCourse
+from tui.race.model import RaceModel
+from tui.race.stored_races import StoredRaceSource
+from tui.race.stored_races_panel import StoredRacesPanel
 from tui.widgets.key_line import KeyLine
 from tui.widgets.plate import Plate
 
@@ -55,22 +55,22 @@ class RaceScreen(Screen[None]):
 
     def __init__(
         self,
-        start: Callable[[RaceWish], bool],
+        start: Callable[[RaceRequest], bool],
         stop: Callable[[], bool],
         prompts: Sequence[NamedPrompt],
-        kept: Kept,
+        kept: StoredRaceSource,
         show_help: Callable[[], None],
         clock: Callable[[], float] = lambda: time.monotonic() * 1000,
     ) -> None:
         super().__init__()
         self._start, self._stop, self._kept, self._show_help, self._clock = start, stop, kept, show_help, clock
         self.view: View = "choose"
-        self.shown = ShownRace()
+        self.shown = RaceModel()
         self._at = clock()
         self._heading = Plate(id="heading")
         self._choice = RaceChoice(prompts, id="choice")
         self._course = RaceCourse(id="course")
-        self._list = KeptRaces(id="kept")
+        self._list = StoredRacesPanel(id="kept")
 
     def compose(self) -> ComposeResult:
         """Heading, one of three views, keys."""
@@ -139,9 +139,9 @@ class RaceScreen(Screen[None]):
             self.shown.anew = False
             names, order = self.shown.board.names, self._course.order
             self._course.begin(order if set(order) == set(names) else names)
-        who = {one.name: Who(one.provider, one.model, one.price) for one in self._choice.form.endpoints}
+        who = {one.name: LaneIdentity(one.provider, one.model, one.price) for one in self._choice.form.endpoints}
         if self.shown.replay is not None:
-            who |= {one.name: Who(one.provider, one.model, one.price) for one in self.shown.replay.race.lanes}
+            who |= {one.name: LaneIdentity(one.provider, one.model, one.price) for one in self.shown.replay.race.lanes}
         self._course.show(self.shown.board, who, self.shown.samples)
 
     def _turn(self, view: View) -> None:
@@ -174,7 +174,7 @@ class RaceScreen(Screen[None]):
         else:
             self.begin(replace(wish, lanes=self._course.order))
 
-    def begin(self, wish: RaceWish) -> None:
+    def begin(self, wish: RaceRequest) -> None:
         """Have a race run, and show it."""
         missing = set(wish.lanes) - {one.name for one in self._choice.form.endpoints}
         if missing:

@@ -12,7 +12,7 @@ NEWEST: Final = 500
 """How many races a list holds."""
 
 
-class Kept(Protocol):
+class StoredRaceSource(Protocol):
     """Where kept races come from; both block, and raise StoreProblem."""
 
     def listed(self) -> "Sequence[RaceSummary]":

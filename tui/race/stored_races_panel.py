@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from probes.store.races import RaceSummary
 
 
-class KeptRaces(Plate):
+class StoredRacesPanel(Plate):
     """Draws the list, the cursor in sight."""
 
     DEFAULT_CSS = """

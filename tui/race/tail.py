@@ -11,8 +11,8 @@ from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from probes.race.updates import Piece
-from tui.race.wrap import Ink, Row, Wrapped
+from probes.race.updates import TextDelta
+from tui.race.wrap import Ink, Row, WrappedText
 from tui.style.format import number
 
 INKS: Final[tuple[Ink, ...]] = ("answer", "reasoning", "refusal", "tool", "code", "fence")
@@ -44,7 +44,7 @@ class Tail(ScrollView, can_focus=False):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
-        self._text = Wrapped(80)
+        self._text = WrappedText(80)
         self._strips: dict[int, tuple[Row, Strip]] = {}
         self._look: dict[str, Style] = {}
         self._whole = False
@@ -62,16 +62,16 @@ class Tail(ScrollView, can_focus=False):
         """Rows that were in no picture, since they came too fast."""
         return self._skipped
 
-    def begin(self, pieces: Sequence[Piece] = ()) -> None:
+    def begin(self, pieces: Sequence[TextDelta] = ()) -> None:
         """A new text, beginning with these pieces."""
-        self._text = Wrapped(self._text.width)
+        self._text = WrappedText(self._text.width)
         self._text.add(pieces)
         self._seen, self._skipped = len(self._text.rows), 0
         self._strips.clear()
         self._set_whole(whole=False)
         self.refresh()
 
-    def add(self, pieces: Sequence[Piece], *, whole: bool) -> None:
+    def add(self, pieces: Sequence[TextDelta], *, whole: bool) -> None:
         """Append, and say whether that is all. To be called once per picture."""
         if pieces:
             anew = self._text.add(pieces)

@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from rich.cells import cell_len, split_graphemes
 
-from probes.race.updates import Piece
+from probes.race.updates import TextDelta
 from tui.race.board import append
 
 Ink = Literal["answer", "reasoning", "refusal", "tool", "code", "fence"]
@@ -45,12 +45,12 @@ class Row:
         return FOLDED if self.goes_on and self.ink == "code" else MARKS[self.ink]
 
 
-class Wrapped:
+class WrappedText:
     """The rows of what a lane has said so far."""
 
     def __init__(self, width: int) -> None:
         self._width = max(width, NARROWEST)
-        self._said: list[Piece] = []
+        self._said: list[TextDelta] = []
         self.rows: list[Row] = []
         self._open = False
         self._fence: str | None = None
@@ -61,7 +61,7 @@ class Wrapped:
         """Cells a row has, its mark included."""
         return self._width
 
-    def add(self, pieces: Iterable[Piece]) -> bool:
+    def add(self, pieces: Iterable[TextDelta]) -> bool:
         """Append; true where rows that were final are not: a draft has taken the place of the answer."""
         new = list(pieces)
         if append(self._said, new):
@@ -82,7 +82,7 @@ class Wrapped:
         for piece in self._said:
             self._add(piece)
 
-    def _add(self, piece: Piece) -> None:
+    def _add(self, piece: TextDelta) -> None:
         kind = _ink(piece.kind)
         text = piece.text.replace("\t", "    ")
         if not text.isascii():

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from probes.checked_json import checked
-from probes.feed.messages import Command, EngineStatus, Frame, Hello, WatchStatus, engine_status
+from probes.feed.messages import Command, EngineStatus, Frame, Hello, MonitorStatus, engine_status
 from probes.race.updates import RaceCommand
 from probes.sample import Sample
 from probes.store.problem import StoreProblem
@@ -27,7 +27,7 @@ FIRST_LOOK_MS: Final = 120_000
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class StoreView:
     """One look into a store: what is new there, and who wrote to it last; None where nobody, or it cannot be read."""
 
     frame: Frame
@@ -39,7 +39,7 @@ class Look:
         return self.recorder is not None and self.frame.at - self.recorder.beat_at <= GONE_AFTER_MS
 
 
-class Follower:
+class StoreFollower:
     """Asks a store what is new, and who records, anywhere or at one place.
 
     `look` is to be called in a thread, one call at a time.
@@ -51,7 +51,7 @@ class Follower:
         self._after: int | None = None
         self._stored = 0
 
-    def look(self) -> Look:
+    def look(self) -> StoreView:
         """What was stored since the last look. A store that cannot be read is a state."""
         now = _now()
         try:
@@ -60,9 +60,9 @@ class Follower:
             samples = self._new_samples()
             answers = self.reader.answers() if samples else None
         except StoreProblem as problem:
-            return Look(Frame(now, EngineStatus(StoreStatus(problem.state, problem.detail, self._stored)), ()))
+            return StoreView(Frame(now, EngineStatus(StoreStatus(problem.state, problem.detail, self._stored)), ()))
         store = replace(engine.store, stored=max(engine.store.stored, self._stored))
-        return Look(Frame(now, replace(engine, store=store), watches, tuple(samples), answers), recorder)
+        return StoreView(Frame(now, replace(engine, store=store), watches, tuple(samples), answers), recorder)
 
     def _new_samples(self) -> list[Sample]:
         """What was stored since the last look; at the first look the last two minutes."""
@@ -77,7 +77,7 @@ class Follower:
         return [sample for _, sample in rows]
 
 
-class Attached:
+class FollowingSource:
     """The source of a screen whose store another recorder holds. It reads, and commands nothing.
 
     `run` ends when the recorder has not shown itself for `GONE_AFTER_MS`.
@@ -85,7 +85,7 @@ class Attached:
 
     def __init__(self, hello: Hello) -> None:
         self._hello = hello
-        self._store = Follower(hello.store_url, hello.vantage)
+        self._store = StoreFollower(hello.store_url, hello.vantage)
         self._closing = asyncio.Event()
 
     async def run(self, deliver: Deliver) -> None:
@@ -121,11 +121,11 @@ async def pause(closing: asyncio.Event) -> None:
         await asyncio.wait_for(closing.wait(), POLL_S)
 
 
-def status_of(text: str) -> tuple[EngineStatus, tuple[WatchStatus, ...]]:
+def status_of(text: str) -> tuple[EngineStatus, tuple[MonitorStatus, ...]]:
     """The recorder's own words on its engine and its watches; a status that cannot be read is an empty one."""
     try:
         record: dict[str, Any] = json.loads(text)
-        return engine_status(record["engine"]), tuple(checked(WatchStatus(**one)) for one in record["watches"])
+        return engine_status(record["engine"]), tuple(checked(MonitorStatus(**one)) for one in record["watches"])
     except (ValueError, TypeError, KeyError, AttributeError):
         return EngineStatus(StoreStatus("ok")), ()
 

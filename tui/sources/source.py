@@ -36,7 +36,7 @@ class HeldSource(Source, Protocol):
         ...
 
 
-class Live:
+class LiveSource:
     """The source of a real dashboard: our own engine, or the recorder that already holds the store.
 
     ``engine`` makes the one, ``attach`` the other, neither before it is wanted. While another recorder holds the store
@@ -70,7 +70,7 @@ class Live:
             await self._current.close()
 
 
-class Replay:
+class ScriptedSource:
     """A fixed list of messages, delivered at once; commands are kept in ``sent``. For tests and pictures."""
 
     def __init__(self, messages: Iterable[Message], *, takes_commands: bool = True) -> None:

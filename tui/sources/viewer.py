@@ -6,17 +6,17 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from probes import __version__
-from probes.feed.messages import Command, EndpointFacts, EngineStatus, Frame, Hello, WatchStatus
+from probes.feed.messages import Command, EndpointFacts, EngineStatus, Frame, Hello, MonitorStatus
 from probes.race.updates import RaceCommand
 from probes.store.problem import StoreProblem
 from probes.store.status import StoreStatus
-from tui.sources.attached import Follower, Look, pause
+from tui.sources.attached import StoreFollower, StoreView, pause
 from tui.sources.messages import Message, RecorderAbsent, RecorderJoined
 from tui.sources.source import Deliver
 from tui.sources.stored_endpoints import stored_endpoints
 
 
-class Onlooker:
+class ReadOnlySource:
     """It takes no lock, starts no engine and takes no command, so any number of them may look at one store.
 
     ``configured`` says how endpoints are drawn that the configuration names. While a recorder writes, what it stores is
@@ -26,7 +26,7 @@ class Onlooker:
     def __init__(self, store_url: str, configured: Iterable[EndpointFacts] = ()) -> None:
         self._url = store_url
         self._configured = tuple(configured)
-        self._store = Follower(store_url)
+        self._store = StoreFollower(store_url)
         self._known: tuple[str, ...] | None = None
         self._told: Message | None = None
         self._closing = asyncio.Event()
@@ -55,7 +55,7 @@ class Onlooker:
         """End `run` at its next look."""
         self._closing.set()
 
-    def _look(self) -> tuple[Look, Hello | None]:
+    def _look(self) -> tuple[StoreView, Hello | None]:
         """What is new, and what endpoints there are, where that is not known yet or no longer true."""
         look = self._store.look()
         if self._known is not None and all(one.endpoint in self._known for one in look.frame.samples):
@@ -66,14 +66,14 @@ class Onlooker:
             return look, None  # the frame says what is wrong
         return look, Hello(__version__, os.getpid(), self._url, simulated=False, endpoints=endpoints)
 
-    def _at_rest(self, look: Look) -> Frame:
+    def _at_rest(self, look: StoreView) -> Frame:
         """What a recorder said of itself is over with it."""
-        watches = tuple(WatchStatus(name) for name in self._known or ())
+        watches = tuple(MonitorStatus(name) for name in self._known or ())
         store = StoreStatus("ok", stored=look.frame.engine.store.stored)
         return replace(look.frame, engine=EngineStatus(store), watches=watches)
 
 
-def _who(look: Look) -> Message | None:
+def _who(look: StoreView) -> Message | None:
     """Who records; None where the store did not say."""
     recorder = look.recorder
     if recorder is None:

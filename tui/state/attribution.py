@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from probes.diagnosis.attribution import Lately, Verdict, run_began
-from probes.diagnosis.reachability import Control
+from probes.diagnosis.attribution import Attribution, LastProbe, run_began
+from probes.diagnosis.reachability import ReachabilityCheck
 from probes.feed.messages import EndpointFacts
 from probes.outcome import UNCOUNTED, Outcome
 from probes.sample import Sample
@@ -15,11 +15,11 @@ CONTROL_KEPT_MS: Final = 300_000
 """A control older than this tells nothing of now."""
 
 
-def lately(facts: EndpointFacts, newest: Sample, history: History) -> Lately:
+def lately(facts: EndpointFacts, newest: Sample, history: History) -> LastProbe:
     """What an endpoint's newest sent sample tells, and since when it has been so."""
     began = None if newest.outcome is Outcome.OK else run_began(_finished(history))
     origin = facts.origin or facts.provider  # an engine of before does not say
-    return Lately.of(newest, origin, newest.started_at if began is None else began)
+    return LastProbe.of(newest, origin, newest.started_at if began is None else began)
 
 
 def _finished(history: History) -> Iterable[tuple[int, bool]]:
@@ -30,26 +30,26 @@ def _finished(history: History) -> Iterable[tuple[int, bool]]:
             yield history.started_at[index], outcome is not Outcome.OK
 
 
-def recent(controls: Iterable[Control], now: int) -> tuple[Control, ...]:
+def recent(controls: Iterable[ReachabilityCheck], now: int) -> tuple[ReachabilityCheck, ...]:
     """The controls that tell of now."""
     return tuple(one for one in controls if now - one.at <= CONTROL_KEPT_MS)
 
 
-def headline(verdict: Verdict) -> str:
+def headline(verdict: Attribution) -> str:
     """``my network? 4 of 5 providers failing since 14:02``, for the status line."""
     more = f" (+{verdict.more} more)" if verdict.more else ""
     who = f"{verdict.who}{more}: " if verdict.who else ""
     return f"{_scope(verdict)} {who}{_lasting(verdict)}"
 
 
-def reasons(verdict: Verdict) -> Sequence[str]:
+def reasons(verdict: Attribution) -> Sequence[str]:
     """The same in parts, with all the evidence, for the endpoint it is about."""
     return f"{_scope(verdict)} {_lasting(verdict)}", *verdict.evidence[1:]
 
 
-def _scope(verdict: Verdict) -> str:
+def _scope(verdict: Attribution) -> str:
     return f"{verdict.scope}?" if verdict.scope else "who is to blame?"
 
 
-def _lasting(verdict: Verdict) -> str:
+def _lasting(verdict: Attribution) -> str:
     return f"{verdict.evidence[0]} since {minute(verdict.since)}"

@@ -10,7 +10,7 @@ from probes.feed.messages import EndpointFacts
 from probes.outcome import NEVER_SENT, Outcome
 from probes.stats.quantiles import known, median, quantile, rate
 from tui.state.history import OUTCOMES, History
-from tui.state.view import Figures, Grid, LaneFigures
+from tui.state.view import Figures, LaneFigures, TimeGrid
 
 SLOW_MINIMUM: Final = 10
 """Samples a window must hold before an endpoint can be called slow."""
@@ -57,14 +57,14 @@ class Cell:
     last_tokens_per_s: float | None = None
 
 
-def grid(window_ms: int, columns: int, now: int) -> Grid:
+def grid(window_ms: int, columns: int, now: int) -> TimeGrid:
     """The grid of ``columns`` slices (two at least) that ends with the slice of ``now`` and covers the whole window.
 
     The newest slice has only begun, so the oldest reaches beyond the window: by less than one slice.
     """
     count = max(columns, 2)
     length = max(1, -(-window_ms // (count - 1)))
-    return Grid(newest=now // length, length_ms=length, count=count)
+    return TimeGrid(newest=now // length, length_ms=length, count=count)
 
 
 def window_start(window_ms: int, now: int) -> int:
@@ -73,7 +73,9 @@ def window_start(window_ms: int, now: int) -> int:
     return now // step * step - window_ms
 
 
-def figures(history: History, facts: EndpointFacts, on: Grid, since: int, now: int, *, fully: bool = False) -> Figures:
+def figures(
+    history: History, facts: EndpointFacts, on: TimeGrid, since: int, now: int, *, fully: bool = False
+) -> Figures:
     """The figures of one endpoint over a grid, counting samples that started from ``since`` up to ``now``.
 
     Characters/s and cost only where they are wanted (``fully``): a screen that does not show them need not wait.
@@ -178,7 +180,7 @@ def _measure(cell: Cell, ttft: float | None, speed: float | None, ttfts: list[fl
         cell.tokens_per_s = speed if cell.tokens_per_s is None else min(cell.tokens_per_s, speed)
 
 
-def hold(cells: Sequence[Cell], on: Grid, facts: EndpointFacts) -> None:
+def hold(cells: Sequence[Cell], on: TimeGrid, facts: EndpointFacts) -> None:
     """Let every slice without a sent sample take over the newest one before it, as far as that reaches.
 
     That which tells of times and failure reaches twice as far where the lanes take turns, while samples of any kind

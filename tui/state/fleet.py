@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING, Final
 from rich.cells import cell_len
 
 from probes.certificate import Certificate
-from probes.diagnosis.attribution import Lately, Verdict, judge, worst
-from probes.diagnosis.reachability import Control
-from probes.feed.messages import EndpointFacts, EngineStatus, Frame, Hello, WatchStatus
+from probes.diagnosis.attribution import Attribution, LastProbe, judge, worst
+from probes.diagnosis.reachability import ReachabilityCheck
+from probes.feed.messages import EndpointFacts, EngineStatus, Frame, Hello, MonitorStatus
 from probes.outcome import FAILED, INCONCLUSIVE, Outcome
 from probes.sample import Sample
 from tui.sources.messages import LineRejected, Message, RecorderAbsent, RecorderJoined, SourceLost
 from tui.state.attribution import lately, recent
 from tui.state.figures import figures, grid, window_start
 from tui.state.health import state
-from tui.state.history import SPAN_MS, History, Past
+from tui.state.history import SPAN_MS, History, LoadedHistory
 from tui.state.ranking import compared
-from tui.state.rate_limits import Level
-from tui.state.served_by import Told, other_tier, tier_of
-from tui.state.view import Dashboard, EndpointView, Figures, Grid, Link
-from tui.state.view_options import Lens, arranged
+from tui.state.rate_limits import LimitLevel
+from tui.state.served_by import EndpointSignals, other_tier, tier_of
+from tui.state.view import Dashboard, EndpointView, EngineLink, Figures, TimeGrid
+from tui.state.view_options import ViewOptions, arranged
 
 if TYPE_CHECKING:  # the first picture needs no rollups
-    from tui.state.rollup_figures import Stretch
+    from tui.state.rollup_figures import RollupWindow
 
 FAILURES_KEPT: Final = 20
 UNPROBED: Final = frozenset({"paused", "no key", "budget", "waiting", "spoilt"})
@@ -48,21 +48,21 @@ class Recent:
 
 
 @dataclass(slots=True)
-class Watched:
+class EndpointState:
     """One endpoint as the screen knows it; ``last`` is its newest sample, ``last_sent`` the newest sent."""
 
     facts: EndpointFacts
     slot: int
-    watch: WatchStatus
+    watch: MonitorStatus
     history: History = field(default_factory=History)
     last: Sample | None = None
     last_sent: Sample | None = None
     hit: Sample | None = None
-    told: Told = field(default_factory=Told)
+    told: EndpointSignals = field(default_factory=EndpointSignals)
     failures: deque[Sample] = field(default_factory=lambda: deque(maxlen=FAILURES_KEPT))
     answer: str = ""
-    drawn: tuple[tuple[Grid, int, int, int, bool], Figures] | None = None
-    since: tuple[int, Lately] | None = None
+    drawn: tuple[tuple[TimeGrid, int, int, int, bool], Figures] | None = None
+    since: tuple[int, LastProbe] | None = None
 
     def take(self, sample: Sample, now: int) -> None:
         """Take a live sample in; one that is already known (from the store) changes nothing."""
@@ -89,14 +89,14 @@ class Watched:
         if sample.outcome is Outcome.RATE_LIMITED and (self.hit is None or sample.started_at >= self.hit.started_at):
             self.hit = sample
 
-    def figures(self, on: Grid, since: int, now: int, *, fully: bool) -> Figures:
+    def figures(self, on: TimeGrid, since: int, now: int, *, fully: bool) -> Figures:
         """The figures over a grid, computed again only when the window moved on or the history changed."""
         key = (on, since, self.history.version, self.history.span(since, now).stop, fully)
         if self.drawn is None or self.drawn[0] != key:
             self.drawn = (key, figures(self.history, self.facts, on, since, now, fully=fully))
         return self.drawn[1]
 
-    def lately(self) -> Lately | None:
+    def lately(self) -> LastProbe | None:
         """What its newest sent sample tells; made again only when the history changed."""
         if self.last_sent is None:
             return None
@@ -105,7 +105,7 @@ class Watched:
         return self.since[1]
 
 
-class Fleet:
+class FleetState:
     """Endpoints in the order of the configuration, the engine's status and the link to it.
 
     ``longest_name`` is the width of the longest name in cells, ``vantages`` the places the store knows them from, where
@@ -114,15 +114,15 @@ class Fleet:
     """
 
     def __init__(self, endpoints: Iterable[EndpointFacts] = (), now: int = 0) -> None:
-        self.endpoints: dict[str, Watched] = {}
+        self.endpoints: dict[str, EndpointState] = {}
         self.longest_name = 0
         self.engine: EngineStatus | None = None
-        self.link = Link(since=now)
+        self.link = EngineLink(since=now)
         self.store_url: str | None = None
         self.certificate: Certificate | None = None
         self.vantages: tuple[str, ...] = ()
         self._heard_at = now
-        self._judged: tuple[tuple[list[Lately], tuple[Control, ...]], dict[str, Verdict]] | None = None
+        self._judged: tuple[tuple[list[LastProbe], tuple[ReachabilityCheck, ...]], dict[str, Attribution]] | None = None
         self._know(endpoints)
 
     def apply(self, message: Message, now: int) -> None:
@@ -155,7 +155,7 @@ class Fleet:
         """The endpoints there are now; what is known of those that stay is kept."""
         before, self.endpoints = self.endpoints, {}
         for slot, facts in enumerate(endpoints):
-            watched = before.get(facts.name) or Watched(facts, slot, WatchStatus(facts.name))
+            watched = before.get(facts.name) or EndpointState(facts, slot, MonitorStatus(facts.name))
             watched.facts, watched.slot, watched.drawn = facts, slot, None
             self.endpoints[facts.name] = watched
         self.longest_name = max((cell_len(name) for name in self.endpoints), default=0)
@@ -174,7 +174,7 @@ class Fleet:
             if (watched := self.endpoints.get(name)) is not None:
                 watched.answer = answer
 
-    def load(self, past: Past) -> None:
+    def load(self, past: LoadedHistory) -> None:
         """Take in what the store holds: points, and single samples worth showing."""
         self.certificate = past.certificate or self.certificate
         self.vantages = past.vantages or self.vantages
@@ -199,7 +199,12 @@ class Fleet:
         return Recent(watched.last_sent, tuple(reversed(watched.failures)), watched.answer)
 
     def dashboard(
-        self, lens: Lens, columns: int, now: int, selected: str | None = None, stretch: "Stretch | None" = None
+        self,
+        lens: ViewOptions,
+        columns: int,
+        now: int,
+        selected: str | None = None,
+        stretch: "RollupWindow | None" = None,
     ) -> Dashboard:
         """The screen at ``now``; ``columns`` is how many slices of time the visible panel can draw.
 
@@ -236,7 +241,7 @@ class Fleet:
             vantage=asked.vantage if asked else None,
         )
 
-    def _present(self, lens: Lens, length_ms: int, columns: int, now: int) -> list[EndpointView]:
+    def _present(self, lens: ViewOptions, length_ms: int, columns: int, now: int) -> list[EndpointView]:
         """The rows of now, over a window that ends now and is no longer than memory reaches."""
         length = min(length_ms, SPAN_MS)
         on, since = grid(length, columns, now), window_start(length, now)
@@ -244,7 +249,7 @@ class Fleet:
         verdicts = self._verdicts(seen, now)
         return [replace(one, verdict=verdicts.get(one.name)) for one in seen]
 
-    def _verdicts(self, views: Iterable[EndpointView], now: int) -> dict[str, Verdict]:
+    def _verdicts(self, views: Iterable[EndpointView], now: int) -> dict[str, Attribution]:
         """Who is to blame for what fails, from the endpoints that are being probed; judged anew only after news."""
         probed = (self.endpoints[view.name].lately() for view in views if view.state not in UNPROBED)
         heard = [one for one in probed if one is not None]
@@ -253,7 +258,7 @@ class Fleet:
             self._judged = (heard, controls), judge(heard, controls)
         return self._judged[1]
 
-    def link_at(self, now: int) -> Link:
+    def link_at(self, now: int) -> EngineLink:
         """The link at ``now``: found silent where a living engine would have spoken."""
         quiet = now - self._heard_at > SILENT_AFTER_MS
         return (
@@ -262,7 +267,7 @@ class Fleet:
             else self.link
         )
 
-    def _view(self, watched: Watched, on: Grid, since: int, now: int, *, fully: bool) -> EndpointView:
+    def _view(self, watched: EndpointState, on: TimeGrid, since: int, now: int, *, fully: bool) -> EndpointView:
         shown = watched.figures(on, since, now, fully=fully)
         word, why = state(watched.facts, watched.watch, self.engine, shown, watched.last, watched.last_sent, now)
         told, sent, asked = watched.told, watched.last_sent, watched.facts.tier
@@ -289,7 +294,7 @@ class Fleet:
         )
 
 
-def reset_at(levels: Sequence[Level], watch: WatchStatus) -> int | None:
+def reset_at(levels: Sequence[LimitLevel], watch: MonitorStatus) -> int | None:
     """When the limiter lets us through: the end of the back-off, else when the tightest bucket is full again."""
     if watch.blocked_until is not None and not watch.failing:
         return watch.blocked_until

@@ -1,6 +1,6 @@
 """Health: an endpoint's state in one word, from its schedule and newest samples, by one documented rule."""
 
-from probes.feed.messages import EndpointFacts, EngineStatus, WatchStatus
+from probes.feed.messages import EndpointFacts, EngineStatus, MonitorStatus
 from probes.outcome import FAILED, LIMITED, Outcome
 from probes.sample import Sample
 from probes.text import line
@@ -14,7 +14,7 @@ STALE_INTERVALS = 3
 
 def state(
     facts: EndpointFacts,
-    watch: WatchStatus,
+    watch: MonitorStatus,
     engine: EngineStatus | None,
     figures: Figures,
     last: Sample | None,
@@ -49,7 +49,12 @@ def _lacking(facts: EndpointFacts, last: Sample | None) -> str:
 
 
 def _by_samples(
-    facts: EndpointFacts, watch: WatchStatus, figures: Figures, last: Sample | None, last_sent: Sample | None, now: int
+    facts: EndpointFacts,
+    watch: MonitorStatus,
+    figures: Figures,
+    last: Sample | None,
+    last_sent: Sample | None,
+    now: int,
 ) -> tuple[State, str]:
     """The state by the newest samples, of an endpoint that nothing keeps from being probed, and why."""
     if last is not None and last.outcome is Outcome.OWN_FAULT:
@@ -70,7 +75,7 @@ def _by_samples(
     return "ok", ""
 
 
-def _blocked(watch: WatchStatus, last_sent: Sample | None) -> tuple[State, str]:
+def _blocked(watch: MonitorStatus, last_sent: Sample | None) -> tuple[State, str]:
     """The state of an endpoint that is left alone: for a failure, or because a limiter refused."""
     if watch.failing:
         words = _words(last_sent) if last_sent is not None else watch.blocked_why
@@ -89,7 +94,7 @@ def _words(sample: Sample) -> str:
     return line(f"{name}: {sample.outcome_detail}" if sample.outcome_detail else name)
 
 
-def due(watch: WatchStatus, at: int) -> str:
+def due(watch: MonitorStatus, at: int) -> str:
     """When the next probe is, seen from ``at`` (ms since the epoch); empty where none is planned."""
     if watch.running:
         return "probing now"

@@ -10,8 +10,8 @@ from probes.certificate import Certificate
 from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.stats.quantiles import chars_per_s, setup_ms
-from tui.state.rate_limits import Reading
-from tui.state.served_by import Change, Seen
+from tui.state.rate_limits import LimitReading
+from tui.state.served_by import ServingChange, ServingSeen
 
 SPAN_MS: Final = 24 * 3600 * 1000
 """No window is longer, so nothing older is kept."""
@@ -212,7 +212,7 @@ class History:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Past:
+class LoadedHistory:
     """Points of a span of time by endpoint, and single samples worth showing with their answers.
 
     ``readings`` and ``seen``: what the last samples told of limits and of who served, oldest first; ``changes``: when
@@ -223,8 +223,8 @@ class Past:
     histories: Mapping[str, History]
     samples: tuple[Sample, ...] = ()
     answers: Mapping[str, str] | None = None
-    readings: Mapping[str, tuple[Reading, ...]] = field(default_factory=dict)
-    seen: Mapping[str, tuple[Seen, ...]] = field(default_factory=dict)
-    changes: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)
+    readings: Mapping[str, tuple[LimitReading, ...]] = field(default_factory=dict)
+    seen: Mapping[str, tuple[ServingSeen, ...]] = field(default_factory=dict)
+    changes: Mapping[str, tuple[ServingChange, ...]] = field(default_factory=dict)
     certificate: Certificate | None = None
     vantages: tuple[str, ...] = ()

@@ -8,16 +8,16 @@ from probes.sample import Sample
 from probes.stats.quantiles import chars_per_s, setup_ms
 from probes.store.certificates import newest as newest_certificate
 from probes.store.read.reader import StoreReader
-from tui.state.history import History, Past
-from tui.state.rate_limits import Reading
-from tui.state.served_by import KEPT, Seen, changes
+from tui.state.history import History, LoadedHistory
+from tui.state.rate_limits import LimitReading
+from tui.state.served_by import KEPT, ServingSeen, changes
 
 FAILURES: Final = 20
 
 
 def read_points(
     url: str, since_ms: int, until_ms: int, names: Collection[str], ended: Callable[[], bool] = lambda: False
-) -> Past:
+) -> LoadedHistory:
     """The points of these endpoints in the half-open span. Raises StoreProblem.
 
     Runs in a thread; ``ended`` is asked now and then, so that a screen that closes does not wait for a million rows.
@@ -40,30 +40,30 @@ def read_points(
                     point.buffered,
                 )
             if number % 1000 == 0 and ended():
-                return Past({})
-    return Past(histories)
+                return LoadedHistory({})
+    return LoadedHistory(histories)
 
 
-def read_newest(url: str, names: Collection[str]) -> Past:
+def read_newest(url: str, names: Collection[str]) -> LoadedHistory:
     """The newest sample, the last failures and the last answer of each of these endpoints. Raises StoreProblem.
 
     And what their last `KEPT` samples told of limits and of who served, and the newest selftest's certificate.
     """
-    readings: dict[str, list[Reading]] = {name: [] for name in names}
-    seen: dict[str, list[Seen]] = {name: [] for name in names}
+    readings: dict[str, list[LimitReading]] = {name: [] for name in names}
+    seen: dict[str, list[ServingSeen]] = {name: [] for name in names}
     newest: dict[str, Sample] = {}
     with closing(StoreReader(url)) as reader:
         for sample in reader.last(KEPT):
             if (name := sample.endpoint) in readings:
                 newest[name] = sample
-                if (reading := Reading.of(sample)) is not None:
+                if (reading := LimitReading.of(sample)) is not None:
                     readings[name].append(reading)
-                if (said := Seen.of(sample)) is not None:
+                if (said := ServingSeen.of(sample)) is not None:
                     seen[name].append(said)
         failures = [sample for sample in reader.last_failures(FAILURES) if sample.endpoint in readings]
         vantages = _vantages(reader, names)
         answers = {name: text for name, text in reader.answers().items() if name in names}
-    return Past(
+    return LoadedHistory(
         {},
         (*failures, *newest.values()),
         answers,
@@ -81,16 +81,18 @@ def _vantages(reader: StoreReader, names: Collection[str]) -> tuple[str, ...]:
     return tuple(sorted({vantage for _, vantage in places})) if several else ()
 
 
-def read_changes(url: str, since_ms: int, names: Collection[str], ended: Callable[[], bool] = lambda: False) -> Past:
+def read_changes(
+    url: str, since_ms: int, names: Collection[str], ended: Callable[[], bool] = lambda: False
+) -> LoadedHistory:
     """When something else served these endpoints than before, from ``since_ms`` on. Raises StoreProblem.
 
     A simple pass: SQLite's window functions need three times as long for it. Runs in a thread, as `read_points`.
     """
-    seen: dict[str, list[Seen]] = {name: [] for name in names}
+    seen: dict[str, list[ServingSeen]] = {name: [] for name in names}
     with closing(StoreReader(url)) as reader:
         for number, one in enumerate(reader.served(since_ms)):
             if (held := seen.get(one.endpoint)) is not None and (not held or held[-1][1:] != one[2:]):
-                held.append(Seen(*one[1:]))
+                held.append(ServingSeen(*one[1:]))
             if number % 1000 == 0 and ended():
-                return Past({})
-    return Past({}, changes={name: tuple(changes(held)) for name, held in seen.items()})
+                return LoadedHistory({})
+    return LoadedHistory({}, changes={name: tuple(changes(held)) for name, held in seen.items()})

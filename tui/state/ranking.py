@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final, Literal
 
 from probes.stats.quantiles import known, ratio
-from tui.state.view import EndpointView, Standing
+from tui.state.view import EndpointView, GroupRank
 
 Rank = Literal["ttft", "p95", "tokens/s", "chars/s", "errors", "cost"]
 RANKS: Final[tuple[Rank, ...]] = ("ttft", "p95", "tokens/s", "chars/s", "errors", "cost")
@@ -70,7 +70,7 @@ def _with_standing(group: Sequence[EndpointView], rank: Rank) -> list[EndpointVi
     return [
         replace(
             one,
-            standing=Standing(
+            standing=GroupRank(
                 place=None if figure(one) is None else places[one.name],
                 size=len(group),
                 best=frozenset(name for name, names in best.items() if one.name in names),

@@ -47,21 +47,21 @@ _SHORT: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class LimitReading:
     """The buckets that one response told of, read ``at`` (ms since the epoch)."""
 
     at: int
     buckets: tuple[Bucket, ...]
 
     @classmethod
-    def of(cls, sample: Sample) -> "Reading | None":
+    def of(cls, sample: Sample) -> "LimitReading | None":
         """What a sample says of its limits; None where it does not say how much of any is left."""
         found = buckets(sample)
         return cls(sample.started_at, found) if any(one.headroom is not None for one in found) else None
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class LimitLevel:
     """How full a bucket is, and when (ms since the epoch) it is full again, and empty at the observed pace."""
 
     bucket: Bucket
@@ -90,7 +90,7 @@ def buckets(sample: Sample) -> tuple[Bucket, ...]:
     return tuple(found)
 
 
-def levels(readings: Sequence[Reading]) -> tuple[Level, ...]:
+def levels(readings: Sequence[LimitReading]) -> tuple[LimitLevel, ...]:
     """The buckets of the newest reading, the tightest first, with what those before it (oldest first) foretell."""
     if not readings:
         return ()
@@ -100,7 +100,7 @@ def levels(readings: Sequence[Reading]) -> tuple[Level, ...]:
         known = [(one.at, same) for one in readings if (same := _same(one, bucket)) is not None]
         used = bucket.remaining is None or bucket.limit is None or bucket.remaining < bucket.limit
         full = newest.at + round(bucket.reset_s * 1000) if used and bucket.reset_s is not None else None
-        found.append(Level(bucket, full, empty_at(known)))
+        found.append(LimitLevel(bucket, full, empty_at(known)))
     return tuple(sorted(found, key=_ease))
 
 
@@ -111,12 +111,12 @@ def short(words: str) -> str:
     return words
 
 
-def _same(reading: Reading, bucket: Bucket) -> Bucket | None:
+def _same(reading: LimitReading, bucket: Bucket) -> Bucket | None:
     """The bucket of that name in another reading."""
     name = (bucket.kind, bucket.scope, bucket.direction)
     return next((one for one in reading.buckets if (one.kind, one.scope, one.direction) == name), None)
 
 
-def _ease(level: Level) -> tuple[float, bool]:
+def _ease(level: LimitLevel) -> tuple[float, bool]:
     """Of equals, the one that says when it is full again."""
     return (math.inf if level.headroom is None else level.headroom, level.full_at is None)

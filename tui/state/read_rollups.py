@@ -10,27 +10,27 @@ from probes.endpoint import Lane, lane_of
 from probes.outcome import Outcome
 from probes.stats.rollup import LENGTH_MS, Tier
 from probes.stats.sketch import Sketch
-from probes.stats.time_range import Piece, Span, pieces
-from probes.store.read.latest import Asked, Values, newest_failures, newest_samples, newest_values
+from probes.stats.time_range import BucketRange, TimeRange, pieces
+from probes.store.read.latest import LatestQuestion, LatestValues, newest_failures, newest_samples, newest_values
 from probes.store.read.reader import StoreReader
 from probes.store.read.rollup_queries import Bar, LaneKey, bars, oldest, sketches
 from tui.state.fleet import FAILURES_KEPT, Recent
-from tui.state.rollup_figures import QUANTILED, End, Question, Rows, Stretch, answer, rough_tier_of, tier_of
+from tui.state.rollup_figures import QUANTILED, Question, RangeEnd, RollupWindow, Rows, answer, rough_tier_of, tier_of
 
 NEAR_MS: Final = LENGTH_MS["hour"]
 """The newest values of a span are looked for no further back than this from its newest probe."""
 
 
 @dataclass(frozen=True, slots=True)
-class Single:
+class SampleQuestion:
     """What is asked of single samples: the newest and the failures of one endpoint within a span."""
 
     endpoint: str
-    span: Span
+    span: TimeRange
     vantage: str | None = None
 
 
-def read_stretch(url: str, question: Question) -> Iterator[Stretch]:
+def read_stretch(url: str, question: Question) -> Iterator[RollupWindow]:
     """The figures of a span from rollups; where they take more than a blink, rough ones come first.
 
     The cost grows with endpoints and columns, up to `rollup_figures.MOST_ROWS` rollups, not with the samples. Raises
@@ -45,11 +45,11 @@ def read_stretch(url: str, question: Question) -> Iterator[Stretch]:
         yield _read(reader, question, ids, tier)
 
 
-def _read(reader: StoreReader, question: Question, ids: dict[int, str], tier: Tier) -> Stretch:
+def _read(reader: StoreReader, question: Question, ids: dict[int, str], tier: Tier) -> RollupWindow:
     """The figures from the rollups of a tier, and of coarser ones within."""
     lanes = {facts.name: lane_of(facts.connection) for facts in question.facts}
     covered, on = pieces(question.span, tier), question.grid
-    whole = Piece(tier, covered[0].since, covered[-1].until)
+    whole = BucketRange(tier, covered[0].since, covered[-1].until)
     found: dict[str, list[Bar]] = defaultdict(list)
     last: dict[int, int] = {}
     for one in bars(reader, ids, whole, on.start_ms, on.length_ms):
@@ -58,11 +58,11 @@ def _read(reader: StoreReader, question: Question, ids: dict[int, str], tier: Ti
             last[one.endpoint_id] = max(last.get(one.endpoint_id, 0), one.last_at)
     drawn = _by_name(sketches(reader, ids, covered, QUANTILED), ids)
     ends = {} if question.live else _ends(reader, ids, lanes, last, question.span)
-    rows = {name: Rows(found[name], drawn.get(name, {}), ends.get(name, End())) for name in lanes}
+    rows = {name: Rows(found[name], drawn.get(name, {}), ends.get(name, RangeEnd())) for name in lanes}
     return answer(question, tier, rows)
 
 
-def read_recent(url: str, asked: Single) -> Recent:
+def read_recent(url: str, asked: SampleQuestion) -> Recent:
     """The newest sample that was sent within a span, and its last failures, as far as they are kept."""
     with closing(StoreReader(url)) as reader:
         ids = _ids_of(endpoint_ids(reader, asked.vantage), asked.endpoint)
@@ -94,23 +94,23 @@ def _by_name(found: dict[LaneKey, dict[str, Sketch]], ids: dict[int, str]) -> di
 
 
 def _ends(
-    reader: StoreReader, ids: Mapping[int, str], lanes: Mapping[str, Lane], last: Mapping[int, int], span: Span
-) -> dict[str, End]:
+    reader: StoreReader, ids: Mapping[int, str], lanes: Mapping[str, Lane], last: Mapping[int, int], span: TimeRange
+) -> dict[str, RangeEnd]:
     """How the spans of endpoints ended; ``last`` is when the newest probe of each row began."""
-    near = {number: Asked(Span(at - NEAR_MS, at + 1), lanes[ids[number]]) for number, at in last.items()}
-    whole = {number: Asked(span, one.lane) for number, one in near.items()}
+    near = {number: LatestQuestion(TimeRange(at - NEAR_MS, at + 1), lanes[ids[number]]) for number, at in last.items()}
+    whole = {number: LatestQuestion(span, one.lane) for number, one in near.items()}
     values, failures = _latest(newest_values(reader, near), ids), _latest(newest_failures(reader, whole), ids)
     return {name: _end(values.get(name), failures.get(name)) for name in {*values, *failures}}
 
 
-def _latest(found: Mapping[int, Values], ids: Mapping[int, str]) -> dict[str, Values]:
+def _latest(found: Mapping[int, LatestValues], ids: Mapping[int, str]) -> dict[str, LatestValues]:
     """The newest of all rows of a name."""
     return {ids[number]: one for number, one in sorted(found.items(), key=lambda item: item[1].started_at)}
 
 
-def _end(newest: Values | None, failure: Values | None) -> End:
+def _end(newest: LatestValues | None, failure: LatestValues | None) -> RangeEnd:
     good = newest if newest and newest.outcome is Outcome.OK else None
-    return End(
+    return RangeEnd(
         ttft_ms=good.ttft_ms if good else None,
         tokens_per_s=good.tokens_per_s if good else None,
         failure=failure.outcome if failure else None,

@@ -5,14 +5,14 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from probes.endpoint import Lane, lane_of
-from probes.feed.messages import EndpointFacts, WatchStatus
+from probes.feed.messages import EndpointFacts, MonitorStatus
 from probes.outcome import Outcome
 from probes.stats.rollup import LENGTH_MS, TIERS, Tier
 from probes.stats.sketch import Sketch
-from probes.stats.time_range import Span, finest
+from probes.stats.time_range import TimeRange, finest
 from probes.store.read.rollup_queries import Bar
 from tui.state.figures import Cell, grid, hold, sliced
-from tui.state.view import EndpointView, Figures, Grid, LaneFigures
+from tui.state.view import EndpointView, Figures, LaneFigures, TimeGrid
 from tui.style.palette import State
 
 MOST_ROWS: Final = 40_000
@@ -45,12 +45,12 @@ class Question:
     live: bool = False
 
     @property
-    def span(self) -> Span:
+    def span(self) -> TimeRange:
         """From when to when."""
-        return Span(self.at - self.length_ms, self.at)
+        return TimeRange(self.at - self.length_ms, self.at)
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> TimeGrid:
         """The slices; the last one holds ``at``."""
         return grid(self.length_ms, self.columns, self.at)
 
@@ -60,7 +60,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class RangeEnd:
     """How an endpoint's span ended, as far as its samples are still kept: its newest values, its newest failure."""
 
     ttft_ms: float | None = None
@@ -75,22 +75,22 @@ class Rows:
 
     bars: Sequence[Bar] = ()
     sketches: Mapping[str, Mapping[str, Sketch]] = field(default_factory=dict)
-    end: End = field(default_factory=End)
+    end: RangeEnd = field(default_factory=RangeEnd)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stretch:
+class RollupWindow:
     """The answer: figures and ends by the endpoint's name. ``last_at`` is when its newest sent sample began."""
 
     question: Question
     tier: Tier
     figures: Mapping[str, Figures]
-    ends: Mapping[str, End]
+    ends: Mapping[str, RangeEnd]
     last_at: Mapping[str, int]
 
     def row(self, facts: EndpointFacts, slot: int) -> EndpointView:
         """An endpoint's row in a span that is over: its own figures and how it ended, nothing of the present."""
-        figures, end = self.figures.get(facts.name, Figures()), self.ends.get(facts.name, End())
+        figures, end = self.figures.get(facts.name, Figures()), self.ends.get(facts.name, RangeEnd())
         state, why = _state(figures)
         if not why and not end.kept:
             why = f"its samples are kept no longer, only what they came to by the {self.tier}"
@@ -100,7 +100,7 @@ class Stretch:
             state=state,
             why=why,
             figures=figures,
-            watch=WatchStatus(facts.name),
+            watch=MonitorStatus(facts.name),
             last_at=self.last_at.get(facts.name),
             last_failure=end.failure,
         )
@@ -112,14 +112,14 @@ class Stretch:
         return replace(view, figures=newest)
 
 
-def rough_tier_of(span: Span, tier: Tier, lanes: int) -> Tier | None:
+def rough_tier_of(span: TimeRange, tier: Tier, lanes: int) -> Tier | None:
     """The tier of a rough picture, where one of ``tier`` takes more than a blink; None where it does not."""
     few = [one for one in TIERS[TIERS.index(tier) :] if lanes * span.length_ms <= FEW_ROWS * LENGTH_MS[one]]
     rough = few[0] if few else TIERS[-1]
     return None if rough == tier else rough
 
 
-def tier_of(span: Span, slice_ms: int, oldest: Mapping[Tier, int | None], lanes: int) -> Tier:
+def tier_of(span: TimeRange, slice_ms: int, oldest: Mapping[Tier, int | None], lanes: int) -> Tier:
     """The tier that slices of a span are made of: one that holds all of it, in at most `MOST_ROWS` rows.
 
     The coarsest whose buckets are no longer than a slice, or hardly; else the finest; the day where all have too many.
@@ -130,14 +130,14 @@ def tier_of(span: Span, slice_ms: int, oldest: Mapping[Tier, int | None], lanes:
     return within[-1] if within else few[0]
 
 
-def answer(question: Question, tier: Tier, rows: Mapping[str, Rows]) -> Stretch:
+def answer(question: Question, tier: Tier, rows: Mapping[str, Rows]) -> RollupWindow:
     """The stretch that a store's rows come to."""
     on = question.grid
     known = {facts.name: rows.get(facts.name, Rows()) for facts in question.facts}
     last = {
         name: max((one.last_at for one in held.bars if one.sent), default=None) for name, held in known.items()
     }  # the last bucket may reach beyond the span
-    return Stretch(
+    return RollupWindow(
         question,
         tier,
         {facts.name: rolled_figures(facts, on, known[facts.name]) for facts in question.facts},
@@ -146,7 +146,7 @@ def answer(question: Question, tier: Tier, rows: Mapping[str, Rows]) -> Stretch:
     )
 
 
-def rolled_figures(facts: EndpointFacts, on: Grid, rows: Rows) -> Figures:
+def rolled_figures(facts: EndpointFacts, on: TimeGrid, rows: Rows) -> Figures:
     """The figures of one endpoint from its rollups, with the meanings of `tui.state.figures.figures`.
 
     Where a slice is shorter than a bucket, the bucket is drawn in the slice in which it begins and reaches as far as

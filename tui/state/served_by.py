@@ -6,10 +6,10 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from probes.sample import Sample
-from tui.state.rate_limits import Level, Reading, levels
+from tui.state.rate_limits import LimitLevel, LimitReading, levels
 
 WORDS: Final = ("model", "tier", "upstream", "build")
-"""What `Seen` tells, in the order of its fields after the instant."""
+"""What `ServingSeen` tells, in the order of its fields after the instant."""
 
 SAME_TIERS: Final = frozenset({("fast", "priority")})
 """Two names, asked and served, of one tier: OpenAI reports the fast tier of some models as priority."""
@@ -18,7 +18,7 @@ NO_TIER: Final = "auto"
 """Asked for, it leaves the tier to the provider."""
 
 
-class Seen(NamedTuple):
+class ServingSeen(NamedTuple):
     """What one response said of who served it; ``at`` is ms since the epoch, None is not known."""
 
     at: int
@@ -28,14 +28,14 @@ class Seen(NamedTuple):
     fingerprint: str | None = None
 
     @classmethod
-    def of(cls, sample: Sample) -> "Seen | None":
+    def of(cls, sample: Sample) -> "ServingSeen | None":
         """What a sample says; None where it says nothing."""
         words = (sample.served_model, sample.served_tier, sample.served_by, sample.served_fingerprint)
         return cls(sample.started_at, *words) if any(words) else None
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ServingChange:
     """From one probe to the next, the one ``at`` (ms since the epoch), another ``word`` of `WORDS` was served."""
 
     at: int
@@ -44,9 +44,9 @@ class Change:
     after: str
 
 
-def changes(seen: Iterable[Seen]) -> list[Change]:
+def changes(seen: Iterable[ServingSeen]) -> list[ServingChange]:
     """The changes in what one endpoint served, which comes oldest first. What is not known is never a change."""
-    found: list[Change] = []
+    found: list[ServingChange] = []
     held: list[str | None] = [None] * len(WORDS)
     for at, *said in seen:
         if said == held:
@@ -56,11 +56,11 @@ def changes(seen: Iterable[Seen]) -> list[Change]:
             if after is not None:
                 held[place] = after
                 if before is not None and before != after:
-                    found.append(Change(at, WORDS[place], before, after))
+                    found.append(ServingChange(at, WORDS[place], before, after))
     return found
 
 
-def tier_of(seen: Iterable[Seen]) -> str | None:
+def tier_of(seen: Iterable[ServingSeen]) -> str | None:
     """The tier served last, of responses oldest first; None where none was told."""
     return next((one.tier for one in reversed([*seen]) if one.tier), None)
 
@@ -80,19 +80,19 @@ CHANGES_KEPT: Final = 100
 
 
 @dataclass(slots=True)
-class Told:
+class EndpointSignals:
     """``readings`` of rate limits and who was ``seen`` to serve, oldest first, and the ``changes`` of the latter.
 
     Live samples and the store's may come in any order, and twice.
     """
 
-    readings: tuple[Reading, ...] = ()
-    seen: tuple[Seen, ...] = ()
-    changes: tuple[Change, ...] = ()
-    _levels: tuple[Level, ...] | None = None
+    readings: tuple[LimitReading, ...] = ()
+    seen: tuple[ServingSeen, ...] = ()
+    changes: tuple[ServingChange, ...] = ()
+    _levels: tuple[LimitLevel, ...] | None = None
 
     @property
-    def levels(self) -> tuple[Level, ...]:
+    def levels(self) -> tuple[LimitLevel, ...]:
         """The rate-limit buckets as last told, the tightest first; found when first asked for."""
         if self._levels is None:
             self._levels = levels(self.readings)
@@ -100,10 +100,15 @@ class Told:
 
     def hear(self, sample: Sample) -> None:
         """Take in a sample."""
-        reading, seen = Reading.of(sample), Seen.of(sample)
+        reading, seen = LimitReading.of(sample), ServingSeen.of(sample)
         self.join(() if reading is None else (reading,), () if seen is None else (seen,))
 
-    def join(self, readings: Iterable[Reading] = (), seen: Iterable[Seen] = (), moments: Iterable[Change] = ()) -> None:
+    def join(
+        self,
+        readings: Iterable[LimitReading] = (),
+        seen: Iterable[ServingSeen] = (),
+        moments: Iterable[ServingChange] = (),
+    ) -> None:
         """Take in what was found before; changes among the remembered are found anew, those before them kept."""
         known = {one.at for one in self.readings} if readings else ()
         if new := [one for one in readings if one.at not in known]:

@@ -6,17 +6,17 @@
 from dataclasses import dataclass, field
 
 from probes.certificate import Certificate
-from probes.diagnosis.attribution import Verdict
+from probes.diagnosis.attribution import Attribution
 from probes.endpoint import Lane
-from probes.feed.messages import EndpointFacts, EngineStatus, WatchStatus
+from probes.feed.messages import EndpointFacts, EngineStatus, MonitorStatus
 from probes.outcome import Outcome
-from tui.state.rate_limits import Level
-from tui.state.served_by import Change
+from tui.state.rate_limits import LimitLevel
+from tui.state.served_by import ServingChange
 from tui.style.palette import Phase, State
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class TimeGrid:
     """The time slices of a window, aligned to the epoch so that a sample never changes its slice.
 
     Slice ``i`` (0 the oldest) covers ``start_ms + i * length_ms`` up to, not including, the next one's
@@ -96,7 +96,7 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class GroupRank:
     """An endpoint's place in its group of ``size`` (2 at least), those that a filter hides included.
 
     ``place`` counts from 1, the best; None where the ranked figure is not known. ``best`` names the figures in which
@@ -127,24 +127,24 @@ class EndpointView:
     slot: int
     state: State
     figures: Figures
-    watch: WatchStatus
+    watch: MonitorStatus
     why: str = ""
     served: str | None = None
     last_at: int | None = None
     last_outcome: Outcome | None = None
     last_failure: Outcome | None = None
-    levels: tuple[Level, ...] = ()
+    levels: tuple[LimitLevel, ...] = ()
     headroom: float | None = None
     reset_at: int | None = None
     empty_at: int | None = None
     hit_at: int | None = None
     hit_by: str | None = None
     other_tier: str | None = None
-    changes: tuple[Change, ...] = ()
+    changes: tuple[ServingChange, ...] = ()
     ttft_ratio: float | None = None
     tokens_per_s_ratio: float | None = None
-    standing: Standing | None = None
-    verdict: Verdict | None = None
+    standing: GroupRank | None = None
+    verdict: Attribution | None = None
 
     @property
     def name(self) -> str:
@@ -153,7 +153,7 @@ class EndpointView:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class EngineLink:
     """How the screen hears of the engine; ``since`` its phase began, ``retry_at`` a restart is due."""
 
     phase: Phase = "starting"
@@ -181,9 +181,9 @@ class Dashboard:
 
     at: int
     window_ms: int
-    grid: Grid
+    grid: TimeGrid
     endpoints: tuple[EndpointView, ...]
-    link: Link
+    link: EngineLink
     engine: EngineStatus | None = None
     groups: dict[str, str] = field(default_factory=dict)
     states: dict[State, int] = field(default_factory=dict)
@@ -196,4 +196,4 @@ class Dashboard:
     frozen_at: int | None = None
     past: bool = False
     vantage: str | None = None
-    verdict: Verdict | None = None
+    verdict: Attribution | None = None

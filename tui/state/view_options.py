@@ -26,7 +26,7 @@ NOTHING_SHARED: Final = 'no two endpoints share a model: give them the same grou
 
 
 @dataclass(frozen=True, slots=True)
-class Lens:
+class ViewOptions:
     """What is shown and how; ``query`` filters by name, provider, model and state, all words must match.
 
     ``sort`` orders the list, ``rank`` the members of each group in the group view. ``vantage`` is the place whose
@@ -67,11 +67,11 @@ def lengths(*, simulated: bool) -> tuple[int, ...]:
     return tuple(length for name, length in LENGTHS.items() if simulated or name != "1 m")
 
 
-def lens_on(window: str) -> Lens:
+def lens_on(window: str) -> ViewOptions:
     """A lens on the window of that name, blanks or none. Raises ValueError where there is no such window."""
     by_name = {name.replace(" ", ""): length for name, length in LENGTHS.items()}
     try:
-        return Lens(Period(by_name[window.replace(" ", "")]))
+        return ViewOptions(Period(by_name[window.replace(" ", "")]))
     except KeyError:
         raise ValueError(f"a window is one of {', '.join(by_name)}") from None
 
@@ -83,7 +83,7 @@ def matches(view: EndpointView, query: str) -> bool:
     return all(word in text for word in query.lower().split())
 
 
-def arranged(views: Sequence[EndpointView], lens: Lens) -> tuple[tuple[EndpointView, ...], dict[str, str]]:
+def arranged(views: Sequence[EndpointView], lens: ViewOptions) -> tuple[tuple[EndpointView, ...], dict[str, str]]:
     """The views to draw, in order, and the heading above an endpoint by its name.
 
     A group is a model that at least two endpoints share; the rest comes last. Groups stand in the order of
@@ -106,7 +106,7 @@ def arranged(views: Sequence[EndpointView], lens: Lens) -> tuple[tuple[EndpointV
     return tuple(view for members in [*shared.values(), alone] for view in members), headings
 
 
-def _in_blocks(views: Sequence[EndpointView], lens: Lens) -> tuple[tuple[EndpointView, ...], dict[str, str]]:
+def _in_blocks(views: Sequence[EndpointView], lens: ViewOptions) -> tuple[tuple[EndpointView, ...], dict[str, str]]:
     """The same for the group view: members in the order of their places, whatever part of a group the filter leaves."""
     headings: dict[str, str] = {}
     blocks: list[EndpointView] = []

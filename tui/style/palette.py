@@ -16,24 +16,24 @@ Phase = Literal["starting", "live", "attached", "unrecorded", "silent", "lost"]
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class StateLook:
     """How a state looks: its glyph (one cell wide), and the theme variable that colours glyph and word."""
 
     glyph: str
     variable: str
 
 
-LOOKS: Final[dict[State, Look]] = {
-    "ok": Look("●", "success"),
-    "slow": Look("◐", "warning"),
-    "failing": Look("✕", "error"),
-    "limited": Look("◷", "warning"),
-    "no key": Look("○", "muted"),
-    "paused": Look("■", "muted"),
-    "waiting": Look("◌", "muted"),
-    "budget": Look("$", "warning"),
-    "skipped": Look("»", "muted"),
-    "spoilt": Look("▲", "warning"),
+LOOKS: Final[dict[State, StateLook]] = {
+    "ok": StateLook("●", "success"),
+    "slow": StateLook("◐", "warning"),
+    "failing": StateLook("✕", "error"),
+    "limited": StateLook("◷", "warning"),
+    "no key": StateLook("○", "muted"),
+    "paused": StateLook("■", "muted"),
+    "waiting": StateLook("◌", "muted"),
+    "budget": StateLook("$", "warning"),
+    "skipped": StateLook("»", "muted"),
+    "spoilt": StateLook("▲", "warning"),
 }
 
 # Okabe and Ito's colours, told apart by all common kinds of colour vision; moved in lightness to be readable as

@@ -13,7 +13,7 @@ AGAIN_AFTER_MS: Final = 5_000
 """A question that could not be answered is asked again so much later."""
 
 
-class Lookback(Generic[Q, A]):
+class LatestQuery(Generic[Q, A]):
     """``read`` answers a question from the store at a URL, in a thread, the rough first. Lives on the screen's loop.
 
     ``found`` is the answer to ``of``, or a rough one to what is being read; None before the first. ``problem`` says why

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:  # the first picture needs no rollups
-    from probes.stats.time_range import Span
+    from probes.stats.time_range import TimeRange
 
 DAY_MS: Final = 86_400_000
 LENGTHS: Final[dict[str, int]] = {
@@ -50,12 +50,12 @@ class Period:
         unit = next((one for one in ("1 d", "1 h", "1 m") if self.length_ms % _UNITS[one] == 0), "1 s")
         return named or f"{self.length_ms // _UNITS[unit]}{unit[1:]}"
 
-    def span(self, now: int) -> "Span":
+    def span(self, now: int) -> "TimeRange":
         """From when to when it reaches, ``now`` being the present."""
-        from probes.stats.time_range import Span
+        from probes.stats.time_range import TimeRange
 
         end = now if self.until is None else self.until
-        return Span(end - self.length_ms, end)
+        return TimeRange(end - self.length_ms, end)
 
     def stepped(self, step: int, now: int) -> "Period":
         """Half its length earlier (-1) or later (1); what reaches the present is live again."""

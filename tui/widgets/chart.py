@@ -112,7 +112,7 @@ class Plot:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class ChartFrame:
     """The parts of a chart of one size: columns and rows of its plot, the width of the labels left of it."""
 
     columns: int
@@ -120,10 +120,10 @@ class Frame:
     labels: int
 
 
-def frame(width: int, height: int, labels: int) -> Frame | None:
+def frame(width: int, height: int, labels: int) -> ChartFrame | None:
     """A box divided: title, plot, axis and times above each other; None where it is too small for a plot."""
     columns, rows = width - labels - 1 - _TAG_COLUMNS, height - 3
-    return Frame(columns, rows, labels) if columns >= 8 and rows >= 2 else None
+    return ChartFrame(columns, rows, labels) if columns >= 8 and rows >= 2 else None
 
 
 def drawing(plot: Plot, canvas: Canvas, width: int, height: int, background: str) -> list[list[Cell]]:
@@ -215,7 +215,7 @@ def _tags(plot: Plot, points: dict[str, list[Point]], axis: ValueAxis, rows: int
     return [row + _blank(_TAG_COLUMNS - len(row)) for row in cut]
 
 
-def _value_labels(ticks: Iterable[float], axis: ValueAxis, box: Frame) -> list[list[Cell]]:
+def _value_labels(ticks: Iterable[float], axis: ValueAxis, box: ChartFrame) -> list[list[Cell]]:
     labels = {_row_of(one, axis, box.rows): value_label(one) for one in ticks}
     return [
         _written(labels.get(row, "").rjust(box.labels) + ("┤" if row in labels else "│"), box.labels + 1)
@@ -223,7 +223,7 @@ def _value_labels(ticks: Iterable[float], axis: ValueAxis, box: Frame) -> list[l
     ]
 
 
-def _time_labels(plot: Plot, box: Frame, width: int) -> list[list[Cell]]:
+def _time_labels(plot: Plot, box: ChartFrame, width: int) -> list[list[Cell]]:
     """The axis below the plot and the times below it, each under its tick and inside the box."""
     span = plot.until - plot.since
     size = len(time_label(plot.until, span))

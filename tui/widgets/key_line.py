@@ -3,7 +3,7 @@
 from textual.content import Content
 
 from tui.keymap import FOOTER, Key
-from tui.widgets.one_line import OneLine, Part
+from tui.widgets.one_line import LinePart, OneLine
 
 
 class KeyLine(OneLine):
@@ -26,7 +26,7 @@ class KeyLine(OneLine):
 
     def on_mount(self) -> None:
         """Fill it, once."""
-        self.parts([Part(hint(key), rank) for rank, key in enumerate(self._keys)])
+        self.parts([LinePart(hint(key), rank) for rank, key in enumerate(self._keys)])
 
 
 def hint(key: Key) -> Content:

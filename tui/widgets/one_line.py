@@ -10,7 +10,7 @@ SPACE = "  "
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LinePart:
     """A piece of a line. ``rank`` 0 is dropped last; the last part of the same rank goes first."""
 
     content: Content
@@ -26,10 +26,10 @@ class OneLine(Widget):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
-        self._left: tuple[Part, ...] = ()
-        self._right: tuple[Part, ...] = ()
+        self._left: tuple[LinePart, ...] = ()
+        self._right: tuple[LinePart, ...] = ()
 
-    def parts(self, left: Sequence[Part], right: Sequence[Part] = ()) -> None:
+    def parts(self, left: Sequence[LinePart], right: Sequence[LinePart] = ()) -> None:
         """Show these parts."""
         if (tuple(left), tuple(right)) != (self._left, self._right):
             self._left, self._right = tuple(left), tuple(right)
@@ -40,7 +40,7 @@ class OneLine(Widget):
         return fitted(self._left, self._right, self.content_size.width)
 
 
-def fitted(left: Sequence[Part], right: Sequence[Part], width: int) -> Content:
+def fitted(left: Sequence[LinePart], right: Sequence[LinePart], width: int) -> Content:
     """The line: left parts at the left, right parts at the right end, two blanks between any two.
 
     One that is left alone and is still too long ends in an ellipsis.

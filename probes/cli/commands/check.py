@@ -28,7 +28,7 @@ TIERS: Final = ("service_tier", "speed")
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class EndpointCheck:
     """One endpoint: the keys it would use, and the most a day costs."""
 
     endpoint: Endpoint
@@ -73,7 +73,7 @@ def check(config: Path | None, *, as_json: bool) -> None:
     sources = key_sources(names)
     flaws = (flaw_in_environment((name,)) for name in names if name not in sources.found)
     notes = [*notes, *(f"{flaw}: not used" for flaw in flaws if flaw is not None)]
-    rows = [Checked(one, keys_of(one, sources), daily_cost(one)) for one in read.endpoints]
+    rows = [EndpointCheck(one, keys_of(one, sources), daily_cost(one)) for one in read.endpoints]
     total = _total(rows, read.budget)
     if sources.keyring_trouble and any(row.keys.missing for row in rows):
         print(f"note: {sources.keyring_trouble}", file=sys.stderr)  # noqa: T201
@@ -83,7 +83,7 @@ def check(config: Path | None, *, as_json: bool) -> None:
     print(text)  # noqa: T201
 
 
-def _total(rows: list[Checked], budget: Budget) -> Total:
+def _total(rows: list[EndpointCheck], budget: Budget) -> Total:
     running = [row.cost for row in rows if row.runs]
     usd = [cost.usd for cost in running if cost.usd is not None]
     unspent = Ledger(budget, day=0)
@@ -91,7 +91,7 @@ def _total(rows: list[Checked], budget: Budget) -> Total:
     return Total(sum(cost.tokens for cost in running), sum(usd), len(usd), len(running), budget, too_dear)
 
 
-def _lines(config: Config, rows: list[Checked], total: Total) -> list[str]:
+def _lines(config: Config, rows: list[EndpointCheck], total: Total) -> list[str]:
     table = columns(
         [("ENDPOINT", "EVERY", "KEY", "TOKENS/DAY", "USD/DAY"), *(_cells(row) for row in rows)], right={1, 3, 4}
     )
@@ -114,13 +114,13 @@ def _why_never(endpoint: Endpoint) -> str:
     return f"{endpoint.name} is never probed: one probe may use {needed.tokens:,} tokens{usd}, over a cap."
 
 
-def _cells(row: Checked) -> tuple[str, ...]:
+def _cells(row: EndpointCheck) -> tuple[str, ...]:
     every = f"{row.endpoint.interval:g} s" if row.endpoint.enabled else "off"
     usd = "–" if row.cost.usd is None else f"{row.cost.usd:.2f}"
     return (row.endpoint.name, every, row.keys.summary, f"{row.cost.tokens:,}", usd)
 
 
-def _facts(row: Checked) -> list[str]:
+def _facts(row: EndpointCheck) -> list[str]:
     """Where an endpoint is, what it speaks, the name of its key, and what is asked for beside the usual."""
     endpoint = row.endpoint
     facts = [endpoint.base_url, endpoint.dialect, *row.keys.facts]
@@ -173,7 +173,7 @@ def _verdict(total: Total) -> list[str]:
     ]
 
 
-def _record(config: Config, rows: list[Checked], total: Total) -> dict[str, Any]:
+def _record(config: Config, rows: list[EndpointCheck], total: Total) -> dict[str, Any]:
     return {
         "config": str(config.path),
         "store": shown(config.store_url or default_url()),
@@ -190,7 +190,7 @@ def _record(config: Config, rows: list[Checked], total: Total) -> dict[str, Any]
     }
 
 
-def _endpoint_record(row: Checked) -> dict[str, Any]:
+def _endpoint_record(row: EndpointCheck) -> dict[str, Any]:
     endpoint, cost = row.endpoint, row.cost
     return {
         "name": endpoint.name,

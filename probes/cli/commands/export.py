@@ -14,7 +14,7 @@ from probes.config.load import Config, find_config, load
 from probes.config.select import in_group
 from probes.exports.export import Format
 from probes.exports.export import export as write
-from probes.exports.request import Wish
+from probes.exports.request import ExportRequest
 from probes.exports.selection import Selection
 from probes.store.certificates import newest
 from probes.store.location import default_url
@@ -27,7 +27,7 @@ class NoCertificate(Exception):  # noqa: N818  # what is missing, not what went 
 
 def export(
     config: Path | None,
-    wish: Wish,
+    wish: ExportRequest,
     *,
     groups: Collection[str],
     format: Format,  # noqa: A002  # the word people know

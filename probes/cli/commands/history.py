@@ -14,7 +14,7 @@ from probes.config.load import Config, find_config, load
 from probes.sample import iso
 from probes.store.history import checking, copying, merging
 from probes.store.history import vacuum as shrinking
-from probes.store.history.contents import Contents, contents
+from probes.store.history.contents import StoreContents, contents
 from probes.store.history.duplicates import shared_vantages
 from probes.store.history.rebuild import rebuild as make_again
 from probes.store.location import default_url, shown
@@ -114,7 +114,7 @@ def _say(record: Mapping[str, Any], as_json: bool, lines: list[str]) -> None:
     typer.echo(json.dumps(record, indent=2) if as_json else "\n".join(lines))
 
 
-def _lines(read: Config, found: Contents) -> list[str]:
+def _lines(read: Config, found: StoreContents) -> list[str]:
     """The store, its parts as a table, and how long each is kept."""
     free = f", {_size(found.bytes_free)} of them free" if found.bytes_free else ""
     rows = [

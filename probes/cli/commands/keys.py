@@ -12,7 +12,7 @@ from probes.config.load import find_config, load
 from probes.config.presets import presets
 from probes.keys import keyring as keyring_store
 from probes.keys.lookup import flaw_in_environment, key_sources
-from probes.keys.secret import Secret, WrongKey, flaw
+from probes.keys.secret import InvalidKey, Secret, flaw
 
 
 def set_key(config: Path | None, name: str) -> None:
@@ -29,7 +29,7 @@ def set_key(config: Path | None, name: str) -> None:
     keyring_store.read(name)  # raises where there is no keyring, before a person types a key in vain
     value = _ask(name).strip()
     if why := flaw(value):
-        raise WrongKey(f"the key {why}; nothing was changed")
+        raise InvalidKey(f"the key {why}; nothing was changed")
     keyring_store.write(name, Secret(value))
     _say(f"{name} is in the keyring")
     if os.environ.get(name):
@@ -80,7 +80,7 @@ def _name(name: str) -> str:
     try:
         return key_name(name)
     except ValueError:
-        raise WrongKey(
+        raise InvalidKey(
             "that is not the name of a key: name it as the environment variable is named, such as OPENAI_API_KEY; "
             "the key itself is asked for next, out of the shell's history"
         ) from None

@@ -14,7 +14,7 @@ from probes.endpoint import Endpoint
 from probes.engine.key_finder import KeyFinder
 from probes.keys.secret import KeyMissing
 from probes.measure.build_sample import unmeasured
-from probes.measure.host_noise import Surroundings
+from probes.measure.host_noise import HostNoiseMonitor
 from probes.measure.probe import Prober
 from probes.outcome import Outcome
 from probes.sample import Sample
@@ -50,7 +50,7 @@ async def _probe(endpoints: Sequence[Endpoint], count: int, *, ahead: bool, as_j
     contexts, keys = TlsContexts(), KeyFinder()
     width = max((len(one.name) for one in endpoints), default=8)
     samples: dict[str, list[Sample]] = {one.name: [] for one in endpoints}
-    around = Surroundings()
+    around = HostNoiseMonitor()
     around.start()
     try:
         for endpoint in endpoints:

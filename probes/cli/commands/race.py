@@ -15,11 +15,11 @@ from probes.config.prompts import NamedPrompt
 from probes.config.select import UnknownEndpoint
 from probes.config.small_file import read_small_text
 from probes.endpoint import Endpoint
-from probes.engine.race.race_task import Racing, lanes
+from probes.engine.race.race_task import RaceTask, lanes
 from probes.engine.session import open_engine, open_plan
 from probes.feed.race_messages import record_of
 from probes.race.race import Race
-from probes.race.request import FEWEST_LANES, MOST_LANES, RaceWish, WrongWish
+from probes.race.request import FEWEST_LANES, MOST_LANES, InvalidRaceRequest, RaceRequest
 from probes.race.result import result
 from probes.race.updates import RaceNews
 from probes.signals import stop_on_signals
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RaceArguments:
     """What a command line says of a race: ``words`` are lanes, and behind them perhaps a prompt."""
 
     words: tuple[str, ...]
@@ -45,7 +45,7 @@ class Asked:
     cold: bool = False
 
 
-def race(config: Path | None, asked: Asked, *, demo: bool, as_json: bool) -> bool:
+def race(config: Path | None, asked: RaceArguments, *, demo: bool, as_json: bool) -> bool:
     """Run a race and print it; whether any lane came to the finish.
 
     Raises ConfigError, UnknownEndpoint, WrongWish and OSError.
@@ -54,7 +54,7 @@ def race(config: Path | None, asked: Asked, *, demo: bool, as_json: bool) -> boo
     return loop.run(_race(config, asked, demo=demo, as_json=as_json))
 
 
-def wished(config: Path | None, asked: Asked, *, demo: bool) -> RaceWish:
+def wished(config: Path | None, asked: RaceArguments, *, demo: bool) -> RaceRequest:
     """The race that is asked for, of a configuration or a demo; nothing is run. Raises as `race` does."""
     read = load(find_config(config))
     endpoints = read.endpoints
@@ -65,7 +65,7 @@ def wished(config: Path | None, asked: Asked, *, demo: bool) -> RaceWish:
     return wish_of(asked, endpoints, race_prompts(read))
 
 
-def wish_of(asked: Asked, endpoints: Sequence[Endpoint], prompts: Sequence[NamedPrompt]) -> RaceWish:
+def wish_of(asked: RaceArguments, endpoints: Sequence[Endpoint], prompts: Sequence[NamedPrompt]) -> RaceRequest:
     """The race that is asked for. Raises UnknownEndpoint, WrongWish and OSError."""
     known = [one.name for one in endpoints]
     names, rest = list(asked.words), ""
@@ -74,9 +74,9 @@ def wish_of(asked: Asked, endpoints: Sequence[Endpoint], prompts: Sequence[Named
     if unknown := next((one for one in names if one not in known), None):
         raise UnknownEndpoint(unknown, known)
     if not FEWEST_LANES <= len(names) <= MOST_LANES:
-        raise WrongWish(f"name {FEWEST_LANES} to {MOST_LANES} endpoints to race, not {len(names)}")
+        raise InvalidRaceRequest(f"name {FEWEST_LANES} to {MOST_LANES} endpoints to race, not {len(names)}")
     prompt = _prompt(asked, rest, prompts)
-    return RaceWish(
+    return RaceRequest(
         lanes=tuple(names),
         prompt=prompt.text,
         prompt_name=prompt.name or None,
@@ -90,29 +90,29 @@ def wish_of(asked: Asked, endpoints: Sequence[Endpoint], prompts: Sequence[Named
     )
 
 
-def _prompt(asked: Asked, written: str, prompts: Sequence[NamedPrompt]) -> NamedPrompt:
+def _prompt(asked: RaceArguments, written: str, prompts: Sequence[NamedPrompt]) -> NamedPrompt:
     if sum((bool(written), asked.prompt_name is not None, asked.prompt_file is not None)) > 1:
-        raise WrongWish("write a prompt, name one or give a file: only one of them")
+        raise InvalidRaceRequest("write a prompt, name one or give a file: only one of them")
     if asked.prompt_file is not None:
         try:
             return NamedPrompt(asked.prompt_file.name, read_small_text(asked.prompt_file))
         except ValueError as error:
-            raise WrongWish(f"{asked.prompt_file}: {error}") from None
+            raise InvalidRaceRequest(f"{asked.prompt_file}: {error}") from None
     if written:
         return NamedPrompt("", written)
     by_name = {one.name: one for one in prompts}
     if asked.prompt_name is not None and asked.prompt_name not in by_name:
-        raise WrongWish(f"no prompt is named {asked.prompt_name!r}. Known: {', '.join(by_name)}")
+        raise InvalidRaceRequest(f"no prompt is named {asked.prompt_name!r}. Known: {', '.join(by_name)}")
     return by_name[asked.prompt_name] if asked.prompt_name else prompts[0]
 
 
-async def _race(config: Path | None, asked: Asked, *, demo: bool, as_json: bool) -> bool:
+async def _race(config: Path | None, asked: RaceArguments, *, demo: bool, as_json: bool) -> bool:
     stop = asyncio.Event()
     with stop_on_signals(stop):
         async with open_plan(config, demo=demo) as plan, open_engine(plan, watching=False) as engine:
             wish = wish_of(asked, plan.endpoints, race_prompts(load(find_config(config))))
-            show = _JsonLines() if as_json else _Lines(sys.stderr.isatty())
-            racing = Racing(
+            show = _JsonLines() if as_json else _LiveLines(sys.stderr.isatty())
+            racing = RaceTask(
                 wish,
                 [engine.prober(one) for one in lanes(wish, plan.endpoints)],
                 find_key=engine.find_key,
@@ -155,14 +155,14 @@ def _kept(url: str, run: Race) -> Race:
 class _JsonLines:
     """News and the result as JSON lines on standard output."""
 
-    def news(self, racing: Racing) -> None:
+    def news(self, racing: RaceTask) -> None:
         _say(json.dumps(record_of(racing.news())))
 
     def end(self, run: Race) -> None:
         _say(json.dumps(result(run)))
 
 
-class _Lines:
+class _LiveLines:
     """Live lines on standard error where that is a terminal; heats and verdict on standard output."""
 
     def __init__(self, live: bool) -> None:
@@ -170,7 +170,7 @@ class _Lines:
         self._drawn = 0
         self._heats = 0
 
-    def news(self, racing: Racing) -> None:
+    def news(self, racing: RaceTask) -> None:
         heats = racing.race.heats
         if len(heats) > self._heats:
             self._wipe()

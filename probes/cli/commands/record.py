@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TextIO
 
-from probes.cli.output.sample_lines import Tally, closing_table, sample_line
+from probes.cli.output.sample_lines import EndpointTally, closing_table, sample_line
 from probes.cli.output.store_report import StoreReport, unstored
 from probes.engine.engine import Engine
 from probes.engine.session import Plan, open_engine, open_plan
@@ -139,7 +139,7 @@ async def _report(engine: Engine, note: Callable[[str], None], end: Callable[[St
 
 async def _print_samples(engine: Engine, ended: asyncio.Event) -> None:
     """Run the engine until the end and print what it samples."""
-    tallies = {name: Tally() for name in engine.watches}
+    tallies = {name: EndpointTally() for name in engine.watches}
     say = _printer(sys.stdout)
     width = max(map(len, engine.watches), default=8)
 

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from probes.engine.engine import Engine
-from probes.engine.race.service import Course
+from probes.engine.race.service import RaceService
 from probes.engine.session import Plan, open_engine, open_plan
 from probes.feed.messages import Command, EngineStatus
 from probes.feed.pipe import Feed, read_commands
-from probes.measure.probe import Probed
+from probes.measure.probe import ProbeResult
 from probes.race.race import Race
 from probes.race.updates import RaceCommand
 from probes.signals import stop_on_signals
@@ -46,12 +46,12 @@ async def serve(
     stop: asyncio.Event,
     *,
     tls: ssl.SSLContext | None = None,
-    on_probe: Callable[[Probed], None] = lambda _: None,
+    on_probe: Callable[[ProbeResult], None] = lambda _: None,
     watching: bool = True,
 ) -> None:
     """Run an engine on a plan until ``stop`` is set or the screen has gone; the rest as for `Engine`."""
     engines: list[Engine] = []
-    courses: list[Course] = []
+    courses: list[RaceService] = []
 
     def status() -> EngineStatus:
         return engines[0].status if engines else EngineStatus(StoreStatus())
@@ -76,7 +76,7 @@ async def serve(
                 stop=stop,
             ) as engine:
                 engines.append(engine)
-                course = Course(
+                course = RaceService(
                     plan.endpoints,
                     engine,
                     keep=keep,
@@ -104,7 +104,7 @@ class _Commands:
 
     def __init__(self) -> None:
         self._early: list[Command | RaceCommand] = []
-        self._served: tuple[Engine, Course] | None = None
+        self._served: tuple[Engine, RaceService] | None = None
 
     def take(self, command: Command | RaceCommand) -> None:
         """Pass a command to the engine, or to its races."""
@@ -117,7 +117,7 @@ class _Commands:
         else:
             engine.obey(command)
 
-    def serve(self, engine: Engine, course: Course) -> None:
+    def serve(self, engine: Engine, course: RaceService) -> None:
         """Pass all of them to these from now on."""
         self._served = engine, course
         for command in self._early:

@@ -5,12 +5,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from probes.certificate import Certificate, Measured, Spread, milliseconds
+from probes.certificate import Certificate, MeasuredLoad, Spread, milliseconds
 from probes.cli.output.sample_lines import columns
 from probes.config.load import find_config, load
 from probes.selftest.run import Screen
 from probes.selftest.run import selftest as measure
-from probes.sockets.event_loop import Reader
+from probes.sockets.event_loop import ReaderKind
 from probes.store.certificates import keep
 from probes.store.location import default_url
 from probes.store.problem import StoreProblem
@@ -53,12 +53,12 @@ def lines(found: Certificate) -> list[str]:
 
 def _advice(found: Certificate) -> list[str]:
     """What would make a machine of this kind more accurate, where that is known."""
-    if found.is_best or not found.system.startswith("Linux") or found.reader in (None, Reader.REAL_TIME):
+    if found.is_best or not found.system.startswith("Linux") or found.reader in (None, ReaderKind.REAL_TIME):
         return []
     return ["docs/accuracy.md says how to have the kernel read in real time, which is more accurate on a busy machine"]
 
 
-def _cells(one: Measured) -> tuple[str, ...]:
+def _cells(one: MeasuredLoad) -> tuple[str, ...]:
     errors = one.errors
     ttft, speed, gap = errors.ttft_ms, errors.tokens_per_s_percent, errors.gap_ms
     return (

@@ -12,9 +12,9 @@ from pathlib import Path
 from probes.budget.cap import Budget
 from probes.cli.commands.run import serve
 from probes.engine.session import Plan
-from probes.measure.probe import Probed
+from probes.measure.probe import ProbeResult
 from probes.selftest.anonymous_tls import context
-from probes.selftest.observation import Sighting
+from probes.selftest.observation import Observation
 from probes.selftest.stage import Stage
 from probes.signals import stop_on_signals
 from probes.sockets import event_loop as loop
@@ -29,15 +29,15 @@ def measure(stage: Path) -> None:
     Path(told.seen).write_text("".join(json.dumps(dataclasses.asdict(one)) + "\n" for one in seen), encoding="utf-8")
 
 
-async def _measure(stage: Stage) -> list[Sighting]:
+async def _measure(stage: Stage) -> list[Observation]:
     endpoints = stage.load.endpoints(stage.plain_url, stage.tls_url)
     over_tls = {one.name for one in endpoints if one.base_url.startswith("https:")}
-    seen: list[Sighting] = []
+    seen: list[Observation] = []
 
     reader = loop.reader(asyncio.get_running_loop()).value
 
-    def see(probed: Probed) -> None:
-        seen.append(Sighting.of(probed, tls=probed.sample.endpoint in over_tls, reader=reader))
+    def see(probed: ProbeResult) -> None:
+        seen.append(Observation.of(probed, tls=probed.sample.endpoint in over_tls, reader=reader))
 
     plan = Plan(endpoints, Budget(None, None), stage.store_url, simulated=True)
     stop = asyncio.Event()

@@ -7,7 +7,7 @@ from probes.outcome import Outcome
 from probes.race.heat import Heat, LaneResult
 from probes.race.race import Race
 from probes.race.updates import LaneNews, RaceNews
-from probes.race.verdict import Comparison, Metric, Verdict
+from probes.race.verdict import Metric, PairedComparison, RaceVerdict
 from probes.stats.quantiles import chars_per_s
 from probes.text import line
 
@@ -85,7 +85,7 @@ def _result(one: LaneResult, width: int) -> str:
     return f"{place} {line(one.lane):<{width}}  {outcome_words(sample.outcome)}{detail}"
 
 
-def _comparison(one: Comparison) -> str:
+def _comparison(one: PairedComparison) -> str:
     name = METRIC_WORDS[one.metric]
     if one.ratio is None:
         return f"{name:<12}  no pair of heats to compare"
@@ -93,7 +93,7 @@ def _comparison(one: Comparison) -> str:
     return f"{name:<12}  {one.ratio:.2f}×{interval}, won {one.wins} of {one.pairs}"
 
 
-def _faults(verdict: Verdict) -> Sequence[str]:
+def _faults(verdict: RaceVerdict) -> Sequence[str]:
     return [f"{one.lane}: {one.words} ({one.heats} of {verdict.heats} heats)" for one in verdict.faults]
 
 

@@ -39,7 +39,7 @@ def sample_line(sample: Sample, width: int) -> str:
 
 
 @dataclass(slots=True)
-class Tally:
+class EndpointTally:
     """What one endpoint has done since the recording began."""
 
     outcomes: Counter[Outcome] = field(default_factory=Counter)
@@ -66,7 +66,7 @@ class Tally:
         )
 
 
-def closing_table(tallies: dict[str, Tally]) -> list[str]:
+def closing_table(tallies: dict[str, EndpointTally]) -> list[str]:
     """The lines of the table: samples, medians of TTFT and tokens/s, error rate and rate-limit hits by endpoint."""
     width = max((len(name) for name in tallies), default=8)
     head = f"{'endpoint':<{width}}  {'samples':>7}  {'TTFT p50 ms':>11}  {'tokens/s p50':>12}  {'errors':>7}"

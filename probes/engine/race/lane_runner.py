@@ -3,21 +3,21 @@
 import time
 
 from probes.endpoint import Endpoint
-from probes.engine.race.start_barrier import Gun
+from probes.engine.race.start_barrier import StartBarrier
 from probes.events import Kind, Output
 from probes.figures.plausible import running
 from probes.keys.redaction import REPLACEMENT, Redactions
-from probes.measure.probe import Cue, Probed, Prober
+from probes.measure.probe import ProbeOverrides, Prober, ProbeResult
 from probes.outcome import Outcome
 from probes.race.heat import LaneResult
-from probes.race.progress import Track
-from probes.race.recording import Moment, Recording
+from probes.race.progress import ProgressTracker
+from probes.race.recording import OutputEvent, Recording
 from probes.race.updates import LaneNews, LaneState, pieces
 from probes.text import plain
 from probes.wire.credentials import Credentials
 
 
-class Runner:
+class LaneRunner:
     """Runs its lane once. What it has said since it was last asked is in `news`; nothing of it waits for anybody.
 
     ``chars_per_token`` is that of an earlier answer of the lane, for the speed of one that is not counted yet.
@@ -30,10 +30,10 @@ class Runner:
         self._prober = prober
         self._lane = lane
         self._state: LaneState = "preparing"
-        self._gun: Gun | None = None
+        self._gun: StartBarrier | None = None
         self._chars_per_token = chars_per_token
-        self._track = Track(0, chars_per_token)
-        self._moments: list[Moment] = []
+        self._track = ProgressTracker(0, chars_per_token)
+        self._moments: list[OutputEvent] = []
         self._told = 0
         self._heard: dict[Kind, str] = {}
         self._chars = 0
@@ -42,7 +42,7 @@ class Runner:
         """Have its connection open before the heat, unless it opens a new one each time."""
         await self._prober.prepare(credentials)
 
-    async def run(self, credentials: Credentials | None, nonce: str, gun: Gun) -> LaneResult:
+    async def run(self, credentials: Credentials | None, nonce: str, gun: StartBarrier) -> LaneResult:
         """Wait for the gun and answer the prompt, this nonce in front of it. Never raises a failure."""
         self._gun = gun
 
@@ -57,19 +57,19 @@ class Runner:
                 text = self._without(credentials.redaction, text, output.kind, draft=output.draft)
             self._chars += len(output.text)
             tokens = running(output.tokens, self._chars, self.endpoint)
-            moment = Moment(at - (gun.fired_at or at), output.kind, text, tokens, output.draft)
+            moment = OutputEvent(at - (gun.fired_at or at), output.kind, text, tokens, output.draft)
             self._moments.append(moment)
             self._track.add(moment)
 
         try:
-            probed = await self._prober.probe(credentials, cue=Cue(nonce, gate, hear))
+            probed = await self._prober.probe(credentials, cue=ProbeOverrides(nonce, gate, hear))
         finally:
             gun.scratch(self._lane)
         self.result = self._result(probed, gun)
         self._state = "finished"
         return self.result
 
-    def refuse(self, gun: Gun, result: LaneResult) -> None:
+    def refuse(self, gun: StartBarrier, result: LaneResult) -> None:
         """End without having run."""
         gun.scratch(self._lane)
         self.result = result
@@ -120,7 +120,7 @@ class Runner:
             place=self.place,
         )
 
-    def _result(self, probed: Probed, gun: Gun) -> LaneResult:
+    def _result(self, probed: ProbeResult, gun: StartBarrier) -> LaneResult:
         sample, marks = probed.sample, probed.marks
         # what was heard as the answer may have turned out to be reasoning
         kinds = (one.kind for one in marks.contents)
@@ -131,7 +131,9 @@ class Runner:
             over = sample.outcome is Outcome.OK and marks.contents
             end = (marks.contents[-1].at if over else time.monotonic_ns()) - gun.fired_at
         recording = Recording(sent, end, moments)
-        self._track = Track.settled(recording, sample, self._chars_per_token)  # the same way again, all being known
+        self._track = ProgressTracker.settled(
+            recording, sample, self._chars_per_token
+        )  # the same way again, all being known
         for one in moments:
             self._track.add(one)
         return LaneResult(self.endpoint.name, sample, recording, probed.text)

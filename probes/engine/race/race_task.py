@@ -10,8 +10,8 @@ from typing import Final, Literal
 from probes.config.select import choose
 from probes.endpoint import Endpoint
 from probes.engine.race.differences import differences
-from probes.engine.race.lane_runner import Runner, finished
-from probes.engine.race.start_barrier import Gun
+from probes.engine.race.lane_runner import LaneRunner, finished
+from probes.engine.race.start_barrier import StartBarrier
 from probes.keys.secret import KeyMissing
 from probes.measure.build_sample import unmeasured
 from probes.measure.probe import Prober
@@ -21,7 +21,7 @@ from probes.race.heat import Heat, LaneResult
 from probes.race.progress import chars_per_token_of
 from probes.race.race import LaneFacts, Race
 from probes.race.recording import Recording
-from probes.race.request import RaceWish
+from probes.race.request import RaceRequest
 from probes.race.updates import Phase, RaceNews
 from probes.race.verdict import judge
 from probes.sample import Sample
@@ -34,7 +34,7 @@ FRAME_S: Final = 0.05
 """How often watchers are told that there is news, at most."""
 
 
-class Racing:
+class RaceTask:
     """One race. ``probers`` are its lanes, made from `lanes`; each keeps its connection from heat to heat.
 
     ``find_key`` finds a lane's key, ``refusal`` says why these endpoints must not be probed now, ``reserve`` sets aside
@@ -44,7 +44,7 @@ class Racing:
 
     def __init__(
         self,
-        wish: RaceWish,
+        wish: RaceRequest,
         probers: Sequence[Prober],
         *,
         find_key: Callable[[Endpoint], Awaitable[Credentials | None]],
@@ -68,7 +68,7 @@ class Racing:
         self._chars_per_token = dict(chars_per_token or {})
         self._stopped: str | None = None
         self._heats: list[Heat] = []
-        self._runners: list[Runner] = []
+        self._runners: list[LaneRunner] = []
         self._phase: Phase = "preparing"
         self._task: asyncio.Task[None] | None = None
         self._race = Race(
@@ -169,9 +169,10 @@ class Racing:
             return
         self._phase = "preparing"
         order = rotated(range(len(self._probers)), len(self._heats))
-        gun = Gun(order)
+        gun = StartBarrier(order)
         self._runners = [
-            Runner(one, lane, self._chars_per_token.get(one.endpoint.name)) for lane, one in enumerate(self._probers)
+            LaneRunner(one, lane, self._chars_per_token.get(one.endpoint.name))
+            for lane, one in enumerate(self._probers)
         ]
         started_at, word = time.time_ns() // 1_000_000, nonce()
         runs = [asyncio.create_task(self._run(one, word, gun)) for one in self._runners]
@@ -201,7 +202,7 @@ class Racing:
         )
         self._conclude("between")
 
-    async def _run(self, runner: Runner, nonce: str, gun: Gun) -> None:
+    async def _run(self, runner: LaneRunner, nonce: str, gun: StartBarrier) -> None:
         endpoint = runner.endpoint
         try:
             credentials = await self._find_key(endpoint)
@@ -250,12 +251,12 @@ class Racing:
             await asyncio.sleep(FRAME_S)
 
 
-def lanes(wish: RaceWish, endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
+def lanes(wish: RaceRequest, endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
     """The endpoints of a wish, made to be asked the same. Raises UnknownEndpoint."""
     return tuple(as_lane(wish, one) for one in choose(endpoints, wish.lanes))
 
 
-def as_lane(wish: RaceWish, endpoint: Endpoint) -> Endpoint:
+def as_lane(wish: RaceRequest, endpoint: Endpoint) -> Endpoint:
     """An endpoint, made to be asked what a wish says; a system prompt stays its own."""
     return replace(
         endpoint,

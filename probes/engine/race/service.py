@@ -9,12 +9,12 @@ from typing import Protocol
 from probes.config.load import ConfigError
 from probes.config.select import UnknownEndpoint
 from probes.endpoint import Endpoint
-from probes.engine.race.race_task import Racing, lanes
+from probes.engine.race.race_task import RaceTask, lanes
 from probes.measure.own_fault import defect
 from probes.measure.probe import Prober
 from probes.race.progress import chars_per_token_of
 from probes.race.race import Race
-from probes.race.request import RaceWish
+from probes.race.request import RaceRequest
 from probes.race.updates import RaceCommand, RaceNews
 from probes.sample import Sample
 from probes.wire.credentials import Credentials
@@ -22,7 +22,7 @@ from probes.wire.credentials import Credentials
 log = logging.getLogger(__name__)
 
 
-class Stable(Protocol):
+class EngineServices(Protocol):
     """What races need of an engine."""
 
     def prober(self, endpoint: Endpoint) -> Prober:
@@ -44,7 +44,7 @@ class Stable(Protocol):
         """Have nobody else probe the endpoints of these names, until none is named."""
 
 
-class Course:
+class RaceService:
     """Starts and stops races of ``endpoints``. Nothing that goes wrong with one ends the engine.
 
     ``stable`` gives probers, keys and the budget. ``keep`` stores a race and gives its number, None where it could
@@ -54,7 +54,7 @@ class Course:
     def __init__(
         self,
         endpoints: Iterable[Endpoint],
-        stable: Stable,
+        stable: EngineServices,
         *,
         keep: Callable[[Race], Awaitable[int | None]],
         changed: Callable[[], None],
@@ -67,7 +67,7 @@ class Course:
         self._changed = changed
         self._simulated = simulated
         self._vantage = vantage
-        self._racing: Racing | None = None
+        self._racing: RaceTask | None = None
         self._refused: RaceNews | None = None
         self._task: asyncio.Task[None] | None = None
         self._chars_per_token: dict[str, float] = {}
@@ -87,7 +87,7 @@ class Course:
             self._refuse(wish, str(error))
             return
         self._refused = None
-        self._racing = Racing(
+        self._racing = RaceTask(
             wish,
             probers,
             find_key=self._stable.find_key,
@@ -123,14 +123,14 @@ class Course:
         if (found := chars_per_token_of(sample)) is not None:
             self._chars_per_token[sample.endpoint] = found
 
-    def _refuse(self, wish: RaceWish, why: str) -> None:
+    def _refuse(self, wish: RaceRequest, why: str) -> None:
         """Say that a race is over that did not begin, or met a defect; a screen waits for a word of it."""
         log.warning("%s", why)
         started_at = time.time_ns() // 1_000_000
         self._refused = RaceNews(started_at, wish, "over", heat=1, lanes=(), stopped=why)
         self._changed()
 
-    async def _run(self, racing: Racing, before: "asyncio.Task[None] | None") -> None:
+    async def _run(self, racing: RaceTask, before: "asyncio.Task[None] | None") -> None:
         if before is not None:
             await asyncio.wait({before})
         names = racing.wish.lanes

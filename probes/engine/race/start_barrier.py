@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 
 
-class Gun:
+class StartBarrier:
     """Lanes wait for it, each with its request ready to be written; it fires when nobody else is to come.
 
     They are let go in ``order``, within one turn of the loop: between two of them lies no more than one write.

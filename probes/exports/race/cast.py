@@ -12,7 +12,7 @@ from probes.events import Kind
 from probes.exports.race.heat_film import HeatFilm
 from probes.exports.race.text_box import TextBox, at
 from probes.race.race import Race
-from probes.race.recording import Moment
+from probes.race.recording import OutputEvent
 from probes.text import line
 
 WIDTH: Final = 120
@@ -34,7 +34,7 @@ def cast(race: Race, width: int = WIDTH, height: int = HEIGHT) -> Iterator[str]:
         gun += -(-film.over // 1_000) * 1_000 + PAUSE_NS  # guns at whole microseconds: each time is rounded once
     end = max(0, gun - PAUSE_NS)
     box = TextBox(height - 1, 2, width - 2, 2)
-    yield _line(end, "o", "\x1b[1m" + box.add(Moment(0, Kind.ANSWER, line(race.verdict.words))) + "\x1b[0m")
+    yield _line(end, "o", "\x1b[1m" + box.add(OutputEvent(0, Kind.ANSWER, line(race.verdict.words))) + "\x1b[0m")
     yield _line(end + PAUSE_NS, "o", at(height, width) + "\x1b[?25h")
 
 

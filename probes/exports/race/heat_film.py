@@ -5,9 +5,9 @@ from typing import Final
 
 from probes.exports.race.text_box import TextBox, at, fitted, styled
 from probes.race.heat import Heat, LaneResult
-from probes.race.progress import Progress, Track
+from probes.race.progress import Progress, ProgressTracker
 from probes.race.race import Race
-from probes.race.recording import Moment
+from probes.race.recording import OutputEvent
 from probes.text import line
 
 REDRAW_NS: Final = 50_000_000
@@ -72,7 +72,7 @@ class _LaneFilm:
     def __init__(self, lane: LaneResult, left: int, wide: int, flags: int, colour: str) -> None:
         self._lane, self._left, self._wide, self._flags, self._colour = lane, left, wide, flags, colour
         recording = lane.recording
-        self._track = Track.settled(recording, lane.sample)
+        self._track = ProgressTracker.settled(recording, lane.sample)
         self._box = TextBox(_TEXT, left, wide, flags - _TEXT)
         self._drawn: dict[int, str] = {}
         self._is_over = False
@@ -89,7 +89,7 @@ class _LaneFilm:
         name = fitted(f"{line(self._lane.lane)}  {line(sample.model)}", self._wide)
         return at(_NAMES, self._left) + styled(name, f"1;{self._colour}") + self._row(_RULE, "─" * self._wide, "2")
 
-    def add(self, moment: Moment) -> str:
+    def add(self, moment: OutputEvent) -> str:
         """One event, drawn."""
         self._track.add(moment)
         return self._box.add(moment)
@@ -126,7 +126,7 @@ class _LaneFilm:
         return drawn
 
 
-def _when(beat: tuple[int, _LaneFilm, Moment | None]) -> int:
+def _when(beat: tuple[int, _LaneFilm, OutputEvent | None]) -> int:
     return beat[0]
 
 

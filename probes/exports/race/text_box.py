@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Final, NamedTuple
 
 from probes.events import Kind
-from probes.race.recording import Moment
+from probes.race.recording import OutputEvent
 from probes.text import plain
 
 
@@ -60,7 +60,7 @@ class TextBox:
         self._dirty: dict[int, int] = {}
         self._kind: Kind | None = None
 
-    def add(self, moment: Moment) -> str:
+    def add(self, moment: OutputEvent) -> str:
         """What to write for the box to show one more; it is never empty."""
         if moment.draft:
             said = [(kind, text) for kind, text in self._said if kind is not moment.kind]

@@ -2,12 +2,14 @@
 
 from typing import Final
 
-from probes.simulator.behaviour import Behaviour, Mood, Spell
+from probes.simulator.behaviour import Behaviour, HealthSchedule, Incident
 from probes.simulator.demo.model import LONG, DemoModel
 from probes.simulator.distribution import Constant, LogNormal, Normal, Sometimes
-from probes.simulator.faults.fault import Reply
+from probes.simulator.faults.fault import ReplacedResponse
 
-_LOADING: Final = Reply(503, {"error": {"message": "Loading model", "type": "unavailable_error", "code": 503}})
+_LOADING: Final = ReplacedResponse(
+    503, {"error": {"message": "Loading model", "type": "unavailable_error", "code": 503}}
+)
 
 LOCAL: Final = (
     DemoModel(
@@ -53,7 +55,7 @@ LOCAL: Final = (
             reasoning_style="reasoning_content",
             usage_when_asked=True,
             timings="llamacpp",
-            mood=Mood((Spell(48, 14, 140, fault=_LOADING),)),
+            mood=HealthSchedule((Incident(48, 14, 140, fault=_LOADING),)),
         ),
         interval=8.0,
         group="gpt-oss-20b",

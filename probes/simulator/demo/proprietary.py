@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from probes.simulator.behaviour import Behaviour, Mood, Spell
+from probes.simulator.behaviour import Behaviour, HealthSchedule, Incident
 from probes.simulator.demo.model import LONG, DemoModel
 from probes.simulator.distribution import Constant, LogNormal, Normal
 from probes.simulator.limiter import Allowance
@@ -38,7 +38,7 @@ PROPRIETARY: Final = (
             service_tier="priority",  # what this family calls the fast tier; GPT-6 says "fast"
             limits="openai",
             allowance=Allowance(500, 30_000),
-            mood=Mood((Spell(32, 20, 110, slower=2.5),)),
+            mood=HealthSchedule((Incident(32, 20, 110, slower=2.5),)),
         ),
         interval=5.0,
         body={"service_tier": "fast"},
@@ -71,7 +71,7 @@ PROPRIETARY: Final = (
             served_model="claude-opus-5",
             limits="anthropic_fast",
             allowance=Allowance(50, 30_000),
-            mood=Mood((Spell(18, 16, 60, slower=2.2, speed="standard"),)),
+            mood=HealthSchedule((Incident(18, 16, 60, slower=2.2, speed="standard"),)),
         ),
         interval=6.0,
         body={"speed": "fast"},

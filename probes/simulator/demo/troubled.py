@@ -3,13 +3,13 @@
 from typing import Final
 
 from probes.endpoint import Price
-from probes.simulator.behaviour import Behaviour, Mood, Spell
+from probes.simulator.behaviour import Behaviour, HealthSchedule, Incident
 from probes.simulator.demo.model import LONG, DemoModel
 from probes.simulator.distribution import Constant, LogNormal, Normal
-from probes.simulator.faults.fault import Cut, ErrorEvent, Reply, Unanswered
+from probes.simulator.faults.fault import CutOff, ErrorEvent, ReplacedResponse, Unanswered
 from probes.simulator.limiter import Allowance
 
-_LIMITED: Final = Reply(
+_LIMITED: Final = ReplacedResponse(
     429,
     {
         "error": {
@@ -20,7 +20,9 @@ _LIMITED: Final = Reply(
     {"retry-after": "3"},
 )
 
-_OVERLOADED: Final = Reply(503, {"error": {"message": "The engine is currently overloaded.", "type": "overloaded"}})
+_OVERLOADED: Final = ReplacedResponse(
+    503, {"error": {"message": "The engine is currently overloaded.", "type": "overloaded"}}
+)
 
 TROUBLED: Final = (
     DemoModel(
@@ -35,7 +37,7 @@ TROUBLED: Final = (
             reasoning_tokens=Constant(24),
             reasoning_style="reasoning_content",
             usage="choice",
-            mood=Mood((Spell(24, 18, 95, fault=_LIMITED, share=0.85),)),
+            mood=HealthSchedule((Incident(24, 18, 95, fault=_LIMITED, share=0.85),)),
         ),
         interval=5.0,
     ),
@@ -48,7 +50,7 @@ TROUBLED: Final = (
             tokens_per_s=Normal(900, 120),
             tokens_per_chunk=Constant(24),
             output_tokens=LONG,
-            mood=Mood((Spell(62, 12, 170, fault=_OVERLOADED), Spell(74, 9, 170, fault=Unanswered()))),
+            mood=HealthSchedule((Incident(62, 12, 170, fault=_OVERLOADED), Incident(74, 9, 170, fault=Unanswered()))),
         ),
         price=Price(0.25, 0.75),
     ),
@@ -64,7 +66,7 @@ TROUBLED: Final = (
             usage="finish",
             limits="mistral",
             allowance=Allowance(tokens=500_000),
-            mood=Mood((Spell(0, 1, 1, share=0.03, fault=Cut(after=40)),)),
+            mood=HealthSchedule((Incident(0, 1, 1, share=0.03, fault=CutOff(after=40)),)),
         ),
     ),
     DemoModel(
@@ -101,10 +103,12 @@ TROUBLED: Final = (
             comment_every_ms=80,
             served_by="Fireworks",
             request_id_header="x-generation-id",
-            mood=Mood(
+            mood=HealthSchedule(
                 (
-                    Spell(14, 10, 130, share=0.7, fault=ErrorEvent(30, "openrouter", "Provider returned error", 502)),
-                    Spell(38, 40, 150, slower=3.0),
+                    Incident(
+                        14, 10, 130, share=0.7, fault=ErrorEvent(30, "openrouter", "Provider returned error", 502)
+                    ),
+                    Incident(38, 40, 150, slower=3.0),
                 )
             ),
         ),

@@ -3,12 +3,12 @@
 import time
 from typing import Any
 
-from probes.simulator.answer_plan import Course
+from probes.simulator.answer_plan import AnswerPlan
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.request import Ask
 
 
-def usage(behaviour: Behaviour, course: Course, written: int | None = None) -> dict[str, Any]:
+def usage(behaviour: Behaviour, course: AnswerPlan, written: int | None = None) -> dict[str, Any]:
     """The usage object; ``written`` output tokens so far for a running one, None for the whole answer."""
     output = course.output_tokens if written is None else written
     reasoning = min(output, course.reasoning_tokens)
@@ -25,7 +25,7 @@ def usage(behaviour: Behaviour, course: Course, written: int | None = None) -> d
     return counts | dict(behaviour.usage_extra)
 
 
-def timings(behaviour: Behaviour, ask: Ask, course: Course) -> dict[str, Any]:
+def timings(behaviour: Behaviour, ask: Ask, course: AnswerPlan) -> dict[str, Any]:
     """Server timings that stand beside the usage, as top-level fields of a chunk; empty for other styles."""
     queue_s, prefill_s, decode_s = course.queue_ms / 1000, course.prefill_ms / 1000, course.decode_ms / 1000
     match behaviour.timings:
@@ -47,7 +47,7 @@ def timings(behaviour: Behaviour, ask: Ask, course: Course) -> dict[str, Any]:
             return {}
 
 
-def _times_in_usage(behaviour: Behaviour, course: Course) -> dict[str, Any]:
+def _times_in_usage(behaviour: Behaviour, course: AnswerPlan) -> dict[str, Any]:
     queue_s, prefill_s, decode_s = course.queue_ms / 1000, course.prefill_ms / 1000, course.decode_ms / 1000
     match behaviour.timings:
         case "groq":  # its total leaves the queue out
@@ -68,7 +68,7 @@ def _times_in_usage(behaviour: Behaviour, course: Course) -> dict[str, Any]:
             return {}
 
 
-def llamacpp(course: Course, written: int) -> dict[str, Any]:
+def llamacpp(course: AnswerPlan, written: int) -> dict[str, Any]:
     """llama.cpp's timings after ``written`` tokens; it sends them on every chunk to those who ask."""
     decode_ms = written * 1000 / course.tokens_per_s
     return {

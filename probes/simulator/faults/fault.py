@@ -1,7 +1,7 @@
 """Fault: what can go wrong with an answer, as small values that spoil its script.
 
 Where a fault has ``after``, it strikes when that many output events have been written, and before the end of the
-body at the latest. What can only go wrong on a WebSocket is in `socket_fault`; there a `Reply` in place of an answer
+body at the latest. What can only go wrong on a WebSocket is in `socket_fault`; there a `ReplacedResponse`
 is an ``error`` message.
 """
 
@@ -13,7 +13,19 @@ from itertools import count
 from typing import Any, Literal, Protocol
 
 from probes.simulator.faults.error_shapes import ErrorShape, error_inside
-from probes.simulator.script import SSE, Act, BodyEnd, Close, Event, Head, Last, Raw, Reset, Silence, Tear
+from probes.simulator.script import (
+    SSE,
+    Act,
+    BodyEnd,
+    Close,
+    EndOfResponse,
+    Event,
+    Head,
+    Raw,
+    Reset,
+    Silence,
+    SplitWrites,
+)
 
 
 class Fault(Protocol):
@@ -25,7 +37,7 @@ class Fault(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ReplacedResponse:
     """Another response in place of the answer: an error, a redirect, a page. Dicts and lists go as JSON."""
 
     status: int
@@ -43,17 +55,17 @@ class Reply:
         else:
             kind, data = "application/octet-stream", body
         yield Head(0.0, self.status, {"content-type": kind, **self.headers}, data)
-        yield Last(0.0)
+        yield EndOfResponse(0.0)
 
 
-def redirect(location: str, status: int = 307) -> Reply:
+def redirect(location: str, status: int = 307) -> ReplacedResponse:
     """A redirect, which must not be followed to another origin."""
-    return Reply(status, headers={"location": location})
+    return ReplacedResponse(status, headers={"location": location})
 
 
-def empty_stream() -> Reply:
+def empty_stream() -> ReplacedResponse:
     """A 200 event stream without a byte in it."""
-    return Reply(200, headers=SSE)
+    return ReplacedResponse(200, headers=SSE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +101,7 @@ class Garbage:
 
 
 @dataclass(frozen=True, slots=True)
-class Late:
+class Delayed:
     """Headers and everything after them come ``ms`` later."""
 
     ms: float
@@ -101,7 +113,7 @@ class Late:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class CutOff:
     """The answer breaks off: the connection is closed or reset, or the body ends in good order but for its marker.
 
     A WebSocket is closed without a word (1006), with a ``code`` after a close frame that says it and the ``reason``.
@@ -121,12 +133,12 @@ class Cut:
             case "reset":
                 yield Reset(0.0)
             case "end":
-                yield Last(0.0)
+                yield EndOfResponse(0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Hangup:
-    """A whole answer that promises to keep the connection, which is then closed; ``code``, ``reason`` as in `Cut`."""
+    """A whole answer that promises to keep the connection, then closed; ``code``, ``reason`` as for `CutOff`."""
 
     code: int | None = None
     reason: str = ""
@@ -134,7 +146,7 @@ class Hangup:
     def spoil(self, acts: Iterable[Act]) -> Iterator[Act]:
         """The answer and the end."""
         for act in acts:
-            yield BodyEnd(act.due_ms) if isinstance(act, Last) else act
+            yield BodyEnd(act.due_ms) if isinstance(act, EndOfResponse) else act
         yield Close(0.0, self.code, self.reason)
 
 
@@ -179,7 +191,7 @@ class ErrorEvent:
             yield act
         for data in error_inside(self.shape, self.message, self.code, place):
             yield Event(0.0, data)
-        yield Last(0.0)
+        yield EndOfResponse(0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +269,7 @@ class Gzip:
                 yield replace(act, headers={**act.headers, "content-encoding": "gzip"})
             elif isinstance(act, Event):
                 yield replace(act, data=packer.compress(act.data) + packer.flush(zlib.Z_SYNC_FLUSH))
-            elif isinstance(act, Last):
+            elif isinstance(act, EndOfResponse):
                 yield Event(act.due_ms, packer.flush())
                 yield act
             else:
@@ -272,7 +284,7 @@ class Pieces:
 
     def spoil(self, acts: Iterable[Act]) -> Iterator[Act]:
         """The same acts, torn."""
-        yield Tear(0.0, self.sizes)
+        yield SplitWrites(0.0, self.sizes)
         yield from acts
 
 
@@ -292,7 +304,7 @@ def _before(acts: Iterable[Act], outputs: int, held: list[Act] | None = None) ->
     """The acts until ``outputs`` output events have gone by; the act it stopped at is put in ``held``."""
     for act in acts:
         is_output = isinstance(act, Event) and act.kind is not None
-        if isinstance(act, Last) or (is_output and outputs == 0):
+        if isinstance(act, EndOfResponse) or (is_output and outputs == 0):
             if held is not None:
                 held.append(act)
             return

@@ -3,12 +3,12 @@
 from typing import Final, Literal
 
 from probes.simulator.faults.error_shapes import anthropic_error, gemini_error, gemini_exhausted
-from probes.simulator.faults.fault import ErrorEvent, Reply
+from probes.simulator.faults.fault import ErrorEvent, ReplacedResponse
 from probes.simulator.script import SSE
 
-ANTHROPIC_OVERLOADED: Final = Reply(529, anthropic_error("overloaded_error", "Overloaded"))
+ANTHROPIC_OVERLOADED: Final = ReplacedResponse(529, anthropic_error("overloaded_error", "Overloaded"))
 
-ANTHROPIC_NO_CREDIT: Final = Reply(
+ANTHROPIC_NO_CREDIT: Final = ReplacedResponse(
     400,
     anthropic_error(
         "invalid_request_error",
@@ -18,7 +18,7 @@ ANTHROPIC_NO_CREDIT: Final = Reply(
 )
 """Not a 429, and its type says nothing: the sentence alone tells."""
 
-ANTHROPIC_FAST_CLOSED: Final = Reply(
+ANTHROPIC_FAST_CLOSED: Final = ReplacedResponse(
     429,
     anthropic_error("rate_limit_error", "This request would exceed your organization's rate limit for fast mode."),
     {"anthropic-fast-input-tokens-limit": "0", "anthropic-fast-output-tokens-limit": "0", "retry-after": "60"},
@@ -30,18 +30,22 @@ RESPONSES_NO_CREDIT: Final = ErrorEvent(
 )
 """Inside a 200, as recorded."""
 
-GEMINI_UNAVAILABLE: Final = Reply(503, gemini_error("UNAVAILABLE", "The model is overloaded. Please try again later."))
+GEMINI_UNAVAILABLE: Final = ReplacedResponse(
+    503, gemini_error("UNAVAILABLE", "The model is overloaded. Please try again later.")
+)
 
-GEMINI_BLOCKED: Final = Reply(
+GEMINI_BLOCKED: Final = ReplacedResponse(
     200,
     b'data: {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"},"usageMetadata": {"promptTokenCount": 9}}\r\n\r\n',
     SSE,
 )
 """A prompt that was not let through: a good stream of one response without candidates."""
 
-OLLAMA_BUSY: Final = Reply(503, {"error": "server busy, please try again.  maximum pending requests exceeded"})
+OLLAMA_BUSY: Final = ReplacedResponse(
+    503, {"error": "server busy, please try again.  maximum pending requests exceeded"}
+)
 
 
-def gemini_used_up(per: Literal["minute", "day"], retry_s: int = 38) -> Reply:
+def gemini_used_up(per: Literal["minute", "day"], retry_s: int = 38) -> ReplacedResponse:
     """Gemini's 429 for a quota of requests that is used up."""
-    return Reply(429, gemini_exhausted(per, "requests", retry_s))
+    return ReplacedResponse(429, gemini_exhausted(per, "requests", retry_s))

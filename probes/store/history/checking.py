@@ -36,7 +36,7 @@ FROM rollup LEFT JOIN sketch USING (tier, endpoint_id, connection, start)
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class StoreFault:
     """Something that is wrong with a store, and what to do about it."""
 
     what: str
@@ -44,25 +44,25 @@ class Trouble:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckReport:
     """What was looked at, and all that is wrong; ``notes`` say what could not be looked at."""
 
     samples: int
     rollups: int
-    troubles: tuple[Trouble, ...]
+    troubles: tuple[StoreFault, ...]
     notes: tuple[str, ...]
 
 
-def check(url: str, on_progress: Progress = lambda _what, _done, _total: None) -> Checked:
+def check(url: str, on_progress: Progress = lambda _what, _done, _total: None) -> CheckReport:
     """Look at all of a store as of one moment; others may write to it. Raises StoreProblem where it cannot be read."""
     with Snapshot(url) as store:
         troubles = list(_of_file(store, on_progress)) if store.of_sqlite else []
         if troubles:
-            return Checked(0, 0, tuple(troubles), ("nothing else was looked at",))
+            return CheckReport(0, 0, tuple(troubles), ("nothing else was looked at",))
         samples: int = store.one("SELECT count(*) FROM sample")[0]
         if not store.is_current:
             note = "an older inftop wrote it: its rollups can be looked at when a recorder has brought it up to date"
-            return Checked(samples, 0, (), (note,))
+            return CheckReport(samples, 0, (), (note,))
         rollups: int = store.one("SELECT count(*) FROM rollup")[0]
         troubles += _of_references(store)
         notes = []
@@ -71,10 +71,10 @@ def check(url: str, on_progress: Progress = lambda _what, _done, _total: None) -
         else:
             troubles += _of_sums(store)
         troubles += _of_rollups(store, rollups, on_progress)
-        return Checked(samples, rollups, tuple(troubles), tuple(notes))
+        return CheckReport(samples, rollups, tuple(troubles), tuple(notes))
 
 
-def _of_file(store: Snapshot, on_progress: Progress) -> Iterator[Trouble]:
+def _of_file(store: Snapshot, on_progress: Progress) -> Iterator[StoreFault]:
     """What SQLite finds in the pages of its file."""
 
     def step() -> bool:
@@ -85,21 +85,21 @@ def _of_file(store: Snapshot, on_progress: Progress) -> Iterator[Trouble]:
     try:
         for (words,) in store.rows(f"PRAGMA integrity_check({SOME})"):
             if words != "ok":
-                yield Trouble(f"the file: {words}", RESCUE)
+                yield StoreFault(f"the file: {words}", RESCUE)
     except StoreProblem as problem:
-        yield Trouble(f"the file: {problem.detail}", RESCUE)
+        yield StoreFault(f"the file: {problem.detail}", RESCUE)
     finally:
         store.on_steps(None, 0)
 
 
-def _of_references(store: Snapshot) -> Iterator[Trouble]:
+def _of_references(store: Snapshot) -> Iterator[StoreFault]:
     for table in ("sample", "rollup", "sketch", "answer"):
         (count,) = store.one(_LOST.format(table=table))
         if count:
-            yield Trouble(f"{count:,} rows of {table} are of an endpoint that is not there", RESCUE)
+            yield StoreFault(f"{count:,} rows of {table} are of an endpoint that is not there", RESCUE)
 
 
-def _of_sums(store: Snapshot) -> Iterator[Trouble]:
+def _of_sums(store: Snapshot) -> Iterator[StoreFault]:
     """Rollups that do not count what the tier below does, as far back as both are there; minutes against samples."""
     until: dict[Held, int] = dict.fromkeys(HELD, 0)
     until.update(store.rows("SELECT what, until FROM pruned"))
@@ -112,13 +112,13 @@ def _of_sums(store: Snapshot) -> Iterator[Trouble]:
         yield from _differing(tier, f"those by {finer}", coarse, fine)
 
 
-def _differing(tier: Tier, others: str, one: Mapping[int, object], other: Mapping[int, object]) -> Iterator[Trouble]:
+def _differing(tier: Tier, others: str, one: Mapping[int, object], other: Mapping[int, object]) -> Iterator[StoreFault]:
     wrong = sum(one.get(endpoint) != other.get(endpoint) for endpoint in one.keys() | other.keys())
     if wrong:
-        yield Trouble(f"rollups by {tier} do not count what {others} do, of {wrong:,} endpoints", REBUILD)
+        yield StoreFault(f"rollups by {tier} do not count what {others} do, of {wrong:,} endpoints", REBUILD)
 
 
-def _of_rollups(store: Snapshot, total: int, on_progress: Progress) -> Iterator[Trouble]:
+def _of_rollups(store: Snapshot, total: int, on_progress: Progress) -> Iterator[StoreFault]:
     """Rollups that cannot be read, or whose parts do not agree."""
     wrong = dict.fromkeys(TIERS, 0)
     for number, row in enumerate(store.rows(_PAIRS)):
@@ -128,7 +128,7 @@ def _of_rollups(store: Snapshot, total: int, on_progress: Progress) -> Iterator[
     on_progress("rollups", total, total)
     for tier, count in wrong.items():
         if count:
-            yield Trouble(f"{count:,} rollups by {tier} are damaged", REBUILD)
+            yield StoreFault(f"{count:,} rollups by {tier} are damaged", REBUILD)
 
 
 def _agrees(row: Row) -> bool:

@@ -15,7 +15,7 @@ SELECT (SELECT count(*) FROM sample), (SELECT min(started_at) FROM sample), (SEL
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ContentPart:
     """One kind of what a store holds: how many rows, and from when to when; milliseconds since the epoch."""
 
     name: str
@@ -25,7 +25,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class StoreContents:
     """What a store holds. ``whole_since`` is from when on no sample was pruned, None where none ever was.
 
     ``bytes_free`` of ``bytes`` are empty pages that SQLite will fill again, None of PostgreSQL; ``tables`` are the
@@ -36,7 +36,7 @@ class Contents:
     name: str | None
     endpoints: int
     vantages: tuple[str, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[ContentPart, ...]
     races: int
     whole_since: int | None
     bytes: int
@@ -44,21 +44,21 @@ class Contents:
     tables: dict[str, int]
 
 
-def contents(url: str) -> Contents:
+def contents(url: str) -> StoreContents:
     """What the store at ``url`` holds, of this version or an older one. Raises StoreProblem."""
     with Snapshot(url) as store:
         current = store.is_current
-        samples = Part("samples", *store.one(_SAMPLES))
+        samples = ContentPart("samples", *store.one(_SAMPLES))
         sql = "SELECT tier, count(*), min(start), max(start) FROM rollup GROUP BY tier"
-        tiers = {row[0]: Part(*row) for row in store.rows(sql)} if current else {}
+        tiers = {row[0]: ContentPart(*row) for row in store.rows(sql)} if current else {}
         pruned = list(store.rows("SELECT until FROM pruned WHERE what = 'raw'")) if current else []
         total, free = room(store)
-        return Contents(
+        return StoreContents(
             version=store.revision or "",
             name=store.one("SELECT name FROM identity")[0] if current else None,
             endpoints=store.one("SELECT count(*) FROM endpoint")[0],
             vantages=tuple(row[0] for row in store.rows("SELECT DISTINCT vantage FROM endpoint ORDER BY 1")),
-            parts=(samples, *(tiers.get(tier, Part(tier, 0, None, None)) for tier in TIERS)),
+            parts=(samples, *(tiers.get(tier, ContentPart(tier, 0, None, None)) for tier in TIERS)),
             races=store.one("SELECT count(*) FROM race")[0] if current else 0,
             whole_since=pruned[0][0] if pruned else None,
             bytes=total,

@@ -14,7 +14,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Engine
 
 from probes.sample import Sample
-from probes.stats.rollup import TIERS, Rollup, Spot, Tier, bucket_of, rolled
+from probes.stats.rollup import TIERS, Rollup, RollupKey, Tier, bucket_of, rolled
 from probes.store.arrivals import BATCH, COPY, MERGE, arrived, note, own_name, sources
 from probes.store.history.checksum import canonical
 from probes.store.history.duplicates import has_race, held, key_of
@@ -29,7 +29,7 @@ from probes.store.tables import CERTIFICATE, HEAT, LANE, RACE
 from probes.store.translate import translated
 from probes.store.write import rollup_rows as rollups
 from probes.store.write.database import PATIENT, open_store
-from probes.store.write.pruning import Mark, marks, remember
+from probes.store.write.pruning import PruneProgress, marks, remember
 from probes.store.write.sink import id_of
 
 Progress = Callable[[int, int], None]
@@ -104,7 +104,7 @@ class _Added:
     whole: Mapping[Tier, int]
     came: Mapping[Tier, Sequence[Any] | None]
 
-    def __contains__(self, spot: Spot) -> bool:
+    def __contains__(self, spot: RollupKey) -> bool:
         came = self.came[spot.tier]
         return spot.start >= self.whole[spot.tier] or (came is not None and spot[1:] <= tuple(came))
 
@@ -119,7 +119,7 @@ class _Merge:
         self._until.update(store.rows("SELECT what, until FROM pruned"))
         self._on_progress = on_progress
         self._done = self._total = 0
-        self._days: set[Spot] = set()  # those that this run has added to
+        self._days: set[RollupKey] = set()  # those that this run has added to
 
     def run(self) -> Merged:
         with self._engine.begin() as connection:
@@ -200,7 +200,7 @@ class _Merge:
         goes on where it was.
         """
         for endpoint_id, one in fresh:
-            day = Spot("day", endpoint_id, one.connection or "none", bucket_of("day", one.started_at))
+            day = RollupKey("day", endpoint_id, one.connection or "none", bucket_of("day", one.started_at))
             if one.started_at < gone and day not in self._days:
                 last = run(connection, _LAST_OF_DAY, day[1:]).scalar()
                 if last is not None and last >= one.started_at:
@@ -270,7 +270,7 @@ class _Merge:
 
     def _take_over_marks(self, connection: Connection) -> None:
         for what in HELD:
-            remember(connection, what, Mark(0, self._until[what]))
+            remember(connection, what, PruneProgress(0, self._until[what]))
 
     def _step(self, rows: int) -> None:
         self._done += rows
@@ -297,7 +297,7 @@ def _fresh(connection: Connection, pairs: Sequence[tuple[int, Sample]]) -> list[
     return list({key: one for one in pairs if (key := key_of(*one)) not in known}.values())
 
 
-def _renamed(ids: Mapping[int, int], some: Iterable[tuple[Spot, Rollup]]) -> dict[Spot, Rollup]:
+def _renamed(ids: Mapping[int, int], some: Iterable[tuple[RollupKey, Rollup]]) -> dict[RollupKey, Rollup]:
     """The source's rollups by the target's ids."""
     return {spot._replace(endpoint_id=ids[spot.endpoint_id]): one for spot, one in some}
 

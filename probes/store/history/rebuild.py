@@ -14,7 +14,7 @@ from typing import Final
 
 from sqlalchemy import Connection, Engine
 
-from probes.stats.rollup import TIERS, Rollup, Spot, Tier, after, bucket_of, rolled
+from probes.stats.rollup import TIERS, Rollup, RollupKey, Tier, after, bucket_of, rolled
 from probes.store.read.reader import JOINED
 from probes.store.read.snapshot import Snapshot
 from probes.store.retention import FINER, whole_since
@@ -156,17 +156,17 @@ def _again(connection: Connection, one: _Stretch, since: Mapping[Tier, int]) -> 
     return made
 
 
-def _summed(connection: Connection, one: _Stretch, stop: int) -> dict[Spot, Rollup]:
+def _summed(connection: Connection, one: _Stretch, stop: int) -> dict[RollupKey, Rollup]:
     """A bucket's rollups, by kind of connection, as the sums of those of the tier below."""
-    found: dict[Spot, Rollup] = {}
+    found: dict[RollupKey, Rollup] = {}
     finer = {"tier": FINER[one.tier], "endpoint_id": one.endpoint_id, "start": one.start, "stop": stop}
     for spot, rollup in map(rollups.rollup_of, run(connection, _ROLLUPS, finer)):
-        here = Spot(one.tier, one.endpoint_id, spot.connection, one.start)
+        here = RollupKey(one.tier, one.endpoint_id, spot.connection, one.start)
         found[here] = found[here] + rollup if here in found else rollup
     return found
 
 
-def _replace(connection: Connection, one: _Stretch, tier: Tier, first: int, found: Mapping[Spot, Rollup]) -> int:
+def _replace(connection: Connection, one: _Stretch, tier: Tier, first: int, found: Mapping[RollupKey, Rollup]) -> int:
     """Put rollups in the place of all those of a tier from ``first`` to the end of the stretch; how many they are."""
     span = {"tier": tier, "endpoint_id": one.endpoint_id, "start": first, "stop": after(one.tier, one.start)}
     for table in ("rollup", "sketch"):

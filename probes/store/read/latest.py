@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from probes.endpoint import Lane
 from probes.outcome import Outcome
 from probes.sample import Sample
-from probes.stats.time_range import Span
+from probes.stats.time_range import TimeRange
 from probes.store.read.reader import JOINED, NOT_OK, StoreReader
 from probes.store.row import outcome_of, sample_of
 
@@ -25,14 +25,14 @@ _UNLESS_BUFFERED: Final = ", ".join(
 """TTFT and tokens/s, NULL of a buffered sample: they say nothing of the model then (`measured.HELD_BACK`)."""
 
 
-class Asked(NamedTuple):
+class LatestQuestion(NamedTuple):
     """Where the newest of an endpoint's row is looked for, and the lane it is to tell of."""
 
-    span: Span
+    span: TimeRange
     lane: Lane
 
 
-class Values(NamedTuple):
+class LatestValues(NamedTuple):
     """When a sample began, how it ended, and what it measured."""
 
     started_at: int
@@ -41,7 +41,7 @@ class Values(NamedTuple):
     tokens_per_s: float | None
 
 
-def newest_values(reader: StoreReader, asked: Mapping[int, Asked]) -> dict[int, Values]:
+def newest_values(reader: StoreReader, asked: Mapping[int, LatestQuestion]) -> dict[int, LatestValues]:
     """Of each endpoint's row the newest sample of the error rate that tells of its lane.
 
     That is a failed one, or a trusted `ok` one made on that lane.
@@ -49,12 +49,12 @@ def newest_values(reader: StoreReader, asked: Mapping[int, Asked]) -> dict[int, 
     return _newest(reader, asked, _TOLD)
 
 
-def newest_failures(reader: StoreReader, asked: Mapping[int, Asked]) -> dict[int, Values]:
+def newest_failures(reader: StoreReader, asked: Mapping[int, LatestQuestion]) -> dict[int, LatestValues]:
     """Of each endpoint's row the newest sample that was sent and did not end ok, rate-limit hits included."""
     return _newest(reader, asked, NOT_OK)
 
 
-def _newest(reader: StoreReader, asked: Mapping[int, Asked], condition: str) -> dict[int, Values]:
+def _newest(reader: StoreReader, asked: Mapping[int, LatestQuestion], condition: str) -> dict[int, LatestValues]:
     if not asked:
         return {}
     newest = (
@@ -67,11 +67,11 @@ def _newest(reader: StoreReader, asked: Mapping[int, Asked], condition: str) -> 
         f"FROM (SELECT ({newest}) AS id FROM asked) AS newest CROSS JOIN sample WHERE sample.id = newest.id"
     )
     rows = reader.few(sql, [value for number, one in asked.items() for value in (number, *one.span, one.lane)])
-    return {row[0]: Values(row[1], outcome_of(row[2]), *row[3:]) for row in rows}
+    return {row[0]: LatestValues(row[1], outcome_of(row[2]), *row[3:]) for row in rows}
 
 
 def newest_samples(
-    reader: StoreReader, endpoint_id: int, span: Span, limit: int, *, failed: bool = False
+    reader: StoreReader, endpoint_id: int, span: TimeRange, limit: int, *, failed: bool = False
 ) -> list[Sample]:
     """The newest samples of an endpoint's row that were sent, or of them those that did not end ok; newest first."""
     sql = (

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from probes.sample import Sample
-from probes.stats.time_range import Span
+from probes.stats.time_range import TimeRange
 from probes.store.read.reader import JOINED, JOINED_FROM, NOT_OK, StoreReader
 from probes.store.row import sample_of
 
@@ -32,7 +32,7 @@ class Stored(NamedTuple):
 def newest(
     reader: StoreReader,
     endpoint_ids: Collection[int],
-    span: Span,
+    span: TimeRange,
     after: Stored | None = None,
     *,
     failures: bool = False,

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, NamedTuple, Self
 
-from probes.budget.charge import Bill
+from probes.budget.charge import CostFacts
 from probes.outcome import Outcome
 from probes.sample import COLUMNS, Sample
 from probes.store.location import is_postgres
@@ -16,7 +16,7 @@ from probes.store.read.source import placeholders, source_of
 from probes.store.row import ENDPOINT_COLUMNS, EndpointKey, outcome_of, sample_of
 
 
-class Point(NamedTuple):
+class PanelPoint(NamedTuple):
     """What the live panels draw of a sample; units and meanings as in `probes.sample.Sample`."""
 
     endpoint: str
@@ -44,7 +44,7 @@ class Point(NamedTuple):
     upgrade_ms: float | None
 
 
-class Served(NamedTuple):
+class ServedRow(NamedTuple):
     """Who served a sample, as the response said; None is not known. Meanings as in `probes.sample.Sample`."""
 
     endpoint: str
@@ -55,12 +55,12 @@ class Served(NamedTuple):
     fingerprint: str | None
 
 
-class Bills(NamedTuple):
+class CostGroup(NamedTuple):
     """How many samples of an endpoint tell the same of their cost, but for the sum, of which this is the mean."""
 
     endpoint: str
     samples: int
-    each: Bill
+    each: CostFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ JOINED_FROM: Final = "sample LEFT JOIN endpoint ON endpoint.id = sample.endpoint
 """LEFT fixes the order of the join for SQLite: samples lead, in the order of their index; none lacks its endpoint."""
 
 _NAME: Final = ENDPOINT_COLUMNS.index("endpoint")
-_POINT: Final = ", ".join(f"sample.{name}" for name in Point._fields[1:])
+_POINT: Final = ", ".join(f"sample.{name}" for name in PanelPoint._fields[1:])
 
 
 def within(since_ms: int | None, until_ms: int | None, endpoints: Collection[str] = ()) -> tuple[str, list[Any]]:
@@ -148,7 +148,7 @@ class StoreReader:
         """Whether the store has that table: one of an older version may not."""
         return self._source.has(table)
 
-    def points(self, since_ms: int, until_ms: int | None = None) -> Iterator[Point]:
+    def points(self, since_ms: int, until_ms: int | None = None) -> Iterator[PanelPoint]:
         """The samples that started from ``since_ms`` until before ``until_ms``, oldest first, as points."""
         where, parameters = within(since_ms, until_ms)
         sql = f"SELECT sample.endpoint_id, {_POINT} FROM sample WHERE {where} ORDER BY sample.started_at"
@@ -159,7 +159,7 @@ class StoreReader:
                 names = {key: endpoint[_NAME] for key, endpoint in self.endpoints().items()}
             for endpoint_id, started_at, word, *rest in rows:
                 outcome = outcomes.get(word) or outcomes.setdefault(word, outcome_of(word))
-                yield Point(names[endpoint_id], started_at, outcome, *rest)
+                yield PanelPoint(names[endpoint_id], started_at, outcome, *rest)
 
     def samples(
         self, since_ms: int | None = None, until_ms: int | None = None, endpoints: Collection[str] = ()
@@ -193,7 +193,7 @@ class StoreReader:
         sql = f"SELECT {JOINED} FROM {self._source.newest(ids)} ORDER BY sample.started_at"
         return [sample_of(row) for row in self.few(sql, [limit])]
 
-    def served(self, since_ms: int) -> Iterator[Served]:
+    def served(self, since_ms: int) -> Iterator[ServedRow]:
         """Who served the samples that started from ``since_ms`` on, oldest first; where none says, it is left out."""
         words = "served_model, served_tier, served_by, served_fingerprint"
         where = f"started_at >= ? AND coalesce({words}) IS NOT NULL"
@@ -202,7 +202,7 @@ class StoreReader:
         for rows in self.rows(sql, [since_ms]):
             names = names or {key: endpoint[_NAME] for key, endpoint in self.endpoints().items()}  # as in `points`
             for endpoint_id, *rest in rows:
-                yield Served(names[endpoint_id], *rest)
+                yield ServedRow(names[endpoint_id], *rest)
 
     def last_failures(self, limit: int) -> list[Sample]:
         """As `last`, of those samples that were sent and did not end ok, rate-limit hits included."""
@@ -231,16 +231,18 @@ class StoreReader:
         sql = "SELECT name, text FROM answer JOIN endpoint ON endpoint.id = endpoint_id ORDER BY sample_id"
         return dict(self.few(sql))
 
-    def bills(self, since_ms: int, vantage: str) -> list[Bills]:
+    def bills(self, since_ms: int, vantage: str) -> list[CostGroup]:
         """What the samples that started from ``since_ms`` on in a place tell of their cost."""
-        facts = ", ".join(Bill._fields[:-1])
+        facts = ", ".join(CostFacts._fields[:-1])
         own = "started_at >= ? AND endpoint_id IN (SELECT id FROM endpoint WHERE vantage = ?)"
         same = f"GROUP BY endpoint_id, {facts}, cost_usd IS NULL"
         sql = f"SELECT endpoint_id, count(*), {facts}, avg(cost_usd) FROM sample WHERE {own} {same}"
         found = self.few(sql, [since_ms, vantage])
         names = {key: endpoint[_NAME] for key, endpoint in self.endpoints().items()} if found else {}
         return [
-            Bills(names[key], samples, Bill(outcome_of(word), status, None if again is None else bool(again), *rest))
+            CostGroup(
+                names[key], samples, CostFacts(outcome_of(word), status, None if again is None else bool(again), *rest)
+            )
             for key, samples, word, status, again, *rest in found
         ]
 

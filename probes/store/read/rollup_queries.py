@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from probes.stats.rollup import LENGTH_MS, METRICS, TIERS, Tier
 from probes.stats.sketch import Sketch, merged
-from probes.stats.time_range import Piece
+from probes.stats.time_range import BucketRange
 from probes.store.read.reader import StoreReader
 from probes.store.read.source import placeholders
 
@@ -27,7 +27,7 @@ LaneKey = tuple[int, str]
 """The id of an endpoint's row, and the kind of connection: what a rollup is of."""
 
 
-class Sums(NamedTuple):
+class RollupSums(NamedTuple):
     """Counts and extremes of some rollups added up; meanings as in `probes.stats.rollup.Rollup`, None: not known."""
 
     samples: int
@@ -66,7 +66,7 @@ class Slice(NamedTuple):
     endpoint_id: int
     connection: str
     place: int
-    sums: Sums
+    sums: RollupSums
 
 
 class Bar(NamedTuple):
@@ -113,7 +113,7 @@ def _max(one: Any, other: Any) -> Any:
 
 
 _WAYS: Final[dict[str, Callable[[Any, Any], Any]]] = {"sum": _sum, "min": _min, "max": _max}
-_ADDING: Final = tuple(_WAYS[_way(name)] for name in Sums._fields)
+_ADDING: Final = tuple(_WAYS[_way(name)] for name in RollupSums._fields)
 _WIDE: Final = ("input_tokens", "output_tokens")
 
 
@@ -123,7 +123,7 @@ def _added_up(name: str) -> str:
     return f"CAST({sql} AS BIGINT)" if name in _WIDE else sql
 
 
-_SUMS: Final = ", ".join(map(_added_up, Sums._fields))
+_SUMS: Final = ", ".join(map(_added_up, RollupSums._fields))
 
 
 def oldest(reader: StoreReader, endpoint_ids: Collection[int]) -> dict[Tier, int | None]:
@@ -142,7 +142,7 @@ def oldest(reader: StoreReader, endpoint_ids: Collection[int]) -> dict[Tier, int
 
 
 def slices(
-    reader: StoreReader, endpoint_ids: Collection[int], piece: Piece, start: int, length: int
+    reader: StoreReader, endpoint_ids: Collection[int], piece: BucketRange, start: int, length: int
 ) -> Iterator[Slice]:
     """The buckets of a piece added up in slices of ``length`` ms from ``start`` on; slices without a bucket are absent.
 
@@ -154,10 +154,12 @@ def slices(
     )
     for rows in reader.rows(sql, [start, length, *parameters]):
         for endpoint_id, connection, place, *sums in rows:
-            yield Slice(endpoint_id, connection, place, Sums(*sums))
+            yield Slice(endpoint_id, connection, place, RollupSums(*sums))
 
 
-def bars(reader: StoreReader, endpoint_ids: Collection[int], piece: Piece, start: int, length: int) -> Iterator[Bar]:
+def bars(
+    reader: StoreReader, endpoint_ids: Collection[int], piece: BucketRange, start: int, length: int
+) -> Iterator[Bar]:
     """The same slices with less in each, in less than half the time; of a slice there may be several, to be added."""
     where, parameters = _within(piece, endpoint_ids)
     place, sent = "endpoint_id, connection, (start - ?) / ? AS place", "ok + failed + rate_limited"
@@ -171,21 +173,23 @@ def bars(reader: StoreReader, endpoint_ids: Collection[int], piece: Piece, start
         yield from map(Bar._make, rows)
 
 
-def totals(reader: StoreReader, endpoint_ids: Collection[int], pieces: Sequence[Piece]) -> dict[LaneKey, Sums]:
+def totals(
+    reader: StoreReader, endpoint_ids: Collection[int], pieces: Sequence[BucketRange]
+) -> dict[LaneKey, RollupSums]:
     """Every lane's counts and extremes over the pieces together."""
-    found: dict[LaneKey, Sums] = {}
+    found: dict[LaneKey, RollupSums] = {}
     for piece in pieces:
         where, parameters = _within(piece, endpoint_ids)
         sql = f"SELECT endpoint_id, connection, {_SUMS} FROM rollup WHERE {where} GROUP BY 1, 2"
         for rows in reader.rows(sql, parameters):
             for endpoint_id, connection, *values in rows:
-                lane, sums = (endpoint_id, connection), Sums(*values)
+                lane, sums = (endpoint_id, connection), RollupSums(*values)
                 found[lane] = added(found[lane], sums) if lane in found else sums
     return found
 
 
 def sketches(
-    reader: StoreReader, endpoint_ids: Collection[int], pieces: Sequence[Piece], metrics: Sequence[str] = METRICS
+    reader: StoreReader, endpoint_ids: Collection[int], pieces: Sequence[BucketRange], metrics: Sequence[str] = METRICS
 ) -> dict[LaneKey, dict[str, Sketch]]:
     """Every lane's sketches of some of `METRICS` over the pieces together."""
     held: dict[LaneKey, list[Sequence[bytes | None]]] = defaultdict(list)
@@ -198,7 +202,7 @@ def sketches(
 def sketched_slices(
     reader: StoreReader,
     endpoint_ids: Collection[int],
-    piece: Piece,
+    piece: BucketRange,
     start: int,
     length: int,
     metrics: Sequence[str] = METRICS,
@@ -213,7 +217,7 @@ def sketched_slices(
 
 
 def grouped(
-    reader: StoreReader, endpoint_ids: Collection[int], piece: Piece, metric: str, group: Callable[[int], T]
+    reader: StoreReader, endpoint_ids: Collection[int], piece: BucketRange, metric: str, group: Callable[[int], T]
 ) -> dict[str, dict[T, Sketch]]:
     """The sketches of a piece by kind of connection, merged by what ``group`` makes of a bucket's beginning."""
     held: dict[str, dict[T, list[bytes | None]]] = defaultdict(lambda: defaultdict(list))
@@ -222,7 +226,7 @@ def grouped(
     return {connection: {key: merged(some) for key, some in groups.items()} for connection, groups in held.items()}
 
 
-def finished(reader: StoreReader, endpoint_ids: Collection[int], piece: Piece) -> Iterator[tuple[int, int, int]]:
+def finished(reader: StoreReader, endpoint_ids: Collection[int], piece: BucketRange) -> Iterator[tuple[int, int, int]]:
     """Every bucket of a piece: its beginning, its failed samples, and those of the error rate."""
     where, parameters = _within(piece, endpoint_ids)
     for rows in reader.rows(f"SELECT start, failed, ok + failed FROM rollup WHERE {where}", parameters):
@@ -230,7 +234,7 @@ def finished(reader: StoreReader, endpoint_ids: Collection[int], piece: Piece) -
 
 
 def outcomes(
-    reader: StoreReader, endpoint_ids: Collection[int], piece: Piece, start: int, length: int
+    reader: StoreReader, endpoint_ids: Collection[int], piece: BucketRange, start: int, length: int
 ) -> dict[int, dict[str, int]]:
     """How the samples of a piece ended, all lanes together: counts by outcome, by the slice's place.
 
@@ -246,12 +250,12 @@ def outcomes(
     return {place: dict(counts) for place, counts in found.items()}
 
 
-def added(one: Sums, other: Sums) -> Sums:
+def added(one: RollupSums, other: RollupSums) -> RollupSums:
     """Both together."""
-    return Sums(*(add(a, b) for add, a, b in zip(_ADDING, one, other, strict=True)))
+    return RollupSums(*(add(a, b) for add, a, b in zip(_ADDING, one, other, strict=True)))
 
 
-def _within(piece: Piece, endpoint_ids: Collection[int]) -> tuple[str, list[Any]]:
+def _within(piece: BucketRange, endpoint_ids: Collection[int]) -> tuple[str, list[Any]]:
     """The condition, and its parameters, of the rows of a piece."""
     ids, kinds = placeholders(len(endpoint_ids)), placeholders(len(CONNECTIONS))
     where = f"tier = ? AND endpoint_id IN ({ids}) AND connection IN ({kinds}) AND start >= ? AND start < ?"
@@ -259,7 +263,7 @@ def _within(piece: Piece, endpoint_ids: Collection[int]) -> tuple[str, list[Any]
 
 
 def _encoded(
-    reader: StoreReader, endpoint_ids: Collection[int], piece: Piece, metrics: Sequence[str]
+    reader: StoreReader, endpoint_ids: Collection[int], piece: BucketRange, metrics: Sequence[str]
 ) -> Iterator[tuple[Any, ...]]:
     where, parameters = _within(piece, endpoint_ids)
     sql = f"SELECT endpoint_id, connection, start, {', '.join(metrics)} FROM sketch WHERE {where}"

@@ -14,7 +14,7 @@ def placeholders(count: int) -> str:
     return ", ".join("?" * count) or "NULL"
 
 
-class Source(Protocol):
+class RowSource(Protocol):
     """A read-only connection, opened when first asked. SQL has a ``?`` for each parameter, and no other.
 
     Used from any thread, but from one at a time. Raises StoreProblem where the store is there but cannot be read.
@@ -44,7 +44,7 @@ class Source(Protocol):
         ...
 
 
-def source_of(url: str) -> Source:
+def source_of(url: str) -> RowSource:
     """The source for a store's URL. Raises ValueError for one that names no store."""
     if is_postgres(url):
         from probes.store.read.postgres import PostgresSource  # its driver is an extra, and takes its time to import

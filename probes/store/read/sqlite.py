@@ -28,7 +28,7 @@ class SqliteSource:
         self._file: tuple[int, int] | None = None
 
     def rows(self, sql: str, parameters: Sequence[Any]) -> Iterator[list[tuple[Any, ...]]]:
-        """As `probes.store.read.source.Source` says."""
+        """As `probes.store.read.source.RowSource` says."""
         with _problems():
             connection = self._open()
             if connection is None:
@@ -42,19 +42,19 @@ class SqliteSource:
                     cursor.close()
 
     def few(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """As `probes.store.read.source.Source` says."""
+        """As `probes.store.read.source.RowSource` says."""
         return [row for rows in self.rows(sql, parameters) for row in rows]
 
     def has(self, table: str) -> bool:
-        """As `probes.store.read.source.Source` says."""
+        """As `probes.store.read.source.RowSource` says."""
         return bool(self.few("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", [table]))
 
     def newest(self, ids: str) -> str:
-        """As `probes.store.read.source.Source` says."""
+        """As `probes.store.read.source.RowSource` says."""
         return f"endpoint CROSS JOIN sample ON sample.id IN ({ids})"  # CROSS: the endpoints lead
 
     def close(self) -> None:
-        """As `probes.store.read.source.Source` says."""
+        """As `probes.store.read.source.RowSource` says."""
         if self._connection is not None:
             self._connection.close()
         self._connection = None

@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 
 from probes.store.location import make_private_file, make_private_folder
 from probes.store.problem import StoreProblem, of_os
-from probes.store.write.sink import Entry, Mark
+from probes.store.write.sink import BatchId, PendingSample
 from probes.text import line
 
 BATCH: Final = 2_000
@@ -34,10 +34,10 @@ class Batch:
     ``since`` is when it began, in seconds of the monotonic clock; nothing is added to one that is ``sealed``.
     """
 
-    mark: Mark
+    mark: BatchId
     path: Path
     since: float = field(default_factory=time.monotonic)
-    in_memory: list[Entry] = field(default_factory=list)
+    in_memory: list[PendingSample] = field(default_factory=list)
     on_disk: int = 0
     has_file: bool = False
     sealed: bool = False
@@ -68,7 +68,7 @@ class Journal:
         """A batch that is not on disk yet; it comes after all that were made before."""
         self._number += 1
         name = f"{self._since:013d}-{self._run}-{self._number:09d}.jsonl"  # sorted by process, then by number
-        return Batch(Mark(self._run, self._number), self.folder / name)
+        return Batch(BatchId(self._run, self._number), self.folder / name)
 
     def found(self) -> list[Batch]:
         """The batches that earlier processes left, oldest first; they are this process's from now on."""
@@ -83,7 +83,7 @@ class Journal:
                 batch.on_disk = lines_in(batch.path)
             return batches
 
-    def append(self, batch: Batch, entries: Sequence[Entry]) -> None:
+    def append(self, batch: Batch, entries: Sequence[PendingSample]) -> None:
         """Put entries at the end of a batch's file: all of them or none."""
         text = "".join(f"{json.dumps(one.to_json())}\n" for one in entries)
         with _problems():
@@ -98,7 +98,7 @@ class Journal:
                 os.truncate(batch.path, size)
                 raise
 
-    def read(self, batch: Batch) -> list[Entry]:
+    def read(self, batch: Batch) -> list[PendingSample]:
         """The entries of a batch's file; without lines that were torn by a power cut, none where the file is gone."""
         with _problems():
             return entries_of(batch.path)
@@ -145,7 +145,7 @@ def batches_in(folder: Path) -> list[Batch]:
         }
     except (FileNotFoundError, NotADirectoryError):
         return []
-    return [Batch(Mark(name[1], int(name[2])), path, has_file=True, sealed=True) for path, name in names.items()]
+    return [Batch(BatchId(name[1], int(name[2])), path, has_file=True, sealed=True) for path, name in names.items()]
 
 
 def lines_in(path: Path) -> int:
@@ -156,7 +156,7 @@ def lines_in(path: Path) -> int:
         return 0
 
 
-def entries_of(path: Path) -> list[Entry]:
+def entries_of(path: Path) -> list[PendingSample]:
     """The entries of a batch's file that can be read back, none where the file is gone. Raises OSError."""
     try:
         lines = path.read_bytes().splitlines()
@@ -165,7 +165,7 @@ def entries_of(path: Path) -> list[Entry]:
     entries = []
     for one in lines:
         with suppress(ValueError, TypeError, KeyError, AttributeError):
-            entries.append(Entry.from_json(json.loads(one)))
+            entries.append(PendingSample.from_json(json.loads(one)))
     return entries
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from sqlalchemy import Connection
 
 from probes.store.location import is_postgres
-from probes.store.read.source import Source
+from probes.store.read.source import RowSource
 from probes.store.statements import inserting, run
 from probes.store.tables import LEASE
 from probes.store.write.recorder_lock import Holder, StoreHeld, holder_of
@@ -166,7 +166,7 @@ class Heartbeat:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class LeaseView:
     """The tenures of a scope, newest first, as read by one who wants to record; ``now`` is the database's clock."""
 
     tenures: tuple[Tenure, ...]
@@ -190,11 +190,11 @@ class Look:
         )
 
 
-def look(source: Source, url: str, scope: str) -> Look:
+def look(source: RowSource, url: str, scope: str) -> LeaseView:
     """What a reader of the store at ``url`` finds. Raises StoreProblem."""
     ((now,),) = source.few(f"SELECT {_NOW['postgresql' if is_postgres(url) else 'sqlite']}", ()) or ((0,),)
     rows = source.few(_TENURES, (scope,)) if source.has("lease") else ()
-    return Look(tuple(map(_tenure, rows)), now)
+    return LeaseView(tuple(map(_tenure, rows)), now)
 
 
 def scope_of(url: str, vantage: str) -> str:

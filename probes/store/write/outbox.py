@@ -12,7 +12,7 @@ from probes.store.problem import StoreProblem
 from probes.store.status import StoreState, StoreStatus
 from probes.store.write.journal import BATCH, Batch, Journal
 from probes.store.write.recorder_lock import StoreHeld
-from probes.store.write.sink import Entry, Sink
+from probes.store.write.sink import BatchWriter, PendingSample
 
 log = logging.getLogger(__name__)
 
@@ -23,22 +23,22 @@ ON_DISK: Final = 200_000
 """Samples on disk at most, 100 MB or so: 100 endpoints for 33 hours, once a minute each. Then the oldest go."""
 
 
-class Outbox:
-    """A queue of batches for a `Sink`, oldest first, each in memory, or in the `Journal` once `secure` put it there.
+class StoreAndForward:
+    """A queue of batches for a `BatchWriter`, oldest first, each in memory, or in the `Journal` after `secure`.
 
     `put` and the figures never wait for a disk or a store; `send`, `tidy` and `close` are for one thread, `secure` is
     for another. A batch keeps its mark from its first try to its last, in memory and on disk: one that was stored just
     as the connection broke, or the process was killed, is not stored again.
     """
 
-    def __init__(self, sink: Sink, journal: Journal, in_memory: int = IN_MEMORY, on_disk: int = ON_DISK) -> None:
+    def __init__(self, sink: BatchWriter, journal: Journal, in_memory: int = IN_MEMORY, on_disk: int = ON_DISK) -> None:
         self._sink = sink
         self._journal = journal
         self._in_memory = in_memory
         self._on_disk = on_disk
         self._line: deque[Batch] = deque()
         self._busy: list[Batch] = []  # batches that are being stored, or put on disk: their samples stay where they are
-        self._texts: dict[str, Entry] = {}
+        self._texts: dict[str, PendingSample] = {}
         self._known = False
         self._sent: set[str] = set()
         self._lock = Lock()  # of the line and what it has in memory; not held while a disk or a store is waited for
@@ -87,7 +87,7 @@ class Outbox:
         with self._lock:
             return sum(one.on_disk for one in self._line)
 
-    def put(self, entry: Entry) -> None:
+    def put(self, entry: PendingSample) -> None:
         """Have an entry stored after those that were put before."""
         if entry.answer is not None:
             if older := self._texts.get(entry.sample.endpoint):
@@ -183,7 +183,7 @@ class Outbox:
             self._busy.append(batch)
             return batch
 
-    def _entries(self, batch: Batch) -> list[Entry]:
+    def _entries(self, batch: Batch) -> list[PendingSample]:
         """All entries of a batch; those that can no longer be read from disk are dropped, and counted."""
         with self._files:
             found = self._journal.read(batch) if batch.on_disk else []

@@ -45,20 +45,20 @@ until = CASE WHEN excluded.until > pruned.until THEN excluded.until ELSE pruned.
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class PruneProgress:
     """How far something is pruned (`probes.store.tables.PrunedRow`)."""
 
     next_at: int = 0
     until: int = 0
 
 
-def marks(connection: Connection) -> dict[Held, Mark]:
+def marks(connection: Connection) -> dict[Held, PruneProgress]:
     """How far a store is pruned."""
-    found = {what: Mark(*rest) for what, *rest in run(connection, "SELECT what, next_at, until FROM pruned")}
-    return {what: found.get(what, Mark()) for what in HELD}
+    found = {what: PruneProgress(*rest) for what, *rest in run(connection, "SELECT what, next_at, until FROM pruned")}
+    return {what: found.get(what, PruneProgress()) for what in HELD}
 
 
-def remember(connection: Connection, what: Held, mark: Mark) -> None:
+def remember(connection: Connection, what: Held, mark: PruneProgress) -> None:
     """Keep how far something is pruned now; what was pruned once is never whole again."""
     run(connection, _REMEMBER, {"what": what, "next_at": mark.next_at, "until": mark.until})
 
@@ -75,7 +75,7 @@ def prune_some(connection: Connection, kept: Retention, now_ms: int) -> bool:
         else:
             until = bound
             next_at = bound if _prune_rollups(connection, what, bound) < STEP else known[what].next_at
-        remember(connection, what, Mark(next_at, until))
+        remember(connection, what, PruneProgress(next_at, until))
         if next_at < bound:
             return True
     return False

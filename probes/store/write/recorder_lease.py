@@ -14,7 +14,7 @@ from probes.store.problem import StoreProblem
 from probes.store.read.source import source_of
 from probes.store.translate import translated
 from probes.store.write.database import open_store
-from probes.store.write.lease import Claim, Heartbeat, Lease, Look, Tenure, look, scope_of
+from probes.store.write.lease import Claim, Heartbeat, Lease, LeaseView, Tenure, look, scope_of
 from probes.store.write.recorder_lock import RecorderLock, StoreHeld, this_process
 
 
@@ -87,7 +87,7 @@ class RecorderLease:
         for lock in self._locks:
             lock.close()
 
-    def _look(self) -> Look:
+    def _look(self) -> LeaseView:
         with closing(source_of(self._url)) as source:
             return look(source, self._url, self.claim.scope)
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection
 
-from probes.stats.rollup import EXTENTS, METRICS, Extent, Rollup, Spot, rolled
+from probes.stats.rollup import EXTENTS, METRICS, Extent, Rollup, RollupKey, rolled
 from probes.stats.sketch import Sketch
 from probes.store.read.reader import JOINED
 from probes.store.row import sample_of
@@ -17,17 +17,17 @@ from probes.store.statements import REPLACE_ROLLUP, REPLACE_SKETCH, run
 AT_ONCE: Final = 500
 """Rollups read by one statement: SQLite takes 32,766 parameters."""
 
-_KEY: Final = ", ".join(Spot._fields)
+_KEY: Final = ", ".join(RollupKey._fields)
 _COUNTS: Final = ("outcomes", "untrusted", "buffered", "last_at", "cost_usd", "input_tokens", "output_tokens")
 _EXTENTS: Final = tuple(f"{name}_{end}" for name in EXTENTS for end in ("min", "max"))
-READ: Final = ", ".join((*Spot._fields, *_COUNTS, *_EXTENTS, *(f"sketch.{name}" for name in METRICS)))
+READ: Final = ", ".join((*RollupKey._fields, *_COUNTS, *_EXTENTS, *(f"sketch.{name}" for name in METRICS)))
 _SAMPLES: Final = (
     f"SELECT sample.endpoint_id, {JOINED} FROM sample JOIN endpoint ON endpoint.id = sample.endpoint_id "
     "WHERE sample.id BETWEEN ? AND ?"
 )
 
 
-def add(connection: Connection, rollups: Mapping[Spot, Rollup]) -> None:
+def add(connection: Connection, rollups: Mapping[RollupKey, Rollup]) -> None:
     """Add rollups to those that the store holds of the same buckets, inside the transaction that is open."""
     spots = iter(sorted(rollups))
     while some := list(islice(spots, AT_ONCE)):
@@ -35,7 +35,7 @@ def add(connection: Connection, rollups: Mapping[Spot, Rollup]) -> None:
         put(connection, {spot: known[spot] + rollups[spot] if spot in known else rollups[spot] for spot in some})
 
 
-def put(connection: Connection, rollups: Mapping[Spot, Rollup]) -> None:
+def put(connection: Connection, rollups: Mapping[RollupKey, Rollup]) -> None:
     """Put rollups in the place of those that the store holds of the same buckets."""
     if rollups:
         run(connection, REPLACE_ROLLUP, [_row_of(spot, one) for spot, one in rollups.items()])
@@ -58,7 +58,7 @@ def roll_up_some(connection: Connection, limit: int) -> int:
     return last - stop
 
 
-def _stored(connection: Connection, spots: Sequence[Spot]) -> Iterator[tuple[Spot, Rollup]]:
+def _stored(connection: Connection, spots: Sequence[RollupKey]) -> Iterator[tuple[RollupKey, Rollup]]:
     """Those rollups of these buckets that the store holds."""
     marks = ", ".join(["(?, ?, ?, ?)"] * len(spots))
     wanted = f"WITH wanted ({_KEY}) AS (VALUES {marks})"
@@ -67,10 +67,10 @@ def _stored(connection: Connection, spots: Sequence[Spot]) -> Iterator[tuple[Spo
         yield rollup_of(row)
 
 
-def rollup_of(row: Sequence[Any]) -> tuple[Spot, Rollup]:
+def rollup_of(row: Sequence[Any]) -> tuple[RollupKey, Rollup]:
     """The rollup of a row that holds the columns of `READ`."""
     values = iter(row)
-    spot = Spot(*islice(values, len(Spot._fields)))
+    spot = RollupKey(*islice(values, len(RollupKey._fields)))
     counts = dict(zip(_COUNTS, islice(values, len(_COUNTS)), strict=True))
     counts["outcomes"] = json.loads(counts["outcomes"])
     pairs = {name: (next(values), next(values)) for name in EXTENTS}
@@ -81,7 +81,7 @@ def rollup_of(row: Sequence[Any]) -> tuple[Spot, Rollup]:
     )
 
 
-def _row_of(spot: Spot, one: Rollup) -> dict[str, Any]:
+def _row_of(spot: RollupKey, one: Rollup) -> dict[str, Any]:
     """The values of a row of ``rollup``."""
     unknown = dict.fromkeys(_EXTENTS)
     extents = {
@@ -108,7 +108,7 @@ def _row_of(spot: Spot, one: Rollup) -> dict[str, Any]:
     }
 
 
-def _sketches_of(spot: Spot, one: Rollup) -> dict[str, Any]:
+def _sketches_of(spot: RollupKey, one: Rollup) -> dict[str, Any]:
     """The values of a row of ``sketch``."""
     encoded = {name: sketch.encode() for name, sketch in one.sketches.items()}
     return {**spot._asdict(), **dict.fromkeys(METRICS), **encoded}

@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class Entry:
+class PendingSample:
     """A sample to be stored, and the text of its answer where it is the last one of its endpoint."""
 
     sample: Sample
@@ -45,7 +45,7 @@ class Entry:
         return {"sample": self.sample.to_json(), "answer": self.answer}
 
     @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> "Entry":
+    def from_json(cls, record: Mapping[str, Any]) -> "PendingSample":
         """The entry of a record, whose unknown keys are ignored. Raises KeyError, TypeError or ValueError.
 
         What it holds is of the right types: a value that no store takes would keep all that comes after it waiting.
@@ -53,14 +53,14 @@ class Entry:
         return checked(cls(checked(Sample.from_json(record["sample"])), record["answer"]))
 
 
-class Mark(NamedTuple):
+class BatchId(NamedTuple):
     """What tells a batch from every other: who numbers it, and its number, which only grows."""
 
     name: str
     number: int
 
 
-class Sink:
+class BatchWriter:
     """A store that opens itself when first written to, and again after a problem or when its file was replaced.
 
     ``pragmas`` are for SQLite. ``notice`` says it where the store is another one than was opened first. With a
@@ -90,7 +90,7 @@ class Sink:
         self.notice = ""
         self.lost: StoreHeld | None = None
 
-    def write(self, entries: Sequence[Entry], beat: dict[str, Any] | None, mark: Mark | None = None) -> int:
+    def write(self, entries: Sequence[PendingSample], beat: dict[str, Any] | None, mark: BatchId | None = None) -> int:
         """Store the entries and the recorder's beat, all or nothing; how many samples the store then counts.
 
         Without both, only open the store. Entries whose ``mark`` is not above the last one of its name are there
@@ -173,7 +173,9 @@ class Sink:
             raise
         return self.lost is None
 
-    def _counted(self, connection: Connection, entries: Sequence[Entry], mark: Mark | None) -> Sequence[Entry]:
+    def _counted(
+        self, connection: Connection, entries: Sequence[PendingSample], mark: BatchId | None
+    ) -> Sequence[PendingSample]:
         """The entries that were measured by who had the lease then."""
         if self._lease is None or mark is None or (mark.name == self._lease.run and self.lost is None):
             return entries
@@ -183,7 +185,7 @@ class Sink:
             log.warning("left out, for another recorder had the store when they were measured: %d", late)
         return list(compress(entries, counted))
 
-    def _store_entries(self, connection: Connection, entries: Sequence[Entry]) -> dict[EndpointKey, int]:
+    def _store_entries(self, connection: Connection, entries: Sequence[PendingSample]) -> dict[EndpointKey, int]:
         """Store samples and answers; the ids of their endpoints, which are stored too where they are new."""
         keys = [endpoint_of(entry.sample) for entry in entries]
         endpoints = {key: self._endpoints.get(key) or id_of(connection, key) for key in dict.fromkeys(keys)}

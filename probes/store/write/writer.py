@@ -19,9 +19,9 @@ from probes.store.write.database import PRAGMAS
 from probes.store.write.journal import BATCH
 from probes.store.write.journal_folder import open_journal
 from probes.store.write.lease import Claim, Lease
-from probes.store.write.outbox import IN_MEMORY, Outbox
+from probes.store.write.outbox import IN_MEMORY, StoreAndForward
 from probes.store.write.recorder_lock import StoreHeld
-from probes.store.write.sink import Entry, Sink
+from probes.store.write.sink import BatchWriter, PendingSample
 
 SPACING_S: Final = 0.02
 """From one commit to the next: a sample alone is committed at once, those that come together share a commit."""
@@ -70,8 +70,8 @@ class Writer:
         on_lost: Callable[[StoreHeld], None] = lambda _: None,
     ) -> None:
         lease, run = (None, None) if claim is None else (Lease(claim), claim.run)
-        sink = Sink(url, pragmas, retention, lease)
-        self._outbox = Outbox(sink, open_journal(url, vantage, journal, run), capacity)
+        sink = BatchWriter(url, pragmas, retention, lease)
+        self._outbox = StoreAndForward(sink, open_journal(url, vantage, journal, run), capacity)
         self._on_lost = on_lost
         self._lost = False
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
@@ -93,7 +93,7 @@ class Writer:
 
     def put(self, sample: Sample, answer: str | None) -> None:
         """Have a sample stored, and the text of its answer in place of the endpoint's last one."""
-        self._outbox.put(Entry(sample, answer))
+        self._outbox.put(PendingSample(sample, answer))
         self._wake.set()
 
     def beat(self, status_json: str) -> None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from probes.events import Trouble
+from probes.events import Failure
 from probes.outcome import Outcome
 from probes.rate_limits.headers import retry_hint
 from probes.text import line
@@ -43,13 +43,13 @@ _REASONS: Final = (
 )
 
 
-def trouble_of_close(code: int, reason: str) -> Trouble:
+def trouble_of_close(code: int, reason: str) -> Failure:
     """What a close with this code and reason comes to: by its words, else by its code, else a stream that was cut."""
     words = f"{code} {reason}".strip()
     detail = f"the server closed the socket: {line(words)}"
     outcome = next((outcome for outcome, pattern in _REASONS if pattern.search(reason)), None)
     outcome = outcome or outcome_of((), reason, _status(code)) or _CODES.get(code, Outcome.CUT)
-    return Trouble(outcome, detail, retry_hint(reason), said=reason)
+    return Failure(outcome, detail, retry_hint(reason), said=reason)
 
 
 def _status(code: int) -> int | None:

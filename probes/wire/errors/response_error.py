@@ -2,7 +2,7 @@
 
 Look-alikes of one API put errors in many shapes: ``{"error": {"message", "type", "code"}}`` (OpenAI), flat (Cerebras,
 Mistral), ``{"error": "text"}`` (Ollama), in a list (Gemini), a list of field errors (FastAPI, Mistral's 422), an HTML
-page (proxies), nothing at all. All become one `Trouble`, in the provider's own words.
+page (proxies), nothing at all. All become one `Failure`, in the provider's own words.
 """
 
 import html
@@ -14,7 +14,7 @@ from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from probes.events import Trouble
+from probes.events import Failure
 from probes.outcome import LIMITED, Outcome
 from probes.rate_limits.headers import parse_reset, retry_hint
 from probes.text import line
@@ -35,7 +35,7 @@ TOO_LARGE: Final = "too large for the limit, waiting does not help: lower max_ou
 
 
 @dataclass(frozen=True, slots=True)
-class Complaint:
+class ErrorRecord:
     """What an error record says: a sentence, the words it uses for its kind, the HTTP status it names, the wait.
 
     ``headers`` are those that it holds, names in lower case; ``google`` what Google's details say.
@@ -62,7 +62,7 @@ class Complaint:
         adds = kind and kind.lower() not in sentence.lower()
         return f"{line(sentence, 250)} ({kind})" if adds else sentence
 
-    def as_trouble(self, status: int | None, otherwise: Outcome) -> Trouble:
+    def as_trouble(self, status: int | None, otherwise: Outcome) -> Failure:
         """What it means under an HTTP status, if there is one; ``otherwise`` where nothing of it tells."""
         outcome = outcome_of(self.words, self.sentence, status) or otherwise
         detail, retry_after_s, google = self.detail, self.retry_after_s, self.google
@@ -77,7 +77,7 @@ class Complaint:
             detail = line(f"{line(google.quota, 100)}: {detail}") if google.quota else detail
             if daily or google.nothing:
                 outcome, retry_after_s = Outcome.QUOTA, None
-        return Trouble(
+        return Failure(
             outcome,
             detail,
             retry_after_s,
@@ -88,33 +88,33 @@ class Complaint:
         )
 
 
-def trouble(status: int, headers: Mapping[str, str], body: bytes) -> Trouble:
+def trouble(status: int, headers: Mapping[str, str], body: bytes) -> Failure:
     """What a response that is not a 200 means. ``body`` may be cut, empty, HTML or not text; names in lower case."""
     if 300 <= status < 400:
-        return Trouble(Outcome.PROTOCOL, _redirect(headers.get("location", "")))
+        return Failure(Outcome.PROTOCOL, _redirect(headers.get("location", "")))
     if wall := bot_wall(status, headers, body):
-        return Trouble(Outcome.BAD_REQUEST, wall)
-    complaint = read_complaint(_error_record(body)) or Complaint(_prose(body) or f"HTTP {status} with an empty body")
+        return Failure(Outcome.BAD_REQUEST, wall)
+    complaint = read_complaint(_error_record(body)) or ErrorRecord(_prose(body) or f"HTTP {status} with an empty body")
     return complaint.as_trouble(status, Outcome.PROTOCOL)
 
 
-def trouble_inside(record: object) -> Trouble:
+def trouble_inside(record: object) -> Failure:
     """What an error record inside a 200 means: as specific as its own words, else a stream error."""
-    complaint = read_complaint(record) or Complaint("")
+    complaint = read_complaint(record) or ErrorRecord("")
     return complaint.as_trouble(complaint.status, Outcome.STREAM_ERROR)
 
 
-def trouble_instead(body: bytes) -> Trouble | None:
+def trouble_instead(body: bytes) -> Failure | None:
     """What it means that a 200 has (the start of) ``body`` where a stream should be; None for white space."""
     if wall := bot_wall(HTTPStatus.OK, {}, body):
-        return Trouble(Outcome.BAD_REQUEST, wall)
+        return Failure(Outcome.BAD_REQUEST, wall)
     record = _json(body)
     if is_error(record):
         return trouble_inside(record)
     if isinstance(record, dict | list):
-        return Trouble(Outcome.PROTOCOL, "a whole JSON answer instead of a stream")
+        return Failure(Outcome.PROTOCOL, "a whole JSON answer instead of a stream")
     prose = _prose(body)
-    return Trouble(Outcome.PROTOCOL, line(f"not an event stream: {prose}")) if prose else None
+    return Failure(Outcome.PROTOCOL, line(f"not an event stream: {prose}")) if prose else None
 
 
 def is_error(record: object) -> bool:
@@ -127,7 +127,7 @@ def is_error(record: object) -> bool:
     return "choices" not in found and bool(word(found.get("message"))) and ("type" in found or "code" in found)
 
 
-def read_complaint(record: object) -> Complaint | None:
+def read_complaint(record: object) -> ErrorRecord | None:
     """What an error record says, or None where it says nothing."""
     if isinstance(record, list) and record and "error" in mapping(record[0]):
         record = record[0]
@@ -148,7 +148,7 @@ def read_complaint(record: object) -> Complaint | None:
     google, headers = google_error(error.get("details")), _headers(outer, error, meta)
     waits = (parse_reset(headers.get("retry-after", ""), 0.0), google.retry_after_s, retry_hint(sentence))
     wait = next((one for one in waits if one is not None), None)
-    return Complaint(sentence, words, status, wait, headers, google)
+    return ErrorRecord(sentence, words, status, wait, headers, google)
 
 
 def filtered_categories(results: object) -> str:

@@ -18,7 +18,7 @@ _SIZES: Final = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
 """Bytes of a header's value by its type: booleans, integers, a timestamp, a UUID; types 6 and 7 say their length."""
 
 
-class Frame(NamedTuple):
+class EventFrame(NamedTuple):
     """One whole frame; of its headers those that are text."""
 
     headers: dict[str, str]
@@ -45,12 +45,12 @@ class EventStreamDecoder:
         self.overflowed = False
         self.not_utf8 = False  # what a payload is, the dialect finds out
 
-    def feed(self, data: bytes) -> list[Frame | BrokenFrame]:
+    def feed(self, data: bytes) -> list[EventFrame | BrokenFrame]:
         """The frames that ``data``, the next bytes of the body, completes; a `BrokenFrame` is the last."""
         if self.overflowed or self._broken:
             return []
         self._rest += data
-        frames: list[Frame | BrokenFrame] = []
+        frames: list[EventFrame | BrokenFrame] = []
         start = 0
         while len(self._rest) - start >= _PRELUDE.size:
             whole, headers, checksum = _PRELUDE.unpack_from(self._rest, start)
@@ -71,7 +71,7 @@ class EventStreamDecoder:
         del self._rest[:start]
         return frames
 
-    def close(self) -> list[Frame | BrokenFrame]:
+    def close(self) -> list[EventFrame | BrokenFrame]:
         """Nothing: a frame that is not whole by the end of the body never will be; its beginning is the `rest`."""
         return []
 
@@ -89,14 +89,14 @@ class EventStreamDecoder:
         self._rest.clear()
 
 
-def _frame(data: bytes, headers: int) -> Frame | None:
+def _frame(data: bytes, headers: int) -> EventFrame | None:
     """A frame whose prelude is right; None where the rest of it is not."""
     end = len(data) - _CHECKSUM.size
     if crc32(data[:end]) != _CHECKSUM.unpack_from(data, end)[0]:
         return None
     first = _PRELUDE.size + headers
     try:
-        return Frame(_headers(data[_PRELUDE.size : first]), data[first:end])
+        return EventFrame(_headers(data[_PRELUDE.size : first]), data[first:end])
     except (IndexError, KeyError, UnicodeDecodeError):
         return None
 

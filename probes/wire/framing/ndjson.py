@@ -4,7 +4,7 @@ import json
 from abc import abstractmethod
 from typing import Any
 
-from probes.events import EVENT_LIMIT, Event, Trouble
+from probes.events import EVENT_LIMIT, Event, Failure
 from probes.outcome import Outcome
 from probes.text import line
 from probes.wire.errors.response_error import is_error, trouble_inside
@@ -70,16 +70,16 @@ class NdjsonReader(RecordReader[str]):
 
     @abstractmethod
     def _record(self, record: dict[str, Any]) -> list[Event]:
-        """The events of one record, an `End` or `Trouble` last."""
+        """The events of one record, an `End` or `Failure` last."""
 
     def _events(self, frame: str) -> list[Event]:
         try:
             record = json.loads(frame)
         except (ValueError, RecursionError):
-            return [Trouble(Outcome.PROTOCOL, line(f"not JSON: {frame[:200]}"))]
+            return [Failure(Outcome.PROTOCOL, line(f"not JSON: {frame[:200]}"))]
         if isinstance(record, dict):
             self._begun = True
             return self._record(record)
         if is_error(record):
             return [trouble_inside(record)]
-        return [Trouble(Outcome.PROTOCOL, line(f"not an object: {frame[:200]}"))]
+        return [Failure(Outcome.PROTOCOL, line(f"not an object: {frame[:200]}"))]

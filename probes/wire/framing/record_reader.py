@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from typing import Generic, Protocol, TypeVar
 
-from probes.events import EVENT_LIMIT, End, Event, Trouble
+from probes.events import EVENT_LIMIT, Event, Failure, StreamEnd
 from probes.outcome import Outcome
 from probes.text import line
 from probes.wire.framing.json_values import Malformed
@@ -27,7 +27,7 @@ class Framing(Protocol[Frame]):
 
 
 class RecordReader(ABC, Generic[Frame]):
-    """One response's decoder; nothing that comes makes it raise, and nothing after `End` or `Trouble` counts.
+    """One response's decoder; nothing that comes makes it raise, and nothing after `StreamEnd` or `Failure` counts.
 
     A dialect says what a record means and how a body without a terminal record ended.
     """
@@ -55,10 +55,10 @@ class RecordReader(ABC, Generic[Frame]):
 
     @abstractmethod
     def _events(self, frame: Frame) -> list[Event]:
-        """The events of one frame, an `End` or `Trouble` last. May raise Malformed, which ends the response."""
+        """The events of one frame, an `StreamEnd` or `Failure` last. May raise Malformed, which ends the response."""
 
     @abstractmethod
-    def _verdict(self) -> End | Trouble:
+    def _verdict(self) -> StreamEnd | Failure:
         """How a body ended whose records did not say so."""
 
     def _read(self, frames: list[Frame]) -> list[Event]:
@@ -67,14 +67,14 @@ class RecordReader(ABC, Generic[Frame]):
             try:
                 events += self._events(one)
             except Malformed as error:
-                events.append(Trouble(Outcome.PROTOCOL, line(str(error))))
-            if events and isinstance(events[-1], End | Trouble):
+                events.append(Failure(Outcome.PROTOCOL, line(str(error))))
+            if events and isinstance(events[-1], StreamEnd | Failure):
                 self._over = True
                 return events
         if self._decoder.overflowed:
             self._over = True
-            events.append(Trouble(Outcome.PROTOCOL, f"{self._frame} of more than {EVENT_LIMIT:,} bytes"))
+            events.append(Failure(Outcome.PROTOCOL, f"{self._frame} of more than {EVENT_LIMIT:,} bytes"))
         elif self._decoder.not_utf8:
             self._over = True
-            events.append(Trouble(Outcome.PROTOCOL, f"{self._frame} that is not UTF-8"))
+            events.append(Failure(Outcome.PROTOCOL, f"{self._frame} that is not UTF-8"))
         return events

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from typing import Any
 
-from probes.events import Event, Trouble
+from probes.events import Event, Failure
 from probes.outcome import Outcome
 from probes.text import line
 from probes.wire.errors.response_error import is_error, trouble_inside
@@ -22,7 +22,7 @@ class SseReader(RecordReader[SseEvent]):
 
     @abstractmethod
     def _record(self, record: dict[str, Any], name: str) -> list[Event]:
-        """The events of one record that came under ``name``, an `End` or `Trouble` last."""
+        """The events of one record that came under ``name``, an `End` or `Failure` last."""
 
     def _events(self, frame: SseEvent) -> list[Event]:
         try:
@@ -32,10 +32,10 @@ class SseReader(RecordReader[SseEvent]):
             if not frame.data.strip():
                 return []
             if frame.name != "error":
-                return [Trouble(Outcome.PROTOCOL, line(f"not JSON: {frame.data[:200]}"))]
+                return [Failure(Outcome.PROTOCOL, line(f"not JSON: {frame.data[:200]}"))]
         if isinstance(record, dict):
             self._begun = True
             return self._record(record, frame.name)
         if frame.name == "error" or is_error(record):
             return [trouble_inside(record)]
-        return [Trouble(Outcome.PROTOCOL, line(f"not an object: {frame.data[:200]}"))]
+        return [Failure(Outcome.PROTOCOL, line(f"not an object: {frame.data[:200]}"))]

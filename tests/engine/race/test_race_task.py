@@ -13,7 +13,7 @@ from probes.config.select import UnknownEndpoint
 from probes.conversation import Message
 from probes.endpoint import Endpoint, Price, Timeouts
 from probes.engine.key_finder import KeyFinder
-from probes.engine.race.race_task import Racing, lanes, placed, rotated, skew_ms
+from probes.engine.race.race_task import RaceTask, lanes, placed, rotated, skew_ms
 from probes.events import Kind
 from probes.keys.redaction import REPLACEMENT
 from probes.keys.secret import Secret
@@ -21,7 +21,7 @@ from probes.measure.probe import Prober
 from probes.outcome import Outcome
 from probes.race.race import Race
 from probes.race.recording import Recording
-from probes.race.request import RaceWish, WrongWish
+from probes.race.request import InvalidRaceRequest, RaceRequest
 from probes.race.updates import RaceNews
 from probes.sample import Sample
 from probes.simulator.behaviour import Behaviour
@@ -39,7 +39,7 @@ from tests.tries import tries
 
 FAST = Behaviour(output_tokens=Constant(120), tokens_per_s=Constant(1_500), ttft_ms=Constant(10))
 SLOW = Behaviour(output_tokens=Constant(120), tokens_per_s=Constant(300), ttft_ms=Constant(40))
-WISH = RaceWish(("a", "b"), "Tell a story.")
+WISH = RaceRequest(("a", "b"), "Tell a story.")
 ATTEMPTS = 12
 """A busy machine may bend a heat, and what it bent is marked and not judged, as it should be: then it races again."""
 
@@ -53,7 +53,9 @@ async def no_key(one: Endpoint) -> Credentials | None:
 
 
 @asynccontextmanager
-async def track(behaviours: dict[str, Behaviour], wish: RaceWish, **options: Any) -> AsyncIterator[tuple[Racing, Any]]:
+async def track(
+    behaviours: dict[str, Behaviour], wish: RaceRequest, **options: Any
+) -> AsyncIterator[tuple[RaceTask, Any]]:
     """A race of these models, each the lane of its name, and the simulator."""
     special = options.pop("endpoints", {})
     async with Simulator(behaviours) as simulator:
@@ -62,10 +64,10 @@ async def track(behaviours: dict[str, Behaviour], wish: RaceWish, **options: Any
             for name in behaviours
         ]
         probers = [prober(one) for one in lanes(wish, known)]
-        yield Racing(wish, probers, **{"find_key": no_key, "between_s": 0.0, **options}), simulator
+        yield RaceTask(wish, probers, **{"find_key": no_key, "between_s": 0.0, **options}), simulator
 
 
-def raced(behaviours: dict[str, Behaviour], wish: RaceWish = WISH, **options: Any) -> Race:
+def raced(behaviours: dict[str, Behaviour], wish: RaceRequest = WISH, **options: Any) -> Race:
     """The race, run on an engine's loop."""
 
     async def run() -> Race:
@@ -75,7 +77,7 @@ def raced(behaviours: dict[str, Behaviour], wish: RaceWish = WISH, **options: An
     return loop.run(run())
 
 
-def undisturbed(behaviours: dict[str, Behaviour], wish: RaceWish) -> Race:
+def undisturbed(behaviours: dict[str, Behaviour], wish: RaceRequest) -> Race:
     """A race of which the machine bent nothing."""
     for _ in tries(ATTEMPTS):
         race = raced(behaviours, wish)
@@ -132,8 +134,8 @@ def test_connections_are_opened_before_the_gun_and_kept_or_opened_anew_each_time
 @pytest.mark.parametrize(
     ("spoilt", "outcome"),
     [
-        (fault.Reply(500, {"error": {"message": "down"}}), Outcome.SERVER_ERROR),
-        (fault.Cut(20), Outcome.CUT),
+        (fault.ReplacedResponse(500, {"error": {"message": "down"}}), Outcome.SERVER_ERROR),
+        (fault.CutOff(20), Outcome.CUT),
         (fault.ErrorEvent(10), Outcome.SERVER_ERROR),
         (fault.Unanswered(), Outcome.CUT),
     ],
@@ -373,7 +375,7 @@ def test_lanes_are_made_to_be_asked_the_same():
     ],
 )
 def test_what_can_not_be_run_is_refused_in_words(wrong: dict[str, Any]):
-    with pytest.raises(WrongWish):
+    with pytest.raises(InvalidRaceRequest):
         replace(WISH, **wrong)
 
 

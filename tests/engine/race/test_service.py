@@ -11,10 +11,10 @@ import pytest
 
 from probes.config_error import ConfigError, Problem
 from probes.endpoint import Endpoint
-from probes.engine.race.service import Course
+from probes.engine.race.service import RaceService
 from probes.measure.probe import Prober
 from probes.race.race import Race
-from probes.race.request import RaceWish
+from probes.race.request import RaceRequest
 from probes.race.updates import RaceCommand, RaceNews
 from probes.sample import Sample
 from probes.simulator.behaviour import Behaviour
@@ -27,7 +27,7 @@ from tests.samples import endpoint, sample
 
 FAST = Behaviour(output_tokens=Constant(60), tokens_per_s=Constant(1_500), ttft_ms=Constant(10))
 LONG = Behaviour(output_tokens=Constant(2_000), tokens_per_s=Constant(100), ttft_ms=Constant(10))
-WISH = RaceWish(("a", "b"), "Tell a story.")
+WISH = RaceRequest(("a", "b"), "Tell a story.")
 
 
 class Stable:
@@ -67,7 +67,7 @@ class Watched:
         self.told: list[RaceNews] = []
         self.number = number
         known = [endpoint(name=name, model=name, base_url=url) for name in ("a", "b", "long")]
-        self.course = Course(known, self.stable, keep=self._keep, changed=self._tell)
+        self.course = RaceService(known, self.stable, keep=self._keep, changed=self._tell)
 
     async def _keep(self, race: Race) -> int | None:
         self.kept.append(race)

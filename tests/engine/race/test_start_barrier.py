@@ -3,11 +3,11 @@
 import asyncio
 import time
 
-from probes.engine.race.start_barrier import Gun
+from probes.engine.race.start_barrier import StartBarrier
 
 
 async def test_nobody_starts_before_the_last_one_is_ready_and_then_in_order():
-    gun, started = Gun((2, 0, 1)), []
+    gun, started = StartBarrier((2, 0, 1)), []
 
     async def lane(number: int) -> None:
         await gun.ready(number)
@@ -27,7 +27,7 @@ async def test_nobody_starts_before_the_last_one_is_ready_and_then_in_order():
 
 
 async def test_a_lane_that_does_not_come_holds_up_nobody():
-    gun = Gun((0, 1))
+    gun = StartBarrier((0, 1))
     waiting = asyncio.create_task(gun.ready(0))
     await asyncio.sleep(0)
     gun.scratch(1)
@@ -35,7 +35,7 @@ async def test_a_lane_that_does_not_come_holds_up_nobody():
 
 
 async def test_a_lane_that_went_away_while_it_waited_is_not_waited_for():
-    gun = Gun((0, 1))
+    gun = StartBarrier((0, 1))
     waiting = asyncio.create_task(gun.ready(0))
     await asyncio.sleep(0)
     waiting.cancel()
@@ -45,7 +45,7 @@ async def test_a_lane_that_went_away_while_it_waited_is_not_waited_for():
 
 
 async def test_it_fires_once():
-    gun = Gun((0, 1))
+    gun = StartBarrier((0, 1))
     gun.scratch(0)
     gun.scratch(1)
     await asyncio.sleep(0)

@@ -14,8 +14,8 @@ from probes.events import Kind
 from probes.exports.race.cast import PAUSE_NS, cast
 from probes.exports.race.records import events_jsonl, ms_text, samples_csv
 from probes.race.heat import Heat, LaneResult
-from probes.race.recording import Moment, Recording
-from probes.race.request import RaceWish
+from probes.race.recording import OutputEvent, Recording
+from probes.race.request import RaceRequest
 from probes.sample import COLUMNS
 from tests.race import small_terminal
 from tests.race.races import FAST, SLOW, VERDICT, lane, race, said, spoken
@@ -64,7 +64,7 @@ def test_jsonl_has_every_event_to_the_nanosecond():
     assert list(events[0]) == ["type", "race", "heat", "lane", "at_ms", "kind", "text", "tokens", "draft"]
     found = {
         (heat.number, each.lane): tuple(
-            Moment(round(text["at_ms"] * 1e6), Kind(text["kind"]), text["text"], text["tokens"], text["draft"])
+            OutputEvent(round(text["at_ms"] * 1e6), Kind(text["kind"]), text["text"], text["tokens"], text["draft"])
             for text in events
             if (text["race"], text["heat"], text["lane"]) == (7, heat.number, each.lane)
         )
@@ -93,7 +93,10 @@ def test_times_are_written_to_the_nanosecond(ns, text):
 @pytest.mark.parametrize("export", [samples_csv, events_jsonl, cast])
 def test_nothing_of_a_foreign_hand_is_obeyed(export):
     one = LaneResult(
-        FAST, sample(endpoint=HOSTILE, outcome_detail=HOSTILE), Recording(0, 9, (Moment(5, Kind.ANSWER, HOSTILE),)), ""
+        FAST,
+        sample(endpoint=HOSTILE, outcome_detail=HOSTILE),
+        Recording(0, 9, (OutputEvent(5, Kind.ANSWER, HOSTILE),)),
+        "",
     )
     verdict = replace(VERDICT, words=HOSTILE)
     text = "".join(export(race(heats=(Heat(1, 0, (FAST,), None, HOSTILE, (one,)),), verdict=verdict)))
@@ -189,7 +192,7 @@ def test_any_number_of_lanes_fits_any_size(lanes, width, height):
         lane(name, spoken(150, first=1_000_000 * number, step=700_000), sent=0, place=number + 1)
         for number, name in enumerate(names)
     )
-    one = race(wish=RaceWish(names, "?"), heats=(Heat(1, 0, names, 0.1, "n", results),))
+    one = race(wish=RaceRequest(names, "?"), heats=(Heat(1, 0, names, 0.1, "n", results),))
     lines = shown(one, width=width, height=height).lines()  # it fails at anything beyond an edge
     assert Counter("".join(lines))["⚑"] == lanes
     wide = (width - 2 - 3 * (lanes - 1)) // lanes
@@ -226,10 +229,10 @@ def test_a_terminal_by_another_hand_shows_the_figures_of_the_store_at_the_end(wi
 
 def test_a_terminal_that_takes_other_characters_for_wide_keeps_nothing_of_what_stood_there(monkeypatch):
     text = "👩‍👩‍👧 二つのモデル 🚀 and words, words, words. " * 40
-    moments = tuple(Moment(at, Kind.ANSWER, text[at : at + 5]) for at in range(0, len(text), 5))
+    moments = tuple(OutputEvent(at, Kind.ANSWER, text[at : at + 5]) for at in range(0, len(text), 5))
     names = ("a", "b")
     results = tuple(lane(name, moments, sent=0, place=1) for name in names)
-    one = race(wish=RaceWish(names, "?"), heats=(Heat(1, 0, names, 0.1, "n", results),))
+    one = race(wish=RaceRequest(names, "?"), heats=(Heat(1, 0, names, 0.1, "n", results),))
     right = shown(one, width=63, height=24).lines(1, 30)
     monkeypatch.setattr(small_terminal, "width", lambda character: min(width_of(character), 1))
     assert ["".join(row.split()) for row in shown(one, width=63, height=24).lines(1, 30)][6:20] == [
@@ -239,10 +242,10 @@ def test_a_terminal_that_takes_other_characters_for_wide_keeps_nothing_of_what_s
 
 def test_words_are_not_torn_but_cjk_and_long_ones_are():
     text = "Words stay whole " * 6 + "二つのモデルが走る" * 4 + " " + "x" * 40 + " e\u0301nd 👍🏽."
-    moments = tuple(Moment(at, Kind.ANSWER, character) for at, character in enumerate(text))
+    moments = tuple(OutputEvent(at, Kind.ANSWER, character) for at, character in enumerate(text))
     names = ("a", "b")
     results = tuple(lane(name, moments, sent=0, place=1) for name in names)
-    one = race(wish=RaceWish(names, "?"), heats=(Heat(1, 0, names, 0.1, "n", results),))
+    one = race(wish=RaceRequest(names, "?"), heats=(Heat(1, 0, names, 0.1, "n", results),))
     lines = shown(one, width=63, height=24).lines(1, 30)[6:20]
     assert lines[:3] == ["Words stay whole Words stay", "whole Words stay whole Words", "stay whole Words stay whole"]
     assert lines[3].startswith("Words stay whole 二つの")

@@ -7,10 +7,10 @@ import pytest
 
 from probes.events import Kind
 from probes.simulator import prose
-from probes.simulator.behaviour import Behaviour, Mood, Spell
+from probes.simulator.behaviour import Behaviour, HealthSchedule, Incident
 from probes.simulator.distribution import Constant
 from probes.simulator.faults import refusals as troubles
-from probes.simulator.faults.fault import Cut, ErrorEvent, Nameless
+from probes.simulator.faults.fault import CutOff, ErrorEvent, Nameless
 from probes.simulator.limiter import Allowance
 from tests.servers.simulated import MODEL, body, connected, request, simulating
 
@@ -203,7 +203,7 @@ async def test_events_may_lose_their_names():
 
 
 async def test_a_cut_leaves_out_the_end():
-    response, record = await told(Behaviour(text="a b c d", fault=Cut(2, "end")))
+    response, record = await told(Behaviour(text="a b c d", fault=CutOff(2, "end")))
     assert response.names[-2:] == ["content_block_delta"] * 2
     assert (len(record.outputs), record.end) == (2, "complete")
 
@@ -214,7 +214,9 @@ async def test_hostile_text_arrives_whole():
     assert "\u2028".encode() in response.body
 
 
-@pytest.mark.parametrize(("mood", "speed"), [(None, "fast"), (Mood((Spell(0, 1, 1, speed="standard"),)), "standard")])
+@pytest.mark.parametrize(
+    ("mood", "speed"), [(None, "fast"), (HealthSchedule((Incident(0, 1, 1, speed="standard"),)), "standard")]
+)
 async def test_fast_mode_falls_back_for_the_time_of_a_spell(mood, speed):
     response, _ = await told(Behaviour(text="a", mood=mood), asking(FAST, speed="fast"))
     assert response.data[0]["message"]["usage"]["speed"] == speed

@@ -9,7 +9,7 @@ from probes.simulator import prose
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.faults import refusals as troubles
-from probes.simulator.faults.fault import Cut, ErrorEvent
+from probes.simulator.faults.fault import CutOff, ErrorEvent
 from probes.simulator.limiter import Allowance
 from tests.servers.simulated import MODEL, body, connected, request, simulating
 
@@ -139,7 +139,7 @@ async def test_an_error_inside_a_200_is_one_more_line():
 
 
 async def test_a_cut_leaves_out_the_last_line():
-    response, _ = await told(Behaviour(text="a b c d", fault=Cut(2, "end")))
+    response, _ = await told(Behaviour(text="a b c d", fault=CutOff(2, "end")))
     assert [one["done"] for one in lines(response)] == [False] * 2
 
 

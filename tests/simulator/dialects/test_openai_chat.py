@@ -10,7 +10,7 @@ from probes.simulator.behaviour import Behaviour
 from probes.simulator.dialects.openai_chat import Chunks, ask_of
 from probes.simulator.distribution import Constant, LogNormal, Normal, Sometimes
 from probes.simulator.request import Ask
-from probes.simulator.script import Event, Head, Last
+from probes.simulator.script import EndOfResponse, Event, Head
 from tests.servers.simulated import MODEL, body
 
 
@@ -20,7 +20,7 @@ def answer(behaviour, **fields):
     plan = course(behaviour, ask, Random(1))
     acts = list(Chunks(behaviour, ask, plan, "req-1", {}).acts())
     assert isinstance(acts[0], Head)
-    assert isinstance(acts[-1], Last)
+    assert isinstance(acts[-1], EndOfResponse)
     assert [one.due_ms for one in acts] == sorted(one.due_ms for one in acts)
     return plan, acts[0], [one for one in acts if isinstance(one, Event)]
 

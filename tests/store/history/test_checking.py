@@ -8,7 +8,7 @@ import pytest
 from probes.outcome import Outcome
 from probes.sample import epoch_ms
 from probes.store.history.checking import check
-from probes.store.history.contents import Part, contents
+from probes.store.history.contents import ContentPart, contents
 from probes.store.history.rebuild import rebuild
 from probes.store.history.vacuum import vacuum
 from probes.store.problem import StoreProblem
@@ -133,7 +133,7 @@ def test_a_store_says_what_it_holds(filled):
     prune(filled, Retention(raw=20 * 3600))
     found = contents(filled)
     assert (found.version, found.endpoints, found.vantages, found.races) == (REVISIONS[-1], 2, ("local",), 0)
-    assert found.parts[0] == Part("samples", 61, NOW - 20 * 3_600_000, NOW)
+    assert found.parts[0] == ContentPart("samples", 61, NOW - 20 * 3_600_000, NOW)
     assert [part.name for part in found.parts[1:]] == ["minute", "hour", "day", "month"]
     assert found.parts[1].rows == 216
     assert found.whole_since == NOW - 20 * 3_600_000

@@ -7,8 +7,8 @@ import pytest
 
 from probes.outcome import Outcome
 from probes.stats.rollup import LENGTH_MS
-from probes.stats.time_range import Piece, Span
-from probes.store.read.latest import Asked, newest_failures, newest_samples, newest_values
+from probes.stats.time_range import BucketRange, TimeRange
+from probes.store.read.latest import LatestQuestion, newest_failures, newest_samples, newest_values
 from probes.store.read.reader import StoreReader
 from probes.store.read.rollup_queries import bars, oldest, slices
 from tests.samples import sample
@@ -43,7 +43,7 @@ def ids(reader):
 
 
 def until(place, lane="warm"):
-    return Asked(Span(BEGIN, BEGIN + place * MINUTE), lane)
+    return LatestQuestion(TimeRange(BEGIN, BEGIN + place * MINUTE), lane)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_the_newest_failures_are_what_was_sent_and_refused(reader, ids):
 
 
 def test_the_newest_samples_are_those_that_were_sent(reader, ids):
-    span = Span(BEGIN, BEGIN + 6 * MINUTE)
+    span = TimeRange(BEGIN, BEGIN + 6 * MINUTE)
     assert newest_samples(reader, ids["a"], until(8).span, 1)[0].started_at == BEGIN + 6 * MINUTE
     assert [one.outcome.value for one in newest_samples(reader, ids["a"], span, 2)] == ["rate_limited", "ok"]
     failed = newest_samples(reader, ids["a"], span, 9, failed=True)
@@ -79,7 +79,7 @@ def test_the_newest_samples_are_those_that_were_sent(reader, ids):
 
 @pytest.mark.parametrize("minutes", [2, 3])  # bars of short slices are buckets, those of long ones are added up
 def test_bars_are_slices_with_less_in_each(reader, ids, minutes):
-    piece = Piece("minute", BEGIN, BEGIN + 8 * MINUTE)
+    piece = BucketRange("minute", BEGIN, BEGIN + 8 * MINUTE)
     long = list(slices(reader, ids.values(), piece, BEGIN, minutes * MINUTE))
     short = defaultdict(list)
     for one in bars(reader, ids.values(), piece, BEGIN, minutes * MINUTE):
@@ -101,4 +101,4 @@ def test_every_tier_begins_with_the_oldest_bucket(reader, ids):
     found = oldest(reader, ids.values())
     assert (found["minute"], found["hour"]) == (BEGIN, BEGIN)
     assert oldest(reader, []) == dict.fromkeys(found)
-    assert list(bars(reader, [], Piece("minute", BEGIN, BEGIN + MINUTE), BEGIN, MINUTE)) == []
+    assert list(bars(reader, [], BucketRange("minute", BEGIN, BEGIN + MINUTE), BEGIN, MINUTE)) == []

@@ -5,7 +5,7 @@ from contextlib import closing
 import pytest
 
 from probes.outcome import Outcome
-from probes.stats.time_range import Span
+from probes.stats.time_range import TimeRange
 from probes.store.read.pages import newest, oldest_sample, text_of
 from probes.store.read.reader import StoreReader
 from tests.samples import sample
@@ -47,7 +47,7 @@ def paged(reader, ids, span, limit, **wanted):
 
 @pytest.mark.parametrize("limit", [1, 7, 100])
 def test_pages_hold_every_sample_once_newest_first(reader, limit):
-    span = Span(BEGIN + 2000, BEGIN + 15_000)
+    span = TimeRange(BEGIN + 2000, BEGIN + 15_000)
     found = paged(reader, ids(reader, "sim/a"), span, limit)
     wanted = [one for one in SAMPLES if one.endpoint == "sim/a" and span.since <= one.started_at < span.until]
     assert [one.key for one in found] == sorted([one.key for one in found], reverse=True)
@@ -57,7 +57,7 @@ def test_pages_hold_every_sample_once_newest_first(reader, limit):
 
 
 def test_failures_alone(reader):
-    found = paged(reader, ids(reader, "sim/b"), Span(BEGIN, BEGIN + 60_000), 3, failures=True)
+    found = paged(reader, ids(reader, "sim/b"), TimeRange(BEGIN, BEGIN + 60_000), 3, failures=True)
     assert {one.sample.outcome for one in found} == {Outcome.CUT, Outcome.RATE_LIMITED}
     assert len(found) == 10
 
@@ -66,7 +66,9 @@ def test_the_oldest_and_the_text_that_is_kept(reader):
     assert oldest_sample(reader, ids(reader, "sim/b")) == BEGIN
     assert oldest_sample(reader, [99]) is None
     (said,) = [
-        one for one in newest(reader, ids(reader, "sim/a"), Span(BEGIN, BEGIN + 60_000)) if one.sample.ttft_ms == 57
+        one
+        for one in newest(reader, ids(reader, "sim/a"), TimeRange(BEGIN, BEGIN + 60_000))
+        if one.sample.ttft_ms == 57
     ]
     assert text_of(reader, said.id) == "the last words"
     assert text_of(reader, said.id + 1) is None

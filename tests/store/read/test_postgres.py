@@ -14,7 +14,7 @@ from probes.store.problem import StoreProblem
 from probes.store.read import postgres as sessions
 from probes.store.read.reader import StoreReader
 from probes.store.write.database import open_store
-from probes.store.write.sink import Entry, Sink
+from probes.store.write.sink import BatchWriter, PendingSample
 from tests.samples import sample
 from tests.selftest.test_certificate import FOUND
 from tests.store.stores import ask, fill, other
@@ -78,12 +78,12 @@ def test_two_iterators_at_once_are_both_whole(reader, database):
 
 
 def test_a_sink_whose_session_was_ended_opens_anew(database):
-    sink = Sink(database)
-    sink.write([Entry(sample(started_at=1), None)], None)
+    sink = BatchWriter(database)
+    sink.write([PendingSample(sample(started_at=1), None)], None)
     ask(database, ENDED)
     with pytest.raises(StoreProblem):
-        sink.write([Entry(sample(started_at=2), None)], None)
-    assert sink.write([Entry(sample(started_at=2), None)], None) == 2
+        sink.write([PendingSample(sample(started_at=2), None)], None)
+    assert sink.write([PendingSample(sample(started_at=2), None)], None) == 2
     sink.close()
 
 
@@ -118,7 +118,7 @@ def test_who_may_only_read_reads_and_does_not_write(database, watcher):
             connection.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO watcher")
         assert (reader.count(), reader.answers()) == (1, {"sim/model": "hello"})
     with pytest.raises(StoreProblem) as caught:
-        Sink(watcher).write([Entry(sample(), None)], None)
+        BatchWriter(watcher).write([PendingSample(sample(), None)], None)
     assert caught.value.state == "denied"
 
 
@@ -136,11 +136,11 @@ def test_two_writers_wait_for_each_other(database, monkeypatch):
     monkeypatch.setitem(sessions._SETTINGS, "lock_timeout", "50ms")
     with psycopg.connect(database) as connection:
         connection.execute("SELECT pg_advisory_xact_lock(1768842868, 0)")  # as if it were writing
-        sink = Sink(database)
+        sink = BatchWriter(database)
         with pytest.raises(StoreProblem) as caught:
-            sink.write([Entry(sample(started_at=2), None)], None)
+            sink.write([PendingSample(sample(started_at=2), None)], None)
         assert caught.value.state == "locked"
-    assert sink.write([Entry(sample(started_at=2), None)], None) == 2
+    assert sink.write([PendingSample(sample(started_at=2), None)], None) == 2
     sink.close()
 
 

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from probes.budget.charge import Bill
+from probes.budget.charge import CostFacts
 from probes.outcome import Outcome
 from probes.store.problem import StoreProblem
-from probes.store.read.reader import Bills, Point, Served, StoreReader
+from probes.store.read.reader import CostGroup, PanelPoint, ServedRow, StoreReader
 from probes.store.read.source import FETCH
 from probes.store.write.writer import Writer
 from tests.samples import sample
@@ -88,11 +88,11 @@ def test_points_are_what_the_panels_draw_oldest_first(reader, store):
         sample(started_at=10, endpoint="a", connection="cold", ttft_ms=12.5, tokens_per_s=80.0, **more),
     ])  # fmt: skip
     assert list(reader.points(0)) == [
-        Point(
+        PanelPoint(
             *("a", 10, Outcome.OK, "cold", 12.5, 4.5, 80.0, 60.0, 59.0, 1.5, 6e4, 5e4, 2.5, 560, 700.0, 0.0001, False),
             *(None, 1.0, 8.0, 2.0, 16.0, 0.5),
         ),
-        Point("b", 20, Outcome.RATE_LIMITED, *[None] * 20),
+        PanelPoint("b", 20, Outcome.RATE_LIMITED, *[None] * 20),
     ]
 
 
@@ -149,8 +149,8 @@ def test_who_served_is_told_where_a_response_said_it(reader, store):
         store, [said, sample(started_at=2), sample(started_at=1, served_tier="t"), sample(started_at=0, served_by="p")]
     )
     assert list(reader.served(1)) == [
-        Served("sim/model", 1, None, "t", None, None),
-        Served("b", 3, "m", "t", "p", "f"),
+        ServedRow("sim/model", 1, None, "t", None, None),
+        ServedRow("b", 3, "m", "t", "p", "f"),
     ]
 
 
@@ -188,17 +188,17 @@ def test_what_samples_tell_of_their_cost_is_added_up_where_they_tell_the_same(re
         sample(started_at=30, endpoint="other", outcome=Outcome.SKIPPED),
         sample(started_at=30, vantage="fra", cost_usd=1.0),
     ])  # fmt: skip
-    known = Bill(Outcome.OK, 200, False, "usage", 10, 20)
+    known = CostFacts(Outcome.OK, 200, False, "usage", 10, 20)
     assert sorted(reader.bills(10, "local"), key=str) == sorted(
         [
-            Bills("sim/model", 2, known._replace(cost_usd=0.5)),
-            Bills("sim/model", 1, known),
-            Bills("sim/model", 1, Bill(Outcome.TIMEOUT, reopened=True)),
-            Bills("other", 1, Bill(Outcome.SKIPPED)),
+            CostGroup("sim/model", 2, known._replace(cost_usd=0.5)),
+            CostGroup("sim/model", 1, known),
+            CostGroup("sim/model", 1, CostFacts(Outcome.TIMEOUT, reopened=True)),
+            CostGroup("other", 1, CostFacts(Outcome.SKIPPED)),
         ],
         key=str,
     )
-    assert reader.bills(10, "fra") == [Bills("sim/model", 1, Bill(Outcome.OK, cost_usd=1.0))]
+    assert reader.bills(10, "fra") == [CostGroup("sim/model", 1, CostFacts(Outcome.OK, cost_usd=1.0))]
     assert reader.bills(40, "local") == []
 
 

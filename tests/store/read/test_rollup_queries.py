@@ -9,7 +9,7 @@ import pytest
 from probes.outcome import FAILED, Outcome
 from probes.stats.rollup import LENGTH_MS, bucket_of
 from probes.stats.sketch import Sketch
-from probes.stats.time_range import Piece, Span, finest, pieces
+from probes.stats.time_range import BucketRange, TimeRange, finest, pieces
 from probes.store.read.reader import StoreReader
 from probes.store.read.rollup_queries import (
     finished,
@@ -39,7 +39,7 @@ SAMPLES = [
     )
     for _ in range(1500)
 ]
-SPAN = Span(BEGIN + 3 * HOUR, BEGIN + 35 * 24 * HOUR)
+SPAN = TimeRange(BEGIN + 3 * HOUR, BEGIN + 35 * 24 * HOUR)
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])
@@ -72,7 +72,7 @@ def good(samples):
 
 def test_totals_are_those_of_the_samples(reader, ids):
     covered = pieces(SPAN, "hour")
-    span = Span(covered[0].since, covered[-1].until)
+    span = TimeRange(covered[0].since, covered[-1].until)
     found = totals(reader, [ids["sim/a"], ids["sim/b"]], covered)
     assert set(found) == {(ids[name], lane) for name in ("sim/a", "sim/b") for lane in ("warm", "cold")}
     for name in ("sim/a", "sim/b"):
@@ -90,7 +90,7 @@ def test_totals_are_those_of_the_samples(reader, ids):
 
 def test_sketches_are_those_of_the_samples(reader, ids):
     covered = pieces(SPAN, "hour")
-    span = Span(covered[0].since, covered[-1].until)
+    span = TimeRange(covered[0].since, covered[-1].until)
     found = sketches(reader, [ids["sim/c"]], covered, ("ttft_ms",))
     for lane in ("warm", "cold"):
         own = good(inside(lane, "sim/c", span))
@@ -99,12 +99,12 @@ def test_sketches_are_those_of_the_samples(reader, ids):
 
 def test_slices_hold_what_began_in_them(reader, ids):
     start, length = bucket_of("hour", SPAN.since), 6 * HOUR
-    piece = Piece("hour", start, start + 20 * length)
+    piece = BucketRange("hour", start, start + 20 * length)
     found = {one.place: one.sums for one in slices(reader, [ids["sim/a"]], piece, start, length) if one[1] == "warm"}
     drawn = sketched_slices(reader, [ids["sim/a"]], piece, start, length, ("ttft_ms", "tokens_per_s"))
     kinds = outcomes(reader, [ids["sim/a"]], piece, start, length)
     for place in range(20):
-        span = Span(start + place * length, start + (place + 1) * length)
+        span = TimeRange(start + place * length, start + (place + 1) * length)
         own = inside("warm", "sim/a", span)
         assert (found[place].samples if own else None) == (len(own) or None)
         assert (place in found) == bool(own)
@@ -117,31 +117,31 @@ def test_slices_hold_what_began_in_them(reader, ids):
 
 
 def test_groups_hold_the_buckets_that_belong_to_them(reader, ids):
-    piece = Piece("hour", SPAN.since // HOUR * HOUR, SPAN.until // HOUR * HOUR)
+    piece = BucketRange("hour", SPAN.since // HOUR * HOUR, SPAN.until // HOUR * HOUR)
     found = grouped(reader, [ids["sim/a"]], piece, "ttft_ms", lambda at: at // HOUR % 24)
     counts = list(finished(reader, [ids["sim/a"]], piece))
     assert set(found) == {"warm", "cold"}
     for lane in found:
-        own = inside(lane, "sim/a", Span(piece.since, piece.until))
+        own = inside(lane, "sim/a", TimeRange(piece.since, piece.until))
         assert sum(sketch.count for sketch in found[lane].values()) == len(good(own))
         at_nine = [one.ttft_ms for one in good(own) if one.started_at // HOUR % 24 == 9]
         assert found[lane].get(9, Sketch()) == Sketch.of(at_nine)
-    own = [one for lane in found for one in inside(lane, "sim/a", Span(piece.since, piece.until))]
+    own = [one for lane in found for one in inside(lane, "sim/a", TimeRange(piece.since, piece.until))]
     assert sum(failed for _, failed, _ in counts) == sum(one.outcome in FAILED for one in own)
     assert sum(whole for _, _, whole in counts) == sum(one.outcome is not Outcome.RATE_LIMITED for one in own)
 
 
 def test_nothing_is_said_of_what_is_not_there(reader, ids):
     assert totals(reader, [], pieces(SPAN, "day")) == {}
-    assert sketches(reader, [ids["sim/a"]], pieces(Span(0, HOUR), "hour")) == {}
-    assert list(slices(reader, [99], Piece("day", 0, BEGIN * 2), 0, HOUR)) == []
+    assert sketches(reader, [ids["sim/a"]], pieces(TimeRange(0, HOUR), "hour")) == {}
+    assert list(slices(reader, [99], BucketRange("day", 0, BEGIN * 2), 0, HOUR)) == []
 
 
 def test_the_oldest_bucket_of_each_tier(reader, ids):
     first = min(one.started_at for one in SAMPLES)
     found = oldest(reader, ids.values())
     assert found == {tier: bucket_of(tier, first) for tier in ("minute", "hour", "day", "month")}
-    assert finest(Span(first + HOUR, first + 2 * HOUR), found) == "minute"
+    assert finest(TimeRange(first + HOUR, first + 2 * HOUR), found) == "minute"
     assert oldest(reader, [99]) == dict.fromkeys(found)
 
 

@@ -14,9 +14,9 @@ from probes.store.write.journal_folder import (
     store_key,
     waiting_for,
 )
-from probes.store.write.outbox import Outbox
+from probes.store.write.outbox import StoreAndForward
 from probes.store.write.recorder_lock import RecorderLock
-from probes.store.write.sink import Entry, Sink
+from probes.store.write.sink import BatchWriter, PendingSample
 from tests.samples import sample
 from tests.store.stores import ask, make, url_of
 
@@ -82,9 +82,9 @@ def test_one_file_has_one_folder_from_wherever_it_is_named(tmp_path, monkeypatch
 
 def leave(journal: Journal, store: str, *starts: int) -> None:
     """Have samples wait in a journal, as a process that ended left them."""
-    outbox = Outbox(Sink(store), journal)
+    outbox = StoreAndForward(BatchWriter(store), journal)
     for at in starts:
-        outbox.put(Entry(sample(started_at=at), None))
+        outbox.put(PendingSample(sample(started_at=at), None))
     outbox.secure()
     outbox.close()
 
@@ -103,7 +103,7 @@ def test_what_an_older_inftop_left_for_the_same_url_is_counted_and_delivered(url
     leave(Journal(former), url, 4)
     assert waiting_for(url, "local") == [(str(journal_folder(url, "local")), 3), (str(former), 1)]
     assert sorted(one.started_at for one in samples_for(url, "local")) == [1, 2, 3, 4]
-    outbox = Outbox(Sink(url), open_journal(url, "local"))
+    outbox = StoreAndForward(BatchWriter(url), open_journal(url, "local"))
     while outbox.send(None) < 4:
         pass
     outbox.close()
@@ -115,7 +115,7 @@ def test_a_folder_in_which_an_older_inftop_still_records_is_left_to_it(url):
     former = _former_folder(url, "local")
     leave(Journal(former), url, 1)
     with RecorderLock(former / "recorder"):
-        outbox = Outbox(Sink(url), open_journal(url, "local"))
+        outbox = StoreAndForward(BatchWriter(url), open_journal(url, "local"))
         outbox.send(None)
         outbox.close()
     assert waiting_for(url, "local") == [(str(former), 1)]
@@ -124,7 +124,7 @@ def test_a_folder_in_which_an_older_inftop_still_records_is_left_to_it(url):
 def test_what_other_vantages_wait_with_is_counted_but_not_delivered(url):
     leave(open_journal(url, "fra"), url, 1)
     leave(open_journal(url, "ams"), url, 2, 3)
-    outbox = Outbox(Sink(url), open_journal(url, "fra"))
+    outbox = StoreAndForward(BatchWriter(url), open_journal(url, "fra"))
     outbox.send(None)
     outbox.close()
     assert ask(url, "SELECT started_at FROM sample") == [(1,)]
@@ -146,8 +146,8 @@ def test_a_line_that_is_no_sample_is_left_out(url):
 def test_without_a_home_nothing_is_made_in_the_working_directory(url, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("platformdirs.user_data_path", lambda *_, **__: tmp_path.__class__("~/.local/share/inftop"))
-    outbox = Outbox(Sink(url), open_journal(url, "local"))
-    outbox.put(Entry(sample(started_at=1), None))
+    outbox = StoreAndForward(BatchWriter(url), open_journal(url, "local"))
+    outbox.put(PendingSample(sample(started_at=1), None))
     with pytest.raises(Exception, match="no data folder"):
         outbox.secure()
     assert outbox.send(None) == 1

@@ -15,8 +15,8 @@ import pytest
 from probes.store.problem import StoreProblem
 from probes.store.write.journal import BATCH, Journal, batches_in, entries_of
 from probes.store.write.journal_folder import journal_folder, open_journal, samples_for, waiting_for
-from probes.store.write.outbox import Outbox
-from probes.store.write.sink import Entry, Sink
+from probes.store.write.outbox import StoreAndForward
+from probes.store.write.sink import BatchWriter, PendingSample
 from probes.store.write.writer import Writer
 from tests.samples import sample
 from tests.store.proxy import Proxy
@@ -87,12 +87,12 @@ def journal(tmp_path):
 
 @pytest.fixture
 def outbox(journal, tmp_path):
-    return Outbox(Sink(url_of(tmp_path / "history.db")), journal)
+    return StoreAndForward(BatchWriter(url_of(tmp_path / "history.db")), journal)
 
 
 def put(outbox, *starts):
     for at in starts:
-        outbox.put(Entry(sample(started_at=at), None))
+        outbox.put(PendingSample(sample(started_at=at), None))
 
 
 def read(folder):
@@ -197,8 +197,8 @@ async def test_a_writer_that_is_closed_in_an_outage_leaves_everything_on_disk(pr
 
 
 def test_a_batch_that_was_stored_as_the_connection_broke_is_not_stored_again(store, journal, monkeypatch):
-    sink = Sink(store)
-    outbox = Outbox(sink, journal)
+    sink = BatchWriter(store)
+    outbox = StoreAndForward(sink, journal)
     write = sink.write
 
     def stored_but_not_told(*words):
@@ -221,14 +221,14 @@ def test_a_batch_that_was_stored_as_the_connection_broke_is_not_stored_again(sto
 
 def test_what_was_stored_before_its_process_was_killed_is_not_stored_again(store, tmp_path, monkeypatch):
     """It was put on disk while its commit took long, and the file was still there at the end."""
-    killed = Outbox(Sink(store), Journal(tmp_path / "journal"))
+    killed = StoreAndForward(BatchWriter(store), Journal(tmp_path / "journal"))
     put(killed, 1, 2)
     killed.secure()
     monkeypatch.setattr(killed._journal, "remove", lambda batch: None)
     assert killed.send(None) == 2
     killed._sink.close()  # as the kernel does
     killed._journal.close()
-    later = Outbox(Sink(store), Journal(tmp_path / "journal"))
+    later = StoreAndForward(BatchWriter(store), Journal(tmp_path / "journal"))
     put(later, 3)
     later.send(None)
     later.send(None)
@@ -238,8 +238,8 @@ def test_what_was_stored_before_its_process_was_killed_is_not_stored_again(store
 
 
 def test_what_is_stored_at_last_while_it_is_put_on_disk_is_on_disk_no_more(store, journal, tmp_path, monkeypatch):
-    sink = Sink(store)
-    outbox = Outbox(sink, journal)
+    sink = BatchWriter(store)
+    outbox = StoreAndForward(sink, journal)
     hung, go_on = hanging(sink, monkeypatch)
     put(outbox, 1)
     with ThreadPoolExecutor(1) as thread:
@@ -259,7 +259,7 @@ def test_what_is_stored_at_last_while_it_is_put_on_disk_is_on_disk_no_more(store
 
 def test_a_disk_that_takes_nothing_leaves_the_samples_in_memory(tmp_path):
     (tmp_path / "journal").write_text("a file, not a folder")
-    outbox = Outbox(Sink(url_of(tmp_path / "history.db")), Journal(tmp_path / "journal" / "deeper"))
+    outbox = StoreAndForward(BatchWriter(url_of(tmp_path / "history.db")), Journal(tmp_path / "journal" / "deeper"))
     put(outbox, 1)
     with pytest.raises(StoreProblem):
         outbox.secure()
@@ -269,10 +269,10 @@ def test_a_disk_that_takes_nothing_leaves_the_samples_in_memory(tmp_path):
 
 
 def test_a_folder_that_another_process_uses_is_left_to_it(store, tmp_path, caplog):
-    first = Outbox(Sink(store), Journal(tmp_path / "journal"))
+    first = StoreAndForward(BatchWriter(store), Journal(tmp_path / "journal"))
     put(first, 1)
     first.secure()
-    second = Outbox(Sink(store), Journal(tmp_path / "journal"))
+    second = StoreAndForward(BatchWriter(store), Journal(tmp_path / "journal"))
     put(second, 2)
     with pytest.raises(StoreProblem, match="another process uses"):
         second.secure()
@@ -318,7 +318,7 @@ def test_what_was_half_written_on_a_full_disk_is_not_there_twice(outbox, tmp_pat
 
 
 def test_what_was_put_on_disk_in_parts_is_stored_in_order_and_once(store, journal, short_of_room):
-    outbox = Outbox(Sink(store), journal)
+    outbox = StoreAndForward(BatchWriter(store), journal)
     put(outbox, 1, 2)
     outbox.secure()
     put(outbox, 3)
@@ -329,7 +329,7 @@ def test_what_was_put_on_disk_in_parts_is_stored_in_order_and_once(store, journa
 
 
 def test_what_waits_can_be_counted_while_other_threads_are_at_it(tmp_path):
-    outbox = Outbox(Sink(url_of(tmp_path / "history.db")), Journal(tmp_path / "journal"))
+    outbox = StoreAndForward(BatchWriter(url_of(tmp_path / "history.db")), Journal(tmp_path / "journal"))
     usual = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
 
@@ -360,7 +360,7 @@ def test_what_waits_can_be_counted_while_other_threads_are_at_it(tmp_path):
 
 def test_what_is_on_disk_is_read_back_in_order_by_the_next_process(outbox, tmp_path):
     samples = [sample(started_at=at, endpoint=f"e{at}", ttft_ms=at / 8, served_model="二") for at in range(3)]
-    kept = [Entry(one, f"answer of {one.endpoint}") for one in samples]
+    kept = [PendingSample(one, f"answer of {one.endpoint}") for one in samples]
     for one in kept[:2]:
         outbox.put(one)
         outbox.secure()
@@ -387,8 +387,8 @@ def test_a_line_of_an_older_inftop_is_read(outbox, tmp_path):
 
 
 def test_nothing_is_added_to_a_batch_that_is_on_its_way(store, journal, monkeypatch):
-    sink = Sink(store)
-    outbox = Outbox(sink, journal)
+    sink = BatchWriter(store)
+    outbox = StoreAndForward(sink, journal)
     put(outbox, 1)
     monkeypatch.setattr(sink, "write", refuse)
     with pytest.raises(StoreProblem):
@@ -400,7 +400,9 @@ def test_nothing_is_added_to_a_batch_that_is_on_its_way(store, journal, monkeypa
 
 
 def test_batches_on_disk_are_bounded_and_the_oldest_are_dropped_and_counted(tmp_path):
-    outbox = Outbox(Sink(url_of(tmp_path / "history.db")), Journal(tmp_path / "journal"), on_disk=2 * BATCH)
+    outbox = StoreAndForward(
+        BatchWriter(url_of(tmp_path / "history.db")), Journal(tmp_path / "journal"), on_disk=2 * BATCH
+    )
     for first in range(0, 3 * BATCH, BATCH):
         put(outbox, *range(first, first + BATCH))
         outbox.secure()
@@ -411,8 +413,8 @@ def test_batches_on_disk_are_bounded_and_the_oldest_are_dropped_and_counted(tmp_
 
 
 def test_samples_in_memory_are_bounded_but_not_those_that_are_on_their_way(store, journal, monkeypatch):
-    sink = Sink(store)
-    outbox = Outbox(sink, journal, in_memory=2)
+    sink = BatchWriter(store)
+    outbox = StoreAndForward(sink, journal, in_memory=2)
     write = sink.write
 
     def more_come_meanwhile(*words):
@@ -430,13 +432,13 @@ def test_samples_in_memory_are_bounded_but_not_those_that_are_on_their_way(store
 
 
 def test_a_torn_line_and_a_file_that_is_gone_are_dropped_and_counted(store, tmp_path):
-    left = Outbox(Sink(store), Journal(tmp_path / "journal"))
+    left = StoreAndForward(BatchWriter(store), Journal(tmp_path / "journal"))
     put(left, *range(BATCH), BATCH, BATCH + 1)
     left.secure()
     left.close()
     _, path = sorted((tmp_path / "journal").glob("*.jsonl"))
     path.write_bytes(path.read_bytes()[:-20] + b"\n")
-    outbox = Outbox(Sink(store), Journal(tmp_path / "journal"))
+    outbox = StoreAndForward(BatchWriter(store), Journal(tmp_path / "journal"))
     outbox._find()
     min((tmp_path / "journal").glob("*.jsonl")).unlink()
     outbox.send(None)
@@ -447,7 +449,7 @@ def test_a_torn_line_and_a_file_that_is_gone_are_dropped_and_counted(store, tmp_
 
 @pytest.mark.parametrize(("name", "value"), [("ttft_ms", "fast"), ("endpoint", None), ("sample_id", 5)])
 def test_a_line_that_no_store_takes_keeps_nothing_waiting(store, tmp_path, name, value):
-    left = Outbox(Sink(store), Journal(tmp_path / "journal"))
+    left = StoreAndForward(BatchWriter(store), Journal(tmp_path / "journal"))
     put(left, 1, 2)
     left.secure()
     left.close()
@@ -456,7 +458,7 @@ def test_a_line_that_no_store_takes_keeps_nothing_waiting(store, tmp_path, name,
     record = json.loads(first)
     record["sample"][name] = value
     path.write_text(f"{json.dumps(record)}\n{second}\n")
-    outbox = Outbox(Sink(store), Journal(tmp_path / "journal"))
+    outbox = StoreAndForward(BatchWriter(store), Journal(tmp_path / "journal"))
     put(outbox, 3)
     outbox.send(None)
     outbox.send(None)
@@ -477,8 +479,8 @@ def test_what_is_no_file_is_no_batch(outbox, journal, store, tmp_path):
 
 def test_the_journal_is_for_its_owner_alone_and_says_whose_it_is(tmp_path):
     folder = tmp_path / "journal"
-    outbox = Outbox(
-        Sink(url_of(tmp_path / "history.db")), open_journal("postgresql://me:secret@host/base", "fra", folder)
+    outbox = StoreAndForward(
+        BatchWriter(url_of(tmp_path / "history.db")), open_journal("postgresql://me:secret@host/base", "fra", folder)
     )
     put(outbox, 1)
     outbox.secure()

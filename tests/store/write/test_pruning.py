@@ -12,7 +12,7 @@ from probes.store.retention import Retention
 from probes.store.write import pruning
 from probes.store.write.database import open_store
 from probes.store.write.pruning import BOUND, FAILURES, OLD, OLD_ROLLUPS, marks, prune_some
-from probes.store.write.sink import Entry, Sink
+from probes.store.write.sink import BatchWriter, PendingSample
 from probes.store.write.upkeep import tidy
 from tests.samples import sample
 from tests.store.stores import ask, fill, open_old, url_of
@@ -163,8 +163,8 @@ def test_nothing_is_pruned_before_it_is_rolled_up(tmp_path):
 
 
 def test_a_sink_that_prunes_still_counts_what_it_took_out(store):
-    sink = Sink(url_of(store), kept=KEPT)
-    sink.write([Entry(one, "answer") for one in series(150, first=FIRST)], None)
+    sink = BatchWriter(url_of(store), kept=KEPT)
+    sink.write([PendingSample(one, "answer") for one in series(150, first=FIRST)], None)
     while sink.tidy():
         pass
     assert sink.write([], None) == 150

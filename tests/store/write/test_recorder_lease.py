@@ -12,7 +12,7 @@ from probes.store.write.database import open_store
 from probes.store.write.lease import TTL_S, Claim, Heartbeat, Lease, look
 from probes.store.write.recorder_lease import RecorderLease
 from probes.store.write.recorder_lock import Holder, RecorderLock, StoreHeld
-from probes.store.write.sink import Entry, Mark, Sink
+from probes.store.write.sink import BatchId, BatchWriter, PendingSample
 from tests.samples import sample
 from tests.store.stores import ask, make, other, url_of
 
@@ -201,33 +201,36 @@ def began(store) -> list[int]:
 
 
 def test_a_sink_stores_what_was_measured_under_the_lease_and_nothing_else(store, caplog):
-    first, second = (Sink(store, lease=Lease(claim(run))) for run in ("first", "second"))
+    first, second = (BatchWriter(store, lease=Lease(claim(run))) for run in ("first", "second"))
     with closing(first), closing(second):
         first.write([], BEAT)
         second.write([], {**BEAT, "pid": 8})
         since = newest(store).since
-        late = [Entry(sample(started_at=since + ms), None) for ms in (-2000, -1000, 1000, 2000)]
-        first.write(late, BEAT, Mark("first", 1))
+        late = [PendingSample(sample(started_at=since + ms), None) for ms in (-2000, -1000, 1000, 2000)]
+        first.write(late, BEAT, BatchId("first", 1))
         assert str(first.lost) == str(StoreHeld(Holder(7, "second", 5)))
         assert began(store) == [since - 2000, since - 1000]
         assert caplog.messages == ["left out, for another recorder had the store when they were measured: 2"]
         assert ask(path_of(store), "SELECT pid FROM recorder") == [(8,)]
-        first.write(late, None, Mark("first", 1))
+        first.write(late, None, BatchId("first", 1))
         assert len(began(store)) == 2
         # what the first left on disk is delivered by the second, and judged alike
-        second.write(late, None, Mark("first", 2))
+        second.write(late, None, BatchId("first", 2))
         assert began(store) == [since - 2000, since - 1000] * 2
-        second.write(late, None, Mark("second", 1))
+        second.write(late, None, BatchId("second", 1))
         assert len(began(store)) == 8
         assert second.lost is None
 
 
 def test_a_sink_whose_recorder_never_had_the_lease_stores_nothing(store):
-    first, second = Sink(store, lease=Lease(claim("first", locked=False))), Sink(store, lease=Lease(claim("second")))
+    first, second = (
+        BatchWriter(store, lease=Lease(claim("first", locked=False))),
+        BatchWriter(store, lease=Lease(claim("second"))),
+    )
     with closing(first), closing(second):
         first.write([], BEAT)
         with pytest.raises(StoreProblem, match="the store is held by process 7 on first") as caught:
-            second.write([Entry(sample(), None)], BEAT, Mark("second", 1))
+            second.write([PendingSample(sample(), None)], BEAT, BatchId("second", 1))
         assert not caught.value.lasting
         assert second.lost is not None
         assert began(store) == []
@@ -236,18 +239,18 @@ def test_a_sink_whose_recorder_never_had_the_lease_stores_nothing(store):
 
 def test_a_new_file_is_a_new_store_with_leases_of_its_own(store):
     path = path_of(store)
-    sink = Sink(store, lease=Lease(claim("first")))
+    sink = BatchWriter(store, lease=Lease(claim("first")))
     with closing(sink):
         sink.write([], BEAT)
         path.unlink()
-        sink.write([Entry(sample(started_at=5), None)], BEAT, Mark("first", 1))
+        sink.write([PendingSample(sample(started_at=5), None)], BEAT, BatchId("first", 1))
         assert sink.lost is None
         assert began(store) == [5]
         assert (newest(store).token, newest(store).run) == (1, "first")
 
 
 def test_a_holder_is_named_to_others_by_the_lease(store):
-    sink = Sink(store, lease=Lease(claim("first")))
+    sink = BatchWriter(store, lease=Lease(claim("first")))
     sink.write([], BEAT)
     sink.close()
     ((text,),) = ask(path_of(store), "SELECT holder FROM lease")

@@ -9,7 +9,7 @@ from probes.outcome import Outcome
 from probes.stats.rollup import METRICS, TIERS, rolled
 from probes.store.write.database import open_database
 from probes.store.write.rollup_rows import READ, roll_up_some, rollup_of
-from probes.store.write.sink import Entry, Sink
+from probes.store.write.sink import BatchWriter, PendingSample
 from tests.samples import sample
 from tests.store.stores import ask, fill, open_old
 
@@ -48,9 +48,9 @@ def expected(store, samples=SAMPLES):
 
 @pytest.mark.parametrize(("count", "batch"), [(80, 1), (400, 7), (400, 400)])
 def test_the_store_holds_the_rollup_of_its_samples_however_they_came(store, count, batch):
-    samples, sink = SAMPLES[:count], Sink(store)
+    samples, sink = SAMPLES[:count], BatchWriter(store)
     for first in range(0, count, batch):
-        sink.write([Entry(one, None) for one in samples[first : first + batch]], None)
+        sink.write([PendingSample(one, None) for one in samples[first : first + batch]], None)
     sink.close()
     assert stored(store) == expected(store, samples)
     assert {tier for (tier,) in ask(store, "SELECT DISTINCT tier FROM rollup")} == set(TIERS)
@@ -59,10 +59,10 @@ def test_the_store_holds_the_rollup_of_its_samples_however_they_came(store, coun
 def test_a_batch_that_fails_leaves_no_rollup(store, monkeypatch):
     fill(store, SAMPLES[:10])
     before = stored(store)
-    sink = Sink(store)
+    sink = BatchWriter(store)
     monkeypatch.setattr("probes.store.write.sink.REPLACE_RECORDER", "INSERT INTO no_such_table VALUES (1)")
     with pytest.raises(Exception, match="no_such_table"):
-        sink.write([Entry(one, None) for one in SAMPLES[10:20]], {})
+        sink.write([PendingSample(one, None) for one in SAMPLES[10:20]], {})
     sink.close()
     assert stored(store) == before
     assert ask(store, "SELECT count(*) FROM sample") == [(10,)]
@@ -94,8 +94,8 @@ def test_an_older_store_is_rolled_up_in_steps_while_new_samples_come(path):
 
 
 def test_upkeep_says_when_it_has_nothing_left_to_do(store):
-    sink = Sink(store)
-    sink.write([Entry(one, None) for one in SAMPLES[:5]], None)
+    sink = BatchWriter(store)
+    sink.write([PendingSample(one, None) for one in SAMPLES[:5]], None)
     assert sink.tidy() is False
     sink.close()
 

@@ -13,14 +13,14 @@ from probes.simulator.distribution import Constant
 from probes.store.write.database import open_store
 from probes.store.write.lease import Claim, Lease
 from probes.store.write.recorder_lock import StoreHeld, this_process
-from probes.store.write.sink import Entry, Sink
+from probes.store.write.sink import BatchWriter, PendingSample
 from probes.store.write.vantage_lock import VantageLock
 from tests.samples import sample
 from tests.servers.simulated import MODEL, simulating
 from tests.store.processes import inftop, said
 from tests.store.stores import ask, other, until
 from tests.tui import fabric
-from tui.sources.attached import Attached
+from tui.sources.attached import FollowingSource
 from tui.sources.messages import SourceLost
 
 QUICK = Behaviour(output_tokens=Constant(20), tokens_per_s=Constant(1000), ttft_ms=Constant(2))
@@ -128,13 +128,15 @@ async def test_a_screen_reads_along_with_the_recorder_of_its_own_place_whatever_
     database, monkeypatch, late_ms
 ):
     monkeypatch.setattr("tui.sources.attached.POLL_S", 0.01)
-    sink = Sink(database)
+    sink = BatchWriter(database)
     beat = {"pid": 7, "host": "h", "version": "0", "started_at": 1, "status": "{}"}
     now = time.time_ns() // 1_000_000
     for vantage, at in (("fra", now + late_ms), ("sfo", now)):
-        sink.write([Entry(sample(started_at=now, vantage=vantage), None)], {**beat, "vantage": vantage, "beat_at": at})
+        sink.write(
+            [PendingSample(sample(started_at=now, vantage=vantage), None)], {**beat, "vantage": vantage, "beat_at": at}
+        )
     heard = []
-    source = Attached(fabric.hello(store_url=database, holder="process 7 on h", vantage="fra"))
+    source = FollowingSource(fabric.hello(store_url=database, holder="process 7 on h", vantage="fra"))
     reading = asyncio.create_task(source.run(heard.append))
     await until(lambda: len(heard) > 3)
     assert not any(isinstance(one, SourceLost) for one in heard)

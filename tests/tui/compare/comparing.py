@@ -7,8 +7,8 @@ from tests.store.stores import fill, url_of
 from tests.tui import fabric
 from tests.tui.fabric import HABITS
 from tests.tui.screen import quiet, showing
-from tui.sources.source import Replay
-from tui.state.view_options import Lens
+from tui.sources.source import ScriptedSource
+from tui.state.view_options import ViewOptions
 from tui.time.period import LENGTHS, Period
 
 CEREBRAS, GROQ, ROUTER, OPUS, FAST, SPARK = (habit.name for habit in HABITS[:6])
@@ -66,8 +66,8 @@ class Comparing:
 async def comparing(url, *, size=(120, 35), window="6 h", select=GROQ, **options):
     """The compare screen over a store, with an endpoint selected on the dashboard before."""
     hello, frame = fabric.priced(hours=0.5)
-    source = Replay([replace(hello, store_url=url), frame])
-    async with showing(source=source, size=size, lens=Lens(Period(LENGTHS[window])), **options) as shown:
+    source = ScriptedSource([replace(hello, store_url=url), frame])
+    async with showing(source=source, size=size, lens=ViewOptions(Period(LENGTHS[window])), **options) as shown:
         await shown.app.workers.wait_for_complete([one for one in shown.app.workers if one.group != "source"])
         await shown.settle()
         shown.dashboard.selected = select

@@ -7,10 +7,10 @@ import pytest
 from probes.outcome import INCONCLUSIVE, Outcome
 from probes.stats.rollup import LENGTH_MS
 from probes.stats.sketch import Sketch
-from probes.stats.time_range import Span
+from probes.stats.time_range import TimeRange
 from tests.samples import sample
 from tests.store.stores import fill, url_of
-from tui.compare.comparison import LENGTHS, NOTHING, Tally, places, read, slice_ms
+from tui.compare.comparison import LENGTHS, NOTHING, ContenderTally, places, read, slice_ms
 from tui.compare.contender import Contender
 
 BEGIN = 1_800_000_000_000 // LENGTH_MS["day"] * LENGTH_MS["day"]
@@ -73,9 +73,9 @@ CONTENDERS = (Contender("a", 0), Contender("b", 2, lane="cold"), Contender("c", 
 @pytest.mark.parametrize(
     "span",
     [
-        Span(BEGIN + 5 * HOUR + 7, BEGIN + 27 * 24 * HOUR),
-        Span(BEGIN + 24 * HOUR, BEGIN + 70 * HOUR),
-        Span(BEGIN + 29 * 24 * HOUR, BEGIN + 29 * 24 * HOUR + 12 * MINUTE),
+        TimeRange(BEGIN + 5 * HOUR + 7, BEGIN + 27 * 24 * HOUR),
+        TimeRange(BEGIN + 24 * HOUR, BEGIN + 70 * HOUR),
+        TimeRange(BEGIN + 29 * 24 * HOUR, BEGIN + 29 * 24 * HOUR + 12 * MINUTE),
     ],
     ids=["weeks", "hours", "minutes"],
 )
@@ -97,7 +97,7 @@ def test_tallies_are_those_of_the_samples(url, span):
             assert whole.sketches.get(name, Sketch()) == Sketch.of(getattr(one, name) for one in good)
 
 
-@pytest.mark.parametrize("span", [Span(BEGIN, BEGIN + 24 * HOUR), Span(BEGIN, BEGIN + 30 * 24 * HOUR)])
+@pytest.mark.parametrize("span", [TimeRange(BEGIN, BEGIN + 24 * HOUR), TimeRange(BEGIN, BEGIN + 30 * 24 * HOUR)])
 def test_slices_are_those_of_the_samples(url, span):
     found = read(url, CONTENDERS, span, 60, "tokens_per_s")
     assert 20 < found.count <= 60
@@ -106,7 +106,7 @@ def test_slices_are_those_of_the_samples(url, span):
         assert all(0 <= place < found.count for place in cut)
         for place in range(found.count):
             begin = found.start + place * found.length_ms
-            samples = of(own, Span(begin, begin + found.length_ms))
+            samples = of(own, TimeRange(begin, begin + found.length_ms))
             tally = cut.get(place, NOTHING)
             assert tally.failed == sum(one.outcome is Outcome.CUT for one in samples)
             speeds = Sketch.of(one.tokens_per_s for one in timed(own, samples))
@@ -114,7 +114,7 @@ def test_slices_are_those_of_the_samples(url, span):
 
 
 def test_a_short_span_is_exact_to_the_millisecond(url):
-    span = Span(BEGIN + 29 * 24 * HOUR + 7, BEGIN + 29 * 24 * HOUR + 5 * MINUTE)
+    span = TimeRange(BEGIN + 29 * 24 * HOUR + 7, BEGIN + 29 * 24 * HOUR + 5 * MINUTE)
     found = read(url, CONTENDERS[:1], span, 100, None)
     assert found.span == span
     assert found.totals[0].sent == sum(one.outcome not in INCONCLUSIVE for one in of(CONTENDERS[0], span))
@@ -122,13 +122,13 @@ def test_a_short_span_is_exact_to_the_millisecond(url):
 
 
 def test_of_what_is_not_there_nothing_is_said(url, tmp_path):
-    span = Span(BEGIN, BEGIN + 24 * HOUR)
+    span = TimeRange(BEGIN, BEGIN + 24 * HOUR)
     for where, who in ((url, ()), (url, (Contender("nobody", 1),)), (url_of(tmp_path / "none.db"), CONTENDERS)):
         found = read(where, who, span, 100, "ttft_ms")
         assert found.contenders == tuple(who)
         assert found.totals == {}
         assert not any(found.cut.values())
-    before = read(url, CONTENDERS, Span(BEGIN - 48 * HOUR, BEGIN - 24 * HOUR), 100, "ttft_ms")
+    before = read(url, CONTENDERS, TimeRange(BEGIN - 48 * HOUR, BEGIN - 24 * HOUR), 100, "ttft_ms")
     assert before.totals == {}
 
 
@@ -152,12 +152,12 @@ def test_places_are_those_of_one_endpoint(url, tmp_path):
     ],
 )
 def test_the_length_of_a_slice(length, columns, interval_s, least, found):
-    assert slice_ms(Span(0, length), columns, interval_s, least) == found
+    assert slice_ms(TimeRange(0, length), columns, interval_s, least) == found
 
 
 def test_tallies_add_up():
-    one = Tally(3, 2, 1, 0, 0.5, 70, 9.0, {"ttft_ms": Sketch.of([1.0])})
-    other = Tally(1, 1, 0, 0, 0.5, 30, None, {"ttft_ms": Sketch.of([2.0]), "e2e_ms": Sketch.of([3.0])})
+    one = ContenderTally(3, 2, 1, 0, 0.5, 70, 9.0, {"ttft_ms": Sketch.of([1.0])})
+    other = ContenderTally(1, 1, 0, 0, 0.5, 30, None, {"ttft_ms": Sketch.of([2.0]), "e2e_ms": Sketch.of([3.0])})
     both = {"ttft_ms": Sketch.of([1.0, 2.0]), "e2e_ms": Sketch.of([3.0])}
-    assert one + other == Tally(4, 3, 1, 0, 1.0, 100, 9.0, both)
+    assert one + other == ContenderTally(4, 3, 1, 0, 1.0, 100, 9.0, both)
     assert NOTHING + one == one

@@ -4,10 +4,10 @@ import pytest
 from rich.cells import cell_len
 
 from probes.stats.sketch import Sketch
-from probes.stats.time_range import Span
+from probes.stats.time_range import TimeRange
 from tui.compare.chart import failed, plot, points
 from tui.compare.columns import HEADS, WIDTHS, CompareColumns, compare_columns
-from tui.compare.comparison import Comparison, Tally
+from tui.compare.comparison import Comparison, ContenderTally
 from tui.compare.contender import Contender
 from tui.compare.metrics import CHARTED, MEASURES
 from tui.compare.ranking import placed
@@ -17,14 +17,16 @@ MINUTE = 60_000
 
 
 def tally(ttft, **counts):
-    return Tally(**{"sent": 10, "ok": 10, **counts}, sketches={"ttft_ms": Sketch.of([ttft] * 10)} if ttft else {})
+    return ContenderTally(
+        **{"sent": 10, "ok": 10, **counts}, sketches={"ttft_ms": Sketch.of([ttft] * 10)} if ttft else {}
+    )
 
 
 def compared(**cut):
     a, b = Contender("sim/a", 0, interval=60.0), Contender("sim/b", 1, interval=600.0)
     slices = {0: cut.get("a", {}), 1: cut.get("b", {})}
     totals = {0: tally(120.0, failed=1, stall_ms=8.0), 1: tally(480.0, hits=2)}
-    return Comparison(Span(30_000, 20 * MINUTE), (a, b), 0, MINUTE, 20, totals, slices)
+    return Comparison(TimeRange(30_000, 20 * MINUTE), (a, b), 0, MINUTE, 20, totals, slices)
 
 
 @pytest.mark.parametrize("rank", MEASURES)
@@ -74,14 +76,14 @@ def test_rows_say_place_figures_and_ratio():
 
 def test_a_tie_is_marked_and_the_unknown_has_no_place():
     one = Contender("sim/a", 0)
-    same = Comparison(Span(0, 1), (one, Contender("sim/b", 1), Contender("sim/c", 2)), 0, 1, 1,
+    same = Comparison(TimeRange(0, 1), (one, Contender("sim/b", 1), Contender("sim/c", 2)), 0, 1, 1,
                       {0: tally(100.0), 1: tally(100.0)}, {})  # fmt: skip
     assert [text(each).split()[1] for each in placed(same, "ttft")] == ["=1", "=1", "–"]
 
 
 def test_a_long_name_is_cut_with_a_mark():
     long = Contender("provider/" + "x" * 60, 0)
-    only = placed(Comparison(Span(0, 1), (long,), 0, 1, 1, {0: tally(1.0)}, {}), "ttft")[0]
+    only = placed(Comparison(TimeRange(0, 1), (long,), 0, 1, 1, {0: tally(1.0)}, {}), "ttft")[0]
     columns = compare_columns(160, 69, "ttft")
     name = row(only, columns, marked=False)[3][0]
     assert cell_len(name) == columns.name == 36
@@ -100,7 +102,7 @@ def test_a_line_is_cut_where_nothing_was_measured_for_longer_than_probes_wait():
 
 
 def test_a_slice_in_which_all_failed_cuts_the_line_and_is_marked():
-    cut = {0: tally(100.0), 1: tally(None, ok=0, failed=10), 2: tally(100.0, ok=399, failed=1), 3: Tally()}
+    cut = {0: tally(100.0), 1: tally(None, ok=0, failed=10), 2: tally(100.0, ok=399, failed=1), 3: ContenderTally()}
     found = compared(a=cut)
     values = [one.value for one in points(found, found.contenders[0], "ttft")]
     assert values == [pytest.approx(100, rel=0.01), None, pytest.approx(100, rel=0.01)]

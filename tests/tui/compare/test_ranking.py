@@ -5,8 +5,8 @@ import random
 import pytest
 
 from probes.stats.sketch import Sketch
-from probes.stats.time_range import Span
-from tui.compare.comparison import Comparison, Tally
+from probes.stats.time_range import TimeRange
+from tui.compare.comparison import Comparison, ContenderTally
 from tui.compare.contender import Contender
 from tui.compare.metrics import MEASURES, UNSURE, value_of
 from tui.compare.ranking import placed
@@ -21,12 +21,12 @@ def around(median, count=400, spread=0.1):
 def tally(ttft=None, speed=None, **counts):
     drawn = {"ttft_ms": ttft, "tokens_per_s": speed}
     usual = {"sent": 400, "ok": 400}
-    return Tally(**{**usual, **counts}, sketches={name: one for name, one in drawn.items() if one is not None})
+    return ContenderTally(**{**usual, **counts}, sketches={name: one for name, one in drawn.items() if one is not None})
 
 
 def compared(*tallies, priced=False):
     contenders = tuple(Contender(f"e{slot}", slot, priced=priced) for slot in range(len(tallies)))
-    return Comparison(Span(0, 1), contenders, 0, 1, 1, dict(enumerate(tallies)), {})
+    return Comparison(TimeRange(0, 1), contenders, 0, 1, 1, dict(enumerate(tallies)), {})
 
 
 def standing(found):
@@ -81,10 +81,10 @@ def test_of_too_few_samples_no_place_is_claimed():
 
 
 def test_what_is_not_known_comes_last_without_a_place():
-    found = placed(compared(Tally(sent=3), tally(around(100)), tally(around(200))), "ttft")
+    found = placed(compared(ContenderTally(sent=3), tally(around(100)), tally(around(200))), "ttft")
     assert standing(found) == [("B", 1, False), ("C", 2, False), ("A", None, False)]
     assert (found[2].ratio, found[2].share) == (None, None)
-    assert standing(placed(compared(Tally()), "ttft")) == [("A", None, False)]
+    assert standing(placed(compared(ContenderTally()), "ttft")) == [("A", None, False)]
     assert placed(compared(), "ttft") == ()
 
 
@@ -118,4 +118,4 @@ def test_costs_are_known_of_what_has_a_price_or_ever_cost_something():
     assert value_of("cost/M", Contender("a", 0, priced=True), free) == 0
     assert value_of("cost/M", Contender("a", 0), paid) == 0.5
     assert value_of("cost", Contender("a", 0), paid) == 0.5 / 400
-    assert value_of("cost", Contender("a", 0, priced=True), Tally()) is None
+    assert value_of("cost", Contender("a", 0, priced=True), ContenderTally()) is None

@@ -6,11 +6,11 @@ import pytest
 from textual.app import App
 from textual.widgets import Static
 
-from probes.feed.messages import EndpointFacts, WatchStatus
+from probes.feed.messages import EndpointFacts, MonitorStatus
 from tui.dashboard.charts import LEGEND_ROWS, MOST_LINES, Charts, drawn, legend, plots, slices_per_bin, tag
 from tui.state.figures import grid
-from tui.state.served_by import Change
-from tui.state.view import Dashboard, EndpointView, Figures, Link
+from tui.state.served_by import ServingChange
+from tui.state.view import Dashboard, EndpointView, EngineLink, Figures
 from tui.widgets.chart import Chart
 
 NOW = 1_789_990_000_000
@@ -31,11 +31,11 @@ def view(name, slot=0, **figures):
         "covered": (True,) * COUNT,
         "down": (False,) * COUNT,
     }
-    return EndpointView(facts, slot, "ok", Figures(**{**usual, **figures}), WatchStatus(name))
+    return EndpointView(facts, slot, "ok", Figures(**{**usual, **figures}), MonitorStatus(name))
 
 
 def board(*views, selected=None, now=NOW):
-    return Dashboard(NOW, HOUR, grid(HOUR, COUNT, now), views, Link("live"), total=len(views), selected=selected)
+    return Dashboard(NOW, HOUR, grid(HOUR, COUNT, now), views, EngineLink("live"), total=len(views), selected=selected)
 
 
 def values(plot, line=0):
@@ -70,7 +70,7 @@ def test_every_slice_is_a_point_in_its_middle_and_none_cuts():
 
 
 def test_the_moments_are_those_of_the_selected_endpoint():
-    views = [replace(view(name), changes=(Change(NOW - at, "tier", "x", "y"),)) for at, name in enumerate("ab")]
+    views = [replace(view(name), changes=(ServingChange(NOW - at, "tier", "x", "y"),)) for at, name in enumerate("ab")]
     assert [one.moments for one in plots(board(*views, selected="b"), dark=True)] == [(NOW - 1,)] * 4
     assert plots(board(*views), dark=True)[0].moments == ()
 

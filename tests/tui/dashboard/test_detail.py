@@ -8,8 +8,8 @@ from textual.events import Resize
 from textual.geometry import Size
 from textual.widgets import Static
 
-from probes.diagnosis.attribution import Verdict
-from probes.feed.messages import EndpointFacts, WatchStatus
+from probes.diagnosis.attribution import Attribution
+from probes.feed.messages import EndpointFacts, MonitorStatus
 from probes.outcome import Outcome
 from probes.rate_limits.headers import Bucket
 from tests.samples import sample
@@ -18,8 +18,8 @@ from tui.dashboard.detail import Detail, against, changes, failure, failures_tex
 from tui.sample.waterfall import Waterfall
 from tui.sample.words import REOPENED, figures, note
 from tui.state.health import due
-from tui.state.rate_limits import Level
-from tui.state.served_by import Change
+from tui.state.rate_limits import LimitLevel
+from tui.state.served_by import ServingChange
 from tui.state.view import EndpointView, Figures
 from tui.style.format import clock
 
@@ -33,7 +33,7 @@ FACTS = EndpointFacts(
     name="cerebras/gpt", provider="cerebras", model="gpt", dialect="openai_chat", group=None, connection="warm",
     interval=60.0,
 )  # fmt: skip
-VIEW = EndpointView(FACTS, 0, "ok", Figures(), WatchStatus("cerebras/gpt"))
+VIEW = EndpointView(FACTS, 0, "ok", Figures(), MonitorStatus("cerebras/gpt"))
 ANSWER = "The lighthouse keeper counted the ships by their lamps. " * 40
 
 
@@ -126,9 +126,9 @@ def test_a_hint_on_a_good_sample_is_told_as_a_hint():
 
 AT = 1_800_000_000_000
 LEVELS = (
-    Level(Bucket("tokens", "minute", None, 18_000.0, 17_997.0, 8.0), full_at=AT + 8_000),
-    Level(Bucket("requests", "day", None, 14_400.0, 14_370.0), empty_at=AT + 240_000),
-    Level(Bucket("tokens", "day", None, None, 5.0)),
+    LimitLevel(Bucket("tokens", "minute", None, 18_000.0, 17_997.0, 8.0), full_at=AT + 8_000),
+    LimitLevel(Bucket("requests", "day", None, 14_400.0, 14_370.0), empty_at=AT + 240_000),
+    LimitLevel(Bucket("tokens", "day", None, None, 5.0)),
 )
 TOLD = replace(VIEW, levels=LEVELS, hit_at=AT, hit_by="tokens per \x1b[31mminute")
 
@@ -147,7 +147,7 @@ def test_every_bucket_is_told_and_the_last_hit():
 
 
 def test_changes_come_newest_first():
-    told = (Change(AT, "model", "a", "b\n"), Change(AT + 1000, "tier", "fast", "standard"))
+    told = (ServingChange(AT, "model", "a", "b\n"), ServingChange(AT + 1000, "tier", "fast", "standard"))
     assert changes(replace(VIEW, changes=told)) == [
         f"◆ {clock(AT + 1000)} tier fast → standard",
         f"◆ {clock(AT)} model a → b",
@@ -168,7 +168,7 @@ async def test_limits_and_changes_take_a_row_each_only_where_there_are_any():
     async with app.run_test(size=(80, 24)) as pilot:
         detail = app.query_one(Detail)
         heights = []
-        for view in (VIEW, replace(TOLD, changes=(Change(AT, "model", "a", "b"),)), TOLD, VIEW):
+        for view in (VIEW, replace(TOLD, changes=(ServingChange(AT, "model", "a", "b"),)), TOLD, VIEW):
             detail.show(view, GOOD, (), ANSWER, AT)
             await pilot.pause()
             heights.append((shown(app, "limits").size.height, shown(app, "answer").size.height))
@@ -181,7 +181,9 @@ def test_failures_come_newest_first_and_the_rest_is_counted():
     assert failures_text([], 3).plain == "no failure known"
 
 
-BLAMED = Verdict("this provider", "sim", GOOD.started_at, ("2 of 2 endpoints failing", "its host\n fails", "1 reached"))
+BLAMED = Attribution(
+    "this provider", "sim", GOOD.started_at, ("2 of 2 endpoints failing", "its host\n fails", "1 reached")
+)
 
 
 def test_failures_begin_with_who_is_to_blame_and_why():
@@ -261,14 +263,14 @@ async def test_it_follows_the_selection_and_survives_having_nothing():
 
 def test_the_next_probe_is_counted_down_to():
     at = 1_800_000_000_000
-    waiting = replace(VIEW, watch=WatchStatus(VIEW.name, next_due=at + 27_000))
+    waiting = replace(VIEW, watch=MonitorStatus(VIEW.name, next_due=at + 27_000))
     assert due(waiting.watch, at) == "next in 27 s"
-    limited = WatchStatus(VIEW.name, next_due=at + 27_000, blocked_until=at + 300_000, blocked_why="rate limited")
+    limited = MonitorStatus(VIEW.name, next_due=at + 27_000, blocked_until=at + 300_000, blocked_why="rate limited")
     assert due(limited, at) == "backed off: next in 5 m"
     assert due(replace(limited, failing=True), at) == "backed off, failing: next in 5 m"
     assert due(replace(limited, blocked_until=at + 9_000), at) == "next in 27 s"
-    assert due(WatchStatus(VIEW.name, running=True), at) == "probing now"
-    assert due(WatchStatus(VIEW.name), at) == ""
+    assert due(MonitorStatus(VIEW.name, running=True), at) == "probing now"
+    assert due(MonitorStatus(VIEW.name), at) == ""
     assert "next in 27 s" in title(waiting, GOOD, 200, due(waiting.watch, at), dark=True).plain
 
 

@@ -5,20 +5,20 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
-from probes.feed.messages import WatchStatus
+from probes.feed.messages import MonitorStatus
 from tests.samples import sample
 from tests.tui import fabric
 from tests.tui.fabric import HABITS, NOW
 from tests.tui.screen import showing
 from tui.dashboard.group_columns import group_columns
 from tui.dashboard.group_row import bar, head, row, seen
-from tui.state.fleet import Fleet
-from tui.state.view import EndpointView, Figures, Standing
-from tui.state.view_options import NOTHING_SHARED, Lens
+from tui.state.fleet import FleetState
+from tui.state.view import EndpointView, Figures, GroupRank
+from tui.state.view_options import NOTHING_SHARED, ViewOptions
 from tui.time.period import LENGTHS, Period
 
 CEREBRAS, GROQ, OPENROUTER = (habit.name for habit in HABITS[:3])
-RANKED = Lens(Period(LENGTHS["6 h"]), groups="side by side")
+RANKED = ViewOptions(Period(LENGTHS["6 h"]), groups="side by side")
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def messages():
 
 @pytest.fixture(scope="module")
 def board(messages):
-    made = Fleet(now=NOW)
+    made = FleetState(now=NOW)
     for message in messages:
         made.apply(message, NOW)
     return made.dashboard(RANKED, 1, NOW)
@@ -89,7 +89,7 @@ def test_where_nothing_is_known_the_row_says_why(board):
 
 def test_nothing_moves_sideways_when_numbers_grow():
     figures = Figures(ttft_p50_ms=90.0, ttft_p95_ms=95.0, tokens_per_s_p50=9.0, error_rate=0.0, covered=(True,))
-    small = EndpointView(fabric.facts(HABITS[0]), 0, "ok", figures, WatchStatus(CEREBRAS))
+    small = EndpointView(fabric.facts(HABITS[0]), 0, "ok", figures, MonitorStatus(CEREBRAS))
     huge = replace(
         small,
         figures=replace(
@@ -98,7 +98,7 @@ def test_nothing_moves_sideways_when_numbers_grow():
         ),
         ttft_ratio=650.0,
         tokens_per_s_ratio=0.001,
-        standing=Standing(12, 12, frozenset({"ttft", "p95", "tokens/s", "chars/s", "errors", "cost"}), 1.0),
+        standing=GroupRank(12, 12, frozenset({"ttft", "p95", "tokens/s", "chars/s", "errors", "cost"}), 1.0),
     )  # fmt: skip
     for width in (80, 120, 160):
         parts = group_columns(width, 21, "ttft")

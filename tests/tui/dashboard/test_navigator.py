@@ -14,12 +14,12 @@ from tests.tui.picture import compare, picture
 from tests.tui.screen import showing
 from tui.sources.messages import SourceLost
 from tui.state.load_history import read_points
-from tui.state.view_options import Lens
+from tui.state.view_options import ViewOptions
 from tui.time.period import LENGTHS, Period
 
 CEREBRAS, GROQ = HABITS[0].name, HABITS[1].name
 DAY = 24 * HOUR
-SIX = Lens(Period(LENGTHS["6 h"]))
+SIX = ViewOptions(Period(LENGTHS["6 h"]))
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ async def test_no_more_than_a_day_of_samples_is_ever_read_into_memory(history, m
         return read_points(url, since, until, *rest)
 
     monkeypatch.setattr("tui.state.load_history.read_points", points)
-    async with looking(history, lens=Lens(Period(LENGTHS["1 y"]))) as shown:
+    async with looking(history, lens=ViewOptions(Period(LENGTHS["1 y"]))) as shown:
         await read(shown)
         await press(shown, "t", "t")
         await press(shown, "slash", *"2026-08-20", "enter")
@@ -237,7 +237,7 @@ async def test_a_store_that_fails_midway_is_said_and_what_is_drawn_stays(history
 
 
 async def test_a_frozen_long_window_and_a_past_that_needs_no_freezing(history):
-    async with looking(history, lens=Lens(Period(LENGTHS["7 d"]))) as shown:
+    async with looking(history, lens=ViewOptions(Period(LENGTHS["7 d"]))) as shown:
         await read(shown)
         await press(shown, "f")
         assert "FROZEN" in shown.lines[0]
@@ -253,7 +253,7 @@ async def test_a_frozen_long_window_and_a_past_that_needs_no_freezing(history):
 async def test_a_window_of_the_present_is_read_again_as_it_moves_on(history, tmp_path):
     path = tmp_path / "history.db"
     shutil.copy(history, path)
-    async with looking(path, lens=Lens(Period(LENGTHS["30 d"]))) as shown:
+    async with looking(path, lens=ViewOptions(Period(LENGTHS["30 d"]))) as shown:
         await read(shown)
         before = total(shown)
         fill(path, [replace(fabric.day(hours=1)[-1], started_at=NOW + 20_000)])

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
-from probes.feed.messages import WatchStatus
+from probes.feed.messages import MonitorStatus
 from probes.outcome import Outcome
 from probes.rate_limits.headers import Bucket
 from tests.samples import sample
@@ -13,19 +13,19 @@ from tests.tui import fabric
 from tests.tui.fabric import HABITS, HOUR, NOW
 from tui.dashboard.columns import columns
 from tui.dashboard.row import head, row, scales, seen
-from tui.state.fleet import Fleet
-from tui.state.rate_limits import Level
-from tui.state.served_by import Change
-from tui.state.view_options import Lens
+from tui.state.fleet import FleetState
+from tui.state.rate_limits import LimitLevel
+from tui.state.served_by import ServingChange
+from tui.state.view_options import ViewOptions
 from tui.time.period import LENGTHS, Period
 
 
 @pytest.fixture(scope="module")
 def board():
-    made = Fleet(now=NOW)
+    made = FleetState(now=NOW)
     made.apply(fabric.hello(), NOW)
     made.apply(fabric.frame(fabric.day(hours=7)), NOW)
-    return made.dashboard(Lens(Period(LENGTHS["6 h"])), 16, NOW)
+    return made.dashboard(ViewOptions(Period(LENGTHS["6 h"])), 16, NOW)
 
 
 def text(lines):
@@ -106,20 +106,20 @@ def test_the_head_prints_the_scales_of_the_columns(board):
 
 
 def test_one_outlier_does_not_flatten_everybody():
-    made = Fleet(now=NOW)
+    made = FleetState(now=NOW)
     made.apply(fabric.hello(), NOW)
     name = HABITS[0].name
     usual = [sample(endpoint=name, connection="warm", started_at=NOW - n * 60_000, ttft_ms=100.0) for n in range(60)]
     made.apply(fabric.frame([*usual, replace(usual[0], started_at=NOW - 30_000, ttft_ms=20_000.0)]), NOW)
-    board = made.dashboard(Lens(Period(LENGTHS["1 h"])), 16, NOW)
+    board = made.dashboard(ViewOptions(Period(LENGTHS["1 h"])), 16, NOW)
     assert scales(board.endpoints).ttft_ms == 100.0
 
 
 def told(view, **changes):
     """The view with two buckets told of, and what else a test wants."""
     levels = (
-        Level(Bucket("tokens", "minute", "output", 100.0, 40.0)),
-        Level(Bucket("requests", "day", None, 9.0, 8.0)),
+        LimitLevel(Bucket("tokens", "minute", "output", 100.0, 40.0)),
+        LimitLevel(Bucket("requests", "day", None, 9.0, 8.0)),
     )
     return replace(view, levels=levels, headroom=0.4, reset_at=NOW + 41_000, **changes)
 
@@ -142,7 +142,7 @@ def test_a_forecast_stands_in_place_of_the_reset_but_not_of_a_back_off(board):
         return text(row(one, parts, scales([one]), replace(board, at=at), tall=False))[0][-10:]
 
     assert end(view) == "  empty 4m"
-    assert end(replace(view, watch=WatchStatus(view.name, blocked_until=NOW + 41_000))) == "      41 s"
+    assert end(replace(view, watch=MonitorStatus(view.name, blocked_until=NOW + 41_000))) == "      41 s"
     assert end(view, NOW + 240_000) == "         –"
     longest = told(board.endpoints[0], empty_at=NOW + 59 * 60_000)
     assert end(longest) == " empty 59m"
@@ -185,7 +185,7 @@ def test_a_served_change_is_marked_in_its_slice_of_the_ttft(board):
     usual, parts = board.endpoints[0], columns(160, 21)
     ten = board.grid.start_ms + 10 * board.grid.length_ms
     moments = tuple(
-        Change(at, "tier", "fast", "standard") for at in (ten, ten + 1, board.grid.start_ms - 1, NOW + HOUR)
+        ServingChange(at, "tier", "fast", "standard") for at in (ten, ten + 1, board.grid.start_ms - 1, NOW + HOUR)
     )
     view = replace(usual, changes=moments)
     pieces = row(view, parts, scales([view]), board, tall=False)[0]

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from probes.certificate import Certificate, Errors, Measured, Spread
-from probes.feed.messages import Command, EngineStatus, Frame, WatchStatus
+from probes.certificate import Certificate, Errors, MeasuredLoad, Spread
+from probes.feed.messages import Command, EngineStatus, Frame, MonitorStatus
 from probes.figures.buffering import DETAIL
 from probes.outcome import Outcome
 from probes.store.status import StoreStatus
@@ -16,9 +16,9 @@ from tests.tui.screen import showing
 from tui.dashboard.status import StatusLine
 from tui.keymap import FOOTER, KEYS
 from tui.sources.messages import LineRejected, RecorderJoined, SourceLost
-from tui.sources.source import Replay
-from tui.state.history import Past
-from tui.state.view_options import Lens
+from tui.sources.source import ScriptedSource
+from tui.state.history import LoadedHistory
+from tui.state.view_options import ViewOptions
 from tui.style.format import clock
 
 CEREBRAS, GROQ = HABITS[0].name, HABITS[1].name
@@ -202,14 +202,14 @@ async def test_a_resize_loses_nothing(messages):
 
 async def test_before_the_engine_has_spoken_the_configured_endpoints_are_there():
     facts = [fabric.facts(habit) for habit in HABITS]
-    async with showing(source=Replay([]), endpoints=facts) as shown:
+    async with showing(source=ScriptedSource([]), endpoints=facts) as shown:
         assert "◌ starting the engine" in shown.lines[0]
         assert CEREBRAS in shown.text
         assert "no sample yet" in shown.text
 
 
 async def test_without_endpoints_it_waits_for_the_engine():
-    async with showing(source=Replay([])) as shown:
+    async with showing(source=ScriptedSource([])) as shown:
         assert "waiting for the engine" in shown.text
         await shown.press("space", "p", "e", "end", "f", "f", "v", "v")  # nothing to do, nothing to break
         assert shown.source.sent == []
@@ -279,7 +279,7 @@ async def test_why_nothing_is_stored_is_said_in_red_on_80_columns(messages, stat
 
 FOUND = Certificate(
     NOW - 7_200_000, "here", "Linux", "0.1", screen=True, quick=False,
-    measured=(Measured("2 × 2,000", Errors(
+    measured=(MeasuredLoad("2 × 2,000", Errors(
         probes=100, failed=0, events=6_000, untrusted=1, ttft_ms=Spread(0.01, 0.02, 0.04, 0.1), gap_ms=None,
         tokens_per_s_percent=Spread(0.01, 0.02, 0.05, 0.08), cpu_us_per_event=35.0, bound_held=1.0, kernel=True,
     )),),
@@ -289,7 +289,7 @@ FOUND = Certificate(
 async def test_how_accurate_this_machine_is_stands_at_the_foot_and_in_the_help(messages):
     async with showing(*messages, size=(200, 40)) as shown:
         assert "accuracy: run inftop selftest" in shown.text
-        shown.dashboard.fleet.load(Past({}, certificate=FOUND))
+        shown.dashboard.fleet.load(LoadedHistory({}, certificate=FOUND))
         await shown.settle()
         assert "TTFT ± 0.04 ms p99, kernel clock  measured 2 h ago" in shown.text
         await shown.press("question_mark")
@@ -340,7 +340,7 @@ async def test_a_reached_budget_is_said(messages):
 
 
 async def test_another_recorder_is_read_along_with_and_takes_no_commands(messages):
-    source = Replay([*messages, RecorderJoined("process 7 on host")], takes_commands=False)
+    source = ScriptedSource([*messages, RecorderJoined("process 7 on host")], takes_commands=False)
     async with showing(source=source, size=(160, 40)) as shown:
         assert "◎ reading along" in shown.lines[0]
         assert "recorder: process 7 on host" in shown.text
@@ -353,14 +353,14 @@ async def test_bad_messages_are_counted_and_end_nothing(messages):
     async with showing(*messages, size=(160, 40)) as shown:
         await shown.hear(LineRejected("not a message"), broken)
         assert "2 unreadable lines" in shown.text
-        await shown.hear(fabric.frame([], watches=(WatchStatus(CEREBRAS, paused=True),)))
+        await shown.hear(fabric.frame([], watches=(MonitorStatus(CEREBRAS, paused=True),)))
         assert "■ 2 paused" in shown.lines[0]
 
 
 async def test_hostile_words_stay_words(messages):
     nasty = "[red]x[/] \x1b[2J\x07 ﷽ 漢字"
     failed = sample(endpoint=CEREBRAS, started_at=NOW, outcome=Outcome.CUT, outcome_detail=nasty, served_by=nasty)
-    watch = WatchStatus(GROQ, blocked_until=NOW + 9_000, blocked_why=nasty)
+    watch = MonitorStatus(GROQ, blocked_until=NOW + 9_000, blocked_why=nasty)
     async with showing(*messages, size=(160, 45)) as shown:
         await shown.hear(fabric.frame([failed], watches=(watch,), answers={CEREBRAS: nasty}))
         assert "[red]x[/]" in shown.text
@@ -390,7 +390,7 @@ def test_no_key_is_bound_twice_and_every_one_is_explained():
     assert len(bound) == len(set(bound))
     assert len({key.id for key in KEYS}) == len(KEYS)
     assert all(key.help.endswith(".") for key in KEYS)
-    assert Lens().period.words == "1 h"
+    assert ViewOptions().period.words == "1 h"
 
 
 async def test_who_is_to_blame_is_said_in_words_and_nothing_while_all_is_well():

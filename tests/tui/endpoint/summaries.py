@@ -8,7 +8,7 @@ from tests.tui import fabric
 from tests.tui.endpoint.month import SECOND
 from tests.tui.fabric import HABITS
 from tests.tui.screen import quiet, showing
-from tui.state.view_options import Lens
+from tui.state.view_options import ViewOptions
 from tui.time.period import LENGTHS, Period
 
 READING = ("endpoint", "page", "sample", "export")
@@ -61,7 +61,7 @@ def fleet(store):
 @asynccontextmanager
 async def portrayed(store, size=(80, 24), length="7 d", theme=None):
     """The first endpoint, opened with the dashboard's period of that length."""
-    async with showing(*fleet(store), size=size, lens=Lens(Period(LENGTHS[length])), theme=theme) as shown:
+    async with showing(*fleet(store), size=size, lens=ViewOptions(Period(LENGTHS[length])), theme=theme) as shown:
         opened = Portrayed(shown)
         await opened.press("enter")
         yield opened

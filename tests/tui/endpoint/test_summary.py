@@ -9,8 +9,8 @@ from probes.outcome import FAILED, Outcome
 from probes.stats.quantiles import quantile
 from probes.stats.rollup import LENGTH_MS
 from probes.stats.sketch import Sketch
-from probes.stats.time_range import Span
-from probes.store.read.rollup_queries import Sums
+from probes.stats.time_range import TimeRange
+from probes.store.read.rollup_queries import RollupSums
 from tests.samples import sample
 from tests.store.stores import fill, url_of
 from tui.endpoint.errors_panel import LETTERS, squeezed, trouble_rows
@@ -18,8 +18,8 @@ from tui.endpoint.heading import kept_note
 from tui.endpoint.histogram import histogram, histogram_rows
 from tui.endpoint.period_comparison import against_rows, verdict
 from tui.endpoint.plots import plot, points, reach_ms
-from tui.endpoint.read_summary import Asked, of_samples, read_page, read_portrait, read_week
-from tui.endpoint.summary import Cut, Found, Kept, Levels, portrait, tier_for
+from tui.endpoint.read_summary import SummaryQuestion, of_samples, read_page, read_portrait, read_week
+from tui.endpoint.summary import Levels, Retained, SliceGrid, SummaryRows, portrait, tier_for
 from tui.endpoint.week import week_span
 
 HOUR, DAY = LENGTH_MS["hour"], LENGTH_MS["day"]
@@ -41,7 +41,7 @@ SAMPLES = [
     )
     for _ in range(1500)
 ]
-WEEK = Span(NOW - 7 * DAY, NOW)
+WEEK = TimeRange(NOW - 7 * DAY, NOW)
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def good(samples):
 
 @pytest.fixture(scope="module")
 def read(store):
-    return read_portrait(store, Asked("sim/a", WEEK, columns=60))[0]
+    return read_portrait(store, SummaryQuestion("sim/a", WEEK, columns=60))[0]
 
 
 def test_rows_of_the_same_name_are_one_endpoint_and_lanes_stay_apart(read):
@@ -92,7 +92,7 @@ def test_slices_hold_quantiles_and_the_worst(read):
     cut = read.cut
     assert cut.count <= 60
     for place in range(cut.count):
-        span = Span(cut.start + place * cut.length, cut.start + (place + 1) * cut.length)
+        span = TimeRange(cut.start + place * cut.length, cut.start + (place + 1) * cut.length)
         own = good(inside(span, connection="warm"))
         level, slow = read.levels["warm"]["ttft_ms"][place], read.levels["warm"]["tokens_per_s"][place]
         if not own:
@@ -116,16 +116,16 @@ def test_places_are_told_apart_and_one_alone_can_be_asked_for(store, read):
     for name, lanes in read.places.items():
         assert lanes[""].sums.samples == len(inside(WEEK, vantage=name))
         assert lanes["cold"].sketch("ttft_ms").count == len(good(inside(WEEK, vantage=name, connection="cold")))
-    alone, known = read_portrait(store, Asked("sim/a", WEEK, vantage="fra", columns=60))
+    alone, known = read_portrait(store, SummaryQuestion("sim/a", WEEK, vantage="fra", columns=60))
     assert known == ("fra", "sfo")
     assert alone.whole.sums.samples == len(inside(WEEK, vantage="fra"))
-    page = read_page(store, Asked("sim/a", WEEK, vantage="fra"), None, failures=True)
+    page = read_page(store, SummaryQuestion("sim/a", WEEK, vantage="fra"), None, failures=True)
     assert {one.sample.vantage for one in page} == {"fra"}
     assert len(page) == len([one for one in inside(WEEK, vantage="fra") if one.outcome is not Outcome.OK])
 
 
 def test_the_own_lane_comes_first_and_alone_makes_the_week(store):
-    cold = Asked("sim/a", WEEK, lane="cold", columns=60)
+    cold = SummaryQuestion("sim/a", WEEK, lane="cold", columns=60)
     assert list(read_portrait(store, cold)[0].lanes) == ["cold", "warm"]
     week = read_week(store, cold, week_span(WEEK), "ttft_ms")
     values = [one.ttft_ms for one in good(inside(WEEK, connection="cold"))]
@@ -136,56 +136,56 @@ def test_the_own_lane_comes_first_and_alone_makes_the_week(store):
 
 def test_samples_say_the_same_as_rollups(store):
     """A few minutes are drawn from the samples: as if they had been rolled up in slices as short as these."""
-    span = Span(NOW - 2 * HOUR, NOW)
-    cut = Cut.of(span, LENGTH_MS["minute"], 30)
+    span = TimeRange(NOW - 2 * HOUR, NOW)
+    cut = SliceGrid.of(span, LENGTH_MS["minute"], 30)
     found = of_samples({1: inside(span)}, span, cut)
-    made = portrait(span, "sample", cut, found, Found(), {1: "fra"}, "warm", Kept())
-    rolled, _ = read_portrait(store, Asked("sim/a", span, columns=30))
+    made = portrait(span, "sample", cut, found, SummaryRows(), {1: "fra"}, "warm", Retained())
+    rolled, _ = read_portrait(store, SummaryQuestion("sim/a", span, columns=30))
     assert rolled.cut == made.cut
     assert rolled.levels == made.levels
     assert rolled.samples == made.samples
     assert rolled.troubles == made.troubles
     assert rolled.headroom == made.headroom
     assert rolled.whole.sums == made.whole.sums
-    brief = Span(NOW - 5 * 60_000, NOW)
-    assert read_portrait(store, Asked("sim/a", brief))[0].tier == "sample"
+    brief = TimeRange(NOW - 5 * 60_000, NOW)
+    assert read_portrait(store, SummaryQuestion("sim/a", brief))[0].tier == "sample"
 
 
 def test_nothing_is_known_of_what_is_not_there(store, tmp_path):
     for url, name in ((store, "sim/other"), (f"sqlite:///{tmp_path}/none.db", "sim/a")):
-        empty, vantages = read_portrait(url, Asked(name, WEEK))
+        empty, vantages = read_portrait(url, SummaryQuestion(name, WEEK))
         assert (empty.whole.sums, empty.lanes, empty.places, vantages) == (None, {}, {}, ())
         assert empty.kept.first is None
 
 
 def test_cuts_cover_a_span_in_whole_buckets_that_do_not_move():
-    span = Span(NOW - 7 * DAY + 1234, NOW + 1234)
-    cut = Cut.of(span, HOUR, 60)
+    span = TimeRange(NOW - 7 * DAY + 1234, NOW + 1234)
+    cut = SliceGrid.of(span, HOUR, 60)
     assert cut.count <= 60
     assert cut.length % HOUR == cut.start % cut.length == 0
     assert cut.start <= span.since < span.until <= cut.end
-    later = Cut.of(Span(span.since + 60_000, span.until + 60_000), HOUR, 60)
+    later = SliceGrid.of(TimeRange(span.since + 60_000, span.until + 60_000), HOUR, 60)
     assert (later.start - cut.start) % cut.length == 0
-    assert Cut.of(Span(0, 1), HOUR, 1) == Cut(0, HOUR, 1)
+    assert SliceGrid.of(TimeRange(0, 1), HOUR, 1) == SliceGrid(0, HOUR, 1)
 
 
 def test_the_coarsest_tier_that_still_draws_a_curve():
     whole = {"minute": 0, "hour": 0, "day": 0, "month": 0}
     lengths = {HOUR: "minute", DAY: "minute", 7 * DAY: "hour", 30 * DAY: "hour", 90 * DAY: "day", 365 * DAY: "day"}
     for length, tier in lengths.items():
-        assert tier_for(Span(NOW - length, NOW), whole) == tier
+        assert tier_for(TimeRange(NOW - length, NOW), whole) == tier
     no_minutes = {**whole, "minute": NOW - HOUR}
-    assert tier_for(Span(NOW - 2 * DAY, NOW - DAY), no_minutes) == "hour"
+    assert tier_for(TimeRange(NOW - 2 * DAY, NOW - DAY), no_minutes) == "hour"
 
 
 def test_what_was_deleted_is_said(read):
     assert kept_note(read) == ""
-    old = replace(read, kept=Kept(NOW - DAY, "hour", NOW - 10 * DAY))
+    old = replace(read, kept=Retained(NOW - DAY, "hour", NOW - 10 * DAY))
     assert kept_note(old).endswith("kept by the hour only")
     assert kept_note(old).startswith("before 20")
-    gone = replace(read, kept=Kept(None, "day", NOW - 10 * DAY))
+    gone = replace(read, kept=Retained(None, "day", NOW - 10 * DAY))
     assert kept_note(gone).startswith("kept by the day only")
-    young = replace(read, kept=Kept(NOW - 2 * DAY + HOUR // 2, "hour", NOW - 2 * DAY))
+    young = replace(read, kept=Retained(NOW - 2 * DAY + HOUR // 2, "hour", NOW - 2 * DAY))
     assert kept_note(young) == ""  # there never was more
 
 
@@ -193,7 +193,7 @@ LINE = [Levels(1.0, 2.0, 3.0, 4.0)]
 
 
 def test_a_line_is_cut_where_nothing_was_measured_for_long():
-    cut = Cut(0, 60_000, 20)
+    cut = SliceGrid(0, 60_000, 20)
     values = [1.0, 2.0, 2.0, 2.0, None, 3.0, None, None, None, None, 4.0]
     reach = reach_ms([None if one is None else LINE[0] for one in values], cut, 60.0)
     assert reach == 180_000
@@ -300,7 +300,9 @@ def test_the_table_against_the_span_before_says_what_is_sure(read):
 
 
 def test_sums_of_samples_have_every_field():
-    found = of_samples({1: [sample(started_at=5, connection="warm", ttft_ms=7.0)]}, Span(0, 10), Cut(0, 10, 1))
+    found = of_samples(
+        {1: [sample(started_at=5, connection="warm", ttft_ms=7.0)]}, TimeRange(0, 10), SliceGrid(0, 10, 1)
+    )
     (sums,) = found.totals.values()
-    assert isinstance(sums, Sums)
+    assert isinstance(sums, RollupSums)
     assert (sums.samples, sums.ok, sums.ttft_ms_min, sums.ttft_ms_max, sums.headroom_min) == (1, 1, 7.0, 7.0, None)

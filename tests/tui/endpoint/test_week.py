@@ -6,11 +6,11 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from probes.stats.sketch import Sketch
-from probes.stats.time_range import Span
+from probes.stats.time_range import TimeRange
 from tui.endpoint.week import HOUR_MS, SHADES, WEEK_MS, Week, hours_of_week, week_of_counts, week_of_sketches, week_span
 from tui.endpoint.week_panel import week_rows
 
-SPAN = Span(0, 4 * WEEK_MS)
+SPAN = TimeRange(0, 4 * WEEK_MS)
 
 
 def ms(text, zone=UTC):
@@ -39,11 +39,13 @@ def test_every_hour_of_a_year_is_where_the_calendar_says(zone):
 
 def test_a_span_is_widened_to_full_hours_and_a_short_one_to_four_weeks():
     until = ms("2026-11-21T09:30")
-    assert week_span(Span(until - HOUR_MS, until)) == Span(ms("2026-11-21T10:00") - 4 * WEEK_MS, ms("2026-11-21T10:00"))
-    month = week_span(Span(until - 30 * 24 * HOUR_MS, until))
-    assert month == Span(ms("2026-10-22T09:00"), ms("2026-11-21T10:00"))
+    assert week_span(TimeRange(until - HOUR_MS, until)) == TimeRange(
+        ms("2026-11-21T10:00") - 4 * WEEK_MS, ms("2026-11-21T10:00")
+    )
+    month = week_span(TimeRange(until - 30 * 24 * HOUR_MS, until))
+    assert month == TimeRange(ms("2026-10-22T09:00"), ms("2026-11-21T10:00"))
     full = ms("2026-11-21T09:00")
-    assert week_span(Span(full - WEEK_MS, full)).until == full
+    assert week_span(TimeRange(full - WEEK_MS, full)).until == full
 
 
 def test_cells_hold_medians_and_what_has_no_data_holds_none():

@@ -9,8 +9,8 @@ from probes.events import Kind
 from probes.outcome import Outcome
 from probes.race.heat import Heat, LaneResult
 from probes.race.race import LaneFacts, Race
-from probes.race.recording import Moment, Recording
-from probes.race.request import RaceWish
+from probes.race.recording import OutputEvent, Recording
+from probes.race.request import RaceRequest
 from probes.race.verdict import judge
 from probes.sample import Sample
 from tests.tui.fabric import NOW
@@ -75,7 +75,7 @@ def ran(runner: Runner, dice: random.Random) -> LaneResult:
         begin = written * 4 % len(PROSE)
         text = (PROSE * 2)[begin : begin + size * 4]
         written += size
-        moments.append(Moment(round(at), kind, text, written if runner.counted else None))
+        moments.append(OutputEvent(round(at), kind, text, written if runner.counted else None))
         at += size / speed * 1e9 * dice.uniform(0.9, 1.1)
     over = moments[-1].at if moments else round(at)
     first = next((one.at for one in moments if one.kind is Kind.ANSWER), None)
@@ -125,7 +125,7 @@ def race(*runners: Runner, heats: int = 1, seed: int = 7, number: int | None = 1
     return Race(
         number,
         NOW,
-        RaceWish(names, **asked),
+        RaceRequest(names, **asked),
         tuple(LaneFacts(one.name, one.provider, one.model, one.price) for one in runners),
         tuple(found),
         judge(found, names),

@@ -2,19 +2,19 @@
 
 from probes.outcome import Outcome
 from probes.race.progress import Progress
-from probes.race.request import RaceWish
-from probes.race.updates import LaneNews, Piece, RaceNews
+from probes.race.request import RaceRequest
+from probes.race.updates import LaneNews, RaceNews, TextDelta
 from tests.samples import sample
 from tui.race.board import Gap, RaceBoard
 from tui.race.lane_words import state, why
 
-WISH = RaceWish(("a", "b"), "Say something.", heats=2)
+WISH = RaceRequest(("a", "b"), "Say something.", heats=2)
 
 
 def lane(name, at=0.0, chars=0, *said, speed=None, sample=None, place=None, ttft=None, draft=False):
     progress = Progress(at, chars=chars, tokens_per_s=speed, ttft_ms=ttft)
     state = "running" if sample is None else "finished"
-    pieces = tuple(Piece("answer", text, draft) for text in said)
+    pieces = tuple(TextDelta("answer", text, draft) for text in said)
     return LaneNews(name, state, progress, pieces, sample, place)
 
 
@@ -32,7 +32,7 @@ def told(*all_news):
 def test_text_is_appended_and_a_draft_replaces_the_answer_alone():
     board = told(news(lane("a", 1, 1, "x")), news(lane("a", 2, 2, "y"), lane("b", 2, 1, "b")))
     assert board.answer("a") == "xy"
-    board.tell(news(LaneNews("a", "running", Progress(3.0), (Piece("reasoning", "hm"),))))
+    board.tell(news(LaneNews("a", "running", Progress(3.0), (TextDelta("reasoning", "hm"),))))
     board.tell(news(lane("a", 4, 1, "never", "z", draft=True)))
     assert [(piece.kind, piece.text) for piece in board.pieces("a")] == [("reasoning", "hm"), ("answer", "z")]
     assert board.answer("b") == "b"

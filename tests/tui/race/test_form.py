@@ -6,8 +6,8 @@ from tests.tui import fabric
 from tests.tui.fabric import HABITS, NOW
 from tests.tui.race import races as racing
 from tui.race.form import RaceForm, preselected
-from tui.state.fleet import Fleet
-from tui.state.view_options import Lens
+from tui.state.fleet import FleetState
+from tui.state.view_options import ViewOptions
 from tui.time.period import LENGTHS, Period
 
 FORM = RaceForm(tuple(fabric.facts(one) for one in HABITS), racing.PROMPTS, ("a", "b"), 0)
@@ -50,10 +50,10 @@ def test_values_stop_at_their_ends_and_go_on_from_one_of_their_own():
     ],
 )
 def test_the_best_rival_is_the_fastest_of_the_group_that_can_run(selected, rival):
-    fleet = Fleet([], NOW)
+    fleet = FleetState([], NOW)
     for message in fabric.priced():
         fleet.apply(message, NOW)
-    views = fleet.dashboard(Lens(Period(LENGTHS["6 h"])), 20, NOW, selected).endpoints
+    views = fleet.dashboard(ViewOptions(Period(LENGTHS["6 h"])), 20, NOW, selected).endpoints
     assert preselected(views, selected) == (selected, rival)
     assert preselected(views, None) == ()
     assert preselected([view for view in views if view.name == selected], selected) == (selected,)

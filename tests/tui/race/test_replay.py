@@ -4,11 +4,11 @@ import random
 
 import pytest
 
-from probes.race.progress import Track
+from probes.race.progress import ProgressTracker
 from tests.tui.race import races as racing
 from tests.tui.race.races import CEREBRAS, CUT, GROQ, LIMITED, OPUS
 from tui.race.board import RaceBoard
-from tui.race.model import REST_MS, ShownRace
+from tui.race.model import REST_MS, RaceModel
 from tui.race.replay import STEP_MS, Replay
 
 
@@ -51,7 +51,7 @@ def test_at_any_instant_it_shows_what_a_race_would_have_shown_there(seed):
         for one in replay.seek(to):
             board.tell(one)
         lane = race.heats[0].lanes[1]
-        track, now = Track(lane.recording.sent, 4.0), round(to * 1e6)
+        track, now = ProgressTracker(lane.recording.sent, 4.0), round(to * 1e6)
         for moment in lane.recording.moments:
             if moment.at <= now:
                 track.add(moment)
@@ -79,7 +79,7 @@ def test_its_pace_is_ten_times_the_truth_at_most_and_a_tenth_at_least():
 
 
 def test_after_a_heat_it_goes_on_with_the_next_one_and_rests_after_the_last():
-    race, shown = racing.race(CEREBRAS, GROQ, heats=2), ShownRace()
+    race, shown = racing.race(CEREBRAS, GROQ, heats=2), RaceModel()
     shown.play(race, 1)
     shown.replay.pace(1)
     shown.tick(shown.replay.length_ms)
@@ -100,7 +100,7 @@ def test_after_a_heat_it_goes_on_with_the_next_one_and_rests_after_the_last():
 
 
 def test_whoever_goes_back_in_a_heat_that_is_over_sees_its_end_again():
-    shown = ShownRace()
+    shown = RaceModel()
     shown.play(racing.race(CEREBRAS, GROQ, heats=2), 1)
     shown.tick(60_000)
     shown.tick(REST_MS - 1)

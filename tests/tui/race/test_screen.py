@@ -5,16 +5,16 @@ from dataclasses import replace
 import pytest
 
 from probes.race.updates import RaceCommand
-from probes.race.verdict import Fault
+from probes.race.verdict import FaultCount
 from probes.store.problem import StoreProblem
 from tests.tui import fabric
 from tests.tui.race import races as racing
 from tests.tui.race.races import CEREBRAS, CUT, GROQ, LIMITED, OPUS, PROMPTS, WRONG
 from tests.tui.screen import quiet, showing
 from tui.keymap import RACE_FOOTER, RACE_KEYS
-from tui.race.replay import Replay as Told
+from tui.race.replay import ScriptedSource as Told
 from tui.sources.messages import RecorderJoined
-from tui.sources.source import Replay
+from tui.sources.source import ScriptedSource
 
 
 class Kept:
@@ -182,7 +182,7 @@ async def test_what_is_lacking_is_said_and_nothing_is_started(fleet):
 
 
 async def test_where_nobody_takes_a_race_it_says_what_does():
-    source = Replay([*fabric.priced(), RecorderJoined("process 7")], takes_commands=False)
+    source = ScriptedSource([*fabric.priced(), RecorderJoined("process 7")], takes_commands=False)
     async with opened([], source=source) as race:
         await race.press("s")
         assert any("inftop race A B" in notice for notice in race.shown.notices)
@@ -306,7 +306,7 @@ async def test_lanes_that_failed_say_how_and_never_have_a_place(fleet):
 
 async def test_what_is_held_against_nobody_is_no_failure_of_the_lane(fleet):
     run = racing.race(CEREBRAS, GROQ)
-    remarked = replace(run.verdict, faults=(Fault(GROQ.name, "tokens/s of the answer alone", 1, counts=False),))
+    remarked = replace(run.verdict, faults=(FaultCount(GROQ.name, "tokens/s of the answer alone", 1, counts=False),))
     async with opened(fleet, size=(160, 45)) as race:
         await race.press("s")
         news = Told(run).seek(60_000)[-1]

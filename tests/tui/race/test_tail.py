@@ -6,9 +6,9 @@ import pytest
 from rich.cells import cell_len
 from textual.app import App
 
-from probes.race.updates import Piece
+from probes.race.updates import TextDelta
 from tui.race.tail import Tail
-from tui.race.wrap import Row, Wrapped
+from tui.race.wrap import Row, WrappedText
 from tui.style.themes import THEMES
 
 STORY = (
@@ -22,13 +22,13 @@ BITS = ["the ", "灯塔", "light", " ", "   ", "\n", "\t", "👩‍👩‍👧",
 
 
 def wrapped(width, *pieces):
-    text = Wrapped(width)
+    text = WrappedText(width)
     text.add(pieces)
     return text.rows
 
 
 def answer(text, width=20):
-    return [row.text for row in wrapped(width, Piece("answer", text))]
+    return [row.text for row in wrapped(width, TextDelta("answer", text))]
 
 
 def test_prose_is_broken_at_blanks_and_words_that_are_too_long_at_the_edge():
@@ -51,7 +51,7 @@ def test_an_emoji_of_several_characters_is_never_torn():
 
 
 def test_code_keeps_its_blanks_and_is_folded_not_broken():
-    rows = wrapped(16, Piece("answer", "so:\n```py\nif a:\n    return a + b + c\n```\ndone"))
+    rows = wrapped(16, TextDelta("answer", "so:\n```py\nif a:\n    return a + b + c\n```\ndone"))
     assert [(row.ink, row.mark + row.text) for row in rows] == [
         ("answer", "so:"),
         ("fence", "▎```py"),
@@ -64,16 +64,16 @@ def test_code_keeps_its_blanks_and_is_folded_not_broken():
 
 
 def test_reasoning_is_marked_on_every_row_and_never_shares_one_with_the_answer():
-    rows = wrapped(12, Piece("reasoning", "first I think ```about it"), Piece("answer", "Yes"))
+    rows = wrapped(12, TextDelta("reasoning", "first I think ```about it"), TextDelta("answer", "Yes"))
     assert [row.mark + row.text for row in rows] == ["┊ first I", "┊ think", "┊ ```about", "┊ it", "Yes"]
     assert rows[-1] == Row("Yes", "answer")
 
 
 def test_a_draft_takes_the_place_of_the_answer_and_of_nothing_else():
-    text = Wrapped(20)
-    assert not text.add([Piece("reasoning", "hm"), Piece("answer", "a b")])
-    assert text.add([Piece("answer", "never seen", draft=True), Piece("answer", "a c", draft=True)])
-    assert not text.add([Piece("answer", " d")])
+    text = WrappedText(20)
+    assert not text.add([TextDelta("reasoning", "hm"), TextDelta("answer", "a b")])
+    assert text.add([TextDelta("answer", "never seen", draft=True), TextDelta("answer", "a c", draft=True)])
+    assert not text.add([TextDelta("answer", " d")])
     assert [row.text for row in text.rows] == ["hm", "a c d"]
 
 
@@ -82,23 +82,23 @@ def test_however_it_is_cut_and_resized_it_is_wrapped_as_if_it_had_come_at_once(s
     dice = random.Random(seed)
     width = dice.randint(6, 50)
     story = "".join(dice.choice(BITS) for _ in range(80)) + STORY
-    text = Wrapped(dice.choice([width, 33]))
+    text = WrappedText(dice.choice([width, 33]))
     at = 0
     while at < len(story):
         size = dice.choice([1, 2, 5, 40])
-        text.add([Piece("answer", story[at : at + size])])
+        text.add([TextDelta("answer", story[at : at + size])])
         at += size
     text.resize(width)
-    whole = wrapped(width, Piece("answer", story))
+    whole = wrapped(width, TextDelta("answer", story))
     assert [(row.mark, row.text.rstrip()) for row in text.rows] == [(row.mark, row.text.rstrip()) for row in whole]
     assert all(cell_len(row.mark + row.text.rstrip()) <= width for row in whole)
     assert "".join("".join(row.text for row in whole).split()) == "".join(story.split())
 
 
 def test_blanks_without_end_cost_no_memory():
-    text = Wrapped(20)
+    text = WrappedText(20)
     for _ in range(1_000):
-        text.add([Piece("answer", " " * 100)])
+        text.add([TextDelta("answer", " " * 100)])
     assert sum(len(row.text) for row in text.rows) <= 21
 
 
@@ -120,7 +120,7 @@ class Showing(App):
 
 
 def numbered(first, last):
-    return [Piece("answer", "".join(f"line {number}\n" for number in range(first, last)))]
+    return [TextDelta("answer", "".join(f"line {number}\n" for number in range(first, last)))]
 
 
 async def test_it_follows_the_end_and_says_how_much_it_left_out():
@@ -161,12 +161,12 @@ async def test_once_whole_all_of_it_can_be_scrolled_and_nothing_covers_it():
 async def test_a_resize_wraps_it_anew_and_a_new_text_begins_empty():
     app = Showing()
     async with app.run_test(size=(40, 6)) as pilot:
-        app.tail.add([Piece("answer", "the keeper of the light in the bay")], whole=False)
+        app.tail.add([TextDelta("answer", "the keeper of the light in the bay")], whole=False)
         await pilot.resize_terminal(20, 6)
         await pilot.pause()
         assert app.lines()[:3] == ["the keeper of the", "light in the bay", ""]
         app.theme = "inftop-light"
-        app.tail.begin([Piece("reasoning", "hm")])
+        app.tail.begin([TextDelta("reasoning", "hm")])
         await pilot.pause()
         assert app.lines()[:2] == ["┊ hm", ""]
 

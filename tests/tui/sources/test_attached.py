@@ -7,17 +7,17 @@ from dataclasses import asdict
 
 import pytest
 
-from probes.diagnosis.reachability import Control
-from probes.feed.messages import Command, EngineStatus, Frame, WatchStatus
+from probes.diagnosis.reachability import ReachabilityCheck
+from probes.feed.messages import Command, EngineStatus, Frame, MonitorStatus
 from probes.outcome import Outcome
 from probes.store.status import StoreStatus
-from probes.store.write.sink import Entry, Sink
+from probes.store.write.sink import BatchWriter, PendingSample
 from tests.samples import sample
 from tests.tui import fabric
-from tui.sources.attached import Attached, status_of
+from tui.sources.attached import FollowingSource, status_of
 from tui.sources.messages import RecorderJoined, SourceLost
 
-CONTROL = Control("https://h", 5, Outcome.CONNECT, "refused")
+CONTROL = ReachabilityCheck("https://h", 5, Outcome.CONNECT, "refused")
 
 
 def now():
@@ -26,7 +26,7 @@ def now():
 
 @pytest.fixture
 def sink(tmp_path):
-    made = Sink(f"sqlite:///{tmp_path / 'history.db'}")
+    made = BatchWriter(f"sqlite:///{tmp_path / 'history.db'}")
     yield made
     made.close()
 
@@ -39,7 +39,7 @@ def beat(status="{}", ago_ms=0):
 
 
 def attached(tmp_path):
-    return Attached(fabric.hello(store_url=f"sqlite:///{tmp_path / 'history.db'}", holder="process 7 on host"))
+    return FollowingSource(fabric.hello(store_url=f"sqlite:///{tmp_path / 'history.db'}", holder="process 7 on host"))
 
 
 class Heard(list):
@@ -67,14 +67,14 @@ async def test_what_is_stored_arrives_once_with_the_recorders_own_words(tmp_path
     first, second = sample(started_at=now() - 1000), sample(started_at=now())
     status = {
         "engine": asdict(EngineStatus(StoreStatus("ok", stored=1), usd_today=0.5, controls=(CONTROL,))),
-        "watches": [asdict(WatchStatus("sim/model", next_due=5))],
+        "watches": [asdict(MonitorStatus("sim/model", next_due=5))],
     }
-    sink.write([Entry(first, "an answer")], beat(json.dumps(status)))
+    sink.write([PendingSample(first, "an answer")], beat(json.dumps(status)))
     source = attached(tmp_path)
     heard = Heard()
     task = asyncio.create_task(source.run(heard))
     await heard.until(lambda all_: samples_of(all_))
-    sink.write([Entry(second, "another")], beat(json.dumps(status)))
+    sink.write([PendingSample(second, "another")], beat(json.dumps(status)))
     await heard.until(lambda all_: len(samples_of(all_)) == 2)
     await source.close()
     await asyncio.wait_for(task, 60)
@@ -84,7 +84,7 @@ async def test_what_is_stored_arrives_once_with_the_recorders_own_words(tmp_path
     assert last.engine.usd_today == 0.5
     assert last.engine.controls == (CONTROL,)
     assert last.engine.store.stored == 2
-    assert last.watches == (WatchStatus("sim/model", next_due=5),)
+    assert last.watches == (MonitorStatus("sim/model", next_due=5),)
     assert [frame.answers["sim/model"] for frame in heard[1:] if frame.answers] == ["an answer", "another"]
 
 

@@ -5,10 +5,10 @@ import asyncio
 from probes.feed.messages import Command
 from tests.tui import fabric
 from tui.sources.messages import RecorderJoined, SourceLost
-from tui.sources.source import Live, Replay
+from tui.sources.source import LiveSource, ScriptedSource
 
 
-class Engine(Replay):
+class Engine(ScriptedSource):
     """An engine that finds the store held, or not."""
 
     def __init__(self, messages, held=None):
@@ -29,7 +29,7 @@ class Engine(Replay):
 async def test_our_own_engine_takes_over_when_the_recorder_has_ended():
     held = fabric.hello(holder="process 7")
     engines = [Engine([held], held), Engine([fabric.hello(), fabric.frame([])])]
-    recorder = Replay([RecorderJoined("process 7"), SourceLost("it has ended")], takes_commands=False)
+    recorder = ScriptedSource([RecorderJoined("process 7"), SourceLost("it has ended")], takes_commands=False)
     made = iter(engines)
     attached_to = []
 
@@ -37,7 +37,7 @@ async def test_our_own_engine_takes_over_when_the_recorder_has_ended():
         attached_to.append(hello)
         return recorder
 
-    live = Live(lambda: next(made), attach)
+    live = LiveSource(lambda: next(made), attach)
     heard = []
     assert not live.send(Command("probe"))
     task = asyncio.create_task(live.run(heard.append))
@@ -55,6 +55,6 @@ async def test_our_own_engine_takes_over_when_the_recorder_has_ended():
 
 
 async def test_closed_before_it_began_it_starts_nothing():
-    live = Live(lambda: Engine([]), lambda hello: Replay([]))
+    live = LiveSource(lambda: Engine([]), lambda hello: ScriptedSource([]))
     await live.close()
     await asyncio.wait_for(live.run([].append), 60)

@@ -11,7 +11,7 @@ from dataclasses import asdict
 import pytest
 from typer.testing import CliRunner
 
-from probes.feed.messages import Command, EndpointFacts, EngineStatus, Frame, Hello, WatchStatus
+from probes.feed.messages import Command, EndpointFacts, EngineStatus, Frame, Hello, MonitorStatus
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.store.read.reader import StoreReader
@@ -24,7 +24,7 @@ from tui import launch
 from tui.commands import app
 from tui.sources.messages import RecorderAbsent, RecorderJoined
 from tui.sources.stored_endpoints import facts_of, interval_of, policy_of, stored_endpoints
-from tui.sources.viewer import Onlooker
+from tui.sources.viewer import ReadOnlySource
 from tui.state.view_options import lens_on
 
 QUICK = Behaviour(output_tokens=Constant(20), tokens_per_s=Constant(1000), ttft_ms=Constant(2))
@@ -74,7 +74,7 @@ class Heard(list):
 @asynccontextmanager
 async def looking(folder, *configured):
     """An onlooker that runs, and what it says."""
-    onlooker, heard = Onlooker(url_in(folder), configured), Heard()
+    onlooker, heard = ReadOnlySource(url_in(folder), configured), Heard()
     task = asyncio.create_task(onlooker.run(heard))
     try:
         yield onlooker, heard
@@ -128,7 +128,7 @@ async def test_endpoints_are_as_configured_where_the_name_is_and_else_as_found(t
 async def test_a_store_without_a_recorder_is_shown_as_it_is(tmp_path, monkeypatch):
     monkeypatch.setattr("tui.sources.attached.GONE_AFTER_MS", -1)
     status = EngineStatus(StoreStatus("locked", waiting=9), paused=True, usd_today=5.0)
-    beat = {"engine": asdict(status), "watches": [asdict(WatchStatus("sim/model", paused=True))]}
+    beat = {"engine": asdict(status), "watches": [asdict(MonitorStatus("sim/model", paused=True))]}
     await store(tmp_path, sample(started_at=now()), beat=json.dumps(beat))
     async with looking(tmp_path) as (onlooker, heard):
         await heard.until(lambda all_: len(all_.of(Frame)) > 2)
@@ -138,7 +138,7 @@ async def test_a_store_without_a_recorder_is_shown_as_it_is(tmp_path, monkeypatc
         assert absent == RecorderAbsent(reader.recorder().beat_at)
     assert ([one.name for one in hello.endpoints], hello.store_url) == (["sim/model"], url_in(tmp_path))
     assert frame.engine == EngineStatus(StoreStatus("ok", stored=1))
-    assert frame.watches == (WatchStatus("sim/model"),)
+    assert frame.watches == (MonitorStatus("sim/model"),)
     assert len(heard.samples) == 1
     assert heard.of(Hello) == [hello]
     assert heard.of(RecorderAbsent) == [absent]
@@ -219,7 +219,7 @@ async def test_the_screen_says_that_it_only_reads(tmp_path, monkeypatch):
     begin = now()
     samples = [sample(started_at=begin - 60_000 * back, ttft_ms=120.0, connection="warm") for back in range(5)]
     await store(tmp_path, *samples, beat="{}")
-    onlooker = Onlooker(url_in(tmp_path))
+    onlooker = ReadOnlySource(url_in(tmp_path))
     async with showing(source=onlooker, size=(160, 40), store_url=url_in(tmp_path)) as shown:
         with StoreReader(url_in(tmp_path)) as reader:
             shown.clock.ms = reader.recorder().beat_at + 300_000
@@ -257,7 +257,7 @@ async def test_a_store_is_named_by_its_path_or_its_url(tmp_path, shown, monkeypa
     for word in ("history.db", "~/history.db", str(tmp_path / "history.db"), url_in(tmp_path)):
         assert run("--attach", word, "--window", "6h").exit_code == 0
         source, lens, options = shown[-1]
-        assert isinstance(source, Onlooker)
+        assert isinstance(source, ReadOnlySource)
         assert (lens, options["store_url"]) == (lens_on("6h"), url_in(tmp_path))
     assert not (tmp_path / "history.db.lock").exists()
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from probes.diagnosis.reachability import Control
-from probes.feed.messages import Frame, WatchStatus
+from probes.diagnosis.reachability import ReachabilityCheck
+from probes.feed.messages import Frame, MonitorStatus
 from probes.outcome import Outcome
 from probes.rate_limits.headers import Bucket
 from probes.store.status import StoreStatus
@@ -14,25 +14,25 @@ from tests.tui import fabric
 from tests.tui.fabric import HABITS, HOUR, NOW
 from tui.sources.messages import LineRejected, RecorderJoined, SourceLost
 from tui.state.figures import window_start
-from tui.state.fleet import FAILURES_KEPT, Fleet, reset_at, served
-from tui.state.history import History, Past
-from tui.state.rate_limits import Level, Reading
-from tui.state.served_by import Change, Seen
-from tui.state.view_options import Lens
+from tui.state.fleet import FAILURES_KEPT, FleetState, reset_at, served
+from tui.state.history import History, LoadedHistory
+from tui.state.rate_limits import LimitLevel, LimitReading
+from tui.state.served_by import ServingChange, ServingSeen
+from tui.state.view_options import ViewOptions
 from tui.time.period import LENGTHS, Period
 
 CEREBRAS = HABITS[0].name
 
 
 def fleet(*messages):
-    made = Fleet(now=NOW)
+    made = FleetState(now=NOW)
     for message in messages:
         made.apply(message, NOW)
     return made
 
 
 def board(made, now=NOW, **changes):
-    return made.dashboard(Lens(Period(LENGTHS["6 h"]), **changes), 20, now)
+    return made.dashboard(ViewOptions(Period(LENGTHS["6 h"]), **changes), 20, now)
 
 
 @pytest.fixture(scope="module")
@@ -85,13 +85,13 @@ def test_a_sample_of_both_store_and_feed_counts_once(day):
 
 
 def test_what_the_store_holds_is_there_before_the_engine_has_spoken(day):
-    made = Fleet([fabric.facts(habit) for habit in HABITS], NOW)
+    made = FleetState([fabric.facts(habit) for habit in HABITS], NOW)
     history = History()
     for one in day:
         if one.endpoint == CEREBRAS:
             history.add(one)
     newest = [one for one in day if one.endpoint == CEREBRAS][-1:]
-    made.load(Past({CEREBRAS: history}, tuple(newest), {CEREBRAS: "Once", "unknown": "x"}))
+    made.load(LoadedHistory({CEREBRAS: history}, tuple(newest), {CEREBRAS: "Once", "unknown": "x"}))
     view = board(made).endpoints[0]
     assert (view.state, view.figures.measured) == ("ok", len(history.span(window_start(6 * fabric.HOUR, NOW), NOW)))
     assert made.recent(CEREBRAS).answer == "Once"
@@ -100,13 +100,13 @@ def test_what_the_store_holds_is_there_before_the_engine_has_spoken(day):
 
 def test_an_answer_of_the_engine_is_not_replaced_by_an_older_one():
     made = fleet(fabric.hello(), fabric.frame([], answers={CEREBRAS: "new"}))
-    made.load(Past({}, (), {CEREBRAS: "old"}))
+    made.load(LoadedHistory({}, (), {CEREBRAS: "old"}))
     assert made.recent(CEREBRAS).answer == "new"
 
 
 def test_what_belongs_to_no_endpoint_is_passed_over():
     made = fleet(
-        fabric.hello(), fabric.frame([sample(endpoint="gone")], watches=(WatchStatus("gone"),), answers={"gone": "x"})
+        fabric.hello(), fabric.frame([sample(endpoint="gone")], watches=(MonitorStatus("gone"),), answers={"gone": "x"})
     )
     assert "gone" not in made.endpoints
     assert made.recent("gone").sample is None
@@ -171,17 +171,19 @@ def test_values_that_are_not_what_they_should_be_raise_before_anything_is_drawn(
 
 def test_a_selection_that_is_filtered_away_falls_to_the_first_shown():
     made = fleet(fabric.hello(), fabric.frame([]))
-    shown = made.dashboard(Lens(query="mercury"), 20, NOW, CEREBRAS)
+    shown = made.dashboard(ViewOptions(query="mercury"), 20, NOW, CEREBRAS)
     assert shown.selected == "inception/mercury"
-    assert made.dashboard(Lens(query="zzz"), 20, NOW, CEREBRAS).selected is None
+    assert made.dashboard(ViewOptions(query="zzz"), 20, NOW, CEREBRAS).selected is None
 
 
 def test_the_reset_is_the_end_of_the_back_off_or_of_the_tightest_bucket():
-    told = (Level(Bucket("requests"), full_at=NOW + 41_000), Level(Bucket("tokens"), full_at=NOW + 60_000))
-    assert reset_at(told, WatchStatus("x", blocked_until=NOW + 5)) == NOW + 5
-    assert reset_at(told, WatchStatus("x", blocked_until=NOW + 5, failing=True)) == told[0].full_at, "no limiter's word"
-    assert reset_at(told, WatchStatus("x")) == NOW + 41_000
-    assert reset_at((), WatchStatus("x")) is None
+    told = (LimitLevel(Bucket("requests"), full_at=NOW + 41_000), LimitLevel(Bucket("tokens"), full_at=NOW + 60_000))
+    assert reset_at(told, MonitorStatus("x", blocked_until=NOW + 5)) == NOW + 5
+    assert reset_at(told, MonitorStatus("x", blocked_until=NOW + 5, failing=True)) == told[0].full_at, (
+        "no limiter's word"
+    )
+    assert reset_at(told, MonitorStatus("x")) == NOW + 41_000
+    assert reset_at((), MonitorStatus("x")) is None
 
 
 def told(number, **fields):
@@ -205,24 +207,24 @@ def test_another_tier_than_the_one_asked_for_is_told():
     assert board(made).endpoints[0].other_tier is None
     made.apply(fabric.frame([told(0, served_tier="standard")]), NOW)
     view = board(made).endpoints[0]
-    assert (view.other_tier, view.changes) == ("standard", (Change(NOW, "tier", "fast", "standard"),))
+    assert (view.other_tier, view.changes) == ("standard", (ServingChange(NOW, "tier", "fast", "standard"),))
 
 
 def test_what_the_store_knows_of_limits_and_changes_joins_what_is_heard():
     made = fleet(fabric.hello(), fabric.frame([told(0, served_model="b")]))
     past = told(5, served_model="a", limit_buckets="tokens=1/10@?")
-    first = Change(NOW - HOUR, "model", "z", "a")
+    first = ServingChange(NOW - HOUR, "model", "z", "a")
     made.load(
-        Past(
+        LoadedHistory(
             {},
-            readings={CEREBRAS: (Reading.of(past),)},
-            seen={CEREBRAS: (Seen.of(past),)},
+            readings={CEREBRAS: (LimitReading.of(past),)},
+            seen={CEREBRAS: (ServingSeen.of(past),)},
             changes={CEREBRAS: (first,), "gone": (first,)},
         )
     )
     view = board(made).endpoints[0]
     assert view.headroom == 0.1
-    assert view.changes == (first, Change(NOW, "model", "a", "b"))
+    assert view.changes == (first, ServingChange(NOW, "model", "a", "b"))
 
 
 def test_who_served_is_said_only_where_it_is_news():
@@ -264,14 +266,14 @@ def test_controls_of_the_engine_count_while_they_are_recent():
     made = fleet(fabric.hello(), fabric.frame(failures(*names, outcome=Outcome.TIMEOUT)))
     assert board(made).verdict.scope == "my network"
     for at, scope in ((NOW - 60_000, None), (NOW - 400_000, "my network")):
-        known = Control("https://reference.test", at, Outcome.OK, reference=True)
+        known = ReachabilityCheck("https://reference.test", at, Outcome.OK, reference=True)
         made.apply(fabric.frame([], engine=fabric.engine(controls=(known,))), NOW)
         assert board(made).verdict.scope == scope
 
 
 def test_nobody_is_blamed_where_all_is_well_nor_for_what_is_not_probed():
     assert board(fleet(fabric.hello(), fabric.frame(failures()))).verdict is None
-    paused = fabric.frame(failures(CEREBRAS), watches=(WatchStatus(CEREBRAS, paused=True),))
+    paused = fabric.frame(failures(CEREBRAS), watches=(MonitorStatus(CEREBRAS, paused=True),))
     assert board(fleet(fabric.hello(), paused)).verdict is None
     limited = [sample(endpoint=CEREBRAS, started_at=NOW - 1, outcome=Outcome.RATE_LIMITED)]
     shown = board(fleet(fabric.hello(), fabric.frame(limited)))

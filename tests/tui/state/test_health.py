@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from probes.feed.messages import EndpointFacts, EngineStatus, WatchStatus
+from probes.feed.messages import EndpointFacts, EngineStatus, MonitorStatus
 from probes.outcome import FAILED, LIMITED, Outcome
 from probes.store.status import StoreStatus
 from tests.samples import sample
@@ -16,7 +16,7 @@ FACTS = EndpointFacts(
     name="sim/model", provider="sim", model="model", dialect="openai_chat", group=None, connection="warm",
     interval=60.0, key="SIM_API_KEY",
 )  # fmt: skip
-WATCH = WatchStatus("sim/model")
+WATCH = MonitorStatus("sim/model")
 ENGINE = EngineStatus(StoreStatus("ok"))
 GOOD = sample(started_at=NOW - 5_000)
 

@@ -7,7 +7,7 @@ from probes.store.problem import StoreProblem
 from tests.samples import sample
 from tests.store.stores import fill, url_of
 from tui.state.load_history import read_changes, read_newest, read_points
-from tui.state.served_by import KEPT, Change
+from tui.state.served_by import KEPT, ServingChange
 
 T0 = 1_800_000_000_000
 
@@ -57,7 +57,7 @@ def test_changes_of_who_served_are_those_of_the_span_and_of_the_endpoints_asked_
     models = ("z", "a", "a", None, "a", "b")
     fill(path, [sample(endpoint=e, started_at=T0 + n, served_model=m) for n, m in enumerate(models) for e in "ab"])
     past = read_changes(url_of(path), T0 + 1, ["a", "c"])
-    assert past.changes == {"a": (Change(T0 + 5, "model", "a", "b"),), "c": ()}
+    assert past.changes == {"a": (ServingChange(T0 + 5, "model", "a", "b"),), "c": ()}
     assert read_changes(url_of(path), T0, ["a"], lambda: True).changes == {}
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from probes.endpoint import Price
-from probes.feed.messages import WatchStatus
+from probes.feed.messages import MonitorStatus
 from tests.tui.fabric import HABITS, facts
 from tui.state.ranking import RANKS, compared
 from tui.state.view import EndpointView, Figures
@@ -13,7 +13,7 @@ def view(slot, ttft=None, speed=None, price=None, **figures):
     """A view of a made-up endpoint: 0 to 2 serve one model, 3 and 4 another, the others one each."""
     known = Figures(ttft_p50_ms=ttft, tokens_per_s_p50=speed, **figures)
     known_facts = facts(HABITS[slot], price=price)
-    return EndpointView(known_facts, slot, "ok", known, WatchStatus(known_facts.name))
+    return EndpointView(known_facts, slot, "ok", known, MonitorStatus(known_facts.name))
 
 
 def standings(*views, rank="ttft"):

@@ -4,13 +4,13 @@ import pytest
 
 from probes.rate_limits.headers import Bucket
 from tests.samples import sample
-from tui.state.rate_limits import Reading, buckets, levels, short
+from tui.state.rate_limits import LimitReading, buckets, levels, short
 
 T0 = 1_800_000_000_000
 
 
 def reading(text, at=T0):
-    made = Reading.of(sample(started_at=at, limit_buckets=text))
+    made = LimitReading.of(sample(started_at=at, limit_buckets=text))
     assert made is not None
     return made
 
@@ -28,16 +28,16 @@ def test_a_sample_without_them_tells_the_two_of_its_columns():
         Bucket("requests", None, None, 10, 9, 1),
         Bucket("tokens", None, None, 5, None, None),
     )
-    assert Reading.of(sample()) is None
+    assert LimitReading.of(sample()) is None
 
 
 def test_what_is_no_bucket_is_left_out():
     assert [one.kind for one in buckets(sample(limit_buckets="nonsense; tokens=1/2@?; "))] == ["tokens"]
-    assert Reading.of(sample(limit_buckets="nonsense")) is None
+    assert LimitReading.of(sample(limit_buckets="nonsense")) is None
 
 
 def test_what_does_not_say_how_much_is_left_is_no_reading():
-    assert Reading.of(sample(limit_buckets="requests=?/10@5; tokens=0/0@?")) is None
+    assert LimitReading.of(sample(limit_buckets="requests=?/10@5; tokens=0/0@?")) is None
 
 
 def test_the_tightest_comes_first_and_one_without_headroom_last():

@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 
 from probes.outcome import INCONCLUSIVE, Outcome
-from probes.stats.time_range import Span
+from probes.stats.time_range import TimeRange
 from tests.samples import sample
 from tests.store.stores import fill, url_of
 from tests.tui.fabric import HABITS, HOUR, NOW, facts
 from tui.state.figures import figures
 from tui.state.history import History
-from tui.state.read_rollups import Single, read_recent, read_stretch
-from tui.state.rollup_figures import MOST_ROWS, Question, Stretch, rough_tier_of, tier_of
+from tui.state.read_rollups import SampleQuestion, read_recent, read_stretch
+from tui.state.rollup_figures import MOST_ROWS, Question, RollupWindow, rough_tier_of, tier_of
 from tui.state.view import Figures
 
 MINUTE = 60_000
@@ -141,7 +141,7 @@ def test_a_row_of_the_past_tells_nothing_of_the_present(url):
 
 def test_where_only_rollups_are_left_the_row_says_by_what(url):
     stretch = read(url, QUESTION)
-    bare = Stretch(QUESTION, "hour", stretch.figures, {}, stretch.last_at)
+    bare = RollupWindow(QUESTION, "hour", stretch.figures, {}, stretch.last_at)
     assert bare.row(WARM, 0).why.endswith("by the hour")
 
 
@@ -165,19 +165,19 @@ def test_places_are_together_or_each_by_itself(tmp_path):
         figures = read(url, replace(QUESTION, vantage=vantage)).figures[WARM.name]
         assert figures.finished_count == count
         assert max((one for one in figures.ttft_ms if one is not None), default=None) == worst
-        recent = read_recent(url, Single(WARM.name, QUESTION.span, vantage))
+        recent = read_recent(url, SampleQuestion(WARM.name, QUESTION.span, vantage))
         assert (recent.sample.ttft_ms if recent.sample else None) == worst
 
 
 def test_single_samples_of_a_span_are_its_newest_and_its_failures(url):
-    span = Span(AT - 5 * HOUR, AT - 4 * HOUR)
+    span = TimeRange(AT - 5 * HOUR, AT - 4 * HOUR)
     own = [one for one in SAMPLES[WARM.name] if span.since <= one.started_at < span.until]
-    found = read_recent(url, Single(WARM.name, span))
+    found = read_recent(url, SampleQuestion(WARM.name, span))
     assert found.sample.started_at == max(o.started_at for o in own if o.outcome is not Outcome.SKIPPED)
     failed = [o.started_at for o in own if o.outcome not in INCONCLUSIVE | {Outcome.OK}]
     assert [one.started_at for one in found.failures] == sorted(failed, reverse=True)
     assert failed
-    assert read_recent(url, Single("nobody", span)).sample is None
+    assert read_recent(url, SampleQuestion("nobody", span)).sample is None
 
 
 def test_a_store_that_is_not_there_yet_is_an_empty_stretch(tmp_path):
@@ -201,7 +201,7 @@ ALL = dict.fromkeys(("minute", "hour", "day", "month"), 0)
     ],
 )
 def test_the_tier_is_as_fine_as_the_columns_and_the_rows_allow(days, columns, lanes, tier):
-    span = Span(AT - round(days * DAY), AT)
+    span = TimeRange(AT - round(days * DAY), AT)
     assert tier_of(span, span.length_ms // (columns - 1), ALL, lanes) == tier
     assert tier == "day" or lanes * span.length_ms / {"minute": MINUTE, "hour": HOUR}[tier] <= MOST_ROWS
 
@@ -220,7 +220,7 @@ def test_the_tier_is_as_fine_as_the_columns_and_the_rows_allow(days, columns, la
     ],
 )
 def test_a_rough_picture_comes_first_where_the_fine_one_takes_more_than_a_blink(days, tier, lanes, rough):
-    assert rough_tier_of(Span(AT - days * DAY, AT), tier, lanes) == rough
+    assert rough_tier_of(TimeRange(AT - days * DAY, AT), tier, lanes) == rough
 
 
 def test_the_rough_picture_counts_what_the_fine_one_counts(url, monkeypatch):
@@ -237,7 +237,7 @@ def test_the_rough_picture_counts_what_the_fine_one_counts(url, monkeypatch):
 
 
 def test_what_is_pruned_is_drawn_by_what_is_left():
-    span = Span(AT - 100 * DAY, AT - 100 * DAY + HOUR)
+    span = TimeRange(AT - 100 * DAY, AT - 100 * DAY + HOUR)
     held = {"minute": AT - 14 * DAY, "hour": AT - 365 * DAY, "day": AT - 400 * DAY, "month": AT - 400 * DAY}
     assert tier_of(span, MINUTE, held, 12) == "hour"
 

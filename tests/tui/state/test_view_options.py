@@ -2,10 +2,10 @@
 
 import pytest
 
-from probes.feed.messages import WatchStatus
+from probes.feed.messages import MonitorStatus
 from tests.tui.fabric import HABITS, facts
 from tui.state.view import EndpointView, Figures
-from tui.state.view_options import SORTS, Lens, arranged, lengths, lens_on, matches, next_of
+from tui.state.view_options import SORTS, ViewOptions, arranged, lengths, lens_on, matches, next_of
 from tui.time.period import LENGTHS, Period
 
 
@@ -16,7 +16,7 @@ def view(slot, **changes):
         tokens_per_s_p50=changes.pop("speed", None),
         error_rate=changes.pop("rate", None),
     )
-    return EndpointView(facts(habit), slot, changes.pop("state", "ok"), figures, WatchStatus(habit.name))
+    return EndpointView(facts(habit), slot, changes.pop("state", "ok"), figures, MonitorStatus(habit.name))
 
 
 def names(views, lens):
@@ -24,7 +24,7 @@ def names(views, lens):
 
 
 def test_the_configured_order_is_kept_within_models_that_are_shared():
-    shown, headings = arranged([view(slot) for slot in (5, 0, 6, 1, 3, 4)], Lens())
+    shown, headings = arranged([view(slot) for slot in (5, 0, 6, 1, 3, 4)], ViewOptions())
     assert [one.slot for one in shown] == [0, 1, 3, 4, 5, 6]
     assert headings == {HABITS[0].name: "gpt-oss-120b", HABITS[3].name: "claude-opus", HABITS[5].name: "others"}
 
@@ -32,14 +32,14 @@ def test_the_configured_order_is_kept_within_models_that_are_shared():
 @pytest.mark.parametrize(("sort", "order"), [("ttft", [1, 0, 2]), ("tokens/s", [0, 1, 2])])
 def test_a_group_is_ranked_inside_itself(sort, order):
     views = [view(0, ttft=200.0, speed=2600.0), view(1, ttft=100.0, speed=500.0), view(2)]
-    shown, headings = arranged([*views, view(5, ttft=1.0, speed=9000.0)], Lens(sort=sort))
+    shown, headings = arranged([*views, view(5, ttft=1.0, speed=9000.0)], ViewOptions(sort=sort))
     assert [one.slot for one in shown] == [*order, 5]
     assert list(headings.values()) == ["gpt-oss-120b", "others"]
 
 
 def test_without_a_shared_model_there_are_no_headings():
-    assert arranged([view(5), view(6)], Lens())[1] == {}
-    assert arranged([view(0), view(1)], Lens(groups="none"))[1] == {}
+    assert arranged([view(5), view(6)], ViewOptions())[1] == {}
+    assert arranged([view(0), view(1)], ViewOptions(groups="none"))[1] == {}
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_every_order_has_the_unknown_last(sort, order):
         view(5, ttft=92.0, speed=1015.0, rate=0.0, state="slow"),
         view(6, rate=1.0, state="failing"),
     ]
-    assert [one.slot for one in arranged(views, Lens(sort=sort, groups="none"))[0]] == order
+    assert [one.slot for one in arranged(views, ViewOptions(sort=sort, groups="none"))[0]] == order
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_every_word_of_a_filter_must_be_found_somewhere(query, found):
 
 
 def test_a_filter_leaves_out_the_rest():
-    assert names([view(0), view(1), view(6)], Lens(query="gpt")) == [HABITS[0].name, HABITS[1].name]
+    assert names([view(0), view(1), view(6)], ViewOptions(query="gpt")) == [HABITS[0].name, HABITS[1].name]
 
 
 def test_stepping_goes_round_and_starts_somewhere_known():

@@ -4,7 +4,7 @@ import asyncio
 from threading import Event
 
 from probes.store.problem import StoreProblem
-from tui.time.latest_query import AGAIN_AFTER_MS, Lookback
+from tui.time.latest_query import AGAIN_AFTER_MS, LatestQuery
 
 
 class Store:
@@ -24,7 +24,7 @@ class Store:
 
 async def test_an_answer_is_asked_for_once():
     store = Store()
-    lookback = Lookback(store.read)
+    lookback = LatestQuery(store.read)
     assert lookback.want(1, 0)
     assert not lookback.want(1, 0)  # it is under way
     await lookback.run("db", lambda: 0)
@@ -36,7 +36,7 @@ async def test_an_answer_is_asked_for_once():
 async def test_answers_to_older_questions_are_dropped_and_the_newest_comes_next():
     store = Store()
     store.gates[1] = Event()
-    lookback = Lookback(store.read)
+    lookback = LatestQuery(store.read)
     lookback.want(1, 0)
     running = asyncio.create_task(lookback.run("db", lambda: 0))
     while not store.asked:
@@ -51,7 +51,7 @@ async def test_answers_to_older_questions_are_dropped_and_the_newest_comes_next(
 
 async def test_a_store_that_cannot_be_read_is_said_and_asked_again_later():
     store = Store()
-    lookback = Lookback(store.read)
+    lookback = LatestQuery(store.read)
     lookback.want(1, 0)
     await lookback.run("db", lambda: 0)
     store.broken = True
@@ -68,7 +68,7 @@ async def test_a_store_that_cannot_be_read_is_said_and_asked_again_later():
 
 async def test_what_is_forgotten_is_read_again():
     store = Store()
-    lookback = Lookback(store.read)
+    lookback = LatestQuery(store.read)
     lookback.want(1, 0)
     await lookback.run("db", lambda: 0)
     lookback.forget()
@@ -84,7 +84,7 @@ async def test_a_rough_answer_is_shown_until_the_fine_one_is_there():
         fine.wait(60)
         yield "fine"
 
-    lookback = Lookback(read)
+    lookback = LatestQuery(read)
     lookback.want(1, 0)
     running = asyncio.create_task(lookback.run("db", lambda: 0))
     while lookback.found is None:
@@ -105,7 +105,7 @@ async def test_the_rest_of_what_is_no_longer_wanted_is_not_read():
         asked.append(f"fine {question}")
         yield f"fine {question}"
 
-    lookback = Lookback(read)
+    lookback = LatestQuery(read)
     lookback.want(1, 0)
     running = asyncio.create_task(lookback.run("db", lambda: 0))
     while lookback.found is None:

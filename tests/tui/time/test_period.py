@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from probes.stats.time_range import Span
+from probes.stats.time_range import TimeRange
 from tui.time.period import DAY_MS, LENGTHS, Period, dates, looks_like_period, neighbour, parse_period
 
 HOUR = LENGTHS["1 h"]
@@ -18,8 +18,8 @@ NOW = at("2026-11-21T08:40")
 
 
 def test_the_present_moves_and_the_past_does_not():
-    assert Period(HOUR).span(NOW) == Span(NOW - HOUR, NOW)
-    assert Period(HOUR, 5 * HOUR).span(NOW) == Span(4 * HOUR, 5 * HOUR)
+    assert Period(HOUR).span(NOW) == TimeRange(NOW - HOUR, NOW)
+    assert Period(HOUR, 5 * HOUR).span(NOW) == TimeRange(4 * HOUR, 5 * HOUR)
 
 
 def test_a_step_back_is_half_the_length_and_forth_again_is_the_present():

@@ -2,10 +2,10 @@
 
 from textual.content import Content
 
-from tui.widgets.one_line import Part, fitted
+from tui.widgets.one_line import LinePart, fitted
 
-LEFT = (Part(Content("inftop"), 1), Part(Content("window"), 2), Part(Content("failing"), 0))
-RIGHT = (Part(Content("clock"), 3),)
+LEFT = (LinePart(Content("inftop"), 1), LinePart(Content("window"), 2), LinePart(Content("failing"), 0))
+RIGHT = (LinePart(Content("clock"), 3),)
 
 
 def test_everything_where_it_fits_the_right_at_the_right_end():

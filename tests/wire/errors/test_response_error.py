@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from probes.events import Trouble
+from probes.events import Failure
 from probes.outcome import Outcome
 from probes.wire.errors.response_error import trouble, trouble_inside, trouble_instead
 
@@ -235,7 +235,7 @@ PAGE = b"""<!DOCTYPE html>\r\n<html><head>\n<title>502 Bad&nbsp;Gateway
     ],
 )
 def test_other_bodies(status, body, outcome, detail):
-    assert trouble(status, {}, body) == Trouble(outcome, detail)
+    assert trouble(status, {}, body) == Failure(outcome, detail)
 
 
 def test_a_list_of_errors_says_its_sentence():  # Cloudflare's APIs
@@ -255,7 +255,7 @@ def test_a_list_of_errors_says_its_sentence():  # Cloudflare's APIs
     ],
 )
 def test_redirects_name_where_they_led(location, detail):
-    assert trouble(307, {"location": location}, b"<html>") == Trouble(Outcome.PROTOCOL, detail)
+    assert trouble(307, {"location": location}, b"<html>") == Failure(Outcome.PROTOCOL, detail)
 
 
 @pytest.mark.parametrize(
@@ -299,14 +299,14 @@ def test_inside_a_200_the_words_decide_and_the_unknown_is_a_stream_error(record,
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        (b'{"error": "model runner stopped"}\n', Trouble(Outcome.STREAM_ERROR, "model runner stopped")),
-        (b'{\n"error": {\n"code": 429,\n"message": "slow"\n}\n}\n', Trouble(Outcome.RATE_LIMITED, "slow")),
+        (b'{"error": "model runner stopped"}\n', Failure(Outcome.STREAM_ERROR, "model runner stopped")),
+        (b'{\n"error": {\n"code": 429,\n"message": "slow"\n}\n}\n', Failure(Outcome.RATE_LIMITED, "slow")),
         (
             b'{"choices": [{"message": {"content": "hi"}}]}',
-            Trouble(Outcome.PROTOCOL, "a whole JSON answer instead of a stream"),
+            Failure(Outcome.PROTOCOL, "a whole JSON answer instead of a stream"),
         ),
-        (PAGE, Trouble(Outcome.PROTOCOL, "not an event stream: 502 Bad Gateway | cloudflare")),
-        (b"hello", Trouble(Outcome.PROTOCOL, "not an event stream: hello")),
+        (PAGE, Failure(Outcome.PROTOCOL, "not an event stream: 502 Bad Gateway | cloudflare")),
+        (b"hello", Failure(Outcome.PROTOCOL, "not an event stream: hello")),
         (b"", None),
         (b" \n\n", None),
     ],

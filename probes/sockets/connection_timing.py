@@ -27,7 +27,7 @@ def exchanged(sent: Stamp, came: Stamp, late: int = 0) -> Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Setup:
+class ConnectionTiming:
     """How one connection was opened, step by step; a step that was not taken is None.
 
     ``dns`` is None for an address literal, ``proxy`` without one, ``tls`` without TLS, ``upgrade`` for all but
