@@ -66,7 +66,7 @@ def clock(request, monkeypatch) -> str:
     def missing(_: object) -> None:
         raise OSError("no ring here")
 
-    monkeypatch.setattr(loop, "Ring", missing)
+    monkeypatch.setattr(loop, "UringReceiver", missing)
     if request.param == "user":
         refuse_stamps(monkeypatch)
     return str(request.param)
