@@ -14,10 +14,10 @@ from probes.sockets.stream import UNREAD_LIMIT
 from probes.sockets.tcp_info import read_tcp_info
 from probes.tls.context import tls_context
 from probes.transport import connect as network
-from probes.transport.base import SetupError
+from probes.transport.base import Response, SetupError
 from probes.transport.connect import open_stream, peer_of
 from probes.transport.factory import transport_to
-from probes.transport.http import HttpConnection, Reply
+from probes.transport.http import HttpConnection
 from probes.wire.dialect import WireRequest
 from tests.servers.certificate import server_context
 from tests.sockets.pairs import ON_THE_WAY, first_of, plenty
@@ -80,7 +80,7 @@ async def connection_to(url: str, tls: ssl.SSLContext | None = None) -> AsyncIte
         connection.drop()
 
 
-async def ask(connection: HttpConnection, url: str) -> Reply:
+async def ask(connection: HttpConnection, url: str) -> Response:
     """A reply, its body read to the end."""
     reply = await connection.send(WireRequest(url + "/x", {"Accept-Encoding": "identity"}, b"{}"))
     assert await first_of(reply.body) == b"hello"

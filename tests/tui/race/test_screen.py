@@ -12,7 +12,7 @@ from tests.tui.race import races as racing
 from tests.tui.race.races import CEREBRAS, CUT, GROQ, LIMITED, OPUS, PROMPTS, WRONG
 from tests.tui.screen import quiet, showing
 from tui.keymap import RACE_FOOTER, RACE_KEYS
-from tui.race.replay import ScriptedSource as Told
+from tui.race.replay import Replay
 from tui.sources.messages import RecorderJoined
 from tui.sources.source import ScriptedSource
 
@@ -81,7 +81,7 @@ class Racing:
 
     async def hear(self, race, until_ms=None, heat=1):
         """The news of a heat up to an instant of it, as the engine would send them."""
-        told = self._told.setdefault((id(race), heat), Told(race, heat))
+        told = self._told.setdefault((id(race), heat), Replay(race, heat))
         for news in told.seek(told.length_ms if until_ms is None else until_ms):
             self.app._take(news)
         await self.settle()
@@ -309,7 +309,7 @@ async def test_what_is_held_against_nobody_is_no_failure_of_the_lane(fleet):
     remarked = replace(run.verdict, faults=(FaultCount(GROQ.name, "tokens/s of the answer alone", 1, counts=False),))
     async with opened(fleet, size=(160, 45)) as race:
         await race.press("s")
-        news = Told(run).seek(60_000)[-1]
+        news = Replay(run).seek(60_000)[-1]
         race.app._take(replace(news, phase="over", verdict=remarked))
         await race.settle()
         assert f"○ {GROQ.name}: tokens/s of the answer alone, 1 of 1" in race.text
@@ -320,7 +320,7 @@ async def test_a_race_stopped_in_its_first_heat_says_so(fleet):
     run = replace(racing.race(CEREBRAS, GROQ), stopped="stopped by hand")
     async with opened(fleet) as race:
         await race.press("s")
-        news = Told(run).seek(300)[-1]
+        news = Replay(run).seek(300)[-1]
         race.app._take(replace(news, phase="over", verdict=None))
         await race.settle()
         assert "no heat was finished: stopped by hand" in race.text
