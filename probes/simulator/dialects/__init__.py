@@ -7,14 +7,14 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Final
 
-from probes.simulator.dialects.dialect import Tongue
+from probes.simulator.dialects.dialect import SimulatedDialect
 from probes.simulator.request import Request
 
 _MODULES: Final = [import_module(f"{__name__}.{one.name}") for one in iter_modules(__path__)]
-TONGUES: Final[tuple[Tongue, ...]] = tuple(one.TONGUE for one in _MODULES if hasattr(one, "TONGUE"))
+TONGUES: Final[tuple[SimulatedDialect, ...]] = tuple(one.TONGUE for one in _MODULES if hasattr(one, "TONGUE"))
 
 
-def tongue_of(request: Request) -> Tongue | None:
+def tongue_of(request: Request) -> SimulatedDialect | None:
     """The tongue that is spoken where a request, an upgrade or a message goes; None where nothing is."""
     over_socket = request.upgrade or request.message
     if not over_socket and request.method != "POST":

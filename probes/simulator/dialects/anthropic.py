@@ -7,24 +7,24 @@ from itertools import groupby
 from typing import Any, Final
 
 from probes.events import Kind
-from probes.simulator.answer_plan import Piece
+from probes.simulator.answer_plan import PlannedChunk
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.dialects.dialect import (
-    Answer,
     BadRequest,
     NotStreaming,
     Problem,
-    Tongue,
+    RejectedKey,
+    SimulatedAnswer,
+    SimulatedDialect,
     UnknownModel,
-    WrongKey,
     compact,
 )
 from probes.simulator.faults.error_shapes import anthropic_error
-from probes.simulator.faults.fault import Reply
+from probes.simulator.faults.fault import ReplacedResponse
 from probes.simulator.limiter import Admission
 from probes.simulator.rate_limits import limit_headers
 from probes.simulator.request import Ask, Request, Thinking, body_of, cap_of, tokens_in
-from probes.simulator.script import Act, Event, Head, Last
+from probes.simulator.script import Act, EndOfResponse, Event, Head
 
 _BLOCKS: Final[Mapping[Kind, dict[str, Any]]] = {
     Kind.ANSWER: {"type": "text", "text": ""},
@@ -41,7 +41,7 @@ _DELTAS: Final[Mapping[Kind, tuple[str, str]]] = {
 _SIGNATURE: Final = {"type": "signature_delta", "signature": "c2ltdWxhdGVkIHNpZ25hdHVyZQ=="}
 
 
-class Messages(Answer):
+class AnthropicEvents(SimulatedAnswer):
     """One answer's stream of message events."""
 
     def acts(self) -> Iterator[Act]:
@@ -57,7 +57,7 @@ class Messages(Answer):
         usage = {"usage": self._final_usage()} if self._counts else {}
         yield _event(end_ms, {"type": "message_delta", "delta": delta, **usage})
         yield _event(end_ms, {"type": "message_stop"})
-        yield Last(end_ms)
+        yield EndOfResponse(end_ms)
 
     @property
     def _counts(self) -> bool:
@@ -110,7 +110,7 @@ class Messages(Answer):
             yield from self._block(index, kind, pieces[0].due_ms, pieces)
             index += 1
 
-    def _block(self, index: int, kind: Kind, due_ms: float, pieces: tuple[Piece, ...]) -> Iterator[Event]:
+    def _block(self, index: int, kind: Kind, due_ms: float, pieces: tuple[PlannedChunk, ...]) -> Iterator[Event]:
         yield _event(due_ms, {"type": "content_block_start", "index": index, "content_block": _BLOCKS[kind]})
         sort, name = _DELTAS[kind]
         for piece in pieces:
@@ -128,17 +128,17 @@ class Messages(Answer):
         return {Kind.REFUSAL: "refusal", Kind.TOOL: "tool_use"}.get(self.behaviour.kind, "end_turn")
 
 
-def complaint(problem: Problem) -> Reply:
+def complaint(problem: Problem) -> ReplacedResponse:
     """An error response as Anthropic writes it."""
     match problem:
         case UnknownModel(model):
-            return Reply(404, anthropic_error("not_found_error", f"model: {model}"))
+            return ReplacedResponse(404, anthropic_error("not_found_error", f"model: {model}"))
         case NotStreaming():
-            return Reply(400, anthropic_error("invalid_request_error", "stream: the simulator only streams"))
-        case WrongKey():
-            return Reply(401, anthropic_error("authentication_error", "invalid x-api-key"))
+            return ReplacedResponse(400, anthropic_error("invalid_request_error", "stream: the simulator only streams"))
+        case RejectedKey():
+            return ReplacedResponse(401, anthropic_error("authentication_error", "invalid x-api-key"))
         case BadRequest(message):
-            return Reply(400, anthropic_error("invalid_request_error", message))
+            return ReplacedResponse(400, anthropic_error("invalid_request_error", message))
 
 
 def refused(behaviour: Behaviour, admission: Admission) -> Head:
@@ -194,4 +194,4 @@ def _data(body: Mapping[str, Any]) -> bytes:
     return f"event: {body['type']}\n".encode() + b"data: " + compact(body) + b"\n\n"
 
 
-TONGUE: Final = Tongue(re.compile("/(?:.+/)?messages"), _hear, _key, Messages, refused, complaint)
+TONGUE: Final = SimulatedDialect(re.compile("/(?:.+/)?messages"), _hear, _key, AnthropicEvents, refused, complaint)

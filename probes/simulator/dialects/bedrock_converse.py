@@ -6,31 +6,31 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from probes.events import Kind
-from probes.simulator.answer_plan import Piece
+from probes.simulator.answer_plan import PlannedChunk
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.dialects.dialect import (
-    Answer,
     BadRequest,
     NotStreaming,
     Problem,
-    Tongue,
+    RejectedKey,
+    SimulatedAnswer,
+    SimulatedDialect,
     UnknownModel,
-    WrongKey,
     bearer,
     compact,
 )
 from probes.simulator.event_frames import frame
-from probes.simulator.faults.fault import Reply
+from probes.simulator.faults.fault import ReplacedResponse
 from probes.simulator.limiter import Admission
 from probes.simulator.request import Ask, Request, body_of, cap_of, tokens_in
-from probes.simulator.script import Act, Event, Head, Last
+from probes.simulator.script import Act, EndOfResponse, Event, Head
 
 _PATH: Final = re.compile(r"/(?:.+/)?model/([^/]+)/converse-stream")
 _FRAMES: Final = {"content-type": "application/vnd.amazon.eventstream"}
 _SIGNED_BY: Final = re.compile(r"AWS4-HMAC-SHA256 Credential=([^/,]+)/")
 
 
-class Events(Answer):
+class Events(SimulatedAnswer):
     """One answer's stream of frames."""
 
     def acts(self) -> Iterator[Act]:
@@ -45,7 +45,7 @@ class Events(Answer):
         reason = "max_tokens" if self.course.finish_reason == "length" else "end_turn"
         yield Event(end_ms, event("messageStop", {"stopReason": reason}))
         yield Event(end_ms, event("metadata", self._metadata()))
-        yield Last(end_ms)
+        yield EndOfResponse(end_ms)
 
     def _metadata(self) -> dict[str, Any]:
         told: dict[str, Any] = {"metrics": {"latencyMs": round(self.course.end_ms)}}
@@ -69,14 +69,14 @@ def exception(name: str, message: str) -> bytes:
     )
 
 
-def complaint(problem: Problem) -> Reply:
+def complaint(problem: Problem) -> ReplacedResponse:
     """An error response as Bedrock writes it."""
     match problem:
         case UnknownModel():
             return _error(400, "ValidationException", "The provided model identifier is invalid.")
         case NotStreaming():
             return _error(400, "ValidationException", "The simulator only streams.")
-        case WrongKey(sent):
+        case RejectedKey(sent):
             return _error(403, "UnrecognizedClientException", f"The security token {sent} is invalid.")
         case BadRequest(message):
             return _error(400, "ValidationException", message)
@@ -89,11 +89,11 @@ def refused(behaviour: Behaviour, admission: Admission) -> Head:  # noqa: ARG001
     return Head(0.0, 429, headers, body)
 
 
-def _error(status: int, name: str, message: str) -> Reply:
-    return Reply(status, {"message": message}, {"x-amzn-ErrorType": name})
+def _error(status: int, name: str, message: str) -> ReplacedResponse:
+    return ReplacedResponse(status, {"message": message}, {"x-amzn-ErrorType": name})
 
 
-def _delta(piece: Piece) -> dict[str, Any]:
+def _delta(piece: PlannedChunk) -> dict[str, Any]:
     match piece.kind:
         case Kind.REASONING:
             return {"reasoningContent": {"text": piece.text}}
@@ -127,4 +127,4 @@ def _key(request: Request) -> str:
     return signed[1] if signed else bearer(request)
 
 
-TONGUE: Final = Tongue(_PATH, _hear, _key, Events, refused, complaint)
+TONGUE: Final = SimulatedDialect(_PATH, _hear, _key, Events, refused, complaint)

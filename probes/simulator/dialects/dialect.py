@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Final
 
-from probes.simulator.answer_plan import Course
+from probes.simulator.answer_plan import AnswerPlan
 from probes.simulator.behaviour import Behaviour
-from probes.simulator.faults.fault import Reply
+from probes.simulator.faults.fault import ReplacedResponse
 from probes.simulator.limiter import Admission
 from probes.simulator.request import Ask, Request
 from probes.simulator.script import SSE, Act, Event, Head
@@ -44,22 +44,22 @@ class NotStreaming:
 
 
 @dataclass(frozen=True, slots=True)
-class WrongKey:
+class RejectedKey:
     """The key that was sent, empty for none, is not the model's."""
 
     sent: str
 
 
-Problem = BadRequest | UnknownModel | NotStreaming | WrongKey
+Problem = BadRequest | UnknownModel | NotStreaming | RejectedKey
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(ABC):
+class SimulatedAnswer(ABC):
     """One answer to be told. ``ident`` is its request id; ``headers`` are added to those of the stream."""
 
     behaviour: Behaviour
     ask: Ask
-    course: Course
+    course: AnswerPlan
     ident: str
     headers: Mapping[str, str]
 
@@ -96,7 +96,7 @@ class Answer(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Tongue:
+class SimulatedDialect:
     """One wire format, as the simulator hears and speaks it.
 
     ``path`` matches the whole path, without its query, of the requests it answers, below whatever a base URL ends with
@@ -109,9 +109,9 @@ class Tongue:
     path: re.Pattern[str]
     hear: Callable[[Request], Ask]
     key: Callable[[Request], str]
-    answer: type[Answer]
+    answer: type[SimulatedAnswer]
     refuse: Callable[[Behaviour, Admission], Head]
-    complain: Callable[[Problem], Reply]
+    complain: Callable[[Problem], ReplacedResponse]
     over_socket: bool = False
 
 

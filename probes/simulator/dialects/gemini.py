@@ -6,30 +6,30 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from probes.events import Kind
-from probes.simulator.answer_plan import Piece
+from probes.simulator.answer_plan import PlannedChunk
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.dialects.dialect import (
-    Answer,
     BadRequest,
     NotStreaming,
     Problem,
-    Tongue,
+    RejectedKey,
+    SimulatedAnswer,
+    SimulatedDialect,
     UnknownModel,
-    WrongKey,
     bearer,
     compact,
 )
 from probes.simulator.faults.error_shapes import gemini_error, gemini_exhausted
-from probes.simulator.faults.fault import Reply
+from probes.simulator.faults.fault import ReplacedResponse
 from probes.simulator.limiter import Admission
 from probes.simulator.request import Ask, Request, Thinking, body_of, cap_of, tokens_in
-from probes.simulator.script import SSE, Act, Event, Head, Last
+from probes.simulator.script import SSE, Act, EndOfResponse, Event, Head
 
 _PATH: Final = re.compile(r"/(?:.+/)?models/([^/:?]+):streamGenerateContent")
 _DAY_S: Final = 86_400.0
 
 
-class Contents(Answer):
+class GeminiEvents(SimulatedAnswer):
     """One answer's stream of responses. Thoughts that are not told are counted all the same, from the start."""
 
     def acts(self) -> Iterator[Act]:
@@ -48,7 +48,7 @@ class Contents(Answer):
             yield Event(piece.due_ms, data, piece.kind, piece.text, piece.tokens)
         last = {"text": "", "thoughtSignature": "c2ltdWxhdGVkIHNpZ25hdHVyZQ=="}
         yield Event(end_ms, self._response([last], thoughts, candidates, self._finish_reason()))
-        yield Last(end_ms)
+        yield EndOfResponse(end_ms)
 
     def _head(self) -> Head:
         tier = self.behaviour.service_tier
@@ -86,22 +86,22 @@ class Contents(Answer):
         return "SAFETY" if self.behaviour.kind is Kind.REFUSAL else "STOP"
 
 
-def complaint(problem: Problem) -> Reply:
+def complaint(problem: Problem) -> ReplacedResponse:
     """An error response as Google writes it."""
     match problem:
         case UnknownModel(model):
             message = f"models/{model} is not found for API version v1beta, or is not supported for generateContent."
-            return Reply(404, gemini_error("NOT_FOUND", message))
+            return ReplacedResponse(404, gemini_error("NOT_FOUND", message))
         case NotStreaming():
-            return Reply(
+            return ReplacedResponse(
                 400, gemini_error("INVALID_ARGUMENT", "The simulator only streams events: alt=sse is missing.")
             )
-        case WrongKey():
+        case RejectedKey():
             reason = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}
             message = "API key not valid. Please pass a valid API key."
-            return Reply(400, gemini_error("INVALID_ARGUMENT", message, reason))
+            return ReplacedResponse(400, gemini_error("INVALID_ARGUMENT", message, reason))
         case BadRequest(message):
-            return Reply(400, gemini_error("INVALID_ARGUMENT", message))
+            return ReplacedResponse(400, gemini_error("INVALID_ARGUMENT", message))
 
 
 def refused(behaviour: Behaviour, admission: Admission) -> Head:
@@ -119,7 +119,7 @@ def refused(behaviour: Behaviour, admission: Admission) -> Head:
     return Head(0.0, 429, {"content-type": "application/json; charset=UTF-8"}, compact(body))
 
 
-def _part(piece: Piece) -> dict[str, Any]:
+def _part(piece: PlannedChunk) -> dict[str, Any]:
     match piece.kind:
         case Kind.REASONING:
             return {"text": piece.text, "thought": True}
@@ -164,4 +164,4 @@ def _key(request: Request) -> str:
     return request.headers.get("x-goog-api-key") or bearer(request)
 
 
-TONGUE: Final = Tongue(_PATH, _hear, _key, Contents, refused, complaint)
+TONGUE: Final = SimulatedDialect(_PATH, _hear, _key, GeminiEvents, refused, complaint)

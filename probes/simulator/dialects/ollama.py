@@ -6,29 +6,29 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from probes.events import Kind
-from probes.simulator.answer_plan import Piece
+from probes.simulator.answer_plan import PlannedChunk
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.dialects.dialect import (
-    Answer,
     BadRequest,
     NotStreaming,
     Problem,
-    Tongue,
+    RejectedKey,
+    SimulatedAnswer,
+    SimulatedDialect,
     UnknownModel,
-    WrongKey,
     bearer,
     compact,
 )
-from probes.simulator.faults.fault import Reply
+from probes.simulator.faults.fault import ReplacedResponse
 from probes.simulator.limiter import Admission
 from probes.simulator.rate_limits import limit_headers
 from probes.simulator.request import Ask, Request, body_of, tokens_in
-from probes.simulator.script import Act, Event, Head, Last
+from probes.simulator.script import Act, EndOfResponse, Event, Head
 
 NDJSON: Final[Mapping[str, str]] = {"content-type": "application/x-ndjson"}
 
 
-class Lines(Answer):
+class Lines(SimulatedAnswer):
     """One answer's stream of lines."""
 
     def acts(self) -> Iterator[Act]:
@@ -40,7 +40,7 @@ class Lines(Answer):
             yield Event(piece.due_ms, data, piece.kind, piece.text, piece.tokens)
         last = {"message": {"role": "assistant", "content": ""}, "done": True, "done_reason": self.course.finish_reason}
         yield Event(end_ms, self._line(last | self._metrics()))
-        yield Last(end_ms)
+        yield EndOfResponse(end_ms)
 
     def _metrics(self) -> dict[str, int]:
         """Counts and durations; its queue is told nowhere but in the total, and what is zero is not told at all."""
@@ -62,17 +62,17 @@ class Lines(Answer):
         return compact({"model": self.model, "created_at": created, **body}) + b"\n"
 
 
-def complaint(problem: Problem) -> Reply:
+def complaint(problem: Problem) -> ReplacedResponse:
     """An error response as Ollama writes it: a text."""
     match problem:
         case UnknownModel(model):
-            return Reply(404, {"error": f"model '{model}' not found"})
+            return ReplacedResponse(404, {"error": f"model '{model}' not found"})
         case NotStreaming():
-            return Reply(400, {"error": "the simulator only streams"})
-        case WrongKey():
-            return Reply(401, {"error": "unauthorized"})
+            return ReplacedResponse(400, {"error": "the simulator only streams"})
+        case RejectedKey():
+            return ReplacedResponse(401, {"error": "unauthorized"})
         case BadRequest(message):
-            return Reply(400, {"error": message})
+            return ReplacedResponse(400, {"error": message})
 
 
 def refused(behaviour: Behaviour, admission: Admission) -> Head:
@@ -81,7 +81,7 @@ def refused(behaviour: Behaviour, admission: Admission) -> Head:
     return Head(0.0, 429, headers, compact({"error": "too many requests, please try again later"}))
 
 
-def _message(piece: Piece) -> dict[str, Any]:
+def _message(piece: PlannedChunk) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": ""}
     match piece.kind:
         case Kind.REASONING:
@@ -116,4 +116,4 @@ def _ns(ms: float) -> int:
     return round(ms * 1e6)
 
 
-TONGUE: Final = Tongue(re.compile("/api/chat"), _hear, bearer, Lines, refused, complaint)
+TONGUE: Final = SimulatedDialect(re.compile("/api/chat"), _hear, bearer, Lines, refused, complaint)

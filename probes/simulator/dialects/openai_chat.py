@@ -6,25 +6,25 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from probes.events import Kind
-from probes.simulator.answer_plan import Piece
+from probes.simulator.answer_plan import PlannedChunk
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.dialects.chat_usage import llamacpp, timings, usage
 from probes.simulator.dialects.dialect import (
-    Answer,
     BadRequest,
     NotStreaming,
     Problem,
-    Tongue,
+    RejectedKey,
+    SimulatedAnswer,
+    SimulatedDialect,
     UnknownModel,
-    WrongKey,
     bearer,
     compact,
 )
-from probes.simulator.faults.fault import Reply
+from probes.simulator.faults.fault import ReplacedResponse
 from probes.simulator.limiter import Admission
 from probes.simulator.rate_limits import refusal
 from probes.simulator.request import Ask, Request, body_of, cap_of, tokens_in
-from probes.simulator.script import Act, Event, Head, Last
+from probes.simulator.script import Act, EndOfResponse, Event, Head
 
 
 def ask_of(data: bytes) -> Ask:
@@ -45,7 +45,7 @@ def ask_of(data: bytes) -> Ask:
     )
 
 
-class Chunks(Answer):
+class Chunks(SimulatedAnswer):
     """One answer's stream of chunks; ``SORT`` is what each calls itself."""
 
     SORT = "chat.completion.chunk"
@@ -67,21 +67,21 @@ class Chunks(Answer):
             yield self._data(end_ms, {"choices": [], "usage": self._usage(), **self._timings_of_last()})
         if self.behaviour.done:
             yield Event(end_ms, b"data: [DONE]\n\n")
-        yield Last(end_ms)
+        yield EndOfResponse(end_ms)
 
     @property
     def _usage_apart(self) -> bool:
         wanted = self.ask.usage or not self.behaviour.usage_when_asked
         return self.behaviour.usage == "own_chunk" and wanted
 
-    def _output(self, piece: Piece, first: bool, written: int) -> Event:
+    def _output(self, piece: PlannedChunk, first: bool, written: int) -> Event:
         delta = self._delta(piece)
         if first and not self.behaviour.role_first:
             delta = {"role": "assistant", **delta}
         data = self._event(piece.due_ms, delta, written=written).data
         return Event(piece.due_ms, data, piece.kind, piece.text, piece.tokens)
 
-    def _delta(self, piece: Piece) -> dict[str, Any]:
+    def _delta(self, piece: PlannedChunk) -> dict[str, Any]:
         style = self.behaviour.reasoning_style
         match piece.kind:
             case Kind.REASONING if style == "parts":
@@ -150,7 +150,7 @@ class Chunks(Answer):
         return Event(due_ms, b"data: " + compact({**chunk, **body}) + b"\n\n")
 
 
-def complaint(problem: Problem) -> Reply:
+def complaint(problem: Problem) -> ReplacedResponse:
     """An error response as OpenAI writes it."""
     match problem:
         case UnknownModel(model):
@@ -158,7 +158,7 @@ def complaint(problem: Problem) -> Reply:
             return _error(404, message, "model_not_found")
         case NotStreaming():
             return _error(400, "The simulator only streams.", "unsupported_value")
-        case WrongKey(sent):
+        case RejectedKey(sent):
             # providers do echo keys in this message, and it must not come out anywhere
             return _error(401, f"Incorrect API key provided: {sent}.", "invalid_api_key")
         case BadRequest(message):
@@ -170,9 +170,9 @@ def refused(behaviour: Behaviour, admission: Admission) -> Head:
     return refusal(behaviour.limits, admission)
 
 
-def _error(status: int, message: str, code: str | None) -> Reply:
+def _error(status: int, message: str, code: str | None) -> ReplacedResponse:
     error = {"message": message, "type": "invalid_request_error", "param": None, "code": code}
-    return Reply(status, {"error": error})
+    return ReplacedResponse(status, {"error": error})
 
 
 def _hear(request: Request) -> Ask:
@@ -180,6 +180,6 @@ def _hear(request: Request) -> Ask:
 
 
 # ``invocations`` are Databricks'
-TONGUE: Final = Tongue(
+TONGUE: Final = SimulatedDialect(
     re.compile("/(?:.+/)?(?:chat/completions|invocations)"), _hear, bearer, Chunks, refused, complaint
 )

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from probes.events import Kind
-from probes.simulator.answer_plan import Piece
-from probes.simulator.dialects.dialect import Tongue, bearer
+from probes.simulator.answer_plan import PlannedChunk
+from probes.simulator.dialects.dialect import SimulatedDialect, bearer
 from probes.simulator.dialects.openai_chat import Chunks, complaint, refused
 from probes.simulator.request import Ask, Request, body_of, cap_of, tokens_in
 from probes.simulator.script import Act
@@ -26,11 +26,11 @@ class Texts(Chunks):
     def _choice(self, delta: Mapping[str, Any], finish_reason: str | None) -> dict[str, Any]:
         return {"index": 0, "text": delta.get("content", ""), "logprobs": None, "finish_reason": finish_reason}
 
-    def _delta(self, piece: Piece) -> dict[str, Any]:
+    def _delta(self, piece: PlannedChunk) -> dict[str, Any]:
         return {"content": piece.text}
 
 
-def _tagged(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+def _tagged(pieces: Sequence[PlannedChunk]) -> tuple[PlannedChunk, ...]:
     """The pieces with tags around the reasoning, as a model writes them that no parser stands behind."""
     tagged = list(pieces)
     thoughts = [place for place, one in enumerate(tagged) if one.kind is Kind.REASONING]
@@ -60,4 +60,4 @@ def _hear(request: Request) -> Ask:
     )
 
 
-TONGUE: Final = Tongue(re.compile("/(?:.+/)?(?<!chat/)completions"), _hear, bearer, Texts, refused, complaint)
+TONGUE: Final = SimulatedDialect(re.compile("/(?:.+/)?(?<!chat/)completions"), _hear, bearer, Texts, refused, complaint)

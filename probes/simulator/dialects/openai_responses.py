@@ -9,31 +9,31 @@ from itertools import groupby
 from typing import Any, Final
 
 from probes.events import Kind
-from probes.simulator.answer_plan import Piece
-from probes.simulator.dialects.dialect import Answer, Tongue, bearer, compact
+from probes.simulator.answer_plan import PlannedChunk
+from probes.simulator.dialects.dialect import SimulatedAnswer, SimulatedDialect, bearer, compact
 from probes.simulator.dialects.openai_chat import complaint, refused
 from probes.simulator.request import Ask, Request, Thinking, body_of, cap_of, tokens_in
-from probes.simulator.script import Act, Event, Last
+from probes.simulator.script import Act, EndOfResponse, Event
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PlannedEvent:
     """One event before it is numbered and framed; with the piece it carries, where it carries one."""
 
     due_ms: float
     kind: str
     fields: Mapping[str, Any]
-    piece: Piece | None = None
+    piece: PlannedChunk | None = None
 
 
-class Responses(Answer):
+class Responses(SimulatedAnswer):
     """One answer's stream of response events."""
 
     def acts(self) -> Iterator[Act]:
         """The head, the events and the end; no ``[DONE]``, which no recorded stream has."""
         yield self.head(id_header=self.behaviour.request_id_header)
         yield from merge(self.numbered(_named), self.comments(), key=lambda one: one.due_ms)
-        yield Last(self.course.end_ms)
+        yield EndOfResponse(self.course.end_ms)
 
     def numbered(self, form: Callable[[Mapping[str, Any]], bytes]) -> Iterator[Event]:
         """The events, numbered, in the ``form`` of a transport."""
@@ -45,18 +45,18 @@ class Responses(Answer):
             else:
                 yield Event(told.due_ms, data, piece.kind, piece.text, piece.tokens)
 
-    def events(self) -> Iterator[Told]:
+    def events(self) -> Iterator[PlannedEvent]:
         """What is told, in order, however it is framed."""
         ttfb_ms, end_ms = self.course.ttfb_ms, self.course.end_ms
         started = self._response("in_progress", [])
-        yield Told(ttfb_ms, "response.created", {"response": started})
-        yield Told(ttfb_ms, "response.in_progress", {"response": started})
+        yield PlannedEvent(ttfb_ms, "response.created", {"response": started})
+        yield PlannedEvent(ttfb_ms, "response.in_progress", {"response": started})
         output: list[dict[str, Any]] = []
         if self._thinks_unseen:
             item = {"id": f"rs_{self.ident}", "type": "reasoning", "summary": []}
-            yield Told(self.course.ttft_ms, "response.output_item.added", {"output_index": 0, "item": item})
+            yield PlannedEvent(self.course.ttft_ms, "response.output_item.added", {"output_index": 0, "item": item})
             due_ms = self.course.pieces[0].due_ms if self.course.pieces else end_ms
-            yield Told(due_ms, "response.output_item.done", {"output_index": 0, "item": item})
+            yield PlannedEvent(due_ms, "response.output_item.done", {"output_index": 0, "item": item})
             output.append(item)
         for kind, group in groupby(self.course.pieces, lambda one: one.kind):
             pieces = tuple(group)
@@ -65,14 +65,16 @@ class Responses(Answer):
             output.append(item)
         capped = self.course.finish_reason == "length"
         status = "incomplete" if capped else "completed"
-        yield Told(end_ms, f"response.{status}", {"response": self._response(status, output)})
+        yield PlannedEvent(end_ms, f"response.{status}", {"response": self._response(status, output)})
 
     @property
     def _thinks_unseen(self) -> bool:
         told = any(one.kind is Kind.REASONING for one in self.course.pieces)
         return self.course.reasoning_tokens > 0 and not told
 
-    def _told(self, item: dict[str, Any], place: int, kind: Kind, pieces: tuple[Piece, ...]) -> Iterator[Told]:
+    def _told(
+        self, item: dict[str, Any], place: int, kind: Kind, pieces: tuple[PlannedChunk, ...]
+    ) -> Iterator[PlannedEvent]:
         """One item: added, its part, the deltas, and all of it again, done."""
         first_ms, last_ms = pieces[0].due_ms, pieces[-1].due_ms
         where: dict[str, Any] = {"item_id": item["id"], "output_index": place}
@@ -81,15 +83,15 @@ class Responses(Answer):
         text = "".join(one.text for one in pieces)
         key = {Kind.TOOL: "arguments", Kind.REFUSAL: "refusal"}.get(kind, "text")
         begun = {"output_index": place, "item": _begun(item)}
-        yield Told(first_ms, "response.output_item.added", begun)
+        yield PlannedEvent(first_ms, "response.output_item.added", begun)
         if part_stem:
-            yield Told(first_ms, f"{part_stem}.added", {**inside, "part": self._part(kind, "")})
+            yield PlannedEvent(first_ms, f"{part_stem}.added", {**inside, "part": self._part(kind, "")})
         for piece in pieces:
-            yield Told(piece.due_ms, f"{stem}.delta", {**inside, "delta": piece.text}, piece)
-        yield Told(last_ms, f"{stem}.done", {**inside, key: text})
+            yield PlannedEvent(piece.due_ms, f"{stem}.delta", {**inside, "delta": piece.text}, piece)
+        yield PlannedEvent(last_ms, f"{stem}.done", {**inside, key: text})
         if part_stem:
-            yield Told(last_ms, f"{part_stem}.done", {**inside, "part": self._part(kind, text)})
-        yield Told(last_ms, "response.output_item.done", {"output_index": place, "item": item})
+            yield PlannedEvent(last_ms, f"{part_stem}.done", {**inside, "part": self._part(kind, text)})
+        yield PlannedEvent(last_ms, "response.output_item.done", {"output_index": place, "item": item})
 
     def _names(self, kind: Kind) -> tuple[str, str, str | None]:
         """What the events of a kind are called, what those of its part, and by what a part is counted."""
@@ -214,4 +216,4 @@ def _begun(item: Mapping[str, Any]) -> dict[str, Any]:
     return {name: empty.get(name, value) for name, value in item.items()}
 
 
-TONGUE: Final = Tongue(re.compile("/(?:.+/)?responses"), _hear, bearer, Responses, refused, complaint)
+TONGUE: Final = SimulatedDialect(re.compile("/(?:.+/)?responses"), _hear, bearer, Responses, refused, complaint)

@@ -5,20 +5,20 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from probes.simulator.dialects.dialect import Tongue, bearer, compact
+from probes.simulator.dialects.dialect import SimulatedDialect, bearer, compact
 from probes.simulator.dialects.openai_chat import complaint, refused
 from probes.simulator.dialects.openai_responses import Responses, ask_of
 from probes.simulator.request import Ask, Request, body_of
-from probes.simulator.script import Act, Last
+from probes.simulator.script import Act, EndOfResponse
 
 
-class Messages(Responses):
+class ResponsesMessages(Responses):
     """One answer's messages."""
 
     def acts(self) -> Iterator[Act]:
         """The events and the end. Headers came with the upgrade, and what keeps a socket alive is no message."""
         yield from self.numbered(compact)
-        yield Last(self.course.end_ms)
+        yield EndOfResponse(self.course.end_ms)
 
 
 def _hear(request: Request) -> Ask:
@@ -28,4 +28,6 @@ def _hear(request: Request) -> Ask:
     return replace(ask_of(body), stream=True)  # the message has no such field
 
 
-TONGUE: Final = Tongue(re.compile("/(?:.+/)?responses"), _hear, bearer, Messages, refused, complaint, over_socket=True)
+TONGUE: Final = SimulatedDialect(
+    re.compile("/(?:.+/)?responses"), _hear, bearer, ResponsesMessages, refused, complaint, over_socket=True
+)
