@@ -1,4 +1,4 @@
-"""RaceWish: who is to race on what, as a person asked for it."""
+"""RaceRequest: who is to race on what, as a person asked for it."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -18,7 +18,7 @@ FILE = '''"""Murmur: one word a line, said to whoever asks politely; made up."""
 
 import json
 
-from probes.events import End, Finish, Kind, Output, Trouble, Usage
+from probes.events import Failure, Finish, Kind, Output, StreamEnd, Usage
 from probes.outcome import Outcome
 from probes.wire.dialect import WireRequest
 from probes.wire.errors.response_error import trouble
@@ -49,13 +49,13 @@ class Reader:
         *lines, self.rest = (self.rest + data).split(b"\\n")
         for one in lines:
             if one == b".":
-                yield from (Usage(output=self.words), Finish("period"), End())
+                yield from (Usage(output=self.words), Finish("period"), StreamEnd())
                 return
             self.words += 1
             yield Output(Kind.ANSWER, one.decode() + " ", self.words)
 
     def close(self):
-        yield Trouble(Outcome.CUT, "no full stop")
+        yield Failure(Outcome.CUT, "no full stop")
 '''
 
 PRESET = """

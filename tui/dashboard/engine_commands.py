@@ -1,4 +1,4 @@
-"""WishingScreen: a screen whose keys tell the engine what to do with the endpoint that is selected."""
+"""EngineCommandScreen: a screen whose keys tell the engine what to do with the endpoint that is selected."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Tongue: what the simulator must know of a wire format to answer in it."""
+"""SimulatedDialect: what the simulator must know of a wire format to answer in it."""
 
 import json
 import re
