@@ -3,6 +3,7 @@
 import ast
 import asyncio
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -13,64 +14,9 @@ from probes.cli.commands.probe import probe
 from probes.config import presets as preset
 from probes.config.presets import dialects, paths, presets, socket_dialects
 from tests.test_boundaries import ROOT, imports, modules, parsed
+from tests.wire.dialect_facts import row
 
-FILE = '''"""Murmur: one word a line, said to whoever asks politely; made up."""
-
-import json
-
-from probes.events import Failure, Finish, Kind, Output, StreamEnd, Usage
-from probes.outcome import Outcome
-from probes.wire.dialect import WireRequest
-from probes.wire.errors.response_error import trouble
-
-
-class Wire:
-    name = "murmur"
-
-    def request(self, endpoint, asked, key):
-        body = {"whisper": asked.text, "words": endpoint.max_output_tokens, **endpoint.body}
-        return WireRequest(endpoint.base_url + "/say", {"x-password": key.reveal()}, json.dumps(body).encode())
-
-    def reader(self):
-        return Reader()
-
-    def response_events(self, headers):
-        return []
-
-    def trouble(self, status, headers, body):
-        return trouble(status, headers, body)
-
-
-class Reader:
-    def __init__(self):
-        self.rest, self.words = b"", 0
-
-    def feed(self, data):
-        *lines, self.rest = (self.rest + data).split(b"\\n")
-        for one in lines:
-            if one == b".":
-                yield from (Usage(output=self.words), Finish("period"), StreamEnd())
-                return
-            self.words += 1
-            yield Output(Kind.ANSWER, one.decode() + " ", self.words)
-
-    def close(self):
-        yield Failure(Outcome.CUT, "no full stop")
-'''
-
-PRESET = """
-[murmurer]
-title = "Murmurer"
-base_url = "http://{place}/quiet"
-dialect = "murmur"
-keys = ["MURMURER_API_KEY"]
-owned = {{ whisper = "prompt", words = "max_output_tokens" }}
-body = {{ tone = "low" }}
-reasoning.off = {{ ponder = false }}
-docs = "https://murmurer.example"
-source = "made up"
-"""
-
+MADE_UP = Path(__file__).with_name("made_up")
 CONFIG = """
 [[endpoint]]
 name = "one"
@@ -80,7 +26,7 @@ reasoning = "off"
 max_output_tokens = 9
 expect = "the lamp went out"
 """
-WORDS = ["the", "lamp", "went", "out", "at", "four"]
+WORDS = ["the ", "lamp ", "went ", "out ", "at ", "four."]
 
 
 @pytest.fixture
@@ -88,13 +34,16 @@ def known(monkeypatch, tmp_path):
     """A function that puts the file among the dialects and the preset, of a server at a place, among the presets."""
     added = tmp_path / "wire"
     added.mkdir()
-    (added / "murmur.py").write_text(FILE)
+    shutil.copy(MADE_UP / "wire.py", added / "murmur.py")
     monkeypatch.setattr(probes.wire, "__path__", [*probes.wire.__path__, str(added)])
     caches = (presets, dialects, socket_dialects, paths)
 
     def known(place: str) -> Path:
         path = tmp_path / "presets.toml"
-        path.write_text(preset.PATH.read_text(encoding="utf-8") + PRESET.format(place=place))
+        added = (
+            (MADE_UP / "presets.toml").read_text().replace("https://murmurer.example/quiet", f"http://{place}/quiet")
+        )
+        path.write_text(preset.PATH.read_text(encoding="utf-8") + added)
         monkeypatch.setattr(preset, "PATH", path)
         for one in caches:
             one.cache_clear()
@@ -116,7 +65,8 @@ async def test_a_dialect_is_its_file_and_its_presets(known, monkeypatch, capsys)
         head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
         length = int(head.split("content-length: ")[1].split("\r\n")[0])
         asked.append((head, json.loads(await reader.readexactly(length))))
-        said = "\n".join([*WORDS, ".", ""]).encode()
+        end = {"why": "period", "counts": {"said": len(WORDS)}}
+        said = b"".join(map(row, [*({"word": one} for one in WORDS), end]))
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(said), said))
         await writer.drain()
         writer.close()
@@ -130,13 +80,13 @@ async def test_a_dialect_is_its_file_and_its_presets(known, monkeypatch, capsys)
     assert ok, sample
     assert (sample["dialect"], sample["outcome"], sample["expect_ok"]) == ("murmur", "ok", True)
     assert (sample["output_tokens"], sample["token_source"], sample["chunks"]) == (6, "usage", 6)
-    assert sample["output_chars"] == sum(len(word) + 1 for word in WORDS)
+    assert sample["output_chars"] == len("".join(WORDS))
     assert sample["finish_reason"] == "period"
     [(head, body)] = asked
     assert head.startswith("post /quiet/say http/1.1\r\n")
     assert "x-password: planted-password-0123" in head
     assert body.pop("whisper")
-    assert body == {"words": 9, "tone": "low", "ponder": False}
+    assert body == {"model": "m", "words": 9, "tone": "low", "ponder": False}
 
 
 def test_a_new_dialects_own_fields_are_refused_like_any(known):

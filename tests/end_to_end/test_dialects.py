@@ -3,17 +3,21 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
-from probes.config.presets import socket_dialects
+from probes.config.presets import Preset, presets, socket_dialects
 from probes.endpoint import Timeouts
 from probes.events import Kind
 from probes.keys.secret import Secret
 from probes.measure.probe import Prober, ProbeResult
 from probes.outcome import Outcome
 from probes.simulator.behaviour import Behaviour
+from probes.simulator.dialects import TONGUES
 from probes.simulator.distribution import Constant
 from probes.simulator.faults import fault
 from probes.simulator.faults import refusals as troubles
@@ -57,6 +61,16 @@ async def prober(simulator: Simulator, dialect: str, **options: Any) -> AsyncIte
 async def ending(dialect: str, behaviour: Behaviour, key: Credentials | None = None, **options: Any) -> ProbeResult:
     async with simulating(behaviour) as simulator, prober(simulator, dialect, **options) as one:
         return await one.probe(key)
+
+
+@pytest.mark.parametrize("preset", presets().values(), ids=lambda one: one.name)
+def test_one_half_of_the_simulator_answers_each_dialect(preset: Preset):
+    half = f"probes.simulator.dialects.{preset.dialect}"
+    assert find_spec(half), f"add {half.replace('.', '/')}.py, which answers as such a server does (CONTRIBUTING.md)"
+    path = urlsplit(preset.base_url).path + preset.path.partition("?")[0].replace("{model}", "m")
+    over_socket = preset.dialect in socket_dialects()
+    answering = [one for one in TONGUES if one.over_socket is over_socket and one.path.fullmatch(path)]
+    assert answering == [import_module(half).TONGUE], f"TONGUE.path must match {path}, and no other's"
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -1,0 +1,64 @@
+"""Murmur, a made-up dialect: lines of JSON with a word each, and the counts in the last one.
+
+It stands at ``probes/wire/murmur.py`` while its test runs.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from probes.conversation import Conversation
+from probes.endpoint import Endpoint
+from probes.events import Event, Failure, Finish, Kind, Output, ServedBy, StreamEnd, Usage
+from probes.keys.secret import Secret
+from probes.outcome import Outcome
+from probes.text import line
+from probes.wire.dialect import WireRequest
+from probes.wire.errors.response_error import is_error, trouble, trouble_inside
+from probes.wire.framing.json_values import count, object_in, text_in, word
+from probes.wire.framing.ndjson import NdjsonReader
+from probes.wire.http_request import json_request, served_request
+
+
+class Wire:
+    """The dialect. Request header names are in lower case."""
+
+    name = "murmur"
+
+    def request(self, endpoint: Endpoint, asked: Conversation, key: Secret | None) -> WireRequest:
+        """The streaming request for one conversation, its messages joined to one text."""
+        body = {"model": endpoint.model, "whisper": asked.text, "words": endpoint.max_output_tokens}
+        password = {} if key is None else {"x-password": key.reveal()}
+        return json_request(endpoint, "/say", body, password, accept="application/x-ndjson")
+
+    def reader(self) -> "MurmurReader":
+        """A fresh decoder for one 200 response."""
+        return MurmurReader()
+
+    def response_events(self, headers: Mapping[str, str]) -> Iterable[Event]:
+        """The request's id, where a header has one."""
+        return served_request(headers)
+
+    def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
+        """What a response that is not a 200 means."""
+        return trouble(status, headers, body)
+
+
+class MurmurReader(NdjsonReader):
+    """One response's decoder: the line with ``why`` ends it."""
+
+    def _record(self, record: dict[str, Any]) -> list[Event]:
+        if is_error(record):
+            return [trouble_inside(record)]
+        kinds = ((Kind.REASONING, "thought"), (Kind.ANSWER, "word"))
+        said: list[Event] = [Output(kind, text) for kind, name in kinds if (text := text_in(record, name))]
+        model = word(record.get("murmurer"))
+        events = [*([ServedBy(line(model, 200))] if model else []), *said]
+        why = word(record.get("why"))
+        if why is None:
+            return events
+        told = object_in(record, "counts")
+        usage = Usage(count(told.get("heard")), None, count(told.get("said")), count(told.get("thought")))
+        return [*events, Finish(line(why, 100)), usage, StreamEnd()]
+
+    def _verdict(self) -> Failure:
+        return Failure(Outcome.CUT, "the stream ended without saying why")
