@@ -61,6 +61,13 @@ def test_most_providers_without_an_answer_are_my_network_with_the_controls_as_ev
     )
 
 
+def test_half_of_the_providers_are_not_most_of_them():
+    """Two of four that fail together may share a host or a region; a broken network here would have cost me more."""
+    half = [failed("a", Outcome.TIMEOUT), failed("b", Outcome.TIMEOUT), ok("c"), ok("d")]
+    assert "my network" not in scopes(half).values()
+    assert set(scopes(half[:3]).values()) == {"my network"}, "two of three are"
+
+
 def test_all_controls_failing_are_my_network_even_where_one_provider_is_watched():
     lately = [failed("a", Outcome.TIMEOUT)]
     assert scopes(lately, [NO_REFERENCE]) == {"a/m": "my network"}

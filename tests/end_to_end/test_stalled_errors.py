@@ -117,6 +117,17 @@ async def test_a_body_that_is_no_http_and_comes_with_the_head_changes_nothing(di
     assert "the body did not come whole: no HTTP" in (sample.outcome_detail or "")
 
 
+async def test_of_an_error_page_that_goes_on_and_on_no_more_is_read_than_tells_what_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """The connection is given up at 64 KiB: waiting for the rest would hold the probe up for a page nobody reads."""
+    monkeypatch.setattr(exchange, "ERROR_BODY_S", 15)
+    page = b'{"error": {"message": "busy"}}'.ljust(exchange.ERROR_BODY_LIMIT)
+    sample = await probed(answering(response(503, body=page, length=1 << 30)), timeouts=PATIENT)
+    assert sample.outcome is Outcome.OVERLOADED
+    assert "had not ended" not in (sample.outcome_detail or "")
+
+
 async def test_a_success_whose_chunks_are_no_http_is_protocol_with_its_status():
     sample = await probed(answering(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"))
     assert (sample.outcome, sample.http_status) == (Outcome.PROTOCOL, 200)

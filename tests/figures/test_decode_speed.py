@@ -51,6 +51,12 @@ def test_they_come_from_running_usage():
     assert decode_speed([first._replace(tokens=15), *rest], usage(115), shown()).tokens_per_s == 100
 
 
+def test_a_running_count_of_nothing_at_the_first_event_leaves_that_events_token_out_all_the_same():
+    """It was decoded before the span begins, whatever a count that is sent before the text says."""
+    first, *rest = stream(101, 10)
+    assert decode_speed([first._replace(tokens=0), *rest], usage(101), shown()).tokens_per_s == 100
+
+
 def test_or_else_from_the_first_events_share_of_the_characters():
     # the first of 21 events holds a tenth of the characters, so 40 of the 400 tokens
     contents = [Content(0, Kind.ANSWER, 160), *stream(20, 90, start_ms=90, chars=72)]

@@ -2,7 +2,7 @@
 
 import re
 
-from probes.endpoint import Endpoint
+from probes.endpoint import Endpoint, Price
 from probes.events import Event, Failure, Finish, Kind, Output, Queued, ServedBy, StreamEnd, Usage
 from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import Timeline
@@ -131,3 +131,15 @@ def test_a_key_with_what_no_terminal_shows_between_its_letters_is_hidden():
     key = Secret("gsk_Zq7hVx2LrT9wKe4Nb8")
     answer = ResponseAccumulator(trouble=Failure(Outcome.AUTH, "wrong: " + "\x1b[1m".join(key.reveal())))
     assert sample_of(answer, Timeline(due=0, started=0), credentials=Credentials(key)).outcome_detail == "wrong: [key]"
+
+
+def test_a_priced_probe_whose_tokens_nobody_counted_has_no_price_but_the_providers_own():
+    """Every failure before an answer is such a probe: to price it must neither fail nor make up a cost."""
+    priced = endpoint(price=Price(3.0, 15.0))
+    refused = Failure(Outcome.OVERLOADED, "busy")
+    timeline = Timeline(due=0, started=0)
+    assert sample_of(ResponseAccumulator(trouble=refused), timeline, one=priced).cost_usd is None
+    billed = ResponseAccumulator(trouble=refused, usage=Usage(cost_usd=0.25))
+    assert sample_of(billed, timeline, one=priced).cost_usd == 0.25
+    counted = ResponseAccumulator(trouble=refused, usage=Usage(input=100, output=10))
+    assert sample_of(counted, timeline, one=priced).cost_usd == 0.00045

@@ -185,6 +185,26 @@ def test_a_lane_that_never_finishes_loses_after_two_heats_and_not_after_one():
     assert decided(race, AB)
 
 
+def test_where_each_lane_is_ahead_of_one_other_the_leader_is_who_is_ahead_by_the_most():
+    """Heats that different lanes fail make a circle: A before B before C before A; A by far."""
+    race = [
+        heat(1, A=finish(500), B=finish(1000), C=FAILED),
+        heat(2, A=FAILED, B=finish(900), C=finish(1000)),
+        heat(3, A=finish(1000), B=FAILED, C=finish(900)),
+    ]
+    for lanes in ("ABC", "BCA", "CAB"):
+        verdict = judge(race, tuple(lanes))
+        assert (verdict.winner, verdict.leader) == (None, "A")
+
+
+def test_a_lane_that_had_one_chance_only_has_not_lost_by_never_finishing():
+    """What inftop itself spoilt is no heat of that lane's: one failure is bad luck, two are a walkover."""
+    spoilt = finish(1, outcome=Outcome.OWN_FAULT, outcome_detail="stopped", ttft_ms=None, e2e_ms=None)
+    race = [heat(1, A=finish(1000), B=spoilt), heat(2, A=finish(1000), B=FAILED)]
+    assert judge(race, AB).winner is None
+    assert judge([*race, heat(3, A=finish(1000), B=FAILED)], AB).winner == "A"
+
+
 def test_where_none_finishes_nobody_wins_and_all_is_named():
     verdict = judge([heat(n, A=FAILED, B=LIMITED) for n in (1, 2)], AB)
     assert (verdict.winner, verdict.leader, verdict.duels) == (None, None, ())

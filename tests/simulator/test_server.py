@@ -260,3 +260,11 @@ async def test_a_hangup_comes_after_a_whole_answer():
         assert (await client.ask()).answer == "hi"
         assert await client.reader.read() == b""
         assert simulator.records[0].end == "closed"
+
+
+async def test_a_request_without_an_end_is_refused_before_it_fills_the_memory():
+    async with simulating() as simulator, connected(simulator) as client:
+        client.writer.write(b"POST /v1/chat/completions HTTP/1.1\r\nHost: sim\r\nContent-Length: 99999999\r\n\r\n")
+        client.writer.write(b"x" * (5 << 20))  # five of the hundred megabytes it told of
+        async with asyncio.timeout(60):
+            assert (await client.reader.readline()).split()[1] == b"413"

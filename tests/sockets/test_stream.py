@@ -143,6 +143,29 @@ async def test_sent_is_when_the_last_byte_was_accepted_and_not_before():
     assert stream.sent.at - min(stream.sent.doubt, SEND_NS) >= began
 
 
+async def test_a_send_that_was_interrupted_is_stamped_where_it_began_and_not_where_it_returned():
+    """Loopback runs the receiver within our own system call: a stamp after it would make the answer seem too early."""
+
+    class Interrupted(socket.socket):
+        def send(self, data: object, flags: int = 0) -> int:  # type: ignore[override]
+            count = super().send(data, flags)  # type: ignore[arg-type]
+            hold()
+            return count
+
+    near, far = pair()
+    with far:
+        stream = Stream(Interrupted(fileno=near.detach()), plenty())
+        began = now()
+        await stream.write(b"x")
+        ended = now()
+        stream.abort()
+    held_ns = round(HELD_S * 1e9)
+    assert stream.sent is not None
+    assert began <= stream.sent.at <= ended - held_ns + SEND_NS
+    assert stream.sent.doubt is not None
+    assert stream.sent.doubt >= held_ns
+
+
 async def test_reading_goes_on_while_a_write_waits_for_room():
     async with streaming() as (stream, far):
         writing = await waiting_for_room(stream)

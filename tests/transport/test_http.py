@@ -21,6 +21,7 @@ from probes.transport.http import HttpConnection
 from probes.wire.dialect import WireRequest
 from tests.servers.certificate import server_context
 from tests.sockets.pairs import ON_THE_WAY, first_of, plenty
+from tests.virtual_time import VirtualLoop, run
 
 ASKED = WireRequest("", {}, b"")
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nSet-Cookie: who=you\r\n\r\n"
@@ -217,6 +218,21 @@ async def test_a_dead_address_costs_one_head_start_and_not_the_connection(monkey
             assert step.stop - step.start == 10_000_000 + info.rtt_us * 1000  # one head start and one handshake
         for one in (found, dead, *fillers):
             one.close()
+
+
+def test_a_dead_address_holds_up_the_next_by_what_rfc_8305_recommends():
+    """Ten times as long and every probe of a host with a broken IPv6 would seem to connect in seconds."""
+    loop = VirtualLoop()
+    with socket.create_server(("127.0.0.1", 0)) as alive, socket.socket() as dead, socket.socket() as filler:
+        dead.bind(("127.0.0.1", 0))
+        dead.listen(0)  # one that waits fills the queue; the next is not answered
+        filler.connect(dead.getsockname())
+        addresses = [(socket.AF_INET, one.getsockname()) for one in (dead, alive)]
+        found, step = run(loop, network._connect(addresses))
+        with found:
+            assert found.getpeername() == alive.getsockname()
+    assert loop.time() == pytest.approx(0.25)
+    assert step.stop - step.start >= 250_000_000
 
 
 async def test_of_two_addresses_that_connect_at_once_the_one_that_is_not_used_is_closed(monkeypatch):

@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from http import HTTPStatus
+from types import SimpleNamespace
 
 import pytest
 from websockets.asyncio.server import Server, ServerConnection, serve
@@ -359,3 +361,14 @@ async def test_a_new_socket_that_is_refused_with_the_same_words_is_a_cut():
     sample = await probed(script, "openai_responses_ws")
     assert (sample.outcome, sample.reopened) == (Outcome.CUT, False)
     assert "60 minutes" in (sample.outcome_detail or "")
+
+
+@pytest.mark.parametrize(("minutes", "serves"), [(50, True), (58, False)])
+async def test_a_socket_is_renewed_before_the_server_closes_it_at_sixty_minutes(monkeypatch, minutes, serves):
+    """A probe may take two minutes: one that began later than this would be cut by OpenAI's limit, and be its fault."""
+    async with socket_to() as (one, wire, _):
+        await one.open(wire, plenty())
+        later = SimpleNamespace(monotonic_ns=lambda: time.monotonic_ns() + minutes * 60_000_000_000)
+        monkeypatch.setattr(websocket, "time", later)
+        assert one.is_open is serves
+        assert (await one.open(wire, plenty()) is None) is serves

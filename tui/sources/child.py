@@ -55,6 +55,7 @@ class ChildEngine:
         self._first_delay_s = first_delay_s
         self._ending_s = ending_s
         self._process: Process | None = None
+        self._killed = False
         self._stepped_back = False
         self._closing = asyncio.Event()
         self._words: deque[str] = deque(maxlen=_WORDS_KEPT)
@@ -92,7 +93,7 @@ class ChildEngine:
             )
         except OSError as error:
             return f"the engine cannot be started: {error.strerror}"
-        self._process = process
+        self._process, self._killed = process, False
         self._step_back()
         listening = asyncio.create_task(self._listen(process.stderr))
         try:
@@ -165,8 +166,10 @@ class ChildEngine:
         try:
             return await asyncio.wait_for(process.wait(), self._ending_s)
         except TimeoutError:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
+            if not self._killed:  # once: of a dead process a second signal takes the status that asyncio waits for
+                self._killed = True
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
             return await process.wait()
 
 
