@@ -197,7 +197,7 @@ async def test_a_closed_port_is_a_connect_failure():
     with pytest.raises(SetupError) as caught:
         await open_stream("127.0.0.1", port, None, plenty())
     assert caught.value.outcome is Outcome.CONNECT
-    assert caught.value.detail == "HttpConnection refused"
+    assert caught.value.detail == "Connection refused"
 
 
 async def test_a_dead_address_costs_one_head_start_and_not_the_connection(monkeypatch):
