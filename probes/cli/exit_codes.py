@@ -24,8 +24,8 @@ def exit_code_of(error: Exception) -> ExitCode | None:
     from probes.keys.keyring import KeyringMissing
     from probes.keys.secret import InvalidKey
     from probes.race.request import InvalidRaceRequest
+    from probes.store.holder import StoreHeld
     from probes.store.problem import StoreProblem
-    from probes.store.write.recorder_lock import StoreHeld
 
     match error:
         case ConfigError() | InvalidKey() | UnknownEndpoint() | UnknownGroup() | InvalidRaceRequest() | NoSuchRace():

@@ -29,6 +29,7 @@ from probes.measure.probe import ProbeResult
 from probes.route import ignored_notes
 from probes.sample import Sample
 from probes.simulator.child import simulator_process
+from probes.store.holder import StoreHeld
 from probes.store.location import default_url, is_postgres, path_of
 from probes.store.problem import StoreProblem
 from probes.store.races import sampled
@@ -37,7 +38,6 @@ from probes.store.retention import FOREVER, Retention
 from probes.store.write.journal_folder import journal_folder, samples_for
 from probes.store.write.lease import TTL_S, Claim, Heartbeat
 from probes.store.write.recorder_lease import RecorderLease
-from probes.store.write.recorder_lock import StoreHeld
 from probes.store.write.writer import Writer
 
 DRAIN_S: Final = 5.0

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 from sqlalchemy.exc import DBAPIError
 
+from probes.store.holder import StoreHeld
 from probes.store.problem import StoreProblem, of_os, of_postgres, of_sqlite
-from probes.store.write.recorder_lock import StoreHeld
 from probes.text import line
 
 

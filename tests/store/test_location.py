@@ -10,6 +10,7 @@ from shutil import copyfile
 
 import pytest
 
+from probes.store.holder import StoreHeld
 from probes.store.location import (
     APPLICATION_ID,
     check_url,
@@ -25,7 +26,7 @@ from probes.store.read.reader import StoreReader
 from probes.store.read.snapshot import Snapshot
 from probes.store.write.database import open_database
 from probes.store.write.journal_folder import journal_folder
-from probes.store.write.recorder_lock import RecorderLock, StoreHeld
+from probes.store.write.recorder_lock import RecorderLock
 from tests.samples import sample
 from tests.store.stores import ask, break_off_checkpoint, fill, other
 

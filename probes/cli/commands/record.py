@@ -17,11 +17,11 @@ from probes.metrics.publishing import Publishing
 from probes.sample import Sample
 from probes.signals import stop_on_signals
 from probes.sockets import event_loop as loop
+from probes.store.holder import StoreHeld
 from probes.store.location import is_postgres, shown
 from probes.store.problem import StoreProblem
 from probes.store.status import WAITED_LONG_S
 from probes.store.write.lease import Heartbeat
-from probes.store.write.recorder_lock import StoreHeld
 
 STAND_BY_S: Final = 2.0
 """How often one who stands by asks whether the vantage is free."""

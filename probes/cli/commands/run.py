@@ -17,10 +17,10 @@ from probes.race.race import Race
 from probes.race.updates import RaceCommand
 from probes.signals import stop_on_signals
 from probes.sockets import event_loop as loop
+from probes.store.holder import StoreHeld
 from probes.store.problem import StoreProblem
 from probes.store.races import keep as keep_race
 from probes.store.status import StoreStatus
-from probes.store.write.recorder_lock import StoreHeld
 
 log = logging.getLogger(__name__)
 

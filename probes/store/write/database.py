@@ -22,6 +22,7 @@ from probes.store.read.sqlite import connect_read_only
 from probes.store.schema import REVISIONS, revision_of
 from probes.store.translate import translated
 from probes.store.write.backup import make_spare
+from probes.store.write.upgrade import upgrade
 
 PRAGMAS: Final[Mapping[str, str | int]] = {
     "journal_mode": "WAL",
@@ -110,15 +111,3 @@ def _mark(connection: sqlite3.Connection) -> None:
 def _begin(connection: Connection) -> None:
     """Take the write lock at once: a transaction that asks for it later can fail half-way (SQLITE_BUSY_SNAPSHOT)."""
     connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-
-def upgrade(engine: Engine) -> None:
-    """Run the missing migrations in one transaction: they all happened, or none."""
-    from alembic import command
-    from alembic.config import Config
-
-    config = Config()
-    config.set_main_option("script_location", "probes.store:migrations")
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")

@@ -13,11 +13,12 @@ from typing import Any, Final
 
 from sqlalchemy import Connection
 
+from probes.store.holder import Holder, StoreHeld
 from probes.store.location import is_postgres
 from probes.store.read.source import RowSource
 from probes.store.statements import inserting, run
 from probes.store.tables import LEASE
-from probes.store.write.recorder_lock import Holder, StoreHeld, holder_of
+from probes.store.write.recorder_lock import holder_of
 
 TTL_S: Final = 10.0
 """How long a lease lasts unless it is renewed, which its holder does with every beat (`engine.BEAT_S`)."""

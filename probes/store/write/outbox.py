@@ -8,10 +8,10 @@ from contextlib import suppress
 from threading import Lock
 from typing import Any, Final
 
+from probes.store.holder import StoreHeld
 from probes.store.problem import StoreProblem
 from probes.store.status import StoreState, StoreStatus
 from probes.store.write.journal import BATCH, Batch, Journal
-from probes.store.write.recorder_lock import StoreHeld
 from probes.store.write.sink import BatchWriter, PendingSample
 
 log = logging.getLogger(__name__)

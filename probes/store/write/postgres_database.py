@@ -7,7 +7,7 @@ from sqlalchemy import Connection, Engine, StaticPool, create_engine, event
 from probes.store.read.postgres import NAMESPACE, connect, revision_of
 from probes.store.schema import REVISIONS
 from probes.store.translate import translated
-from probes.store.write.database import upgrade
+from probes.store.write.upgrade import upgrade
 
 STUCK_S: Final = 15
 """After so long the server ends a transaction whose writer says nothing: others wait for its lock."""

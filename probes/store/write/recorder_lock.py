@@ -1,45 +1,17 @@
 """RecorderLock: one recorder for each store. The kernel holds the lock, so it goes when its holder dies, however."""
 
 import json
-import os
-import socket
-import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Self
 
 from filelock import FileLock, Timeout
 
-from probes.sample import iso
+from probes.store.holder import Holder, StoreHeld, this_process
 from probes.store.location import make_private_file, make_private_folder
 from probes.store.problem import of_os
 from probes.text import line
-
-
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """Who holds a store; ``since`` is in milliseconds since the epoch."""
-
-    pid: int
-    host: str
-    since: int
-
-    def __str__(self) -> str:
-        return f"process {self.pid} on {self.host}, since {iso(self.since)}"
-
-
-def this_process() -> Holder:
-    """Who holds what is taken now."""
-    return Holder(os.getpid(), socket.gethostname(), time.time_ns() // 1_000_000)
-
-
-class StoreHeld(Exception):  # noqa: N818 - a state of affairs, not a fault
-    """Another recorder has the store; ``holder`` None where it has not said yet who it is."""
-
-    def __init__(self, holder: Holder | None) -> None:
-        super().__init__(f"the store is held by {holder or 'another recorder'}")
-        self.holder = holder
 
 
 class RecorderLock:

@@ -15,6 +15,7 @@ from probes.checked_json import checked
 from probes.sample import Sample
 from probes.stats.rollup import rolled
 from probes.store.arrivals import own_name
+from probes.store.holder import StoreHeld
 from probes.store.location import is_postgres, path_of
 from probes.store.problem import StoreProblem
 from probes.store.read.reader import RECORDED
@@ -26,7 +27,6 @@ from probes.store.translate import translated
 from probes.store.write import rollup_rows as rollups
 from probes.store.write.database import PRAGMAS, open_store
 from probes.store.write.lease import Lease
-from probes.store.write.recorder_lock import StoreHeld
 from probes.store.write.upkeep import tidy
 from probes.text import plain
 

@@ -10,8 +10,8 @@ from typing import Any, Final, Self
 
 import psycopg
 
+from probes.store.holder import Holder, StoreHeld, this_process
 from probes.store.read.postgres import NAMESPACE, connect, problems
-from probes.store.write.recorder_lock import Holder, StoreHeld, this_process
 from probes.text import line
 
 NAME_LENGTH: Final = 63

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 
 from probes import __version__
 from probes.sample import Sample
+from probes.store.holder import StoreHeld
 from probes.store.problem import StoreProblem
 from probes.store.retention import FOREVER, Retention
 from probes.store.status import StoreStatus
@@ -20,7 +21,6 @@ from probes.store.write.journal import BATCH
 from probes.store.write.journal_folder import open_journal
 from probes.store.write.lease import Claim, Lease
 from probes.store.write.outbox import IN_MEMORY, StoreAndForward
-from probes.store.write.recorder_lock import StoreHeld
 from probes.store.write.sink import BatchWriter, PendingSample
 
 SPACING_S: Final = 0.02

@@ -11,12 +11,13 @@ from probes.store.history.checking import check
 from probes.store.history.contents import ContentPart, contents
 from probes.store.history.rebuild import rebuild
 from probes.store.history.vacuum import vacuum
+from probes.store.holder import StoreHeld
 from probes.store.problem import StoreProblem
 from probes.store.retention import Retention
 from probes.store.schema import REVISIONS
 from probes.store.write.database import open_store
 from probes.store.write.pruning import prune_some
-from probes.store.write.recorder_lock import RecorderLock, StoreHeld
+from probes.store.write.recorder_lock import RecorderLock
 from tests.samples import sample
 from tests.store.stores import ask, fill, open_old, other, url_of
 

@@ -11,13 +11,14 @@ from probes.stats.rollup import METRICS
 from probes.store.history import copying
 from probes.store.history.checking import check
 from probes.store.history.copying import CHANGING, GROWING, copy
+from probes.store.holder import StoreHeld
 from probes.store.problem import StoreProblem
 from probes.store.races import keep, load
 from probes.store.read.reader import StoreReader
 from probes.store.retention import Retention
 from probes.store.write.database import open_store
 from probes.store.write.pruning import prune_some
-from probes.store.write.recorder_lock import RecorderLock, StoreHeld
+from probes.store.write.recorder_lock import RecorderLock
 from tests.race.races import race
 from tests.samples import sample
 from tests.store.stores import ask, fill, open_old, other, url_of

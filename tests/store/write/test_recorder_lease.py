@@ -5,13 +5,14 @@ from contextlib import ExitStack, closing
 
 import pytest
 
+from probes.store.holder import Holder, StoreHeld
 from probes.store.location import path_of
 from probes.store.problem import StoreProblem
-from probes.store.read.source import source_of
+from probes.store.read.reader import source_of
 from probes.store.write.database import open_store
 from probes.store.write.lease import TTL_S, Claim, Heartbeat, Lease, look
 from probes.store.write.recorder_lease import RecorderLease
-from probes.store.write.recorder_lock import Holder, RecorderLock, StoreHeld
+from probes.store.write.recorder_lock import RecorderLock
 from probes.store.write.sink import BatchId, BatchWriter, PendingSample
 from tests.samples import sample
 from tests.store.stores import ask, make, other, url_of

@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from probes.store.write.recorder_lock import Holder, RecorderLock, StoreHeld
+from probes.store.holder import Holder, StoreHeld
+from probes.store.write.recorder_lock import RecorderLock
 
 HOLD = """
 import pathlib, sys

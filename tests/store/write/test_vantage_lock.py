@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
+from probes.store.holder import StoreHeld
 from probes.store.problem import StoreProblem
-from probes.store.write.recorder_lock import StoreHeld
 from probes.store.write.vantage_lock import VantageLock, key_of
 from tests.store.stores import other
 

@@ -1,0 +1,33 @@
+"""Who records into a store, and the error that says that somebody else does."""
+
+import os
+import socket
+import time
+from dataclasses import dataclass
+
+from probes.sample import iso
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who holds a store; ``since`` is in milliseconds since the epoch."""
+
+    pid: int
+    host: str
+    since: int
+
+    def __str__(self) -> str:
+        return f"process {self.pid} on {self.host}, since {iso(self.since)}"
+
+
+def this_process() -> Holder:
+    """Who holds what is taken now."""
+    return Holder(os.getpid(), socket.gethostname(), time.time_ns() // 1_000_000)
+
+
+class StoreHeld(Exception):  # noqa: N818 - a state of affairs, not a fault
+    """Another recorder has the store; ``holder`` None where it has not said yet who it is."""
+
+    def __init__(self, holder: Holder | None) -> None:
+        super().__init__(f"the store is held by {holder or 'another recorder'}")
+        self.holder = holder
