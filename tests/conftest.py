@@ -4,6 +4,7 @@ import asyncio
 import gc
 import os
 import signal
+import sys
 from functools import partial
 from itertools import count
 
@@ -26,6 +27,11 @@ SIZE = {"COLUMNS", "LINES"}
 
 GLANCES = 20
 """So many looks at 20,000 new objects each, and what they left is looked at closely."""
+
+# the tests start hundreds of processes: where none may keep what it compiled, each compiles inftop again, which is most
+# of what they do; and pytest rewrites every test file at every start
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 gc.set_threshold(20_000, 1_000_000)  # the close look takes seconds on a busy machine, so it is taken between two tests
 
