@@ -81,7 +81,7 @@ def response(dialect: str, data: bytes) -> None:
     names = ("retry-after", "retry-after-ms", "location", "content-type", "x-request-id", "request-id")
     headers = dict.fromkeys(names, value)
     wire = load_dialect(dialect)
-    found = wire.trouble(200 + (data[0] if data else 0) * 2 % 400, headers, body)
+    found = wire.failure(200 + (data[0] if data else 0) * 2 % 400, headers, body)
     assert found.outcome not in {Outcome.OK, Outcome.OWN_FAULT, Outcome.SKIPPED, Outcome.NO_KEY}
     assert found.detail
     assert found.detail == line(found.detail, 1000)

@@ -327,7 +327,7 @@ class Prober:
     async def _take_error(self, exchange: Exchange, reply: Response, deadline: Deadline) -> None:
         """Take in a response that is an error by its head; its body is waited for only shortly, for its words."""
         exchange.status = reply.status
-        exchange.answer.trouble = found = await told_error(reply, deadline.release(), self._dialect.trouble)
+        exchange.answer.trouble = found = await told_error(reply, deadline.release(), self._dialect.failure)
         exchange.limits = self._limits({**reply.headers, **found.headers})
 
     async def _open(

@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 from probes.simulator.answer_plan import course
 from probes.simulator.behaviour import Behaviour, HealthSchedule
 from probes.simulator.connection import ClientConnection
-from probes.simulator.dialects import tongue_of
+from probes.simulator.dialects import dialect_for
 from probes.simulator.dialects.dialect import BadRequest, NotStreaming, RejectedKey, SimulatedDialect, UnknownModel
 from probes.simulator.faults.fault import ReplacedResponse
 from probes.simulator.limiter import Admission, Limiter
@@ -112,32 +112,32 @@ class Simulator:
         path = request.path.partition("?")[0]
         if (request.method, path) == ("GET", "/v1/models"):
             return _reply(200, {"object": "list", "data": [{"id": name, "object": "model"} for name in self._models]})
-        tongue = tongue_of(request)
-        if tongue is None:
+        dialect = dialect_for(request)
+        if dialect is None:
             message = f"Invalid URL ({request.method} {path})"
             error = {"message": message, "type": "invalid_request_error", "param": None, "code": None}
             return _reply(404, {"error": error})
         if request.upgrade:
-            return self._upgrade(tongue, request)
+            return self._upgrade(dialect, request)
         try:
-            ask = tongue.hear(request)
+            ask = dialect.parse_request(request)
         except ValueError as wrong:
-            return tongue.complain(BadRequest(str(wrong))).spoil(())
+            return dialect.error_response(BadRequest(str(wrong))).spoil(())
         record.model, record.body = ask.model, ask.body
         behaviour = self._models.get(ask.model)
         if behaviour is None:
-            return tongue.complain(UnknownModel(ask.model)).spoil(())
+            return dialect.error_response(UnknownModel(ask.model)).spoil(())
         if not ask.stream:
-            return tongue.complain(NotStreaming()).spoil(())
-        sent = tongue.key(request)
+            return dialect.error_response(NotStreaming()).spoil(())
+        sent = dialect.key(request)
         if behaviour.key is not None and sent != behaviour.key:
-            return tongue.complain(RejectedKey(sent)).spoil(())
-        return self._answer(tongue, behaviour, ask, record)
+            return dialect.error_response(RejectedKey(sent)).spoil(())
+        return self._answer(dialect, behaviour, ask, record)
 
-    def _answer(self, tongue: SimulatedDialect, behaviour: Behaviour, ask: Ask, record: Record) -> Iterable[Act]:
+    def _answer(self, dialect: SimulatedDialect, behaviour: Behaviour, ask: Ask, record: Record) -> Iterable[Act]:
         admission = self._admission(behaviour, ask)
         if admission.refused_by is not None:
-            return [tongue.refuse(behaviour, admission), EndOfResponse(0.0)]
+            return [dialect.rate_limit_response(behaviour, admission), EndOfResponse(0.0)]
         turn = self._answered[ask.model] = self._answered.get(ask.model, 0) + 1
         rng = Random(f"{self._seed}:{ask.model}:{turn}")  # noqa: S311  repeatable on purpose
         since_start_s = (record.read_ns - self._started_ns) / 1e9
@@ -149,17 +149,17 @@ class Simulator:
         record.output_tokens = plan.output_tokens
         record.reasoning_tokens = plan.reasoning_tokens
         headers = limit_headers(behaviour.limits, admission)
-        acts = tongue.answer(behaviour, ask, plan, f"sim-{self._seed}-{turn}", headers).acts()
+        acts = dialect.answer(behaviour, ask, plan, f"sim-{self._seed}-{turn}", headers).acts()
         for fault in (behaviour.fault, None if spell is None else spell.fault):
             if fault is not None:
                 acts = fault.spoil(acts)
         return acts
 
-    def _upgrade(self, tongue: SimulatedDialect, request: Request) -> Iterable[Act]:
+    def _upgrade(self, dialect: SimulatedDialect, request: Request) -> Iterable[Act]:
         """The answer to an upgrade. It names no model: its key must open one, and the limits are of OpenAI's first."""
-        sent = tongue.key(request)
+        sent = dialect.key(request)
         if self._models and all(one.key not in (None, sent) for one in self._models.values()):
-            return tongue.complain(RejectedKey(sent)).spoil(())
+            return dialect.error_response(RejectedKey(sent)).spoil(())
         limited = next((name for name, one in self._models.items() if one.limits == "openai"), None)
         limiter = None if limited is None else self._limiter(limited, self._models[limited])
         headers = {} if limiter is None else limit_headers("openai", limiter.standing())

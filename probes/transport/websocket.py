@@ -39,7 +39,7 @@ from probes.transport.http1 import ResponseParser
 from probes.transport.opening import Opening
 from probes.transport.proxy import authorized
 from probes.wire.dialect import WireRequest
-from probes.wire.errors.close_codes import trouble_of_close
+from probes.wire.errors.close_codes import failure_of_close
 
 RENEW_AFTER_NS: Final = 55 * 60 * 1_000_000_000
 """OpenAI closes a socket after 60 minutes (`websocket_connection_limit_reached`); others renew at 55."""
@@ -336,7 +336,7 @@ async def _refusal(stream: Stream, stamp: Stamp, data: bytes) -> Response:
 def _end(protocol: ClientProtocol) -> ExchangeError:
     """Why a socket is open no more."""
     if protocol.close_rcvd is not None:
-        told = trouble_of_close(protocol.close_rcvd.code, protocol.close_rcvd.reason)
+        told = failure_of_close(protocol.close_rcvd.code, protocol.close_rcvd.reason)
         return ExchangeError(told.outcome, told.detail, told.retry_after_s)
     if protocol.parser_exc is None or isinstance(protocol.parser_exc, EOFError):
         return ExchangeError(Outcome.CUT, "the socket closed without a word (1006)")

@@ -1,7 +1,8 @@
-"""Wire formats: a dialect by its name, loaded only when asked for.
+"""Wire formats: one module for each dialect, loaded by its name when an endpoint speaks it.
 
-A dialect is a module of this package with the class ``Wire``. Nothing lists them but the presets that speak them
-(`probes.config.presets.dialects`), so that a new one is its own file and its presets.
+A dialect is a module of this package with the constant ``DIALECT``, a `probes.wire.dialect.Dialect`. Nothing lists
+them but the presets that speak them (`probes.config.presets.dialects`), so that a new one is its own file and its
+presets.
 """
 
 from importlib import import_module
@@ -13,4 +14,4 @@ if TYPE_CHECKING:  # a screen loads no dialect
 
 def load_dialect(name: str) -> "Dialect":
     """The dialect of that name. Raises ImportError for a name that no module has."""
-    return cast("Dialect", import_module(f"probes.wire.{name}").Wire())
+    return cast("Dialect", import_module(f"probes.wire.{name}").DIALECT)

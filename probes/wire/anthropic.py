@@ -13,8 +13,8 @@ from probes.events import Event, Failure, Finish, HiddenReasoning, Kind, Output,
 from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.text import line
-from probes.wire.dialect import WireRequest
-from probes.wire.errors.response_error import trouble, trouble_inside, trouble_instead
+from probes.wire.dialect import Dialect, WireRequest
+from probes.wire.errors.response_error import failure_in_stream, failure_instead_of_stream, failure_of_response
 from probes.wire.framing.json_values import count, mapping, number, object_in, text_in, word
 from probes.wire.framing.sse_reader import SseReader
 from probes.wire.http_request import json_request, served_request
@@ -42,12 +42,12 @@ _TEXTS: Final[Mapping[str, tuple[str, Kind]]] = {
 _THINKING: Final = frozenset({"thinking", "redacted_thinking"})
 
 
-class Wire:
-    """The dialect. Request header names are in lower case."""
+class AnthropicMessages:
+    """The dialect, which keeps no state. Request header names are in lower case."""
 
     name = "anthropic"
 
-    def request(self, endpoint: Endpoint, asked: Conversation, key: Secret | None) -> WireRequest:
+    def request(self, endpoint: Endpoint, conversation: Conversation, key: Secret | None) -> WireRequest:
         """The streaming request for one conversation; the endpoint's own headers and body fields win over ours.
 
         Raises TypeError where the endpoint's body holds what JSON cannot.
@@ -55,11 +55,11 @@ class Wire:
         body: dict[str, Any] = {
             "model": endpoint.model,
             "max_tokens": endpoint.max_output_tokens,
-            "messages": [{"role": one.role, "content": one.content} for one in asked.turns],
+            "messages": [{"role": one.role, "content": one.content} for one in conversation.turns],
             "stream": True,
         }
-        if asked.system is not None:
-            body["system"] = asked.system
+        if conversation.system is not None:
+            body["system"] = conversation.system
         if endpoint.quirks.temperature and endpoint.temperature is not None:
             body["temperature"] = endpoint.temperature
         headers = {"anthropic-version": VERSION}
@@ -68,21 +68,21 @@ class Wire:
         request = json_request(endpoint, "/messages", body, headers)
         return _fast(request) if endpoint.body.get("speed") == "fast" else request
 
-    def reader(self) -> "MessagesReader":
+    def reader(self) -> "AnthropicReader":
         """A fresh decoder for one 200 response."""
-        return MessagesReader()
+        return AnthropicReader()
 
     def response_events(self, headers: Mapping[str, str]) -> Iterable[Event]:
         """The request's id, to quote to support. Header names are lower case."""
         return served_request(headers)
 
-    def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
+    def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
         """What a response that is not a 200 means. ``body`` may be cut, empty, HTML or not text at all.
 
         A 429 with a fast-mode limit of 0 is no rate limit: the organisation may not use fast mode, and waiting does
         not change that (third-party reports).
         """
-        found = trouble(status, headers, body)
+        found = failure_of_response(status, headers, body)
         closed = next((name for name in _FAST_LIMITS if number(headers.get(name)) == 0), None)
         if status != 429 or closed is None:
             return found
@@ -90,7 +90,7 @@ class Wire:
         return replace(found, outcome=Outcome.QUOTA, detail=detail)
 
 
-class MessagesReader(SseReader):
+class AnthropicReader(SseReader):
     """One response's decoder. Text is as sent, not yet safe to show.
 
     A delta holds several tokens and no event tells the running count, so `Output` has none. A block of thinking without
@@ -108,7 +108,7 @@ class MessagesReader(SseReader):
     def _record(self, record: dict[str, Any], name: str) -> list[Event]:
         sort = word(record.get("type")) or name
         if sort == "error" or record.get("error"):
-            return [trouble_inside(record)]
+            return [failure_in_stream(record)]
         if sort == "message_start":
             message = object_in(record, "message")
             usage = mapping(message.get("usage"))
@@ -146,7 +146,7 @@ class MessagesReader(SseReader):
         return [Output(kind, text, raw=raw_reasoning(self._served.model))]
 
     def _verdict(self) -> StreamEnd | Failure:
-        if not self._begun and (instead := trouble_instead(self._decoder.stray)):
+        if not self._begun and (instead := failure_instead_of_stream(self._decoder.stray)):
             return instead
         if self._finished:  # nothing but the marker comes after it
             return StreamEnd("the response ended without message_stop")
@@ -195,3 +195,6 @@ def _tier(usage: dict[str, Any]) -> str | None:
     """The speed served ("fast", "standard"), else the tier; the tier "standard" would say nothing about the speed."""
     tier = word(usage.get("service_tier"))
     return word(usage.get("speed")) or (tier if tier != "standard" else None)
+
+
+DIALECT: Final[Dialect] = AnthropicMessages()

@@ -17,8 +17,8 @@ from probes.events import Event, Failure, Finish, HiddenReasoning, Kind, Output,
 from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.text import line
-from probes.wire.dialect import WireRequest
-from probes.wire.errors.response_error import trouble, trouble_inside, trouble_instead
+from probes.wire.dialect import Dialect, WireRequest
+from probes.wire.errors.response_error import failure_in_stream, failure_instead_of_stream, failure_of_response
 from probes.wire.framing.event_stream import BrokenFrame, EventFrame, EventStreamDecoder
 from probes.wire.framing.json_values import count, mapping, object_in, parsed, text_in, word
 from probes.wire.framing.record_reader import RecordReader
@@ -52,12 +52,12 @@ _NO_MODEL: Final = re.compile(r"model identifier is invalid", re.IGNORECASE)
 _INPUTS: Final = ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
 
 
-class Wire:
-    """The dialect. Request header names are in lower case."""
+class BedrockConverse:
+    """The dialect, which keeps no state. Request header names are in lower case."""
 
     name = "bedrock_converse"
 
-    def request(self, endpoint: Endpoint, asked: Conversation, key: Secret | None) -> WireRequest:
+    def request(self, endpoint: Endpoint, conversation: Conversation, key: Secret | None) -> WireRequest:
         """The streaming request for one conversation; the endpoint's own headers and body fields win over ours.
 
         A key is a Bedrock API key, sent as a bearer; without one whoever sends the request signs it. Raises TypeError
@@ -67,23 +67,23 @@ class Wire:
         if endpoint.quirks.temperature and endpoint.temperature is not None:
             config["temperature"] = endpoint.temperature
         body: dict[str, Any] = {
-            "messages": [{"role": one.role, "content": [{"text": one.content}]} for one in asked.turns],
+            "messages": [{"role": one.role, "content": [{"text": one.content}]} for one in conversation.turns],
             "inferenceConfig": config,
         }
-        if asked.system is not None:
-            body["system"] = [{"text": asked.system}]
+        if conversation.system is not None:
+            body["system"] = [{"text": conversation.system}]
         path = f"/model/{quote(endpoint.model, safe='')}/converse-stream"
         return json_request(endpoint, path, body, bearer(key), accept="application/vnd.amazon.eventstream")
 
-    def reader(self) -> "EventReader":
+    def reader(self) -> "BedrockReader":
         """A fresh decoder for one 200 response."""
-        return EventReader()
+        return BedrockReader()
 
     def response_events(self, headers: Mapping[str, str]) -> Iterable[Event]:
         """The request's id, to quote to support. Header names are lower case."""
         return served_request(headers)
 
-    def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
+    def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
         """What a response that is not a 200 means: a header names the exception, the body has its message."""
         name = headers.get("x-amzn-errortype", "").partition(":")[0]
         try:
@@ -92,10 +92,10 @@ class Wire:
             record = {}
         if said := word(record.get("message")) or word(record.get("Message")):
             body = json.dumps({"message": said, "type": name}).encode()
-        return _named(trouble(status, headers, body), name)
+        return _named(failure_of_response(status, headers, body), name)
 
 
-class EventReader(RecordReader[EventFrame | BrokenFrame]):
+class BedrockReader(RecordReader[EventFrame | BrokenFrame]):
     """One response's decoder: a reason to stop, then the usage. Text is as sent, not yet safe to show."""
 
     _decoder: EventStreamDecoder
@@ -185,7 +185,7 @@ def _no_record(why: str, frame: EventFrame) -> Failure:
 
 def _instead(data: bytes) -> Failure | None:
     """What it means that text stands where a stream should be; None for what is no text."""
-    return trouble_instead(data) if data.lstrip()[:1] in {b"{", b"[", b"<"} else None
+    return failure_instead_of_stream(data) if data.lstrip()[:1] in {b"{", b"[", b"<"} else None
 
 
 def _piece(delta: dict[str, Any]) -> list[Event]:
@@ -213,7 +213,7 @@ def _usage(counts: dict[str, Any]) -> list[Event]:
 def _told(name: str, record: dict[str, Any]) -> Failure:
     """The trouble that an exception in the stream tells."""
     said = word(record.get("message")) or word(record.get("originalMessage")) or ""
-    return _named(trouble_inside({"error": {"message": said, "type": name}}), name)
+    return _named(failure_in_stream({"error": {"message": said, "type": name}}), name)
 
 
 def _named(found: Failure, name: str) -> Failure:
@@ -224,3 +224,6 @@ def _named(found: Failure, name: str) -> Failure:
     if outcome is Outcome.BAD_REQUEST and _NO_MODEL.search(found.detail):
         outcome = Outcome.NOT_FOUND
     return replace(found, outcome=outcome)
+
+
+DIALECT: Final[Dialect] = BedrockConverse()

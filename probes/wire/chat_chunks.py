@@ -7,7 +7,12 @@ from probes.events import Event, Failure, Finish, HiddenReasoning, Kind, Output,
 from probes.outcome import Outcome
 from probes.text import line
 from probes.wire.chat_usage import times_of, usage_of
-from probes.wire.errors.response_error import filtered_categories, is_error, trouble_inside, trouble_instead
+from probes.wire.errors.response_error import (
+    failure_in_stream,
+    failure_instead_of_stream,
+    filtered_categories,
+    is_error,
+)
 from probes.wire.framing.json_values import mapping, object_in, objects_in, text_in, word
 from probes.wire.framing.repetition import Repetition
 from probes.wire.framing.sse import SseEvent
@@ -60,7 +65,7 @@ class ChunkReader(SseReader):
 
     def _verdict(self) -> StreamEnd | Failure:
         """An answer with a finish reason is whole without a ``[DONE]``: not every look-alike sends one."""
-        instead = trouble_instead(self._decoder.stray)
+        instead = failure_instead_of_stream(self._decoder.stray)
         if instead and (instead.outcome is not Outcome.PROTOCOL or not self._begun):
             return instead
         if self._finish is not None:
@@ -104,9 +109,9 @@ class ChunkReader(SseReader):
             times = times_of(record, counts, output)
             events += [times] if times else []
         if groq.get("error"):
-            events.append(trouble_inside(groq))
+            events.append(failure_in_stream(groq))
         elif name == "error" or is_error(record):
-            events.append(trouble_inside(record))
+            events.append(failure_in_stream(record))
         elif finish == "error":  # OpenRouter, should it ever come without the error record
             events.append(Failure(Outcome.STREAM_ERROR, "finish reason: error"))
         return events

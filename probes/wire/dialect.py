@@ -48,7 +48,7 @@ class Dialect(Protocol):
 
     name: str
 
-    def request(self, endpoint: Endpoint, asked: Conversation, key: Secret | None) -> WireRequest:
+    def request(self, endpoint: Endpoint, conversation: Conversation, key: Secret | None) -> WireRequest:
         """The streaming request for one conversation (nonce already in it)."""
         ...
 
@@ -60,6 +60,6 @@ class Dialect(Protocol):
         """What a 200 response's headers say: `Served`, `ServerTimes`. Header names are lower case."""
         ...
 
-    def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
+    def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
         """What a response that is not a 200 means. ``body`` may be cut, empty, HTML or not text at all."""
         ...

@@ -14,8 +14,13 @@ from probes.events import Event, Failure, Finish, Kind, Output, ServedBy, Stream
 from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.text import line
-from probes.wire.dialect import WireRequest
-from probes.wire.errors.response_error import is_error, trouble, trouble_inside, trouble_instead
+from probes.wire.dialect import Dialect, WireRequest
+from probes.wire.errors.response_error import (
+    failure_in_stream,
+    failure_instead_of_stream,
+    failure_of_response,
+    is_error,
+)
 from probes.wire.framing.json_values import count, mapping, object_in, objects_in, text_in, word
 from probes.wire.framing.sse_reader import SseReader
 from probes.wire.http_request import json_request
@@ -35,12 +40,12 @@ _COUNTS: Final = (
 )
 
 
-class Wire:
-    """The dialect. Request header names are in lower case."""
+class GeminiGenerateContent:
+    """The dialect, which keeps no state. Request header names are in lower case."""
 
     name = "gemini"
 
-    def request(self, endpoint: Endpoint, asked: Conversation, key: Secret | None) -> WireRequest:
+    def request(self, endpoint: Endpoint, conversation: Conversation, key: Secret | None) -> WireRequest:
         """The streaming request for one conversation; the endpoint's own headers and body fields win over ours.
 
         Raises TypeError where the endpoint's body holds what JSON cannot.
@@ -48,29 +53,29 @@ class Wire:
         config: dict[str, Any] = {"maxOutputTokens": endpoint.max_output_tokens}
         if endpoint.quirks.temperature and endpoint.temperature is not None:
             config["temperature"] = endpoint.temperature
-        contents = [{"role": _ROLES[one.role], "parts": [{"text": one.content}]} for one in asked.turns]
+        contents = [{"role": _ROLES[one.role], "parts": [{"text": one.content}]} for one in conversation.turns]
         body: dict[str, Any] = {"contents": contents, "generationConfig": config}
-        if asked.system is not None:
-            body["systemInstruction"] = {"parts": [{"text": asked.system}]}
+        if conversation.system is not None:
+            body["systemInstruction"] = {"parts": [{"text": conversation.system}]}
         model = endpoint.model if "/" in endpoint.model else f"models/{endpoint.model}"  # tunedModels/… as it is
         path = f"/{quote(model)}:streamGenerateContent?alt=sse"  # without alt=sse it streams one JSON array
         return json_request(endpoint, path, body, {} if key is None else {"x-goog-api-key": key.reveal()})
 
-    def reader(self) -> "ContentReader":
+    def reader(self) -> "GeminiReader":
         """A fresh decoder for one 200 response."""
-        return ContentReader()
+        return GeminiReader()
 
     def response_events(self, headers: Mapping[str, str]) -> Iterable[Event]:
         """The tier that served. Header names are lower case; the request's id comes in the body."""
         tier = headers.get(_TIER_HEADER)
         return [ServedBy(tier=line(tier, 200))] if tier else []
 
-    def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
+    def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
         """What a response that is not a 200 means. ``body`` may be cut, empty, HTML or not text at all."""
-        return trouble(status, headers, body)
+        return failure_of_response(status, headers, body)
 
 
-class ContentReader(SseReader):
+class GeminiReader(SseReader):
     """One response's decoder. Text is as sent, not yet safe to show.
 
     There is no terminal marker: a finish reason, then the end of the body, is a whole answer. Errors in mid-stream
@@ -86,7 +91,7 @@ class ContentReader(SseReader):
 
     def _record(self, record: dict[str, Any], name: str) -> list[Event]:
         if name == "error" or is_error(record):
-            return [trouble_inside(record)]
+            return [failure_in_stream(record)]
         events = self._say_served(record)
         new = self._count(mapping(record.get("usageMetadata")))
         usage = self._usage() if new else None
@@ -113,7 +118,7 @@ class ContentReader(SseReader):
         if stray.lstrip()[:1] in {b"{", b"["}:
             said = line(stray.decode("utf-8", "replace"))
             return Failure(Outcome.STREAM_ERROR, line(f"JSON cut short where a record should be: {said}"))
-        if not self._begun and (instead := trouble_instead(stray)):
+        if not self._begun and (instead := failure_instead_of_stream(stray)):
             return instead
         if self._finish is not None:
             return StreamEnd()
@@ -170,3 +175,6 @@ def _arguments(call: dict[str, Any]) -> str:
         return json.dumps(arguments, ensure_ascii=False) if arguments else ""
     except RecursionError:  # nested to the limit of what can be read
         return "{}"
+
+
+DIALECT: Final[Dialect] = GeminiGenerateContent()

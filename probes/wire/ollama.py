@@ -5,7 +5,7 @@ Facts: ollama's docs/api (chat, errors, streaming, usage), ``api/types.go`` and 
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint
@@ -13,20 +13,20 @@ from probes.events import Event, Failure, Finish, Kind, Output, ServedBy, Server
 from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.text import line
-from probes.wire.dialect import WireRequest
-from probes.wire.errors.response_error import is_error, trouble, trouble_inside
+from probes.wire.dialect import Dialect, WireRequest
+from probes.wire.errors.response_error import failure_in_stream, failure_of_response, is_error
 from probes.wire.framing.json_values import count, mapping, number, object_in, text_in, word
 from probes.wire.framing.ndjson import NdjsonReader
 from probes.wire.http_request import bearer, json_request, served_request
 from probes.wire.shown_reasoning import raw_reasoning
 
 
-class Wire:
-    """The dialect. Request header names are in lower case."""
+class OllamaChat:
+    """The dialect, which keeps no state. Request header names are in lower case."""
 
     name = "ollama"
 
-    def request(self, endpoint: Endpoint, asked: Conversation, key: Secret | None) -> WireRequest:
+    def request(self, endpoint: Endpoint, conversation: Conversation, key: Secret | None) -> WireRequest:
         """The streaming request for one conversation; the endpoint's own headers and body fields win over ours.
 
         ``think`` and ``keep_alive`` are for the endpoint's body. Raises TypeError where that holds what JSON cannot.
@@ -36,26 +36,26 @@ class Wire:
             options["temperature"] = endpoint.temperature
         body = {
             "model": endpoint.model,
-            "messages": asked.records(),
+            "messages": conversation.records(),
             "stream": True,
             "options": options,
         }
         return json_request(endpoint, "/api/chat", body, bearer(key), accept="application/x-ndjson")
 
-    def reader(self) -> "ChatReader":
+    def reader(self) -> "OllamaReader":
         """A fresh decoder for one 200 response."""
-        return ChatReader()
+        return OllamaReader()
 
     def response_events(self, headers: Mapping[str, str]) -> Iterable[Event]:
         """The request's id, where something in front of the server gave it one. Header names are lower case."""
         return served_request(headers)
 
-    def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
+    def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
         """What a response that is not a 200 means: ``{"error": "text"}``, or what a proxy made of it."""
-        return trouble(status, headers, body)
+        return failure_of_response(status, headers, body)
 
 
-class ChatReader(NdjsonReader):
+class OllamaReader(NdjsonReader):
     """One response's decoder: the line that says ``done`` ends it. Text is as sent, not yet safe to show."""
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class ChatReader(NdjsonReader):
 
     def _record(self, record: dict[str, Any]) -> list[Event]:
         if is_error(record):
-            return [trouble_inside(record)]
+            return [failure_in_stream(record)]
         outputs = _outputs(object_in(record, "message"), word(record.get("model")))
         self._said_something = self._said_something or bool(outputs)
         events = [*self._say_served(record), *outputs]
@@ -134,3 +134,6 @@ def _ms(last: dict[str, Any], name: str) -> float | None:
     """A duration of the last line, which has nanoseconds."""
     nanoseconds = number(last.get(name))
     return None if nanoseconds is None else round(nanoseconds / 1e6, 4)
+
+
+DIALECT: Final[Dialect] = OllamaChat()

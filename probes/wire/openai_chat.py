@@ -1,7 +1,7 @@
 """OpenAI chat completions over server-sent events, as OpenAI speaks it and as its many look-alikes do."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint
@@ -9,17 +9,17 @@ from probes.events import Event, Failure
 from probes.keys.secret import Secret
 from probes.wire.chat_chunks import ChunkReader
 from probes.wire.chat_usage import usage_options
-from probes.wire.dialect import WireRequest
-from probes.wire.errors.response_error import trouble
+from probes.wire.dialect import Dialect, WireRequest
+from probes.wire.errors.response_error import failure_of_response
 from probes.wire.http_request import bearer, json_request, served_request
 
 
-class Wire:
-    """The dialect. Request header names are in lower case."""
+class OpenAIChat:
+    """The dialect, which keeps no state. Request header names are in lower case."""
 
     name = "openai_chat"
 
-    def request(self, endpoint: Endpoint, asked: Conversation, key: Secret | None) -> WireRequest:
+    def request(self, endpoint: Endpoint, conversation: Conversation, key: Secret | None) -> WireRequest:
         """The streaming request for one conversation; the endpoint's own headers and body fields win over ours.
 
         Raises TypeError where the endpoint's body holds what JSON cannot.
@@ -27,7 +27,7 @@ class Wire:
         quirks = endpoint.quirks
         body: dict[str, Any] = {
             "model": endpoint.model,
-            "messages": asked.records(),
+            "messages": conversation.records(),
             "stream": True,
             quirks.max_tokens_field: endpoint.max_output_tokens,
         }
@@ -48,6 +48,9 @@ class Wire:
         """
         return served_request(headers)
 
-    def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
+    def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
         """What a response that is not a 200 means. ``body`` may be cut, empty, HTML or not text at all."""
-        return trouble(status, headers, body)
+        return failure_of_response(status, headers, body)
+
+
+DIALECT: Final[Dialect] = OpenAIChat()

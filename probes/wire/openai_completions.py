@@ -6,7 +6,7 @@ openai-python (``types/completion.py``, ``completion_create_params.py``), vLLM (
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint
@@ -14,17 +14,17 @@ from probes.events import Event, Failure
 from probes.keys.secret import Secret
 from probes.wire.chat_chunks import ChunkReader
 from probes.wire.chat_usage import usage_options
-from probes.wire.dialect import WireRequest
-from probes.wire.errors.response_error import trouble
+from probes.wire.dialect import Dialect, WireRequest
+from probes.wire.errors.response_error import failure_of_response
 from probes.wire.http_request import bearer, json_request, served_request
 
 
-class Wire:
-    """The dialect. Request header names are in lower case."""
+class OpenAICompletions:
+    """The dialect, which keeps no state. Request header names are in lower case."""
 
     name = "openai_completions"
 
-    def request(self, endpoint: Endpoint, asked: Conversation, key: Secret | None) -> WireRequest:
+    def request(self, endpoint: Endpoint, conversation: Conversation, key: Secret | None) -> WireRequest:
         """The streaming request for one conversation, its messages joined to one text.
 
         The endpoint's own headers and body fields win over ours. Raises TypeError where its body holds what JSON
@@ -33,7 +33,7 @@ class Wire:
         quirks = endpoint.quirks
         body: dict[str, Any] = {
             "model": endpoint.model,
-            "prompt": asked.text,
+            "prompt": conversation.text,
             "stream": True,
             "max_tokens": endpoint.max_output_tokens,
         }
@@ -50,6 +50,9 @@ class Wire:
         """The request's id, to quote to support. Header names are lower case."""
         return served_request(headers)
 
-    def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
+    def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
         """What a response that is not a 200 means. ``body`` may be cut, empty, HTML or not text at all."""
-        return trouble(status, headers, body)
+        return failure_of_response(status, headers, body)
+
+
+DIALECT: Final[Dialect] = OpenAICompletions()

@@ -1,47 +1,48 @@
 """OpenAI Responses over server-sent events, as OpenAI speaks it and as its look-alikes do."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint
 from probes.events import Event, Failure
 from probes.keys.secret import Secret
 from probes.outcome import Outcome
-from probes.wire.dialect import WireRequest
-from probes.wire.errors.response_error import trouble, trouble_instead
+from probes.wire.dialect import Dialect, WireRequest
+from probes.wire.errors.response_error import failure_instead_of_stream, failure_of_response
 from probes.wire.framing.sse import SseEvent
 from probes.wire.framing.sse_reader import SseReader
 from probes.wire.http_request import bearer, json_request, served_request
 from probes.wire.responses_events import ResponseEvents, request_body
 
 
-class Wire:
-    """The dialect. Request header names are in lower case."""
+class OpenAIResponses:
+    """The dialect, which keeps no state. Request header names are in lower case."""
 
     name = "openai_responses"
 
-    def request(self, endpoint: Endpoint, asked: Conversation, key: Secret | None) -> WireRequest:
+    def request(self, endpoint: Endpoint, conversation: Conversation, key: Secret | None) -> WireRequest:
         """The streaming request for one conversation; the endpoint's own headers and body fields win over ours.
 
         Raises TypeError where the endpoint's body holds what JSON cannot.
         """
-        return json_request(endpoint, "/responses", {**request_body(endpoint, asked), "stream": True}, bearer(key))
+        body = {**request_body(endpoint, conversation), "stream": True}
+        return json_request(endpoint, "/responses", body, bearer(key))
 
-    def reader(self) -> "ResponseReader":
+    def reader(self) -> "ResponsesReader":
         """A fresh decoder for one 200 response."""
-        return ResponseReader()
+        return ResponsesReader()
 
     def response_events(self, headers: Mapping[str, str]) -> Iterable[Event]:
         """The request's id, to quote to support. Header names are lower case."""
         return served_request(headers)
 
-    def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
+    def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
         """What a response that is not a 200 means. ``body`` may be cut, empty, HTML or not text at all."""
-        return trouble(status, headers, body)
+        return failure_of_response(status, headers, body)
 
 
-class ResponseReader(SseReader):
+class ResponsesReader(SseReader):
     """One response's decoder: its terminal event ends it; whether a ``[DONE]`` follows is told nowhere."""
 
     def __init__(self) -> None:
@@ -57,8 +58,11 @@ class ResponseReader(SseReader):
         return self._response.read(record, name)
 
     def _verdict(self) -> Failure:
-        instead = trouble_instead(self._decoder.stray)
+        instead = failure_instead_of_stream(self._decoder.stray)
         if instead and (instead.outcome is not Outcome.PROTOCOL or not self._begun):
             return instead
         begun = "without a terminal event" if self._begun else "before its first record"
         return Failure(Outcome.CUT, f"the stream ended {begun}")
+
+
+DIALECT: Final[Dialect] = OpenAIResponses()

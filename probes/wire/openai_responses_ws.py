@@ -13,8 +13,8 @@ from probes.endpoint import Endpoint
 from probes.events import Event, Failure
 from probes.keys.secret import Secret
 from probes.outcome import Outcome
-from probes.wire.dialect import WireRequest
-from probes.wire.errors.response_error import trouble
+from probes.wire.dialect import Dialect, WireRequest
+from probes.wire.errors.response_error import failure_of_response
 from probes.wire.framing.ndjson import NdjsonReader
 from probes.wire.http_request import bearer, json_request, served_request
 from probes.wire.responses_events import ResponseEvents, request_body
@@ -23,34 +23,34 @@ _OF_A_BODY: Final = frozenset({"content-type", "accept", "accept-encoding"})
 """Headers of a request with a body, which an upgrade is not."""
 
 
-class Wire:
+class OpenAIResponsesWebSocket:
     """The dialect. ``base_url`` is a ``ws`` or ``wss`` one; each message is a line to the reader."""
 
     name = "openai_responses_ws"
 
-    def request(self, endpoint: Endpoint, asked: Conversation, key: Secret | None) -> WireRequest:
+    def request(self, endpoint: Endpoint, conversation: Conversation, key: Secret | None) -> WireRequest:
         """The upgrade's URL and headers, and ``response.create`` as the message: the HTTP body without ``stream``.
 
         The endpoint's own headers and body fields win. Raises TypeError where its body holds what JSON cannot.
         """
-        body = {"type": "response.create", **request_body(endpoint, asked)}
+        body = {"type": "response.create", **request_body(endpoint, conversation)}
         wire = json_request(endpoint, "/responses", body, bearer(key))
         return replace(wire, headers={name: value for name, value in wire.headers.items() if name not in _OF_A_BODY})
 
-    def reader(self) -> "WebSocketMessageReader":
+    def reader(self) -> "ResponsesSocketReader":
         """A fresh decoder for the messages that answer one request."""
-        return WebSocketMessageReader()
+        return ResponsesSocketReader()
 
     def response_events(self, headers: Mapping[str, str]) -> Iterable[Event]:
         """The upgrade's request id, on the first request of a socket. Header names are lower case."""
         return served_request(headers)
 
-    def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
+    def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
         """What a refused upgrade means."""
-        return trouble(status, headers, body)
+        return failure_of_response(status, headers, body)
 
 
-class WebSocketMessageReader(NdjsonReader):
+class ResponsesSocketReader(NdjsonReader):
     """One response's decoder: its terminal event ends it, the socket lives on. Text is as sent."""
 
     def __init__(self) -> None:
@@ -62,3 +62,6 @@ class WebSocketMessageReader(NdjsonReader):
 
     def _verdict(self) -> Failure:
         return Failure(Outcome.CUT, "the socket closed without a terminal event")
+
+
+DIALECT: Final[Dialect] = OpenAIResponsesWebSocket()

@@ -13,7 +13,7 @@ from probes.events import Event, Failure, Finish, HiddenReasoning, Kind, Output,
 from probes.outcome import Outcome
 from probes.text import line
 from probes.wire.chat_usage import leaves_out, times_of
-from probes.wire.errors.response_error import trouble_inside
+from probes.wire.errors.response_error import failure_in_stream
 from probes.wire.framing.json_values import count, mapping, number, object_in, text_in, word
 
 _DELTAS: Final[Mapping[str, Kind]] = {
@@ -33,12 +33,12 @@ _ITEMS: Final = frozenset({"response.output_item.added", "response.output_item.d
 _TERMINAL: Final = frozenset({"response.completed", "response.incomplete", "response.failed"})
 
 
-def request_body(endpoint: Endpoint, asked: Conversation) -> dict[str, Any]:
+def request_body(endpoint: Endpoint, conversation: Conversation) -> dict[str, Any]:
     """The fields of a request for one conversation that both transports send; the endpoint's own are not yet merged in.
 
     ``max_output_tokens`` includes reasoning. Nothing is kept on the provider's side.
     """
-    first, *others = turns = asked.turns
+    first, *others = turns = conversation.turns
     alone = first.role == "user" and not others
     body: dict[str, Any] = {
         "model": endpoint.model,
@@ -46,8 +46,8 @@ def request_body(endpoint: Endpoint, asked: Conversation) -> dict[str, Any]:
         "max_output_tokens": endpoint.max_output_tokens,
         "store": False,
     }
-    if asked.system is not None:
-        body["instructions"] = asked.system
+    if conversation.system is not None:
+        body["instructions"] = conversation.system
     if endpoint.quirks.temperature and endpoint.temperature is not None:
         body["temperature"] = endpoint.temperature
     return body
@@ -61,7 +61,7 @@ class ResponseEvents:
         self._reasoning: Literal["begun", "shown", "over"] | None = None
 
     def read(self, record: dict[str, Any], name: str = "") -> list[Event]:
-        """The events of one object, an `StreamEnd` or `Failure` last; ``name`` stands in for a missing ``type``.
+        """The events of one object, a `StreamEnd` or `Failure` last; ``name`` stands in for a missing ``type``.
 
         Of an ``error`` and the ``response.failed`` after it the first counts: it is the one with type and code. Every
         object with an ``error`` is one, as openai-python has it. What is unknown means nothing: ``keepalive`` and
@@ -114,7 +114,7 @@ def _ending(sort: str, response: dict[str, Any]) -> list[Event]:
     """How a response ended. Incomplete is an end like any other: the probe's own token cap makes one."""
     if sort == "response.failed":
         if error := response.get("error"):
-            return [trouble_inside({"error": error})]
+            return [failure_in_stream({"error": error})]
         return [Failure(Outcome.STREAM_ERROR, "the response failed, no error told")]
     reason = word(mapping(response.get("incomplete_details")).get("reason"))
     status = word(response.get("status")) or sort.removeprefix("response.")
@@ -123,7 +123,7 @@ def _ending(sort: str, response: dict[str, Any]) -> list[Event]:
 
 def _told(record: dict[str, Any]) -> Failure:
     """The trouble an ``error`` object tells, nested or flat; over a WebSocket its headers are inside it."""
-    return trouble_inside({name: value for name, value in record.items() if name != "type"})
+    return failure_in_stream({name: value for name, value in record.items() if name != "type"})
 
 
 def _usage_of(counts: dict[str, Any]) -> Usage | None:

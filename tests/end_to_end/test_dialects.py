@@ -17,7 +17,7 @@ from probes.keys.secret import Secret
 from probes.measure.probe import Prober, ProbeResult
 from probes.outcome import Outcome
 from probes.simulator.behaviour import Behaviour
-from probes.simulator.dialects import TONGUES
+from probes.simulator.dialects import SIMULATED_DIALECTS
 from probes.simulator.distribution import Constant
 from probes.simulator.faults import fault
 from probes.simulator.faults import refusals as troubles
@@ -69,7 +69,7 @@ def test_one_half_of_the_simulator_answers_each_dialect(preset: Preset):
     assert find_spec(half), f"add {half.replace('.', '/')}.py, which answers as such a server does (CONTRIBUTING.md)"
     path = urlsplit(preset.base_url).path + preset.path.partition("?")[0].replace("{model}", "m")
     over_socket = preset.dialect in socket_dialects()
-    answering = [one for one in TONGUES if one.over_socket is over_socket and one.path.fullmatch(path)]
+    answering = [one for one in SIMULATED_DIALECTS if one.over_socket is over_socket and one.path.fullmatch(path)]
     assert answering == [import_module(half).TONGUE], f"TONGUE.path must match {path}, and no other's"
 
 

@@ -134,9 +134,9 @@ for words in (
         assert not left.code, words
 """
 BROKEN = """
-from probes.wire.openai_chat import Wire
+from probes.wire.openai_chat import OpenAIChat
 def broken(self, endpoint, prompt, key): 1 / 0
-Wire.request = broken
+OpenAIChat.request = broken
 from probes.cli.app import main
 main()
 """

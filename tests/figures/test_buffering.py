@@ -22,7 +22,7 @@ from probes.stats.time_range import TimeRange
 from probes.store.read.latest import LatestQuestion, newest_values
 from probes.store.read.reader import StoreReader
 from probes.transport.factory import transport_to
-from probes.wire.openai_chat import Wire
+from probes.wire.openai_chat import DIALECT
 from tests.samples import endpoint, sample
 from tests.store.stores import fill, url_of
 
@@ -169,7 +169,7 @@ async def behind_a_proxy(*records):
 async def holding_back(*records):
     """A prober of such an endpoint, of which nearly enough is known."""
     async with behind_a_proxy(*records) as mine:
-        prober = Prober(mine, Wire(), transport_to(mine.base_url, None), before=[FLUSHED] * (MOST - 2))
+        prober = Prober(mine, DIALECT, transport_to(mine.base_url, None), before=[FLUSHED] * (MOST - 2))
         yield prober
         prober.close()
 

@@ -86,7 +86,7 @@ class Ear:
         self._heard: list[Event] = []
         self.name = inner.name
         self.request = inner.request
-        self.trouble = inner.trouble
+        self.failure = inner.failure
 
     def response_events(self, headers: Mapping[str, str]) -> Iterable[Event]:
         """What the headers say."""

@@ -17,7 +17,7 @@ class Tap:
         self.name = inner.name
         self.request = inner.request
         self.response_events = inner.response_events
-        self.trouble = inner.trouble
+        self.failure = inner.failure
 
     def reader(self) -> StreamReader:
         """A fresh decoder, overheard; what an earlier one heard is let go."""

@@ -10,7 +10,7 @@ from probes.conversation import Message
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.server import Simulator
-from probes.wire.bedrock_converse import _EXCEPTIONS, Wire
+from probes.wire.bedrock_converse import _EXCEPTIONS, DIALECT
 from probes.wire.framing.event_stream import EventFrame, EventStreamDecoder
 from tests.samples import endpoint
 from tests.wire.test_bedrock_converse import MODEL, STREAMS
@@ -77,7 +77,7 @@ def test_a_request_is_what_botocore_would_send(model):
     from botocore.validate import ParamValidator
 
     one = endpoint(base_url="https://host", model=model, system="Be brief.", messages=TALK)
-    request = Wire().request(one, one.conversation, None)
+    request = DIALECT.request(one, one.conversation, None)
     body = json.loads(request.body)
     operation = service().operation_model("ConverseStream")
     parameters = {"modelId": model, **body}

@@ -20,7 +20,7 @@ from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.transport.factory import transport_to
 from probes.wire import load_dialect
-from probes.wire.anthropic import Wire
+from probes.wire.anthropic import DIALECT
 from tests.servers.simulated import MODEL, simulating
 from tests.wire.dialect_facts import DialectFacts, data, sse
 
@@ -135,7 +135,7 @@ FACTS = DialectFacts(
 
 
 def read(*pieces):
-    reader = Wire().reader()
+    reader = DIALECT.reader()
     events = [event for piece in pieces for event in reader.feed(piece)]
     return events + list(reader.close())
 
@@ -161,7 +161,7 @@ def endpoint(**more):
 
 
 def sent(**more):
-    return Wire().request(endpoint(**more), user_says("nonce. Say hi."), Secret("sk-ant-planted"))
+    return DIALECT.request(endpoint(**more), user_says("nonce. Say hi."), Secret("sk-ant-planted"))
 
 
 def test_the_request():
@@ -182,7 +182,7 @@ def test_the_request():
         "stream": True,
     }
     assert "sk-ant-planted" not in repr(request)
-    assert "x-api-key" not in Wire().request(endpoint(), user_says("hi"), None).headers
+    assert "x-api-key" not in DIALECT.request(endpoint(), user_says("hi"), None).headers
 
 
 def test_what_an_endpoint_says_itself_is_sent():
@@ -290,7 +290,7 @@ def test_a_null_count_keeps_the_one_before():
 async def test_a_probe_that_asks_for_fast_says_what_it_got(served):
     async with simulating(Behaviour(speed=served, output_tokens=Constant(20))) as simulator:
         asked = endpoint(model=MODEL, base_url=simulator.url, body={"speed": "fast"})
-        prober = Prober(asked, Wire(), transport_to(asked.base_url, None))
+        prober = Prober(asked, DIALECT, transport_to(asked.base_url, None))
         sample = (await prober.probe(None)).sample
         prober.close()
     assert (sample.outcome, sample.served_tier) == (Outcome.OK, served)
@@ -339,7 +339,7 @@ def test_what_served_is_told_once():
         (json.dumps(error("overloaded_error", "Overloaded")).encode(), Outcome.OVERLOADED, "Overloaded"),
     ],
 )
-def test_streams_that_end_in_trouble(body, outcome, detail):
+def test_streams_that_end_in_a_failure(body, outcome, detail):
     events = read(body)
     assert events[-1].outcome is outcome
     assert detail in events[-1].detail
@@ -348,7 +348,7 @@ def test_streams_that_end_in_trouble(body, outcome, detail):
 
 
 def test_nothing_after_the_end_counts():
-    reader = Wire().reader()
+    reader = DIALECT.reader()
     assert StreamEnd() in reader.feed(TEXT + OVERLOADED)
     assert reader.feed(TEXT) == []
     assert reader.close() == []
@@ -389,7 +389,7 @@ def test_a_refusal_is_one():
     ],
 )
 def test_errors_instead_of_a_stream(status, kind, message, outcome):
-    found = Wire().trouble(status, {}, json.dumps(error(kind, message)).encode())
+    found = DIALECT.failure(status, {}, json.dumps(error(kind, message)).encode())
     assert found.outcome is outcome
     assert message in found.detail
 
@@ -401,7 +401,7 @@ def test_errors_instead_of_a_stream(status, kind, message, outcome):
 def test_a_fast_limit_of_0_is_no_rate_limit(status, limit, outcome):
     headers = {"anthropic-fast-input-tokens-limit": limit, "retry-after": "60"}
     kind = "rate_limit_error" if status == 429 else "overloaded_error"
-    found = Wire().trouble(status, headers, json.dumps(error(kind, "Try later")).encode())
+    found = DIALECT.failure(status, headers, json.dumps(error(kind, "Try later")).encode())
     assert found.outcome is outcome
     words = "fast mode is not open to this organization (anthropic-fast-input-tokens-limit: 0): Try later"
     assert (words in found.detail) == (outcome is Outcome.QUOTA)

@@ -12,7 +12,7 @@ from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.simulator.dialects.bedrock_converse import event, exception
 from probes.simulator.event_frames import frame
-from probes.wire.bedrock_converse import SILENT_FRAMES, Wire
+from probes.wire.bedrock_converse import DIALECT, SILENT_FRAMES
 from probes.wire.shown_reasoning import raw_reasoning
 from tests.samples import endpoint
 from tests.wire.dialect_facts import DialectFacts
@@ -109,14 +109,14 @@ FACTS = DialectFacts(
 
 
 def read(*parts):
-    reader = Wire().reader()
+    reader = DIALECT.reader()
     events = [one for part in parts for one in reader.feed(part)]
     return events + list(reader.close())
 
 
 def test_the_request():
     one = endpoint(base_url=REGIONAL, model=MODEL, body={"additionalModelRequestFields": {"top_k": 5}})
-    request = Wire().request(one, user_says("nonce. Say hi."), None)
+    request = DIALECT.request(one, user_says("nonce. Say hi."), None)
     assert request.url == f"{REGIONAL}/model/anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse-stream"
     assert request.headers["accept"] == "application/vnd.amazon.eventstream"
     assert "authorization" not in request.headers
@@ -129,7 +129,7 @@ def test_the_request():
 
 def test_an_arn_and_a_bedrock_api_key():
     arn = "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc"
-    request = Wire().request(endpoint(base_url=REGIONAL, model=arn), user_says("Hi."), Secret("ABSKplanted"))
+    request = DIALECT.request(endpoint(base_url=REGIONAL, model=arn), user_says("Hi."), Secret("ABSKplanted"))
     assert request.url == (
         f"{REGIONAL}/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A123456789012%3Aapplication-inference-profile%2Fabc"
         "/converse-stream"
@@ -203,7 +203,7 @@ def test_what_is_no_stream_is_told(data, why):
 
 
 def test_frames_that_say_nothing_without_an_end_are_a_flood():
-    reader = Wire().reader()
+    reader = DIALECT.reader()
     assert list(reader.feed(frame(b"") * SILENT_FRAMES)) == []
     (last,) = reader.feed(frame(b"") * 2)
     assert (last.outcome, last.detail) == (Outcome.PROTOCOL, "a flood: over 20,000 frames that say nothing")
@@ -291,13 +291,13 @@ def test_an_error_inside_a_stream_has_its_words_in_headers():
 @pytest.mark.parametrize("spelt", ["message", "Message"])
 def test_an_http_error_is_named_by_its_header(status, name, message, outcome, spelt):
     headers = {"x-amzn-errortype": f"{name}:http://internal.amazon.com/coral/com.amazon.bedrock/"}
-    found = Wire().trouble(status, headers, json.dumps({spelt: message}).encode())
+    found = DIALECT.failure(status, headers, json.dumps({spelt: message}).encode())
     assert (found.outcome, found.detail) == (outcome, f"{message} ({name})")
 
 
 def test_an_error_of_something_in_between_is_read_as_any():
-    assert Wire().trouble(502, {}, b"<html><title>Bad Gateway</title></html>").outcome is Outcome.SERVER_ERROR
-    assert Wire().trouble(403, {}, b"").outcome is Outcome.AUTH
+    assert DIALECT.failure(502, {}, b"<html><title>Bad Gateway</title></html>").outcome is Outcome.SERVER_ERROR
+    assert DIALECT.failure(403, {}, b"").outcome is Outcome.AUTH
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from probes.events import Kind, Output
 from probes.figures.response import TEXT_LIMIT, ResponseAccumulator
 from probes.figures.timeline import Timeline
 from probes.text import plain
-from probes.wire.openai_chat import Wire
+from probes.wire.openai_chat import DIALECT
 from tests.wire import streams
 from tests.wire.noise import STRANGE, pieces
 from tests.wire.streams import chunk, records
@@ -21,7 +21,7 @@ texts = st.lists(st.text("abc de\n%", min_size=1), max_size=8)
 
 def told(*parts):
     """The answer that a stream in ``parts`` folds into, and its marks."""
-    answer, marks, reader = ResponseAccumulator(), Timeline(due=0, started=0), Wire().reader()
+    answer, marks, reader = ResponseAccumulator(), Timeline(due=0, started=0), DIALECT.reader()
     for at, part in enumerate(parts):
         for event in reader.feed(part):
             answer.take(event, at, marks)

@@ -22,7 +22,7 @@ from probes.simulator.distribution import Constant
 from probes.simulator.limiter import Allowance
 from probes.transport.factory import transport_to
 from probes.wire import load_dialect
-from probes.wire.gemini import Wire
+from probes.wire.gemini import DIALECT
 from tests.servers.simulated import MODEL, simulating
 from tests.wire.dialect_facts import DialectFacts, data, sse
 
@@ -117,7 +117,7 @@ FACTS = DialectFacts(
 
 
 def read(*pieces):
-    reader = Wire().reader()
+    reader = DIALECT.reader()
     events = [event for piece in pieces for event in reader.feed(piece)]
     return events + list(reader.close())
 
@@ -143,7 +143,7 @@ def endpoint(**more):
 
 
 def sent(**more):
-    return Wire().request(endpoint(**more), user_says("nonce. Say hi."), Secret("AIza-planted"))
+    return DIALECT.request(endpoint(**more), user_says("nonce. Say hi."), Secret("AIza-planted"))
 
 
 def test_the_request():
@@ -164,7 +164,7 @@ def test_the_request():
         "generationConfig": {"maxOutputTokens": 256, "temperature": 0.0, "thinkingConfig": {"thinkingBudget": 0}},
     }
     assert "AIza-planted" not in repr(request)
-    assert "x-goog-api-key" not in Wire().request(endpoint(), user_says("hi"), None).headers
+    assert "x-goog-api-key" not in DIALECT.request(endpoint(), user_says("hi"), None).headers
     assert "temperature" not in json.loads(sent(quirks=Quirks(temperature=False)).body)["generationConfig"]
 
 
@@ -253,7 +253,7 @@ def test_only_the_candidate_of_index_0_is_read():
 
 def test_a_bare_error_ends_the_stream_as_its_last_brace_comes():
     for body in (BARE, LISTED[: LISTED.rindex(b"]\n") + 2]):
-        reader = Wire().reader()
+        reader = DIALECT.reader()
         at = body.rindex(b"\n")
         assert not of(reader.feed(body[:at]), Failure)
         assert reader.feed(body[at:]) == [
@@ -304,7 +304,7 @@ def test_a_record_without_its_blank_line_comes_before_a_bare_error():
         (b"<html><style>body {</style><title>Log in</title>", Outcome.PROTOCOL, "not an event stream: Log in"),
     ],
 )
-def test_streams_that_end_in_trouble(body, outcome, detail):
+def test_streams_that_end_in_a_failure(body, outcome, detail):
     events = read(body)
     assert events[-1].outcome is outcome
     assert detail in events[-1].detail
@@ -329,7 +329,7 @@ async def test_probes_up_to_a_quota(window_s, outcome):
     behaviour = Behaviour(output_tokens=Constant(20), reasoning_tokens=Constant(10), allowance=allowance)
     async with simulating(behaviour) as simulator:
         asked = endpoint(model=MODEL, base_url=simulator.url.removesuffix("/v1") + "/v1beta")
-        prober = Prober(asked, Wire(), transport_to(asked.base_url, None))
+        prober = Prober(asked, DIALECT, transport_to(asked.base_url, None))
         good, limited = [(await prober.probe(None)).sample for _ in range(2)]
         prober.close()
     assert (good.outcome, good.finish_reason) == (Outcome.OK, "STOP")
@@ -371,14 +371,14 @@ A_MINUTE = "GenerateRequestsPerMinutePerProjectPerModel-FreeTier"
 )
 def test_errors_instead_of_a_stream(body, outcome, detail, wait_s):
     for shape in (error(*body), [error(*body)]):
-        found = Wire().trouble(body[0], {}, json.dumps(shape, indent=2).encode())
+        found = DIALECT.failure(body[0], {}, json.dumps(shape, indent=2).encode())
         assert (found.outcome, found.retry_after_s) == (outcome, wait_s)
         assert detail in found.detail
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"[" * 5000, b"<html>busy</html>", b'{"error": {"details": {"a": 1}}}'])
 def test_errors_of_any_other_shape(body):
-    assert Wire().trouble(503, {}, body).outcome is Outcome.OVERLOADED
+    assert DIALECT.failure(503, {}, body).outcome is Outcome.OVERLOADED
 
 
 def test_the_dialect_is_found_and_says_which_tier_served():
@@ -402,7 +402,7 @@ def test_any_value_of_any_type_anywhere_in_an_error_is_survived():
 
     exhausted = error(429, "RESOURCE_EXHAUSTED", "Quota", quotas(A_DAY), RETRY)
     for mutant in mutants(exhausted):
-        assert isinstance(Wire().trouble(429, {}, json.dumps(mutant).encode()), Failure)
+        assert isinstance(DIALECT.failure(429, {}, json.dumps(mutant).encode()), Failure)
 
 
 def test_arguments_nested_as_deep_as_can_be_read_are_survived():

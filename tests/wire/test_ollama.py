@@ -13,7 +13,7 @@ from probes.figures.timeline import Timeline
 from probes.keys.secret import Secret
 from probes.measure.classify import judge
 from probes.outcome import Outcome
-from probes.wire.ollama import Wire
+from probes.wire.ollama import DIALECT
 from tests.samples import endpoint
 from tests.wire import ollama_streams as streams
 from tests.wire.dialect_facts import DialectFacts, line, row
@@ -55,7 +55,7 @@ FACTS = DialectFacts(
 
 
 def read(*pieces):
-    reader = Wire().reader()
+    reader = DIALECT.reader()
     events = [one for piece in pieces for one in reader.feed(piece)]
     return events + list(reader.close())
 
@@ -69,7 +69,7 @@ def said(events):
 
 
 def requested(key=None, **fields):
-    request = Wire().request(
+    request = DIALECT.request(
         endpoint(base_url="http://localhost:11434/", model="qwen3:4b", **fields), user_says("Say hi."), key
     )
     return request, json.loads(request.body)
@@ -180,7 +180,7 @@ def test_any_cut_of_the_bytes_gives_the_same_events(name):
         (b" " * (262_144 + 1), Outcome.PROTOCOL, "a line of more than 262,144 bytes"),
     ],
 )
-def test_streams_that_end_in_trouble(body, outcome, detail):
+def test_streams_that_end_in_a_failure(body, outcome, detail):
     events = read(body)
     assert events[-1] == Failure(outcome, detail)
     assert len(of(events, Failure)) == 1
@@ -205,7 +205,7 @@ def test_output_before_an_error_is_kept_and_what_follows_is_not():
     ],
 )
 def test_error_responses(status, said_so, outcome):
-    found = Wire().trouble(status, {"content-type": "application/json"}, json.dumps({"error": said_so}).encode())
+    found = DIALECT.failure(status, {"content-type": "application/json"}, json.dumps({"error": said_so}).encode())
     assert found == Failure(outcome, " ".join(said_so.split()))
 
 

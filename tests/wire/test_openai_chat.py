@@ -8,14 +8,14 @@ import pytest
 
 from probes.events import EVENT_LIMIT, Failure, Finish, Kind, Output, Queued, ServedBy, ServerTimes, StreamEnd, Usage
 from probes.outcome import Outcome
-from probes.wire.openai_chat import Wire
+from probes.wire.openai_chat import DIALECT
 from tests.wire import streams
 from tests.wire.dialect_facts import DialectFacts
 from tests.wire.streams import chunk, records
 
 
 def read(*pieces):
-    reader = Wire().reader()
+    reader = DIALECT.reader()
     events = [event for piece in pieces for event in reader.feed(piece)]
     return events + list(reader.close())
 
@@ -256,7 +256,7 @@ def test_counts_include_the_reasoning_and_nothing_absurd(usage, expected):
         (records(chunk({"content": "x"}), end=""), Outcome.CUT, "the stream ended without a finish reason or [DONE]"),
     ],
 )
-def test_streams_that_end_in_trouble(body, outcome, detail):
+def test_streams_that_end_in_a_failure(body, outcome, detail):
     events = read(body)
     assert (events[-1].outcome, events[-1].detail) == (outcome, detail)
     assert len(of(events, Failure)) == 1
@@ -291,14 +291,14 @@ def test_keep_alives_before_the_first_event_are_a_queue():
 
 
 def test_nothing_after_done_counts():
-    reader = Wire().reader()
+    reader = DIALECT.reader()
     assert StreamEnd() in reader.feed(streams.OPENAI)
     assert reader.feed(streams.OPENAI) == []
     assert reader.close() == []
 
 
 def test_the_end_is_known_when_its_last_byte_is_there():
-    reader = Wire().reader()
+    reader = DIALECT.reader()
     assert reader.feed(b"data: [DONE]\n") == []
     assert reader.feed(b"\n") == [StreamEnd()]
 

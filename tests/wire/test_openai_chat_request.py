@@ -12,17 +12,17 @@ from probes.events import Failure, ServedBy
 from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.wire import load_dialect
-from probes.wire.openai_chat import Wire
+from probes.wire.openai_chat import DIALECT
 
 ENDPOINT = Endpoint("a", "b", "gpt-x", "openai_chat", "https://api.example.com/v1/")
 
 
 def body_of(endpoint):
-    return json.loads(Wire().request(endpoint, user_says("nonce. Say hi."), None).body)
+    return json.loads(DIALECT.request(endpoint, user_says("nonce. Say hi."), None).body)
 
 
 def test_the_request():
-    request = Wire().request(ENDPOINT, user_says("nonce. Say hi."), Secret("sk-planted"))
+    request = DIALECT.request(ENDPOINT, user_says("nonce. Say hi."), Secret("sk-planted"))
     assert (request.method, request.url) == ("POST", "https://api.example.com/v1/chat/completions")
     assert request.headers == {
         "content-type": "application/json",
@@ -42,8 +42,8 @@ def test_the_request():
 
 
 def test_the_key_is_in_no_repr_and_in_no_request_without_one():
-    assert "sk-planted" not in repr(Wire().request(ENDPOINT, user_says("hi"), Secret("sk-planted")))
-    assert "authorization" not in Wire().request(ENDPOINT, user_says("hi"), None).headers
+    assert "sk-planted" not in repr(DIALECT.request(ENDPOINT, user_says("hi"), Secret("sk-planted")))
+    assert "authorization" not in DIALECT.request(ENDPOINT, user_says("hi"), None).headers
 
 
 def quirky(**more):
@@ -71,7 +71,7 @@ def test_the_endpoints_own_body_is_merged_last_and_deep():
 
 def test_the_endpoints_own_headers_win_but_never_ask_for_compression():
     own = {"Authorization": "Key abc", "Accept-Encoding": "gzip", "X-Title": "inftop"}
-    headers = Wire().request(quirky(headers=own), user_says("hi"), Secret("sk-planted")).headers
+    headers = DIALECT.request(quirky(headers=own), user_says("hi"), Secret("sk-planted")).headers
     assert headers["authorization"] == "Key abc"
     assert headers["accept-encoding"] == "identity"
     assert headers["x-title"] == "inftop"
@@ -88,9 +88,9 @@ def test_the_endpoints_own_headers_win_but_never_ask_for_compression():
     ],
 )
 def test_what_the_headers_tell(headers, events):
-    assert list(Wire().response_events(headers)) == events
+    assert list(DIALECT.response_events(headers)) == events
 
 
 def test_the_dialect_is_found_by_its_name():
     assert load_dialect("openai_chat").name == "openai_chat"
-    assert load_dialect("openai_chat").trouble(404, {}, b"nope") == Failure(Outcome.NOT_FOUND, "nope")
+    assert load_dialect("openai_chat").failure(404, {}, b"nope") == Failure(Outcome.NOT_FOUND, "nope")

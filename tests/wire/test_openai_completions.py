@@ -9,7 +9,7 @@ from probes.endpoint import Quirks
 from probes.events import Failure, Finish, Kind, Output, ServedBy, ServerTimes, StreamEnd, Usage
 from probes.keys.secret import Secret
 from probes.outcome import Outcome
-from probes.wire.openai_completions import Wire
+from probes.wire.openai_completions import DIALECT
 from tests.samples import endpoint
 from tests.wire import streams
 from tests.wire.dialect_facts import DialectFacts, sse
@@ -78,7 +78,7 @@ FACTS = DialectFacts(
 
 
 def read(*parts):
-    reader = Wire().reader()
+    reader = DIALECT.reader()
     events = [one for part in parts for one in reader.feed(part)]
     return events + list(reader.close())
 
@@ -86,7 +86,7 @@ def read(*parts):
 def test_the_request_has_all_messages_as_one_text():
     talk = (Message("user", "Once upon a time"), Message("assistant", "there was"), Message("user", "a lamp"))
     one = endpoint(base_url="https://host/v1", system="A story.", messages=talk)
-    request = Wire().request(one, one.conversation.with_nonce("n"), Secret("sk-planted"))
+    request = DIALECT.request(one, one.conversation.with_nonce("n"), Secret("sk-planted"))
     assert (request.method, request.url) == ("POST", "https://host/v1/completions")
     assert request.headers["authorization"] == "Bearer sk-planted"
     assert json.loads(request.body) == {
@@ -101,10 +101,10 @@ def test_the_request_has_all_messages_as_one_text():
 
 def test_quirks_shape_the_body():
     one = endpoint(quirks=Quirks(usage_option=False, temperature=False))
-    body = json.loads(Wire().request(one, one.conversation, None).body)
+    body = json.loads(DIALECT.request(one, one.conversation, None).body)
     assert body.keys() == {"model", "prompt", "stream", "max_tokens"}
     one = endpoint(quirks=Quirks(continuous_usage=True))
-    body = json.loads(Wire().request(one, one.conversation, None).body)
+    body = json.loads(DIALECT.request(one, one.conversation, None).body)
     assert body["stream_options"] == {"include_usage": True, "continuous_usage_stats": True}
 
 
@@ -190,4 +190,4 @@ def test_a_second_choice_is_not_timed_as_the_first():
     ],
 )
 def test_an_http_error_is_read(status, body, outcome):
-    assert Wire().trouble(status, {}, body).outcome is outcome
+    assert DIALECT.failure(status, {}, body).outcome is outcome

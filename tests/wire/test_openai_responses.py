@@ -15,7 +15,7 @@ from probes.figures.timing import count
 from probes.keys.secret import Secret
 from probes.measure.classify import judge
 from probes.outcome import Outcome
-from probes.wire.openai_responses import Wire
+from probes.wire.openai_responses import DIALECT
 from tests.samples import endpoint
 from tests.wire import responses_streams as streams
 from tests.wire.dialect_facts import DialectFacts
@@ -38,7 +38,7 @@ FACTS = DialectFacts(
 
 
 def read(*pieces):
-    reader = Wire().reader()
+    reader = DIALECT.reader()
     events = [one for piece in pieces for one in reader.feed(piece)]
     return events + list(reader.close())
 
@@ -59,7 +59,7 @@ def judged(body):
 
 
 def requested(**fields):
-    request = Wire().request(
+    request = DIALECT.request(
         endpoint(base_url="https://api.example.com/v1/", model="gpt-x", **fields),
         user_says("nonce. Say hi."),
         Secret("sk-planted"),
@@ -147,7 +147,7 @@ def test_the_tier_is_the_one_that_served_and_not_the_one_asked_for():
 
 
 def test_the_headers_id_is_the_one_to_quote():
-    (named,) = Wire().response_events({"x-request-id": "req_7", "content-type": "text/event-stream"})
+    (named,) = DIALECT.response_events({"x-request-id": "req_7", "content-type": "text/event-stream"})
     answer, marks = ResponseAccumulator(), Timeline(due=0, started=0)
     for one in (named, *read(streams.TEXT)):
         answer.take(one, 0, marks)
@@ -232,7 +232,7 @@ def test_hidden_reasoning_is_counted_but_not_taken_for_visible_speed():
         (sse(*BEGUN, end="data: [DONE]\n\n"), Outcome.CUT, "[DONE] without a terminal event"),
     ],
 )
-def test_streams_that_end_in_trouble(body, outcome, detail):
+def test_streams_that_end_in_a_failure(body, outcome, detail):
     events = read(body)
     assert events[-1].outcome is outcome
     assert detail in events[-1].detail
@@ -260,7 +260,7 @@ def test_what_is_unknown_means_nothing():
 
 
 def test_nothing_after_the_terminal_event_counts():
-    reader = Wire().reader()
+    reader = DIALECT.reader()
     assert reader.feed(streams.TEXT)[-1] == StreamEnd()
     assert reader.feed(streams.FAILED) == []
     assert list(reader.close()) == []
@@ -268,7 +268,7 @@ def test_nothing_after_the_terminal_event_counts():
 
 def test_an_error_response_is_told_as_everywhere():
     body = b'{"error": {"message": "no credit", "type": "insufficient_quota", "code": "insufficient_quota"}}'
-    assert Wire().trouble(429, {}, body) == Failure(Outcome.QUOTA, "no credit (insufficient_quota)")
+    assert DIALECT.failure(429, {}, body) == Failure(Outcome.QUOTA, "no credit (insufficient_quota)")
 
 
 def test_whatever_comes_nothing_raises():

@@ -17,7 +17,7 @@ from probes.outcome import Outcome
 from probes.transport.factory import transport_to
 from probes.wire import load_dialect
 from probes.wire.credentials import Credentials
-from probes.wire.openai_responses_ws import Wire
+from probes.wire.openai_responses_ws import DIALECT
 from tests.samples import endpoint
 from tests.wire import responses_streams
 from tests.wire.dialect_facts import DialectFacts
@@ -188,16 +188,16 @@ async def test_a_refused_upgrade_is_the_outcome_of_its_status(status, outcome):
 
 def test_messages_cut_anywhere_are_the_same_events():
     lines = STREAMS["story"]
-    whole = list(Wire().reader().feed(lines))
+    whole = list(DIALECT.reader().feed(lines))
     assert isinstance(whole[-1], StreamEnd)
     for size in (1, 2, 7, 50):
-        reader = Wire().reader()
+        reader = DIALECT.reader()
         events = [event for at in range(0, len(lines), size) for event in reader.feed(lines[at : at + size])]
         assert events == whole
 
 
 def test_an_end_without_a_terminal_event_is_a_cut():
-    reader = Wire().reader()
+    reader = DIALECT.reader()
     reader.feed(json.dumps(delta("Once ")).encode() + b"\n")
     [last] = reader.close()
     assert isinstance(last, Failure)

@@ -130,8 +130,8 @@ def mutant(draw, value):
 )
 def test_any_response_that_is_no_stream_ends_in_an_outcome(name, status, headers, body):
     dialect = load_dialect(name)
-    trouble = dialect.trouble(status, headers, body)
-    assert trouble.outcome not in {Outcome.OK, Outcome.SKIPPED, Outcome.NO_KEY}
-    assert trouble.detail
+    failure = dialect.failure(status, headers, body)
+    assert failure.outcome not in {Outcome.OK, Outcome.SKIPPED, Outcome.NO_KEY}
+    assert failure.detail
     for event in dialect.response_events(headers):
         assert not isinstance(event, StreamEnd | Failure | Output)

@@ -1,6 +1,7 @@
 """The dialects of the simulator: one module for each wire format, chosen by the path of a request and its transport.
 
-Each has a `TONGUE`, which says at which paths it is spoken. Nothing lists them: a new one is its own file.
+Each has the constant `SIMULATED_DIALECT`, whose ``path`` says which requests it answers. Nothing lists them: a new one
+is its own file.
 """
 
 from importlib import import_module
@@ -11,14 +12,16 @@ from probes.simulator.dialects.dialect import SimulatedDialect
 from probes.simulator.request import Request
 
 _MODULES: Final = [import_module(f"{__name__}.{one.name}") for one in iter_modules(__path__)]
-TONGUES: Final[tuple[SimulatedDialect, ...]] = tuple(one.TONGUE for one in _MODULES if hasattr(one, "TONGUE"))
+SIMULATED_DIALECTS: Final[tuple[SimulatedDialect, ...]] = tuple(
+    one.SIMULATED_DIALECT for one in _MODULES if hasattr(one, "SIMULATED_DIALECT")
+)
 
 
-def tongue_of(request: Request) -> SimulatedDialect | None:
-    """The tongue that is spoken where a request, an upgrade or a message goes; None where nothing is."""
+def dialect_for(request: Request) -> SimulatedDialect | None:
+    """The dialect that answers a request, an upgrade or a WebSocket message, by its path; None where there is none."""
     over_socket = request.upgrade or request.message
     if not over_socket and request.method != "POST":
         return None
     path = request.path.partition("?")[0]
-    spoken = (one for one in TONGUES if one.over_socket is over_socket and one.path.fullmatch(path))
-    return next(spoken, None)
+    matching = (one for one in SIMULATED_DIALECTS if one.over_socket is over_socket and one.path.fullmatch(path))
+    return next(matching, None)

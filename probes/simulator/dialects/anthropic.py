@@ -41,7 +41,7 @@ _DELTAS: Final[Mapping[Kind, tuple[str, str]]] = {
 _SIGNATURE: Final = {"type": "signature_delta", "signature": "c2ltdWxhdGVkIHNpZ25hdHVyZQ=="}
 
 
-class AnthropicEvents(SimulatedAnswer):
+class AnthropicAnswer(SimulatedAnswer):
     """One answer's stream of message events."""
 
     def acts(self) -> Iterator[Act]:
@@ -128,7 +128,7 @@ class AnthropicEvents(SimulatedAnswer):
         return {Kind.REFUSAL: "refusal", Kind.TOOL: "tool_use"}.get(self.behaviour.kind, "end_turn")
 
 
-def complaint(problem: Problem) -> ReplacedResponse:
+def error_response(problem: Problem) -> ReplacedResponse:
     """An error response as Anthropic writes it."""
     match problem:
         case UnknownModel(model):
@@ -141,7 +141,7 @@ def complaint(problem: Problem) -> ReplacedResponse:
             return ReplacedResponse(400, anthropic_error("invalid_request_error", message))
 
 
-def refused(behaviour: Behaviour, admission: Admission) -> Head:
+def rate_limit_response(behaviour: Behaviour, admission: Admission) -> Head:
     """The refusal of a limiter; its limits are told in the headers of the behaviour's style."""
     message = f"This request would exceed your organization's rate limit of {admission.refused_by} per minute."
     headers = {
@@ -152,7 +152,7 @@ def refused(behaviour: Behaviour, admission: Admission) -> Head:
     return Head(0.0, 429, headers, compact(anthropic_error("rate_limit_error", message)))
 
 
-def _hear(request: Request) -> Ask:
+def _parse_request(request: Request) -> Ask:
     """The ask of a request. The beta header of fast mode is needed, for without it ``speed`` is an unknown field."""
     if "anthropic-version" not in request.headers:
         raise ValueError("anthropic-version: header is required")
@@ -194,4 +194,11 @@ def _data(body: Mapping[str, Any]) -> bytes:
     return f"event: {body['type']}\n".encode() + b"data: " + compact(body) + b"\n\n"
 
 
-TONGUE: Final = SimulatedDialect(re.compile("/(?:.+/)?messages"), _hear, _key, AnthropicEvents, refused, complaint)
+SIMULATED_DIALECT: Final = SimulatedDialect(
+    path=re.compile("/(?:.+/)?messages"),
+    parse_request=_parse_request,
+    key=_key,
+    answer=AnthropicAnswer,
+    rate_limit_response=rate_limit_response,
+    error_response=error_response,
+)

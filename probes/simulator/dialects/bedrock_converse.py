@@ -30,7 +30,7 @@ _FRAMES: Final = {"content-type": "application/vnd.amazon.eventstream"}
 _SIGNED_BY: Final = re.compile(r"AWS4-HMAC-SHA256 Credential=([^/,]+)/")
 
 
-class Events(SimulatedAnswer):
+class BedrockAnswer(SimulatedAnswer):
     """One answer's stream of frames."""
 
     def acts(self) -> Iterator[Act]:
@@ -69,7 +69,7 @@ def exception(name: str, message: str) -> bytes:
     )
 
 
-def complaint(problem: Problem) -> ReplacedResponse:
+def error_response(problem: Problem) -> ReplacedResponse:
     """An error response as Bedrock writes it."""
     match problem:
         case UnknownModel():
@@ -82,7 +82,7 @@ def complaint(problem: Problem) -> ReplacedResponse:
             return _error(400, "ValidationException", message)
 
 
-def refused(behaviour: Behaviour, admission: Admission) -> Head:  # noqa: ARG001  # it says no more than this
+def rate_limit_response(behaviour: Behaviour, admission: Admission) -> Head:  # noqa: ARG001  # it says no more than this
     """The refusal of a limiter: no header tells of it."""
     body = compact({"message": "Too many requests, please wait before trying again."})
     headers = {"content-type": "application/json", "x-amzn-ErrorType": "ThrottlingException:http://internal/"}
@@ -103,7 +103,7 @@ def _delta(piece: PlannedChunk) -> dict[str, Any]:
             return {"text": piece.text}
 
 
-def _hear(request: Request) -> Ask:
+def _parse_request(request: Request) -> Ask:
     named = _PATH.fullmatch(request.path.partition("?")[0])
     if named is None:
         raise ValueError("no model is named")
@@ -127,4 +127,11 @@ def _key(request: Request) -> str:
     return signed[1] if signed else bearer(request)
 
 
-TONGUE: Final = SimulatedDialect(_PATH, _hear, _key, Events, refused, complaint)
+SIMULATED_DIALECT: Final = SimulatedDialect(
+    path=_PATH,
+    parse_request=_parse_request,
+    key=_key,
+    answer=BedrockAnswer,
+    rate_limit_response=rate_limit_response,
+    error_response=error_response,
+)

@@ -97,21 +97,22 @@ class SimulatedAnswer(ABC):
 
 @dataclass(frozen=True, slots=True)
 class SimulatedDialect:
-    """One wire format, as the simulator hears and speaks it.
+    """One wire format, as the simulator serves it.
 
     ``path`` matches the whole path, without its query, of the requests it answers, below whatever a base URL ends with
-    (``/v1``, Groq's ``/openai/v1``, Fireworks' ``/inference/v1``, nothing); no two tongues match the same, but one over
-    HTTP and one ``over_socket``, in the messages of a WebSocket. ``hear`` reads a request and raises ValueError, in the
-    provider's words, for one that asks for nothing. ``key`` is the key it came with, empty for none. ``answer`` tells
-    an answer; ``refuse`` says no for a limiter that admits nothing now, ``complain`` for every other reason.
+    (``/v1``, Groq's ``/openai/v1``, Fireworks' ``/inference/v1``, nothing). No two dialects match the same path, except
+    one over HTTP and one ``over_socket``, whose requests are messages of a WebSocket. ``parse_request`` raises
+    ValueError, in the provider's words, for a request that is not valid. ``key`` returns the API key that a request
+    came with, empty for none. ``answer`` is the class that writes an answer; ``rate_limit_response`` is the response
+    where the limiter admits nothing now, ``error_response`` the one to every other `Problem`.
     """
 
     path: re.Pattern[str]
-    hear: Callable[[Request], Ask]
+    parse_request: Callable[[Request], Ask]
     key: Callable[[Request], str]
     answer: type[SimulatedAnswer]
-    refuse: Callable[[Behaviour, Admission], Head]
-    complain: Callable[[Problem], ReplacedResponse]
+    rate_limit_response: Callable[[Behaviour, Admission], Head]
+    error_response: Callable[[Problem], ReplacedResponse]
     over_socket: bool = False
 
 

@@ -29,7 +29,7 @@ _PATH: Final = re.compile(r"/(?:.+/)?models/([^/:?]+):streamGenerateContent")
 _DAY_S: Final = 86_400.0
 
 
-class GeminiEvents(SimulatedAnswer):
+class GeminiAnswer(SimulatedAnswer):
     """One answer's stream of responses. Thoughts that are not told are counted all the same, from the start."""
 
     def acts(self) -> Iterator[Act]:
@@ -86,7 +86,7 @@ class GeminiEvents(SimulatedAnswer):
         return "SAFETY" if self.behaviour.kind is Kind.REFUSAL else "STOP"
 
 
-def complaint(problem: Problem) -> ReplacedResponse:
+def error_response(problem: Problem) -> ReplacedResponse:
     """An error response as Google writes it."""
     match problem:
         case UnknownModel(model):
@@ -104,7 +104,7 @@ def complaint(problem: Problem) -> ReplacedResponse:
             return ReplacedResponse(400, gemini_error("INVALID_ARGUMENT", message))
 
 
-def refused(behaviour: Behaviour, admission: Admission) -> Head:
+def rate_limit_response(behaviour: Behaviour, admission: Admission) -> Head:
     """The refusal of a limiter: no header tells of it, the body says which quota and how long to wait."""
     allowance = behaviour.allowance
     by_tokens = admission.refused_by == "tokens"
@@ -129,7 +129,7 @@ def _part(piece: PlannedChunk) -> dict[str, Any]:
             return {"text": piece.text}
 
 
-def _hear(request: Request) -> Ask:
+def _parse_request(request: Request) -> Ask:
     path, _, query = request.path.partition("?")
     named = _PATH.fullmatch(path)
     if named is None:
@@ -164,4 +164,11 @@ def _key(request: Request) -> str:
     return request.headers.get("x-goog-api-key") or bearer(request)
 
 
-TONGUE: Final = SimulatedDialect(_PATH, _hear, _key, GeminiEvents, refused, complaint)
+SIMULATED_DIALECT: Final = SimulatedDialect(
+    path=_PATH,
+    parse_request=_parse_request,
+    key=_key,
+    answer=GeminiAnswer,
+    rate_limit_response=rate_limit_response,
+    error_response=error_response,
+)

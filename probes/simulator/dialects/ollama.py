@@ -28,7 +28,7 @@ from probes.simulator.script import Act, EndOfResponse, Event, Head
 NDJSON: Final[Mapping[str, str]] = {"content-type": "application/x-ndjson"}
 
 
-class Lines(SimulatedAnswer):
+class OllamaAnswer(SimulatedAnswer):
     """One answer's stream of lines."""
 
     def acts(self) -> Iterator[Act]:
@@ -62,7 +62,7 @@ class Lines(SimulatedAnswer):
         return compact({"model": self.model, "created_at": created, **body}) + b"\n"
 
 
-def complaint(problem: Problem) -> ReplacedResponse:
+def error_response(problem: Problem) -> ReplacedResponse:
     """An error response as Ollama writes it: a text."""
     match problem:
         case UnknownModel(model):
@@ -75,7 +75,7 @@ def complaint(problem: Problem) -> ReplacedResponse:
             return ReplacedResponse(400, {"error": message})
 
 
-def refused(behaviour: Behaviour, admission: Admission) -> Head:
+def rate_limit_response(behaviour: Behaviour, admission: Admission) -> Head:
     """The refusal of a limiter, which only the cloud has."""
     headers = {"content-type": "application/json", **limit_headers(behaviour.limits, admission)}
     return Head(0.0, 429, headers, compact({"error": "too many requests, please try again later"}))
@@ -93,7 +93,7 @@ def _message(piece: PlannedChunk) -> dict[str, Any]:
     return message
 
 
-def _hear(request: Request) -> Ask:
+def _parse_request(request: Request) -> Ask:
     body = body_of(request.body)
     if not isinstance(body.get("model"), str) or not body["model"]:
         raise ValueError("model is required")
@@ -116,4 +116,11 @@ def _ns(ms: float) -> int:
     return round(ms * 1e6)
 
 
-TONGUE: Final = SimulatedDialect(re.compile("/api/chat"), _hear, bearer, Lines, refused, complaint)
+SIMULATED_DIALECT: Final = SimulatedDialect(
+    path=re.compile("/api/chat"),
+    parse_request=_parse_request,
+    key=bearer,
+    answer=OllamaAnswer,
+    rate_limit_response=rate_limit_response,
+    error_response=error_response,
+)

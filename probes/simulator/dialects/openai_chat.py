@@ -45,7 +45,7 @@ def ask_of(data: bytes) -> Ask:
     )
 
 
-class Chunks(SimulatedAnswer):
+class ChatAnswer(SimulatedAnswer):
     """One answer's stream of chunks; ``SORT`` is what each calls itself."""
 
     SORT = "chat.completion.chunk"
@@ -150,7 +150,7 @@ class Chunks(SimulatedAnswer):
         return Event(due_ms, b"data: " + compact({**chunk, **body}) + b"\n\n")
 
 
-def complaint(problem: Problem) -> ReplacedResponse:
+def error_response(problem: Problem) -> ReplacedResponse:
     """An error response as OpenAI writes it."""
     match problem:
         case UnknownModel(model):
@@ -165,7 +165,7 @@ def complaint(problem: Problem) -> ReplacedResponse:
             return _error(400, message, None)
 
 
-def refused(behaviour: Behaviour, admission: Admission) -> Head:
+def rate_limit_response(behaviour: Behaviour, admission: Admission) -> Head:
     """The refusal of a limiter, in the words of the look-alike."""
     return refusal(behaviour.limits, admission)
 
@@ -175,11 +175,16 @@ def _error(status: int, message: str, code: str | None) -> ReplacedResponse:
     return ReplacedResponse(status, {"error": error})
 
 
-def _hear(request: Request) -> Ask:
+def _parse_request(request: Request) -> Ask:
     return ask_of(request.body)
 
 
 # ``invocations`` are Databricks'
-TONGUE: Final = SimulatedDialect(
-    re.compile("/(?:.+/)?(?:chat/completions|invocations)"), _hear, bearer, Chunks, refused, complaint
+SIMULATED_DIALECT: Final = SimulatedDialect(
+    path=re.compile("/(?:.+/)?(?:chat/completions|invocations)"),
+    parse_request=_parse_request,
+    key=bearer,
+    answer=ChatAnswer,
+    rate_limit_response=rate_limit_response,
+    error_response=error_response,
 )

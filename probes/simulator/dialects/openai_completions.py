@@ -8,12 +8,12 @@ from typing import Any, Final
 from probes.events import Kind
 from probes.simulator.answer_plan import PlannedChunk
 from probes.simulator.dialects.dialect import SimulatedDialect, bearer
-from probes.simulator.dialects.openai_chat import Chunks, complaint, refused
+from probes.simulator.dialects.openai_chat import ChatAnswer, error_response, rate_limit_response
 from probes.simulator.request import Ask, Request, body_of, cap_of, tokens_in
 from probes.simulator.script import Act
 
 
-class Texts(Chunks):
+class CompletionsAnswer(ChatAnswer):
     """One answer's stream of chunks."""
 
     SORT = "text_completion"
@@ -21,7 +21,7 @@ class Texts(Chunks):
     def acts(self) -> Iterator[Act]:
         """The acts of a chat's answer, with the reasoning in the text between its tags."""
         tagged = replace(self.course, pieces=_tagged(self.course.pieces))
-        yield from super(Texts, replace(self, course=tagged)).acts()
+        yield from super(CompletionsAnswer, replace(self, course=tagged)).acts()
 
     def _choice(self, delta: Mapping[str, Any], finish_reason: str | None) -> dict[str, Any]:
         return {"index": 0, "text": delta.get("content", ""), "logprobs": None, "finish_reason": finish_reason}
@@ -43,7 +43,7 @@ def _tagged(pieces: Sequence[PlannedChunk]) -> tuple[PlannedChunk, ...]:
     return tuple(tagged)
 
 
-def _hear(request: Request) -> Ask:
+def _parse_request(request: Request) -> Ask:
     body = body_of(request.body)
     if not isinstance(body.get("model"), str):
         raise ValueError("you must provide a model parameter")
@@ -60,4 +60,11 @@ def _hear(request: Request) -> Ask:
     )
 
 
-TONGUE: Final = SimulatedDialect(re.compile("/(?:.+/)?(?<!chat/)completions"), _hear, bearer, Texts, refused, complaint)
+SIMULATED_DIALECT: Final = SimulatedDialect(
+    path=re.compile("/(?:.+/)?(?<!chat/)completions"),
+    parse_request=_parse_request,
+    key=bearer,
+    answer=CompletionsAnswer,
+    rate_limit_response=rate_limit_response,
+    error_response=error_response,
+)

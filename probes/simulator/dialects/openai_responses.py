@@ -11,7 +11,7 @@ from typing import Any, Final
 from probes.events import Kind
 from probes.simulator.answer_plan import PlannedChunk
 from probes.simulator.dialects.dialect import SimulatedAnswer, SimulatedDialect, bearer, compact
-from probes.simulator.dialects.openai_chat import complaint, refused
+from probes.simulator.dialects.openai_chat import error_response, rate_limit_response
 from probes.simulator.request import Ask, Request, Thinking, body_of, cap_of, tokens_in
 from probes.simulator.script import Act, EndOfResponse, Event
 
@@ -26,7 +26,7 @@ class PlannedEvent:
     piece: PlannedChunk | None = None
 
 
-class Responses(SimulatedAnswer):
+class ResponsesAnswer(SimulatedAnswer):
     """One answer's stream of response events."""
 
     def acts(self) -> Iterator[Act]:
@@ -199,7 +199,7 @@ def _named(body: Mapping[str, Any]) -> bytes:
     return f"event: {body['type']}\n".encode() + b"data: " + compact(body) + b"\n\n"
 
 
-def _hear(request: Request) -> Ask:
+def _parse_request(request: Request) -> Ask:
     return ask_of(body_of(request.body))
 
 
@@ -216,4 +216,11 @@ def _begun(item: Mapping[str, Any]) -> dict[str, Any]:
     return {name: empty.get(name, value) for name, value in item.items()}
 
 
-TONGUE: Final = SimulatedDialect(re.compile("/(?:.+/)?responses"), _hear, bearer, Responses, refused, complaint)
+SIMULATED_DIALECT: Final = SimulatedDialect(
+    path=re.compile("/(?:.+/)?responses"),
+    parse_request=_parse_request,
+    key=bearer,
+    answer=ResponsesAnswer,
+    rate_limit_response=rate_limit_response,
+    error_response=error_response,
+)

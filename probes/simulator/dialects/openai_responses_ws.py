@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Final
 
 from probes.simulator.dialects.dialect import SimulatedDialect, bearer, compact
-from probes.simulator.dialects.openai_chat import complaint, refused
-from probes.simulator.dialects.openai_responses import Responses, ask_of
+from probes.simulator.dialects.openai_chat import error_response, rate_limit_response
+from probes.simulator.dialects.openai_responses import ResponsesAnswer, ask_of
 from probes.simulator.request import Ask, Request, body_of
 from probes.simulator.script import Act, EndOfResponse
 
 
-class ResponsesMessages(Responses):
+class ResponsesSocketAnswer(ResponsesAnswer):
     """One answer's messages."""
 
     def acts(self) -> Iterator[Act]:
@@ -21,13 +21,19 @@ class ResponsesMessages(Responses):
         yield EndOfResponse(self.course.end_ms)
 
 
-def _hear(request: Request) -> Ask:
+def _parse_request(request: Request) -> Ask:
     body = body_of(request.body)
     if body.get("type") != "response.create":
         raise ValueError("Invalid value for 'type': expected 'response.create'.")
     return replace(ask_of(body), stream=True)  # the message has no such field
 
 
-TONGUE: Final = SimulatedDialect(
-    re.compile("/(?:.+/)?responses"), _hear, bearer, ResponsesMessages, refused, complaint, over_socket=True
+SIMULATED_DIALECT: Final = SimulatedDialect(
+    path=re.compile("/(?:.+/)?responses"),
+    parse_request=_parse_request,
+    key=bearer,
+    answer=ResponsesSocketAnswer,
+    rate_limit_response=rate_limit_response,
+    error_response=error_response,
+    over_socket=True,
 )

@@ -43,7 +43,7 @@ _REASONS: Final = (
 )
 
 
-def trouble_of_close(code: int, reason: str) -> Failure:
+def failure_of_close(code: int, reason: str) -> Failure:
     """What a close with this code and reason comes to: by its words, else by its code, else a stream that was cut."""
     words = f"{code} {reason}".strip()
     detail = f"the server closed the socket: {line(words)}"

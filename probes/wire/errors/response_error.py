@@ -62,7 +62,7 @@ class ErrorRecord:
         adds = kind and kind.lower() not in sentence.lower()
         return f"{line(sentence, 250)} ({kind})" if adds else sentence
 
-    def as_trouble(self, status: int | None, otherwise: Outcome) -> Failure:
+    def as_failure(self, status: int | None, otherwise: Outcome) -> Failure:
         """What it means under an HTTP status, if there is one; ``otherwise`` where nothing of it tells."""
         outcome = outcome_of(self.words, self.sentence, status) or otherwise
         detail, retry_after_s, google = self.detail, self.retry_after_s, self.google
@@ -88,29 +88,29 @@ class ErrorRecord:
         )
 
 
-def trouble(status: int, headers: Mapping[str, str], body: bytes) -> Failure:
+def failure_of_response(status: int, headers: Mapping[str, str], body: bytes) -> Failure:
     """What a response that is not a 200 means. ``body`` may be cut, empty, HTML or not text; names in lower case."""
     if 300 <= status < 400:
         return Failure(Outcome.PROTOCOL, _redirect(headers.get("location", "")))
     if wall := bot_wall(status, headers, body):
         return Failure(Outcome.BAD_REQUEST, wall)
     complaint = read_complaint(_error_record(body)) or ErrorRecord(_prose(body) or f"HTTP {status} with an empty body")
-    return complaint.as_trouble(status, Outcome.PROTOCOL)
+    return complaint.as_failure(status, Outcome.PROTOCOL)
 
 
-def trouble_inside(record: object) -> Failure:
+def failure_in_stream(record: object) -> Failure:
     """What an error record inside a 200 means: as specific as its own words, else a stream error."""
     complaint = read_complaint(record) or ErrorRecord("")
-    return complaint.as_trouble(complaint.status, Outcome.STREAM_ERROR)
+    return complaint.as_failure(complaint.status, Outcome.STREAM_ERROR)
 
 
-def trouble_instead(body: bytes) -> Failure | None:
+def failure_instead_of_stream(body: bytes) -> Failure | None:
     """What it means that a 200 has (the start of) ``body`` where a stream should be; None for white space."""
     if wall := bot_wall(HTTPStatus.OK, {}, body):
         return Failure(Outcome.BAD_REQUEST, wall)
     record = _json(body)
     if is_error(record):
-        return trouble_inside(record)
+        return failure_in_stream(record)
     if isinstance(record, dict | list):
         return Failure(Outcome.PROTOCOL, "a whole JSON answer instead of a stream")
     prose = _prose(body)

@@ -7,7 +7,7 @@ from typing import Any
 from probes.events import EVENT_LIMIT, Event, Failure
 from probes.outcome import Outcome
 from probes.text import line
-from probes.wire.errors.response_error import is_error, trouble_inside
+from probes.wire.errors.response_error import failure_in_stream, is_error
 from probes.wire.framing.record_reader import RecordReader
 
 
@@ -70,7 +70,7 @@ class NdjsonReader(RecordReader[str]):
 
     @abstractmethod
     def _record(self, record: dict[str, Any]) -> list[Event]:
-        """The events of one record, an `End` or `Failure` last."""
+        """The events of one record, a `StreamEnd` or `Failure` last."""
 
     def _events(self, frame: str) -> list[Event]:
         try:
@@ -81,5 +81,5 @@ class NdjsonReader(RecordReader[str]):
             self._begun = True
             return self._record(record)
         if is_error(record):
-            return [trouble_inside(record)]
+            return [failure_in_stream(record)]
         return [Failure(Outcome.PROTOCOL, line(f"not an object: {frame[:200]}"))]

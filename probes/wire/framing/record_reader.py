@@ -55,7 +55,7 @@ class RecordReader(ABC, Generic[Frame]):
 
     @abstractmethod
     def _events(self, frame: Frame) -> list[Event]:
-        """The events of one frame, an `StreamEnd` or `Failure` last. May raise Malformed, which ends the response."""
+        """The events of one frame, a `StreamEnd` or `Failure` last. May raise Malformed, which ends the response."""
 
     @abstractmethod
     def _verdict(self) -> StreamEnd | Failure:

@@ -6,7 +6,7 @@ from typing import Any
 from probes.events import Event, Failure
 from probes.outcome import Outcome
 from probes.text import line
-from probes.wire.errors.response_error import is_error, trouble_inside
+from probes.wire.errors.response_error import failure_in_stream, is_error
 from probes.wire.framing.json_values import parsed
 from probes.wire.framing.record_reader import RecordReader
 from probes.wire.framing.sse import SseDecoder, SseEvent
@@ -22,7 +22,7 @@ class SseReader(RecordReader[SseEvent]):
 
     @abstractmethod
     def _record(self, record: dict[str, Any], name: str) -> list[Event]:
-        """The events of one record that came under ``name``, an `End` or `Failure` last."""
+        """The events of one record that came under ``name``, a `StreamEnd` or `Failure` last."""
 
     def _events(self, frame: SseEvent) -> list[Event]:
         try:
@@ -37,5 +37,5 @@ class SseReader(RecordReader[SseEvent]):
             self._begun = True
             return self._record(record, frame.name)
         if frame.name == "error" or is_error(record):
-            return [trouble_inside(record)]
+            return [failure_in_stream(record)]
         return [Failure(Outcome.PROTOCOL, line(f"not an object: {frame.data[:200]}"))]

@@ -24,7 +24,7 @@ from probes.simulator.script import Act, EndOfResponse, Event, Head
 _REASONS: Final = {"stop": "period", "length": "breath"}
 
 
-class Words(SimulatedAnswer):
+class MurmurAnswer(SimulatedAnswer):
     """One answer's stream of lines."""
 
     def acts(self) -> Iterator[Act]:
@@ -41,12 +41,12 @@ class Words(SimulatedAnswer):
         yield EndOfResponse(course.end_ms)
 
 
-def refused(behaviour: Behaviour, admission: Admission) -> Head:
+def rate_limit_response(behaviour: Behaviour, admission: Admission) -> Head:
     """The refusal of a limiter."""
     return Head(0.0, 429, {"content-type": "application/json"}, compact({"error": "hush: too many requests"}))
 
 
-def complaint(problem: Problem) -> ReplacedResponse:
+def error_response(problem: Problem) -> ReplacedResponse:
     """An error response: a text."""
     match problem:
         case UnknownModel(model):
@@ -59,7 +59,7 @@ def complaint(problem: Problem) -> ReplacedResponse:
             return ReplacedResponse(400, {"error": message})
 
 
-def _hear(request: Request) -> Ask:
+def _parse_request(request: Request) -> Ask:
     body = body_of(request.body)
     if not isinstance(body.get("whisper"), str):
         raise ValueError("nothing was whispered")
@@ -72,4 +72,11 @@ def _key(request: Request) -> str:
     return request.headers.get("x-password", "")
 
 
-TONGUE: Final = SimulatedDialect(re.compile("/(?:.+/)?say"), _hear, _key, Words, refused, complaint)
+SIMULATED_DIALECT: Final = SimulatedDialect(
+    path=re.compile("/(?:.+/)?say"),
+    parse_request=_parse_request,
+    key=_key,
+    answer=MurmurAnswer,
+    rate_limit_response=rate_limit_response,
+    error_response=error_response,
+)

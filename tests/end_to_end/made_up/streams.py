@@ -3,7 +3,7 @@
 It stands at ``tests/wire/test_murmur.py`` while its test runs.
 """
 
-from probes.wire.murmur import Wire
+from probes.wire.murmur import DIALECT
 
 from probes.events import Finish, Kind, Output, ServedBy, StreamEnd, Usage
 from tests.wire.dialect_facts import DialectFacts, line, row
@@ -46,7 +46,7 @@ FACTS = DialectFacts(
 
 
 def test_a_whole_answer():
-    reader = Wire().reader()
+    reader = DIALECT.reader()
     assert [*reader.feed(STREAMS["text"]), *reader.close()] == [
         ServedBy("m"),
         Output(Kind.ANSWER, "Hel"),

@@ -4,7 +4,7 @@ It stands at ``probes/wire/murmur.py`` while its test runs.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint
@@ -12,21 +12,21 @@ from probes.events import Event, Failure, Finish, Kind, Output, ServedBy, Stream
 from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.text import line
-from probes.wire.dialect import WireRequest
-from probes.wire.errors.response_error import is_error, trouble, trouble_inside
+from probes.wire.dialect import Dialect, WireRequest
+from probes.wire.errors.response_error import failure_in_stream, failure_of_response, is_error
 from probes.wire.framing.json_values import count, object_in, text_in, word
 from probes.wire.framing.ndjson import NdjsonReader
 from probes.wire.http_request import json_request, served_request
 
 
-class Wire:
-    """The dialect. Request header names are in lower case."""
+class Murmur:
+    """The dialect, which keeps no state. Request header names are in lower case."""
 
     name = "murmur"
 
-    def request(self, endpoint: Endpoint, asked: Conversation, key: Secret | None) -> WireRequest:
+    def request(self, endpoint: Endpoint, conversation: Conversation, key: Secret | None) -> WireRequest:
         """The streaming request for one conversation, its messages joined to one text."""
-        body = {"model": endpoint.model, "whisper": asked.text, "words": endpoint.max_output_tokens}
+        body = {"model": endpoint.model, "whisper": conversation.text, "words": endpoint.max_output_tokens}
         password = {} if key is None else {"x-password": key.reveal()}
         return json_request(endpoint, "/say", body, password, accept="application/x-ndjson")
 
@@ -38,9 +38,9 @@ class Wire:
         """The request's id, where a header has one."""
         return served_request(headers)
 
-    def trouble(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
+    def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
         """What a response that is not a 200 means."""
-        return trouble(status, headers, body)
+        return failure_of_response(status, headers, body)
 
 
 class MurmurReader(NdjsonReader):
@@ -48,7 +48,7 @@ class MurmurReader(NdjsonReader):
 
     def _record(self, record: dict[str, Any]) -> list[Event]:
         if is_error(record):
-            return [trouble_inside(record)]
+            return [failure_in_stream(record)]
         kinds = ((Kind.REASONING, "thought"), (Kind.ANSWER, "word"))
         said: list[Event] = [Output(kind, text) for kind, name in kinds if (text := text_in(record, name))]
         model = word(record.get("murmurer"))
@@ -62,3 +62,6 @@ class MurmurReader(NdjsonReader):
 
     def _verdict(self) -> Failure:
         return Failure(Outcome.CUT, "the stream ended without saying why")
+
+
+DIALECT: Final[Dialect] = Murmur()

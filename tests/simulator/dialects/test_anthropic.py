@@ -1,4 +1,4 @@
-"""The simulator in Anthropic's tongue, read from real sockets."""
+"""The simulator in Anthropic's dialect, read from real sockets."""
 
 import datetime
 from itertools import groupby

@@ -1,4 +1,4 @@
-"""The simulator in Gemini's tongue, read from real sockets."""
+"""The simulator in Gemini's dialect, read from real sockets."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The simulator in Ollama's own tongue, read from real sockets."""
+"""The simulator in Ollama's own dialect, read from real sockets."""
 
 import json
 

@@ -7,7 +7,7 @@ from probes.events import Kind
 from probes.simulator import prose
 from probes.simulator.answer_plan import course
 from probes.simulator.behaviour import Behaviour
-from probes.simulator.dialects.openai_chat import Chunks, ask_of
+from probes.simulator.dialects.openai_chat import ChatAnswer, ask_of
 from probes.simulator.distribution import Constant, LogNormal, Normal, Sometimes
 from probes.simulator.request import Ask
 from probes.simulator.script import EndOfResponse, Event, Head
@@ -18,7 +18,7 @@ def answer(behaviour, **fields):
     """Course, head and events of one answer to a request with these fields."""
     ask = ask_of(json.dumps(body(**fields)).encode())
     plan = course(behaviour, ask, Random(1))
-    acts = list(Chunks(behaviour, ask, plan, "req-1", {}).acts())
+    acts = list(ChatAnswer(behaviour, ask, plan, "req-1", {}).acts())
     assert isinstance(acts[0], Head)
     assert isinstance(acts[-1], EndOfResponse)
     assert [one.due_ms for one in acts] == sorted(one.due_ms for one in acts)

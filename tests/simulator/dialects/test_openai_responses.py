@@ -1,4 +1,4 @@
-"""The simulator in the tongue of OpenAI Responses, read from real sockets."""
+"""The simulator in the dialect of OpenAI Responses, read from real sockets."""
 
 from itertools import groupby
 

@@ -7,7 +7,7 @@ import pytest
 
 from probes.events import Failure
 from probes.outcome import Outcome
-from probes.wire.errors.response_error import trouble, trouble_inside, trouble_instead
+from probes.wire.errors.response_error import failure_in_stream, failure_instead_of_stream, failure_of_response
 
 OPENAI_LIMIT = {
     "error": {
@@ -203,7 +203,7 @@ LITELLM_KEY = {"error": {"message": "No connected db.", "type": "no_db_connectio
     ],
 )
 def test_json_bodies(status, body, outcome, words):
-    found = trouble(status, {"content-type": "application/json"}, json.dumps(body).encode())
+    found = failure_of_response(status, {"content-type": "application/json"}, json.dumps(body).encode())
     assert found.outcome is outcome
     assert words in found.detail
     assert found.detail
@@ -235,12 +235,12 @@ PAGE = b"""<!DOCTYPE html>\r\n<html><head>\n<title>502 Bad&nbsp;Gateway
     ],
 )
 def test_other_bodies(status, body, outcome, detail):
-    assert trouble(status, {}, body) == Failure(outcome, detail)
+    assert failure_of_response(status, {}, body) == Failure(outcome, detail)
 
 
 def test_a_list_of_errors_says_its_sentence():  # Cloudflare's APIs
     body = b'{"success": false, "errors": [{"code": 7003, "message": "No route"}], "messages": [], "result": null}'
-    assert trouble(400, {}, body).detail == "No route"
+    assert failure_of_response(400, {}, body).detail == "No route"
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_a_list_of_errors_says_its_sentence():  # Cloudflare's APIs
     ],
 )
 def test_redirects_name_where_they_led(location, detail):
-    assert trouble(307, {"location": location}, b"<html>") == Failure(Outcome.PROTOCOL, detail)
+    assert failure_of_response(307, {"location": location}, b"<html>") == Failure(Outcome.PROTOCOL, detail)
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_redirects_name_where_they_led(location, detail):
     ],
 )
 def test_waits_named_in_the_body(body, seconds):
-    assert trouble(429, {}, json.dumps(body).encode()).retry_after_s == seconds
+    assert failure_of_response(429, {}, json.dumps(body).encode()).retry_after_s == seconds
 
 
 @pytest.mark.parametrize(
@@ -293,7 +293,7 @@ def test_waits_named_in_the_body(body, seconds):
     ],
 )
 def test_inside_a_200_the_words_decide_and_the_unknown_is_a_stream_error(record, outcome):
-    assert trouble_inside(record).outcome is outcome
+    assert failure_in_stream(record).outcome is outcome
 
 
 @pytest.mark.parametrize(
@@ -312,18 +312,18 @@ def test_inside_a_200_the_words_decide_and_the_unknown_is_a_stream_error(record,
     ],
 )
 def test_instead_of_a_stream(body, expected):
-    assert trouble_instead(body) == expected
+    assert failure_instead_of_stream(body) == expected
 
 
 @pytest.mark.parametrize("sentence", ["\x7f", "\u202e", "\x1b[2J", " \n "])
 def test_an_error_in_characters_that_nobody_sees_has_words_all_the_same(sentence):
-    assert trouble(500, {}, json.dumps({"error": sentence}).encode()).detail == "an error without words"
+    assert failure_of_response(500, {}, json.dumps({"error": sentence}).encode()).detail == "an error without words"
     kind = {"error": {"message": sentence, "type": "server_error"}}
-    assert trouble(500, {}, json.dumps(kind).encode()).detail == "server_error"
+    assert failure_of_response(500, {}, json.dumps(kind).encode()).detail == "server_error"
 
 
 def test_details_are_one_plain_line():
-    found = trouble(
+    found = failure_of_response(
         500, {}, json.dumps({"error": {"message": "\x1b[31mred\x1b[0m\r\nnext\u202e" + "x" * 999}}).encode()
     )
     assert found.detail.startswith("red next" + "x" * 9)
@@ -340,7 +340,7 @@ def test_nothing_a_body_holds_makes_it_raise():
         for _ in range(dice.randint(1, 4)):
             at = dice.randrange(len(body) + 1)
             body[at : at + dice.randint(0, 12)] = dice.choice(junk)
-        found = trouble(dice.choice([200, 301, 400, 429, 503, 777]), {"location": "http://x"}, bytes(body))
+        found = failure_of_response(dice.choice([200, 301, 400, 429, 503, 777]), {"location": "http://x"}, bytes(body))
         assert found.detail
         assert len(found.detail) <= 300
-        trouble_instead(bytes(body))
+        failure_instead_of_stream(bytes(body))
