@@ -13,9 +13,9 @@ import pytest
 from probes.sockets.event_loop import EngineLoop
 
 STREAMS = {
+    "sockets/test_idle.py",
     "sockets/test_setup_times.py",
     "sockets/test_stream.py",
-    "sockets/test_traffic.py",
     "transport/test_http.py",
     "transport/test_reopened.py",
     "transport/test_websocket.py",

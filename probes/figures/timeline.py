@@ -4,9 +4,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from probes.events import Kind
-from probes.sockets.connection_timing import ConnectionTiming
+from probes.sockets.connection_timing import SEND_NS, ConnectionTiming, Stamp
 from probes.sockets.receive_timestamps import CLOSE_NS
-from probes.sockets.stamp import SEND_NS, Stamp
 
 
 class Content(NamedTuple):

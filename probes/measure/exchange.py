@@ -15,10 +15,10 @@ from probes.figures.timeline import Timeline
 from probes.measure.deadline import Deadline
 from probes.outcome import Outcome
 from probes.rate_limits.headers import RateLimits
+from probes.sockets.connection_timing import Stamp
 from probes.sockets.errors import ExchangeError
 from probes.sockets.idle import was_idle_close
 from probes.sockets.read_budget import ReadBudget
-from probes.sockets.stamp import Stamp
 from probes.tls.words import BEHIND_HANDSHAKE, USE_HTTPS, wants_tls
 from probes.transport.base import Response, Transport
 from probes.wire.dialect import StreamReader

@@ -4,7 +4,10 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final, Protocol
+
+from probes.sockets.connection_timing import Stamp
 
 WAIT_S: Final = 0.02
 """How long reads that come thick are gathered: decoding many at once costs half of decoding each on its own."""
@@ -17,6 +20,31 @@ PIECE_NS: Final = 50_000
 
 TURN_NS: Final = 1_000_000
 """After so long the loop goes on, whether or not there is anything to read."""
+
+
+Take = Callable[[Stamp, bytes], bool]
+"""Is given what one read brought, or a piece of it; whether it wants more."""
+
+
+@dataclass(slots=True)
+class Consumer:
+    """Who is given every read; ``done`` when it is ``satisfied`` or nothing more can come."""
+
+    take: Take
+    done: "asyncio.Future[None]"
+    patient: bool = False
+    satisfied: bool = False
+
+    def give(self, stamp: Stamp, data: bytes) -> None:
+        """Hand one read over. What goes wrong with it is for whoever waits for ``done``."""
+        try:
+            self.satisfied = not self.take(stamp, data)
+        except Exception as error:
+            self.satisfied = True
+            self.done.set_exception(error)
+        else:
+            if self.satisfied:
+                self.done.set_result(None)
 
 
 class PendingReads(Protocol):

@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 from typing import Final, Protocol
 
+from probes.sockets.connection_timing import Stamp
 from probes.sockets.event_loop import EngineLoop, ear
 from probes.sockets.receive_timestamps import ReceiveClock
-from probes.sockets.stamp import Stamp
 from probes.sockets.uring_reader import UringReader
 
 READ_SIZE: Final = 1 << 16

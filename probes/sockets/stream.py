@@ -8,15 +8,14 @@ import time
 from collections import deque
 from typing import Final
 
-from probes.sockets.connection_timing import Step, exchanged
-from probes.sockets.consumer import Consumer, Take
+from probes.sockets.connection_timing import SEND_NS, Stamp, Step, exchanged
+from probes.sockets.decode_queue import Consumer, Take
 from probes.sockets.errors import broken
 from probes.sockets.event_loop import backlog, ear
+from probes.sockets.idle import ConnectionActivity
 from probes.sockets.read_budget import ReadBudget, ReadBudgetSpent
 from probes.sockets.readers import intake
 from probes.sockets.round_trip import RoundTrips
-from probes.sockets.stamp import SEND_NS, Stamp
-from probes.sockets.traffic import ConnectionActivity
 from probes.tls.session import TlsSession
 from probes.tls.words import handshake_error
 

@@ -14,10 +14,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
+from probes.sockets.connection_timing import Stamp
 from probes.sockets.io_uring import ROOM, Arrival, Uring
 from probes.sockets.linux import RunQueue, claim
 from probes.sockets.receive_timestamps import EARLY_NS, StampClock
-from probes.sockets.stamp import Stamp
 
 GATHER_S: Final = 0.01
 """How long arrivals that come thick are left in the ring: each is stamped, and waking for each costs more than it."""

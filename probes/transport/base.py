@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from probes.outcome import Outcome
-from probes.sockets.connection_timing import ConnectionTiming
+from probes.sockets.connection_timing import ConnectionTiming, Stamp
 from probes.sockets.idle import Idle
 from probes.sockets.read_budget import ReadBudget
-from probes.sockets.stamp import Stamp
 from probes.transport.opening import Opening
 from probes.wire.dialect import WireRequest
 

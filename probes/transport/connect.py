@@ -19,8 +19,8 @@ from probes.sockets.errors import ExchangeError, lacking, words
 from probes.sockets.event_loop import ear
 from probes.sockets.linux import RunQueue
 from probes.sockets.read_budget import ReadBudget
+from probes.sockets.round_trip import read_tcp_info
 from probes.sockets.stream import Stream
-from probes.sockets.tcp_info import read_tcp_info
 from probes.tls.words import HandshakeError
 from probes.transport.base import SetupError
 from probes.transport.opening import Opening

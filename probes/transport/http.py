@@ -6,13 +6,12 @@ import httpx
 
 from probes.outcome import Outcome
 from probes.route import Proxy, Via
-from probes.sockets.connection_timing import ConnectionTiming
-from probes.sockets.consumer import Take
+from probes.sockets.connection_timing import ConnectionTiming, Stamp
+from probes.sockets.decode_queue import Take
 from probes.sockets.errors import ExchangeError
 from probes.sockets.event_loop import let_others_read
 from probes.sockets.idle import Idle
 from probes.sockets.read_budget import ReadBudget
-from probes.sockets.stamp import Stamp
 from probes.sockets.stream import Stream
 from probes.tls.words import HTTP2_ONLY, wants_http2
 from probes.transport.base import Gate, Response

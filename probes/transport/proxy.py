@@ -9,9 +9,8 @@ from typing import Final
 
 from probes.outcome import Outcome
 from probes.route import AT_PROXY, BEYOND_PROXY, Proxy, Via
-from probes.sockets.connection_timing import Step, exchanged
+from probes.sockets.connection_timing import Stamp, Step, exchanged
 from probes.sockets.errors import ExchangeError
-from probes.sockets.stamp import Stamp
 from probes.sockets.stream import Stream
 from probes.text import line
 from probes.transport.base import SetupError

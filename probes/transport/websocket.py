@@ -23,12 +23,11 @@ from websockets.uri import parse_uri
 from probes.events import EVENT_LIMIT
 from probes.outcome import Outcome
 from probes.route import Via
-from probes.sockets.connection_timing import ConnectionTiming, Step, exchanged
-from probes.sockets.consumer import Consumer, Take
+from probes.sockets.connection_timing import ConnectionTiming, Stamp, Step, exchanged
+from probes.sockets.decode_queue import Consumer, Take
 from probes.sockets.errors import ExchangeError
 from probes.sockets.idle import Idle
 from probes.sockets.read_budget import ReadBudget, ReadBudgetSpent
-from probes.sockets.stamp import Stamp
 from probes.sockets.stream import Stream
 from probes.text import line
 from probes.tls.words import not_http1

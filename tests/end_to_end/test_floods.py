@@ -18,10 +18,10 @@ from probes.outcome import Outcome
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.sockets import decode_queue as backlog
+from probes.sockets.connection_timing import Stamp
 from probes.sockets.event_loop import EngineLoop
 from probes.sockets.read_budget import ReadBudget
 from probes.sockets.receive_timestamps import CLOSE_NS
-from probes.sockets.stamp import Stamp
 from probes.sockets.stream import PIECE
 from probes.transport.factory import transport_to
 from probes.transport.websocket import WebSocketConnection

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from probes.sockets import receive_timestamps as receive_clock
+from probes.sockets.connection_timing import Stamp
 from probes.sockets.io_uring import BUFFERS, SIZE, Uring
 from probes.sockets.read_budget import ReadBudget
 from probes.sockets.readers import READ_SIZE
-from probes.sockets.stamp import Stamp
 from probes.sockets.stream import READ_COST, Stream
 from probes.transport.base import ResponseBody
 

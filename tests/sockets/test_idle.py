@@ -1,7 +1,10 @@
-"""Idle limits: as servers say them, as they are found and refuted, and days of probes of servers that have one."""
+"""Idle connections: when one was last used and when it ended, and days of probes of servers that close idle ones."""
 
 import asyncio
 import random
+import select
+import socket
+import time
 from collections import Counter
 
 import pytest
@@ -13,12 +16,27 @@ from probes.engine.scheduler import Scheduler
 from probes.measure.probe import Prober
 from probes.outcome import Outcome
 from probes.sample import Sample
-from probes.sockets import traffic
-from probes.sockets.idle import PATIENCE, Idle, IdleLimit, KeepAlive, keep_alive, was_idle_close
+from probes.sockets import idle
+from probes.sockets.errors import ExchangeError
+from probes.sockets.event_loop import EngineLoop
+from probes.sockets.idle import (
+    GOODBYE_NS,
+    PATIENCE,
+    PROMPT_NS,
+    ConnectionActivity,
+    Idle,
+    IdleLimit,
+    KeepAlive,
+    keep_alive,
+    was_idle_close,
+)
+from probes.sockets.stream import Stream
 from probes.transport.factory import transport_to
 from probes.wire import load_dialect
 from tests.samples import endpoint
 from tests.servers.closing import closing
+from tests.sockets.pairs import streaming
+from tests.sockets.test_stream import reset
 from tests.virtual_time import Machine, VirtualLoop, run
 
 OPEN, CLOSED = False, True
@@ -112,7 +130,7 @@ class Hours:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, hours: float, interval: float, **server: object) -> None:
         loop = VirtualLoop()
         clock = SteadyClock(Machine(loop).read)
-        monkeypatch.setattr(traffic, "elapsed_ns", lambda: round(loop.time() * 1e9))
+        monkeypatch.setattr(idle, "elapsed_ns", lambda: round(loop.time() * 1e9))
         self.samples: list[Sample] = []
 
         async def probing() -> None:
@@ -176,3 +194,106 @@ def test_a_connection_on_which_no_request_more_is_taken_is_let_go(monkeypatch):
     hours = Hours(monkeypatch, 0.2, 60.0, headers="Keep-Alive: timeout=600, max=0\r\n")
     assert set(hours.kinds) == {KEPT}
     assert len(hours.samples) <= hours.accepted <= len(hours.samples) + 1
+
+
+HELD_NS = 3 * PROMPT_NS
+"""Longer than a close that was under way before a request can take."""
+
+
+async def ask(stream: Stream) -> None:
+    stream.traffic.ask()
+    await stream.write(b"a request")
+
+
+async def end_of(stream: Stream) -> None:
+    async with asyncio.timeout(20):
+        while not stream.eof:
+            await asyncio.sleep(0.001)
+
+
+def gone(near: socket.socket) -> None:
+    """Wait until an end has come, without a turn of the loop."""
+    assert select.select([near], [], [], 10)[0]
+
+
+def hold() -> None:
+    """Keep the loop from listening."""
+    time.sleep(HELD_NS / 1e9)
+
+
+async def test_a_reset_that_is_met_by_the_writing_came_before_any_byte():
+    async with streaming() as (stream, far):
+        reset(far)
+        gone(stream._sock)
+        with pytest.raises(ExchangeError):
+            await ask(stream)
+        assert stream.hung_up is not None
+        assert stream.hung_up < PROMPT_NS
+
+
+async def test_an_end_that_had_come_before_the_request_is_known_to_be_earlier():
+    async with streaming() as (stream, far):
+        far.shutdown(socket.SHUT_WR)
+        await end_of(stream)
+        await asyncio.sleep(0.01)
+        await ask(stream)
+        assert stream.hung_up is not None
+        assert stream.hung_up < 0
+
+
+async def test_an_end_that_a_busy_loop_hears_late_may_have_come_at_once():
+    if not isinstance(asyncio.get_running_loop(), EngineLoop):
+        pytest.skip("this loop does not know when it listened")
+    async with streaming() as (stream, far):
+        await ask(stream)
+        far.close()
+        hold()
+        await end_of(stream)
+        assert stream.hung_up is not None
+        assert stream.hung_up < PROMPT_NS
+
+
+async def test_an_end_that_comes_late_is_late():
+    async with streaming() as (stream, far):
+        await ask(stream)
+        await asyncio.sleep(HELD_NS / 1e9)
+        far.recv(100)  # what is unread at a close makes it a reset
+        far.close()
+        await end_of(stream)
+        assert stream.hung_up is not None
+        assert stream.hung_up > PROMPT_NS
+
+
+@pytest.mark.parametrize("end", [reset, socket.socket.close])
+async def test_after_a_byte_it_is_no_hanging_up(end):
+    async with streaming() as (stream, far):
+        await ask(stream)
+        far.recv(100)
+        far.sendall(b"H")
+        assert (await stream.read())[1] == b"H"
+        end(far)
+        await end_of(stream)
+        assert stream.hung_up is None
+
+
+async def test_a_connection_that_is_open_has_not_hung_up():
+    async with streaming() as (stream, _):
+        await ask(stream)
+        assert stream.hung_up is None
+        assert not stream.traffic.idle.closed
+
+
+def test_idle_time_ends_with_the_connection_and_a_goodbye_is_no_traffic(monkeypatch):
+    now_ns = 1_000_000_000
+    monkeypatch.setattr(idle, "elapsed_ns", lambda: now_ns)
+    silent, polite = ConnectionActivity(), ConnectionActivity()
+    now_ns = 31_000_000_000
+    assert silent.idle == Idle(30.0, closed=False)
+    polite.moved()  # a close frame
+    now_ns += GOODBYE_NS // 2
+    polite.moved()  # and a close_notify
+    polite.end()
+    silent.end()
+    now_ns = 99_000_000_000
+    assert silent.idle == Idle(30.05, closed=True)
+    assert polite.idle == silent.idle

@@ -9,12 +9,19 @@ from types import SimpleNamespace
 
 import pytest
 
-from probes.sockets import round_trip, tcp_info
-from probes.sockets.connection_timing import Step
-from probes.sockets.round_trip import OLD_NS, RoundTrips, lone_sample_us, segments
-from probes.sockets.stamp import Stamp
+from probes.sockets import round_trip
+from probes.sockets.connection_timing import Stamp, Step
+from probes.sockets.round_trip import (
+    OLD_NS,
+    RoundTrips,
+    TcpInfo,
+    lone_sample_us,
+    parse_linux,
+    parse_macos,
+    read_tcp_info,
+    segments,
+)
 from probes.sockets.stream import Stream
-from probes.sockets.tcp_info import TcpInfo, parse_linux, parse_macos, read_tcp_info
 from tests.sockets.pairs import on_linux, pair, plenty
 
 # Linux 6.18, loopback, after one request of one segment: getsockopt(IPPROTO_TCP, TCP_INFO)
@@ -62,7 +69,7 @@ def test_macos_tells_its_newest_round_trip_in_milliseconds():
 
 
 def test_where_the_kernel_is_not_asked_the_handshake_is_the_round_trip(monkeypatch):
-    monkeypatch.setattr(tcp_info, "sys", SimpleNamespace(platform="other"))
+    monkeypatch.setattr(round_trip, "sys", SimpleNamespace(platform="other"))
     near, far = pair()
     with near, far:
         assert read_tcp_info(near) is None

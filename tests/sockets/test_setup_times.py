@@ -20,12 +20,11 @@ from probes.figures.timeline import Timeline
 from probes.measure.build_sample import assemble
 from probes.measure.host_noise import HostNoise
 from probes.measure.probe import Prober
-from probes.sockets.connection_timing import ConnectionTiming, Step, exchanged
+from probes.sockets.connection_timing import ConnectionTiming, Stamp, Step, exchanged
 from probes.sockets.event_loop import EngineLoop
 from probes.sockets.linux import RunQueue
-from probes.sockets.stamp import Stamp
+from probes.sockets.round_trip import TcpInfo, read_tcp_info
 from probes.sockets.stream import Stream
-from probes.sockets.tcp_info import TcpInfo, read_tcp_info
 from probes.transport import connect as network
 from probes.transport.factory import transport_to
 from probes.transport.websocket import WebSocketConnection

@@ -12,11 +12,11 @@ import pytest
 
 from probes.outcome import Outcome
 from probes.sockets import event_loop as loop
+from probes.sockets.connection_timing import SEND_NS, Stamp
 from probes.sockets.errors import ExchangeError, words
 from probes.sockets.event_loop import EngineLoop
 from probes.sockets.readers import READ_SIZE
 from probes.sockets.receive_timestamps import CLOSE_NS
-from probes.sockets.stamp import SEND_NS, Stamp
 from probes.sockets.stream import UNREAD_LIMIT, Stream
 from tests.sockets.pairs import on_linux, pair, plenty, refuse_stamps, streaming, whole
 from tests.tries import tries

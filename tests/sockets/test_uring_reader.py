@@ -22,11 +22,11 @@ from probes.sockets import io_uring as uring
 from probes.sockets import linux as urgency
 from probes.sockets import receive_timestamps as receive_clock
 from probes.sockets import uring_reader as ring_module
+from probes.sockets.connection_timing import Stamp
 from probes.sockets.event_loop import EngineLoop, ReaderKind, reader
 from probes.sockets.io_uring import ROOM, Arrival, Uring
 from probes.sockets.readers import SelectorReader, intake
 from probes.sockets.receive_timestamps import CLOSE_NS, STEP_NS, stamped
-from probes.sockets.stamp import Stamp
 from probes.sockets.uring_reader import FEW, UringReader, UringReceiver
 from tests.sockets.pairs import pair, refuse_stamps, ringed
 from tests.tries import tries

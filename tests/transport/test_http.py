@@ -10,8 +10,8 @@ import pytest
 
 from probes.outcome import Outcome
 from probes.sockets.connection_timing import Step
+from probes.sockets.round_trip import read_tcp_info
 from probes.sockets.stream import UNREAD_LIMIT
-from probes.sockets.tcp_info import read_tcp_info
 from probes.tls.context import tls_context
 from probes.transport import connect as network
 from probes.transport.base import Response, SetupError
