@@ -12,7 +12,7 @@ from typing import Final
 
 from probes.clock import SteadyClock
 from probes.endpoint import Endpoint
-from probes.engine.backoff import Backoff
+from probes.engine.endpoint_backoff import EndpointBackoff
 from probes.feed.messages import MonitorStatus
 from probes.keys.secret import KeyMissing
 from probes.measure.build_sample import unmeasured
@@ -67,7 +67,7 @@ class EndpointMonitor:
         self._probed = probed
         self._rng = rng
         self._clock = clock or SteadyClock()
-        self._backoff = Backoff()
+        self._backoff = EndpointBackoff()
         self._blocked_until: float | None = None  # on the clock that nobody can set
         self._blocked_why: str | None = None
         self._failing = False

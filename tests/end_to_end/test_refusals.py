@@ -12,7 +12,7 @@ import pytest
 
 from probes.config.presets import presets
 from probes.endpoint import Endpoint, Quirks
-from probes.engine.backoff import JITTER_CAP_S, Backoff
+from probes.engine.endpoint_backoff import JITTER_CEILING_S, EndpointBackoff
 from probes.engine.endpoint_monitor import EndpointMonitor
 from probes.measure.probe import Prober
 from probes.outcome import Outcome
@@ -554,9 +554,9 @@ async def test_an_instant_is_counted_by_the_clock_of_the_server_that_names_it(of
 async def test_nobody_is_asked_again_before_the_time_that_was_said_and_not_all_come_back_at_once():
     row = REFUSALS["Cerebras, a day"]()
     sample = await probed(answering(response(429, *row.headers, body=json.dumps(row.body).encode())))
-    waits = [Backoff().after(sample, random.Random(seed), 60.0)[1] or 0.0 for seed in range(200)]
+    waits = [EndpointBackoff().after(sample, random.Random(seed), 60.0)[1] or 0.0 for seed in range(200)]
     assert min(waits) >= 33011.38
-    assert max(waits) <= 33011.39 + JITTER_CAP_S
+    assert max(waits) <= 33011.39 + JITTER_CEILING_S
     assert len(set(waits)) > 190
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from probes.clock import ClockReading, SteadyClock
 from probes.endpoint import Endpoint
-from probes.engine.backoff import JITTER_CAP_S
+from probes.engine.endpoint_backoff import JITTER_CEILING_S
 from probes.engine.endpoint_monitor import EndpointMonitor
 from probes.figures.timeline import Timeline
 from probes.keys.secret import KeyMissing
@@ -171,7 +171,7 @@ async def test_a_clock_that_is_set_neither_lengthens_nor_ends_a_back_off(step_s:
     await bench.settle()
     until = bench.watch.status.blocked_until
     assert until is not None
-    assert 1_800_086_400_000 <= until <= 1_800_086_400_000 + 1000 * JITTER_CAP_S
+    assert 1_800_086_400_000 <= until <= 1_800_086_400_000 + 1000 * JITTER_CEILING_S
     wall += step_s * 10**9
     clock.follow()
     assert bench.watch.status.blocked_until == until + step_s * 1000, "said in the new time"

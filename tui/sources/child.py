@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from probes.backoff import ExponentialBackoff
 from probes.feed.messages import Command, Frame, Hello, decode, encode
 from probes.keys.secret import Secret
 from probes.race.updates import RaceCommand, RaceNews
@@ -19,8 +20,9 @@ from tui.sources.source import Deliver
 LINE_LIMIT: Final = 8 << 20
 """Bytes of one feed line; a frame of a hundred samples and as many answers stays far below it."""
 
-FIRST_DELAY_S: Final = 1.0
-LONGEST_DELAY_S: Final = 30.0
+RESTART: Final = ExponentialBackoff(1.0, 30.0)
+"""How long an engine that ended by itself stays away, by how often it did so in a row."""
+
 STEADY_AFTER_S: Final = 60.0
 """An engine that ran so long has earned a quick restart."""
 
@@ -47,12 +49,12 @@ class ChildEngine:
         argv: Sequence[str],
         environment: Mapping[str, str] | None = None,
         *,
-        first_delay_s: float = FIRST_DELAY_S,
+        restart: ExponentialBackoff = RESTART,
         ending_s: float = ENDING_S,
     ) -> None:
         self._argv = tuple(argv)
         self._environment = environment
-        self._first_delay_s = first_delay_s
+        self._restart = restart
         self._ending_s = ending_s
         self._process: Process | None = None
         self._killed = False
@@ -63,7 +65,7 @@ class ChildEngine:
 
     async def run(self, deliver: Deliver) -> None:
         """Keep an engine running until `close`, or until one says that the store is held by another recorder."""
-        delay = self._first_delay_s
+        failures = 0
         self.held = None
         while not self._closing.is_set():
             began = time.monotonic()
@@ -71,11 +73,12 @@ class ChildEngine:
             if self._closing.is_set() or self.held is not None:
                 return
             if time.monotonic() - began > STEADY_AFTER_S:
-                delay = self._first_delay_s
+                failures = 0
+            failures += 1
+            delay = self._restart.delay_s(failures)
             deliver(SourceLost(reason, retry_at=round((time.time() + delay) * 1000)))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._closing.wait(), delay)
-            delay = min(delay * 2, LONGEST_DELAY_S)
 
     async def _run_once(self, deliver: Deliver) -> str:
         """One life of an engine; why it ended."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from probes import __version__
+from probes.backoff import ExponentialBackoff
 from probes.sample import Sample
 from probes.store.holder import StoreHeld
 from probes.store.problem import StoreProblem
@@ -38,8 +39,8 @@ STEP_S: Final = 0.2
 UPKEEP_S: Final = 60.0
 """How often it is looked whether the store needs upkeep."""
 
-RETRY_MIN_S: Final = 0.2
-RETRY_MAX_S: Final = 5.0
+RETRY: Final = ExponentialBackoff(0.2, 5.0)
+"""How long a store that did not take samples is left alone, by how often in a row it did not."""
 
 JOURNAL_RETRY_S: Final = 1.0
 """How long a disk that did not take samples is left alone."""
@@ -67,11 +68,13 @@ class Writer:
         retention: Retention = FOREVER,
         journal: Path | None = None,
         claim: Claim | None = None,
+        retry: ExponentialBackoff = RETRY,
         on_lost: Callable[[StoreHeld], None] = lambda _: None,
     ) -> None:
         lease, run = (None, None) if claim is None else (Lease(claim), claim.run)
         sink = BatchWriter(url, pragmas, retention, lease)
         self._outbox = StoreAndForward(sink, open_journal(url, vantage, journal, run), capacity)
+        self._retry = retry
         self._on_lost = on_lost
         self._lost = False
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
@@ -124,18 +127,18 @@ class Writer:
         self._no_journal_until = 0.0
         await self._secure()  # the thread may still be waiting for the store
         closed = asyncio.get_running_loop().run_in_executor(self._thread, self._outbox.close)
-        await asyncio.wait({closed}, timeout=max(RETRY_MIN_S, deadline - time.monotonic()))
+        await asyncio.wait({closed}, timeout=max(self._retry.floor_s, deadline - time.monotonic()))
         self._thread.shutdown(wait=False)
         self._journal_thread.shutdown(wait=False)
         self._outbox.give_up()
 
     async def _run(self) -> None:
         """Commit whenever something waits; after a problem try again, later each time."""
-        retry_s = RETRY_MIN_S
+        failures = 0
         while True:
             closing = self._closing.is_set()
             if await self._commit():
-                retry_s = RETRY_MIN_S
+                failures = 0
                 if closing and not self._outbox.waiting:
                     return
                 if self._outbox.on_disk:
@@ -147,10 +150,10 @@ class Writer:
                 self._no_journal_until = 0.0
                 if await self._secure():
                     return
-                await asyncio.sleep(RETRY_MIN_S)
+                await asyncio.sleep(self._retry.floor_s)
             else:
-                await self._hold_out(retry_s)
-                retry_s = min(2 * retry_s, RETRY_MAX_S)
+                failures += 1
+                await self._hold_out(self._retry.delay_s(failures))
 
     async def _hold_out(self, seconds: float) -> None:
         """Wait so long, or for the end; meanwhile what comes is put on disk."""

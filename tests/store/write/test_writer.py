@@ -8,12 +8,14 @@ import time
 
 import pytest
 
+from probes.backoff import ExponentialBackoff
+from probes.store.problem import StoreProblem
 from probes.store.read.reader import StoreReader
 from probes.store.retention import Retention
 from probes.store.write.database import PRAGMAS
 from probes.store.write.journal import BATCH
 from probes.store.write.journal_folder import journal_folder, samples_for, waiting_for
-from probes.store.write.writer import Writer
+from probes.store.write.writer import RETRY, Writer
 from tests.samples import sample
 from tests.store.stores import ask, fill, hanging, other, until, url_of
 
@@ -247,6 +249,26 @@ async def test_a_store_that_takes_samples_needs_no_journal(file_writer, path, mo
         file_writer.put(sample(started_at=at), None)
         await until(lambda: not file_writer.status().waiting)
     assert not journal_folder(url_of(path), "local").exists()
+
+
+async def test_a_store_that_is_away_long_is_tried_again_and_again_never_later_than_the_ceiling(path, monkeypatch):
+    """A store that comes back after a night is written to within five seconds: the delay does not double for ever."""
+    assert (RETRY.floor_s, RETRY.ceiling_s) == (0.2, 5.0)
+    tries: list[float] = []
+
+    def fail(*_):
+        tries.append(time.monotonic())
+        raise StoreProblem("locked", "another process holds it")
+
+    writer = Writer(url_of(path), retry=ExponentialBackoff(0.001, 0.004))
+    await writer.opened()
+    with monkeypatch.context() as patched:
+        patched.setattr(writer._outbox._sink, "write", fail)
+        writer.put(sample(started_at=1), None)
+        await until(lambda: len(tries) >= 30)  # the delay would be days by now
+    await until(lambda: not writer.status().waiting)
+    await writer.close(10)
+    assert starts(path) == [1]
 
 
 async def test_what_waits_in_memory_alone_is_said_and_stored_when_it_can_be(path, tmp_path):

@@ -8,9 +8,10 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
+from probes.backoff import ExponentialBackoff
 from probes.feed.messages import Command, Frame, Hello, encode
 from tests.tui import fabric
-from tui.sources.child import NICENESS, ChildEngine, safe
+from tui.sources.child import NICENESS, RESTART, ChildEngine, safe
 from tui.sources.messages import LineRejected, SourceLost
 
 HELLO = encode(fabric.hello()).decode()
@@ -32,7 +33,7 @@ def nice(monkeypatch):
 
 
 def engine(body, **options):
-    options = {"first_delay_s": 0.01, "ending_s": 10.0, **options}
+    options = {"restart": ExponentialBackoff(0.01, 30.0), "ending_s": 10.0, **options}
     return ChildEngine([sys.executable, "-c", SAYING + body], {**os.environ, "HELLO": HELLO, "FRAME": FRAME}, **options)
 
 
@@ -169,12 +170,32 @@ async def test_an_engine_that_will_not_end_is_killed_once_and_no_other_process()
 
 async def test_an_engine_that_cannot_be_started_is_said_and_tried_again():
     heard = Heard()
-    child = ChildEngine(["/nowhere/python", "x"], first_delay_s=0.01)
+    child = ChildEngine(["/nowhere/python", "x"], restart=ExponentialBackoff(0.01, 0.04))
     task = asyncio.create_task(child.run(heard))
     await heard.until(SourceLost, 2)
     await child.close()
     await task
     assert heard[0].reason == "the engine cannot be started: No such file or directory"
+
+
+async def test_an_engine_that_keeps_ending_is_restarted_later_each_time_but_never_later_than_the_ceiling():
+    """A screen left open overnight must find its engine again within half a minute of the trouble's end."""
+    assert (RESTART.floor_s, RESTART.ceiling_s) == (1.0, 30.0)
+    delays_ms: list[float] = []
+    enough = asyncio.Event()
+
+    def deliver(message):
+        delays_ms.append(message.retry_at - time.time() * 1000)
+        if len(delays_ms) == 8:
+            enough.set()
+
+    child = ChildEngine(["/nowhere/python"], restart=ExponentialBackoff(0.01, 0.04))
+    task = asyncio.create_task(child.run(deliver))
+    async with asyncio.timeout(60):
+        await enough.wait()
+    await child.close()
+    await task
+    assert 11 < max(delays_ms) <= 41, "longer than the first, and no longer than the ceiling"
 
 
 def test_what_stands_in_a_variable_named_like_a_key_is_hidden(monkeypatch):
