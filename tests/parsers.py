@@ -53,15 +53,15 @@ def cut(data: bytes) -> list[bytes]:
 
 def stream(dialect: str, data: bytes) -> None:
     """A stream ends in exactly one way, and makes one sample that can be stored."""
-    reader, answer, marks = load_dialect(dialect).reader(), ResponseAccumulator(), Timeline(due=0, started=0, sent=0)
+    reader, answer, timeline = load_dialect(dialect).reader(), ResponseAccumulator(), Timeline(due=0, started=0, sent=0)
     events: list[Event] = [event for piece in cut(data) for event in reader.feed(piece)]
     events += reader.close()
     assert [isinstance(one, StreamEnd | Failure) for one in events] == [False] * (len(events) - 1) + [True]
     written = sum(len(one.text) for one in events if isinstance(one, Output))
     assert written <= LONGER * len(data) + 100
     for place, event in enumerate(events):
-        answer.take(event, place * 1_000_000, marks)
-    storable(sample_of(answer, marks, credentials=Credentials(KEY)))
+        answer.take(event, place * 1_000_000, timeline)
+    storable(sample_of(answer, timeline, credentials=Credentials(KEY)))
 
 
 def storable(sample: Sample) -> None:

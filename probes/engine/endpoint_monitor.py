@@ -15,8 +15,8 @@ from probes.endpoint import Endpoint
 from probes.engine.endpoint_backoff import EndpointBackoff
 from probes.feed.messages import MonitorStatus
 from probes.keys.secret import KeyMissing
-from probes.measure.build_sample import unmeasured
-from probes.measure.own_fault import defect
+from probes.measure.build_sample import unmeasured_sample
+from probes.measure.own_fault import describe_defect
 from probes.measure.probe import Prober, ProbeResult
 from probes.outcome import INCONCLUSIVE, LIMITED, Outcome
 from probes.sample import Sample
@@ -162,7 +162,7 @@ class EndpointMonitor:
         return None
 
     def _skip(self, why: str, started_at: int | None = None) -> None:
-        sample = unmeasured(self.endpoint, Outcome.SKIPPED, why, vantage=self._vantage, started_at=started_at)
+        sample = unmeasured_sample(self.endpoint, Outcome.SKIPPED, why, vantage=self._vantage, started_at=started_at)
         self._deliver(sample, "")
         self._changed(self)
 
@@ -173,7 +173,9 @@ class EndpointMonitor:
             yield
         except Exception as error:
             log.exception("starting a probe of %s", self.endpoint.name)
-            self._deliver(unmeasured(self.endpoint, Outcome.OWN_FAULT, defect(error), vantage=self._vantage), "")
+            self._deliver(
+                unmeasured_sample(self.endpoint, Outcome.OWN_FAULT, describe_defect(error), vantage=self._vantage), ""
+            )
 
     def _start(self, due: int | None) -> None:
         over = partial(self._over, time.time_ns() // 1_000_000, self._reserve())
@@ -207,8 +209,8 @@ class EndpointMonitor:
             outcome, detail = Outcome.SKIPPED, "the engine stopped during the probe"
             if not task.cancelled() and (error := task.exception()) is not None:
                 log.error("probing %s", self.endpoint.name, exc_info=error)
-                outcome, detail = Outcome.OWN_FAULT, defect(error)
-            spoilt = unmeasured(self.endpoint, outcome, detail, vantage=self._vantage, started_at=started_at)
+                outcome, detail = Outcome.OWN_FAULT, describe_defect(error)
+            spoilt = unmeasured_sample(self.endpoint, outcome, detail, vantage=self._vantage, started_at=started_at)
             self._deliver(spoilt, "")
         finally:
             release()
@@ -231,7 +233,7 @@ class EndpointMonitor:
     def _lack(self, detail: str) -> None:
         if detail != self._lacking:
             self._lacking = detail
-            self._deliver(unmeasured(self.endpoint, Outcome.NO_KEY, detail, vantage=self._vantage), "")
+            self._deliver(unmeasured_sample(self.endpoint, Outcome.NO_KEY, detail, vantage=self._vantage), "")
 
     def _is_running(self) -> bool:
         return self._task is not None and not self._task.done()

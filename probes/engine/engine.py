@@ -108,7 +108,7 @@ class Engine:
         self._paused = False
         self._clock = clock or SteadyClock()
         self._notice: tuple[float, str] | None = None
-        self._surroundings = HostNoiseMonitor()
+        self._noise_monitor = HostNoiseMonitor()
         self._listeners: list[Callable[[Sample, str], None]] = []
         self._vantage = vantage
         self._contexts = TlsContexts(tls)
@@ -131,7 +131,7 @@ class Engine:
         }
         watched = [one.endpoint for one in self.watches.values()]
         self._controls = ReachabilityMonitor(
-            watched, controls, self._contexts, self._is_watching, self._surroundings.absences, self.find_key
+            watched, controls, self._contexts, self._is_watching, self._noise_monitor.absences, self.find_key
         )
 
     def prober(self, endpoint: Endpoint) -> Prober:
@@ -145,7 +145,7 @@ class Engine:
             transport_of(endpoint, self._contexts),
             second_of(endpoint, self._contexts),
             vantage=self._vantage,
-            surroundings=self._surroundings,
+            noise_monitor=self._noise_monitor,
             before=self._recent.get(endpoint.name, ()),
         )
 
@@ -160,7 +160,7 @@ class Engine:
         return EngineStatus(
             store=self._store.status() if self._store else StoreStatus("ok"),
             paused=self._paused,
-            loop_lag_ms=self._surroundings.lag_ms(time.monotonic_ns() - LAG_WINDOW_NS),
+            loop_lag_ms=self._noise_monitor.lag_ms(time.monotonic_ns() - LAG_WINDOW_NS),
             usd_today=ledger.usd,
             tokens_today=ledger.tokens,
             usd_cap=ledger.budget.usd_per_day,
@@ -203,7 +203,7 @@ class Engine:
         """Watch until ``stop`` is set, then let running probes finish briefly."""
         gc.collect()
         gc.freeze()  # what start-up has made stays: walking it again and again would hold up the clock
-        self._surroundings.start()
+        self._noise_monitor.start()
         scheduler = Scheduler(list(self.watches.values()), self._first_round(), self._clock, self._note)
         scheduler.start()
         beats = asyncio.create_task(self._beat())
@@ -213,7 +213,7 @@ class Engine:
         controls.cancel()
         await scheduler.stop()
         await asyncio.gather(*(watch.stop(GRACE_S) for watch in self.watches.values()), return_exceptions=True)
-        self._surroundings.stop()
+        self._noise_monitor.stop()
 
     def _first_round(self) -> Mapping[str, float]:
         """When to begin (seconds since the epoch): at once, one after another, but for those sampled just now."""

@@ -16,7 +16,7 @@ from typing import Final, Literal, NamedTuple
 from probes.events import Kind
 from probes.figures.buffering import FASTEST_DECODER
 from probes.figures.plausible import FASTEST
-from probes.figures.timeline import Content
+from probes.figures.timeline import ContentEvent
 from probes.figures.timing import Tokens
 from probes.figures.token_bounds import MARGIN, fewest_tokens, most_tokens
 from probes.outcome import Outcome
@@ -95,7 +95,7 @@ class _Part:
     """All output, or the answer in it; ``tokens`` of it, None where nobody counted them apart."""
 
     basis: Literal["output", "answer"]
-    contents: Sequence[Content]
+    contents: Sequence[ContentEvent]
     tokens: int | None
 
     @cached_property
@@ -114,7 +114,7 @@ class _Part:
         return len(self.contents)
 
     @property
-    def rest(self) -> Sequence[Content]:
+    def rest(self) -> Sequence[ContentEvent]:
         """What came after the first arrival."""
         return self.contents[self.arrived_first :]
 
@@ -142,7 +142,7 @@ class _Count(NamedTuple):
     doubt: float
 
 
-def decode_speed(contents: Sequence[Content], tokens: Tokens, shown: Shown | None = None) -> Speed:
+def decode_speed(contents: Sequence[ContentEvent], tokens: Tokens, shown: Shown | None = None) -> Speed:
     """Decode speed: (n − n_first) / (last content event − first arrival), or why it would be a lie.
 
     Of all output where its text is what was decoded; else of the answer (its refusals and tool arguments are part of
@@ -185,14 +185,14 @@ def usual_density(samples: Iterable[Sample]) -> float | None:
     return quantile(known, 0.9) if len(known) >= USUAL_ANSWERS else None
 
 
-def _of_all(contents: Sequence[Content], tokens: Tokens, shown: Shown, *, raw: bool) -> Speed:
+def _of_all(contents: Sequence[ContentEvent], tokens: Tokens, shown: Shown, *, raw: bool) -> Speed:
     """The speed of reasoning and answer together, where they were decoded as they came."""
     if why := _uneven(contents, shown.samples):
         return Speed(withheld=why)
     return _speed(_Part("output", contents, tokens.output), tokens, shown, MARGIN if raw else UNKNOWN_MARGIN)
 
 
-def _of_answer(contents: Sequence[Content], tokens: Tokens, shown: Shown) -> Speed:
+def _of_answer(contents: Sequence[ContentEvent], tokens: Tokens, shown: Shown) -> Speed:
     """The speed of the answer alone, which must have come in one piece."""
     said = [place for place, one in enumerate(contents) if one.kind is not Kind.REASONING]
     thought = [place for place, one in enumerate(contents) if one.kind is Kind.REASONING]
@@ -201,7 +201,7 @@ def _of_answer(contents: Sequence[Content], tokens: Tokens, shown: Shown) -> Spe
     return _speed(_answer(contents, tokens), tokens, shown)
 
 
-def _answer(contents: Sequence[Content], tokens: Tokens) -> _Part:
+def _answer(contents: Sequence[ContentEvent], tokens: Tokens) -> _Part:
     apart = tokens.output - tokens.reasoning if tokens.output is not None and tokens.reasoning else None
     return _Part("answer", [one for one in contents if one.kind is not Kind.REASONING], apart)
 
@@ -227,7 +227,9 @@ def _speed(part: _Part, tokens: Tokens, shown: Shown, margin: float = MARGIN) ->
     return Speed(round(per_s, 3), basis=part.basis)
 
 
-def _misfit(contents: Sequence[Content], decoded: float, shown: Shown, margin: float, *, has_split: bool) -> str | None:
+def _misfit(
+    contents: Sequence[ContentEvent], decoded: float, shown: Shown, margin: float, *, has_split: bool
+) -> str | None:
     """Why so many tokens cannot be the text of these events, if they cannot; what is not known of is not judged."""
     if not shown.samples:
         return None
@@ -272,24 +274,24 @@ def _is_complete(running: int, part: _Part, tokens: Tokens) -> bool:
     return any(whole is not None and whole - LAG_TOKENS <= running <= whole for whole in (tokens.output, part.tokens))
 
 
-def _most(contents: Iterable[Content], samples: Mapping[Kind, str]) -> float:
+def _most(contents: Iterable[ContentEvent], samples: Mapping[Kind, str]) -> float:
     """The most tokens that these events can be, each kind of text being like its sample."""
     return _tokens(contents, samples, most_tokens)
 
 
-def _fewest(contents: Iterable[Content], samples: Mapping[Kind, str]) -> float:
+def _fewest(contents: Iterable[ContentEvent], samples: Mapping[Kind, str]) -> float:
     """The fewest."""
     return _tokens(contents, samples, fewest_tokens)
 
 
-def _tokens(contents: Iterable[Content], samples: Mapping[Kind, str], bound: Callable[[str], float]) -> float:
+def _tokens(contents: Iterable[ContentEvent], samples: Mapping[Kind, str], bound: Callable[[str], float]) -> float:
     chars: dict[Kind, int] = {}
     for one in contents:
         chars[one.kind] = chars.get(one.kind, 0) + one.chars
     return sum(count * bound(samples[kind]) / len(samples[kind]) for kind, count in chars.items() if samples.get(kind))
 
 
-def _uneven(contents: Sequence[Content], samples: Mapping[Kind, str]) -> str | None:
+def _uneven(contents: Sequence[ContentEvent], samples: Mapping[Kind, str]) -> str | None:
     """Why reasoning and the answer after it cannot have been decoded as they came, if they cannot."""
     place = next((place for place, one in enumerate(contents) if one.kind is not Kind.REASONING), len(contents))
     reasoning, answer = contents[:place], contents[place:]

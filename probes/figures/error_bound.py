@@ -32,22 +32,22 @@ class ErrorBound:
         return self.error_bound_ms <= TRUSTED_MS and (self.speed_error or 0.0) <= TRUSTED_SPEED
 
 
-def trust(marks: Timeline, stolen_ms: float | None = None) -> ErrorBound:
+def error_bound(timeline: Timeline, stolen_ms: float | None = None) -> ErrorBound:
     """The trust that one probe's marks deserve; nothing is known where there was no output.
 
     ``stolen_ms`` is what the hypervisor took from this machine meanwhile. tokens/s is tokens over the time from the
     first output to the last, so the doubts of both, over that time, bound its error.
     """
-    if not marks.contents or marks.sent is None:
+    if not timeline.contents or timeline.sent is None:
         return ErrorBound()
-    at = list(map(attrgetter("at"), marks.contents))  # whole columns, as in `probes.figures.timing`
+    at = list(map(attrgetter("at"), timeline.contents))  # whole columns, as in `probes.figures.timing`
     shared = sum(map(eq, islice(at, 1, None), at))
-    found = doubts(marks, stolen_ms)
+    found = event_uncertainties_ns(timeline, stolen_ms)
     if found is None:
         return ErrorBound(shared=shared)
     span = at[-1] - at[0]
     return ErrorBound(
-        error_bound_ms=round(max(*found, marks.sent_doubt or 0) / 1e6, 4),
+        error_bound_ms=round(max(*found, timeline.sent_uncertainty_ns or 0) / 1e6, 4),
         speed_error=round((found[0] + found[-1]) / span, 6) if span > 0 else None,
         shared=shared,
     )
@@ -59,15 +59,15 @@ def setup_bound_ms(setup: ConnectionTiming) -> float | None:
     return round(max(known) / 1e6, 4) if len(known) == len(setup.steps) else None
 
 
-def doubts(marks: Timeline, stolen_ms: float | None = None) -> list[int] | None:
+def event_uncertainties_ns(timeline: Timeline, stolen_ms: float | None = None) -> list[int] | None:
     """How much earlier than its stamp each output event may have come, ns; None where that of one is not known."""
-    known = [one.doubt for one in marks.contents if one.doubt is not None]
-    if len(known) < len(marks.contents):
+    known = [one.uncertainty_ns for one in timeline.contents if one.uncertainty_ns is not None]
+    if len(known) < len(timeline.contents):
         return None
-    if not stolen_ms or marks.sent is None:
+    if not stolen_ms or timeline.sent is None:
         return known
-    at = list(map(attrgetter("at"), marks.contents))
-    return list(map(max, known, _delays(at, marks.sent, round(stolen_ms * 1e6))))
+    at = list(map(attrgetter("at"), timeline.contents))
+    return list(map(max, known, _delays(at, timeline.sent, round(stolen_ms * 1e6))))
 
 
 def _delays(at: Sequence[int], sent: int, stolen: int) -> Iterator[int]:

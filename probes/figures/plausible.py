@@ -60,7 +60,7 @@ class PlausibleFigures:
     count_refused: bool = False
 
 
-def believed(answer: ResponseAccumulator, endpoint: Endpoint) -> PlausibleFigures:
+def plausible_figures(answer: ResponseAccumulator, endpoint: Endpoint) -> PlausibleFigures:
     """The usage and the server times of an answer without what cannot be true."""
     times, refused = _times(answer.times)
     told = answer.usage
@@ -88,7 +88,7 @@ def believed(answer: ResponseAccumulator, endpoint: Endpoint) -> PlausibleFigure
     return PlausibleFigures(usage, times, _chars(answer.chars, endpoint), tuple(refused), count_refused=why is not None)
 
 
-def running(tokens: int | None, chars: int, endpoint: Endpoint) -> int | None:
+def plausible_running_count(tokens: int | None, chars: int, endpoint: Endpoint) -> int | None:
     """A running output count after so many characters of output, reasoning included; None where it cannot be true."""
     most = _most_output(chars, endpoint) + MOST_REASONING
     return tokens if tokens is not None and tokens <= most else None

@@ -17,7 +17,7 @@ from probes.events import (
     Usage,
 )
 from probes.figures.think_tags import ThinkTags
-from probes.figures.timeline import Content, Timeline
+from probes.figures.timeline import ContentEvent, Timeline
 from probes.figures.token_bounds import SAMPLED_CHARS
 from probes.text import plain
 from probes.wire.shown_reasoning import raw_reasoning
@@ -31,7 +31,7 @@ REFUSAL_LIMIT: Final = 2_000
 
 @dataclass(slots=True)
 class ResponseAccumulator:
-    """Everything a stream said, newest word per field winning; ``trouble`` is the first one, and final.
+    """Everything a stream said, newest word per field winning; ``failure`` is the first one, and final.
 
     ``complete``: a finish reason has come, and no output after it. ``ended``: so has the end, with ``note`` where that
     was not as it should be. ``finish_words`` and ``refusal`` are what was said of the finish, and instead of an answer.
@@ -47,7 +47,7 @@ class ResponseAccumulator:
     refusal: str = ""
     complete: bool = False
     note: str = ""
-    trouble: Failure | None = None
+    failure: Failure | None = None
     ended: bool = False
     keep_alives: int = 0
     chars: int = 0
@@ -67,9 +67,9 @@ class ResponseAccumulator:
     @property
     def is_over(self) -> bool:
         """Whether nothing that may still come can matter."""
-        return self.ended or self.trouble is not None
+        return self.ended or self.failure is not None
 
-    def take(self, event: Event, at: int, marks: Timeline, doubt: int | None = None) -> Output | None:
+    def take(self, event: Event, at: int, timeline: Timeline, uncertainty_ns: int | None = None) -> Output | None:
         """Take one event that came at ``at`` (ns) into account; where it was output, that is progress: what it was.
 
         Reasoning that was sent as answer text is told by its tags (`ThinkTags`).
@@ -78,9 +78,9 @@ class ResponseAccumulator:
             return None
         match event:
             case Output():
-                taken = self._take_output(event, marks)
+                taken = self._take_output(event, timeline)
                 kind, text, tokens, draft, raw = taken
-                marks.contents.append(Content(at, kind, len(text), tokens, draft, doubt, raw))
+                timeline.contents.append(ContentEvent(at, kind, len(text), tokens, draft, uncertainty_ns, raw))
                 self.complete = False
                 return taken
             case Usage():
@@ -93,17 +93,17 @@ class ResponseAccumulator:
             case Queued():
                 self.keep_alives += 1
             case HiddenReasoning():
-                self.hidden_reasoning.append(len(marks.contents))
+                self.hidden_reasoning.append(len(timeline.contents))
             case Finish(reason=reason, words=words):
                 self.finish, self.finish_words, self.complete = reason, words, True
             case Failure():
-                self.trouble = event
+                self.failure = event
             case StreamEnd(note=note):
                 self.ended, self.note = True, note
-                marks.end = at
+                timeline.end = at
         return None
 
-    def _take_output(self, output: Output, marks: Timeline) -> Output:
+    def _take_output(self, output: Output, timeline: Timeline) -> Output:
         """Keep a piece of output; it, as a piece of reasoning where it turned out to be that and nothing else."""
         if output.draft:
             self._forget()
@@ -112,7 +112,7 @@ class ResponseAccumulator:
             return output
         split = self._tags.split(output.text)
         if split.all_before:
-            self._was_reasoning(marks)
+            self._was_reasoning(timeline)
         if split.reasoning:
             self._keep(Kind.REASONING, split.reasoning)
         if split.answer:
@@ -120,11 +120,11 @@ class ResponseAccumulator:
             return output
         return output._replace(kind=Kind.REASONING, raw=raw_reasoning(self.served.model))
 
-    def _was_reasoning(self, marks: Timeline) -> None:
+    def _was_reasoning(self, timeline: Timeline) -> None:
         """Take all that passed for the answer so far for reasoning."""
-        for place, one in enumerate(marks.contents):
+        for place, one in enumerate(timeline.contents):
             if one.kind is Kind.ANSWER:
-                marks.contents[place] = one._replace(kind=Kind.REASONING, raw=raw_reasoning(self.served.model))
+                timeline.contents[place] = one._replace(kind=Kind.REASONING, raw=raw_reasoning(self.served.model))
                 self.kinds.add(Kind.REASONING)
         self.kinds.discard(Kind.ANSWER)
         self.samples[Kind.REASONING] = self.samples.get(Kind.REASONING, "") + self.samples.pop(Kind.ANSWER, "")

@@ -8,11 +8,11 @@ from probes.sockets.connection_timing import SEND_NS, ConnectionTiming, Stamp
 from probes.sockets.receive_timestamps import CLOSE_NS
 
 
-class Content(NamedTuple):
+class ContentEvent(NamedTuple):
     """One event with non-empty output. ``tokens`` is the running output count it carried, where it carried one.
 
-    The characters of a ``draft`` are those of the whole answer so far. ``doubt`` is that of its stamp. ``raw`` is the
-    output's: whether reasoning is what the model generated.
+    The characters of a ``draft`` are those of the whole answer so far. ``uncertainty_ns`` is by how much it may have
+    come before ``at``, None where that is not known. ``raw`` tells of reasoning whether it is what the model generated.
     """
 
     at: int
@@ -20,7 +20,7 @@ class Content(NamedTuple):
     chars: int
     tokens: int | None = None
     draft: bool = False
-    doubt: int | None = None
+    uncertainty_ns: int | None = None
     raw: bool | None = None
 
 
@@ -33,7 +33,7 @@ class Timeline:
     kind but keep-alives; ``end`` the terminal marker. ``setup`` is None where a kept connection was reused;
     ``round_trip`` (ns) is the network's, of the connection used. ``reopened``: the request was sent once more, on a
     fresh connection, and what is marked is what came of that.
-    ``kernel``: whether every read was stamped by the kernel. Doubts: see `Stamp`.
+    ``kernel``: whether every read was stamped by the kernel. Uncertainties: see `Stamp`.
     """
 
     due: int
@@ -44,9 +44,9 @@ class Timeline:
     headers: int | None = None
     first_event: int | None = None
     end: int | None = None
-    sent_doubt: int | None = None
+    sent_uncertainty_ns: int | None = None
     kernel: bool | None = None
-    contents: list[Content] = field(default_factory=list)
+    contents: list[ContentEvent] = field(default_factory=list)
     reopened: bool = False
 
     def answered(self, at: int) -> bool:
@@ -56,7 +56,7 @@ class Timeline:
         """
         if self.sent is None:
             return True
-        began = self.sent - min(self.sent_doubt or 0, SEND_NS)  # see `Stream.write`
+        began = self.sent - min(self.sent_uncertainty_ns or 0, SEND_NS)  # see `Stream.write`
         if at < began - CLOSE_NS:
             return False
         self.sent = min(self.sent, at)
@@ -65,7 +65,7 @@ class Timeline:
     def begin_again(self) -> None:
         """What was sent was not heard, or not taken: it is sent once more, on another connection."""
         self.reopened = True
-        self.sent = self.sent_doubt = self.kernel = self.headers = self.first_event = None
+        self.sent = self.sent_uncertainty_ns = self.kernel = self.headers = self.first_event = None
 
     def read(self, stamp: Stamp) -> None:
         """Note whose stamp a read of the response carried."""

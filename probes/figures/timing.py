@@ -7,7 +7,7 @@ from typing import Literal
 
 from probes.events import Kind, Usage
 from probes.figures.plausible import FASTEST
-from probes.figures.timeline import Content, Timeline
+from probes.figures.timeline import ContentEvent, Timeline
 from probes.figures.token_bounds import CHARS_PER_TOKEN
 from probes.sockets.connection_timing import Step
 from probes.stats.quantiles import quantile
@@ -49,24 +49,24 @@ def step_ms(step: Step | None) -> float | None:
     return None if step is None else span_ms(step.start, step.stop)
 
 
-def ttft_ms(marks: Timeline) -> float | None:
+def ttft_ms(timeline: Timeline) -> float | None:
     """Sent → the first event with non-empty output of any kind."""
-    return span_ms(marks.sent, marks.contents[0].at) if marks.contents else None
+    return span_ms(timeline.sent, timeline.contents[0].at) if timeline.contents else None
 
 
-def ttfa_ms(marks: Timeline) -> float | None:
+def ttfa_ms(timeline: Timeline) -> float | None:
     """Sent → the first non-empty answer text."""
-    return span_ms(marks.sent, next((one.at for one in marks.contents if one.kind is Kind.ANSWER), None))
+    return span_ms(timeline.sent, next((one.at for one in timeline.contents if one.kind is Kind.ANSWER), None))
 
 
-def e2e_ms(marks: Timeline) -> float | None:
+def e2e_ms(timeline: Timeline) -> float | None:
     """Sent → the last output event."""
-    return span_ms(marks.sent, marks.contents[-1].at) if marks.contents else None
+    return span_ms(timeline.sent, timeline.contents[-1].at) if timeline.contents else None
 
 
-def end_to_end_speed(marks: Timeline, tokens: Tokens) -> float | None:
+def end_to_end_speed(timeline: Timeline, tokens: Tokens) -> float | None:
     """Output tokens / E2E, tokens per second; None without a count of the provider's, or where it cannot be true."""
-    whole = e2e_ms(marks)
+    whole = e2e_ms(timeline)
     if tokens.source != "usage" or not tokens.output or not whole or whole <= 0:
         return None
     found = round(tokens.output / whole * 1000, 3)
@@ -82,7 +82,7 @@ class Gaps:
     max_ms: float | None = None
 
 
-def gaps(contents: list[Content]) -> Gaps:
+def gaps(contents: list[ContentEvent]) -> Gaps:
     """The gaps of one answer; nothing where there were fewer than two content events."""
     at = list(map(attrgetter("at"), contents))  # whole columns: a loop over 2,000 events would hold the engine up
     spans = sorted(map(sub, islice(at, 1, None), at))

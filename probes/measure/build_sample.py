@@ -9,12 +9,12 @@ from probes.budget.daily_cost import prompt_tokens
 from probes.endpoint import Endpoint
 from probes.figures import timing
 from probes.figures.decode_speed import Shown, Speed, decode_speed
-from probes.figures.error_bound import setup_bound_ms, trust
-from probes.figures.plausible import PlausibleFigures, believed
+from probes.figures.error_bound import error_bound, setup_bound_ms
+from probes.figures.plausible import PlausibleFigures, plausible_figures
 from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import Timeline
 from probes.measure.absences import Absence
-from probes.measure.classify import judge
+from probes.measure.classify import classify
 from probes.measure.host_noise import HostNoise
 from probes.measure.prompt import version
 from probes.outcome import INCONCLUSIVE, LIMITED, Outcome
@@ -32,18 +32,18 @@ BUCKETS_KEPT: Final = 16
 _MEASURES: Final[tuple[Measure, ...]] = ("requests", "tokens")
 
 
-def assemble(
+def build_sample(
     endpoint: Endpoint,
-    marks: Timeline,
+    timeline: Timeline,
     answer: ResponseAccumulator,
     *,
     vantage: str,
     started_at: int,
     status: int | None,
-    kept: bool,
+    reused: bool,
     limits: RateLimits | None,
     wait: Wait | None = None,
-    disturbance: HostNoise,
+    host_noise: HostNoise,
     absences: Sequence[Absence] = (),
     credentials: Credentials | None,
     usual: float | None = None,
@@ -53,13 +53,13 @@ def assemble(
     ``usual`` is the characters a token of the endpoint's answers before it (`decode_speed.usual_density`).
     ``absences`` are those within the probe: times that one of them may have bent are not trusted.
     """
-    told = believed(answer, endpoint)
+    told = plausible_figures(answer, endpoint)
     answer = replace(answer, usage=told.usage, times=told.times)
-    verdict = judge(answer, endpoint)
+    verdict = classify(answer, endpoint)
     tokens = timing.count(told.usage, told.chars, refused=told.count_refused)
-    speed = decode_speed(marks.contents, tokens, _shown(answer, endpoint, usual))
+    speed = decode_speed(timeline.contents, tokens, _shown(answer, endpoint, usual))
     withheld = f"tokens/s withheld: {speed.withheld}" if verdict.outcome is Outcome.OK and speed.withheld else None
-    said = (verdict.detail, _queued(answer, marks), _refused(told), withheld)
+    said = (verdict.detail, _queued(answer, timeline), _refused(told), withheld)
     detail = "; ".join(words for words in said if words) or None
     sample = Sample(
         started_at=started_at,
@@ -71,34 +71,34 @@ def assemble(
         outcome=verdict.outcome,
         outcome_detail=detail,
         http_status=status,
-        connection="warm" if kept else "cold",
+        connection="warm" if reused else "cold",
         output_chars=answer.chars or None,
         finish_reason=answer.finish,
         expect_ok=verdict.expect_ok,
         cost_usd=_cost(endpoint, answer, tokens),
         provider_cost_usd=answer.usage.cost_usd if answer.usage else None,
-        clock=None if marks.kernel is None else "kernel" if marks.kernel else "user",
+        clock=None if timeline.kernel is None else "kernel" if timeline.kernel else "user",
         prompt_version=version(endpoint),
-        **_spans(marks),
+        **_spans(timeline),
         **_tokens(tokens),
-        **_speed(speed, timing.end_to_end_speed(marks, tokens)),
-        **_setup(marks),
-        **_gaps(marks),
+        **_speed(speed, timing.end_to_end_speed(timeline, tokens)),
+        **_setup(timeline),
+        **_gaps(timeline),
         **_server(answer),
         **_limited(answer, limits, wait),
-        **asdict(disturbance),
-        **_trust(marks, disturbance.cpu_steal_ms, _bent_ms(marks, answer, absences)),
+        **asdict(host_noise),
+        **_trust(timeline, host_noise.cpu_steal_ms, _bent_ms(timeline, answer, absences)),
         sample_id=new_sample_id(),
     )
     return _plain(sample, credentials)
 
 
-def reopened(marks: Timeline) -> bool | None:
+def reopened(timeline: Timeline) -> bool | None:
     """Whether the request was sent twice; None where it was not sent."""
-    return marks.reopened if marks.reopened or marks.sent is not None else None
+    return timeline.reopened if timeline.reopened or timeline.sent is not None else None
 
 
-def unmeasured(
+def unmeasured_sample(
     endpoint: Endpoint, outcome: Outcome, detail: str, *, vantage: str = "local", started_at: int | None = None
 ) -> Sample:
     """The sample of a probe that says nothing about its endpoint (`INCONCLUSIVE`).
@@ -120,11 +120,11 @@ def unmeasured(
     )
 
 
-def _queued(answer: ResponseAccumulator, marks: Timeline) -> str | None:
+def _queued(answer: ResponseAccumulator, timeline: Timeline) -> str | None:
     """How long the server kept the request in its queue, as far as its keep-alives and its first event tell."""
     if not answer.keep_alives:
         return None
-    waited_ms = timing.span_ms(marks.sent, marks.first_event)
+    waited_ms = timing.span_ms(timeline.sent, timeline.first_event)
     until = "no event" if waited_ms is None else f"{waited_ms:,.0f} ms to the first event"
     return f"queued: {answer.keep_alives} keep-alive{'s' if answer.keep_alives > 1 else ''}, {until}"
 
@@ -164,21 +164,21 @@ def _speed(speed: Speed, end_to_end: float | None) -> dict[str, Any]:
     }
 
 
-def _spans(marks: Timeline) -> dict[str, Any]:
+def _spans(timeline: Timeline) -> dict[str, Any]:
     """From one mark to another."""
     return {
-        "due_lag_ms": timing.span_ms(marks.due, marks.started),
-        "ttfb_ms": timing.span_ms(marks.sent, marks.headers),
-        "ttft_ms": timing.ttft_ms(marks),
-        "ttfa_ms": timing.ttfa_ms(marks),
-        "e2e_ms": timing.e2e_ms(marks),
+        "due_lag_ms": timing.span_ms(timeline.due, timeline.started),
+        "ttfb_ms": timing.span_ms(timeline.sent, timeline.headers),
+        "ttft_ms": timing.ttft_ms(timeline),
+        "ttfa_ms": timing.ttfa_ms(timeline),
+        "e2e_ms": timing.e2e_ms(timeline),
     }
 
 
-def _setup(marks: Timeline) -> dict[str, Any]:
+def _setup(timeline: Timeline) -> dict[str, Any]:
     """What opening the connection took, nothing of it where it was open; and what is known of an open one too."""
-    setup = marks.setup
-    either = {"round_trip_ms": timing.span_ms(0, marks.round_trip), "reopened": reopened(marks)}
+    setup = timeline.setup
+    either = {"round_trip_ms": timing.span_ms(0, timeline.round_trip), "reopened": reopened(timeline)}
     if setup is None:
         return either
     bound = setup_bound_ms(setup)
@@ -193,32 +193,32 @@ def _setup(marks: Timeline) -> dict[str, Any]:
     }
 
 
-def _gaps(marks: Timeline) -> dict[str, Any]:
+def _gaps(timeline: Timeline) -> dict[str, Any]:
     """How many content events there were, and the time between them."""
-    gaps = timing.gaps(marks.contents)
+    gaps = timing.gaps(timeline.contents)
     return {
-        "chunks": len(marks.contents) or None,
+        "chunks": len(timeline.contents) or None,
         "gap_p50_ms": gaps.p50_ms,
         "gap_p95_ms": gaps.p95_ms,
         "gap_max_ms": gaps.max_ms,
     }
 
 
-def _bent_ms(marks: Timeline, answer: ResponseAccumulator, absences: Sequence[Absence]) -> float:
+def _bent_ms(timeline: Timeline, answer: ResponseAccumulator, absences: Sequence[Absence]) -> float:
     """The longest absence (ms) that may have bent a time of the sample; 0.0 for none.
 
     Of a failed probe it is any absence, of a good one only those that began before its last output.
 
     The kernel stamps what comes meanwhile, but a server that is not read from must wait.
     """
-    good = answer.trouble is None and marks.contents
-    bending = (one.lasted for one in absences if not good or one.since < marks.contents[-1].at)
+    good = answer.failure is None and timeline.contents
+    bending = (one.lasted for one in absences if not good or one.since < timeline.contents[-1].at)
     return max(bending, default=0) / 1e6
 
 
-def _trust(marks: Timeline, stolen_ms: float | None, bent_ms: float) -> dict[str, Any]:
+def _trust(timeline: Timeline, stolen_ms: float | None, bent_ms: float) -> dict[str, Any]:
     """How far the times can be off by our own doing, and by what the hypervisor took."""
-    found = trust(marks, stolen_ms)
+    found = error_bound(timeline, stolen_ms)
     if bent_ms:
         found = replace(found, error_bound_ms=round(max(bent_ms, found.error_bound_ms or 0.0), 4))
     return {"error_bound_ms": found.error_bound_ms, "shared_stamps": found.shared, "trusted": found.trusted}
@@ -249,12 +249,12 @@ def _limited(answer: ResponseAccumulator, limits: RateLimits | None, wait: Wait 
 
 def _limited_by(answer: ResponseAccumulator, limits: RateLimits | None) -> str | None:
     """The bucket that a limiter, or a quota, refused by."""
-    trouble = answer.trouble
-    if trouble is None or trouble.outcome not in LIMITED:
+    failure = answer.failure
+    if failure is None or failure.outcome not in LIMITED:
         return None
-    if trouble.outcome is Outcome.QUOTA:  # as a rule credit, which is in no bucket
-        return limited_by(trouble.said, None) if named(trouble.said).window else None
-    return limited_by(trouble.said or trouble.detail, limits)
+    if failure.outcome is Outcome.QUOTA:  # as a rule credit, which is in no bucket
+        return limited_by(failure.said, None) if named(failure.said).window else None
+    return limited_by(failure.said or failure.detail, limits)
 
 
 def _headroom(limits: RateLimits | None) -> dict[str, Any]:

@@ -27,12 +27,12 @@ class Classification(NamedTuple):
     expect_ok: bool | None = None
 
 
-def judge(answer: ResponseAccumulator, endpoint: Endpoint) -> Classification:
+def classify(answer: ResponseAccumulator, endpoint: Endpoint) -> Classification:
     """The verdict on an answer read to its end; a trouble in it decides alone."""
     if refusal := _refusal(answer):
         return Classification(Outcome.REFUSED, line(f"the provider refused: {refusal}"))
-    if answer.trouble is not None:
-        return Classification(answer.trouble.outcome, answer.trouble.detail)
+    if answer.failure is not None:
+        return Classification(answer.failure.outcome, answer.failure.detail)
     if not answer.kinds and not _thought_to_the_cap(answer, endpoint):
         return Classification(Outcome.EMPTY, _why_empty(answer))
     unanswered = _why_unanswered(answer, endpoint)
@@ -47,8 +47,8 @@ def judge(answer: ResponseAccumulator, endpoint: Endpoint) -> Classification:
 
 def _refusal(answer: ResponseAccumulator) -> str:
     """The words in which the provider or its model would not answer; empty where it did not refuse."""
-    if answer.trouble is not None:
-        return answer.trouble.detail if answer.trouble.outcome is Outcome.REFUSED else ""
+    if answer.failure is not None:
+        return answer.failure.detail if answer.failure.outcome is Outcome.REFUSED else ""
     filtered = (answer.finish or "").lower() in FILTERED
     said = answer.refusal.strip() or answer.finish_words
     if Kind.REFUSAL in answer.kinds and not filtered:

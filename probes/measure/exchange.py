@@ -37,17 +37,17 @@ GOODBYE_S: Final = 0.5
 
 @dataclass(slots=True)
 class Exchange:
-    """One request and its response while they happen; ``kept``: on a connection that was open before.
+    """One request and its response while they happen; ``reused``: on a connection that was open before.
 
     What decoding the response takes counts against ``budget``.
     """
 
     lane: Lane
-    marks: Timeline
+    timeline: Timeline
     answer: ResponseAccumulator
     budget: ReadBudget
-    hear: Callable[[Output, int], None] | None = None
-    kept: bool = False
+    on_output: Callable[[Output, int], None] | None = None
+    reused: bool = False
     status: int | None = None
     limits: RateLimits | None = None
     flooded: bool = False
@@ -55,29 +55,29 @@ class Exchange:
     @property
     def outlived(self) -> bool:
         """Whether a kept socket was too old for the server, which said so in place of any answer."""
-        trouble = self.answer.trouble
-        return self.kept and trouble is not None and CONNECTION_LIMIT in trouble.said and not self.marks.contents
+        failure = self.answer.failure
+        return self.reused and failure is not None and CONNECTION_LIMIT in failure.said and not self.timeline.contents
 
     def take(self, events: Iterable[Event], stamp: Stamp, *, whole: bool) -> bool:
         """Take in what one read completed; whether there was output in it, that is progress.
 
         ``whole``: the read ended with the last of the events, and not with the beginning of another.
         """
-        marks, answer, held = self.marks, self.answer, list(events)
+        timeline, answer, held = self.timeline, self.answer, list(events)
         self.budget.spend(len(held))
-        marks.read(stamp)
+        timeline.read(stamp)
         progress, left = False, len(held)
         for event in held:
             left -= 1
-            if marks.first_event is None and not isinstance(event, Queued):
-                marks.first_event = stamp.at
-                if not (marks.answered(stamp.at) or isinstance(event, Failure)):
-                    answer.trouble = too_early()
-            doubt = stamp.doubt if left or not whole else stamp.end_doubt
-            if (output := answer.take(event, stamp.at, marks, doubt)) is not None:
+            if timeline.first_event is None and not isinstance(event, Queued):
+                timeline.first_event = stamp.at
+                if not (timeline.answered(stamp.at) or isinstance(event, Failure)):
+                    answer.failure = answered_too_early()
+            uncertainty_ns = stamp.doubt if left or not whole else stamp.end_doubt
+            if (output := answer.take(event, stamp.at, timeline, uncertainty_ns)) is not None:
                 progress = True
-                if self.hear is not None:
-                    self.hear(output, stamp.at)
+                if self.on_output is not None:
+                    self.on_output(output, stamp.at)
         return progress
 
     async def read_stream(self, reply: Response, reader: StreamReader, deadline: Deadline) -> None:
@@ -101,9 +101,9 @@ class Exchange:
 
         await reply.body.each(take)
         if empty and not answer.is_over:
-            answer.trouble = Failure(Outcome.EMPTY, f"HTTP {reply.status} with an empty body")
+            answer.failure = Failure(Outcome.EMPTY, f"HTTP {reply.status} with an empty body")
         elif not answer.is_over:
-            end = Stamp(time.monotonic_ns(), kernel=bool(self.marks.kernel))  # nothing was read
+            end = Stamp(time.monotonic_ns(), kernel=bool(self.timeline.kernel))  # nothing was read
             self.take(reader.close(), end, whole=True)
         if answer.ended:
             # the terminal chunk follows the marker; reading it is what lets a warm connection be kept
@@ -117,18 +117,18 @@ class Exchange:
         if self.answer.complete and not self.answer.ended:
             self.answer.note = "the response stayed open after the finish reason"
         elif not self.answer.ended:
-            self.answer.trouble = Failure(Outcome.TIMEOUT, words)
+            self.answer.failure = Failure(Outcome.TIMEOUT, words)
 
 
-def closed_idle(error: ExchangeError, exchange: Exchange, transport: Transport) -> bool:
+def was_closed_while_idle(error: ExchangeError, exchange: Exchange, transport: Transport) -> bool:
     """Whether a kept connection broke because the server had closed it before it can have known of the request."""
-    after, trip = transport.hung_up, transport.round_trip_ns(exchange.marks.started)
-    return exchange.kept and error.outcome is Outcome.CUT and after is not None and was_idle_close(after, trip or 0)
+    after, trip = transport.hung_up, transport.round_trip_ns(exchange.timeline.started)
+    return exchange.reused and error.outcome is Outcome.CUT and after is not None and was_idle_close(after, trip or 0)
 
 
-def broken_by(error: ExchangeError, exchange: Exchange, transport: Transport) -> Failure:
+def failure_of(error: ExchangeError, exchange: Exchange, transport: Transport) -> Failure:
     """What an exchange was broken by."""
-    if closed_idle(error, exchange, transport):
+    if was_closed_while_idle(error, exchange, transport):
         return Failure(Outcome.CUT, "the server closed the kept connection as the request went out")
     if _closed_behind_handshake(error, exchange, transport):
         return Failure(Outcome.CUT, f"{error.detail}, {BEHIND_HANDSHAKE}")
@@ -141,12 +141,12 @@ def _closed_behind_handshake(error: ExchangeError, exchange: Exchange, transport
     With TLS 1.3 a server judges the client's certificate when the client has long begun to send (RFC 8446 §4.6); some
     (asyncio's, and so uvicorn and vLLM) then close without an alert.
     """
-    after, trip, setup = transport.hung_up, transport.round_trip_ns(exchange.marks.started), exchange.marks.setup
-    fresh = not exchange.kept and setup is not None and setup.tls is not None
+    after, trip, setup = transport.hung_up, transport.round_trip_ns(exchange.timeline.started), exchange.timeline.setup
+    fresh = not exchange.reused and setup is not None and setup.tls is not None
     return fresh and error.outcome is Outcome.CUT and after is not None and was_idle_close(after, trip or 0)
 
 
-def too_early() -> Failure:
+def answered_too_early() -> Failure:
     """That what should answer the request came before it was sent."""
     return Failure(Outcome.PROTOCOL, "an answer before the request")
 
@@ -158,18 +158,18 @@ def is_answer(reply: Response) -> bool:
     return reply.status // 100 == 2 and not is_walled(reply.headers)
 
 
-async def told_error(
+async def read_error_response(
     reply: Response, left_s: float, meaning: Callable[[int, Mapping[str, str], bytes], Failure]
 ) -> Failure:
     """What an error response means, by its head and as much of its body as comes soon. Raises ReadBudgetSpent."""
-    body, missing = await error_body(reply, left_s)
+    body, missing = await read_error_body(reply, left_s)
     if wants_tls(reply.status, body):
         return Failure(Outcome.PROTOCOL, USE_HTTPS)
     found = meaning(reply.status, reply.headers, body)
     return replace(found, detail=f"{found.detail}; {missing}") if missing else found
 
 
-async def error_body(reply: Response, grace_s: float) -> tuple[bytes, str]:
+async def read_error_body(reply: Response, grace_s: float) -> tuple[bytes, str]:
     """What came of an error response's body within so many seconds, and in words why that is not all of it, or "".
 
     At most `ERROR_BODY_LIMIT` bytes are read. Raises ReadBudgetSpent.

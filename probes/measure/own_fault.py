@@ -13,12 +13,14 @@ _LEFT_ALONE: Final = frozenset({Outcome.DNS, Outcome.CONNECT, Outcome.TLS, Outco
 """How a probe ends where the server or the network gives up because nobody here answers."""
 
 
-def defect(error: BaseException) -> str:
+def describe_defect(error: BaseException) -> str:
     """In words: what a probe that met an exception of ours ended by."""
     return lacking(error) or f"inftop failed: {type(error).__name__}"
 
 
-def blamed(trouble: Failure, absences: Sequence[Absence], deadline: tuple[int, int], patience_s: float) -> Failure:
+def attribute_to_absences(
+    failure: Failure, absences: Sequence[Absence], deadline: tuple[int, int], patience_s: float
+) -> Failure:
     """The trouble, or `own_fault` in its place where the ``absences`` within the probe caused it.
 
     A time-out is our own fault where they void the ``deadline``: when its phase began, and when it was to end
@@ -27,12 +29,12 @@ def blamed(trouble: Failure, absences: Sequence[Absence], deadline: tuple[int, i
     we would.
     """
     began, ends = deadline
-    if trouble.outcome is Outcome.TIMEOUT:
+    if failure.outcome is Outcome.TIMEOUT:
         ours = excuses([one for one in absences if one.until > began], ends)
     else:
         missed = sum(one.lasted for one in absences)
-        ours = trouble.outcome in _LEFT_ALONE and missed >= max(patience_s * 1e9, VOIDING_NS)
+        ours = failure.outcome in _LEFT_ALONE and missed >= max(patience_s * 1e9, VOIDING_NS)
     if not ours:
-        return trouble
-    detail = f"{words(absences)} during the probe ({trouble.outcome.value.replace('_', ' ')}: {trouble.detail})"
-    return replace(trouble, outcome=Outcome.OWN_FAULT, detail=detail)
+        return failure
+    detail = f"{words(absences)} during the probe ({failure.outcome.value.replace('_', ' ')}: {failure.detail})"
+    return replace(failure, outcome=Outcome.OWN_FAULT, detail=detail)

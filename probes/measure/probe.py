@@ -16,11 +16,18 @@ from probes.figures.decode_speed import usual_density
 from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import Timeline
 from probes.measure.absences import Absence
-from probes.measure.build_sample import assemble, reopened, unmeasured
+from probes.measure.build_sample import build_sample, reopened, unmeasured_sample
 from probes.measure.deadline import Deadline
-from probes.measure.exchange import Exchange, broken_by, closed_idle, is_answer, told_error, too_early
+from probes.measure.exchange import (
+    Exchange,
+    answered_too_early,
+    failure_of,
+    is_answer,
+    read_error_response,
+    was_closed_while_idle,
+)
 from probes.measure.host_noise import HostNoise, HostNoiseMonitor, HostSnapshot
-from probes.measure.own_fault import blamed, defect
+from probes.measure.own_fault import attribute_to_absences, describe_defect
 from probes.measure.prompt import nonce, version
 from probes.outcome import Outcome
 from probes.rate_limits.headers import RateLimits, rate_limits
@@ -55,7 +62,7 @@ class ProbeResult:
 
     sample: Sample
     text: str
-    marks: Timeline
+    timeline: Timeline
     flooded: bool = False
     wait_why: str = ""
 
@@ -64,12 +71,12 @@ class ProbeResult:
 class ProbeOverrides:
     """What a race wants of a probe: this very nonce, not before the gate, and every output told with its instant.
 
-    ``hear`` is called off the clock with each output and when it came (monotonic ns).
+    ``on_output`` is called off the clock with each output and when it came (monotonic ns).
     """
 
     nonce: str
     gate: Gate
-    hear: Callable[[Output, int], None]
+    on_output: Callable[[Output, int], None]
 
 
 class Prober:
@@ -77,8 +84,8 @@ class Prober:
 
     With a ``second`` every other probe is a cold one, made over that, so that the connection kept for the warm ones
     stays open; the first is a warm one. Without, all are as the endpoint says, and warm where it says `both`.
-    ``surroundings`` tell what else went on meanwhile; ``before`` are the endpoint's newest samples, oldest first. Close
-    it with `close`.
+    ``noise_monitor`` tells what else went on meanwhile; ``before`` are the endpoint's newest samples, oldest first.
+    Close it with `close`.
     """
 
     def __init__(
@@ -89,7 +96,7 @@ class Prober:
         second: Transport | None = None,
         *,
         vantage: str = "local",
-        surroundings: HostNoiseMonitor | None = None,
+        noise_monitor: HostNoiseMonitor | None = None,
         before: Iterable[Sample] = (),
     ) -> None:
         self.endpoint = endpoint
@@ -101,7 +108,7 @@ class Prober:
         self._idle_limit = IdleLimit()
         self._opening = asyncio.Lock()
         self._vantage = vantage
-        self._surroundings = surroundings or HostNoiseMonitor()
+        self._noise_monitor = noise_monitor or HostNoiseMonitor()
         self._before = deque(before, maxlen=KEPT)
 
     @property
@@ -128,73 +135,73 @@ class Prober:
             transport.drop()
 
     async def probe(
-        self, credentials: Credentials | None, due: int | None = None, cue: ProbeOverrides | None = None
+        self, credentials: Credentials | None, due: int | None = None, overrides: ProbeOverrides | None = None
     ) -> ProbeResult:
         """Probe once, now. ``due`` is when it should have begun (monotonic ns; None: now). Never raises a failure.
 
         A cancelled probe ends in a sample too: `skipped`, since what it would have measured is not known. So does one
         that meets a defect of ours, anywhere: `own_fault`.
         """
-        before = self._surroundings.begin()
+        before = self._noise_monitor.begin()
         started, wall = time.monotonic_ns(), time.time_ns() // 1_000_000
-        marks = Timeline(due=started if due is None else due, started=started)
+        timeline = Timeline(due=started if due is None else due, started=started)
         try:
-            return await self._measured(marks, before, wall, credentials, cue)
+            return await self._measured(timeline, before, wall, credentials, overrides)
         except asyncio.CancelledError:
             outcome, detail = Outcome.SKIPPED, "the engine stopped during the probe"
         except Exception as error:  # one bad sample, not the end of the engine, nor no sample
             log.exception("probing %s", self.endpoint.name)
-            outcome, detail = Outcome.OWN_FAULT, defect(error)
+            outcome, detail = Outcome.OWN_FAULT, describe_defect(error)
         self.close()
-        sample = unmeasured(self.endpoint, outcome, detail, vantage=self._vantage, started_at=wall)
-        return ProbeResult(replace(sample, reopened=reopened(marks)), "", marks)
+        sample = unmeasured_sample(self.endpoint, outcome, detail, vantage=self._vantage, started_at=wall)
+        return ProbeResult(replace(sample, reopened=reopened(timeline)), "", timeline)
 
     async def _measured(
         self,
-        marks: Timeline,
+        timeline: Timeline,
         before: HostSnapshot,
         wall: int,
         credentials: Credentials | None,
-        cue: ProbeOverrides | None,
+        overrides: ProbeOverrides | None,
     ) -> ProbeResult:
         lane = self._lanes[0]
         self._lanes.rotate(-1)
         transport = self._transports[lane]
         budget = ReadBudget.of_answer(self.endpoint.output_cap)
-        exchange = Exchange(lane, marks, ResponseAccumulator(), budget)
-        exchange.hear = cue.hear if cue else None
+        exchange = Exchange(lane, timeline, ResponseAccumulator(), budget)
+        exchange.on_output = overrides.on_output if overrides else None
         deadline = Deadline(self.endpoint.timeouts)
         try:
             async with deadline:
-                await self._exchange(exchange, credentials, deadline, cue)
+                await self._exchange(exchange, credentials, deadline, overrides)
             await let_others_read()
         except TimeoutError:
             exchange.out_of_time(deadline.words)
         except SetupError as error:
-            exchange.answer.trouble = Failure(error.outcome, error.detail)
+            exchange.answer.failure = Failure(error.outcome, error.detail)
         except ExchangeError as error:
-            exchange.answer.trouble = broken_by(error, exchange, transport)
+            exchange.answer.failure = failure_of(error, exchange, transport)
         except ReadBudgetSpent as error:
             exchange.flooded = True
-            exchange.answer.trouble = Failure(Outcome.PROTOCOL, str(error))
+            exchange.answer.failure = Failure(Outcome.PROTOCOL, str(error))
         except Exception as error:  # what was measured until then stays in the sample, and what it cost
             log.exception("probing %s", self.endpoint.name)
-            exchange.answer.trouble = Failure(Outcome.OWN_FAULT, defect(error))
-        marks.round_trip = transport.round_trip_ns(marks.started)
-        absences = self._surroundings.absences(marks.started)
-        if exchange.answer.trouble is not None:
-            exchange.answer.trouble = blamed(
-                exchange.answer.trouble, absences, deadline.phase_bounds, self.endpoint.timeouts.stall
+            exchange.answer.failure = Failure(Outcome.OWN_FAULT, describe_defect(error))
+        timeline.round_trip = transport.round_trip_ns(timeline.started)
+        absences = self._noise_monitor.absences(timeline.started)
+        if exchange.answer.failure is not None:
+            exchange.answer.failure = attribute_to_absences(
+                exchange.answer.failure, absences, deadline.phase_bounds, self.endpoint.timeouts.stall
             )
             if transport.opening.step != "done":
-                marks.setup = transport.opening.setup
-                exchange.answer.trouble = unopened(exchange.answer.trouble, transport.opening, self.endpoint)
-        unfit = exchange.answer.trouble is not None or not exchange.answer.ended
+                timeline.setup = transport.opening.setup
+                exchange.answer.failure = unopened(exchange.answer.failure, transport.opening, self.endpoint)
+        unfit = exchange.answer.failure is not None or not exchange.answer.ended
         if unfit or lane == "cold" or not transport.is_open:
             transport.drop()  # at once: what may still come over it is of no use to anybody
-        disturbance = self._surroundings.since(before)
+        host_noise = self._noise_monitor.since(before)
         text = await _without(credentials, exchange.answer.text)
-        return self._probed(exchange, text, wall, credentials, disturbance, absences)
+        return self._probed(exchange, text, wall, credentials, host_noise, absences)
 
     def _probed(
         self,
@@ -202,29 +209,29 @@ class Prober:
         text: str,
         wall: int,
         credentials: Credentials | None,
-        disturbance: HostNoise,
+        host_noise: HostNoise,
         absences: Sequence[Absence],
     ) -> ProbeResult:
-        trouble = exchange.answer.trouble
-        wait = asked_wait(trouble, exchange.limits, time.time()) if trouble else None
-        sample = assemble(
+        failure = exchange.answer.failure
+        wait = asked_wait(failure, exchange.limits, time.time()) if failure else None
+        sample = build_sample(
             self.endpoint,
-            exchange.marks,
+            exchange.timeline,
             exchange.answer,
             vantage=self._vantage,
             started_at=wall,
             status=exchange.status,
-            kept=exchange.kept,
+            reused=exchange.reused,
             limits=exchange.limits,
             wait=wait,
-            disturbance=disturbance,
+            host_noise=host_noise,
             absences=absences,
             credentials=credentials,
             usual=usual_density(self._alike()),
         )
-        if not any(one.draft for one in exchange.marks.contents):
+        if not any(one.draft for one in exchange.timeline.contents):
             sample = self._buffered(sample)
-        return ProbeResult(sample, text, exchange.marks, exchange.flooded, wait.why if wait else "")
+        return ProbeResult(sample, text, exchange.timeline, exchange.flooded, wait.why if wait else "")
 
     def _alike(self) -> Iterator[Sample]:
         """The samples before this one that the same model made of the same prompt."""
@@ -241,47 +248,47 @@ class Prober:
         return replace(sample, buffered=True, outcome_detail="; ".join(one for one in said if one))
 
     async def _exchange(
-        self, exchange: Exchange, credentials: Credentials | None, deadline: Deadline, cue: ProbeOverrides | None
+        self, exchange: Exchange, credentials: Credentials | None, deadline: Deadline, overrides: ProbeOverrides | None
     ) -> None:
         """Ask and read; once more on a fresh connection where a kept one was closed before it can have been asked."""
         transport = self._transports[exchange.lane]
         if exchange.lane == "cold":
             transport.drop()
-        asked = self.endpoint.conversation.with_nonce(cue.nonce if cue else nonce())
+        asked = self.endpoint.conversation.with_nonce(overrides.nonce if overrides else nonce())
         request = self._request(asked, credentials)
         await let_others_read()
         if not await self._ready(exchange, request, deadline):
             return
         before = transport.idle
         try:
-            await self._ask(exchange, request, deadline, cue)
-            if cue is not None or not exchange.outlived:
+            await self._ask(exchange, request, deadline, overrides)
+            if overrides is not None or not exchange.outlived:
                 return
             exchange.answer = ResponseAccumulator()
         except ExchangeError as error:
-            if cue is not None or before is None or not closed_idle(error, exchange, transport):
+            if overrides is not None or before is None or not was_closed_while_idle(error, exchange, transport):
                 raise
             self._idle_limit = self._idle_limit.seen(before._replace(closed=True))
         transport.drop()
-        exchange.marks.begin_again()
+        exchange.timeline.begin_again()
         exchange.status = exchange.limits = None
         if await self._ready(exchange, request, deadline):
-            await self._ask(exchange, request, deadline, cue)
+            await self._ask(exchange, request, deadline, overrides)
 
     async def _ready(self, exchange: Exchange, request: WireRequest, deadline: Deadline) -> bool:
         """Whether there is an open connection; where the server refuses one, its answer is taken."""
         deadline.enter("connect")
-        exchange.kept = False
+        exchange.reused = False
         try:
-            exchange.marks.setup = await self._open(exchange.lane, request, exchange.budget)
+            exchange.timeline.setup = await self._open(exchange.lane, request, exchange.budget)
         except OpeningRefused as no:
             await self._take_error(exchange, no.reply, deadline)
             return False
-        exchange.kept = exchange.marks.setup is None
+        exchange.reused = exchange.timeline.setup is None
         return True
 
     async def _ask(
-        self, exchange: Exchange, request: WireRequest, deadline: Deadline, cue: ProbeOverrides | None
+        self, exchange: Exchange, request: WireRequest, deadline: Deadline, overrides: ProbeOverrides | None
     ) -> None:
         """Send the request and read what answers it. Raises ExchangeError and ReadBudgetSpent."""
         transport = self._transports[exchange.lane]
@@ -289,35 +296,37 @@ class Prober:
 
         async def gate() -> None:
             """Wait for the start of the race; the deadline for the first token begins anew after it."""
-            if cue is not None:
-                await cue.gate()
+            if overrides is not None:
+                await overrides.gate()
                 deadline.enter("first token")
 
         try:
-            reply = await transport.send(request, gate if cue else None)
+            reply = await transport.send(request, gate if overrides else None)
         finally:
             sent = transport.sent
-            exchange.marks.sent, exchange.marks.sent_doubt = (sent.at, sent.doubt) if sent else (None, None)
+            exchange.timeline.sent, exchange.timeline.sent_uncertainty_ns = (
+                (sent.at, sent.doubt) if sent else (None, None)
+            )
         early = False
         if reply.head is not None:
-            exchange.marks.read(reply.head)
-            exchange.marks.headers = reply.head.at
+            exchange.timeline.read(reply.head)
+            exchange.timeline.headers = reply.head.at
             self._idle_limit = self._idle_limit.told(reply.headers)
-            early = not exchange.marks.answered(reply.head.at)
+            early = not exchange.timeline.answered(reply.head.at)
         exchange.status = reply.status
         exchange.limits = self._limits(reply.headers)
         if not is_answer(reply):
             await self._take_error(exchange, reply, deadline)
         elif early:
-            exchange.answer.trouble = too_early()
+            exchange.answer.failure = answered_too_early()
         elif (coding := reply.headers.get("content-encoding", "identity").lower()) != "identity":
-            exchange.answer.trouble = Failure(Outcome.PROTOCOL, f"{coding} though identity was asked for")
+            exchange.answer.failure = Failure(Outcome.PROTOCOL, f"{coding} though identity was asked for")
         else:
             for event in self._dialect.response_events(reply.headers):
-                exchange.answer.take(event, exchange.marks.headers or 0, exchange.marks)
+                exchange.answer.take(event, exchange.timeline.headers or 0, exchange.timeline)
             await exchange.read_stream(reply, self._dialect.reader(), deadline)
-        if exchange.answer.trouble is not None:
-            exchange.limits = self._limits({**reply.headers, **exchange.answer.trouble.headers})
+        if exchange.answer.failure is not None:
+            exchange.limits = self._limits({**reply.headers, **exchange.answer.failure.headers})
 
     def _request(self, asked: Conversation, credentials: Credentials | None) -> WireRequest:
         if credentials is None:
@@ -327,7 +336,7 @@ class Prober:
     async def _take_error(self, exchange: Exchange, reply: Response, deadline: Deadline) -> None:
         """Take in a response that is an error by its head; its body is waited for only shortly, for its words."""
         exchange.status = reply.status
-        exchange.answer.trouble = found = await told_error(reply, deadline.release(), self._dialect.failure)
+        exchange.answer.failure = found = await read_error_response(reply, deadline.release(), self._dialect.failure)
         exchange.limits = self._limits({**reply.headers, **found.headers})
 
     async def _open(

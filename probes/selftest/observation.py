@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from probes.figures.error_bound import doubts
+from probes.figures.error_bound import event_uncertainties_ns
 from probes.measure.probe import ProbeResult
 
 
@@ -32,16 +32,16 @@ class Observation:
     @classmethod
     def of(cls, probed: ProbeResult, *, tls: bool, reader: str | None = None) -> "Observation":
         """What a probe that has just ended saw."""
-        sample, marks = probed.sample, probed.marks
+        sample, timeline = probed.sample, probed.timeline
         return cls(
             model=sample.model,
             outcome=sample.outcome.value,
             connection=sample.connection or "",
             tls=tls,
             clock=sample.clock,
-            sent=marks.sent,
-            at=tuple(one.at for one in marks.contents),
-            doubt=tuple(doubts(marks, sample.cpu_steal_ms) or [None] * len(marks.contents)),
+            sent=timeline.sent,
+            at=tuple(one.at for one in timeline.contents),
+            doubt=tuple(event_uncertainties_ns(timeline, sample.cpu_steal_ms) or [None] * len(timeline.contents)),
             tokens_per_s=sample.tokens_per_s,
             trusted=sample.trusted,
             cpu_s=time.process_time(),

@@ -45,7 +45,7 @@ async def read(urls: list[str], streams: int) -> list[Observation]:
         url = urls[number // SHARE]
         one = load(SHARE).endpoints(url, url)[number % SHARE]
         dialect, transport = load_dialect(one.dialect), transport_to(one.base_url, None)
-        probers.append((number // SHARE, Prober(one, dialect, transport, surroundings=around)))
+        probers.append((number // SHARE, Prober(one, dialect, transport, noise_monitor=around)))
     found = []
 
     async def probe(server: int, prober: Prober, wait_s: float) -> None:

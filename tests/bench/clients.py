@@ -36,7 +36,7 @@ async def ours(url: str) -> float:
     ]
 
     async def read() -> int:
-        return sum(len(one.marks.contents) for one in await asyncio.gather(*(one.probe(None) for one in probers)))
+        return sum(len(one.timeline.contents) for one in await asyncio.gather(*(one.probe(None) for one in probers)))
 
     cost = await per_event(read)
     for one in probers:

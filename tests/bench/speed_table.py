@@ -89,7 +89,7 @@ class Measured:
     @property
     def bent(self) -> float:
         """How much of that a busy machine can have made, which saw one end later than the other."""
-        seen = dict(zip(map(id, self.truth.outputs), self.probed.marks.contents, strict=True))
+        seen = dict(zip(map(id, self.truth.outputs), self.probed.timeline.contents, strict=True))
         first, last = self._events[0], self._events[-1]
         late = [seen[id(one)].at - one.at_ns for one in (first, last)]
         return abs(late[1] - late[0]) / (last.at_ns - first.at_ns)

@@ -68,7 +68,7 @@ async def _probe(url: str, path: Path, probes: int) -> None:
     around.start()
     writer = Writer(f"sqlite:///{path}")
     probers = [
-        Prober(one, load_dialect(one.dialect), transport_to(url, None), surroundings=around)
+        Prober(one, load_dialect(one.dialect), transport_to(url, None), noise_monitor=around)
         for one in (endpoint(name=f"e{number}", model=MODEL, base_url=url) for number in range(ENDPOINTS))
     ]
     calendar = time.time_ns() // 1_000_000 - probes * BETWEEN_MS

@@ -9,7 +9,7 @@ from probes.config.load import ConfigError, load
 from probes.config.presets import dialects, paths, presets, socket_dialects
 from probes.conversation import Message
 from probes.events import Usage
-from probes.figures.plausible import believed
+from probes.figures.plausible import plausible_figures
 from probes.figures.response import ResponseAccumulator
 from probes.measure.probe import Prober
 from probes.outcome import Outcome
@@ -112,9 +112,9 @@ def test_what_is_asked_is_what_counts_as_input():
     long = (Message("user", "word " * 4_000), Message("assistant", "Yes?"), Message("user", "Go."))
     assert prompt_tokens(endpoint(prompt="Hi.", messages=long)) > 5_000 > prompt_tokens(endpoint(prompt="Hi."))
     answer = ResponseAccumulator(usage=Usage(input=45_000, output=5))
-    assert believed(answer, endpoint(prompt="Hi.")).usage.input is None
-    assert believed(answer, endpoint(prompt="Hi.", messages=long)).usage.input == 45_000
-    assert believed(answer, endpoint(prompt="Hi.", system="word " * 4_000)).usage.input == 45_000
+    assert plausible_figures(answer, endpoint(prompt="Hi.")).usage.input is None
+    assert plausible_figures(answer, endpoint(prompt="Hi.", messages=long)).usage.input == 45_000
+    assert plausible_figures(answer, endpoint(prompt="Hi.", system="word " * 4_000)).usage.input == 45_000
 
 
 def test_a_chats_path_is_not_taken_for_that_of_completions(read):

@@ -53,13 +53,13 @@ THOUGHTS = {
 async def test_thoughts_in_the_answers_text_are_reasoning(dialect: str, name: str):
     texts, kinds = THOUGHTS[name]
     probed = await replay(dialect, answer(dialect, *texts))
-    sample, contents = probed.sample, probed.marks.contents
+    sample, contents = probed.sample, probed.timeline.contents
     assert sample.outcome is Outcome.OK, sample
     assert [one.kind.value[0].upper() for one in contents] == list(kinds), "an event counts when it came, as one"
     assert sample.output_chars == sum(map(len, texts)), "no text is lost"
-    assert sample.ttft_ms == span_ms(probed.marks.sent, contents[0].at)
+    assert sample.ttft_ms == span_ms(probed.timeline.sent, contents[0].at)
     first = kinds.find("A")
-    assert sample.ttfa_ms == (None if first < 0 else span_ms(probed.marks.sent, contents[first].at))
+    assert sample.ttfa_ms == (None if first < 0 else span_ms(probed.timeline.sent, contents[first].at))
     if "think" not in name and name != "prose":
         assert probed.text == ("Paris. Yes." if name == "in one event" else "" if first < 0 else "Paris.")
 
@@ -181,7 +181,7 @@ async def test_a_complete_answer_that_stays_open_ends_after_a_grace(dialect: str
     sample = probed.sample
     assert (sample.outcome, sample.output_tokens, probed.text) == (Outcome.OK, 20, "One two three.")
     assert (sample.outcome_detail or "").startswith("the response stayed open after the finish reason")
-    assert sample.e2e_ms == span_ms(probed.marks.sent, probed.marks.contents[-1].at), "the grace is in no time"
+    assert sample.e2e_ms == span_ms(probed.timeline.sent, probed.timeline.contents[-1].at), "the grace is in no time"
 
 
 async def test_the_grace_is_neither_cut_short_by_a_short_stall_nor_made_longer_by_pings(monkeypatch):

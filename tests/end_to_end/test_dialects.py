@@ -77,7 +77,7 @@ def test_one_half_of_the_simulator_answers_each_dialect(preset: Preset):
 async def test_a_good_answer_is_timed_against_the_servers_truth(dialect: str):
     async with simulating(THOUGHTFUL) as simulator, prober(simulator, dialect) as one:
         probed = await one.probe(None)
-        [truth], sample, marks = simulator.records, probed.sample, probed.marks
+        [truth], sample, timeline = simulator.records, probed.sample, probed.timeline
     assert sample.outcome is Outcome.OK, sample
     assert sample.http_status == truth.status == (101 if dialect in socket_dialects() else 200)
     assert (sample.connection, sample.token_source) == ("cold", "usage")
@@ -90,13 +90,13 @@ async def test_a_good_answer_is_timed_against_the_servers_truth(dialect: str):
     assert sample.output_chars == sum(len(one.text) for one in truth.outputs)
     # causes come before their effects on the one clock of this machine: no event is seen before it was written
     assert sample.chunks == len(truth.outputs) == 52
-    assert marks.sent is not None
-    assert (marks.headers is None) is (dialect in socket_dialects()), "a message has no head"
-    assert marks.headers is None or marks.sent <= marks.headers
-    for seen, written in zip(marks.contents, truth.outputs, strict=True):
+    assert timeline.sent is not None
+    assert (timeline.headers is None) is (dialect in socket_dialects()), "a message has no head"
+    assert timeline.headers is None or timeline.sent <= timeline.headers
+    for seen, written in zip(timeline.contents, truth.outputs, strict=True):
         assert seen.at >= written.at_ns
-    assert sample.ttft_ms == round((marks.contents[0].at - marks.sent) / 1e6, 4)
-    assert sample.ttfa_ms == round((marks.contents[12].at - marks.sent) / 1e6, 4)
+    assert sample.ttft_ms == round((timeline.contents[0].at - timeline.sent) / 1e6, 4)
+    assert sample.ttfa_ms == round((timeline.contents[12].at - timeline.sent) / 1e6, 4)
     assert has_speed(sample.tokens_per_s, sample.outcome_detail)
 
 

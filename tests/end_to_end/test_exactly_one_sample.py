@@ -17,11 +17,11 @@ from probes.engine.endpoint_monitor import EndpointMonitor
 from probes.engine.engine import Engine
 from probes.events import Failure, Kind, ServedBy, ServerTimes, Usage
 from probes.figures.response import ResponseAccumulator
-from probes.figures.timeline import Content, Timeline
+from probes.figures.timeline import ContentEvent, Timeline
 from probes.keys.secret import Secret
 from probes.measure import probe as probing
 from probes.measure.absences import Absence
-from probes.measure.build_sample import assemble
+from probes.measure.build_sample import build_sample
 from probes.measure.host_noise import HostNoise
 from probes.measure.probe import Prober
 from probes.outcome import Outcome
@@ -54,7 +54,7 @@ WORDS = st.text(st.characters(), max_size=40)  # surrogates among them
 STEP = st.builds(Step, INSTANT, INSTANT, maybe(st.integers(0, 2**70)))
 STOPS = st.builds(ConnectionTiming, STEP, maybe(STEP), maybe(STEP), maybe(STEP), maybe(STEP), WORDS)
 CONTENT = st.builds(
-    Content,
+    ContentEvent,
     INSTANT,
     st.sampled_from(Kind),
     st.integers(0, 2**40),
@@ -62,18 +62,18 @@ CONTENT = st.builds(
     st.booleans(),
     maybe(st.integers(0, 2**70)),
 )
-MARKS = st.builds(
+TIMELINE = st.builds(
     Timeline, INSTANT, INSTANT, maybe(STOPS), *[maybe(INSTANT)] * 5,
     maybe(st.integers(0, 2**70)), maybe(st.booleans()), st.lists(CONTENT, max_size=6),
 )  # fmt: skip
-TROUBLE = st.builds(Failure, st.sampled_from(Outcome), WORDS, maybe(NUMBER))
+FAILURE = st.builds(Failure, st.sampled_from(Outcome), WORDS, maybe(NUMBER))
 ANSWER = st.builds(
     ResponseAccumulator,
     usage=maybe(st.builds(Usage, *[maybe(COUNT)] * 4, maybe(NUMBER))),
     times=st.builds(ServerTimes, *[maybe(NUMBER)] * 5),
     served=st.builds(ServedBy, *[maybe(WORDS)] * 5),
     finish=maybe(WORDS | st.sampled_from(["stop", "length", "content_filter"])),
-    trouble=maybe(TROUBLE),
+    failure=maybe(FAILURE),
     ended=st.booleans(),
     keep_alives=st.integers(0, 2**40),
     chars=st.integers(0, 2**40) | st.integers(0, 3_000_000),
@@ -97,17 +97,17 @@ ENDPOINT = st.builds(
 
 @settings(max_examples=300, deadline=None)
 @given(
-    watched=ENDPOINT, marks=MARKS, answer=ANSWER, status=maybe(st.integers(0, 999)), kept=st.booleans(),
-    limits=maybe(LIMITS), disturbance=st.builds(HostNoise, *[maybe(st.floats(0, 1e9))] * 4),
+    watched=ENDPOINT, timeline=TIMELINE, answer=ANSWER, status=maybe(st.integers(0, 999)), reused=st.booleans(),
+    limits=maybe(LIMITS), host_noise=st.builds(HostNoise, *[maybe(st.floats(0, 1e9))] * 4),
     absences=st.lists(ABSENCE, max_size=3),
     credentials=maybe(st.just(Credentials(Secret("sk-planted-key-0123456789")))),
 )  # fmt: skip
 def test_of_whatever_was_seen_a_sample_is_made_that_every_store_takes(
-    watched, marks, answer, status, kept, limits, disturbance, absences, credentials
+    watched, timeline, answer, status, reused, limits, host_noise, absences, credentials
 ):
-    sample = assemble(
-        watched, marks, answer, vantage="here", started_at=1_800_000_000_000, status=status, kept=kept,
-        limits=limits, disturbance=disturbance, absences=absences, credentials=credentials,
+    sample = build_sample(
+        watched, timeline, answer, vantage="here", started_at=1_800_000_000_000, status=status, reused=reused,
+        limits=limits, host_noise=host_noise, absences=absences, credentials=credentials,
     )  # fmt: skip
     row = row_of(sample, 1)
     with closing(sqlite3.connect(":memory:")) as database:
@@ -121,10 +121,10 @@ def test_of_whatever_was_seen_a_sample_is_made_that_every_store_takes(
 
 def test_a_count_beyond_all_bounds_without_one_of_the_input_is_refused_in_words():
     told = ResponseAccumulator(usage=Usage(output=1_100_000), chars=2_000_000, kinds={Kind.ANSWER}, ended=True)
-    sample = assemble(
+    sample = build_sample(
         endpoint(max_output_tokens=1_100_000), Timeline(0, 0), told,
-        vantage="here", started_at=0, status=200, kept=True,
-        limits=None, disturbance=HostNoise(), credentials=None,
+        vantage="here", started_at=0, status=200, reused=True,
+        limits=None, host_noise=HostNoise(), credentials=None,
     )  # fmt: skip
     assert "1,100,000 output tokens after 0 of input" in (sample.outcome_detail or "")
 
@@ -140,21 +140,21 @@ def strike(*_: object, **__: object) -> None:
     raise Defect
 
 
-STAGES = ["begin", "request", "open", "send", "take", "absences", "since", "assemble", "text"]
+STAGES = ["begin", "request", "open", "send", "take", "absences", "since", "build_sample", "text"]
 
 
 def broken(monkeypatch: pytest.MonkeyPatch, stage: str, prober: Prober) -> None:
     """Have a prober raise at a stage of its probes."""
     transport = next(iter(prober._transports.values()))
     owner, name = {
-        "begin": (prober._surroundings, "begin"),
+        "begin": (prober._noise_monitor, "begin"),
         "request": (prober._dialect, "request"),
         "open": (transport, "open"),
         "send": (transport, "send"),
         "take": (probing.Exchange, "take"),
-        "absences": (prober._surroundings, "absences"),
-        "since": (prober._surroundings, "since"),
-        "assemble": (probing, "assemble"),
+        "absences": (prober._noise_monitor, "absences"),
+        "since": (prober._noise_monitor, "since"),
+        "build_sample": (probing, "build_sample"),
         "text": (ResponseAccumulator, "text"),
     }[stage]
     monkeypatch.setattr(owner, name, strike if stage != "text" else property(strike))
@@ -211,7 +211,7 @@ async def test_a_defect_at_any_stage_is_one_sample_and_the_next_due_time_another
 async def test_a_probe_never_raises_whoever_asks_for_it(monkeypatch):
     async with simulating(QUICK) as simulator:
         bench = Bench(simulator.url)
-        broken(monkeypatch, "assemble", bench.prober)
+        broken(monkeypatch, "build_sample", bench.prober)
         sample = (await bench.prober.probe(None)).sample
     assert (sample.outcome, sample.outcome_detail) == (Outcome.OWN_FAULT, "inftop failed: Defect")
 
@@ -282,7 +282,7 @@ async def test_a_listener_that_raises_keeps_a_sample_from_no_other(well, monkeyp
     assert store.kept == (heard if well else [])
 
 
-@pytest.mark.parametrize("stage", ["begin", "assemble"])
+@pytest.mark.parametrize("stage", ["begin", "build_sample"])
 async def test_every_due_time_of_a_schedule_is_a_sample_though_every_probe_meets_a_defect(stage, monkeypatch):
     async with simulating(QUICK) as simulator:
         watched = [endpoint(name=f"sim/{n}", model=MODEL, base_url=simulator.url, interval=0.1) for n in range(3)]

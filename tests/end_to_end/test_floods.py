@@ -227,7 +227,7 @@ async def test_an_answer_before_the_request_is_a_protocol_error():
     url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
     hasty = endpoint(base_url=url, timeouts=PATIENT)
     prober = Prober(hasty, load_dialect(hasty.dialect), transport_to(url, None))
-    sample = (await prober.probe(None, cue=ProbeOverrides("x", gate, lambda *_: None))).sample
+    sample = (await prober.probe(None, overrides=ProbeOverrides("x", gate, lambda *_: None))).sample
     prober.close()
     await gone.wait()
     listening.close()
@@ -236,13 +236,13 @@ async def test_an_answer_before_the_request_is_a_protocol_error():
 
 def test_an_answer_that_began_while_the_request_was_written_ended_the_writing():
     """The call that writes may return after the answer has come; and the clocks may differ by a little."""
-    marks = Timeline(due=0, started=0, sent=1_000_000, sent_doubt=40_000)
-    assert not marks.answered(1_000_000 - 40_000 - CLOSE_NS - 1)
-    assert marks.sent == 1_000_000
-    assert marks.answered(980_000)
-    assert marks.sent == 980_000
-    assert marks.answered(2_000_000)
-    assert marks.sent == 980_000
+    timeline = Timeline(due=0, started=0, sent=1_000_000, sent_uncertainty_ns=40_000)
+    assert not timeline.answered(1_000_000 - 40_000 - CLOSE_NS - 1)
+    assert timeline.sent == 1_000_000
+    assert timeline.answered(980_000)
+    assert timeline.sent == 980_000
+    assert timeline.answered(2_000_000)
+    assert timeline.sent == 980_000
 
 
 async def test_a_kept_socket_that_is_flooded_while_nothing_is_asked_is_closed(port):

@@ -46,12 +46,12 @@ async def test_a_speed_is_within_a_hundredth_of_the_truth_or_withheld_with_the_r
 
 def is_timed(one: Measured) -> None:
     """Whether TTFT and TTFA are those of the first events of their kinds, none seen before it was written."""
-    marks, written = one.probed.marks, one.truth.outputs
-    assert marks.sent is not None
-    assert all(seen.at >= told.at_ns for seen, told in zip(marks.contents, written, strict=True))
+    timeline, written = one.probed.timeline, one.truth.outputs
+    assert timeline.sent is not None
+    assert all(seen.at >= told.at_ns for seen, told in zip(timeline.contents, written, strict=True))
     answer = next(place for place, told in enumerate(written) if told.kind is Kind.ANSWER)
-    assert one.sample.ttft_ms == round((marks.contents[0].at - marks.sent) / 1e6, 4)
-    assert one.sample.ttfa_ms == round((marks.contents[answer].at - marks.sent) / 1e6, 4)
+    assert one.sample.ttft_ms == round((timeline.contents[0].at - timeline.sent) / 1e6, 4)
+    assert one.sample.ttfa_ms == round((timeline.contents[answer].at - timeline.sent) / 1e6, 4)
 
 
 def held_up(one: Measured) -> bool:

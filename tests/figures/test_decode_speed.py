@@ -6,7 +6,7 @@ import pytest
 
 from probes.events import Kind
 from probes.figures.decode_speed import Shown, decode_speed, usual_density
-from probes.figures.timeline import Content
+from probes.figures.timeline import ContentEvent
 from probes.figures.timing import Tokens
 from probes.outcome import Outcome
 from tests.samples import sample
@@ -19,12 +19,12 @@ EACH = 4
 """Characters of every event below: about a token of prose."""
 
 
-def stream(count: int, gap_ms: float, *, start_ms: float = 100, chars: int = EACH, **fields: Any) -> list[Content]:
-    like = Content(**{"at": 0, "kind": Kind.ANSWER, "chars": chars, **fields})
+def stream(count: int, gap_ms: float, *, start_ms: float = 100, chars: int = EACH, **fields: Any) -> list[ContentEvent]:
+    like = ContentEvent(**{"at": 0, "kind": Kind.ANSWER, "chars": chars, **fields})
     return [like._replace(at=round((start_ms + place * gap_ms) * MS)) for place in range(count)]
 
 
-def thinking(count: int, gap_ms: float, *, raw: bool | None = True, **fields: Any) -> list[Content]:
+def thinking(count: int, gap_ms: float, *, raw: bool | None = True, **fields: Any) -> list[ContentEvent]:
     return stream(count, gap_ms, kind=Kind.REASONING, raw=raw, **fields)
 
 
@@ -36,7 +36,7 @@ def shown(**fields: Any) -> Shown:
     return Shown(**{"samples": dict.fromkeys(Kind, PROSE), **fields})
 
 
-def running(contents: list[Content], *, start: int = 0) -> list[Content]:
+def running(contents: list[ContentEvent], *, start: int = 0) -> list[ContentEvent]:
     return [one._replace(tokens=start + place) for place, one in enumerate(contents, start=1)]
 
 
@@ -59,7 +59,7 @@ def test_a_running_count_of_nothing_at_the_first_event_leaves_that_events_token_
 
 def test_or_else_from_the_first_events_share_of_the_characters():
     # the first of 21 events holds a tenth of the characters, so 40 of the 400 tokens
-    contents = [Content(0, Kind.ANSWER, 160), *stream(20, 90, start_ms=90, chars=72)]
+    contents = [ContentEvent(0, Kind.ANSWER, 160), *stream(20, 90, start_ms=90, chars=72)]
     assert decode_speed(contents, usage(400), shown()).tokens_per_s == 200
 
 
@@ -88,7 +88,7 @@ def test_no_speed_of_so_few_tokens_that_one_more_makes_a_difference():
 
 
 def test_no_speed_where_the_share_of_the_first_event_decides_it():
-    big = [Content(0, Kind.ANSWER, 120 * EACH), *stream(80, 10)]
+    big = [ContentEvent(0, Kind.ANSWER, 120 * EACH), *stream(80, 10)]
     assert "80 of 200 tokens came after the first event, give or take 8" in (
         decode_speed(big, usage(200), shown()).withheld or ""
     )
@@ -224,7 +224,7 @@ def test_a_running_count_that_does_not_fit_the_whole_is_not_believed():
 @pytest.mark.parametrize(
     ("contents", "tokens", "why"),
     [
-        ([*stream(10, 10), Content(100 * MS, Kind.ANSWER, 50, draft=True)], usage(11), "drafts"),
+        ([*stream(10, 10), ContentEvent(100 * MS, Kind.ANSWER, 50, draft=True)], usage(11), "drafts"),
         (stream(11, 10), Tokens(output=11, source="estimate"), "no token count"),
         (stream(11, 10), Tokens(), "no token count"),
         (stream(2, 100), usage(50), "2 content events"),
@@ -248,7 +248,7 @@ def test_a_running_count_that_does_not_fit_the_whole_is_not_believed():
         (stream(50, 20), usage(450, reasoning=4), "fewer than any tokenizer"),
     ],
 )
-def test_the_speed_is_withheld_with_the_reason(contents: list[Content], tokens: Tokens, why: str):
+def test_the_speed_is_withheld_with_the_reason(contents: list[ContentEvent], tokens: Tokens, why: str):
     found = decode_speed(contents, tokens, shown())
     assert (found.tokens_per_s, found.basis) == (None, None)
     assert why in (found.withheld or "")

@@ -99,9 +99,9 @@ def told_at(monkeypatch: pytest.MonkeyPatch, outputs: int) -> Callable[[], async
     reached: list[asyncio.Event] = []
 
     class Telling(ResponseAccumulator):
-        def take(self, event: Event, at: int, marks: Timeline, doubt: int | None = None) -> bool:
-            progress = super().take(event, at, marks, doubt)
-            if len(marks.contents) == outputs:
+        def take(self, event: Event, at: int, timeline: Timeline, uncertainty_ns: int | None = None) -> bool:
+            progress = super().take(event, at, timeline, uncertainty_ns)
+            if len(timeline.contents) == outputs:
                 reached[-1].set()
             return progress
 
@@ -209,7 +209,7 @@ def test_every_stamp_of_a_ring_is_right_whatever_blocks_the_loop(apart):
         got = loop.run(probed(apart.url, "steady", surprise))
         assert got.sample.outcome is Outcome.OK
         outputs = apart.records()[-1].outputs
-        late = [seen.at - true.at_ns for seen, true in zip(got.marks.contents, outputs, strict=True)]
+        late = [seen.at - true.at_ns for seen, true in zip(got.timeline.contents, outputs, strict=True)]
         if got.sample.trusted and all(-DELIVERY_NS <= one <= DELIVERY_NS for one in late):
             return
     pytest.fail(f"late by {max(late) / 1e6} ms at most: {got.sample}")
@@ -250,7 +250,9 @@ def test_one_late_event_is_marked_by_the_user_clock_and_right_by_the_kernels(apa
         written = block.outputs_in(record)
         if len(written) != 1:
             continue
-        [at] = [seen.at for seen, true in zip(got.marks.contents, record.outputs, strict=True) if true.at_ns in written]
+        [at] = [
+            seen.at for seen, true in zip(got.timeline.contents, record.outputs, strict=True) if true.at_ns in written
+        ]
         if clock == "user":
             assert at >= block.ended
             assert got.sample.trusted is False
@@ -264,8 +266,8 @@ def test_one_late_event_is_marked_by_the_user_clock_and_right_by_the_kernels(apa
 
 
 def test_the_bound_holds_whatever_blocks_the_loop(apart, clock):
-    """No event came earlier than its stamp less its doubt. What is not known (a processor that the system took away
-    between the simulator's clock and its write) may break that for one event in a hundred."""
+    """No event came earlier than its stamp less its uncertainty. What is not known (a processor that the system took
+    away between the simulator's clock and its write) may break that for one event in a hundred."""
     dice = random.Random(7)
 
     async def surprise() -> None:
@@ -277,8 +279,8 @@ def test_the_bound_holds_whatever_blocks_the_loop(apart, clock):
     record = apart.records()[-1]
     assert got.sample.outcome is Outcome.OK
     assert got.sample.clock == clock
-    pairs = list(zip(got.marks.contents, record.outputs, strict=True))
-    assert all(seen.doubt is not None for seen, _ in pairs)
-    holds = [seen.at - seen.doubt - DELIVERY_NS <= true.at_ns for seen, true in pairs]
+    pairs = list(zip(got.timeline.contents, record.outputs, strict=True))
+    assert all(seen.uncertainty_ns is not None for seen, _ in pairs)
+    holds = [seen.at - seen.uncertainty_ns - DELIVERY_NS <= true.at_ns for seen, true in pairs]
     assert sum(holds) >= 0.99 * len(holds)
     assert got.sample.trusted is False

@@ -20,8 +20,8 @@ from probes.figures.plausible import (
     OVERRUN,
     OVERRUN_TOKENS,
     SLACK_TOKENS,
-    believed,
-    running,
+    plausible_figures,
+    plausible_running_count,
 )
 from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import Timeline
@@ -43,7 +43,7 @@ def told(*events: Event) -> ResponseAccumulator:
 
 def refused(usage: Usage, answer: str = WORDS, reasoning: str = "", **fields: Any) -> tuple[str, ...]:
     outputs = [Output(kind, text) for kind, text in ((Kind.REASONING, reasoning), (Kind.ANSWER, answer)) if text]
-    return believed(told(*outputs, usage), endpoint(**fields)).refused
+    return plausible_figures(told(*outputs, usage), endpoint(**fields)).refused
 
 
 @pytest.mark.parametrize(
@@ -98,39 +98,41 @@ def test_what_cannot_be_true_is_refused_with_its_figure(usage, fields, words):
 
 
 def test_a_false_count_takes_its_reasoning_with_it_and_leaves_what_is_true():
-    found = believed(told(Output(Kind.ANSWER, WORDS), Usage(12, 3, 10**9, 100, 0.001)), endpoint())
+    found = plausible_figures(told(Output(Kind.ANSWER, WORDS), Usage(12, 3, 10**9, 100, 0.001)), endpoint())
     assert (found.usage, found.count_refused) == (Usage(12, 3, None, None, 0.001), True)
 
 
 def test_what_is_0_beside_text_is_not_known():
-    found = believed(told(Output(Kind.REASONING, "Hm."), Output(Kind.ANSWER, WORDS), Usage(0, 0, 0, 0)), endpoint())
+    found = plausible_figures(
+        told(Output(Kind.REASONING, "Hm."), Output(Kind.ANSWER, WORDS), Usage(0, 0, 0, 0)), endpoint()
+    )
     assert (found.usage, found.count_refused) == (Usage(), True)
-    split = believed(told(Output(Kind.REASONING, "Hm."), Usage(12, 0, 20, 0)), endpoint())
+    split = plausible_figures(told(Output(Kind.REASONING, "Hm."), Usage(12, 0, 20, 0)), endpoint())
     assert split.usage == Usage(12, 0, 20, None)
-    hidden = believed(told(Output(Kind.ANSWER, WORDS), Usage(12, 0, 20, 0)), endpoint())
+    hidden = plausible_figures(told(Output(Kind.ANSWER, WORDS), Usage(12, 0, 20, 0)), endpoint())
     assert hidden.usage == Usage(12, 0, 20, 0)
 
 
 def test_server_times_are_the_servers_word_but_can_be_drawn():
     long = ServerTimes(queue_ms=1e7, decode_ms=5000.0, tokens_per_s=3000.0)
-    assert believed(told(long), endpoint()).times == long
+    assert plausible_figures(told(long), endpoint()).times == long
     false = ServerTimes(queue_ms=1e308, prefill_ms=math.inf, decode_ms=3.0, tokens_per_s=1e6)
-    found = believed(told(false), endpoint())
+    found = plausible_figures(told(false), endpoint())
     assert found.times == ServerTimes(decode_ms=3.0)
     assert found.refused == ("server queue ms of 1e+308", "server prefill ms of inf", "server tokens per s of 1e+06")
 
 
 def test_a_running_count_is_within_what_can_have_been_written():
-    assert running(5, 20, endpoint()) == 5
-    assert running(220_000, 100_000, endpoint()) == 220_000
-    assert running(300_000, 100_000, endpoint()) is None
-    assert running(10**9, 20, endpoint()) is None
-    assert running(None, 20, endpoint()) is None
+    assert plausible_running_count(5, 20, endpoint()) == 5
+    assert plausible_running_count(220_000, 100_000, endpoint()) == 220_000
+    assert plausible_running_count(300_000, 100_000, endpoint()) is None
+    assert plausible_running_count(10**9, 20, endpoint()) is None
+    assert plausible_running_count(None, 20, endpoint()) is None
 
 
 def streamed(usage: dict[str, Any], one: Endpoint, first: dict[str, Any] | None = None) -> Sample:
     """The sample of a stream of chat completions of twenty words, 10 ms apart, that ends with this usage."""
-    reader, answer, marks = (
+    reader, answer, timeline = (
         load_dialect("openai_chat").reader(),
         ResponseAccumulator(),
         Timeline(due=0, started=0, sent=0),
@@ -140,10 +142,10 @@ def streamed(usage: dict[str, Any], one: Endpoint, first: dict[str, Any] | None 
     records += [{"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}, {"choices": [], "usage": usage}]
     for place, record in enumerate(records):
         for event in reader.feed(f"data: {json.dumps(record)}\n\n".encode()):
-            answer.take(event, (100 + 10 * place) * MS, marks)
+            answer.take(event, (100 + 10 * place) * MS, timeline)
     for event in (*reader.feed(b"data: [DONE]\n\n"), *reader.close()):
-        answer.take(event, 400 * MS, marks)
-    return sample_of(answer, marks, one=one)
+        answer.take(event, 400 * MS, timeline)
+    return sample_of(answer, timeline, one=one)
 
 
 def test_a_liar_gets_no_speed_and_pays_for_the_cap():

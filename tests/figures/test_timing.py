@@ -2,20 +2,20 @@
 
 from probes.events import Kind, Usage
 from probes.figures import timing
-from probes.figures.timeline import Content, Timeline
+from probes.figures.timeline import ContentEvent, Timeline
 from probes.figures.timing import Tokens
 
 MS = 1_000_000
 
 
-def marks(*contents: Content, sent: int | None = 0) -> Timeline:
+def timeline(*contents: ContentEvent, sent: int | None = 0) -> Timeline:
     return Timeline(due=0, started=0, sent=sent, contents=list(contents))
 
 
 def stream(
     count: int, gap_ms: float, *, chars: int = 4, start_ms: float = 100, kind: Kind = Kind.ANSWER
-) -> list[Content]:
-    return [Content(round((start_ms + i * gap_ms) * MS), kind, chars) for i in range(count)]
+) -> list[ContentEvent]:
+    return [ContentEvent(round((start_ms + i * gap_ms) * MS), kind, chars) for i in range(count)]
 
 
 def usage(output: int, reasoning: int | None = None) -> Tokens:
@@ -23,8 +23,10 @@ def usage(output: int, reasoning: int | None = None) -> Tokens:
 
 
 def test_ttft_is_the_first_output_of_any_kind_and_ttfa_the_first_answer():
-    seen = marks(
-        Content(120 * MS, Kind.REASONING, 5), Content(300 * MS, Kind.ANSWER, 5), Content(400 * MS, Kind.ANSWER, 5)
+    seen = timeline(
+        ContentEvent(120 * MS, Kind.REASONING, 5),
+        ContentEvent(300 * MS, Kind.ANSWER, 5),
+        ContentEvent(400 * MS, Kind.ANSWER, 5),
     )
     assert timing.ttft_ms(seen) == 120
     assert timing.ttfa_ms(seen) == 300
@@ -32,24 +34,24 @@ def test_ttft_is_the_first_output_of_any_kind_and_ttfa_the_first_answer():
 
 
 def test_nothing_is_known_of_a_probe_that_saw_nothing():
-    assert timing.ttft_ms(marks()) is None
-    assert timing.ttfa_ms(marks()) is None
-    assert timing.e2e_ms(marks()) is None
+    assert timing.ttft_ms(timeline()) is None
+    assert timing.ttfa_ms(timeline()) is None
+    assert timing.e2e_ms(timeline()) is None
     assert timing.gaps([]) == timing.Gaps()
-    assert timing.ttft_ms(marks(*stream(3, 10), sent=None)) is None
+    assert timing.ttft_ms(timeline(*stream(3, 10), sent=None)) is None
 
 
 def test_an_answer_of_reasoning_only_has_no_ttfa():
-    assert timing.ttfa_ms(marks(*stream(5, 20, kind=Kind.REASONING))) is None
+    assert timing.ttfa_ms(timeline(*stream(5, 20, kind=Kind.REASONING))) is None
 
 
 def test_end_to_end_speed_counts_everything_over_everything():
-    assert timing.end_to_end_speed(marks(*stream(11, 10)), usage(100)) == 500
-    assert timing.end_to_end_speed(marks(*stream(11, 10)), Tokens(output=100, source="estimate")) is None
+    assert timing.end_to_end_speed(timeline(*stream(11, 10)), usage(100)) == 500
+    assert timing.end_to_end_speed(timeline(*stream(11, 10)), Tokens(output=100, source="estimate")) is None
 
 
 def test_gaps_are_between_content_events():
-    contents = [Content(at * MS, Kind.ANSWER, 1) for at in (0, 10, 20, 30, 130)]
+    contents = [ContentEvent(at * MS, Kind.ANSWER, 1) for at in (0, 10, 20, 30, 130)]
     assert timing.gaps(contents) == timing.Gaps(p50_ms=10, p95_ms=86.5, max_ms=100)
 
 

@@ -7,7 +7,7 @@ from probes.events import Event, Failure, Finish, Kind, Output, Queued, ServedBy
 from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import Timeline
 from probes.keys.secret import Secret
-from probes.measure.build_sample import assemble, unmeasured
+from probes.measure.build_sample import build_sample, unmeasured_sample
 from probes.measure.host_noise import HostNoise
 from probes.outcome import INCONCLUSIVE, Outcome
 from probes.rate_limits.headers import Bucket, RateLimits
@@ -20,25 +20,25 @@ MS = 1_000_000
 
 def assembled(*events: Event, limits: RateLimits | None = None, first_event: int | None = None) -> Sample:
     """The sample of a stream with 100 ms between its events."""
-    answer, marks = ResponseAccumulator(), Timeline(due=0, started=0, sent=0)
+    answer, timeline = ResponseAccumulator(), Timeline(due=0, started=0, sent=0)
     for number, event in enumerate((*events, StreamEnd()), start=1):
-        answer.take(event, number * 100 * MS, marks)
-    marks.first_event = None if first_event is None else first_event * MS
-    return sample_of(answer, marks, HostNoise(), limits)
+        answer.take(event, number * 100 * MS, timeline)
+    timeline.first_event = None if first_event is None else first_event * MS
+    return sample_of(answer, timeline, HostNoise(), limits)
 
 
 def sample_of(
     answer: ResponseAccumulator,
-    marks: Timeline,
-    disturbance: HostNoise | None = None,
+    timeline: Timeline,
+    host_noise: HostNoise | None = None,
     limits: RateLimits | None = None,
     one: Endpoint | None = None,
     credentials: Credentials | None = None,
 ) -> Sample:
-    disturbance = disturbance or HostNoise()
-    return assemble(
-        one or endpoint(), marks, answer,
-        vantage="local", started_at=0, status=200, kept=True, limits=limits, disturbance=disturbance,
+    host_noise = host_noise or HostNoise()
+    return build_sample(
+        one or endpoint(), timeline, answer,
+        vantage="local", started_at=0, status=200, reused=True, limits=limits, host_noise=host_noise,
         credentials=credentials,
     )  # fmt: skip
 
@@ -85,11 +85,11 @@ LIMITS = RateLimits((Bucket("requests", "day", None, 1000, 999, 86.4), Bucket("t
 
 
 def test_what_the_hypervisor_took_while_events_lay_together_is_in_the_bound():
-    answer, marks = ResponseAccumulator(), Timeline(due=0, started=0, sent=0)
+    answer, timeline = ResponseAccumulator(), Timeline(due=0, started=0, sent=0)
     for at in (60, 60, 160):
-        answer.take(Output(Kind.ANSWER, "word "), at * MS, marks, doubt=0)
-    answer.take(StreamEnd(), 160 * MS, marks)
-    quiet, robbed = (sample_of(answer, marks, HostNoise(cpu_steal_ms=stolen)) for stolen in (0.0, 40.0))
+        answer.take(Output(Kind.ANSWER, "word "), at * MS, timeline, uncertainty_ns=0)
+    answer.take(StreamEnd(), 160 * MS, timeline)
+    quiet, robbed = (sample_of(answer, timeline, HostNoise(cpu_steal_ms=stolen)) for stolen in (0.0, 40.0))
     assert (quiet.error_bound_ms, quiet.trusted, quiet.shared_stamps) == (0.0, True, 1)
     assert (robbed.error_bound_ms, robbed.trusted, robbed.ttft_ms) == (40.0, False, 60.0)
 
@@ -120,7 +120,7 @@ def test_every_sample_has_an_id_of_its_own_whether_it_was_sent_or_not():
     def one_of_each():
         yield assembled(Output(Kind.ANSWER, "hello"))
         for outcome in INCONCLUSIVE:
-            yield unmeasured(endpoint(), outcome, "not now")
+            yield unmeasured_sample(endpoint(), outcome, "not now")
 
     ids = [one.sample_id for _ in range(50) for one in one_of_each()]
     assert all(re.fullmatch("[0-9a-f]{16}", one) for one in ids)
@@ -129,7 +129,7 @@ def test_every_sample_has_an_id_of_its_own_whether_it_was_sent_or_not():
 
 def test_a_key_with_what_no_terminal_shows_between_its_letters_is_hidden():
     key = Secret("gsk_Zq7hVx2LrT9wKe4Nb8")
-    answer = ResponseAccumulator(trouble=Failure(Outcome.AUTH, "wrong: " + "\x1b[1m".join(key.reveal())))
+    answer = ResponseAccumulator(failure=Failure(Outcome.AUTH, "wrong: " + "\x1b[1m".join(key.reveal())))
     assert sample_of(answer, Timeline(due=0, started=0), credentials=Credentials(key)).outcome_detail == "wrong: [key]"
 
 
@@ -138,8 +138,8 @@ def test_a_priced_probe_whose_tokens_nobody_counted_has_no_price_but_the_provide
     priced = endpoint(price=Price(3.0, 15.0))
     refused = Failure(Outcome.OVERLOADED, "busy")
     timeline = Timeline(due=0, started=0)
-    assert sample_of(ResponseAccumulator(trouble=refused), timeline, one=priced).cost_usd is None
-    billed = ResponseAccumulator(trouble=refused, usage=Usage(cost_usd=0.25))
+    assert sample_of(ResponseAccumulator(failure=refused), timeline, one=priced).cost_usd is None
+    billed = ResponseAccumulator(failure=refused, usage=Usage(cost_usd=0.25))
     assert sample_of(billed, timeline, one=priced).cost_usd == 0.25
-    counted = ResponseAccumulator(trouble=refused, usage=Usage(input=100, output=10))
+    counted = ResponseAccumulator(failure=refused, usage=Usage(input=100, output=10))
     assert sample_of(counted, timeline, one=priced).cost_usd == 0.00045

@@ -17,11 +17,11 @@ from probes.clock import asleep_ns
 from probes.endpoint import Timeouts
 from probes.events import Failure, Kind
 from probes.figures.response import ResponseAccumulator
-from probes.figures.timeline import Content, Timeline
+from probes.figures.timeline import ContentEvent, Timeline
 from probes.measure.absences import Absence, Absences, excuses
-from probes.measure.build_sample import assemble
+from probes.measure.build_sample import build_sample
 from probes.measure.host_noise import HostNoise, HostNoiseMonitor
-from probes.measure.own_fault import blamed
+from probes.measure.own_fault import attribute_to_absences
 from probes.measure.probe import Prober
 from probes.outcome import Outcome
 from probes.sample import Sample
@@ -70,25 +70,25 @@ def test_a_deadline_is_void_where_as_much_was_missed_as_was_left_of_it(absences,
 
 
 def test_only_what_was_missed_of_its_own_phase_voids_a_deadline():
-    trouble = Failure(Outcome.TIMEOUT, "stall: nothing within 2 s")
-    assert blamed(trouble, [away(1, 6)], (8 * S, 10 * S), 10.0) == trouble
-    void = blamed(trouble, [away(1, 6), away(9, 3)], (8 * S, 10 * S), 10.0)
+    failure = Failure(Outcome.TIMEOUT, "stall: nothing within 2 s")
+    assert attribute_to_absences(failure, [away(1, 6)], (8 * S, 10 * S), 10.0) == failure
+    void = attribute_to_absences(failure, [away(1, 6), away(9, 3)], (8 * S, 10 * S), 10.0)
     assert void.outcome is Outcome.OWN_FAULT
     assert void.detail == "inftop was stopped for 9.0 s during the probe (timeout: stall: nothing within 2 s)"
 
 
 @pytest.mark.parametrize("outcome", [Outcome.CUT, Outcome.TLS, Outcome.CONNECT, Outcome.DNS, Outcome.STREAM_ERROR])
 def test_a_server_that_gave_up_on_us_is_excused_where_we_were_away_for_longer_than_we_would_have_waited(outcome):
-    trouble = Failure(outcome, "reset")
-    assert blamed(trouble, [away(1, 4), away(6, 5)], (0, 60 * S), 10.0) == trouble
-    ours = blamed(trouble, [away(1, 11, slept=True)], (0, 60 * S), 10.0)
+    failure = Failure(outcome, "reset")
+    assert attribute_to_absences(failure, [away(1, 4), away(6, 5)], (0, 60 * S), 10.0) == failure
+    ours = attribute_to_absences(failure, [away(1, 11, slept=True)], (0, 60 * S), 10.0)
     assert ours.outcome is Outcome.OWN_FAULT
     assert ours.detail.startswith("this machine slept for 11.0 s during the probe (")
 
 
 def test_what_a_provider_says_stays_said():
     said = Failure(Outcome.RATE_LIMITED, "slow down", 3.0)
-    assert blamed(said, [away(1, 100)], (0, 60 * S), 10.0) == said
+    assert attribute_to_absences(said, [away(1, 100)], (0, 60 * S), 10.0) == said
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ async def probed(behaviour: Behaviour, timeouts: Timeouts, meanwhile) -> Sample:
     async with simulating(behaviour) as simulator:
         watched = endpoint(model=MODEL, base_url=simulator.url, timeouts=timeouts)
         transport = transport_to(simulator.url, None)
-        one = Prober(watched, load_dialect(watched.dialect), transport, surroundings=around)
+        one = Prober(watched, load_dialect(watched.dialect), transport, noise_monitor=around)
         around.start()
         try:
             probing = asyncio.create_task(one.probe(None))
@@ -210,20 +210,20 @@ async def test_a_good_answer_that_spans_a_stop_is_not_trusted():
 
 
 @pytest.mark.parametrize(
-    ("trouble", "since", "trusted"),
+    ("failure", "since", "trusted"),
     [
         (None, 0.05, False),
         (None, 0.35, True),  # after the last output: it bends nothing
         (Failure(Outcome.CUT, "reset"), 0.35, False),
     ],
 )
-def test_a_stop_bends_the_times_of_what_it_lies_within(trouble, since, trusted):
-    marks = Timeline(due=0, started=0, sent=0, sent_doubt=0)
-    marks.contents = [Content(at * S // 10, Kind.ANSWER, 5, doubt=0) for at in (1, 2, 3)]
-    answer = ResponseAccumulator(trouble=trouble, ended=True, chars=15, kinds={Kind.ANSWER})
-    sample = assemble(
-        endpoint(), marks, answer, vantage="here", started_at=0, status=200, kept=True, limits=None,
-        disturbance=HostNoise(), absences=[away(since, 0.5)], credentials=None,
+def test_a_stop_bends_the_times_of_what_it_lies_within(failure, since, trusted):
+    timeline = Timeline(due=0, started=0, sent=0, sent_uncertainty_ns=0)
+    timeline.contents = [ContentEvent(at * S // 10, Kind.ANSWER, 5, uncertainty_ns=0) for at in (1, 2, 3)]
+    answer = ResponseAccumulator(failure=failure, ended=True, chars=15, kinds={Kind.ANSWER})
+    sample = build_sample(
+        endpoint(), timeline, answer, vantage="here", started_at=0, status=200, reused=True, limits=None,
+        host_noise=HostNoise(), absences=[away(since, 0.5)], credentials=None,
     )  # fmt: skip
     assert sample.trusted is trusted
 

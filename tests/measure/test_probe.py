@@ -62,7 +62,7 @@ def spoilt(by: fault.Fault) -> Behaviour:
 async def test_a_good_answer_is_timed_against_the_servers_truth():
     async with simulating(SPOKEN) as simulator, prober(simulator.url, price=Price(1.0, 2.0)) as one:
         probed = await one.probe(None)
-        truth, sample, marks = simulator.records[0], probed.sample, probed.marks
+        truth, sample, timeline = simulator.records[0], probed.sample, probed.timeline
     assert sample.outcome is Outcome.OK, sample
     assert (sample.http_status, sample.connection, sample.token_source) == (200, "cold", "usage")
     assert (sample.input_tokens, sample.output_tokens) == (truth.input_tokens, 40)
@@ -70,12 +70,12 @@ async def test_a_good_answer_is_timed_against_the_servers_truth():
     assert probed.text == "".join(one.text for one in truth.outputs)
     assert sample.output_chars == len(probed.text)
     # causes come before their effects on the one clock of this machine: no event is seen before it was written
-    assert marks.sent is not None
-    assert marks.headers is not None
-    assert marks.sent <= marks.headers
-    for seen, written in zip(marks.contents, truth.outputs, strict=True):
+    assert timeline.sent is not None
+    assert timeline.headers is not None
+    assert timeline.sent <= timeline.headers
+    for seen, written in zip(timeline.contents, truth.outputs, strict=True):
         assert seen.at >= written.at_ns
-    assert sample.ttft_ms == round((marks.contents[0].at - marks.sent) / 1e6, 4)
+    assert sample.ttft_ms == round((timeline.contents[0].at - timeline.sent) / 1e6, 4)
     assert has_speed(sample.tokens_per_s, sample.outcome_detail)
     assert sample.cost_usd == pytest.approx(((truth.input_tokens or 0) * 1.0 + 40 * 2.0) / 1e6)
     assert sample.due_lag_ms == 0

@@ -38,20 +38,20 @@ async def test_a_probe_is_ok_and_its_counts_are_the_servers_own(config):
 async def test_the_servers_times_are_taken_as_it_says_them(config):
     async with probing(config) as referee:
         probed = await referee.prober.probe(None)
-    sample, timings, marks = probed.sample, referee.tap.last["timings"], probed.marks
+    sample, timings, timeline = probed.sample, referee.tap.last["timings"], probed.timeline
     assert sample.server_prefill_ms == pytest.approx(timings["prompt_ms"])
     assert sample.server_decode_ms == pytest.approx(timings["predicted_ms"])
     assert sample.server_tokens_per_s == pytest.approx(timings["predicted_per_second"])
     assert sample.server_queue_ms is None
     # the server's work lies between our start and the last output, on the one clock of this machine
-    assert (marks.contents[0].at - marks.started) / 1e6 >= timings["prompt_ms"]
-    assert (marks.contents[-1].at - marks.started) / 1e6 >= timings["prompt_ms"] + timings["predicted_ms"]
+    assert (timeline.contents[0].at - timeline.started) / 1e6 >= timings["prompt_ms"]
+    assert (timeline.contents[-1].at - timeline.started) / 1e6 >= timings["prompt_ms"] + timings["predicted_ms"]
 
 
 async def test_tokens_per_s_is_what_the_formula_makes_of_the_servers_count(config):
     async with probing(config, max_output_tokens=512) as referee:
         probed = await referee.prober.probe(None)
-    first, *_, last = probed.marks.contents
+    first, *_, last = probed.timeline.contents
     assert (first.tokens, last.tokens) == (1, 512)
     assert probed.sample.tokens_per_s == pytest.approx(511 / (last.at - first.at) * 1e9, abs=0.001)
 

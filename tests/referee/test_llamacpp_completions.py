@@ -28,7 +28,7 @@ async def test_text_counts_and_times_are_the_servers_own(config):
 async def test_tokens_per_s_is_what_the_formula_makes_of_the_servers_running_count(config):
     async with probing(config, **COMPLETIONS, max_output_tokens=512) as referee:
         probed = await referee.prober.probe(None)
-    first, *_, last = probed.marks.contents
+    first, *_, last = probed.timeline.contents
     assert (first.tokens, last.tokens) == (1, 512)
     assert probed.sample.tokens_per_s == pytest.approx(511 / (last.at - first.at) * 1e9, abs=0.001)
 

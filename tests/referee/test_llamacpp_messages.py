@@ -63,11 +63,18 @@ async def test_the_stream_is_anthropics_and_what_it_lacks_is_not_known(config):
 async def test_times_come_in_the_order_of_what_they_time(config):
     async with probing(config, max_output_tokens=512, **MESSAGES) as referee:
         probed = await referee.prober.probe(None)
-    sample, marks = probed.sample, probed.marks
-    ats = [marks.started, marks.sent, marks.headers, marks.first_event, *(one.at for one in marks.contents), marks.end]
+    sample, timeline = probed.sample, probed.timeline
+    ats = [
+        timeline.started,
+        timeline.sent,
+        timeline.headers,
+        timeline.first_event,
+        *(one.at for one in timeline.contents),
+        timeline.end,
+    ]
     assert all(before <= after for before, after in pairwise(ats))
     assert 0 < sample.ttft_ms == sample.ttfa_ms < sample.e2e_ms
-    first, *_, last = marks.contents
+    first, *_, last = timeline.contents
     assert first.tokens is None
     # every token is a word of one length, so that the first event's share of the characters is one token
     assert sample.tokens_per_s == pytest.approx(511 / (last.at - first.at) * 1e9, abs=0.001)

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 from probes.config.presets import socket_dialects
 from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import Timeline
-from probes.measure.build_sample import assemble
+from probes.measure.build_sample import build_sample
 from probes.measure.host_noise import HostNoise
 from probes.measure.probe import Prober, ProbeResult
 from probes.sample import Sample
@@ -63,17 +63,17 @@ async def replay(
 def replayed(dialect: str, records: Iterable[Timed], **fields: Any) -> Sample:
     """The sample of a whole 200 response to an endpoint of these ``fields``, as of a clock that runs by the records."""
     watched = endpoint(**{"dialect": dialect, "max_output_tokens": 2_000, **fields})
-    answer, marks, reader = ResponseAccumulator(), Timeline(due=0, started=0, sent=0), load_dialect(dialect).reader()
+    answer, timeline, reader = ResponseAccumulator(), Timeline(due=0, started=0, sent=0), load_dialect(dialect).reader()
     last = 0
     for at_ms, data in records:
         last = round(at_ms * 1e6)
         for one in reader.feed(data):
-            answer.take(one, last, marks)
+            answer.take(one, last, timeline)
     for one in reader.close():
-        answer.take(one, last, marks)
-    return assemble(
-        watched, marks, answer,
-        vantage="local", started_at=0, status=200, kept=True, limits=None, disturbance=HostNoise(), credentials=None,
+        answer.take(one, last, timeline)
+    return build_sample(
+        watched, timeline, answer,
+        vantage="local", started_at=0, status=200, reused=True, limits=None, host_noise=HostNoise(), credentials=None,
     )  # fmt: skip
 
 

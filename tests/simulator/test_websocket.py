@@ -270,8 +270,8 @@ async def test_a_fresh_socket_is_cold_with_its_times_and_the_next_probe_warm_wit
     assert trips == sorted(trips, reverse=True)  # without a rest only a shorter one is sure
     for one, truth in zip(probes, truths, strict=True):
         # the request went out before it was read, and what was written was read after that
-        assert one.marks.sent <= truth.read_ns
-        assert truth.read_ns + 5_000_000 <= truth.outputs[0].at_ns <= one.marks.contents[0].at
+        assert one.timeline.sent <= truth.read_ns
+        assert truth.read_ns + 5_000_000 <= truth.outputs[0].at_ns <= one.timeline.contents[0].at
         assert one.sample.ttfb_ms is None
         assert one.sample.chunks == len(truth.outputs) == 12
 

@@ -17,7 +17,7 @@ from websockets.utils import accept_key
 from probes.figures.error_bound import setup_bound_ms
 from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import Timeline
-from probes.measure.build_sample import assemble
+from probes.measure.build_sample import build_sample
 from probes.measure.host_noise import HostNoise
 from probes.measure.probe import Prober
 from probes.sockets.connection_timing import ConnectionTiming, Stamp, Step, exchanged
@@ -278,16 +278,16 @@ def test_a_set_up_is_trusted_as_far_as_the_least_certain_of_its_steps(doubts, bo
     connect, tls = (Step(10 * MS, 12 * MS, one) for one in doubts)
     setup = ConnectionTiming(connect, tls=tls)
     assert setup_bound_ms(setup) == bound
-    found = assemble(
+    found = build_sample(
         endpoint(), Timeline(0, 0, setup), ResponseAccumulator(),
-        vantage="here", started_at=0, status=None, kept=False, limits=None,
-        disturbance=HostNoise(), credentials=None,
+        vantage="here", started_at=0, status=None, reused=False, limits=None,
+        host_noise=HostNoise(), credentials=None,
     )  # fmt: skip
     assert (found.setup_error_bound_ms, found.setup_trusted) == (bound, trusted)
     assert (found.connect_ms, found.tls_ms, found.dns_ms, found.upgrade_ms) == (2.0, 2.0, None, None)
-    kept = assemble(
+    kept = build_sample(
         endpoint(), Timeline(0, 0), ResponseAccumulator(),
-        vantage="here", started_at=0, status=None, kept=True, limits=None,
-        disturbance=HostNoise(), credentials=None,
+        vantage="here", started_at=0, status=None, reused=True, limits=None,
+        host_noise=HostNoise(), credentials=None,
     )  # fmt: skip
     assert (kept.connect_ms, kept.setup_error_bound_ms, kept.setup_trusted) == (None, None, None)

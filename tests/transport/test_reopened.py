@@ -127,8 +127,8 @@ async def test_in_a_race_it_stays_a_cut():
     async with closing("answer", "fin", "answer") as server, prober(server.url()) as one:
         samples = []
         for _ in range(2):
-            cue = ProbeOverrides("0123456789ab", at_once, lambda _output, _at: None)
-            samples.append((await one.probe(None, cue=cue)).sample)
+            overrides = ProbeOverrides("0123456789ab", at_once, lambda _output, _at: None)
+            samples.append((await one.probe(None, overrides=overrides)).sample)
     assert facts(samples) == [GOOD, ("cut", "warm", False)]
     assert "closed the kept connection" in (samples[1].outcome_detail or "")
     assert len(server.bodies) == 2

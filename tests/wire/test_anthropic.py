@@ -13,7 +13,7 @@ from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import Timeline
 from probes.figures.timing import count
 from probes.keys.secret import Secret
-from probes.measure.classify import judge
+from probes.measure.classify import classify
 from probes.measure.probe import Prober
 from probes.outcome import Outcome
 from probes.simulator.behaviour import Behaviour
@@ -149,9 +149,9 @@ def said(events):
 
 
 def answered(body):
-    answer, marks = ResponseAccumulator(), Timeline(0, 0)
+    answer, timeline = ResponseAccumulator(), Timeline(0, 0)
     for event in read(body):
-        answer.take(event, 1, marks)
+        answer.take(event, 1, timeline)
     return answer
 
 
@@ -276,7 +276,7 @@ def test_text_in_the_start_of_a_block_is_part_of_the_message():
 
 def test_the_placeholder_of_a_cut_stream_is_no_count():
     answer = answered(named(start(), delta("text_delta", text="Once upon a time")))
-    assert answer.trouble == Failure(Outcome.CUT, "the stream ended without message_stop")
+    assert answer.failure == Failure(Outcome.CUT, "the stream ended without message_stop")
     tokens = count(answer.usage, answer.chars)
     assert (tokens.input, tokens.output, tokens.source) == (17, 4, "estimate")
 
@@ -359,7 +359,7 @@ def test_a_stop_reason_makes_the_answer_whole_without_message_stop():
 
 
 def test_a_refusal_is_one():
-    assert judge(answered(REFUSED), endpoint()) == (
+    assert classify(answered(REFUSED), endpoint()) == (
         Outcome.REFUSED,
         "the provider refused: finish reason refusal",
         None,

@@ -21,25 +21,25 @@ texts = st.lists(st.text("abc de\n%", min_size=1), max_size=8)
 
 def told(*parts):
     """The answer that a stream in ``parts`` folds into, and its marks."""
-    answer, marks, reader = ResponseAccumulator(), Timeline(due=0, started=0), DIALECT.reader()
+    answer, timeline, reader = ResponseAccumulator(), Timeline(due=0, started=0), DIALECT.reader()
     for at, part in enumerate(parts):
         for event in reader.feed(part):
-            answer.take(event, at, marks)
+            answer.take(event, at, timeline)
     for event in reader.close():
-        answer.take(event, len(parts), marks)
-    return answer, marks
+        answer.take(event, len(parts), timeline)
+    return answer, timeline
 
 
 def test_the_answer_is_the_last_draft_and_every_draft_is_output():
-    answer, marks = told(streams.MERCURY_DRAFTS)
-    assert (answer.text, answer.chars, answer.trouble, answer.finish) == ("The quick brown fox", 19, None, "stop")
-    assert [(one.chars, one.draft) for one in marks.contents] == [(9, True), (15, True), (19, True)]
+    answer, timeline = told(streams.MERCURY_DRAFTS)
+    assert (answer.text, answer.chars, answer.failure, answer.finish) == ("The quick brown fox", 19, None, "stop")
+    assert [(one.chars, one.draft) for one in timeline.contents] == [(9, True), (15, True), (19, True)]
 
 
 def test_blocks_without_the_mark_are_deltas_though_one_repeats_the_other():
-    answer, marks = told(streams.MERCURY)
+    answer, timeline = told(streams.MERCURY)
     assert answer.text == "The quick brown fox The quick brown fox jumps."
-    assert not any(one.draft for one in marks.contents)
+    assert not any(one.draft for one in timeline.contents)
 
 
 @pytest.mark.parametrize("meta", [None, {}, [], "x", {"diffusion_content": False}, {"diffusion_content": "true"}])
@@ -53,9 +53,9 @@ def test_only_true_marks_a_draft(meta):
 def test_what_is_not_the_answer_is_never_a_draft():
     call = {"content": "I r%ad.", "tool_calls": [{"index": 0, "function": {"arguments": "{}"}}]}
     frames = [{"reasoning": "Hm"}, call, {**call, "reasoning": "m"}, {"content": "I read."}]
-    answer, marks = told(records(*(chunk(one, **MARK) for one in frames), chunk({}, "tool_calls")))
+    answer, timeline = told(records(*(chunk(one, **MARK) for one in frames), chunk({}, "tool_calls")))
     assert (answer.text, answer.chars) == ("I read.", len("Hm{}{}mI read."))
-    assert {one.kind for one in marks.contents if one.draft} == {Kind.ANSWER}
+    assert {one.kind for one in timeline.contents if one.draft} == {Kind.ANSWER}
 
 
 @repeatable
@@ -65,28 +65,28 @@ def test_a_stream_of_deltas_is_never_taken_for_drafts(data, deltas, rewritten, o
     if rewritten:
         deltas = ["".join(deltas[: place + 1]) for place in range(len(deltas))]
     body = records(*(chunk({"content": one}, **other) for one in deltas), chunk({}, "stop"))
-    answer, marks = told(*pieces(data.draw, body))
+    answer, timeline = told(*pieces(data.draw, body))
     assert (answer.text, answer.chars) == (plain("".join(deltas)), sum(map(len, deltas)))
-    assert not any(one.draft for one in marks.contents)
+    assert not any(one.draft for one in timeline.contents)
 
 
 @repeatable
 @given(data=st.data(), frames=st.lists(st.tuples(st.text("abc de%", min_size=1), st.booleans()), max_size=8))
 def test_a_draft_takes_the_place_of_all_before_it_and_a_delta_goes_on_from_there(data, frames):
     body = records(*(chunk({"content": text}, **(MARK if draft else {})) for text, draft in frames), chunk({}, "stop"))
-    answer, marks = told(*pieces(data.draw, body))
+    answer, timeline = told(*pieces(data.draw, body))
     expected = ""
     for text, draft in frames:
         expected = text if draft else expected + text
     assert (answer.text, answer.chars) == (plain(expected), len(expected))
-    assert [(one.chars, one.draft) for one in marks.contents] == [(len(text), draft) for text, draft in frames]
+    assert [(one.chars, one.draft) for one in timeline.contents] == [(len(text), draft) for text, draft in frames]
 
 
 def test_a_draft_longer_than_what_is_kept_makes_room_for_the_next():
-    answer, marks = ResponseAccumulator(), Timeline(due=0, started=0)
+    answer, timeline = ResponseAccumulator(), Timeline(due=0, started=0)
     for text in ("x" * (TEXT_LIMIT + 5), "y" * (TEXT_LIMIT + 7)):
-        answer.take(Output(Kind.ANSWER, text, draft=True), 1, marks)
+        answer.take(Output(Kind.ANSWER, text, draft=True), 1, timeline)
     assert answer.text == "y" * TEXT_LIMIT
     assert answer.chars == TEXT_LIMIT + 7
-    answer.take(Output(Kind.ANSWER, "short", draft=True), 1, marks)
+    answer.take(Output(Kind.ANSWER, "short", draft=True), 1, timeline)
     assert (answer.text, answer.chars) == ("short", 5)

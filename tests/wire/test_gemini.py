@@ -14,7 +14,7 @@ from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import Timeline
 from probes.figures.timing import count
 from probes.keys.secret import Secret
-from probes.measure.classify import judge
+from probes.measure.classify import classify
 from probes.measure.probe import Prober
 from probes.outcome import Outcome
 from probes.simulator.behaviour import Behaviour
@@ -131,10 +131,10 @@ def said(events):
 
 
 def answered(body):
-    answer, marks = ResponseAccumulator(), Timeline(0, 0)
+    answer, timeline = ResponseAccumulator(), Timeline(0, 0)
     for event in read(body):
-        answer.take(event, (len(marks.contents) + 1) * 100_000_000, marks)
-    return answer, marks
+        answer.take(event, (len(timeline.contents) + 1) * 100_000_000, timeline)
+    return answer, timeline
 
 
 def endpoint(**more):
@@ -210,8 +210,8 @@ def test_streams(name, output, last, reason):
 
 
 def test_hidden_thoughts_are_no_decode_speed():
-    answer, marks = answered(HIDDEN)
-    assert decode_speed(marks.contents, count(answer.usage, answer.chars)).tokens_per_s == (331 - 308) / 0.2
+    answer, timeline = answered(HIDDEN)
+    assert decode_speed(timeline.contents, count(answer.usage, answer.chars)).tokens_per_s == (331 - 308) / 0.2
 
 
 @pytest.mark.parametrize("name", STREAMS)
@@ -315,12 +315,12 @@ def test_streams_that_end_in_a_failure(body, outcome, detail):
 @pytest.mark.parametrize("reason", ["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"])
 def test_what_gemini_would_not_say_is_refused(reason):
     answer, _ = answered(records(chunk({"text": "Once"}), chunk(finish=reason)))
-    assert judge(answer, endpoint()) == (Outcome.REFUSED, f"the provider refused: finish reason {reason}", None)
+    assert classify(answer, endpoint()) == (Outcome.REFUSED, f"the provider refused: finish reason {reason}", None)
 
 
 def test_stopping_and_running_out_are_no_refusals():
     for body in (THINKING, HIDDEN):
-        assert judge(answered(body)[0], endpoint()).outcome is Outcome.OK
+        assert classify(answered(body)[0], endpoint()).outcome is Outcome.OK
 
 
 @pytest.mark.parametrize(("window_s", "outcome"), [(60.0, Outcome.RATE_LIMITED), (86_400.0, Outcome.QUOTA)])

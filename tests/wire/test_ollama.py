@@ -11,7 +11,7 @@ from probes.events import Failure, Finish, Kind, Output, ServedBy, ServerTimes, 
 from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import Timeline
 from probes.keys.secret import Secret
-from probes.measure.classify import judge
+from probes.measure.classify import classify
 from probes.outcome import Outcome
 from probes.wire.ollama import DIALECT
 from tests.samples import endpoint
@@ -138,10 +138,10 @@ def test_a_count_missing_beside_output_is_not_known_and_neither_is_one_without_a
 
 
 def test_an_answer_of_nothing_is_empty():
-    answer, marks = ResponseAccumulator(), Timeline(due=0, started=0)
+    answer, timeline = ResponseAccumulator(), Timeline(due=0, started=0)
     for one in read(streams.SILENT):
-        answer.take(one, 0, marks)
-    assert judge(answer, endpoint()).outcome is Outcome.EMPTY
+        answer.take(one, 0, timeline)
+    assert classify(answer, endpoint()).outcome is Outcome.EMPTY
 
 
 def test_what_really_served():

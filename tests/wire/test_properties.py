@@ -10,7 +10,7 @@ from probes.config.presets import dialects
 from probes.events import Failure, Output, StreamEnd
 from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import Timeline
-from probes.measure.classify import judge
+from probes.measure.classify import classify
 from probes.outcome import Outcome
 from probes.wire import load_dialect
 from tests.samples import endpoint
@@ -40,15 +40,15 @@ def read(name, *parts):
 
 def told(events):
     """What a probe keeps of the events: the outputs with their running counts, and the answer they fold into."""
-    answer, marks = ResponseAccumulator(), Timeline(due=0, started=0)
+    answer, timeline = ResponseAccumulator(), Timeline(due=0, started=0)
     for event in events:
-        answer.take(event, 1, marks)
+        answer.take(event, 1, timeline)
     return [one for one in events if isinstance(one, Output)], answer
 
 
 def ends_once(events):
     """Whether the last event, and no other, says how it ended, so that a probe has an outcome."""
-    verdict = judge(told(events)[1], endpoint())
+    verdict = classify(told(events)[1], endpoint())
     return [isinstance(one, StreamEnd | Failure) for one in events] == [False] * (len(events) - 1) + [True] and (
         verdict.outcome in Outcome
     )

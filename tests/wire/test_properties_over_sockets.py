@@ -12,7 +12,7 @@ from websockets.utils import accept_key
 
 from probes.config.presets import dialects, socket_dialects
 from probes.figures import timing
-from probes.measure.classify import judge
+from probes.measure.classify import classify
 from probes.measure.probe import Prober, ProbeResult
 from probes.outcome import Outcome
 from probes.sockets.event_loop import EngineLoop
@@ -114,7 +114,7 @@ def test_a_stream_in_any_pieces_gives_the_same_sample(contexts, name, encrypted)
 
         outputs, answer = told(read(name, body))
         tokens = timing.count(answer.usage, answer.chars)
-        assert got.sample.outcome is judge(answer, endpoint()).outcome, got.sample
+        assert got.sample.outcome is classify(answer, endpoint()).outcome, got.sample
         assert got.text == answer.text
         assert got.sample.finish_reason == answer.finish
         assert (got.sample.input_tokens, got.sample.output_tokens, got.sample.token_source) == (
@@ -122,12 +122,12 @@ def test_a_stream_in_any_pieces_gives_the_same_sample(contexts, name, encrypted)
             tokens.output,
             tokens.source,
         )
-        seen = got.marks.contents
+        seen = got.timeline.contents
         assert [(one.kind, one.chars, one.tokens, one.draft) for one in seen] == [
             (one.kind, len(one.text), one.tokens, one.draft) for one in outputs
         ]
-        assert got.marks.sent is not None
-        instants = [got.marks.sent, *(one.at for one in seen)]
+        assert got.timeline.sent is not None
+        instants = [got.timeline.sent, *(one.at for one in seen)]
         assert instants == sorted(instants)
 
     holds()

@@ -13,7 +13,7 @@ from probes.config.select import choose, in_group
 from probes.endpoint import Endpoint
 from probes.engine.key_finder import KeyFinder
 from probes.keys.secret import KeyMissing
-from probes.measure.build_sample import unmeasured
+from probes.measure.build_sample import unmeasured_sample
 from probes.measure.host_noise import HostNoiseMonitor
 from probes.measure.probe import Prober
 from probes.outcome import Outcome
@@ -55,7 +55,7 @@ async def _probe(endpoints: Sequence[Endpoint], count: int, *, ahead: bool, as_j
     try:
         for endpoint in endpoints:
             dialect, transport = load_dialect(endpoint.dialect), transport_of(endpoint, contexts)
-            prober = Prober(endpoint, dialect, transport, second_of(endpoint, contexts), surroundings=around)
+            prober = Prober(endpoint, dialect, transport, second_of(endpoint, contexts), noise_monitor=around)
             opened = ahead or endpoint.connection == "both"  # its first probe is to be a warm one
             for number in range(count):
                 await asyncio.sleep(SETTLE_S if number else 0)
@@ -81,7 +81,7 @@ async def _once(prober: Prober, keys: KeyFinder, *, ahead: bool) -> Sample:
     try:
         credentials = await keys.find(endpoint)
     except KeyMissing as missing:
-        return unmeasured(endpoint, Outcome.NO_KEY, str(missing))
+        return unmeasured_sample(endpoint, Outcome.NO_KEY, str(missing))
     if ahead:
         await prober.prepare(credentials)
     sample = (await prober.probe(credentials)).sample

@@ -5,7 +5,7 @@ import time
 from probes.endpoint import Endpoint
 from probes.engine.race.start_barrier import StartBarrier
 from probes.events import Kind, Output
-from probes.figures.plausible import running
+from probes.figures.plausible import plausible_running_count
 from probes.keys.redaction import REPLACEMENT, Redactions
 from probes.measure.probe import ProbeOverrides, Prober, ProbeResult
 from probes.outcome import Outcome
@@ -51,18 +51,18 @@ class LaneRunner:
             await gun.ready(self._lane)
             self._state = "running"
 
-        def hear(output: Output, at: int) -> None:
+        def on_output(output: Output, at: int) -> None:
             text = plain(output.text)
             if credentials is not None:
                 text = self._without(credentials.redaction, text, output.kind, draft=output.draft)
             self._chars += len(output.text)
-            tokens = running(output.tokens, self._chars, self.endpoint)
+            tokens = plausible_running_count(output.tokens, self._chars, self.endpoint)
             moment = OutputEvent(at - (gun.fired_at or at), output.kind, text, tokens, output.draft)
             self._moments.append(moment)
             self._track.add(moment)
 
         try:
-            probed = await self._prober.probe(credentials, cue=ProbeOverrides(nonce, gate, hear))
+            probed = await self._prober.probe(credentials, overrides=ProbeOverrides(nonce, gate, on_output))
         finally:
             gun.scratch(self._lane)
         self.result = self._result(probed, gun)
@@ -121,15 +121,15 @@ class LaneRunner:
         )
 
     def _result(self, probed: ProbeResult, gun: StartBarrier) -> LaneResult:
-        sample, marks = probed.sample, probed.marks
+        sample, timeline = probed.sample, probed.timeline
         # what was heard as the answer may have turned out to be reasoning
-        kinds = (one.kind for one in marks.contents)
+        kinds = (one.kind for one in timeline.contents)
         moments = tuple(one._replace(kind=kind) for one, kind in zip(self._moments, kinds, strict=False))
         sent = end = None
-        if gun.fired_at is not None and marks.sent is not None and marks.sent >= gun.fired_at:
-            sent = marks.sent - gun.fired_at
-            over = sample.outcome is Outcome.OK and marks.contents
-            end = (marks.contents[-1].at if over else time.monotonic_ns()) - gun.fired_at
+        if gun.fired_at is not None and timeline.sent is not None and timeline.sent >= gun.fired_at:
+            sent = timeline.sent - gun.fired_at
+            over = sample.outcome is Outcome.OK and timeline.contents
+            end = (timeline.contents[-1].at if over else time.monotonic_ns()) - gun.fired_at
         recording = Recording(sent, end, moments)
         self._track = ProgressTracker.settled(
             recording, sample, self._chars_per_token

@@ -13,7 +13,7 @@ from probes.engine.race.differences import differences
 from probes.engine.race.lane_runner import LaneRunner, finished
 from probes.engine.race.start_barrier import StartBarrier
 from probes.keys.secret import KeyMissing
-from probes.measure.build_sample import unmeasured
+from probes.measure.build_sample import unmeasured_sample
 from probes.measure.probe import Prober
 from probes.measure.prompt import nonce
 from probes.outcome import Outcome
@@ -207,7 +207,7 @@ class RaceTask:
         try:
             credentials = await self._find_key(endpoint)
         except KeyMissing as missing:
-            sample = unmeasured(endpoint, Outcome.NO_KEY, str(missing), vantage=self._race.vantage)
+            sample = unmeasured_sample(endpoint, Outcome.NO_KEY, str(missing), vantage=self._race.vantage)
             runner.refuse(gun, LaneResult(endpoint.name, sample, Recording(), ""))
             return
         await runner.prepare(credentials)

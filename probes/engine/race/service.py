@@ -10,7 +10,7 @@ from probes.config.load import ConfigError
 from probes.config.select import UnknownEndpoint
 from probes.endpoint import Endpoint
 from probes.engine.race.race_task import RaceTask, lanes
-from probes.measure.own_fault import defect
+from probes.measure.own_fault import describe_defect
 from probes.measure.probe import Prober
 from probes.race.progress import chars_per_token_of
 from probes.race.race import Race
@@ -139,7 +139,7 @@ class RaceService:
             race = await racing.run()
         except Exception as error:  # a defect of ours is one race less, not the end of the engine
             log.exception("racing %s", ", ".join(names))
-            self._refuse(racing.wish, defect(error))
+            self._refuse(racing.wish, describe_defect(error))
             return
         finally:
             self._stable.hold(())
