@@ -70,7 +70,9 @@ def test_one_half_of_the_simulator_answers_each_dialect(preset: Preset):
     path = urlsplit(preset.base_url).path + preset.path.partition("?")[0].replace("{model}", "m")
     over_socket = preset.dialect in socket_dialects()
     answering = [one for one in SIMULATED_DIALECTS if one.over_socket is over_socket and one.path.fullmatch(path)]
-    assert answering == [import_module(half).TONGUE], f"TONGUE.path must match {path}, and no other's"
+    assert answering == [import_module(half).SIMULATED_DIALECT], (
+        f"SIMULATED_DIALECT.path must match {path}, and no other's"
+    )
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
