@@ -3,7 +3,7 @@
     python -m tests.bench.clients [--turns 5]
 
 Two streams of 2,000 tokens a second. Each client reads for some seconds in a process of its own; CPU time is that of
-the client alone, requests included. Needs `pip install httpx-sse`.
+the client alone, requests included. Needs the extra ``bench``.
 """
 
 import argparse

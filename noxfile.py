@@ -1,0 +1,61 @@
+"""What one runs while working on inftop, each in an environment of its own: ``nox -s fast``; ``nox -l`` lists them.
+
+``.ci/run`` is the gate: it does all of this but the benchmarks, from a fresh environment, and the gateways' tests too.
+"""
+
+from pathlib import Path
+
+import nox
+
+nox.options.sessions = ["lint", "types", "fast"]
+nox.options.reuse_existing_virtualenvs = True
+
+
+@nox.session
+def fast(session: nox.Session) -> None:
+    """The tests that are not slow: under a minute on two cores."""
+    session.install("-e", ".[test]")
+    session.run("pytest", "-m", "not slow", *session.posargs)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """The whole suite."""
+    session.install("-e", ".[test]")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Ruff, its formatter, and who may import whom."""
+    session.install("-e", ".[lint]")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    session.run("lint-imports")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Mypy, strict."""
+    session.install("-e", ".[types]")
+    session.run("mypy")
+
+
+@nox.session
+def referees(session: nox.Session) -> None:
+    """A real llama.cpp server and the vendors' own clients against what inftop reads."""
+    session.install("-e", ".[test,referees]")
+    session.run("pytest", "tests/referee", *session.posargs)
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """One benchmark, ``nox -s bench -- startup --help``; without a name, that all of them can be imported."""
+    session.install("-e", ".[bench]")
+    if session.posargs:
+        name, *arguments = session.posargs
+        session.run("python", "-m", f"tests.bench.{name}", *arguments)
+        return
+    names = sorted(path.stem for path in Path("tests/bench").glob("*.py") if path.stem != "__init__")
+    session.run("python", "-c", "\n".join(f"import tests.bench.{name}" for name in names))
+    session.log(f"nox -s bench -- NAME runs one of: {', '.join(names)}")
