@@ -1,4 +1,4 @@
-"""Arrivals: what a store took from other stores, and how far: so that nothing is taken twice."""
+"""What a store took over from other stores and from journals, and how far it came, so that nothing is taken twice."""
 
 import json
 from collections.abc import Sequence
@@ -23,12 +23,12 @@ _PUT: Final = replacing(ARRIVAL)
 
 
 def own_name(connection: Connection) -> str:
-    """The name that the store has among others."""
+    """The random name of the store, which tells it from every other one."""
     return str(run(connection, "SELECT name FROM identity").scalar_one())
 
 
 def arrived(connection: Connection, source: str) -> dict[str, list[Any]]:
-    """What came from that store, each with the last key that came."""
+    """The kinds of rows that came from that store, each with the last key that came."""
     rows = run(connection, "SELECT what, last FROM arrival WHERE source = ?", (source,))
     return {what: json.loads(last) for what, last in rows}
 
@@ -44,5 +44,5 @@ def note(connection: Connection, source: str, what: str, last: Sequence[Any]) ->
 
 
 def forget(connection: Connection, source: str, what: str) -> None:
-    """Have something come again from its first key on."""
+    """Forget what came, so that it is taken again from its first key on."""
     run(connection, "DELETE FROM arrival WHERE source = ? AND what = ?", (source, what))

@@ -44,7 +44,7 @@ ARRIVE: Final = (
 )
 """Note that a batch with a `sink.BatchId` comes; no row is changed where it, or a later one, came before."""
 FORGET: Final = "DELETE FROM arrival WHERE source = :name AND what = 'batch'"
-"""Forget the marks of that name: no more will come."""
+"""Forget the batches of that name: no more will come."""
 
 
 def run(connection: Connection, sql: str, values: Values = ()) -> "CursorResult[*tuple[Any, ...]]":

@@ -59,9 +59,9 @@ def check(config: Path | None, *, as_json: bool) -> bool:
         found = checking.check(_url(load(find_config(config))), lambda _what, done, total: on_progress(done, total))
     lines = [f"{found.samples:,} samples and {found.rollups:,} rollups were looked at"]
     lines += [f"note: {words}" for words in found.notes]
-    for one in found.troubles:
+    for one in found.faults:
         lines += [f"wrong: {one.what}", f"  {one.advice}"]
-    sound = not found.troubles
+    sound = not found.faults
     _say({"sound": sound, **asdict(found)}, as_json, [*lines, *(["all is well"] if sound else [])])
     return sound
 

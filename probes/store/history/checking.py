@@ -1,4 +1,4 @@
-"""Checking: whether a store is sound: its file, its references, its rollups against each other and the samples."""
+"""Whether a store is sound: its file, its references, its rollups against each other and the samples."""
 # ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
 
 import json
@@ -14,13 +14,13 @@ from probes.store.retention import FINER, HELD, Held, up, whole_since
 from probes.store.write.rollup_rows import READ, rollup_of
 
 Progress = Callable[[str, int, int], None]
-"""Told what is looked at, how much of it is done, and how much there is; 0 of 0 where that is not known."""
+"""Called with what is looked at, how much of it is done, and of how much; 0 of 0 where that is not known."""
 
 REBUILD: Final = "inftop history rebuild makes rollups again from the samples there are"
 RESCUE: Final = "the file is damaged: keep a copy, and move what can be read into a new store with inftop history copy"
 
 SOME: Final = 20
-"""Troubles of one kind that are told at most."""
+"""Faults of one kind that are reported at most."""
 
 _STEPS: Final = 1_000_000
 _EVERY: Final = 2_000
@@ -49,29 +49,29 @@ class CheckReport:
 
     samples: int
     rollups: int
-    troubles: tuple[StoreFault, ...]
+    faults: tuple[StoreFault, ...]
     notes: tuple[str, ...]
 
 
 def check(url: str, on_progress: Progress = lambda _what, _done, _total: None) -> CheckReport:
     """Look at all of a store as of one moment; others may write to it. Raises StoreProblem where it cannot be read."""
     with Snapshot(url) as store:
-        troubles = list(_of_file(store, on_progress)) if store.of_sqlite else []
-        if troubles:
-            return CheckReport(0, 0, tuple(troubles), ("nothing else was looked at",))
+        faults = list(_of_file(store, on_progress)) if store.of_sqlite else []
+        if faults:
+            return CheckReport(0, 0, tuple(faults), ("nothing else was looked at",))
         samples: int = store.one("SELECT count(*) FROM sample")[0]
         if not store.is_current:
             note = "an older inftop wrote it: its rollups can be looked at when a recorder has brought it up to date"
             return CheckReport(samples, 0, (), (note,))
         rollups: int = store.one("SELECT count(*) FROM rollup")[0]
-        troubles += _of_references(store)
+        faults += _of_references(store)
         notes = []
         if any(store.rows("SELECT 1 FROM unrolled")):
             notes.append("some samples are in no rollup yet: a recorder works them off, or inftop history rebuild")
         else:
-            troubles += _of_sums(store)
-        troubles += _of_rollups(store, rollups, on_progress)
-        return CheckReport(samples, rollups, tuple(troubles), tuple(notes))
+            faults += _of_sums(store)
+        faults += _of_rollups(store, rollups, on_progress)
+        return CheckReport(samples, rollups, tuple(faults), tuple(notes))
 
 
 def _of_file(store: Snapshot, on_progress: Progress) -> Iterator[StoreFault]:

@@ -1,4 +1,4 @@
-"""Canon: rows of a table as they are the same from every database, and the checksum of many."""
+"""Rows in one form whichever database they come from, and the checksum of many of them."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Checksum:
 
 
 def canonical(table: Table) -> Callable[[Row], Row]:
-    """What makes a row of all columns of a table the same from every database: SQLite has 1 for true."""
+    """A function that gives a row of a table the same values whichever database it is from: SQLite has 1 for true."""
     kinds = [_kind(column.type) for column in table.c]
     turned = [(place, kind) for place, kind in enumerate(kinds) if kind is not None]
 

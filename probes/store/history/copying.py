@@ -22,7 +22,7 @@ from probes.store.write.pruning import PruneProgress, remember
 from probes.store.write.recorder_lock import RecorderLock
 
 Progress = Callable[[int, int], None]
-"""Told how many rows are done, and of how many; each is read twice and written once."""
+"""Called with the number of rows done, and of all; each is read twice and written once."""
 
 AT_ONCE: Final = 1_000
 """Rows in one transaction."""
@@ -59,23 +59,23 @@ def copy(source: str, target: str, on_progress: Progress = lambda _done, _total:
         store = held.enter_context(Snapshot(source))
         name: str = store.one("SELECT name FROM identity")[0]
         rows = sum(store.one(f"SELECT count(*) FROM {one.name}")[0] for one in (*GROWING, *CHANGING))
-        way = _Way(on_progress, 3 * rows)
+        progress = _CopyProgress(on_progress, 3 * rows)
         engine = open_store(target, PATIENT)
         try:
             with translated():
                 again = _prepare(engine, name)
-                copied = sum(_copy(engine, store, name, table, way) for table in (*GROWING, *CHANGING))
+                copied = sum(_copy(engine, store, name, table, progress) for table in (*GROWING, *CHANGING))
                 _finish(engine, store, name)
         finally:
             engine.dispose()
-        way.on(rows - copied)  # what was there already
+        progress.on(rows - copied)  # what was there already
         with Snapshot(target) as copy_of_it:
-            found = {one.name: _same(store, copy_of_it, one, way, again=again) for one in (*GROWING, *CHANGING)}
+            found = {one.name: _same(store, copy_of_it, one, progress, again=again) for one in (*GROWING, *CHANGING)}
     return Copied(copied, found)
 
 
-class _Way:
-    """How far a copy has come."""
+class _CopyProgress:
+    """How many rows are copied and compared, told to ``on_progress``."""
 
     def __init__(self, on_progress: Progress, total: int) -> None:
         self._on_progress, self._total, self._done = on_progress, total, 0
@@ -99,7 +99,7 @@ def _prepare(engine: Engine, name: str) -> bool:
         return bool(known)
 
 
-def _copy(engine: Engine, store: Snapshot, name: str, table: Table, way: _Way) -> int:
+def _copy(engine: Engine, store: Snapshot, name: str, table: Table, progress: _CopyProgress) -> int:
     """Copy the rows of a table that come after the last one that came; how many there were."""
     keys = [column.name for column in table.primary_key]
     # what changes goes on where it ended only if the source is what it was then
@@ -117,7 +117,7 @@ def _copy(engine: Engine, store: Snapshot, name: str, table: Table, way: _Way) -
             _put(connection, table, some)
             note(connection, name, table.name, [*stamp, *(some[-1][place] for place in places)])
         done += len(some)
-        way.on(len(some))
+        progress.on(len(some))
     return done
 
 
@@ -152,7 +152,7 @@ def _finish(engine: Engine, store: Snapshot, name: str) -> None:
                 run(connection, f"SELECT setval({counter}, max(id)) FROM {table.name} HAVING max(id) IS NOT NULL")
 
 
-def _same(store: Snapshot, other: Snapshot, table: Table, way: _Way, *, again: bool) -> Checksum:
+def _same(store: Snapshot, other: Snapshot, table: Table, progress: _CopyProgress, *, again: bool) -> Checksum:
     """The checksum of a table in both stores. Raises StoreProblem where they do not agree.
 
     An earlier copy may hold what the source has pruned since: then that is left out.
@@ -160,7 +160,7 @@ def _same(store: Snapshot, other: Snapshot, table: Table, way: _Way, *, again: b
     where = _kept(store, table) if again else "TRUE"
     sql = f"SELECT {', '.join(table.c.keys())} FROM {table.name} WHERE {where}"
     one, two = (checksum(map(canonical(table), each.rows(sql))) for each in (store, other))
-    way.on(one.rows + two.rows)
+    progress.on(one.rows + two.rows)
     if one != two:
         raise StoreProblem("failed", f"the copy is not the same: {table.name} has {two.rows:,} rows for {one.rows:,}")
     return two

@@ -1,4 +1,4 @@
-"""Duplicates: which samples and races a store holds already, so that a merge brings none of them twice."""
+"""Which samples and races a store holds already, so that a merge brings none of them twice."""
 # ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
 
 from collections import defaultdict

@@ -33,7 +33,7 @@ from probes.store.write.pruning import PruneProgress, marks, remember
 from probes.store.write.sink import id_of
 
 Progress = Callable[[int, int], None]
-"""Told how many samples and old rollups are done, and of how many."""
+"""Called with the number of samples and old rollups that are done, and of all."""
 
 AT_ONCE: Final = 500
 """Samples, or rollups, in one transaction: a recorder that writes to the target waits no longer."""
@@ -66,7 +66,7 @@ _NEWEST: Final = "SELECT coalesce(max(started_at), 0) FROM sample"
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What came of a merge. ``known`` samples were there already.
+    """What a merge has brought. ``known`` samples were there already.
 
     ``missed`` are the instants, milliseconds since the epoch, between which the source pruned samples before they came
     over: nothing tells of them here.
@@ -95,18 +95,19 @@ def merge(target: str, source: str, on_progress: Progress = lambda _done, _total
 
 
 @dataclass(frozen=True, slots=True)
-class _Added:
-    """Which of the source's buckets have the samples that come added to them; the others come as rollups, with these.
+class _FromSamples:
+    """The buckets that are made of merged samples; all other buckets are copied from the source's rollups.
 
-    Those that begin from ``whole`` on, and those whose rollups an earlier run took: up to the key ``came`` of a tier.
+    Made of samples are those that begin at or after ``whole_since`` (ms, by tier), from where the source has every
+    sample, and those whose rollups an earlier run has copied: up to the key ``copied_to`` of a tier.
     """
 
-    whole: Mapping[Tier, int]
-    came: Mapping[Tier, Sequence[Any] | None]
+    whole_since: Mapping[Tier, int]
+    copied_to: Mapping[Tier, Sequence[Any] | None]
 
-    def __contains__(self, spot: RollupKey) -> bool:
-        came = self.came[spot.tier]
-        return spot.start >= self.whole[spot.tier] or (came is not None and spot[1:] <= tuple(came))
+    def __contains__(self, key: RollupKey) -> bool:
+        copied_to = self.copied_to[key.tier]
+        return key.start >= self.whole_since[key.tier] or (copied_to is not None and key[1:] <= tuple(copied_to))
 
 
 class _Merge:
@@ -119,13 +120,13 @@ class _Merge:
         self._until.update(store.rows("SELECT what, until FROM pruned"))
         self._on_progress = on_progress
         self._done = self._total = 0
-        self._days: set[RollupKey] = set()  # those that this run has added to
+        self._days: set[RollupKey] = set()  # days that this run has added samples to
 
     def run(self) -> Merged:
         with self._engine.begin() as connection:
             gone = marks(connection)["raw"].until
             first, since = self._begin(connection)
-            self._take_over_marks(connection)  # before its rollups: nobody may rebuild these from the samples that came
+            self._take_over_prune_progress(connection)  # first: or its rollups might be rebuilt from the samples
             ids = self._endpoints(connection)
             known = arrived(connection, self._name)
         # on a first run, a bucket that begins before the samples are whole is taken from the source's own rollups
@@ -133,8 +134,8 @@ class _Merge:
         last: int = known.get("sample", [0])[0]
         self._total = self._store.one("SELECT count(*) FROM sample WHERE id > ?", (last,))[0]
         self._total += sum(self._store.one(_OLD, one)[0] for one in whole.items())
-        added = _Added(whole, {tier: known.get(f"{_BY}{tier}") for tier in TIERS})
-        samples, twice = self._samples(ids, last, added, 0 if first else gone)
+        from_samples = _FromSamples(whole, {tier: known.get(f"{_BY}{tier}") for tier in TIERS})
+        samples, twice = self._samples(ids, last, from_samples, 0 if first else gone)
         old = sum(self._rollups(ids, tier, whole[tier]) for tier in TIERS) if first else 0
         races = self._races(known.get("race", [0])[0])
         came = first and any(what.startswith(_BY) for what in known)  # all samples, in an earlier run
@@ -171,10 +172,10 @@ class _Merge:
         rows = self._store.rows("SELECT id, vantage, name, provider, dialect, model FROM endpoint")
         return {number: id_of(connection, (vantage, *rest)) for number, vantage, *rest in rows}
 
-    def _samples(self, ids: Mapping[int, int], last: int, added: _Added, gone: int) -> tuple[int, int]:
+    def _samples(self, ids: Mapping[int, int], last: int, from_samples: _FromSamples, gone: int) -> tuple[int, int]:
         """Take the samples after that one; how many were new, and how many were there already.
 
-        What began before ``gone`` may have been here and been pruned: see `_doubt`.
+        A sample that began before ``gone`` (ms) may have been here and been pruned; it is refused where it may.
         """
         theirs = {here: there for there, here in ids.items()}
         rows = self._store.rows(_SAMPLES, (last,))
@@ -183,21 +184,23 @@ class _Merge:
             pairs = [(ids[endpoint_id], sample_of(values)) for _, endpoint_id, *values in some]
             with self._engine.begin() as connection:
                 fresh = _fresh(connection, pairs)
-                self._doubt(connection, fresh, gone)
+                self._refuse_counted(connection, fresh, gone)
                 if fresh:
                     insert_samples(connection, [row_of(sample, endpoint_id) for endpoint_id, sample in fresh])
                 found = rolled((theirs[endpoint_id], sample) for endpoint_id, sample in fresh)
-                rollups.add(connection, _renamed(ids, ((spot, one) for spot, one in found.items() if spot in added)))
+                rollups.add(
+                    connection, _renamed(ids, ((key, one) for key, one in found.items() if key in from_samples))
+                )
                 note(connection, self._name, "sample", [some[-1][0]])
             new, known = new + len(fresh), known + len(some) - len(fresh)
             self._step(len(some))
         return new, known
 
-    def _doubt(self, connection: Connection, fresh: Sequence[tuple[int, Sample]], gone: int) -> None:
-        """Refuse samples that came before by another way, and were pruned here.
+    def _refuse_counted(self, connection: Connection, fresh: Sequence[tuple[int, Sample]], gone: int) -> None:
+        """Raise StoreProblem where a pruned sample may be in the target's rollups already: it would count twice.
 
-        They are those that the target's day, but for what this run added to it, already reaches beyond: a recorder
-        goes on where it was.
+        It may where the day's rollup in the target reaches beyond the sample's instant, and not by what this run added:
+        whoever recorded that rollup had recorded the sample before.
         """
         for endpoint_id, one in fresh:
             day = RollupKey("day", endpoint_id, one.connection or "none", bucket_of("day", one.started_at))
@@ -263,12 +266,12 @@ class _Merge:
     def _end(self, connection: Connection) -> None:
         """Remember that it is all here, and have old samples that came looked at by the next pruning."""
         note(connection, self._name, MERGE, [True, self._store.one(_NEWEST)[0], 0])
-        self._take_over_marks(connection)
+        self._take_over_prune_progress(connection)
         for source, what, last in self._store.rows("SELECT source, what, last FROM arrival WHERE what <> ?", (BATCH,)):
             if what not in arrived(connection, source):
                 note(connection, source, what, json.loads(last))
 
-    def _take_over_marks(self, connection: Connection) -> None:
+    def _take_over_prune_progress(self, connection: Connection) -> None:
         for what in HELD:
             remember(connection, what, PruneProgress(0, self._until[what]))
 
@@ -298,8 +301,8 @@ def _fresh(connection: Connection, pairs: Sequence[tuple[int, Sample]]) -> list[
 
 
 def _renamed(ids: Mapping[int, int], some: Iterable[tuple[RollupKey, Rollup]]) -> dict[RollupKey, Rollup]:
-    """The source's rollups by the target's ids."""
-    return {spot._replace(endpoint_id=ids[spot.endpoint_id]): one for spot, one in some}
+    """The source's rollups under the target's ids of endpoints."""
+    return {key._replace(endpoint_id=ids[key.endpoint_id]): one for key, one in some}
 
 
 def _of(store: Snapshot, table: Any, where: str, value: int) -> Iterator[dict[str, Any]]:
@@ -311,7 +314,7 @@ def _of(store: Snapshot, table: Any, where: str, value: int) -> Iterator[dict[st
 
 
 def _there(connection: Connection, table: Any, row: Mapping[str, Any], keys: Sequence[str]) -> bool:
-    """Whether a table holds a row with these values of that row."""
+    """Whether a table holds a row that has the same values in the columns ``keys``."""
     same = " AND ".join(f"{key} = ?" for key in keys)
     return (
         run(connection, f"SELECT 1 FROM {table.name} WHERE {same}", tuple(row[key] for key in keys)).first() is not None
@@ -319,7 +322,7 @@ def _there(connection: Connection, table: Any, row: Mapping[str, Any], keys: Seq
 
 
 def _insert(connection: Connection, table: Any, row: Mapping[str, Any]) -> int:
-    """Put a row into a table under an id of its own; that id."""
+    """Insert a row under a new id; returns that id."""
     names = [column.name for column in table.c if column.name != "id"]
     insert_rows(connection, table.name, names, [[row[name] for name in names]])
     return int(run(connection, f"SELECT max(id) FROM {table.name}").scalar_one())

@@ -1,4 +1,4 @@
-"""Rebuild: rollups made again from the samples there are, as far back as no sample was pruned; older ones stay.
+"""Rollups made again from the samples there are, as far back as no sample was pruned; older ones stay.
 
 One endpoint's hour at a time is read and put in the place of what was there, inside one transaction: a recorder may
 write meanwhile, and what it adds before is read, what it adds after is added; what it prunes before is let be. Days are
@@ -27,7 +27,7 @@ from probes.store.write.pruning import marks
 from probes.store.write.upkeep import ROLL_UP
 
 Progress = Callable[[int, int], None]
-"""Told how much is done, and of how much."""
+"""Called with how many parts are done, and of how many."""
 
 TURN_S: Final = 0.02
 """How long one transaction goes on: the samples of a recorder wait no longer."""
@@ -84,8 +84,8 @@ def settle(engine: Engine) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stretch:
-    """One endpoint's hour, or its bucket of a tier that is summed from the one below."""
+class _Part:
+    """What is rebuilt in one step: one endpoint's hour, or its bucket of a tier that is summed from the one below."""
 
     tier: Tier
     endpoint_id: int
@@ -96,15 +96,15 @@ def _rebuild(engine: Engine, on_progress: Progress) -> Rebuilt:
     settle(engine)
     with engine.begin() as connection:
         since, spans = _whole_since(connection), _spans(connection)
-    total = sum(1 for _ in _stretches(spans, since))
-    stretches = enumerate(_stretches(spans, since), start=1)
+    total = sum(1 for _ in _parts(spans, since))
+    parts = enumerate(_parts(spans, since), start=1)
     made = done = 0
     while done < total:
         with engine.begin() as connection:
             whole = _whole_since(connection)  # again: of what a recorder has pruned meanwhile there are no samples
             ends_at = time.monotonic() + TURN_S
-            for number, one in stretches:
-                made += _again(connection, one, whole)
+            for number, one in parts:
+                made += _rebuild_part(connection, one, whole)
                 done = number
                 if time.monotonic() > ends_at:
                     break
@@ -128,18 +128,18 @@ def _spans(connection: Connection) -> dict[int, tuple[int, int]]:
     return found
 
 
-def _stretches(spans: Mapping[int, tuple[int, int]], since: Mapping[Tier, int]) -> Iterator[_Stretch]:
+def _parts(spans: Mapping[int, tuple[int, int]], since: Mapping[Tier, int]) -> Iterator[_Part]:
     """Hours first, all of them, for days are made of hours, and months of days."""
     for tier in TIERS[1:]:
         for endpoint_id, (first, last) in spans.items():
             start = bucket_of(tier, max(first, min(since["minute"], since["hour"]) if tier == "hour" else since[tier]))
             while start <= last:
-                yield _Stretch(tier, endpoint_id, start)
+                yield _Part(tier, endpoint_id, start)
                 start = after(tier, start)
 
 
-def _again(connection: Connection, one: _Stretch, since: Mapping[Tier, int]) -> int:
-    """Make the rollups of a stretch again; how many there are now."""
+def _rebuild_part(connection: Connection, one: _Part, since: Mapping[Tier, int]) -> int:
+    """Rebuild the rollups of one part; how many there are now."""
     stop = after(one.tier, one.start)
     if one.tier != "hour":
         if one.start < since[one.tier]:
@@ -156,7 +156,7 @@ def _again(connection: Connection, one: _Stretch, since: Mapping[Tier, int]) -> 
     return made
 
 
-def _summed(connection: Connection, one: _Stretch, stop: int) -> dict[RollupKey, Rollup]:
+def _summed(connection: Connection, one: _Part, stop: int) -> dict[RollupKey, Rollup]:
     """A bucket's rollups, by kind of connection, as the sums of those of the tier below."""
     found: dict[RollupKey, Rollup] = {}
     finer = {"tier": FINER[one.tier], "endpoint_id": one.endpoint_id, "start": one.start, "stop": stop}
@@ -166,8 +166,8 @@ def _summed(connection: Connection, one: _Stretch, stop: int) -> dict[RollupKey,
     return found
 
 
-def _replace(connection: Connection, one: _Stretch, tier: Tier, first: int, found: Mapping[RollupKey, Rollup]) -> int:
-    """Put rollups in the place of all those of a tier from ``first`` to the end of the stretch; how many they are."""
+def _replace(connection: Connection, one: _Part, tier: Tier, first: int, found: Mapping[RollupKey, Rollup]) -> int:
+    """Put rollups in the place of all those of a tier from ``first`` to the end of the part; how many they are."""
     span = {"tier": tier, "endpoint_id": one.endpoint_id, "start": first, "stop": after(one.tier, one.start)}
     for table in ("rollup", "sketch"):
         run(connection, f"DELETE FROM {table} WHERE {_WITHIN}", span)

@@ -56,7 +56,7 @@ class ServedRow(NamedTuple):
 
 
 class CostGroup(NamedTuple):
-    """How many samples of an endpoint tell the same of their cost, but for the sum, of which this is the mean."""
+    """``samples`` of one endpoint that agree in all that decides their cost; ``each`` has the mean of their cost."""
 
     endpoint: str
     samples: int
@@ -194,7 +194,7 @@ class StoreReader:
         return [sample_of(row) for row in self.few(sql, [limit])]
 
     def served(self, since_ms: int) -> Iterator[ServedRow]:
-        """Who served the samples that started from ``since_ms`` on, oldest first; where none says, it is left out."""
+        """Who served the samples that started from ``since_ms`` on, oldest first, without those that do not say."""
         words = "served_model, served_tier, served_by, served_fingerprint"
         where = f"started_at >= ? AND coalesce({words}) IS NOT NULL"
         sql = f"SELECT endpoint_id, started_at, {words} FROM sample WHERE {where} ORDER BY started_at"
@@ -205,7 +205,7 @@ class StoreReader:
                 yield ServedRow(names[endpoint_id], *rest)
 
     def last_failures(self, limit: int) -> list[Sample]:
-        """As `last`, of those samples that were sent and did not end ok, rate-limit hits included."""
+        """The last samples of each endpoint that were sent and did not end ok, rate limits included, oldest first."""
         return self.last(limit, NOT_OK)
 
     def after(self, sample_id: int, limit: int) -> list[tuple[int, Sample]]:
@@ -232,7 +232,7 @@ class StoreReader:
         return dict(self.few(sql))
 
     def bills(self, since_ms: int, vantage: str) -> list[CostGroup]:
-        """What the samples that started from ``since_ms`` on in a place tell of their cost."""
+        """What decides the cost of the samples of one place that started from ``since_ms`` on, equal ones together."""
         facts = ", ".join(CostFacts._fields[:-1])
         own = "started_at >= ? AND endpoint_id IN (SELECT id FROM endpoint WHERE vantage = ?)"
         same = f"GROUP BY endpoint_id, {facts}, cost_usd IS NULL"
@@ -247,9 +247,9 @@ class StoreReader:
         ]
 
     def recorder(self, vantage: str | None = None) -> Recorder | None:
-        """Who showed itself last as the writer of this store, anywhere or at one place.
+        """The recorder with the newest heartbeat, anywhere or at one place.
 
-        `Recorder.beat_at`, by the clock of its machine, tells whether it still is.
+        Whether it still runs is to be judged by `Recorder.beat_at`, which is by the clock of its own machine.
         """
         columns = ", ".join(one.name for one in fields(Recorder))
         where = "" if vantage is None else "WHERE vantage = ?"

@@ -1,4 +1,4 @@
-"""Stretches: what the rollups of a store say about spans of time: totals, slices, and sketches slice by slice.
+"""What the rollups of a store say about ranges of time: totals, slices, and sketches slice by slice.
 
 The cost of every question grows with the endpoints and the slices asked for, never with the samples there are.
 """
@@ -18,10 +18,10 @@ from probes.store.read.source import placeholders
 T = TypeVar("T")
 
 CONNECTIONS: Final = ("cold", "none", "warm")
-"""Every value of the column: naming them lets the primary key find a span."""
+"""Every value of the column ``connection``: naming them all lets the primary key find a range of time."""
 
 GROUPED_FROM: Final = 3
-"""Buckets of a slice from which the database adds them up."""
+"""With so many buckets in a slice, or more, the database adds them up; with fewer that costs more than it saves."""
 
 LaneKey = tuple[int, str]
 """The id of an endpoint's row, and the kind of connection: what a rollup is of."""
@@ -61,7 +61,7 @@ class RollupSums(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """What one slice of a grid holds of one lane; slice ``place`` begins at the grid's start + place × its length."""
+    """The sums of one lane in one slice; slice ``place`` begins at the first one's start + place × length."""
 
     endpoint_id: int
     connection: str
@@ -70,7 +70,7 @@ class Slice(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """What a bar of the dashboard needs of a slice, in one row.
+    """What a bar of a sparkline needs of a slice.
 
     ``sent`` counts the samples that say something about the endpoint (all but `probes.outcome.INCONCLUSIVE`),
     ``own_faults`` those that inftop itself spoilt.
@@ -92,12 +92,12 @@ class Bar(NamedTuple):
     tokens_per_s_min: float | None
 
 
-def _way(name: str) -> str:
-    """The SQL function by which a column is added up."""
+def _aggregate(name: str) -> str:
+    """The SQL aggregate that joins two rows in a column: ``sum``, ``min`` or ``max``."""
     if name == "last_at":
         return "max"
     end = name.rpartition("_")[2]
-    return end if end in _WAYS else "sum"
+    return end if end in _AGGREGATES else "sum"
 
 
 def _sum(one: Any, other: Any) -> Any:
@@ -112,18 +112,18 @@ def _max(one: Any, other: Any) -> Any:
     return max((value for value in (one, other) if value is not None), default=None)
 
 
-_WAYS: Final[dict[str, Callable[[Any, Any], Any]]] = {"sum": _sum, "min": _min, "max": _max}
-_ADDING: Final = tuple(_WAYS[_way(name)] for name in RollupSums._fields)
+_AGGREGATES: Final[dict[str, Callable[[Any, Any], Any]]] = {"sum": _sum, "min": _min, "max": _max}
+_JOIN: Final = tuple(_AGGREGATES[_aggregate(name)] for name in RollupSums._fields)
 _WIDE: Final = ("input_tokens", "output_tokens")
 
 
-def _added_up(name: str) -> str:
+def _aggregated(name: str) -> str:
     """A column added up, in SQL. PostgreSQL adds wide integers up to a decimal, which no float can be added to."""
-    sql = f"{_way(name)}({name})"
+    sql = f"{_aggregate(name)}({name})"
     return f"CAST({sql} AS BIGINT)" if name in _WIDE else sql
 
 
-_SUMS: Final = ", ".join(map(_added_up, RollupSums._fields))
+_SUMS: Final = ", ".join(map(_aggregated, RollupSums._fields))
 
 
 def oldest(reader: StoreReader, endpoint_ids: Collection[int]) -> dict[Tier, int | None]:
@@ -142,13 +142,13 @@ def oldest(reader: StoreReader, endpoint_ids: Collection[int]) -> dict[Tier, int
 
 
 def slices(
-    reader: StoreReader, endpoint_ids: Collection[int], piece: BucketRange, start: int, length: int
+    reader: StoreReader, endpoint_ids: Collection[int], buckets: BucketRange, start: int, length: int
 ) -> Iterator[Slice]:
-    """The buckets of a piece added up in slices of ``length`` ms from ``start`` on; slices without a bucket are absent.
+    """The buckets of a range added up in slices of ``length`` ms from ``start`` on; slices without a bucket are absent.
 
     A bucket belongs to the slice in which it begins.
     """
-    where, parameters = _within(piece, endpoint_ids)
+    where, parameters = _within(buckets, endpoint_ids)
     sql = (
         f"SELECT endpoint_id, connection, (start - ?) / ? AS place, {_SUMS} FROM rollup WHERE {where} GROUP BY 1, 2, 3"
     )
@@ -158,28 +158,31 @@ def slices(
 
 
 def bars(
-    reader: StoreReader, endpoint_ids: Collection[int], piece: BucketRange, start: int, length: int
+    reader: StoreReader, endpoint_ids: Collection[int], buckets: BucketRange, start: int, length: int
 ) -> Iterator[Bar]:
-    """The same slices with less in each, in less than half the time; of a slice there may be several, to be added."""
-    where, parameters = _within(piece, endpoint_ids)
+    """The slices that `slices` gives, with fewer figures each, in less than half the time.
+
+    There may be several for one slice, which the caller adds up.
+    """
+    where, parameters = _within(buckets, endpoint_ids)
     place, sent = "endpoint_id, connection, (start - ?) / ? AS place", "ok + failed + rate_limited"
     ours = f"samples - never_sent - ({sent})"
-    if length < GROUPED_FROM * LENGTH_MS[piece.tier]:  # the database sorts what it groups, for too few rows less
+    if length < GROUPED_FROM * LENGTH_MS[buckets.tier]:  # the database sorts what it groups, for too few rows less
         sql = f"SELECT {place}, {sent}, {ours}, {', '.join(Bar._fields[5:])} FROM rollup WHERE {where}"
     else:
-        columns = ", ".join(f"{_way(name)}({name})" for name in Bar._fields[5:])
+        columns = ", ".join(f"{_aggregate(name)}({name})" for name in Bar._fields[5:])
         sql = f"SELECT {place}, sum({sent}), sum({ours}), {columns} FROM rollup WHERE {where} GROUP BY 1, 2, 3"
     for rows in reader.rows(sql, [start, length, *parameters]):
         yield from map(Bar._make, rows)
 
 
 def totals(
-    reader: StoreReader, endpoint_ids: Collection[int], pieces: Sequence[BucketRange]
+    reader: StoreReader, endpoint_ids: Collection[int], ranges: Sequence[BucketRange]
 ) -> dict[LaneKey, RollupSums]:
-    """Every lane's counts and extremes over the pieces together."""
+    """Every lane's counts and extremes over all the ranges together."""
     found: dict[LaneKey, RollupSums] = {}
-    for piece in pieces:
-        where, parameters = _within(piece, endpoint_ids)
+    for buckets in ranges:
+        where, parameters = _within(buckets, endpoint_ids)
         sql = f"SELECT endpoint_id, connection, {_SUMS} FROM rollup WHERE {where} GROUP BY 1, 2"
         for rows in reader.rows(sql, parameters):
             for endpoint_id, connection, *values in rows:
@@ -189,12 +192,12 @@ def totals(
 
 
 def sketches(
-    reader: StoreReader, endpoint_ids: Collection[int], pieces: Sequence[BucketRange], metrics: Sequence[str] = METRICS
+    reader: StoreReader, endpoint_ids: Collection[int], ranges: Sequence[BucketRange], metrics: Sequence[str] = METRICS
 ) -> dict[LaneKey, dict[str, Sketch]]:
-    """Every lane's sketches of some of `METRICS` over the pieces together."""
+    """Every lane's sketches of some of `METRICS` over all the ranges together."""
     held: dict[LaneKey, list[Sequence[bytes | None]]] = defaultdict(list)
-    for piece in pieces:
-        for endpoint_id, connection, _, *encoded in _encoded(reader, endpoint_ids, piece, metrics):
+    for buckets in ranges:
+        for endpoint_id, connection, _, *encoded in _encoded(reader, endpoint_ids, buckets, metrics):
             held[endpoint_id, connection].append(encoded)
     return {lane: _merged(metrics, rows) for lane, rows in held.items()}
 
@@ -202,14 +205,14 @@ def sketches(
 def sketched_slices(
     reader: StoreReader,
     endpoint_ids: Collection[int],
-    piece: BucketRange,
+    buckets: BucketRange,
     start: int,
     length: int,
     metrics: Sequence[str] = METRICS,
 ) -> dict[LaneKey, dict[int, dict[str, Sketch]]]:
-    """The sketches of a piece, merged in the slices of `slices`, by lane and by the slice's place."""
+    """The sketches of a range merged into slices of ``length`` ms from ``start`` on, by lane and the slice's place."""
     held: dict[LaneKey, dict[int, list[Sequence[bytes | None]]]] = defaultdict(lambda: defaultdict(list))
-    for endpoint_id, connection, begin, *encoded in _encoded(reader, endpoint_ids, piece, metrics):
+    for endpoint_id, connection, begin, *encoded in _encoded(reader, endpoint_ids, buckets, metrics):
         held[endpoint_id, connection][(begin - start) // length].append(encoded)
     return {
         lane: {place: _merged(metrics, rows) for place, rows in by_place.items()} for lane, by_place in held.items()
@@ -217,30 +220,32 @@ def sketched_slices(
 
 
 def grouped(
-    reader: StoreReader, endpoint_ids: Collection[int], piece: BucketRange, metric: str, group: Callable[[int], T]
+    reader: StoreReader, endpoint_ids: Collection[int], buckets: BucketRange, metric: str, group: Callable[[int], T]
 ) -> dict[str, dict[T, Sketch]]:
-    """The sketches of a piece by kind of connection, merged by what ``group`` makes of a bucket's beginning."""
+    """One metric's sketches of a range by kind of connection, merged by the group of the bucket's beginning (ms)."""
     held: dict[str, dict[T, list[bytes | None]]] = defaultdict(lambda: defaultdict(list))
-    for _, connection, begin, encoded in _encoded(reader, endpoint_ids, piece, (metric,)):
+    for _, connection, begin, encoded in _encoded(reader, endpoint_ids, buckets, (metric,)):
         held[connection][group(begin)].append(encoded)
     return {connection: {key: merged(some) for key, some in groups.items()} for connection, groups in held.items()}
 
 
-def finished(reader: StoreReader, endpoint_ids: Collection[int], piece: BucketRange) -> Iterator[tuple[int, int, int]]:
-    """Every bucket of a piece: its beginning, its failed samples, and those of the error rate."""
-    where, parameters = _within(piece, endpoint_ids)
+def finished(
+    reader: StoreReader, endpoint_ids: Collection[int], buckets: BucketRange
+) -> Iterator[tuple[int, int, int]]:
+    """Every bucket of a range: its beginning (ms), its failed samples, and its failed and `ok` ones together."""
+    where, parameters = _within(buckets, endpoint_ids)
     for rows in reader.rows(f"SELECT start, failed, ok + failed FROM rollup WHERE {where}", parameters):
         yield from rows
 
 
 def outcomes(
-    reader: StoreReader, endpoint_ids: Collection[int], piece: BucketRange, start: int, length: int
+    reader: StoreReader, endpoint_ids: Collection[int], buckets: BucketRange, start: int, length: int
 ) -> dict[int, dict[str, int]]:
-    """How the samples of a piece ended, all lanes together: counts by outcome, by the slice's place.
+    """How the samples of a range ended, all lanes together: counts by outcome, by the slice's place.
 
     Only of slices in which something did not end ok.
     """
-    where, parameters = _within(piece, endpoint_ids)
+    where, parameters = _within(buckets, endpoint_ids)
     sql = f"SELECT start, outcomes FROM rollup WHERE {where} AND ok < samples"
     found: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for rows in reader.rows(sql, parameters):
@@ -251,21 +256,21 @@ def outcomes(
 
 
 def added(one: RollupSums, other: RollupSums) -> RollupSums:
-    """Both together."""
-    return RollupSums(*(add(a, b) for add, a, b in zip(_ADDING, one, other, strict=True)))
+    """The counts of both added up, and the extremes of both."""
+    return RollupSums(*(add(a, b) for add, a, b in zip(_JOIN, one, other, strict=True)))
 
 
-def _within(piece: BucketRange, endpoint_ids: Collection[int]) -> tuple[str, list[Any]]:
-    """The condition, and its parameters, of the rows of a piece."""
+def _within(buckets: BucketRange, endpoint_ids: Collection[int]) -> tuple[str, list[Any]]:
+    """The SQL condition of the rows of a range, and its parameters."""
     ids, kinds = placeholders(len(endpoint_ids)), placeholders(len(CONNECTIONS))
     where = f"tier = ? AND endpoint_id IN ({ids}) AND connection IN ({kinds}) AND start >= ? AND start < ?"
-    return where, [piece.tier, *endpoint_ids, *CONNECTIONS, piece.since, piece.until]
+    return where, [buckets.tier, *endpoint_ids, *CONNECTIONS, buckets.since, buckets.until]
 
 
 def _encoded(
-    reader: StoreReader, endpoint_ids: Collection[int], piece: BucketRange, metrics: Sequence[str]
+    reader: StoreReader, endpoint_ids: Collection[int], buckets: BucketRange, metrics: Sequence[str]
 ) -> Iterator[tuple[Any, ...]]:
-    where, parameters = _within(piece, endpoint_ids)
+    where, parameters = _within(buckets, endpoint_ids)
     sql = f"SELECT endpoint_id, connection, start, {', '.join(metrics)} FROM sketch WHERE {where}"
     for rows in reader.rows(sql, parameters):
         yield from rows

@@ -51,7 +51,7 @@ def prune(store, kept):
 def test_a_store_that_is_sound_has_no_trouble(filled):
     told = []
     found = check(filled, lambda *progress: told.append(progress))
-    assert (found.samples, found.troubles, found.notes) == (216, (), ())
+    assert (found.samples, found.faults, found.notes) == (216, (), ())
     assert found.rollups == ask(filled, "SELECT count(*) FROM rollup")[0][0]
     assert ("rollups", 0, found.rollups) in told
 
@@ -59,7 +59,7 @@ def test_a_store_that_is_sound_has_no_trouble(filled):
 def test_a_store_that_was_pruned_is_sound(filled):
     prune(filled, Retention(raw=20 * 3600, minute=40 * 3600, hour=50 * 3600))
     assert ask(filled, "SELECT count(*) FROM sample") == [(61,)]
-    assert check(filled).troubles == ()
+    assert check(filled).faults == ()
 
 
 @pytest.mark.parametrize(
@@ -76,11 +76,11 @@ def test_a_store_that_was_pruned_is_sound(filled):
 def test_what_is_wrong_is_said_and_rebuilding_makes_it_right(filled, damage, words):
     with other(filled) as connection:
         connection.execute(damage)
-    troubles = check(filled).troubles
+    troubles = check(filled).faults
     assert any(words in one.what for one in troubles)
     assert all("rebuild" in one.advice for one in troubles)
     rebuild(filled)
-    assert check(filled).troubles == ()
+    assert check(filled).faults == ()
 
 
 def test_a_sample_without_its_endpoint_is_found(tmp_path):
@@ -88,7 +88,7 @@ def test_a_sample_without_its_endpoint_is_found(tmp_path):
     fill(path, SAMPLES)
     with other(path) as connection:
         connection.execute("DELETE FROM endpoint WHERE id = 2")
-    whats = [one.what for one in check(url_of(path)).troubles]
+    whats = [one.what for one in check(url_of(path)).faults]
     assert "108 rows of sample are of an endpoint that is not there" in whats
 
 
@@ -100,15 +100,15 @@ def test_a_damaged_file_is_found(tmp_path):
         file.seek((pages * 3 // 4) * 4096)
         file.write(os.urandom(8 * 4096))
     found = check(url_of(path))
-    assert found.troubles
-    assert all(one.what.startswith("the file: ") and "damaged" in one.advice for one in found.troubles)
+    assert found.faults
+    assert all(one.what.startswith("the file: ") and "damaged" in one.advice for one in found.faults)
 
 
 def test_an_older_store_is_checked_as_far_as_it_goes(tmp_path):
     path = tmp_path / "history.db"
     open_old(path, "0006").close()
     found = check(url_of(path))
-    assert found.troubles == ()
+    assert found.faults == ()
     assert "an older inftop wrote it" in found.notes[0]
     assert contents(url_of(path)).version == "0006"
 
@@ -120,7 +120,7 @@ def test_samples_that_are_in_no_rollup_yet_are_no_trouble(tmp_path):
         connection.execute("INSERT INTO sample (endpoint_id, started_at, outcome) VALUES (1, 5, 'ok')")
     open_store(url_of(path)).dispose()
     found = check(url_of(path))
-    assert found.troubles == ()
+    assert found.faults == ()
     assert "in no rollup yet" in found.notes[0]
 
 
@@ -150,13 +150,13 @@ def test_a_vacuum_frees_what_pruning_left(tmp_path):
     before = path.stat().st_size
     found = vacuum(url_of(path))
     assert found.after == path.stat().st_size < found.before // 2 == before // 2
-    assert check(url_of(path)).troubles == ()
+    assert check(url_of(path)).faults == ()
 
 
 def test_a_vacuum_of_postgresql_leaves_all_in_place(database):
     fill(database, SAMPLES)
     assert vacuum(database).before > 0
-    assert check(database).troubles == ()
+    assert check(database).faults == ()
 
 
 def test_a_store_that_is_recorded_into_is_not_vacuumed(tmp_path):

@@ -95,7 +95,7 @@ def test_all_of_a_history_comes_over_and_can_be_recorded_into(place, one, two):
     assert found.rows == sum(checksum.rows for checksum in found.tables.values()) == told[-1][1] // 3
     assert told == sorted(told)
     assert told[-1][0] == told[-1][1]
-    assert check(target).troubles == ()
+    assert check(target).faults == ()
     assert load(target, 1) == load(source, 1)
     with StoreReader(target) as reader:
         assert sorted(reader.samples(), key=lambda one: one.started_at) == SAMPLES
@@ -154,7 +154,7 @@ def test_what_the_source_prunes_after_a_copy_stays_in_the_copy(source, place):
     assert ask(source, "SELECT count(*) FROM sample")[0][0] < 30
     copy(source, target)
     assert held(target) == before
-    assert check(target).troubles == ()
+    assert check(target).faults == ()
 
 
 def test_a_copy_says_itself_how_far_it_is_whole(source, place):

@@ -100,7 +100,7 @@ def test_two_machines_histories_are_one(store, make):
     assert found == Merged(samples=120, known=0, rollups=0, races=0, missed=None)
     assert sorted(starts(store)) == sorted((one.vantage, one.endpoint, one.started_at) for one in [*fra, *nyc])
     assert is_of(store, [*fra, *nyc])
-    assert check(store).troubles == ()
+    assert check(store).faults == ()
     assert told[-1] == (120, 120)
 
 
@@ -131,7 +131,7 @@ def test_two_machines_of_one_vantage_on_one_grid_lose_nothing(store, make):
     again = merge(store, source)
     assert (again.samples, again.known) == (0, 72)
     assert is_of(store, [*here, *there])
-    assert check(store).troubles == ()
+    assert check(store).faults == ()
 
 
 def test_one_sample_that_comes_by_two_ways_counts_once(store, make):
@@ -242,7 +242,7 @@ def test_what_only_rollups_tell_of_comes_over_once(store, make):
     assert is_of(store, [*fra, *nyc])
     assert merge(store, source).rollups == 0
     assert is_of(store, [*fra, *nyc])
-    assert check(store).troubles == ()
+    assert check(store).faults == ()
     rebuild(store)
     assert is_of(store, [*fra, *nyc])
 
@@ -305,7 +305,7 @@ def test_what_came_can_be_pruned_like_everything_else(store, make):
     assert len(starts(store)) == 21 + 120
     prune(store)
     assert len(starts(store)) == 21 + 21
-    assert check(store).troubles == ()
+    assert check(store).faults == ()
 
 
 def test_a_copy_is_brought_up_to_date_by_a_merge_after_it_was_recorded_into(store, make):

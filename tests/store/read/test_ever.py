@@ -150,4 +150,4 @@ def test_every_sample_counts_once_in_every_tier_whatever_is_done(tmp_path, seed)
             assert not wrong
             assert raw(url) >= {at for at in held if at[2] >= world.pruned_to[url]}
     for url in world.held:
-        assert check(url).troubles == ()
+        assert check(url).faults == ()
