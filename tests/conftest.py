@@ -94,6 +94,6 @@ def pytest_asyncio_loop_factories(config, item):
         return {"plain": asyncio.SelectorEventLoop}
     return {
         "ring": EngineLoop,
-        "selector": partial(EngineLoop, ringed=False),
+        "selector": partial(EngineLoop, use_io_uring=False),
         "plain": asyncio.SelectorEventLoop,
     }

@@ -13,7 +13,7 @@ from probes.diagnosis.attribution import LastProbe, judge
 from probes.diagnosis.reachability import control_of, host_of, way_of
 from probes.outcome import Outcome
 from probes.route import AT_PROXY, Proxy, Route, TlsOptions, UnixSocket, environment_proxy, ignored_proxy, via_of
-from probes.tls.context import check_environment, flaw_of_certificate, tls_context
+from probes.tls.context import check_environment, client_certificate_problem, tls_context
 from tests.samples import sample
 
 ENDPOINT = '[[endpoint]]\nname = "a"\nprovider = "groq"\nmodel = "m"\n'
@@ -103,7 +103,7 @@ def test_a_key_with_a_passphrase_is_refused_and_nobody_is_asked_for_it(made):
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.BestAvailableEncryption(b"open")
     )
     (made / "locked.pem").write_bytes(locked)
-    flaw = flaw_of_certificate(str(made / "cert.pem"), str(made / "locked.pem"))
+    flaw = client_certificate_problem(str(made / "cert.pem"), str(made / "locked.pem"))
     assert flaw == f"{made}/locked.pem: the key is encrypted; inftop reads only one that is not"
 
 

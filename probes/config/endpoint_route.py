@@ -88,9 +88,11 @@ def _read_tls(table: Table, usual: TlsOptions) -> TlsOptions:
     if key is not None and cert is None:
         table.blame("client_key", "needs client_cert")
     elif cert is not None and ("client_cert" in table or "client_key" in table):
-        from probes.tls.context import flaw_of_certificate  # only now: it reads files, and most endpoints have none
+        from probes.tls.context import (
+            client_certificate_problem,
+        )  # only now: it reads files, and most endpoints have none
 
-        if (flaw := flaw_of_certificate(cert, key)) is not None:
+        if (flaw := client_certificate_problem(cert, key)) is not None:
             table.blame("client_cert", flaw)
     return TlsOptions(None if ca == _DEFAULT else ca, cert, key)
 
@@ -102,9 +104,9 @@ def _authorities(table: Table) -> Callable[[object], str]:
         path = _path_or(table, SYSTEM, _DEFAULT)(value)
         if path in (SYSTEM, _DEFAULT):
             return path
-        from probes.tls.context import flaw_of_authorities  # only now: it reads the file
+        from probes.tls.context import authorities_problem  # only now: it reads the file
 
-        if (flaw := flaw_of_authorities(path)) is not None:
+        if (flaw := authorities_problem(path)) is not None:
             raise ValueError(flaw)
         return path
 

@@ -16,12 +16,12 @@ from probes.measure.absences import Absence
 from probes.outcome import Outcome
 from probes.route import Proxy, Route, Via, via_of
 from probes.sample import Sample
-from probes.sockets.errors import lacking
+from probes.sockets.errors import missing_resource
 from probes.sockets.read_budget import ReadBudget, ReadBudgetSpent
 from probes.tls.context import TlsContexts
 from probes.transport.base import SetupError
 from probes.transport.connect import is_encrypted, open_stream, peer_of
-from probes.transport.opening import Opening
+from probes.transport.opening import OpeningProgress
 from probes.wire.credentials import Credentials
 
 LOOK_AGAIN_S: Final = 1.0
@@ -39,7 +39,7 @@ async def check(
     Never raises a failure; None where inftop itself lacked what it takes. Not a byte is sent but those that ask a proxy
     for a tunnel, and those of the TLS handshake.
     """
-    at, origin, opening = time.time_ns() // 1_000_000, way_of(address, via), Opening()
+    at, origin, opening = time.time_ns() // 1_000_000, way_of(address, via), OpeningProgress()
     try:
         async with asyncio.timeout(timeout):
             stream, setup = await open_stream(*peer_of(address, tls), ReadBudget.of_idle(), via, opening)
@@ -53,7 +53,7 @@ async def check(
     except ReadBudgetSpent as error:
         return ReachabilityCheck(origin, at, Outcome.PROTOCOL, str(error))
     except (OSError, ValueError) as error:
-        return None if lacking(error) else ReachabilityCheck(origin, at, Outcome.CONNECT, type(error).__name__)
+        return None if missing_resource(error) else ReachabilityCheck(origin, at, Outcome.CONNECT, type(error).__name__)
     stream.abort()
     return ReachabilityCheck(
         origin,

@@ -29,7 +29,7 @@ from probes.sample import Sample
 from probes.store.problem import StoreProblem
 from probes.store.status import StoreStatus
 from probes.tls.context import TlsContexts
-from probes.transport.factory import second_of, transport_of
+from probes.transport.factory import cold_transport_of, transport_of
 from probes.wire import load_dialect
 from probes.wire.credentials import Credentials
 
@@ -143,7 +143,7 @@ class Engine:
             endpoint,
             load_dialect(endpoint.dialect),
             transport_of(endpoint, self._contexts),
-            second_of(endpoint, self._contexts),
+            cold_transport_of(endpoint, self._contexts),
             vantage=self._vantage,
             noise_monitor=self._noise_monitor,
             before=self._recent.get(endpoint.name, ()),

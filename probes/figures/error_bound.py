@@ -55,7 +55,7 @@ def error_bound(timeline: Timeline, stolen_ms: float | None = None) -> ErrorBoun
 
 def setup_bound_ms(setup: ConnectionTiming) -> float | None:
     """How far the least certain time of a connection's set-up can be off, ms; None where that of one is not known."""
-    known = [one.doubt for one in setup.steps if one.doubt is not None]
+    known = [one.uncertainty_ns for one in setup.steps if one.uncertainty_ns is not None]
     return round(max(known) / 1e6, 4) if len(known) == len(setup.steps) else None
 
 

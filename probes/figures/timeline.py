@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from probes.events import Kind
 from probes.sockets.connection_timing import SEND_NS, ConnectionTiming, Stamp
-from probes.sockets.receive_timestamps import CLOSE_NS
+from probes.sockets.receive_timestamps import CLOCK_ERROR_NS
 
 
 class ContentEvent(NamedTuple):
@@ -57,7 +57,7 @@ class Timeline:
         if self.sent is None:
             return True
         began = self.sent - min(self.sent_uncertainty_ns or 0, SEND_NS)  # see `Stream.write`
-        if at < began - CLOSE_NS:
+        if at < began - CLOCK_ERROR_NS:
             return False
         self.sent = min(self.sent, at)
         return True

@@ -19,7 +19,7 @@ from probes.sockets.connection_timing import Stamp
 from probes.sockets.errors import ExchangeError
 from probes.sockets.idle import was_idle_close
 from probes.sockets.read_budget import ReadBudget
-from probes.tls.words import BEHIND_HANDSHAKE, USE_HTTPS, wants_tls
+from probes.tls.errors import BEHIND_HANDSHAKE, USE_HTTPS, wants_tls
 from probes.transport.base import Response, Transport
 from probes.wire.dialect import StreamReader
 from probes.wire.errors.bot_wall import is_walled
@@ -73,7 +73,7 @@ class Exchange:
                 timeline.first_event = stamp.at
                 if not (timeline.answered(stamp.at) or isinstance(event, Failure)):
                     answer.failure = answered_too_early()
-            uncertainty_ns = stamp.doubt if left or not whole else stamp.end_doubt
+            uncertainty_ns = stamp.uncertainty_ns if left or not whole else stamp.end_uncertainty_ns
             if (output := answer.take(event, stamp.at, timeline, uncertainty_ns)) is not None:
                 progress = True
                 if self.on_output is not None:
@@ -99,7 +99,7 @@ class Exchange:
                 deadline.enter("stall")
             return not answer.is_over
 
-        await reply.body.each(take)
+        await reply.body.read_while(take)
         if empty and not answer.is_over:
             answer.failure = Failure(Outcome.EMPTY, f"HTTP {reply.status} with an empty body")
         elif not answer.is_over:
@@ -110,7 +110,7 @@ class Exchange:
             with contextlib.suppress(TimeoutError, ExchangeError):
                 async with asyncio.timeout(GOODBYE_S):
                     if not reply.body.complete:
-                        await reply.body.each(lambda *_: True)
+                        await reply.body.read_while(lambda *_: True)
 
     def out_of_time(self, words: str) -> None:
         """Take note that the deadline has passed, in these ``words``: a failure, unless the answer was complete."""
@@ -122,7 +122,7 @@ class Exchange:
 
 def was_closed_while_idle(error: ExchangeError, exchange: Exchange, transport: Transport) -> bool:
     """Whether a kept connection broke because the server had closed it before it can have known of the request."""
-    after, trip = transport.hung_up, transport.round_trip_ns(exchange.timeline.started)
+    after, trip = transport.closed_unanswered_ns, transport.round_trip_ns(exchange.timeline.started)
     return exchange.reused and error.outcome is Outcome.CUT and after is not None and was_idle_close(after, trip or 0)
 
 
@@ -141,7 +141,11 @@ def _closed_behind_handshake(error: ExchangeError, exchange: Exchange, transport
     With TLS 1.3 a server judges the client's certificate when the client has long begun to send (RFC 8446 §4.6); some
     (asyncio's, and so uvicorn and vLLM) then close without an alert.
     """
-    after, trip, setup = transport.hung_up, transport.round_trip_ns(exchange.timeline.started), exchange.timeline.setup
+    after, trip, setup = (
+        transport.closed_unanswered_ns,
+        transport.round_trip_ns(exchange.timeline.started),
+        exchange.timeline.setup,
+    )
     fresh = not exchange.reused and setup is not None and setup.tls is not None
     return fresh and error.outcome is Outcome.CUT and after is not None and was_idle_close(after, trip or 0)
 
@@ -182,7 +186,7 @@ async def read_error_body(reply: Response, grace_s: float) -> tuple[bytes, str]:
 
     try:
         async with asyncio.timeout(grace_s):
-            await reply.body.each(take)
+            await reply.body.read_while(take)
     except TimeoutError:
         missing = f"the body had not ended after {grace_s:.2g} s"
     except ExchangeError as error:

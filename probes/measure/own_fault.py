@@ -7,7 +7,7 @@ from typing import Final
 from probes.events import Failure
 from probes.measure.absences import VOIDING_NS, Absence, excuses, words
 from probes.outcome import Outcome
-from probes.sockets.errors import lacking
+from probes.sockets.errors import missing_resource
 
 _LEFT_ALONE: Final = frozenset({Outcome.DNS, Outcome.CONNECT, Outcome.TLS, Outcome.CUT, Outcome.STREAM_ERROR})
 """How a probe ends where the server or the network gives up because nobody here answers."""
@@ -15,7 +15,7 @@ _LEFT_ALONE: Final = frozenset({Outcome.DNS, Outcome.CONNECT, Outcome.TLS, Outco
 
 def describe_defect(error: BaseException) -> str:
     """In words: what a probe that met an exception of ours ended by."""
-    return lacking(error) or f"inftop failed: {type(error).__name__}"
+    return missing_resource(error) or f"inftop failed: {type(error).__name__}"
 
 
 def attribute_to_absences(

@@ -38,8 +38,8 @@ from probes.sockets.errors import ExchangeError
 from probes.sockets.event_loop import let_others_read
 from probes.sockets.idle import IdleLimit
 from probes.sockets.read_budget import ReadBudget, ReadBudgetSpent
-from probes.transport.base import Gate, OpeningRefused, Response, SetupError, Transport
-from probes.transport.opening import unopened
+from probes.transport.base import Gate, Response, SetupError, Transport, UpgradeRefused
+from probes.transport.opening import opening_failure
 from probes.wire.credentials import Credentials
 from probes.wire.dialect import Dialect, WireRequest
 
@@ -126,7 +126,7 @@ class Prober:
                 async with asyncio.timeout(self.endpoint.timeouts.connect):
                     request = self._request(self.endpoint.conversation, credentials)
                     await self._open("warm", request, ReadBudget.of_idle(), ahead_s)
-            except (SetupError, OpeningRefused, TimeoutError, ReadBudgetSpent):
+            except (SetupError, UpgradeRefused, TimeoutError, ReadBudgetSpent):
                 self._transports["warm"].drop()
 
     def close(self) -> None:
@@ -195,7 +195,7 @@ class Prober:
             )
             if transport.opening.step != "done":
                 timeline.setup = transport.opening.setup
-                exchange.answer.failure = unopened(exchange.answer.failure, transport.opening, self.endpoint)
+                exchange.answer.failure = opening_failure(exchange.answer.failure, transport.opening, self.endpoint)
         unfit = exchange.answer.failure is not None or not exchange.answer.ended
         if unfit or lane == "cold" or not transport.is_open:
             transport.drop()  # at once: what may still come over it is of no use to anybody
@@ -281,8 +281,8 @@ class Prober:
         exchange.reused = False
         try:
             exchange.timeline.setup = await self._open(exchange.lane, request, exchange.budget)
-        except OpeningRefused as no:
-            await self._take_error(exchange, no.reply, deadline)
+        except UpgradeRefused as no:
+            await self._take_error(exchange, no.response, deadline)
             return False
         exchange.reused = exchange.timeline.setup is None
         return True
@@ -305,7 +305,7 @@ class Prober:
         finally:
             sent = transport.sent
             exchange.timeline.sent, exchange.timeline.sent_uncertainty_ns = (
-                (sent.at, sent.doubt) if sent else (None, None)
+                (sent.at, sent.uncertainty_ns) if sent else (None, None)
             )
         early = False
         if reply.head is not None:

@@ -1,43 +1,47 @@
-"""When things happened on a connection: the stamp of every read, and the steps in which it was opened."""
+"""When things happened on a connection: the timestamp of every read, and the steps in which it was opened."""
 
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 SEND_NS: Final = 50_000
-"""What a system call that sends takes at most. One that took longer was interrupted, as a rule by whoever was woken
-by what it had sent; a stamp after that would be late."""
+"""What a system call that sends takes at most. One that took longer was interrupted, as a rule by the receiver that
+it woke; a timestamp taken after it would be late."""
 
 
 class Stamp(NamedTuple):
-    """When a read's data reached this machine (monotonic ns), and how much earlier it may have: None is not known.
+    """When the data of one read reached this machine: monotonic ns, with its uncertainty.
 
-    ``end_doubt`` is that of what the read ended with, ``doubt`` of all before it. ``kernel``: the kernel said so.
+    The last byte arrived within ``[at - end_uncertainty_ns, at]``, every other byte within ``[at - uncertainty_ns,
+    at]``. None: how much earlier is not known. ``kernel``: ``at`` is the kernel's own timestamp.
     """
 
     at: int
-    doubt: int | None = None
-    end_doubt: int | None = None
+    uncertainty_ns: int | None = None
+    end_uncertainty_ns: int | None = None
     kernel: bool = False
 
 
 class Step(NamedTuple):
     """One step of a connection's set-up, from ``start`` to ``stop`` (monotonic ns).
 
-    ``doubt`` is by how much (ns) its length can be wrong by our own doing; None is not known.
+    ``uncertainty_ns`` is how much its length can be wrong through this process's own delays; None is not known.
     """
 
     start: int
     stop: int
-    doubt: int | None = None
+    uncertainty_ns: int | None = None
 
 
 def exchanged(sent: Stamp, came: Stamp, late: int = 0) -> Step:
-    """The step that sending something began and the arrival of the other side's last word ended.
+    """The step from sending the first message of an exchange to the arrival of the other side's last one.
 
-    The read that brought it ended with it. ``late`` is how long (ns) this side took to answer in between.
+    That last message must be the end of the read that ``came`` belongs to. ``late`` is how long (ns) this side took to
+    answer in between.
     """
-    doubt = None if came.end_doubt is None else came.end_doubt + (sent.doubt or 0) + late
-    return Step(min(sent.at, came.at), came.at, doubt)
+    uncertainty_ns = (
+        None if came.end_uncertainty_ns is None else came.end_uncertainty_ns + (sent.uncertainty_ns or 0) + late
+    )
+    return Step(min(sent.at, came.at), came.at, uncertainty_ns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ TURN_NS: Final = 1_000_000
 """After so long the loop goes on, whether or not there is anything to read."""
 
 
-Take = Callable[[Stamp, bytes], bool]
+OnData = Callable[[Stamp, bytes], bool]
 """Is given what one read brought, or a piece of it; whether it wants more."""
 
 
@@ -30,9 +30,9 @@ Take = Callable[[Stamp, bytes], bool]
 class Consumer:
     """Who is given every read; ``done`` when it is ``satisfied`` or nothing more can come."""
 
-    take: Take
+    take: OnData
     done: "asyncio.Future[None]"
-    patient: bool = False
+    allow_batching: bool = False
     satisfied: bool = False
 
     def give(self, stamp: Stamp, data: bytes) -> None:
@@ -59,17 +59,17 @@ class DecodeQueue:
     """Whose reads wait to be decoded, on one loop, so that all of them together never keep it from reading.
 
     They take turns, a piece each: one that is flooded delays the others by no more than its own pieces.
-    ``hear`` looks whether there is something that this loop must read now.
+    ``poll_ready`` looks whether there is something that this loop must read now.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, hear: Callable[[], bool] = lambda: True) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, poll_ready: Callable[[], bool] = lambda: True) -> None:
         self._loop = loop
-        self._hear = hear
+        self._hear = poll_ready
         self._waiting: deque[PendingReads] = deque()
         self._last_ns = 0
         self._due: asyncio.TimerHandle | None = None
 
-    def is_thin(self, at: int) -> bool:
+    def is_isolated(self, at: int) -> bool:
         """Whether a read made at ``at`` (monotonic ns), the next one, may as well be decoded at once."""
         before, self._last_ns = self._last_ns, at
         return at - before > THICK_NS

@@ -9,7 +9,7 @@ from typing import Final
 from probes.outcome import Outcome
 from probes.sockets.read_budget import ReadBudgetSpent
 from probes.text import line
-from probes.tls.words import tls_words, wants_client_certificate
+from probes.tls.errors import describe_tls_error, wants_client_certificate
 
 
 class ExchangeError(Exception):
@@ -40,7 +40,7 @@ _RESOLVER_DESCRIPTORS: Final = 4
 """Descriptors that the resolver may need at once: a file, a socket for each family, one to ask for addresses."""
 
 
-def lacking(error: BaseException | None) -> str | None:
+def missing_resource(error: BaseException | None) -> str | None:
     """What this process or machine lacked; None where the error may be the endpoint's or the network's."""
     if isinstance(error, MemoryError):
         return "out of memory"
@@ -66,20 +66,20 @@ def _lacks_descriptors() -> bool:
             os.close(one)
 
 
-def broken(error: Exception) -> Exception:
+def exchange_error(error: Exception) -> Exception:
     """What a connection that was open ended by; an own fault where this machine lacked something."""
     if isinstance(error, ReadBudgetSpent):
         return error
-    if ours := lacking(error):
+    if ours := missing_resource(error):
         return ExchangeError(Outcome.OWN_FAULT, ours)
     # with TLS 1.3 a server learns only after the handshake, as a client sees it, that a certificate is missing
-    return ExchangeError(Outcome.TLS if wants_client_certificate(error) else Outcome.CUT, words(error))
+    return ExchangeError(Outcome.TLS if wants_client_certificate(error) else Outcome.CUT, describe(error))
 
 
-def words(error: BaseException) -> str:
+def describe(error: BaseException) -> str:
     """What went wrong, in one plain line."""
     if isinstance(error, ssl.SSLError):
-        return tls_words(error)
+        return describe_tls_error(error)
     if isinstance(error, OSError) and error.errno in errno.errorcode:
         return os.strerror(error.errno or 0)
     if isinstance(error, OSError) and error.strerror:

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar
 
 from probes.sockets.decode_queue import DecodeQueue
 from probes.sockets.linux import RunQueue
-from probes.sockets.receive_timestamps import stamped
+from probes.sockets.receive_timestamps import stamping_socket
 from probes.sockets.uring_reader import UringReceiver
 
 T = TypeVar("T")
@@ -33,7 +33,7 @@ FileObject = int | HasFileno
 class TimestampedSelector(selectors.DefaultSelector):
     """The selector of the engine's loop.
 
-    ``deaf_since_ns`` (monotonic) is the earliest instant at which what is being read now can have become readable.
+    ``not_polling_since_ns`` (monotonic) is the earliest instant at which what is read now can have become readable.
     While the loop runs its callbacks it does not listen; what comes then is found by the look that begins the next
     selection. Where that finds nothing, what ends the wait has just come: before now by as long as the system kept
     this thread waiting for a processor, which Linux counts, but not before the look.
@@ -46,7 +46,7 @@ class TimestampedSelector(selectors.DefaultSelector):
         self._keys: dict[int, selectors.SelectorKey] = {}
         self._epoll = select.epoll.fromfd(os.dup(self.fileno())) if sys.platform.startswith("linux") else None
         self._poll = self._lean(self._epoll) if self._epoll else super().select
-        self.deaf_since_ns = self._heard_ns = time.monotonic_ns()
+        self.not_polling_since_ns = self._heard_ns = time.monotonic_ns()
 
     def register(self, fileobj: FileObject, events: int, data: Any = None) -> selectors.SelectorKey:
         """As the selector's own."""
@@ -71,15 +71,15 @@ class TimestampedSelector(selectors.DefaultSelector):
         asked = time.monotonic_ns()
         ready = self._poll(0)
         if ready or (timeout is not None and timeout <= 0):  # it only looked, at some time after it was asked to
-            self.deaf_since_ns, self._heard_ns = self._heard_ns, asked
+            self.not_polling_since_ns, self._heard_ns = self._heard_ns, asked
             return ready
         ready = self._poll(timeout)
         before, self._queued_ns = self._queued_ns, self._queue.waited_ns()
         woke = time.monotonic_ns() - (self._queued_ns - before)
-        self.deaf_since_ns = self._heard_ns = max(asked, woke)
+        self.not_polling_since_ns = self._heard_ns = max(asked, woke)
         return ready
 
-    def hear(self) -> bool:
+    def poll_ready(self) -> bool:
         """Whether there is something to read now; looking for it is listening, too."""
         asked = time.monotonic_ns()
         if self._poll(0):
@@ -119,15 +119,15 @@ class ReaderKind(StrEnum):
 class EngineLoop(asyncio.SelectorEventLoop):
     """asyncio's selector loop with a `TimestampedSelector`, and a `UringReceiver` where the system has io_uring."""
 
-    def __init__(self, *, ringed: bool = True) -> None:
-        self.ear = TimestampedSelector()
-        super().__init__(self.ear)
+    def __init__(self, *, use_io_uring: bool = True) -> None:
+        self.selector = TimestampedSelector()
+        super().__init__(self.selector)
         self.ring: UringReceiver | None = None
-        self._stamped = stamped()
-        if ringed:
+        self._stamped = stamping_socket()
+        if use_io_uring:
             with contextlib.suppress(OSError):
                 self.ring = UringReceiver(self)
-        self.backlog = DecodeQueue(self, self.ear.hear if self.ring is None else lambda: False)
+        self.decode_queue = DecodeQueue(self, self.selector.poll_ready if self.ring is None else lambda: False)
 
     def close(self) -> None:
         """As any loop's own."""
@@ -137,17 +137,17 @@ class EngineLoop(asyncio.SelectorEventLoop):
         super().close()
 
 
-def ear(loop: asyncio.AbstractEventLoop) -> TimestampedSelector | None:
+def timestamped_selector(loop: asyncio.AbstractEventLoop) -> TimestampedSelector | None:
     """The ear of a loop; None where it is not an `EngineLoop`."""
-    return loop.ear if isinstance(loop, EngineLoop) else None
+    return loop.selector if isinstance(loop, EngineLoop) else None
 
 
-def backlog(loop: asyncio.AbstractEventLoop) -> DecodeQueue:
+def decode_queue(loop: asyncio.AbstractEventLoop) -> DecodeQueue:
     """The backlog of a loop; one for whoever asks where it is not an `EngineLoop`."""
-    return loop.backlog if isinstance(loop, EngineLoop) else DecodeQueue(loop)
+    return loop.decode_queue if isinstance(loop, EngineLoop) else DecodeQueue(loop)
 
 
-def reader(loop: asyncio.AbstractEventLoop) -> ReaderKind:
+def reader_kind(loop: asyncio.AbstractEventLoop) -> ReaderKind:
     """Who reads sockets on a loop."""
     if not isinstance(loop, EngineLoop) or loop.ring is None:
         return ReaderKind.LOOP

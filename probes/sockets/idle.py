@@ -74,7 +74,7 @@ class ConnectionActivity:
             return Idle(self._idle_ns / 1e9, closed=True)
         return Idle((elapsed_ns() - self._busy_ns) / 1e9, closed=False)
 
-    def hung_up(self, sent_ns: int | None) -> int | None:
+    def closed_unanswered_ns(self, sent_ns: int | None) -> int | None:
         """How long after a request was ``sent``, or begun, it ended unheard (ns, negative: before); else None."""
         if self._ended_ns is None or self.heard:
             return None
@@ -104,31 +104,31 @@ def was_idle_close(after_ns: int, round_trip_ns: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class IdleLimit:
-    """How long (s) a server keeps an idle connection: ``told_s`` by its newest response, ``found_s`` by experience.
+    """How long (s) a server keeps an idle connection: ``announced_s`` in its newest response, ``observed_s`` by us.
 
     What a server says is kept to. What was found may have been chance (a restart): a connection that is found open
     later than that refutes it, and after ``patience`` renewals one connection is not renewed, to see whether it closes
     again; where it does, the patience is doubled.
     """
 
-    told_s: float | None = None
-    found_s: float | None = None
+    announced_s: float | None = None
+    observed_s: float | None = None
     patience: int = PATIENCE
     renewals: int = 0
 
     @property
     def shortest_s(self) -> float:
         """The shorter of the two; infinite where none is known."""
-        return min((one for one in (self.told_s, self.found_s) if one is not None), default=math.inf)
+        return min((one for one in (self.announced_s, self.observed_s) if one is not None), default=math.inf)
 
     def is_near(self, idle_s: float) -> bool:
         """Whether a connection that will have been idle for so long had better be renewed before."""
-        found = self.found_s if self.renewals < self.patience else None
-        return any(idle_s >= limit - _margin(limit) for limit in (self.told_s, found) if limit is not None)
+        found = self.observed_s if self.renewals < self.patience else None
+        return any(idle_s >= limit - _margin(limit) for limit in (self.announced_s, found) if limit is not None)
 
     def told(self, headers: Mapping[str, str]) -> "IdleLimit":
         """With what a response's headers (names in lower case) say of it."""
-        return replace(self, told_s=keep_alive(headers.get("keep-alive", "")).timeout_s)
+        return replace(self, announced_s=keep_alive(headers.get("keep-alive", "")).timeout_s)
 
     def seen(self, idle: Idle) -> "IdleLimit":
         """With what became of a kept connection: it is still open after so long, or was closed."""
@@ -136,10 +136,10 @@ class IdleLimit:
             return self
         if idle.closed:
             patience = 2 * self.patience if self.renewals >= self.patience else self.patience
-            found_s = idle.seconds if self.found_s is None else min(idle.seconds, self.found_s)
-            return replace(self, found_s=found_s, patience=patience, renewals=0)
-        if self.found_s is not None and idle.seconds > self.found_s + _margin(self.found_s):
-            return IdleLimit(self.told_s)
+            observed_s = idle.seconds if self.observed_s is None else min(idle.seconds, self.observed_s)
+            return replace(self, observed_s=observed_s, patience=patience, renewals=0)
+        if self.observed_s is not None and idle.seconds > self.observed_s + _margin(self.observed_s):
+            return IdleLimit(self.announced_s)
         return self
 
     def renewed(self) -> "IdleLimit":

@@ -18,20 +18,20 @@ from typing import Final, NamedTuple
 
 from probes.sockets.linux import syscall
 
-SIZE: Final = 1_024
+BUFFER_SIZE: Final = 1_024
 """Bytes of a buffer, its header included."""
 
-BUFFERS: Final = 4_096
+BUFFER_COUNT: Final = 4_096
 """A power of 2. When all are full the kernel keeps the data, and ends what reads with ENOBUFS."""
 
 _SUBMISSIONS: Final = 64
-MAX_ARRIVALS: Final = 256
+MAX_COMPLETIONS: Final = 256
 """Arrivals that are taken at once: a quarter of a megabyte."""
 
 _WRAP: Final = 0xFFFFFFFF
 """Of what is counted in 32 bits."""
 
-_COMPLETIONS: Final = 2 * BUFFERS
+_COMPLETIONS: Final = 2 * BUFFER_COUNT
 """More than there are buffers, so that no completion of theirs is ever without a place."""
 
 _SETUP, _ENTER, _REGISTER = 425, 426, 427  # the same on every architecture (asm-generic/unistd.h)
@@ -51,7 +51,7 @@ _HEADER: Final = struct.Struct("<IIII Q ii qq")
 
 _CONTROL: Final = 32
 
-ROOM: Final = SIZE - _HEADER.size
+DATA_SIZE: Final = BUFFER_SIZE - _HEADER.size
 """Bytes of data in a full buffer: the most that one arrival brings."""
 
 _PLACE: Final = struct.Struct("<QIH")  # the ring's own tail lies behind the first of them
@@ -61,7 +61,7 @@ _STAMP_KINDS: Final = (35, 64)
 """``SO_TIMESTAMPNS_OLD`` and ``_NEW``."""
 
 
-class Arrival(NamedTuple):
+class Completion(NamedTuple):
     """What one completion says: of whose reading, the data, and the wall clock's ns at which its last byte came.
 
     ``error`` is an errno, 0 for none; without data and without one, the other side has ended. ``more``: the reading
@@ -119,9 +119,9 @@ class Uring:
         """How many arrivals there are to be taken."""
         return (self._words[self._completions_end] - self._seen) & _WRAP
 
-    def arrivals(self) -> list[Arrival]:
-        """What has come since the last time, in its order: `MAX_ARRIVALS` of it, and the others the next time."""
-        if not (count := min(self.waiting, MAX_ARRIVALS)):
+    def arrivals(self) -> list[Completion]:
+        """What has come since the last time, in its order: `MAX_COMPLETIONS` of it, and the others the next time."""
+        if not (count := min(self.waiting, MAX_COMPLETIONS)):
             return []
         end = (self._seen + count) & _WRAP
         found = [self._arrival(place) for place in range(self._seen, self._seen + count)]
@@ -161,38 +161,40 @@ class Uring:
         self._message = ctypes.create_string_buffer(_MESSAGE)
 
     def _give_buffers(self) -> None:
-        self._memory = mmap.mmap(-1, BUFFERS * SIZE)
-        self._places = mmap.mmap(-1, BUFFERS * 16)
+        self._memory = mmap.mmap(-1, BUFFER_COUNT * BUFFER_SIZE)
+        self._places = mmap.mmap(-1, BUFFER_COUNT * 16)
         self._view = memoryview(self._memory)
         self._shared_tail = memoryview(self._places)[14:16].cast("H")
         start = _address(self._memory)
-        self._buffers = [_PLACE.pack(start + number * SIZE, SIZE, number) for number in range(BUFFERS)]
-        for number in range(BUFFERS):
+        self._buffers = [
+            _PLACE.pack(start + number * BUFFER_SIZE, BUFFER_SIZE, number) for number in range(BUFFER_COUNT)
+        ]
+        for number in range(BUFFER_COUNT):
             self._give(number)
         self._shared_tail[0] = self._given
-        told = ctypes.create_string_buffer(struct.pack("<QIHHQQQ", _address(self._places), BUFFERS, 0, 0, 0, 0, 0))
+        told = ctypes.create_string_buffer(struct.pack("<QIHHQQQ", _address(self._places), BUFFER_COUNT, 0, 0, 0, 0, 0))
         syscall(_REGISTER, self._file, _REGISTER_BUFFERS, ctypes.addressof(told), 1)
 
     def _give(self, number: int) -> None:
-        place = (self._given & (BUFFERS - 1)) * 16
+        place = (self._given & (BUFFER_COUNT - 1)) * 16
         self._places[place : place + _PLACE.size] = self._buffers[number]
         self._given = (self._given + 1) & 0xFFFF
 
-    def _arrival(self, place: int) -> Arrival:
+    def _arrival(self, place: int) -> Completion:
         tag, result, flags = _COMPLETION.unpack_from(
             self._rings, self._completions + (place & self._completion_mask) * _COMPLETION.size
         )
         if not flags & _BUFFERED:
-            return Arrival(tag, b"", None, max(0, -result), bool(flags & _MORE))
+            return Completion(tag, b"", None, max(0, -result), bool(flags & _MORE))
         number = flags >> 16
-        start = number * SIZE
+        start = number * BUFFER_SIZE
         _, controls, size, _, _, _, kind, seconds, nanoseconds = _HEADER.unpack_from(self._memory, start)
         begin = start + _HEADER.size
         data = bytes(self._view[begin : begin + size])
         self._give(number)
         stamped = controls >= _CONTROL and kind in _STAMP_KINDS
         wall_ns = seconds * 1_000_000_000 + nanoseconds if stamped else None
-        return Arrival(tag, data, wall_ns, 0, bool(flags & _MORE))
+        return Completion(tag, data, wall_ns, 0, bool(flags & _MORE))
 
     def _submit(self, entry: bytes) -> None:
         place = self._submitted & self._submission_mask

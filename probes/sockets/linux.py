@@ -14,7 +14,7 @@ _SCHED_SETATTR: Final = 314  # x86-64
 _ATTRIBUTES: Final = struct.Struct("<IIQiIQQQ")  # sched_attr of sched_setattr(2)
 
 
-def claim() -> bool:
+def request_realtime_priority() -> bool:
     """Have this thread run at once whenever it wakes; whether that is granted: ``RLIMIT_RTPRIO``, CAP_SYS_NICE.
 
     Else it asks for turns that are short, as everybody may. A thread that runs for long must not do this.

@@ -14,13 +14,13 @@ from typing import Final, NamedTuple
 STEP_NS: Final = 1_000_000
 """A wall clock that moved so far against the monotonic one was set; slewing is at most 500 ppm (adjtimex(2))."""
 
-CLOSE_NS: Final = 10_000
+CLOCK_ERROR_NS: Final = 10_000
 """Two readings of a clock further apart had something come between them."""
 
 DRIFT_NS: Final = 2_000
 """By so much the clocks may drift apart before they are looked at closely again."""
 
-EARLY_NS: Final = 1_000_000_000
+OLDEST_STAMP_NS: Final = 1_000_000_000
 """A stamp so long before its socket was wrapped is not on this process's wall clock: that was set just now, or the
 kernel's is another one (libfaketime)."""
 
@@ -40,7 +40,7 @@ class Received(NamedTuple):
     kernel: bool
 
 
-class StampClock:
+class ClockOffset:
     """Moves stamps from the wall clock to the monotonic one."""
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class StampClock:
         return wall_ns - self._offset_ns
 
 
-class ReceiveClock:
+class StampedSocket:
     """Reads one socket and dates what it reads. Where the kernel gives no stamp, now is when it was read.
 
     ``kernel``: it was asked for stamps, and will give them.
@@ -70,8 +70,8 @@ class ReceiveClock:
     def __init__(self, sock: socket.socket) -> None:
         self.kernel = _ask_for_stamps(sock)
         self._sock = sock
-        self._stamps = StampClock()
-        self._newest_ns = time.monotonic_ns() - EARLY_NS
+        self._stamps = ClockOffset()
+        self._newest_ns = time.monotonic_ns() - OLDEST_STAMP_NS
 
     def receive(self, size: int) -> Received:
         """At most ``size`` bytes. Raises what ``recv`` does: BlockingIOError, OSError."""
@@ -100,7 +100,7 @@ def _ask_for_stamps(sock: socket.socket) -> bool:
     return True
 
 
-def stamped() -> socket.socket:
+def stamping_socket() -> socket.socket:
     """A socket that wants stamps. While one is open the kernel stamps all that comes, for everybody.
 
     It begins and ends with that only some time after it is asked to, so what comes first would have no stamp.
@@ -111,9 +111,9 @@ def stamped() -> socket.socket:
 
 
 def wall_minus_monotonic() -> int:
-    """The two clocks read as close together as can be, ns; good to `CLOSE_NS` but on a machine beside itself."""
+    """The two clocks read as close together as can be, ns; good to `CLOCK_ERROR_NS` but on a machine beside itself."""
     for _ in range(3):
         before, wall, after = time.monotonic_ns(), time.time_ns(), time.monotonic_ns()
-        if after - before < CLOSE_NS:
+        if after - before < CLOCK_ERROR_NS:
             break
     return wall - (before + after) // 2

@@ -156,7 +156,7 @@ class RoundTrips:
             self.waiting = False
         elif not after.unacked:
             self.waiting = False
-            waited_us = (stamp.at - (stamp.doubt or 0) - self._sent_ns) // 1000
+            waited_us = (stamp.at - (stamp.uncertainty_ns or 0) - self._sent_ns) // 1000
             if not before.unacked and after.retransmitted == before.retransmitted:  # else whose ACK it was? RFC 6298 §3
                 self._judge(before, after, waited_us, stamp.at)
 

@@ -9,15 +9,15 @@ from collections import deque
 from typing import Final
 
 from probes.sockets.connection_timing import SEND_NS, Stamp, Step, exchanged
-from probes.sockets.decode_queue import Consumer, Take
-from probes.sockets.errors import broken
-from probes.sockets.event_loop import backlog, ear
+from probes.sockets.decode_queue import Consumer, OnData
+from probes.sockets.errors import exchange_error
+from probes.sockets.event_loop import decode_queue, timestamped_selector
 from probes.sockets.idle import ConnectionActivity
 from probes.sockets.read_budget import ReadBudget, ReadBudgetSpent
-from probes.sockets.readers import intake
+from probes.sockets.readers import make_reader
 from probes.sockets.round_trip import RoundTrips
+from probes.tls.errors import handshake_error
 from probes.tls.session import TlsSession
-from probes.tls.words import handshake_error
 
 PIECE: Final = 1 << 10
 """Bytes of a read that are decoded in one go: a thousand newlines, some hundred empty frames, a few tokens. What comes
@@ -37,7 +37,7 @@ read: a flood stays in the kernel."""
 class Stream:
     """A connected, non-blocking socket, read as soon as it has something; decoding happens later, off the clock.
 
-    TLS, where it is wanted, begins with `secure` and runs over memory, so that its data is stamped like any other.
+    TLS, where it is wanted, begins with `start_tls` and runs over memory, so that its data is stamped like any other.
     What is read counts against ``budget``, which is to be set anew for every answer. ``eof``: nothing more will come.
     ``connect`` is how the socket was connected, where known.
     """
@@ -47,13 +47,13 @@ class Stream:
         self.eof = False
         self.sent: Stamp | None = None
         self.unread = 0
-        self.traffic = ConnectionActivity()
+        self.activity = ConnectionActivity()
         self._sock = sock
         self.round_trips = RoundTrips(sock, connect)
-        self._intake = intake(sock, self._arrived)
+        self._intake = make_reader(sock, self._arrived)
         self._tls: TlsSession | None = None
         self._loop = asyncio.get_running_loop()
-        self._backlog = backlog(self._loop)
+        self._backlog = decode_queue(self._loop)
         self._held: deque[tuple[Stamp, bytes]] = deque()  # as they came, in pieces
         self._received: deque[tuple[Stamp, bytes]] = deque()  # decrypted, in pieces
         self._enlisted = False
@@ -63,7 +63,7 @@ class Stream:
         self._taker: Consumer | None = None
         self._writable = asyncio.Event()
         self._open = True
-        self._intake.listen()
+        self._intake.resume_reading()
 
     @property
     def is_quiet(self) -> bool:
@@ -72,14 +72,14 @@ class Stream:
         return not (self.eof or self._held or self._received)
 
     @property
-    def hung_up(self) -> int | None:
+    def closed_unanswered_ns(self) -> int | None:
         """How long (ns) after the newest request it ended; None where it did not, or a byte of an answer had come.
 
         Half a TLS record is such a byte.
         """
         if self._held or self._received or not (self._tls is None or self._tls.is_between_records):
             return None
-        return self.traffic.hung_up(self.sent.at if self.sent else None)
+        return self.activity.closed_unanswered_ns(self.sent.at if self.sent else None)
 
     async def read(self) -> tuple[Stamp, bytes]:
         """What one read of the socket brought, or a piece of it, and when; empty at the end.
@@ -93,7 +93,7 @@ class Stream:
                 self._unfold()
                 await asyncio.sleep(0)
             elif self._error is not None:
-                raise broken(self._error) from self._error
+                raise exchange_error(self._error) from self._error
             elif self.eof:
                 return Stamp(time.monotonic_ns()), b""
             else:
@@ -105,14 +105,14 @@ class Stream:
                     self._intake.hasten(-1)
         return self._next(self._received)
 
-    async def each(self, take: Take, *, patient: bool = False) -> None:
+    async def read_while(self, take: OnData, *, allow_batching: bool = False) -> None:
         """Hand every read over soon after it was made, while ``take`` wants more; until it does not, or at the end.
 
-        Reads that come thick, and all where the taker is ``patient``, are only stamped when they come, and handed over
+        Reads that come thick, and all with ``allow_batching``, are only stamped when they come, and handed over
         together some milliseconds later, a piece at a time and in turn with those of others: see `Backlog`. Raises
         ExchangeError, ReadBudgetSpent, and what ``take`` raises.
         """
-        self._taker = taker = Consumer(take, self._loop.create_future(), patient)
+        self._taker = taker = Consumer(take, self._loop.create_future(), allow_batching)
         try:
             if self._held or self._received:
                 self._enlist(soon=True)
@@ -121,7 +121,7 @@ class Stream:
         finally:
             self._taker = None
         if self._error is not None and not taker.satisfied:
-            raise broken(self._error) from self._error
+            raise exchange_error(self._error) from self._error
 
     def work(self) -> bool:
         """Decode one pending piece. True if more are pending and somebody takes them."""
@@ -146,16 +146,16 @@ class Stream:
     async def write(self, data: bytes) -> None:
         """Hand everything to the socket; ``sent`` is then when it took the last byte. Raises ExchangeError."""
         self.sent = None
-        self.traffic.moved()
+        self.activity.moved()
         try:
             data = data if self._tls is None else self._tls.encrypt(data)
             self.round_trips.sending()
             self.sent = await self._send(data)
         except (OSError, ssl.SSLError) as error:
-            self.traffic.end()
-            raise broken(await self._parting_words() or error) from error
+            self.activity.end()
+            raise exchange_error(await self._parting_words() or error) from error
 
-    async def secure(self, context: ssl.SSLContext, host: str) -> Step:
+    async def start_tls(self, context: ssl.SSLContext, host: str) -> Step:
         """Shake hands: what that took, from the first message sent to the arrival of the server's last.
 
         What this side computes after that is not in it; what it takes to answer in between is, and is its doubt.
@@ -166,7 +166,7 @@ class Stream:
         begun, late = None, 0
         stamp, data = Stamp(time.monotonic_ns()), b""
         try:
-            while not tls.shake(data):
+            while not tls.do_handshake(data):
                 if flight := tls.outgoing():
                     sent = await self._send(flight)
                     begun, late = (begun, late + sent.at - stamp.at) if begun else (sent, 0)
@@ -179,7 +179,7 @@ class Stream:
             raise handshake_error(error, tls.seen, time.time()) from error
         await self._send(tls.outgoing())
         self._tls = tls
-        last = stamp if tls.is_between_records else stamp._replace(end_doubt=stamp.doubt)
+        last = stamp if tls.is_between_records else stamp._replace(end_uncertainty_ns=stamp.uncertainty_ns)
         self._take(stamp, b"")  # what came right behind the server's last message
         return exchanged(begun or last, last, late)
 
@@ -210,11 +210,11 @@ class Stream:
     def _arrived(self, stamp: Stamp, data: bytes) -> None:
         """Keep one read until it is its turn."""
         if not data:
-            listening = ear(self._loop)  # the kernel stamps no end
-            self.traffic.end(min(stamp.at, listening.deaf_since_ns) if listening else stamp.at)
+            listening = timestamped_selector(self._loop)  # the kernel stamps no end
+            self.activity.end(min(stamp.at, listening.not_polling_since_ns) if listening else stamp.at)
             self._end(self._intake.fault)
             return
-        self.traffic.moved()
+        self.activity.moved()
         if self.round_trips.waiting:
             self.round_trips.arrived(stamp)
         self._keep(self._held, stamp, data)
@@ -222,19 +222,19 @@ class Stream:
         if taker is None:
             self._news.set()
         elif not self._enlisted:
-            thin = self._backlog.is_thin(stamp.at) and not taker.patient
+            thin = self._backlog.is_isolated(stamp.at) and not taker.allow_batching
             if not (thin and stamp.kernel):
-                self._enlist(soon=thin or self._intake.gathers)
+                self._enlist(soon=thin or self._intake.batches)
             elif self.work():
                 self._backlog.add(self, soon=True)
         if self.unread > UNREAD_LIMIT and not self._deaf:
             self._deaf = True
-            self._intake.deafen()
+            self._intake.pause_reading()
 
     def _keep(self, queue: deque[tuple[Stamp, bytes]], stamp: Stamp, data: bytes) -> None:
         """Put a read at the end of a queue, in pieces; only the last of them ends as the read does."""
         if (size := len(data)) > PIECE:
-            early = stamp._replace(end_doubt=stamp.doubt)
+            early = stamp._replace(end_uncertainty_ns=stamp.uncertainty_ns)
             while len(data) > PIECE:
                 queue.append((early, data[:PIECE]))
                 data = data[PIECE:]
@@ -247,7 +247,7 @@ class Stream:
         self.unread -= len(data) + READ_COST
         if self._deaf and self.unread <= UNREAD_LIMIT // 2 and not self.eof:
             self._deaf = False
-            self._intake.listen()
+            self._intake.resume_reading()
         return stamp, data
 
     def _forget(self) -> None:
@@ -272,14 +272,14 @@ class Stream:
             try:
                 data = self._tls.decrypt(data)
             except ssl.SSLError as error:
-                self.traffic.heard = True
+                self.activity.heard = True
                 self._forget()
                 self._error = error  # it was said before whatever the connection has ended by since
                 self._end(error)
                 return
             if not self._tls.is_between_records:  # the read ended with the beginning of another record
-                stamp = stamp._replace(end_doubt=stamp.doubt)
-        self.traffic.heard = self.traffic.heard or bool(data)
+                stamp = stamp._replace(end_uncertainty_ns=stamp.uncertainty_ns)
+        self.activity.heard = self.activity.heard or bool(data)
         taker = self._taker
         if taker is not None and len(data) <= PIECE and not taker.done.done():
             if data:
@@ -289,13 +289,13 @@ class Stream:
             self._news.set()
         if self._tls is not None and self._tls.ended:
             self._forget()
-            self.traffic.end(stamp.at)
+            self.activity.end(stamp.at)
             self._end(None)
 
     def _end(self, error: Exception | None) -> None:
         """Nothing more will come; who waits for it learns why, after all that has come."""
         if self._open:
-            self._intake.deafen()
+            self._intake.pause_reading()
         self.eof = True
         self._error = self._error or error
         self._news.set()

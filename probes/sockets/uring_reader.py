@@ -15,9 +15,9 @@ from functools import partial
 from typing import Final
 
 from probes.sockets.connection_timing import Stamp
-from probes.sockets.io_uring import ROOM, Arrival, Uring
-from probes.sockets.linux import RunQueue, claim
-from probes.sockets.receive_timestamps import EARLY_NS, StampClock
+from probes.sockets.io_uring import DATA_SIZE, Completion, Uring
+from probes.sockets.linux import RunQueue, request_realtime_priority
+from probes.sockets.receive_timestamps import OLDEST_STAMP_NS, ClockOffset
 
 GATHER_S: Final = 0.01
 """How long arrivals that come thick are left in the ring: each is stamped, and waking for each costs more than it."""
@@ -43,10 +43,10 @@ class UringReceiver:
         self.real_time = False
         self._loop = loop
         self._uring = Uring()
-        self._clock = StampClock()
+        self._clock = ClockOffset()
         self._intakes: dict[int, UringReader] = {}
         self._tags = itertools.count(1)
-        self._arrived: deque[tuple[Arrival, Stamp]] = deque()
+        self._arrived: deque[tuple[Completion, Stamp]] = deque()
         self._looked_ns = time.monotonic_ns()
         self._newest_ns = 0
         self._haste = 0
@@ -97,9 +97,9 @@ class UringReceiver:
             for one in found:
                 at = now if one.wall_ns is None or stepped else self._clock.monotonic(one.wall_ns)
                 kernel = one.wall_ns is not None and not stepped and at <= now
-                at, doubt = (at, waited) if kernel else (now, now - before)
+                at, uncertainty_ns = (at, waited) if kernel else (now, now - before)
                 self._newest_ns = max(self._newest_ns, at)
-                self._arrived.append((one, Stamp(at, doubt, 0 if kernel else doubt, kernel)))
+                self._arrived.append((one, Stamp(at, uncertainty_ns, 0 if kernel else uncertainty_ns, kernel)))
             if not self._uring.waiting:  # what is left may have come since the look before this one
                 self._looked_ns, self._queued_ns = now, queued_ns
         while self._arrived:
@@ -149,7 +149,7 @@ class UringReceiver:
     def _obey(self) -> None:
         """The reading thread: it carries out orders, and the kernel interrupts its waiting to read."""
         signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-        self.real_time = claim()
+        self.real_time = request_realtime_priority()
         self._begun.set()
         while True:
             os.read(self._ordered, 8)
@@ -175,7 +175,7 @@ class UringReceiver:
 
     def _refused(self, tag: int, error: OSError) -> None:
         if (intake := self._intakes.get(tag)) is not None:
-            intake.heard(Arrival(tag, b"", None, error.errno or errno.EIO, more=False), Stamp(time.monotonic_ns()))
+            intake.heard(Completion(tag, b"", None, error.errno or errno.EIO, more=False), Stamp(time.monotonic_ns()))
 
 
 class UringReader:
@@ -185,7 +185,7 @@ class UringReader:
     asked as often as it had to be, what comes may have to wait.
     """
 
-    gathers: Final = True
+    batches: Final = True
 
     def __init__(self, sock: socket.socket, ring: UringReceiver, arrive: Arrive) -> None:
         self.fault: OSError | None = None
@@ -199,12 +199,12 @@ class UringReader:
         self._born_ns = self._before_ns = self._newest_ns = time.monotonic_ns()
         self._unread_since: int | None = None
 
-    def listen(self) -> None:
+    def resume_reading(self) -> None:
         """See `Intake`."""
         self._wanted = True
         self._begin()
 
-    def deafen(self) -> None:
+    def pause_reading(self) -> None:
         """See `Intake`; what was read until the kernel knows of it comes all the same."""
         if self._wanted and self._reading:
             self._ring.end(self._tag)
@@ -226,7 +226,7 @@ class UringReader:
             self._sock.shutdown(socket.SHUT_RDWR)
         self._sock.close()
 
-    def heard(self, arrival: Arrival, stamp: Stamp) -> None:
+    def heard(self, arrival: Completion, stamp: Stamp) -> None:
         """Take what the kernel has read, or its word that it reads no more."""
         if not arrival.more:
             self._reading = False
@@ -251,9 +251,9 @@ class UringReader:
         What lies in the kernel together has its newest stamp, in however many reads it comes; so the end of a full
         read may be as old as its beginning.
         """
-        if stamp.kernel and stamp.at < self._born_ns - EARLY_NS:
+        if stamp.kernel and stamp.at < self._born_ns - OLDEST_STAMP_NS:
             stamp = Stamp(time.monotonic_ns())
-        doubt, kernel = stamp.doubt, stamp.kernel
+        uncertainty_ns, kernel = stamp.uncertainty_ns, stamp.kernel
         at = max(stamp.at, self._newest_ns)  # a segment that overtook another can be read only after that
         if not kernel:
             self._before_ns = self._newest_ns = at
@@ -263,8 +263,8 @@ class UringReader:
         if self._unread_since is not None:
             asked, armed_ns = self.armed
             if asked < self._asked or at <= armed_ns:
-                doubt = at - self._unread_since
+                uncertainty_ns = at - self._unread_since
             else:
                 self._unread_since = None
-        doubt = max(0, min(doubt or 0, at - self._before_ns))
-        return Stamp(at, doubt, doubt if size == ROOM else 0, kernel)
+        uncertainty_ns = max(0, min(uncertainty_ns or 0, at - self._before_ns))
+        return Stamp(at, uncertainty_ns, uncertainty_ns if size == DATA_SIZE else 0, kernel)

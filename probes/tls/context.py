@@ -40,7 +40,7 @@ class TlsContexts:
         return self._made[options]
 
 
-def flaw_of_authorities(ca: str) -> str | None:
+def authorities_problem(ca: str) -> str | None:
     """Why nobody can be trusted by a file, in words; None where somebody can."""
     try:
         _trusting(ca)
@@ -49,7 +49,7 @@ def flaw_of_authorities(ca: str) -> str | None:
     return None
 
 
-def flaw_of_certificate(cert: str, key: str | None) -> str | None:
+def client_certificate_problem(cert: str, key: str | None) -> str | None:
     """Why a client certificate cannot be shown, in words; None where it can."""
     try:
         _identify(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), cert, key)
@@ -92,7 +92,7 @@ def check_environment() -> ssl.SSLContext | None:
     return None
 
 
-def ends_at(path: str) -> float | None:
+def certificate_expiry(path: str) -> float | None:
     """Until when the first certificate of a file is valid (seconds since the epoch); None where that is not known."""
     with contextlib.suppress(Exception):  # not a public interface: what it tells is a note, and no more
         decoded = ssl._ssl._test_decode_cert(path)  # type: ignore[attr-defined]

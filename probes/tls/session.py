@@ -5,7 +5,7 @@ import ssl
 from collections.abc import Sequence
 from typing import Final
 
-from probes.tls.words import Certificate, Handshake
+from probes.tls.errors import Certificate, FailedHandshake
 
 _READ: Final = 1 << 16
 _HEADER: Final = 5
@@ -31,7 +31,7 @@ class TlsSession:
         self._header = b""
         self._left = 0
 
-    def shake(self, data: bytes = b"") -> bool:
+    def do_handshake(self, data: bytes = b"") -> bool:
         """Go on with the handshake, with what the other side sent; whether it is done."""
         self._hear(data)
         try:
@@ -41,9 +41,9 @@ class TlsSession:
         return True
 
     @property
-    def seen(self) -> Handshake:
+    def seen(self) -> FailedHandshake:
         """What there is to tell of a handshake that failed."""
-        return Handshake(self._host, self._heard, self._chain())
+        return FailedHandshake(self._host, self._heard, self._chain())
 
     def _chain(self) -> Sequence[Certificate]:
         """The certificates that the other side has shown, trusted or not; none where Python does not tell.

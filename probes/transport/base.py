@@ -8,7 +8,7 @@ from probes.outcome import Outcome
 from probes.sockets.connection_timing import ConnectionTiming, Stamp
 from probes.sockets.idle import Idle
 from probes.sockets.read_budget import ReadBudget
-from probes.transport.opening import Opening
+from probes.transport.opening import OpeningProgress
 from probes.wire.dialect import WireRequest
 
 Gate = Callable[[], Awaitable[None]]
@@ -32,7 +32,7 @@ class ResponseBody(Protocol):
         """Whether the connection could take the next request now."""
         ...
 
-    async def each(self, take: Callable[[Stamp, bytes], bool]) -> None:
+    async def read_while(self, take: Callable[[Stamp, bytes], bool]) -> None:
         """Hand over what every read completed, as soon as it has come, while ``take`` wants more; else until the end.
 
         Raises ExchangeError, ReadBudgetSpent, and what ``take`` raises.
@@ -54,12 +54,12 @@ class Response:
     head: Stamp | None
 
 
-class OpeningRefused(Exception):  # noqa: N818  # an answer, though not the one hoped for
+class UpgradeRefused(Exception):  # noqa: N818  # an answer, though not the one hoped for
     """The server answered the opening of a connection with an HTTP response that says no."""
 
-    def __init__(self, reply: Response) -> None:
-        super().__init__(f"HTTP {reply.status}")
-        self.reply = reply
+    def __init__(self, response: Response) -> None:
+        super().__init__(f"HTTP {response.status}")
+        self.response = response
 
 
 class Transport(Protocol):
@@ -76,7 +76,7 @@ class Transport(Protocol):
         ...
 
     @property
-    def hung_up(self) -> int | None:
+    def closed_unanswered_ns(self) -> int | None:
         """How long after the newest request was sent (ns, negative: before) the server simply closed the connection.
 
         None where it did not, or a byte of an answer had come.
@@ -93,7 +93,7 @@ class Transport(Protocol):
         ...
 
     @property
-    def opening(self) -> Opening:
+    def opening(self) -> OpeningProgress:
         """How far the newest opening of a connection came."""
         ...
 

@@ -15,15 +15,15 @@ from urllib.parse import urlsplit
 from probes.outcome import Outcome
 from probes.route import AT_PROXY, Proxy, UnixSocket, Via
 from probes.sockets.connection_timing import ConnectionTiming, Step
-from probes.sockets.errors import ExchangeError, lacking, words
-from probes.sockets.event_loop import ear
+from probes.sockets.errors import ExchangeError, describe, missing_resource
+from probes.sockets.event_loop import timestamped_selector
 from probes.sockets.linux import RunQueue
 from probes.sockets.read_budget import ReadBudget
 from probes.sockets.round_trip import read_tcp_info
 from probes.sockets.stream import Stream
-from probes.tls.words import HandshakeError
+from probes.tls.errors import HandshakeError
 from probes.transport.base import SetupError
-from probes.transport.opening import Opening
+from probes.transport.opening import OpeningProgress
 from probes.transport.proxy import open_tunnel
 
 _PLAIN: Final = frozenset({"http", "ws"})
@@ -68,13 +68,13 @@ async def open_stream(
     tls: ssl.SSLContext | None,
     budget: ReadBudget,
     via: Via | None = None,
-    opening: Opening | None = None,
+    opening: OpeningProgress | None = None,
 ) -> tuple[Stream, ConnectionTiming]:
     """A connected stream, ``via`` a proxy or a socket's file where one is given, and what opening it took.
 
     ``opening`` is told how far it has come, for where it fails or is given up. Raises SetupError and ReadBudgetSpent.
     """
-    opening = opening or Opening()
+    opening = opening or OpeningProgress()
     if isinstance(via, UnixSocket):
         sock, setup = await _connect_to_file(via.path)
     elif via is not None:
@@ -101,7 +101,7 @@ async def open_stream(
 async def _secure(stream: Stream, tls: ssl.SSLContext, host: str) -> Step:
     """Shake hands: what that took. Raises SetupError and ReadBudgetSpent."""
     try:
-        return await stream.secure(tls, host)
+        return await stream.start_tls(tls, host)
     except ExchangeError as error:
         ours = error.outcome is Outcome.OWN_FAULT
         raise SetupError(error.outcome if ours else Outcome.TLS, error.detail) from error
@@ -133,15 +133,15 @@ async def _connect_to_file(path: str) -> tuple[socket.socket, ConnectionTiming]:
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         sock.setblocking(False)
-        start, doubt = time.monotonic_ns(), 0
+        start, uncertainty_ns = time.monotonic_ns(), 0
         while True:
             try:
                 sock.connect(path)
-                return sock, ConnectionTiming(Step(start, time.monotonic_ns(), doubt), address=path)
+                return sock, ConnectionTiming(Step(start, time.monotonic_ns(), uncertainty_ns), address=path)
             except BlockingIOError:
                 asked = time.monotonic_ns()
                 await asyncio.sleep(ASK_AGAIN_S)
-                doubt = time.monotonic_ns() - asked
+                uncertainty_ns = time.monotonic_ns() - asked
     except OSError as error:
         sock.close()
         raise _failure(Outcome.CONNECT, error, f"{path}: ") from error
@@ -211,14 +211,14 @@ async def _connect(addresses: list[Address], where: str = "") -> tuple[socket.so
             errors += [error for task in done if (error := task.exception()) is not None]
     finally:
         await _abandon(tries)
-    telling = next((one for one in errors if lacking(one) is None), errors[0])
+    telling = next((one for one in errors if missing_resource(one) is None), errors[0])
     raise _failure(Outcome.CONNECT, telling, where) from telling
 
 
 def _failure(outcome: Outcome, error: BaseException, where: str = "") -> SetupError:
     """What it failed by; an own fault where this machine lacked something."""
-    ours = lacking(error)
-    return SetupError(Outcome.OWN_FAULT, ours) if ours else SetupError(outcome, f"{where}{words(error)}")
+    ours = missing_resource(error)
+    return SetupError(Outcome.OWN_FAULT, ours) if ours else SetupError(outcome, f"{where}{describe(error)}")
 
 
 async def _abandon(tries: set[asyncio.Task[tuple[socket.socket, Step]]]) -> None:
@@ -244,7 +244,7 @@ async def _try(address: Address, waited_ns: int) -> tuple[socket.socket, Step]:
         with contextlib.suppress(BlockingIOError):
             sock.connect(address[1])
         sent = time.monotonic_ns()
-        writable, doubt = await _writable(sock)
+        writable, uncertainty_ns = await _writable(sock)
         if (code := sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)) != 0:
             raise OSError(code, os.strerror(code))
     except BaseException:
@@ -253,7 +253,7 @@ async def _try(address: Address, waited_ns: int) -> tuple[socket.socket, Step]:
     info = read_tcp_info(sock)
     if info is not None and info.rtt_us and info.retransmitted == 0:
         return sock, Step(start - waited_ns, start + info.rtt_us * 1000, 0)
-    return sock, Step(start - waited_ns, writable, None if doubt is None else doubt + sent - start)
+    return sock, Step(start - waited_ns, writable, None if uncertainty_ns is None else uncertainty_ns + sent - start)
 
 
 async def _writable(sock: socket.socket) -> tuple[int, int | None]:
@@ -262,9 +262,9 @@ async def _writable(sock: socket.socket) -> tuple[int, int | None]:
     found: asyncio.Future[tuple[int, int | None]] = loop.create_future()
 
     def stamp() -> None:
-        now, listening = time.monotonic_ns(), ear(loop)
+        now, listening = time.monotonic_ns(), timestamped_selector(loop)
         if not found.done():
-            found.set_result((now, None if listening is None else now - listening.deaf_since_ns))
+            found.set_result((now, None if listening is None else now - listening.not_polling_since_ns))
 
     loop.add_writer(sock, stamp)
     try:

@@ -26,6 +26,6 @@ def transport_of(endpoint: Endpoint, contexts: TlsContexts) -> Transport:
     return transport_to(endpoint.base_url, tls, via_of(endpoint.route, endpoint.base_url))
 
 
-def second_of(endpoint: Endpoint, contexts: TlsContexts) -> Transport | None:
+def cold_transport_of(endpoint: Endpoint, contexts: TlsContexts) -> Transport | None:
     """The cold probes' own transport where an endpoint's are warm and cold in turn, so that the warm one stays open."""
     return transport_of(endpoint, contexts) if endpoint.connection == "both" else None

@@ -7,23 +7,23 @@ import httpx
 from probes.outcome import Outcome
 from probes.route import Proxy, Via
 from probes.sockets.connection_timing import ConnectionTiming, Stamp
-from probes.sockets.decode_queue import Take
+from probes.sockets.decode_queue import OnData
 from probes.sockets.errors import ExchangeError
 from probes.sockets.event_loop import let_others_read
 from probes.sockets.idle import Idle
 from probes.sockets.read_budget import ReadBudget
 from probes.sockets.stream import Stream
-from probes.tls.words import HTTP2_ONLY, wants_http2
+from probes.tls.errors import HTTP2_ONLY, wants_http2
 from probes.transport.base import Gate, Response
 from probes.transport.connect import open_stream, peer_of
 from probes.transport.http1 import ResponseParser, request_bytes
-from probes.transport.opening import Opening
+from probes.transport.opening import OpeningProgress
 from probes.transport.proxy import authorization, authorized, refusal_of_forwarder
 from probes.wire.dialect import WireRequest
 
 
 class HttpBody(httpx.AsyncByteStream):
-    """A response's body; `each` keeps what httpx would lose: when each piece reached the process.
+    """A response's body; `read_while` keeps what httpx would lose: when each piece reached the process.
 
     ``head`` is when the head had come, and with it ``first``.
     """
@@ -40,7 +40,7 @@ class HttpBody(httpx.AsyncByteStream):
         """Whether all of it has been read."""
         return self._parser.complete and not self._first
 
-    async def each(self, take: Take) -> None:
+    async def read_while(self, take: OnData) -> None:
         """Hand over the bytes of every read while ``take`` wants more; until it does not, or at the end.
 
         Raises ExchangeError, ReadBudgetSpent, and what ``take`` raises.
@@ -61,7 +61,7 @@ class HttpBody(httpx.AsyncByteStream):
             satisfied = bool(body) and not take(stamp, body)
             return not satisfied and not self._parser.complete
 
-        await self._stream.each(parse)
+        await self._stream.read_while(parse)
         if not satisfied and not self._parser.complete:
             self._parser.close()
 
@@ -76,7 +76,7 @@ class HttpConnection(httpx.AsyncBaseTransport):
     def __init__(self, base_url: str, tls: ssl.SSLContext | None, via: Via | None = None) -> None:
         self._peer = peer_of(base_url, tls)
         self._via = via
-        self._opening = Opening()
+        self._opening = OpeningProgress()
         self._origin = httpx.URL(base_url).copy_with(raw_path=b"/", query=None, fragment=None)
         self._stream: Stream | None = None
         self._parser: ResponseParser | None = None
@@ -92,12 +92,12 @@ class HttpConnection(httpx.AsyncBaseTransport):
     @property
     def idle(self) -> Idle | None:
         """How long nothing has gone over it since it first served a request; None before that."""
-        return self._stream.traffic.idle if self._stream is not None and self._parser is not None else None
+        return self._stream.activity.idle if self._stream is not None and self._parser is not None else None
 
     @property
-    def hung_up(self) -> int | None:
+    def closed_unanswered_ns(self) -> int | None:
         """How long (ns) after the newest request the server closed it without a byte of an answer; else None."""
-        return self._stream.hung_up if self._stream is not None else None
+        return self._stream.closed_unanswered_ns if self._stream is not None else None
 
     @property
     def sent(self) -> Stamp | None:
@@ -111,7 +111,7 @@ class HttpConnection(httpx.AsyncBaseTransport):
         return self._stream.round_trips.since(since)
 
     @property
-    def opening(self) -> Opening:
+    def opening(self) -> OpeningProgress:
         """How far the newest opening of a connection came."""
         return self._opening
 
@@ -124,7 +124,7 @@ class HttpConnection(httpx.AsyncBaseTransport):
             self._stream.budget = budget
             return None
         self.drop()
-        self._via, self._opening = authorized(self._via, wire), Opening()
+        self._via, self._opening = authorized(self._via, wire), OpeningProgress()
         self._stream, setup = await open_stream(*self._peer, budget, self._via, self._opening)
         return setup
 
@@ -163,7 +163,7 @@ class HttpConnection(httpx.AsyncBaseTransport):
         await request.extensions["gate"]()
         if self._stream is None:
             raise ExchangeError(Outcome.CUT, "the connection was dropped")
-        self._stream.traffic.ask()
+        self._stream.activity.ask()
         await self._stream.write(data)
         at, first = Stamp(0), b""
 
@@ -173,7 +173,7 @@ class HttpConnection(httpx.AsyncBaseTransport):
             return parser.status is None
 
         # what httpx does with a head takes long enough to miss a token or two that come right behind it
-        await self._stream.each(take, patient=True)
+        await self._stream.read_while(take, allow_batching=True)
         if parser.status is None:
             parser.close()
             raise AssertionError("a parser without a response does not close")

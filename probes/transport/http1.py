@@ -9,7 +9,7 @@ from probes.outcome import Outcome
 from probes.sockets.errors import ExchangeError
 from probes.sockets.idle import keep_alive
 from probes.sockets.read_budget import ReadBudget, ReadBudgetSpent
-from probes.tls.words import not_http1
+from probes.tls.errors import not_http1
 
 HEAD_LIMIT: Final = 64 << 10
 """Bytes in a row with no body in them (a head and the interim responses before it, chunk sizes, trailers) before a

@@ -11,7 +11,7 @@ from probes.sockets.connection_timing import ConnectionTiming
 
 
 @dataclass(slots=True)
-class Opening:
+class OpeningProgress:
     """How far the opening of a connection has come: the step it is at, and, once connected, what it took so far.
 
     ``where`` is put before the words of a failure to connect: whom it is that is being connected to.
@@ -35,7 +35,7 @@ class Opening:
                 return replace(late, detail=f"{phase}: {self.where}{passed}")
 
 
-def unopened(trouble: Failure, opening: Opening, endpoint: Endpoint) -> Failure:
+def opening_failure(trouble: Failure, opening: OpeningProgress, endpoint: Endpoint) -> Failure:
     """The trouble of a probe whose connection did not come about: at which step, and whether a proxy would help."""
     if trouble.outcome is Outcome.TIMEOUT:
         trouble = opening.late(trouble)

@@ -24,18 +24,18 @@ from probes.events import EVENT_LIMIT
 from probes.outcome import Outcome
 from probes.route import Via
 from probes.sockets.connection_timing import ConnectionTiming, Stamp, Step, exchanged
-from probes.sockets.decode_queue import Consumer, Take
+from probes.sockets.decode_queue import Consumer, OnData
 from probes.sockets.errors import ExchangeError
 from probes.sockets.idle import Idle
 from probes.sockets.read_budget import ReadBudget, ReadBudgetSpent
 from probes.sockets.stream import Stream
 from probes.text import line
-from probes.tls.words import not_http1
-from probes.transport.base import Gate, OpeningRefused, Response, SetupError
+from probes.tls.errors import not_http1
+from probes.transport.base import Gate, Response, SetupError, UpgradeRefused
 from probes.transport.connect import open_stream, peer_of
 from probes.transport.http import HttpBody
 from probes.transport.http1 import ResponseParser
-from probes.transport.opening import Opening
+from probes.transport.opening import OpeningProgress
 from probes.transport.proxy import authorized
 from probes.wire.dialect import WireRequest
 from probes.wire.errors.close_codes import failure_of_close
@@ -89,7 +89,7 @@ class Incoming:
     async def listen(self) -> None:
         """Take in what comes for as long as the socket lives, asked for or not; then say why it ended, and close it."""
         try:
-            await self._stream.each(self._hear)
+            await self._stream.read_while(self._hear)
             self._protocol.receive_eof()
             self.end = _end(self._protocol)
             with contextlib.suppress(TimeoutError):
@@ -105,7 +105,7 @@ class Incoming:
         """Send a message, which all that comes from now on answers; when it was sent. Raises ExchangeError."""
         self._early = []
         self.asked, self._heard = True, False
-        self._stream.traffic.ask()
+        self._stream.activity.ask()
         if self._protocol.state is not State.OPEN:
             raise self.end or _end(self._protocol)
         self._protocol.send_text(message)
@@ -114,7 +114,7 @@ class Incoming:
             await self._stream.write(data)
             return self._stream.sent
 
-    async def each(self, take: Take) -> None:
+    async def read_while(self, take: OnData) -> None:
         """Hand over every message, a line feed after it, while ``take`` wants more; a request may follow after any.
 
         Raises ExchangeError, ReadBudgetSpent, and what ``take`` raises.
@@ -139,7 +139,7 @@ class Incoming:
         self._stream.budget.spend(len(frames))
         # a control frame is no answer; the beginning of whatever frame may be one
         self._heard = self._heard or not frames or any(frame.opcode not in CTRL_OPCODES for frame in frames)
-        self._stream.traffic.heard = self._heard
+        self._stream.activity.heard = self._heard
         for frame in frames:
             if frame.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
                 self._message += frame.data
@@ -147,11 +147,13 @@ class Incoming:
                     last = frame is frames[-1]
                     # one message is one record: a line end in it can only be between tokens of its JSON
                     message = self._message.replace(b"\n", b" ") + b"\n"
-                    self._give(stamp if last else stamp._replace(end_doubt=stamp.doubt), bytes(message))
+                    self._give(
+                        stamp if last else stamp._replace(end_uncertainty_ns=stamp.uncertainty_ns), bytes(message)
+                    )
                     self._message.clear()
         self._answer()
         if self._protocol.state is not State.OPEN:
-            self._stream.traffic.end(stamp.at)
+            self._stream.activity.end(stamp.at)
             return False
         return True
 
@@ -188,7 +190,7 @@ class WebSocketConnection:
     def __init__(self, base_url: str, tls: ssl.SSLContext | None, via: Via | None = None) -> None:
         self._peer = peer_of(base_url, tls)
         self._via = via
-        self._opening = Opening()
+        self._opening = OpeningProgress()
         self._stream: Stream | None = None
         self._protocol: ClientProtocol | None = None
         self._incoming: Incoming | None = None
@@ -209,17 +211,17 @@ class WebSocketConnection:
         """How long nothing has gone over it since it first served a request; None before that."""
         if self._stream is None or self._incoming is None or not self._incoming.asked:
             return None
-        return self._stream.traffic.idle
+        return self._stream.activity.idle
 
     @property
-    def hung_up(self) -> int | None:
+    def closed_unanswered_ns(self) -> int | None:
         """How long (ns) after the newest request the server closed it without a byte of an answer; else None."""
         if self._stream is None or self._protocol is None:
             return None
         said = self._protocol.close_rcvd
         if said is not None and said.code not in IDLE_CLOSES:
             return None
-        return self._stream.traffic.hung_up(self._sent.at if self._sent else None)
+        return self._stream.activity.closed_unanswered_ns(self._sent.at if self._sent else None)
 
     @property
     def sent(self) -> Stamp | None:
@@ -233,7 +235,7 @@ class WebSocketConnection:
         return self._stream.round_trips.since(since)
 
     @property
-    def opening(self) -> Opening:
+    def opening(self) -> OpeningProgress:
         """How far the newest opening of a connection came."""
         return self._opening
 
@@ -246,7 +248,7 @@ class WebSocketConnection:
             self._stream.budget = budget
             return None
         self.drop()
-        self._via, self._opening = authorized(self._via, wire), Opening()
+        self._via, self._opening = authorized(self._via, wire), OpeningProgress()
         self._stream, setup = await open_stream(*self._peer, budget, self._via, self._opening)
         self._protocol = ClientProtocol(parse_uri(wire.url), max_size=EVENT_LIMIT, logger=_SILENT)
         self._opening.step = "upgrade"
@@ -296,7 +298,7 @@ class WebSocketConnection:
             if len(answer) > UPGRADE_LIMIT:
                 raise ReadBudgetSpent(f"a flood: an answer to the upgrade of more than {UPGRADE_LIMIT >> 10} KiB")
             if _NO_UPGRADE.match(answer):
-                raise OpeningRefused(await _refusal(stream, came, bytes(answer)))
+                raise UpgradeRefused(await _refusal(stream, came, bytes(answer)))
             if not answer:
                 raise ExchangeError(Outcome.CUT, "the connection closed before a response")
             if data:
@@ -312,7 +314,9 @@ class WebSocketConnection:
         if answers_to_pings := b"".join(protocol.data_to_send()):  # that came right behind
             await stream.write(answers_to_pings)
         self._headers = headers
-        last = came if answer.endswith(b"\r\n\r\n") else came._replace(end_doubt=came.doubt)  # a message right behind
+        last = (
+            came if answer.endswith(b"\r\n\r\n") else came._replace(end_uncertainty_ns=came.uncertainty_ns)
+        )  # a message right behind
         return exchanged(sent or came, last)
 
 

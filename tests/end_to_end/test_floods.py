@@ -21,7 +21,7 @@ from probes.sockets import decode_queue as backlog
 from probes.sockets.connection_timing import Stamp
 from probes.sockets.event_loop import EngineLoop
 from probes.sockets.read_budget import ReadBudget
-from probes.sockets.receive_timestamps import CLOSE_NS
+from probes.sockets.receive_timestamps import CLOCK_ERROR_NS
 from probes.sockets.stream import PIECE
 from probes.transport.factory import transport_to
 from probes.transport.websocket import WebSocketConnection
@@ -78,10 +78,10 @@ async def probed(port: int, name: str, timeouts: Timeouts = PATIENT) -> ProbeRes
         prober.close()
 
 
-@pytest.mark.parametrize("ringed", [True, False], ids=["ring", "selector"])
+@pytest.mark.parametrize("use_io_uring", [True, False], ids=["ring", "selector"])
 @pytest.mark.parametrize("name", FLOODS)
-def test_a_flood_ends_in_protocol_and_says_how_much_it_was(port, name, ringed):
-    with asyncio.Runner(loop_factory=partial(EngineLoop, ringed=ringed)) as runner:
+def test_a_flood_ends_in_protocol_and_says_how_much_it_was(port, name, use_io_uring):
+    with asyncio.Runner(loop_factory=partial(EngineLoop, use_io_uring=use_io_uring)) as runner:
         brought = runner.run(probed(port, name))
     sample = brought.sample
     assert sample.outcome is (Outcome.CONNECT if name == "an upgrade's headers" else Outcome.PROTOCOL), sample
@@ -191,16 +191,16 @@ def test_a_large_read_is_handed_over_in_pieces_and_only_the_last_ends_as_it_did(
                 return sum(size for _, size in pieces) < 50_000
 
             far.sendall(b"x" * 50_000)  # which waits to be read, and is read at once
-            await stream.each(take)
+            await stream.read_while(take)
             return pieces
 
-    with asyncio.Runner(loop_factory=partial(EngineLoop, ringed=False)) as runner:
+    with asyncio.Runner(loop_factory=partial(EngineLoop, use_io_uring=False)) as runner:
         pieces = runner.run(main())
     assert sum(size for _, size in pieces) == 50_000
     assert max(size for _, size in pieces) <= 1_024
     for (stamp, _), (following, _) in pairwise(pieces):
         if stamp.at == following.at:  # of one read
-            assert stamp.end_doubt == stamp.doubt
+            assert stamp.end_uncertainty_ns == stamp.uncertainty_ns
 
 
 async def test_an_answer_before_the_request_is_a_protocol_error():
@@ -237,7 +237,7 @@ async def test_an_answer_before_the_request_is_a_protocol_error():
 def test_an_answer_that_began_while_the_request_was_written_ended_the_writing():
     """The call that writes may return after the answer has come; and the clocks may differ by a little."""
     timeline = Timeline(due=0, started=0, sent=1_000_000, sent_uncertainty_ns=40_000)
-    assert not timeline.answered(1_000_000 - 40_000 - CLOSE_NS - 1)
+    assert not timeline.answered(1_000_000 - 40_000 - CLOCK_ERROR_NS - 1)
     assert timeline.sent == 1_000_000
     assert timeline.answered(980_000)
     assert timeline.sent == 980_000

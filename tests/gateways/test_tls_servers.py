@@ -6,7 +6,7 @@ import pytest
 import trustme
 
 from probes.simulator.server import Simulator
-from probes.tls.words import HTTP2_ONLY, USE_HTTPS
+from probes.tls.errors import HTTP2_ONLY, USE_HTTPS
 from tests.gateways.probed import probed
 from tests.gateways.programs import free_port, haproxy, nginx
 from tests.gateways.test_proxies import QUIET, SIM, endpoint, up

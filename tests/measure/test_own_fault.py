@@ -27,7 +27,7 @@ from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
-from probes.sockets.errors import lacking
+from probes.sockets.errors import missing_resource
 from probes.store.read.reader import StoreReader
 from probes.transport.factory import transport_to
 from probes.wire import load_dialect
@@ -108,7 +108,7 @@ def test_what_a_provider_says_stays_said():
     ],
 )
 def test_what_this_machine_lacks_is_told_from_what_others_do(error, words):
-    assert lacking(error) == words
+    assert missing_resource(error) == words
 
 
 # absences as they happen

@@ -20,7 +20,7 @@ from probes.simulator.faults import fault
 from probes.simulator.limiter import Allowance
 from probes.simulator.server import Simulator
 from probes.tls.context import TlsContexts, tls_context
-from probes.transport.factory import second_of, transport_to
+from probes.transport.factory import cold_transport_of, transport_to
 from probes.wire import load_dialect
 from probes.wire.credentials import Credentials
 from tests.samples import endpoint
@@ -38,7 +38,9 @@ QUICK = Behaviour(output_tokens=Constant(8), tokens_per_s=Constant(1_000), ttft_
 @asynccontextmanager
 async def prober(url: str, tls: Any = None, **options: Any) -> AsyncIterator[Prober]:
     watched = endpoint(model=MODEL, base_url=url, **options)
-    one = Prober(watched, load_dialect(watched.dialect), transport_to(url, tls), second_of(watched, TlsContexts(tls)))
+    one = Prober(
+        watched, load_dialect(watched.dialect), transport_to(url, tls), cold_transport_of(watched, TlsContexts(tls))
+    )
     try:
         yield one
     finally:

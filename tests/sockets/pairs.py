@@ -12,7 +12,7 @@ import pytest
 
 from probes.sockets import receive_timestamps as receive_clock
 from probes.sockets.connection_timing import Stamp
-from probes.sockets.io_uring import BUFFERS, SIZE, Uring
+from probes.sockets.io_uring import BUFFER_COUNT, BUFFER_SIZE, Uring
 from probes.sockets.read_budget import ReadBudget
 from probes.sockets.readers import READ_SIZE
 from probes.sockets.stream import READ_COST, Stream
@@ -31,7 +31,7 @@ def _has_ring() -> bool:
 
 ringed = pytest.mark.skipif(not _has_ring(), reason="no io_uring on this system, or not for us")
 
-ON_THE_WAY = 2 * BUFFERS * (SIZE + READ_COST) + READ_SIZE
+ON_THE_WAY = 2 * BUFFER_COUNT * (BUFFER_SIZE + READ_COST) + READ_SIZE
 """The most that still comes in when a flood is to be left in the kernel: what the buffers hold, and hold once more
 until the kernel has been told."""
 
@@ -75,7 +75,7 @@ async def first_of(body: ResponseBody) -> bytes:
         got.append(data)
         return False
 
-    await body.each(take)
+    await body.read_while(take)
     return b"".join(got)
 
 

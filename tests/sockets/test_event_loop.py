@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from probes.sockets import event_loop as loop
-from probes.sockets.event_loop import EngineLoop, TimestampedSelector, ear
+from probes.sockets.event_loop import EngineLoop, TimestampedSelector, timestamped_selector
 from tests.sockets.pairs import arrive, on_linux, pair
 
 HELD_S = 0.03
@@ -26,75 +26,77 @@ def now() -> int:
 @contextmanager
 def listening() -> Iterator[tuple[TimestampedSelector, socket.socket, socket.socket]]:
     """An ear, the socket it hears, and the other end of that."""
-    ear = TimestampedSelector()
+    timestamped_selector = TimestampedSelector()
     near, far = pair()
-    ear.register(near, selectors.EVENT_READ)
+    timestamped_selector.register(near, selectors.EVENT_READ)
     with near, far:
-        yield ear, near, far
-    ear.close()
+        yield timestamped_selector, near, far
+    timestamped_selector.close()
 
 
 def test_a_selection_that_waited_heard_what_woke_it():
-    with listening() as (ear, _, _):
+    with listening() as (timestamped_selector, _, _):
         began = now()
-        assert ear.select(0.02) == []
-        assert began <= ear.deaf_since_ns <= now()
+        assert timestamped_selector.select(0.02) == []
+        assert began <= timestamped_selector.not_polling_since_ns <= now()
 
 
 def test_what_came_before_a_selection_may_have_come_since_the_one_before():
-    with listening() as (ear, near, far):
-        ear.select(0.02)
-        heard = ear.deaf_since_ns
+    with listening() as (timestamped_selector, near, far):
+        timestamped_selector.select(0.02)
+        heard = timestamped_selector.not_polling_since_ns
         written = now()
         far.send(b"x")
         arrive(near, 1)
-        assert ear.select(5)
-        assert heard <= ear.deaf_since_ns <= written
+        assert timestamped_selector.select(5)
+        assert heard <= timestamped_selector.not_polling_since_ns <= written
 
 
 @pytest.mark.parametrize("timeout", [0, 0.02])
 def test_a_selection_that_found_nothing_is_where_the_next_deafness_begins(timeout):
-    with listening() as (ear, near, far):
+    with listening() as (timestamped_selector, near, far):
         before = now()
-        assert ear.select(timeout) == []
+        assert timestamped_selector.select(timeout) == []
         written = now()
         far.send(b"x")
         arrive(near, 1)
-        assert ear.select(0)
-        assert before <= ear.deaf_since_ns <= written
+        assert timestamped_selector.select(0)
+        assert before <= timestamped_selector.not_polling_since_ns <= written
 
 
 def test_ready_at_once_again_and_again_never_counts_as_waited():
-    with listening() as (ear, near, far):
-        ear.select(0)
+    with listening() as (timestamped_selector, near, far):
+        timestamped_selector.select(0)
         far.send(b"x")  # and nobody reads it
         arrive(near, 1)
         for _ in range(3):
             asked = now()
-            assert ear.select(5)
-            assert ear.deaf_since_ns <= asked
+            assert timestamped_selector.select(5)
+            assert timestamped_selector.not_polling_since_ns <= asked
 
 
 def test_the_processor_the_system_did_not_give_is_not_counted_as_listening(monkeypatch):
     """A thread woken at once but run late was not waiting for data all that time."""
-    with listening() as (ear, _, _):
+    with listening() as (timestamped_selector, _, _):
         late = 15_000_000
-        before = ear._queue.waited_ns()
-        monkeypatch.setattr(ear._queue, "waited_ns", lambda: before + late)
+        before = timestamped_selector._queue.waited_ns()
+        monkeypatch.setattr(timestamped_selector._queue, "waited_ns", lambda: before + late)
         began = now()
-        ear.select(0.02)
+        timestamped_selector.select(0.02)
         ended = now()
-        assert ear.deaf_since_ns <= ended - late
-        assert ear.deaf_since_ns >= began
+        assert timestamped_selector.not_polling_since_ns <= ended - late
+        assert timestamped_selector.not_polling_since_ns >= began
 
 
 def test_a_selection_looks_before_it_waits_and_what_it_did_not_see_came_later(monkeypatch):
-    with listening() as (ear, _, _):
-        before = ear._queue.waited_ns()
-        monkeypatch.setattr(ear._queue, "waited_ns", lambda: before + 1_000_000_000)
+    with listening() as (timestamped_selector, _, _):
+        before = timestamped_selector._queue.waited_ns()
+        monkeypatch.setattr(timestamped_selector._queue, "waited_ns", lambda: before + 1_000_000_000)
         began = now()
-        ear.select(0.001)
-        assert began <= ear.deaf_since_ns <= now(), "however long the system says that this thread stood in line"
+        timestamped_selector.select(0.001)
+        assert began <= timestamped_selector.not_polling_since_ns <= now(), (
+            "however long the system says that this thread stood in line"
+        )
 
 
 def test_data_that_came_while_a_callback_held_the_loop_came_after_it_was_last_heard():
@@ -107,9 +109,9 @@ def test_data_that_came_while_a_callback_held_the_loop_came_after_it_was_last_he
 
         def receive() -> None:
             near.recv(100)
-            heard = ear(running)
+            heard = timestamped_selector(running)
             assert heard is not None
-            found.append((heard.deaf_since_ns, now()))
+            found.append((heard.not_polling_since_ns, now()))
             read.set()
 
         running.add_reader(near, receive)
@@ -131,13 +133,13 @@ def test_data_that_came_while_a_callback_held_the_loop_came_after_it_was_last_he
 
 def test_only_an_engines_loop_knows_since_when_it_is_deaf():
     async def ask() -> TimestampedSelector | None:
-        return ear(asyncio.get_running_loop())
+        return timestamped_selector(asyncio.get_running_loop())
 
     assert asyncio.run(ask()) is None
     before = now()
     found = loop.run(ask())
     assert found is not None
-    assert before <= found.deaf_since_ns <= now()
+    assert before <= found.not_polling_since_ns <= now()
 
 
 def test_run_gives_what_main_gives_and_raises_what_it_raises():

@@ -89,7 +89,7 @@ def test_a_close_at_once_is_none_for_idleness():
 
 def test_the_shortest_limit_found_stands():
     limit = IdleLimit().seen(Idle(3600.0, CLOSED)).seen(Idle(60.0, CLOSED)).seen(Idle(62.0, CLOSED))
-    assert limit.found_s == 60.0
+    assert limit.observed_s == 60.0
 
 
 def test_now_and_then_a_connection_is_left_to_show_whether_the_limit_holds():
@@ -201,7 +201,7 @@ HELD_NS = 3 * PROMPT_NS
 
 
 async def ask(stream: Stream) -> None:
-    stream.traffic.ask()
+    stream.activity.ask()
     await stream.write(b"a request")
 
 
@@ -227,8 +227,8 @@ async def test_a_reset_that_is_met_by_the_writing_came_before_any_byte():
         gone(stream._sock)
         with pytest.raises(ExchangeError):
             await ask(stream)
-        assert stream.hung_up is not None
-        assert stream.hung_up < PROMPT_NS
+        assert stream.closed_unanswered_ns is not None
+        assert stream.closed_unanswered_ns < PROMPT_NS
 
 
 async def test_an_end_that_had_come_before_the_request_is_known_to_be_earlier():
@@ -237,8 +237,8 @@ async def test_an_end_that_had_come_before_the_request_is_known_to_be_earlier():
         await end_of(stream)
         await asyncio.sleep(0.01)
         await ask(stream)
-        assert stream.hung_up is not None
-        assert stream.hung_up < 0
+        assert stream.closed_unanswered_ns is not None
+        assert stream.closed_unanswered_ns < 0
 
 
 async def test_an_end_that_a_busy_loop_hears_late_may_have_come_at_once():
@@ -249,8 +249,8 @@ async def test_an_end_that_a_busy_loop_hears_late_may_have_come_at_once():
         far.close()
         hold()
         await end_of(stream)
-        assert stream.hung_up is not None
-        assert stream.hung_up < PROMPT_NS
+        assert stream.closed_unanswered_ns is not None
+        assert stream.closed_unanswered_ns < PROMPT_NS
 
 
 async def test_an_end_that_comes_late_is_late():
@@ -260,8 +260,8 @@ async def test_an_end_that_comes_late_is_late():
         far.recv(100)  # what is unread at a close makes it a reset
         far.close()
         await end_of(stream)
-        assert stream.hung_up is not None
-        assert stream.hung_up > PROMPT_NS
+        assert stream.closed_unanswered_ns is not None
+        assert stream.closed_unanswered_ns > PROMPT_NS
 
 
 @pytest.mark.parametrize("end", [reset, socket.socket.close])
@@ -273,14 +273,14 @@ async def test_after_a_byte_it_is_no_hanging_up(end):
         assert (await stream.read())[1] == b"H"
         end(far)
         await end_of(stream)
-        assert stream.hung_up is None
+        assert stream.closed_unanswered_ns is None
 
 
 async def test_a_connection_that_is_open_has_not_hung_up():
     async with streaming() as (stream, _):
         await ask(stream)
-        assert stream.hung_up is None
-        assert not stream.traffic.idle.closed
+        assert stream.closed_unanswered_ns is None
+        assert not stream.activity.idle.closed
 
 
 def test_idle_time_ends_with_the_connection_and_a_goodbye_is_no_traffic(monkeypatch):

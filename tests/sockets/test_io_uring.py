@@ -13,8 +13,8 @@ from types import SimpleNamespace
 import pytest
 
 from probes.sockets import io_uring as uring
-from probes.sockets.io_uring import BUFFERS, MAX_ARRIVALS, ROOM, Arrival, Uring
-from probes.sockets.receive_timestamps import CLOSE_NS, stamped
+from probes.sockets.io_uring import BUFFER_COUNT, DATA_SIZE, MAX_COMPLETIONS, Completion, Uring
+from probes.sockets.receive_timestamps import CLOCK_ERROR_NS, stamping_socket
 from tests.sockets.pairs import kernel_stamps, pair, ringed
 
 pytestmark = ringed
@@ -24,7 +24,7 @@ FILES = Path("/proc/self/fd")
 @pytest.fixture
 def ring() -> Iterator[Uring]:
     made = Uring()
-    with stamped():
+    with stamping_socket():
         yield made
     made.close()
 
@@ -38,14 +38,14 @@ def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
         yield near, far
 
 
-def arrivals(ring: Uring, count: int) -> list[Arrival]:
+def arrivals(ring: Uring, count: int) -> list[Completion]:
     """So many, or as many as come within ten seconds."""
-    found: list[Arrival] = []
+    found: list[Completion] = []
     while len(found) < count and (ring.waiting or select.select([ring.bell], [], [], 10)[0]):
         with suppress(BlockingIOError):  # it rang for all that is waiting at once
             os.eventfd_read(ring.bell)
         taken = ring.arrivals()
-        assert len(taken) <= MAX_ARRIVALS
+        assert len(taken) <= MAX_COMPLETIONS
         found += taken
     return found
 
@@ -64,16 +64,16 @@ def test_what_comes_while_nobody_looks_is_read_piece_by_piece_each_with_its_stam
     ]
     for one, (before, after) in zip(found, written, strict=True):
         assert one.wall_ns is not None
-        assert before - CLOSE_NS <= one.wall_ns <= after + CLOSE_NS
+        assert before - CLOCK_ERROR_NS <= one.wall_ns <= after + CLOCK_ERROR_NS
 
 
 def test_a_piece_larger_than_a_buffer_comes_in_several(ring, ends):
     near, far = ends
     ring.receive(7, near.fileno())
     far.sendall(bytes(range(256)) * 16)
-    found = arrivals(ring, -(-4096 // ROOM))
+    found = arrivals(ring, -(-4096 // DATA_SIZE))
     assert b"".join(one.data for one in found) == bytes(range(256)) * 16
-    assert max(len(one.data) for one in found) == ROOM
+    assert max(len(one.data) for one in found) == DATA_SIZE
 
 
 def test_an_end_ends_the_reading(ring, ends):
@@ -89,7 +89,7 @@ def test_a_reading_that_is_cancelled_says_so_and_leaves_the_rest_in_the_kernel(r
     ring.receive(7, near.fileno())
     ring.cancel(7)
     [end] = arrivals(ring, 1)
-    assert end == Arrival(7, b"", None, errno.ECANCELED, more=False)
+    assert end == Completion(7, b"", None, errno.ECANCELED, more=False)
     far.sendall(b"left")
     assert select.select([near], [], [], 10)[0]
     assert near.recv(10) == b"left"
@@ -104,10 +104,10 @@ def test_who_cancels_what_is_not_read_hears_nothing(ring):
 def test_without_buffers_reading_ends_and_nothing_is_lost(ring, ends):
     near, far = ends
     ring.receive(7, near.fileno())
-    for _ in range(BUFFERS + 1):
+    for _ in range(BUFFER_COUNT + 1):
         far.sendall(b"x")
-    found = arrivals(ring, BUFFERS + 1)
-    assert b"".join(one.data for one in found) == b"x" * BUFFERS
+    found = arrivals(ring, BUFFER_COUNT + 1)
+    assert b"".join(one.data for one in found) == b"x" * BUFFER_COUNT
     assert (found[-1].error, found[-1].more) == (errno.ENOBUFS, False)
     ring.receive(7, near.fileno())
     assert [one.data for one in arrivals(ring, 1)] == [b"x"]
@@ -116,7 +116,7 @@ def test_without_buffers_reading_ends_and_nothing_is_lost(ring, ends):
 def test_the_rings_go_round(ring, ends):
     near, far = ends
     ring.receive(7, near.fileno())
-    for turn in range(2 * BUFFERS + 5):
+    for turn in range(2 * BUFFER_COUNT + 5):
         far.sendall(b"%d" % turn)
         assert [one.data for one in arrivals(ring, 1)] == [b"%d" % turn]
     for _ in range(200):

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from probes.sockets import receive_timestamps as receive_clock
-from probes.sockets.receive_timestamps import CLOSE_NS, STEP_NS, ReceiveClock, Received, wall_minus_monotonic
+from probes.sockets.receive_timestamps import CLOCK_ERROR_NS, STEP_NS, Received, StampedSocket, wall_minus_monotonic
 from tests.sockets.pairs import arrive, on_linux, pair, refuse_stamps
 
 HOUR_NS = 3_600 * 10**9
@@ -24,7 +24,7 @@ def now() -> int:
 def stamping() -> Iterator[None]:
     """The kernel begins to stamp a little after the first socket asks it to: one that asks, all the time."""
     near, far = pair()
-    clock = ReceiveClock(near)
+    clock = StampedSocket(near)
     with near, far:
         if clock.kernel:
             while not received(clock, near, far).kernel:
@@ -39,7 +39,7 @@ def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
         yield near, far
 
 
-def received(clock: ReceiveClock, near: socket.socket, far: socket.socket, data: bytes = b"x") -> Received:
+def received(clock: StampedSocket, near: socket.socket, far: socket.socket, data: bytes = b"x") -> Received:
     """One byte or more, there and back."""
     far.sendall(data)
     arrive(near, len(data))
@@ -49,7 +49,7 @@ def received(clock: ReceiveClock, near: socket.socket, far: socket.socket, data:
 @on_linux
 def test_a_stamp_lies_between_the_write_and_the_arrival_and_not_at_the_read(ends):
     near, far = ends
-    clock = ReceiveClock(near)
+    clock = StampedSocket(near)
     for _ in range(20):
         written = now()
         far.send(b"data")
@@ -57,13 +57,13 @@ def test_a_stamp_lies_between_the_write_and_the_arrival_and_not_at_the_read(ends
         there = now()
         data, at, kernel = clock.receive(100)
         assert (data, kernel) == (b"data", True)
-        assert written - CLOSE_NS <= at <= there + CLOSE_NS
+        assert written - CLOCK_ERROR_NS <= at <= there + CLOCK_ERROR_NS
 
 
 @on_linux
 def test_of_segments_that_waited_together_the_newest_counts(ends):
     near, far = ends
-    clock = ReceiveClock(near)
+    clock = StampedSocket(near)
     far.send(b"one")
     arrive(near, 3)
     written = now()
@@ -71,25 +71,25 @@ def test_of_segments_that_waited_together_the_newest_counts(ends):
     arrive(near, 6)
     data, at, kernel = clock.receive(100)
     assert (data, kernel) == (b"onetwo", True)
-    assert at >= written - CLOSE_NS
+    assert at >= written - CLOCK_ERROR_NS
 
 
 @on_linux
 def test_a_read_that_leaves_some_behind_is_dated_as_well_as_the_next(ends):
     near, far = ends
-    clock = ReceiveClock(near)
+    clock = StampedSocket(near)
     written = now()
     far.send(b"onetwo")
     arrive(near, 6)
     for part in (b"one", b"two"):
         data, at, _ = clock.receive(3)
         assert data == part
-        assert written - CLOSE_NS <= at <= now()
+        assert written - CLOCK_ERROR_NS <= at <= now()
 
 
 def test_the_end_and_nothing_yet_are_as_the_sockets_own(ends):
     near, far = ends
-    clock = ReceiveClock(near)
+    clock = StampedSocket(near)
     with pytest.raises(BlockingIOError):
         clock.receive(10)
     far.close()
@@ -101,7 +101,7 @@ def test_a_kernel_that_refuses_leaves_the_moment_of_the_read(monkeypatch):
     refuse_stamps(monkeypatch)
     near, far = pair()
     with near, far:
-        clock = ReceiveClock(near)
+        clock = StampedSocket(near)
         far.send(b"x")
         arrive(near, 1)
         before = now()
@@ -115,7 +115,7 @@ def test_a_kernel_that_refuses_leaves_the_moment_of_the_read(monkeypatch):
 def test_another_system_is_not_asked(monkeypatch, ends):
     near, far = ends
     monkeypatch.setattr(receive_clock, "sys", SimpleNamespace(platform="darwin"))
-    assert not received(ReceiveClock(near), near, far).kernel
+    assert not received(StampedSocket(near), near, far).kernel
 
 
 @on_linux
@@ -139,7 +139,7 @@ def test_a_read_without_a_stamp_that_can_be_is_stamped_by_us(ends, ancillary):
         def recvmsg(self, size: int, _: int) -> tuple[bytes, list[tuple[int, int, bytes]], int, None]:
             return near.recv(size), ancillary, 0, None
 
-    clock = ReceiveClock(Odd())  # type: ignore[arg-type]
+    clock = StampedSocket(Odd())  # type: ignore[arg-type]
     clock._newest_ns = before = now()
     data, at, kernel = received(clock, near, far)
     assert (data, kernel) == (b"x", False)
@@ -152,7 +152,7 @@ def test_a_wall_clock_set_in_between_spoils_no_stamp(monkeypatch, ends, step):
     near, far = ends
     with monkeypatch.context() as patched:
         patched.setattr(receive_clock, "wall_minus_monotonic", lambda: wall_minus_monotonic() - step)
-        clock = ReceiveClock(near)
+        clock = StampedSocket(near)
     before = now()
     data, at, kernel = received(clock, near, far)
     assert (data, kernel) == (b"x", False), "the clock was set since the last look: this read goes by ours"
@@ -160,14 +160,14 @@ def test_a_wall_clock_set_in_between_spoils_no_stamp(monkeypatch, ends, step):
     before = now()
     data, at, kernel = received(clock, near, far)
     assert kernel, "and the next one by the kernel's again"
-    assert before - CLOSE_NS <= at <= now()
+    assert before - CLOCK_ERROR_NS <= at <= now()
 
 
 @on_linux
 def test_a_clock_set_while_data_waited_makes_no_stamp_older_than_the_one_before(monkeypatch, ends):
     """Stamped before the step, read after it, and again: the kernel's word is on a clock that is no more."""
     near, far = ends
-    clock = ReceiveClock(near)
+    clock = StampedSocket(near)
     assert received(clock, near, far).kernel
     newest = now()
     for step in (HOUR_NS, -HOUR_NS):
@@ -186,7 +186,7 @@ def test_a_stamp_of_another_wall_clock_than_this_process_s_is_none(monkeypatch, 
     near, far = ends
     ahead = SimpleNamespace(monotonic_ns=time.monotonic_ns, time_ns=lambda: time.time_ns() + HOUR_NS)
     monkeypatch.setattr(receive_clock, "time", ahead)
-    clock = ReceiveClock(near)
+    clock = StampedSocket(near)
     for _ in range(2):
         before = now()
         _, at, kernel = received(clock, near, far)
@@ -200,7 +200,7 @@ def test_a_clock_that_is_slewed_is_followed(monkeypatch, ends, slew):
     near, far = ends
     with monkeypatch.context() as patched:
         patched.setattr(receive_clock, "wall_minus_monotonic", lambda: wall_minus_monotonic() - slew)
-        clock = ReceiveClock(near)
+        clock = StampedSocket(near)
     assert received(clock, near, far).kernel
 
 
@@ -222,7 +222,7 @@ def test_clocks_that_are_always_read_far_apart_are_taken_as_they_are(monkeypatch
 
 def test_an_error_of_the_socket_is_raised(ends):
     near, _ = ends
-    clock = ReceiveClock(near)
+    clock = StampedSocket(near)
     near.close()
     with pytest.raises(OSError, match="Bad file") as caught:
         clock.receive(10)

@@ -53,7 +53,7 @@ async def test_a_connect_takes_what_the_kernel_says_though_the_loop_was_held_up(
         with sock:
             info = read_tcp_info(sock)
     assert info is not None
-    assert (step.stop - step.start, step.doubt) == (info.rtt_us * 1000, 0)
+    assert (step.stop - step.start, step.uncertainty_ns) == (info.rtt_us * 1000, 0)
     assert step.stop - step.start < HELD_UP_S * 1e9
 
 
@@ -108,10 +108,10 @@ async def test_a_syn_that_was_sent_again_is_in_the_time_within_its_bound():
     assert info.retransmitted
     assert step.stop - step.start > 900 * MS  # the kernel tries again after a second (RFC 6298 §2)
     if isinstance(loop, EngineLoop):
-        assert step.doubt is not None
-        assert 0 <= step.doubt < step.stop - step.start
+        assert step.uncertainty_ns is not None
+        assert 0 <= step.uncertainty_ns < step.stop - step.start
     else:
-        assert step.doubt is None
+        assert step.uncertainty_ns is None
 
 
 async def test_in_doubt_is_how_long_the_loop_did_not_look():
@@ -121,12 +121,12 @@ async def test_in_doubt_is_how_long_the_loop_did_not_look():
         looking = asyncio.create_task(network._writable(near))
         await asyncio.sleep(0)
         time.sleep(HELD_UP_S)  # noqa: ASYNC251  # it was writable all along
-        _, doubt = await looking
+        _, uncertainty_ns = await looking
     if isinstance(loop, EngineLoop):
-        assert doubt is not None
-        assert doubt >= HELD_UP_S * 1e9
+        assert uncertainty_ns is not None
+        assert uncertainty_ns >= HELD_UP_S * 1e9
     else:
-        assert doubt is None
+        assert uncertainty_ns is None
 
 
 async def test_a_name_is_timed_where_it_is_resolved_and_not_when_the_loop_hears_of_it(monkeypatch):
@@ -144,8 +144,8 @@ async def test_a_name_is_timed_where_it_is_resolved_and_not_when_the_loop_hears_
     heard = time.monotonic_ns()
     _, step = await looking
     assert step.start < step.stop <= heard
-    assert step.doubt is not None
-    assert step.doubt >= 0
+    assert step.uncertainty_ns is not None
+    assert step.uncertainty_ns >= 0
 
 
 async def test_in_doubt_is_what_a_thread_waited_for_a_processor(monkeypatch):
@@ -159,8 +159,8 @@ async def test_in_doubt_is_what_a_thread_waited_for_a_processor(monkeypatch):
     monkeypatch.setattr(network, "RunQueue", Waiting)
     monkeypatch.setattr(sys, "getswitchinterval", lambda: 0.002)
     _, step = await network._resolve("127.0.0.1", 80, "")
-    assert step.doubt is not None
-    assert 7 * MS <= step.doubt <= 9 * MS
+    assert step.uncertainty_ns is not None
+    assert 7 * MS <= step.uncertainty_ns <= 9 * MS
 
 
 def trusting(folder: Path, version: ssl.TLSVersion) -> tuple[ssl.SSLContext, ssl.SSLContext]:
@@ -188,7 +188,7 @@ async def test_a_handshake_ends_with_the_servers_last_word_and_in_doubt_is_what_
     near, far = pair()
     with far:
         stream = Stream(near, plenty())
-        shaking = asyncio.create_task(stream.secure(ours, "localhost"))
+        shaking = asyncio.create_task(stream.start_tls(ours, "localhost"))
         await asyncio.sleep(0)
         begun = time.monotonic_ns()
         flights = 1 if version is ssl.TLSVersion.TLSv1_3 else 2
@@ -201,8 +201,8 @@ async def test_a_handshake_ends_with_the_servers_last_word_and_in_doubt_is_what_
         stream.abort()
     assert step.start <= begun
     assert step.stop <= last
-    assert step.doubt is not None
-    assert (step.doubt >= HELD_UP_S * 1e9) is (flights == 2)
+    assert step.uncertainty_ns is not None
+    assert (step.uncertainty_ns >= HELD_UP_S * 1e9) is (flights == 2)
 
 
 @on_linux
@@ -217,7 +217,7 @@ async def test_a_handshake_ends_with_its_last_record_unless_more_came_behind_it(
     near, far = pair()
     with far:
         stream = Stream(near, plenty())
-        shaking = asyncio.create_task(stream.secure(ours, "localhost"))
+        shaking = asyncio.create_task(stream.start_tls(ours, "localhost"))
         await asyncio.to_thread(select.select, [far], [], [], 60)
         if behind:
             answer(session, incoming, outgoing, far)
@@ -228,8 +228,8 @@ async def test_a_handshake_ends_with_its_last_record_unless_more_came_behind_it(
             answer(session, incoming, outgoing, far)
         step = await shaking
         stream.abort()
-    assert step.doubt is not None
-    assert (step.doubt >= HELD_UP_S * 1e9) is bool(behind)
+    assert step.uncertainty_ns is not None
+    assert (step.uncertainty_ns >= HELD_UP_S * 1e9) is bool(behind)
 
 
 @on_linux
@@ -255,14 +255,14 @@ async def test_an_upgrade_ends_with_its_answer_unless_more_came_behind_it(behind
             one.drop()
     assert setup is not None
     assert setup.upgrade is not None
-    assert setup.upgrade.doubt is not None
-    assert (setup.upgrade.doubt >= HELD_UP_S * 1e9) is bool(behind)
+    assert setup.upgrade.uncertainty_ns is not None
+    assert (setup.upgrade.uncertainty_ns >= HELD_UP_S * 1e9) is bool(behind)
 
 
 def test_what_was_asked_and_answered_took_from_the_one_to_the_other():
     assert exchanged(Stamp(5, 1, 1), Stamp(9, 2, 0, kernel=True), late=10) == Step(5, 9, 11)
     assert exchanged(Stamp(5), Stamp(4, 0, 0)) == Step(4, 4, 0), "stamps of two clocks are no more exact than that"
-    assert exchanged(Stamp(5, 1, 1), Stamp(9)).doubt is None
+    assert exchanged(Stamp(5, 1, 1), Stamp(9)).uncertainty_ns is None
 
 
 @pytest.mark.parametrize(

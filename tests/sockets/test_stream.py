@@ -13,10 +13,10 @@ import pytest
 from probes.outcome import Outcome
 from probes.sockets import event_loop as loop
 from probes.sockets.connection_timing import SEND_NS, Stamp
-from probes.sockets.errors import ExchangeError, words
+from probes.sockets.errors import ExchangeError, describe
 from probes.sockets.event_loop import EngineLoop
 from probes.sockets.readers import READ_SIZE
-from probes.sockets.receive_timestamps import CLOSE_NS
+from probes.sockets.receive_timestamps import CLOCK_ERROR_NS
 from probes.sockets.stream import UNREAD_LIMIT, Stream
 from tests.sockets.pairs import on_linux, pair, plenty, refuse_stamps, streaming, whole
 from tests.tries import tries
@@ -138,9 +138,9 @@ async def test_sent_is_when_the_last_byte_was_accepted_and_not_before():
     assert stream.sent is not None
     assert first.at < began < stream.sent.at <= ended
     for stamp in (first, stream.sent):
-        assert stamp.doubt is not None
-        assert stamp.doubt >= 0
-    assert stream.sent.at - min(stream.sent.doubt, SEND_NS) >= began
+        assert stamp.uncertainty_ns is not None
+        assert stamp.uncertainty_ns >= 0
+    assert stream.sent.at - min(stream.sent.uncertainty_ns, SEND_NS) >= began
 
 
 async def test_a_send_that_was_interrupted_is_stamped_where_it_began_and_not_where_it_returned():
@@ -162,8 +162,8 @@ async def test_a_send_that_was_interrupted_is_stamped_where_it_began_and_not_whe
     held_ns = round(HELD_S * 1e9)
     assert stream.sent is not None
     assert began <= stream.sent.at <= ended - held_ns + SEND_NS
-    assert stream.sent.doubt is not None
-    assert stream.sent.doubt >= held_ns
+    assert stream.sent.uncertainty_ns is not None
+    assert stream.sent.uncertainty_ns >= held_ns
 
 
 async def test_reading_goes_on_while_a_write_waits_for_room():
@@ -226,10 +226,10 @@ async def test_on_another_loop_nobody_vouches_for_a_stamp():
     async with streaming() as (stream, far):
         far.sendall(b"x")
         stamp, _ = await stream.read()
-    assert (stamp.doubt, stamp.end_doubt) == (None, None if not stamp.kernel else 0)
+    assert (stamp.uncertainty_ns, stamp.end_uncertainty_ns) == (None, None if not stamp.kernel else 0)
 
 
-def held_reads(*writes: bytes, ringed: bool = False) -> tuple[list[tuple[Stamp, bytes]], list[tuple[int, int]]]:
+def held_reads(*writes: bytes, use_io_uring: bool = False) -> tuple[list[tuple[Stamp, bytes]], list[tuple[int, int]]]:
     """Reads of what was written while an engine's loop was held after each write, and from when to when it was."""
 
     async def main() -> tuple[list[tuple[Stamp, bytes]], list[tuple[int, int]]]:
@@ -249,23 +249,23 @@ def held_reads(*writes: bytes, ringed: bool = False) -> tuple[list[tuple[Stamp, 
                 size += len(reads[-1][1])
             return reads, instants
 
-    with asyncio.Runner(loop_factory=partial(EngineLoop, ringed=ringed)) as runner:
+    with asyncio.Runner(loop_factory=partial(EngineLoop, use_io_uring=use_io_uring)) as runner:
         return runner.run(main())
 
 
 @on_linux
 def test_what_came_while_the_loop_was_held_was_read_all_the_same():
     for _ in tries(ATTEMPTS):
-        reads, instants = held_reads(b"one", b"two", b"three", ringed=True)
+        reads, instants = held_reads(b"one", b"two", b"three", use_io_uring=True)
         assert b"".join(data for _, data in reads) == b"onetwothree"
         if len(reads) < 3:
             continue  # the reading thread was not run while two of them came
         for (stamp, _), (written, held) in zip(reads, instants, strict=True):
             assert stamp.kernel
-            assert written - CLOSE_NS <= stamp.at <= held
-            assert stamp.end_doubt == 0
-            assert stamp.doubt is not None
-        if all(stamp.doubt < HELD_S * 1e9 for stamp, _ in reads):
+            assert written - CLOCK_ERROR_NS <= stamp.at <= held
+            assert stamp.end_uncertainty_ns == 0
+            assert stamp.uncertainty_ns is not None
+        if all(stamp.uncertainty_ns < HELD_S * 1e9 for stamp, _ in reads):
             return
     pytest.fail(f"the loop was held, and that was no delay: {reads}")
 
@@ -274,18 +274,18 @@ def test_what_came_while_the_loop_was_held_was_read_all_the_same():
 def test_what_waited_has_the_newest_stamp_and_a_doubt_that_reaches_back_to_the_oldest():
     [(stamp, data)], [(first, _), (second, held)] = held_reads(b"one", b"two")
     assert (data, stamp.kernel) == (b"onetwo", True)
-    assert second - CLOSE_NS <= stamp.at <= held
-    assert stamp.doubt is not None
-    assert stamp.at - stamp.doubt <= first
-    assert stamp.end_doubt == 0, "the last byte came when the kernel says"
+    assert second - CLOCK_ERROR_NS <= stamp.at <= held
+    assert stamp.uncertainty_ns is not None
+    assert stamp.at - stamp.uncertainty_ns <= first
+    assert stamp.end_uncertainty_ns == 0, "the last byte came when the kernel says"
 
 
 @on_linux
 def test_what_waited_alone_came_when_the_kernel_says():
     [(stamp, _)], [(written, held)] = held_reads(b"one")
     assert stamp.kernel
-    assert written - CLOSE_NS <= stamp.at <= held
-    assert stamp.end_doubt == 0
+    assert written - CLOCK_ERROR_NS <= stamp.at <= held
+    assert stamp.end_uncertainty_ns == 0
 
 
 def test_without_the_kernel_all_of_a_read_is_in_doubt(monkeypatch):
@@ -293,9 +293,9 @@ def test_without_the_kernel_all_of_a_read_is_in_doubt(monkeypatch):
     [(stamp, data)], [(first, _), (_, held)] = held_reads(b"one", b"two")
     assert (data, stamp.kernel) == (b"onetwo", False)
     assert stamp.at >= held
-    assert stamp.doubt is not None
-    assert stamp.end_doubt == stamp.doubt
-    assert stamp.at - stamp.doubt <= first
+    assert stamp.uncertainty_ns is not None
+    assert stamp.end_uncertainty_ns == stamp.uncertainty_ns
+    assert stamp.at - stamp.uncertainty_ns <= first
 
 
 @pytest.mark.parametrize("kernel", [True, False])
@@ -305,8 +305,8 @@ def test_what_one_read_left_behind_is_as_doubtful_as_what_it_took(monkeypatch, k
     reads, [(written, _)] = held_reads(b"x" * (READ_SIZE + 10_000))
     assert len(reads) >= 2
     for stamp, _ in reads:
-        assert stamp.doubt is not None
-        assert stamp.at - stamp.doubt <= written
+        assert stamp.uncertainty_ns is not None
+        assert stamp.at - stamp.uncertainty_ns <= written
 
 
 def test_what_lay_in_the_kernel_behind_a_flood_is_in_doubt_since_then(monkeypatch):
@@ -325,8 +325,8 @@ def test_what_lay_in_the_kernel_behind_a_flood_is_in_doubt_since_then(monkeypatc
             while not tail.endswith(b"tail"):
                 stamp, tail = await stream.read()
             assert flood > UNREAD_LIMIT
-            assert stamp.doubt is not None
-            assert stamp.at - stamp.doubt <= written
+            assert stamp.uncertainty_ns is not None
+            assert stamp.at - stamp.uncertainty_ns <= written
 
     loop.run(main())
 
@@ -344,7 +344,7 @@ def test_what_lay_in_the_kernel_behind_a_flood_is_in_doubt_since_then(monkeypatc
 )
 @on_linux
 def test_an_error_is_one_plain_line(error, said):
-    assert words(error) == said
+    assert describe(error) == said
 
 
 async def test_a_stream_without_stamps_is_a_stream(monkeypatch):

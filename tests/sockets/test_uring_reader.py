@@ -23,10 +23,10 @@ from probes.sockets import linux as urgency
 from probes.sockets import receive_timestamps as receive_clock
 from probes.sockets import uring_reader as ring_module
 from probes.sockets.connection_timing import Stamp
-from probes.sockets.event_loop import EngineLoop, ReaderKind, reader
-from probes.sockets.io_uring import ROOM, Arrival, Uring
-from probes.sockets.readers import SelectorReader, intake
-from probes.sockets.receive_timestamps import CLOSE_NS, STEP_NS, stamped
+from probes.sockets.event_loop import EngineLoop, ReaderKind, reader_kind
+from probes.sockets.io_uring import DATA_SIZE, Completion, Uring
+from probes.sockets.readers import SelectorReader, make_reader
+from probes.sockets.receive_timestamps import CLOCK_ERROR_NS, STEP_NS, stamping_socket
 from probes.sockets.uring_reader import FEW, UringReader, UringReceiver
 from tests.sockets.pairs import pair, refuse_stamps, ringed
 from tests.tries import tries
@@ -115,9 +115,9 @@ async def listening() -> AsyncIterator[tuple[UringReader, Heard, socket.socket]]
     """An intake that the kernel has begun to read for, what it heard, and the other end."""
     near, far = pair()
     heard = Heard()
-    taken = intake(near, heard.arrive)
+    taken = make_reader(near, heard.arrive)
     assert isinstance(taken, UringReader)
-    taken.listen()
+    taken.resume_reading()
     while not taken.armed[0]:
         await asyncio.sleep(0)
     with far:
@@ -141,7 +141,7 @@ def test_a_stamp_of_another_wall_clock_than_this_process_s_is_none(run, monkeypa
             await heard.until(2)
         stamp, _ = heard[1]
         assert not stamp.kernel
-        assert stamp.doubt is None
+        assert stamp.uncertainty_ns is None
         assert before <= stamp.at <= now()
 
     run(main)
@@ -163,10 +163,10 @@ def test_reads_that_come_while_the_loop_is_held_are_stamped_apart_and_hardly_in_
                 return False  # the reading thread was not run while two of them came
             for (stamp, _), (before, after) in zip(heard, written, strict=True):
                 assert stamp.kernel
-                assert before - CLOSE_NS <= stamp.at <= after
-                assert stamp.end_doubt == 0
-                assert stamp.doubt is not None
-                assert stamp.doubt <= ring()._queued_ns - queued_ns
+                assert before - CLOCK_ERROR_NS <= stamp.at <= after
+                assert stamp.end_uncertainty_ns == 0
+                assert stamp.uncertainty_ns is not None
+                assert stamp.uncertainty_ns <= ring()._queued_ns - queued_ns
             return True
 
     assert any(run(main) for _ in tries(ATTEMPTS)), "read together"
@@ -183,11 +183,11 @@ def test_the_time_the_reading_thread_stood_in_line_is_in_doubt(run, monkeypatch)
             monkeypatch.setattr(ring()._queue, "waited_ns", lambda: waited + late)
             far.sendall(b"b")
             await heard.until(2)
-            assert (heard[1][0].doubt or 0) >= late
-            assert heard[1][0].end_doubt == 0
+            assert (heard[1][0].uncertainty_ns or 0) >= late
+            assert heard[1][0].end_uncertainty_ns == 0
             far.sendall(b"c")
             await heard.until(3)
-            assert heard[2][0].doubt == 0, "it stood in line before that, and not since"
+            assert heard[2][0].uncertainty_ns == 0, "it stood in line before that, and not since"
 
     run(main)
 
@@ -202,8 +202,8 @@ def test_no_read_began_before_the_one_before_it_on_the_same_socket(run, monkeypa
             far.sendall(b"b")
             await heard.until(2)
             (first, _), (second, _) = heard
-            assert second.doubt is not None
-            assert second.at - second.doubt >= first.at
+            assert second.uncertainty_ns is not None
+            assert second.at - second.uncertainty_ns >= first.at
 
     run(main)
 
@@ -214,7 +214,7 @@ def test_a_segment_that_overtook_another_is_there_when_the_other_is(run):
             far.sendall(b"a")
             await heard.until(1)
             [(first, _)] = heard
-            taken.heard(Arrival(taken._tag, b"b", 1, 0, more=True), Stamp(first.at - 5_000, 0, 0, kernel=True))
+            taken.heard(Completion(taken._tag, b"b", 1, 0, more=True), Stamp(first.at - 5_000, 0, 0, kernel=True))
             second, _ = heard[1]
             assert (second.at, second.kernel) == (first.at, True)
 
@@ -226,15 +226,15 @@ def test_what_came_before_the_kernel_was_asked_is_in_doubt_since_then(run):
         near, far = pair()
         heard = Heard()
         with far:
-            taken = intake(near, heard.arrive)
+            taken = make_reader(near, heard.arrive)
             written = now()
             far.sendall(b"early")
             hold()
-            taken.listen()
+            taken.resume_reading()
             await heard.until(5)
             [(stamp, _)] = heard
-            assert stamp.doubt is not None
-            assert stamp.at - stamp.doubt <= written
+            assert stamp.uncertainty_ns is not None
+            assert stamp.at - stamp.uncertainty_ns <= written
             taken.close()
 
     run(main)
@@ -308,8 +308,8 @@ def test_what_is_handed_over_may_ask_for_more_of_it(run):
             heard.arrive(stamp, data)
 
         with far:
-            taken = intake(near, arrive)
-            taken.listen()
+            taken = make_reader(near, arrive)
+            taken.resume_reading()
             for number in range(9):
                 far.sendall(b"%d" % number)
             hold()
@@ -336,20 +336,20 @@ def test_two_sockets_get_each_its_own(run):
 def test_deaf_it_leaves_what_comes_in_the_kernel_and_listening_again_brings_it(run):
     async def main():
         async with listening() as (taken, heard, far):
-            taken.deafen()
-            taken.deafen()
+            taken.pause_reading()
+            taken.pause_reading()
             while taken._reading:
                 await asyncio.sleep(0)
             far.sendall(b"meanwhile")
             written = now()
             hold()
             assert not ring().look()
-            taken.listen()
+            taken.resume_reading()
             await heard.until(9)
             [(stamp, data)] = heard
             assert data == b"meanwhile"
-            assert stamp.doubt is not None
-            assert stamp.at - stamp.doubt <= written
+            assert stamp.uncertainty_ns is not None
+            assert stamp.at - stamp.uncertainty_ns <= written
 
     run(main)
 
@@ -359,16 +359,16 @@ def test_word_of_an_earlier_asking_is_not_word_of_this_one(run, monkeypatch):
         async with listening() as (taken, heard, far):
             far.sendall(b"a")
             await heard.until(1)
-            taken.deafen()
+            taken.pause_reading()
             while taken._reading:
                 await asyncio.sleep(0)
             monkeypatch.setattr(ring(), "begin", lambda *_: None)
-            taken.listen()
+            taken.resume_reading()
             taken.armed = taken.armed[0], now()
             late = now() + 1
-            taken.heard(Arrival(taken._tag, b"b", 1, 0, more=True), Stamp(late, 0, 0, kernel=True))
+            taken.heard(Completion(taken._tag, b"b", 1, 0, more=True), Stamp(late, 0, 0, kernel=True))
             (first, _), (second, _) = heard
-            assert second.doubt == late - first.at
+            assert second.uncertainty_ns == late - first.at
 
     run(main)
 
@@ -377,8 +377,8 @@ def test_listening_again_before_the_kernel_has_let_go_is_listening(run):
     async def main():
         async with listening() as (taken, heard, far):
             for _ in range(3):
-                taken.deafen()
-                taken.listen()
+                taken.pause_reading()
+                taken.resume_reading()
             far.sendall(b"x")
             await heard.until(1)
             far.sendall(b"y")
@@ -397,15 +397,15 @@ def test_a_ring_without_buffers_reads_on_when_it_has_some_and_doubts_what_lay_th
         begin(self, *about)
 
     monkeypatch.setattr(UringReceiver, "begin", counted)
-    monkeypatch.setattr(uring, "BUFFERS", 4)
+    monkeypatch.setattr(uring, "BUFFER_COUNT", 4)
 
     async def main():
         near, far = pair()
         heard = Heard()
         with far:
-            taken = intake(near, heard.arrive)
-            taken.listen()
-            size = 10 * ROOM
+            taken = make_reader(near, heard.arrive)
+            taken.resume_reading()
+            size = 10 * DATA_SIZE
             far.sendall(bytes(size) + b"tail")
             while struct.unpack("i", fcntl.ioctl(far, termios.TIOCOUTQ, bytes(4)))[0]:
                 pass  # until the kernel has it all, and not only the sender's half of it
@@ -415,11 +415,11 @@ def test_a_ring_without_buffers_reads_on_when_it_has_some_and_doubts_what_lay_th
             assert heard.data == bytes(size) + b"tail"
             assert len(begun) > 1
             stamp, _ = heard[-1]
-            assert stamp.doubt is not None
-            assert stamp.at - stamp.doubt <= written
+            assert stamp.uncertainty_ns is not None
+            assert stamp.at - stamp.uncertainty_ns <= written
             before = stamp
             async with asyncio.timeout(60):
-                while stamp.at - (stamp.doubt or 0) <= before.at:  # soon what comes is sure again
+                while stamp.at - (stamp.uncertainty_ns or 0) <= before.at:  # soon what comes is sure again
                     far.sendall(b"y")
                     await heard.until(len(heard.data) + 1)
                     before, stamp = stamp, heard[-1][0]
@@ -434,20 +434,22 @@ def test_reads_that_share_a_stamp_may_all_have_come_since_the_stamp_before(run):
     async def main():
         near, far = pair()
         heard = Heard()
-        with far, stamped():
-            taken = intake(near, heard.arrive)
+        with far, stamping_socket():
+            taken = make_reader(near, heard.arrive)
             started = now()
             for _ in range(5):
-                far.sendall(bytes(ROOM - 1))
+                far.sendall(bytes(DATA_SIZE - 1))
             hold()
-            taken.listen()
-            await heard.until(5 * (ROOM - 1))
+            taken.resume_reading()
+            await heard.until(5 * (DATA_SIZE - 1))
             for stamp, data in heard:
-                assert stamp.doubt is not None
-                if len(data) == ROOM:
-                    assert stamp.end_doubt == stamp.doubt, "its end may be the beginning of something else"
+                assert stamp.uncertainty_ns is not None
+                if len(data) == DATA_SIZE:
+                    assert stamp.end_uncertainty_ns == stamp.uncertainty_ns, (
+                        "its end may be the beginning of something else"
+                    )
             for (before, _), (stamp, _) in pairwise(heard):
-                assert stamp.at - (stamp.doubt or 0) <= max(started, before.at - (before.doubt or 0))
+                assert stamp.at - (stamp.uncertainty_ns or 0) <= max(started, before.at - (before.uncertainty_ns or 0))
             taken.close()
 
     run(main)
@@ -483,7 +485,7 @@ def test_closing_ends_the_connection_though_the_kernel_reads_it(run, deaf):
     async def main():
         async with listening() as (taken, heard, far):
             if deaf:
-                taken.deafen()
+                taken.pause_reading()
             taken.close()
             far.settimeout(60)
             assert far.recv(1) == b""
@@ -497,8 +499,8 @@ def test_what_is_closed_before_the_kernel_was_told_reads_nobody_elses_socket(run
         near, far = pair()
         heard = Heard()
         with far:
-            early = intake(near, heard.arrive)
-            early.listen()
+            early = make_reader(near, heard.arrive)
+            early.resume_reading()
             early.close()
             async with listening() as (_, other, there):  # its socket may well have the number of the one closed
                 there.sendall(b"mine")
@@ -517,9 +519,9 @@ def test_what_the_kernel_will_not_read_is_a_fault(run, monkeypatch):
         near, far = pair()
         heard = Heard()
         with far:
-            taken = intake(near, heard.arrive)
+            taken = make_reader(near, heard.arrive)
             monkeypatch.setattr(Uring, "receive", refuse)
-            taken.listen()
+            taken.resume_reading()
             await heard.end()
             assert heard.data == b""
             assert taken.fault is not None
@@ -539,9 +541,9 @@ def test_when_the_clock_was_set_there_is_no_stamp_to_go_by(run, monkeypatch):
             far.sendall(b"b")
             await heard.until(2)
             stamp, _ = heard[1]
-            assert (stamp.kernel, stamp.end_doubt) == (False, stamp.doubt)
-            assert stamp.doubt is not None
-            assert stamp.at - stamp.doubt <= seen
+            assert (stamp.kernel, stamp.end_uncertainty_ns) == (False, stamp.uncertainty_ns)
+            assert stamp.uncertainty_ns is not None
+            assert stamp.at - stamp.uncertainty_ns <= seen
             far.sendall(b"c")
             await heard.until(3)
             assert heard[2][0].kernel
@@ -555,7 +557,7 @@ def test_without_stamps_the_loop_reads(run, monkeypatch):
     async def main():
         near, far = pair()
         with far:
-            taken = intake(near, Heard().arrive)
+            taken = make_reader(near, Heard().arrive)
             assert isinstance(taken, SelectorReader)
             taken.close()
 
@@ -566,7 +568,7 @@ def test_a_loop_that_ends_leaves_no_thread_and_no_file():
     async def main():
         near, far = pair()
         with near, far:
-            intake(near, Heard().arrive).listen()
+            make_reader(near, Heard().arrive).resume_reading()
 
     with asyncio.Runner(loop_factory=EngineLoop) as runner:  # imports what it needs
         runner.run(main())
@@ -585,16 +587,16 @@ def test_where_there_is_no_ring_the_loop_is_one_without(monkeypatch):
     monkeypatch.setattr(Uring, "__init__", missing)
     loop = EngineLoop()
     assert loop.ring is None
-    assert reader(loop) is ReaderKind.LOOP
+    assert reader_kind(loop) is ReaderKind.LOOP
     loop.close()
     loop.close()
 
 
 @pytest.mark.parametrize(("granted", "who"), [(True, ReaderKind.REAL_TIME), (False, ReaderKind.KERNEL)])
 def test_a_loop_says_who_reads(monkeypatch, granted, who):
-    monkeypatch.setattr(ring_module, "claim", lambda: granted)
+    monkeypatch.setattr(ring_module, "request_realtime_priority", lambda: granted)
     loop = EngineLoop()
-    assert reader(loop) is who
+    assert reader_kind(loop) is who
     loop.close()
 
 
@@ -608,7 +610,7 @@ def in_a_thread(job):
 
 
 def test_a_claim_is_granted_or_not_and_said():
-    granted, policy = in_a_thread(lambda: (urgency.claim(), os.sched_getscheduler(0)))
+    granted, policy = in_a_thread(lambda: (urgency.request_realtime_priority(), os.sched_getscheduler(0)))
     assert policy == (os.SCHED_RR if granted else os.SCHED_OTHER)
     assert os.sched_getscheduler(0) == os.SCHED_OTHER
 
@@ -622,5 +624,7 @@ def test_a_claim_refused_leaves_the_thread_as_polite_as_it_was(monkeypatch, know
     if not known:
         monkeypatch.setattr(urgency, "syscall", refuse)
     before = os.getpriority(os.PRIO_PROCESS, 0)
-    state = in_a_thread(lambda: (urgency.claim(), os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0)))
+    state = in_a_thread(
+        lambda: (urgency.request_realtime_priority(), os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0))
+    )
     assert state == (False, os.SCHED_OTHER, before)

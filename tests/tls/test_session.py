@@ -15,7 +15,7 @@ from probes.outcome import Outcome
 from probes.sockets import event_loop as loop
 from probes.sockets.errors import ExchangeError
 from probes.sockets.event_loop import EngineLoop
-from probes.sockets.receive_timestamps import CLOSE_NS
+from probes.sockets.receive_timestamps import CLOCK_ERROR_NS
 from probes.sockets.stream import Stream
 from probes.transport.base import SetupError
 from probes.transport.connect import open_stream
@@ -34,7 +34,7 @@ class Peer:
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self.session = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
 
-    def shake(self) -> bytes:
+    def do_handshake(self) -> bytes:
         """The handshake but for its last flight, which is given back."""
         while True:
             try:
@@ -83,13 +83,13 @@ async def secured(
     stream, peer = Stream(near, plenty()), Peer(context, far)
 
     def serve() -> None:
-        flight = peer.shake()
+        flight = peer.do_handshake()
         far.sendall(flight + (peer.records(behind) if behind else b""))
 
     with far:
         try:
             serving = asyncio.create_task(asyncio.to_thread(serve))
-            await stream.secure(ssl.create_default_context(cafile=str(authority)), "localhost")
+            await stream.start_tls(ssl.create_default_context(cafile=str(authority)), "localhost")
             await serving
             yield stream, peer
         finally:
@@ -202,8 +202,8 @@ def test_the_kernel_stamps_what_is_encrypted_too(tmp_path):
             time.sleep(0.02)  # noqa: ASYNC251  # on purpose: the loop is not there to see it come
             held = time.monotonic_ns()
             stamp, data = await stream.read()
-            assert (data, stamp.kernel, stamp.end_doubt) == (b"token", True, 0)
-            assert written - CLOSE_NS <= stamp.at <= held
+            assert (data, stamp.kernel, stamp.end_uncertainty_ns) == (b"token", True, 0)
+            assert written - CLOCK_ERROR_NS <= stamp.at <= held
 
     loop.run(main())
 
@@ -223,12 +223,12 @@ def test_a_record_with_half_of_the_next_behind_it_may_have_come_earlier(tmp_path
             time.sleep(0.02)  # noqa: ASYNC251  # and it has come
             stamp, data = await stream.read()
             assert data == b"one"
-            assert stamp.end_doubt == stamp.doubt
-            assert stamp.doubt is not None
-            assert stamp.at - stamp.doubt <= written
+            assert stamp.end_uncertainty_ns == stamp.uncertainty_ns
+            assert stamp.uncertainty_ns is not None
+            assert stamp.at - stamp.uncertainty_ns <= written
             peer.sock.sendall(other[9:])
             stamp, data = await stream.read()
-            assert (data, stamp.end_doubt) == (b"other", 0)
+            assert (data, stamp.end_uncertainty_ns) == (b"other", 0)
 
-    with asyncio.Runner(loop_factory=partial(EngineLoop, ringed=False)) as runner:  # the two in one read
+    with asyncio.Runner(loop_factory=partial(EngineLoop, use_io_uring=False)) as runner:  # the two in one read
         runner.run(main())

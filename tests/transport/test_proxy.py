@@ -25,8 +25,8 @@ from probes.sample import Sample
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.tls.context import TlsContexts
-from probes.transport.factory import second_of, transport_of
-from probes.transport.opening import Opening
+from probes.transport.factory import cold_transport_of, transport_of
+from probes.transport.opening import OpeningProgress
 from probes.wire import load_dialect
 from probes.wire.credentials import Credentials
 from tests.samples import endpoint, sample
@@ -49,7 +49,9 @@ async def probed(url: str, route: Route, tls: ssl.SSLContext | None = None, time
     """The last sample of so many probes."""
     watched = endpoint(model=MODEL, base_url=url, route=route, **options)
     contexts = TlsContexts(tls)
-    one = Prober(watched, load_dialect(watched.dialect), transport_of(watched, contexts), second_of(watched, contexts))
+    one = Prober(
+        watched, load_dialect(watched.dialect), transport_of(watched, contexts), cold_transport_of(watched, contexts)
+    )
     try:
         credentials = await KeyFinder().find(watched)
         samples = [(await one.probe(credentials)).sample for _ in range(times)]
@@ -358,10 +360,10 @@ async def test_a_full_queue_at_a_socket_file_is_waited_for(tmp_path):
 @pytest.mark.parametrize(
     ("opening", "outcome", "words"),
     [
-        (Opening(), Outcome.TIMEOUT, "connect: nothing within 5 s"),
-        (Opening(where=AT_PROXY), Outcome.TIMEOUT, "connect: proxy: nothing within 5 s"),
-        (Opening("proxy", where=AT_PROXY), Outcome.TIMEOUT, "connect: through the proxy: nothing within 5 s"),
-        (Opening("tls", where=AT_PROXY), Outcome.TLS, "the handshake has not ended: nothing within 5 s"),
+        (OpeningProgress(), Outcome.TIMEOUT, "connect: nothing within 5 s"),
+        (OpeningProgress(where=AT_PROXY), Outcome.TIMEOUT, "connect: proxy: nothing within 5 s"),
+        (OpeningProgress("proxy", where=AT_PROXY), Outcome.TIMEOUT, "connect: through the proxy: nothing within 5 s"),
+        (OpeningProgress("tls", where=AT_PROXY), Outcome.TLS, "the handshake has not ended: nothing within 5 s"),
     ],
 )
 def test_a_time_out_is_told_by_the_step_that_was_waited_for(opening, outcome, words):

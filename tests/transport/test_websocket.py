@@ -18,7 +18,7 @@ from probes.outcome import Outcome
 from probes.sockets.errors import ExchangeError
 from probes.tls.context import tls_context
 from probes.transport import websocket
-from probes.transport.base import OpeningRefused, SetupError
+from probes.transport.base import SetupError, UpgradeRefused
 from probes.transport.factory import transport_to
 from probes.transport.websocket import WebSocketConnection
 from probes.wire import load_dialect
@@ -56,7 +56,7 @@ async def socket_to(
 async def said(one: WebSocketConnection, wire: WireRequest) -> bytes:
     reply = await one.send(wire)
     got = []
-    await reply.body.each(lambda stamp, message: bool(got.append((stamp, message))))
+    await reply.body.read_while(lambda stamp, message: bool(got.append((stamp, message))))
     [(stamp, message)] = got
     assert one.sent is not None
     assert one.sent.at <= stamp.at
@@ -102,9 +102,9 @@ async def test_a_refused_upgrade_is_an_http_answer():
         return response
 
     async with socket_to(process_request=refuse) as (one, wire, _):
-        with pytest.raises(OpeningRefused) as caught:
+        with pytest.raises(UpgradeRefused) as caught:
             await one.open(wire, plenty())
-        reply = caught.value.reply
+        reply = caught.value.response
         assert reply.status == 429
         assert reply.headers["retry-after"] == "7"
         assert b"slow down" in await first_of(reply.body)

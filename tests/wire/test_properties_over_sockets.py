@@ -109,7 +109,7 @@ def test_a_stream_in_any_pieces_gives_the_same_sample(contexts, name, encrypted)
         body = a_body(data, name)
         response = (socket_messages if name in socket_dialects() else http_response)(data.draw, body)
         parts = [one for one in pieces(data.draw, response) if one]
-        with asyncio.Runner(loop_factory=partial(EngineLoop, ringed=data.draw(st.booleans()))) as runner:
+        with asyncio.Runner(loop_factory=partial(EngineLoop, use_io_uring=data.draw(st.booleans()))) as runner:
             got = runner.run(probed(name, parts, server if encrypted else None, client))
 
         outputs, answer = told(read(name, body))

@@ -48,8 +48,8 @@ def route_notes(endpoints: Iterable[Endpoint]) -> list[str]:
     files = dict.fromkeys(one for each in enabled for one in (each.route.tls.ca, each.route.tls.client_cert))
     for path in files:
         if path is not None and path != SYSTEM:
-            from probes.tls.context import ends_at
+            from probes.tls.context import certificate_expiry
 
-            if (end := ends_at(path)) is not None and end < time.time():
+            if (end := certificate_expiry(path)) is not None and end < time.time():
                 notes.append(f"{path}: expired {time.strftime('%Y-%m-%d', time.gmtime(end))}")
     return notes

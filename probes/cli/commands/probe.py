@@ -21,7 +21,7 @@ from probes.sample import Sample
 from probes.sockets import event_loop as loop
 from probes.text import line
 from probes.tls.context import TlsContexts
-from probes.transport.factory import second_of, transport_of
+from probes.transport.factory import cold_transport_of, transport_of
 from probes.wire import load_dialect
 
 SETTLE_S: Final = 0.05
@@ -55,7 +55,7 @@ async def _probe(endpoints: Sequence[Endpoint], count: int, *, ahead: bool, as_j
     try:
         for endpoint in endpoints:
             dialect, transport = load_dialect(endpoint.dialect), transport_of(endpoint, contexts)
-            prober = Prober(endpoint, dialect, transport, second_of(endpoint, contexts), noise_monitor=around)
+            prober = Prober(endpoint, dialect, transport, cold_transport_of(endpoint, contexts), noise_monitor=around)
             opened = ahead or endpoint.connection == "both"  # its first probe is to be a warm one
             for number in range(count):
                 await asyncio.sleep(SETTLE_S if number else 0)

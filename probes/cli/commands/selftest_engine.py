@@ -34,7 +34,7 @@ async def _measure(stage: Stage) -> list[Observation]:
     over_tls = {one.name for one in endpoints if one.base_url.startswith("https:")}
     seen: list[Observation] = []
 
-    reader = loop.reader(asyncio.get_running_loop()).value
+    reader = loop.reader_kind(asyncio.get_running_loop()).value
 
     def see(probed: ProbeResult) -> None:
         seen.append(Observation.of(probed, tls=probed.sample.endpoint in over_tls, reader=reader))

@@ -18,7 +18,7 @@ from probes.events import Failure
 from probes.outcome import LIMITED, Outcome
 from probes.rate_limits.headers import parse_reset, retry_hint
 from probes.text import line
-from probes.tls.words import CLIENT_CERTIFICATE
+from probes.tls.errors import CLIENT_CERTIFICATE
 from probes.wire.errors.bot_wall import bot_wall
 from probes.wire.errors.error_words import SAID_LIMIT, is_closed, is_loading, outcome_of, too_large
 from probes.wire.errors.google_error import NO_DETAILS, PACIFIC, GoogleError, google_error

@@ -13,7 +13,7 @@ import trustme
 from probes.measure.probe import Prober
 from probes.outcome import Outcome
 from probes.tls.context import tls_context
-from probes.tls.words import HTTP2_ONLY, USE_HTTPS, not_http1, wants_tls
+from probes.tls.errors import HTTP2_ONLY, USE_HTTPS, not_http1, wants_tls
 from probes.transport.base import SetupError
 from probes.transport.connect import open_stream
 from probes.transport.factory import transport_to

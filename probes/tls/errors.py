@@ -71,7 +71,7 @@ class HandshakeError(ssl.SSLError):
         self.detail = detail
 
 
-class Handshake(NamedTuple):
+class FailedHandshake(NamedTuple):
     """A handshake as far as it came: whom it was with, the first bytes that were heard, and the certificates shown."""
 
     host: str
@@ -79,7 +79,7 @@ class Handshake(NamedTuple):
     chain: Sequence[Certificate] = ()
 
 
-def handshake_error(error: ssl.SSLError, seen: Handshake, now_epoch_s: float) -> HandshakeError:
+def handshake_error(error: ssl.SSLError, seen: FailedHandshake, now_epoch_s: float) -> HandshakeError:
     """What a handshake that failed at ``now_epoch_s`` (seconds since the epoch) comes to."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return HandshakeError(Outcome.TLS, _certificate_words(error, seen, now_epoch_s))
@@ -96,11 +96,11 @@ def handshake_error(error: ssl.SSLError, seen: Handshake, now_epoch_s: float) ->
     elif said == "unrecognized name":
         words = f"the server knows no host named {line(seen.host, 80)}"
     else:
-        words = tls_words(error)
+        words = describe_tls_error(error)
     return HandshakeError(Outcome.TLS, words)
 
 
-def tls_words(error: ssl.SSLError) -> str:
+def describe_tls_error(error: ssl.SSLError) -> str:
     """What a session failed by, in the handshake or after it: TLS 1.3 refuses a client without certificate late."""
     said = reason(error)
     if said == "certificate required" or said in _OF_OUR_CERTIFICATE:
@@ -161,7 +161,7 @@ def _no_tls(heard: bytes) -> str:
     return f"no TLS: the server says {line(heard[:40].decode('latin-1'), 40)!r}"
 
 
-def _certificate_words(error: ssl.SSLCertVerificationError, seen: Handshake, now: float) -> str:
+def _certificate_words(error: ssl.SSLCertVerificationError, seen: FailedHandshake, now: float) -> str:
     code, leaf = error.verify_code, seen.chain[0] if seen.chain else None
     if code == _EXPIRED and (late := _first(seen.chain, lambda one: _instant(one, "notAfter") < now)):
         return f"certificate: expired {_day(late, 'notAfter')} (today is {_today(now)} here): {_described(late)}"
