@@ -261,13 +261,13 @@ def export(
     appears whole or not at all.
     """
     from probes.cli.commands.export import export
-    from probes.exports.request import wished
+    from probes.exports.request import export_request
 
     if certificate and output is None:
         raise typer.BadParameter("--certificate stands beside a file: name one with --output")
     chosen = {"endpoints": endpoint, "providers": provider, "vantages": vantage, "connections": connection}
     with _usage():
-        wish = wished(since, until, {**chosen, "outcomes": outcome}, rollup=rollup, columns=columns, zone=tz)
+        wish = export_request(since, until, {**chosen, "outcomes": outcome}, rollup=rollup, columns=columns, zone=tz)
     export(ctx.obj, wish, groups=group or (), format=format, output=output, certificate=certificate)
 
 

@@ -1,4 +1,5 @@
-"""Exports: what a store holds as CSV, JSON lines or Parquet, however much, in constant memory.
+"""Exports of a store as CSV, JSON lines or Parquet, in constant memory however large.
 
-`export` is the way in: `selection` says what, `columns` which columns, one file per format how it is written.
+`request` reads what a command line asks for, `selection` says which rows, `columns` which columns; `samples` and
+`rollups` read them, `export` writes them, and each format has a module of its own. Exports of a race are in `race`.
 """

@@ -1,4 +1,4 @@
-"""Column: one column of an export: its name and what it holds."""
+"""The columns of an export: what each is called and what kind of value it holds."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal, NamedTuple

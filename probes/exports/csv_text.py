@@ -9,7 +9,7 @@ from probes.exports.instants import writer
 from probes.text import plain, printable
 
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-"""What makes a spreadsheet take a text for a formula: https://owasp.org/www-community/attacks/CSV_Injection."""
+"""How a text begins that a spreadsheet takes for a formula: https://owasp.org/www-community/attacks/CSV_Injection."""
 
 
 def header(columns: Sequence[ExportColumn]) -> str:
@@ -18,7 +18,7 @@ def header(columns: Sequence[ExportColumn]) -> str:
 
 
 def line_of(columns: Sequence[ExportColumn], zone: tzinfo) -> Callable[[Row], str]:
-    """What makes the line of a row, without its end."""
+    """A function that gives the line of a row, without its end; instants are written in ``zone``."""
     instant = writer(zone)
     cells = [instant if one.holds == "instant" else csv_cell for one in columns]
     return lambda row: ",".join([cell(value) for cell, value in zip(cells, row, strict=True)])  # type: ignore[arg-type]
@@ -40,17 +40,17 @@ def csv_cell(value: Any) -> str:
 
 
 def line_sql(cells: Mapping[str, str]) -> str:
-    """The SQL of a line, without its end; ``cells`` has that of every column, as `cell_sql` made it."""
+    """The SQL of a line, without its end, from the SQL of each column's cell by the column's name."""
     return f"printf('{','.join('%s' for _ in cells)}', {', '.join(cells.values())})"
 
 
 def safe(lines: str) -> bool:
-    """Whether lines that SQLite made may be taken as they are."""
+    """Whether lines that SQLite made hold no control character, so that they need not be made again."""
     return printable(lines)
 
 
 def cell_sql(holds: Holds, value: str) -> str:
-    """What `csv_cell` does, in SQLite's SQL, but for control characters."""
+    """SQLite's SQL for what `csv_cell` makes of a value, but that control characters stay; ``value`` is SQL, too."""
     if holds == "bool":
         return f"CASE {value} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END"
     if holds not in ("text", "word"):

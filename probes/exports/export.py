@@ -1,4 +1,4 @@
-"""Export: what a selection chooses, written to a file or a stream."""
+"""The rows of a selection written to a file or a stream, in the format asked for."""
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, tzinfo
@@ -30,9 +30,9 @@ def export(
     rollup: Tier | None = None,
     on_progress: Progress | None = None,
 ) -> int:
-    """Write the chosen samples, oldest first, with these columns, or all; how many there were.
+    """Write the chosen samples, oldest first, with these columns (None: all); returns how many there were.
 
-    ``rollup``: rollups of that tier, with columns of their own, in place of samples. Moments are written in ``zone``. A
+    ``rollup``: rollups of that tier, with columns of their own, in place of samples. Instants are in ``zone``. A
     file appears whole or not at all, readable by its owner alone. Raises StoreProblem where the store cannot be read,
     NoParquet where pyarrow is missing, OSError where ``out`` cannot be written.
     """
@@ -61,7 +61,7 @@ def _written(
     zone: tzinfo,
     rollup: Tier | None,
 ) -> Iterator[int]:
-    """Write, and give back how many rows as they go."""
+    """Write the rows, and yield after each batch how many it had."""
     batches = rollups.rows(reader, selection, rollup, columns) if rollup else samples.rows(reader, selection, columns)
     if format == "parquet":
         yield from parquet.write(file, columns, batches, zone)
@@ -72,12 +72,12 @@ def _written(
     if not rollup and reader.of_sqlite:
         lines = samples.lines(reader, selection, columns, zone, maker)
     else:
-        lines = _by_hand(batches, maker.line_of(columns, zone))
+        lines = _in_python(batches, maker.line_of(columns, zone))
     for some in lines:
         file.write("\n".join([*some, ""]).encode())
         yield len(some)
 
 
-def _by_hand(batches: Iterator[list[Row]], line: Callable[[Row], str]) -> Iterator[list[str]]:
+def _in_python(batches: Iterator[list[Row]], line: Callable[[Row], str]) -> Iterator[list[str]]:
     for batch in batches:
         yield list(map(line, batch))

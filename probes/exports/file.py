@@ -1,4 +1,4 @@
-"""File: where an export goes: a file that appears whole or not at all, or a stream."""
+"""Where an export goes: a file that appears whole or not at all, or a stream."""
 
 import os
 import stat
@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 @contextmanager
 def opened(out: Path | BinaryIO) -> Iterator[BinaryIO]:
-    """What writes bytes to ``out``. A file is written beside it, for its owner alone, and takes its place when whole.
+    """A binary stream to ``out``. A file is written beside it, for its owner alone, and takes its place when complete.
 
     A pipe, a device and what standard output is already (``/dev/stdout``) are written to, not replaced. A link stays a
     link: the file it leads to is replaced. Raises OSError, which names the file, where it cannot be written.

@@ -1,4 +1,4 @@
-"""Instants: how an export writes a moment in a time zone: ISO 8601 with milliseconds, by Python and by SQLite."""
+"""How an export writes an instant in a time zone: ISO 8601 with milliseconds, in Python and in SQLite."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
@@ -11,22 +11,22 @@ _DAY_MS: Final = 86_400_000
 
 
 def writer(zone: tzinfo) -> Callable[[int], str]:
-    """What writes milliseconds since the epoch as ``2026-11-20T15:02:31.005+01:00``, or with ``Z`` in UTC."""
+    """A function that writes ms since the epoch as ``2026-11-20T15:02:31.005+01:00``, or with ``Z`` in UTC."""
     if zone is UTC:
         return iso
     return lambda ms: datetime.fromtimestamp(ms / 1000, zone).isoformat(timespec="milliseconds")
 
 
 def written_sql(column: str, zone: tzinfo, first_ms: int, last_ms: int) -> str:
-    """What `writer` does, in SQL, for a column whose values are from ``first_ms`` up to ``last_ms``.
+    """The SQL that writes a column as `writer` does; its values lie from ``first_ms`` up to ``last_ms``.
 
-    SQLite knows no zones: the hours that the zone is off are told it, one branch from each change of them to the next.
+    SQLite knows no time zones, so the SQL has a branch for each period in which the zone's offset from UTC is the same.
     """
-    pieces = list(_offsets(zone, first_ms, last_ms))
-    written = [_iso_sql(column, zone, begin) for begin in pieces]
-    if len(pieces) == 1:
+    periods = list(_offsets(zone, first_ms, last_ms))
+    written = [_iso_sql(column, zone, begin) for begin in periods]
+    if len(periods) == 1:
         return written[0]
-    ends = zip(pieces[1:], written, strict=False)
+    ends = zip(periods[1:], written, strict=False)
     branches = " ".join(f"WHEN {column} < {end} THEN {sql}" for end, sql in ends)
     return f"CASE {branches} ELSE {written[-1]} END"
 
@@ -38,7 +38,7 @@ def _iso_sql(column: str, zone: tzinfo, at_ms: int) -> str:
 
 
 def _offsets(zone: tzinfo, first_ms: int, last_ms: int) -> Iterator[int]:
-    """Where the stretches begin over which the zone is equally far from UTC: ``first_ms``, then every change."""
+    """When the zone's offset from UTC changes (ms since the epoch), after ``first_ms`` itself, which comes first."""
     yield first_ms
     if zone is UTC:
         return

@@ -10,7 +10,7 @@ from probes.text import plain, printable
 
 
 def line_of(columns: Sequence[ExportColumn], zone: tzinfo) -> Callable[[Row], str]:
-    """What makes the line of a row, without its end."""
+    """A function that gives the line of a row, without its end; instants are written in ``zone``."""
     names, instant = [one.name for one in columns], writer(zone)
     instants = {one.name for one in columns if one.holds == "instant"}
 
@@ -23,13 +23,13 @@ def line_of(columns: Sequence[ExportColumn], zone: tzinfo) -> Callable[[Row], st
 
 
 def line_sql(cells: Mapping[str, str]) -> str:
-    """The SQL of a line, without its end; ``cells`` has that of every column, as `cell_sql` made it."""
+    """The SQL of a line, without its end, from the SQL of each column's cell by the column's name."""
     fields = ",".join(f'"{name}":%s' for name in cells)
     return f"printf('{{{fields}}}', {', '.join(cells.values())})"
 
 
 def safe(lines: str) -> bool:
-    """Whether lines that SQLite made may be taken as they are: an escaped control character is one, too."""
+    """Whether lines that SQLite made hold no control character, escaped or not: they need not be made again."""
     return "\\u" not in lines and printable(lines)
 
 

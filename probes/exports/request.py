@@ -1,4 +1,4 @@
-"""Wish: what a command line asks to be exported, made of its words."""
+"""ExportRequest: what a command line asks to be exported."""
 
 import time
 from collections.abc import Collection, Mapping
@@ -20,7 +20,7 @@ _CONNECTIONS = ("warm", "cold")
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """What is exported: samples, or rollups of a tier; which columns; the zone in which moments are written."""
+    """Which rows are exported (samples, or rollups of a tier), which columns, and in which time zone instants are."""
 
     selection: Selection
     columns: tuple[ExportColumn, ...]
@@ -28,7 +28,7 @@ class ExportRequest:
     rollup: Tier | None
 
 
-def wished(
+def export_request(
     since: str,
     until: str | None,
     words: Mapping[str, Collection[str] | None],
@@ -37,9 +37,10 @@ def wished(
     columns: str | None,
     zone: str,
 ) -> ExportRequest:
-    """The wish of these words; those of ``words`` are by the fields of `Selection`, ``columns`` have commas between.
+    """The request that options of the command line make.
 
-    Raises ValueError saying what is wrong.
+    ``words`` are the values by which to choose, by the field of `Selection`; ``columns`` are names with commas between
+    them, None for all. Raises ValueError, which says what is wrong.
     """
     in_zone, now_ms = zone_of(zone), time.time_ns() // 1_000_000
     since_ms = parse_when(since, now_ms=now_ms, zone=in_zone)

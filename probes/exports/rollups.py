@@ -58,7 +58,7 @@ def count(reader: ExportReader, selection: Selection, tier: Tier) -> int:
 def rows(
     reader: ExportReader, selection: Selection, tier: Tier, columns: Sequence[ExportColumn]
 ) -> Iterator[list[Row]]:
-    """The rollups whose buckets begin in the span of the selection, oldest first, some at a time."""
+    """The rollups whose buckets begin in the selection's range of time, oldest first, in batches."""
     where, parameters = selection.where("rollup")
     places = [OF_ROLLUPS.index(one) for one in columns]
     order = "rollup.start, rollup.endpoint_id, rollup.connection"

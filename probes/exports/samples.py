@@ -11,14 +11,14 @@ from probes.exports.selection import Selection
 from probes.store.row import ENDPOINT_COLUMNS
 
 CHECKED: Final = 25
-"""Lines looked at together: most hold nothing to be redone; one that does costs a look at each of the others."""
+"""Lines checked together: most need not be written again; where one does, each of the others is checked as well."""
 
 # CROSS fixes the order of the join: samples lead, in the order of their index
 _FROM: Final = "sample CROSS JOIN endpoint WHERE endpoint.id = sample.endpoint_id"
 
 
 class ExportReader(Protocol):
-    """What an export asks of a store, as `probes.store.read.reader.StoreReader` answers it."""
+    """The part of `probes.store.read.reader.StoreReader` that an export needs."""
 
     @property
     def of_sqlite(self) -> bool:
@@ -31,10 +31,10 @@ class ExportReader(Protocol):
 
 
 class LineMaker(Protocol):
-    """How a text format writes a row: by Python, by SQLite, and whether what SQLite wrote may be taken as it is."""
+    """How a text format writes rows: in Python, or in SQLite, whose lines are made again in Python where not safe."""
 
     def line_of(self, columns: Sequence[ExportColumn], zone: tzinfo) -> Callable[[Row], str]:
-        """What makes the line of a row."""
+        """A function that gives the line of a row."""
         ...
 
     def cell_sql(self, holds: Holds, value: str) -> str:
@@ -57,7 +57,7 @@ def count(reader: ExportReader, selection: Selection) -> int:
 
 
 def rows(reader: ExportReader, selection: Selection, columns: Sequence[ExportColumn]) -> Iterator[list[Row]]:
-    """The samples, oldest first, some at a time."""
+    """The samples, oldest first, in batches."""
     where, parameters = selection.where()
     return _rows(reader, columns, f"{where} ORDER BY sample.started_at", parameters)
 
@@ -67,8 +67,8 @@ def lines(
 ) -> Iterator[list[str]]:
     """The samples as lines without their ends, oldest first, some at a time; the store must be SQLite's.
 
-    SQLite puts them together, several times as fast as Python would; Python looks at them, and redoes those that hold
-    what a terminal or a spreadsheet might obey.
+    SQLite writes the lines, several times as fast as Python would. Python looks at them, and writes those again that
+    hold a control character, which a terminal or a spreadsheet might obey.
     """
     where, parameters = selection.where()
     first, last = _ends(reader, where, parameters)
@@ -84,12 +84,12 @@ def lines(
         f"SELECT sample.id, {maker.line_sql(cells)} FROM sample "
         f"CROSS JOIN whose ON whose.id = sample.endpoint_id WHERE {where} ORDER BY sample.started_at"
     )
-    by_hand = maker.line_of(columns, zone)
+    in_python = maker.line_of(columns, zone)
     for found in reader.rows(sql, parameters):
         texts = [line for _, line in found]
         for place in _unsafe(texts, maker.safe):
             [[row]] = _rows(reader, columns, "sample.id = ?", [found[place][0]])
-            texts[place] = by_hand(row)
+            texts[place] = in_python(row)
         yield texts
 
 
@@ -105,14 +105,14 @@ def _rows(
     reader: ExportReader, columns: Sequence[ExportColumn], rest: str, parameters: Sequence[Any]
 ) -> Iterator[list[Row]]:
     sql = f"SELECT {', '.join(_column(one.name) for one in columns)} FROM {_FROM} AND {rest}"
-    truths = {place for place, one in enumerate(columns) if one.holds == "bool"}
+    bools = {place for place, one in enumerate(columns) if one.holds == "bool"}
     for found in reader.rows(sql, parameters):
-        yield [_with_truths(row, truths) for row in found] if truths else found
+        yield [_with_bools(row, bools) for row in found] if bools else found
 
 
-def _with_truths(row: Row, truths: set[int]) -> Row:
-    """A row whose truths, to SQLite 0 or 1, are such."""
-    return tuple([bool(value) if place in truths and value is not None else value for place, value in enumerate(row)])
+def _with_bools(row: Row, bools: set[int]) -> Row:
+    """A row with True and False in place of SQLite's 1 and 0."""
+    return tuple([bool(value) if place in bools and value is not None else value for place, value in enumerate(row)])
 
 
 def _column(name: str) -> str:

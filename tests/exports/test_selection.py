@@ -10,7 +10,7 @@ import pytest
 
 from probes.exports.columns import OF_SAMPLES, UnknownColumn, chosen
 from probes.exports.export import export
-from probes.exports.request import wished
+from probes.exports.request import export_request
 from probes.exports.rollups import OF_ROLLUPS
 from probes.exports.selection import Selection
 from probes.outcome import Outcome
@@ -89,7 +89,7 @@ def test_a_column_that_there_is_not_is_guessed():
 
 def test_a_wish_is_made_of_the_words_of_a_command_line():
     words = {**NOTHING, "endpoints": ["a", "b"], "outcomes": ["ok"], "connections": ["warm"]}
-    wish = wished(
+    wish = export_request(
         "2026-07-01", "2026-07-02T00:00Z", words, rollup=None, columns="outcome, e2e_ms", zone="Europe/Berlin"
     )
     assert wish.selection == Selection(
@@ -104,9 +104,9 @@ def test_a_wish_is_made_of_the_words_of_a_command_line():
 
 
 def test_a_wish_without_words_is_for_every_column_in_utc():
-    wish = wished("2026-07-01", None, NOTHING, rollup=None, columns=None, zone="utc")
+    wish = export_request("2026-07-01", None, NOTHING, rollup=None, columns=None, zone="utc")
     assert (wish.columns, wish.zone) == (OF_SAMPLES, UTC)
-    assert wished("2026-07-01", None, NOTHING, rollup="day", columns=None, zone="utc").columns == OF_ROLLUPS
+    assert export_request("2026-07-01", None, NOTHING, rollup="day", columns=None, zone="utc").columns == OF_ROLLUPS
 
 
 @pytest.mark.parametrize(
@@ -126,4 +126,4 @@ def test_a_wish_without_words_is_for_every_column_in_utc():
 def test_a_wish_that_cannot_be_says_why(changed, said):
     usual = {"since": "2026-07-01", "until": None, "words": NOTHING, "rollup": None, "columns": None, "zone": "utc"}
     with pytest.raises(ValueError, match=said):
-        wished(**(usual | changed))
+        export_request(**(usual | changed))

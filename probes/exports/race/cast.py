@@ -1,4 +1,4 @@
-"""Cast: a race as an asciinema recording, version 2, that plays in any terminal and in a browser.
+"""A race as an asciinema recording, version 2, that plays in any terminal and in a browser.
 
 The format: https://docs.asciinema.org/manual/asciicast/v2/. Every event has an output line of its own, at its own
 time, rounded to a microsecond: nothing is merged into frames. Speeds and clocks are redrawn in between.
@@ -18,21 +18,21 @@ from probes.text import line
 WIDTH: Final = 120
 HEIGHT: Final = 32
 PAUSE_NS: Final = 2_000_000_000
-"""From the end of a heat to the next gun, and from the verdict to the end."""
+"""From the end of a heat to the start of the next, and from the verdict to the end."""
 
 
 def cast(race: Race, width: int = WIDTH, height: int = HEIGHT) -> Iterator[str]:
-    """The lines: a header, a marker at each gun, what a terminal is to write and when, at the end the verdict."""
+    """The lines: a header, a marker at each heat's start, what a terminal is to write and when, last the verdict."""
     yield json.dumps(_header(race, width, height), ensure_ascii=False) + "\n"
     yield _line(0, "o", "\x1b[?25l\x1b[2J")
-    gun = 0
+    start = 0
     for heat in race.heats:
         film = HeatFilm(race, heat, width, height)
-        yield _line(gun, "m", f"heat {heat.number}")
-        for moment, data in film.frames():
-            yield _line(gun + moment, "o", data)
-        gun += -(-film.over // 1_000) * 1_000 + PAUSE_NS  # guns at whole microseconds: each time is rounded once
-    end = max(0, gun - PAUSE_NS)
+        yield _line(start, "m", f"heat {heat.number}")
+        for at_ns, data in film.frames():
+            yield _line(start + at_ns, "o", data)
+        start += -(-film.duration_ns // 1_000) * 1_000 + PAUSE_NS  # whole microseconds: each time is rounded once
+    end = max(0, start - PAUSE_NS)
     box = TextBox(height - 1, 2, width - 2, 2)
     yield _line(end, "o", "\x1b[1m" + box.add(OutputEvent(0, Kind.ANSWER, line(race.verdict.words))) + "\x1b[0m")
     yield _line(end + PAUSE_NS, "o", at(height, width) + "\x1b[?25h")

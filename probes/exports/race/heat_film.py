@@ -1,4 +1,4 @@
-"""HeatFilm: one heat as a terminal would show it: lanes side by side, each with its numbers, its text and its flag."""
+"""One heat as a terminal would show it: lanes side by side, each with its numbers, its text and its place."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -21,7 +21,7 @@ _BELOW: Final = 4
 
 
 class HeatFilm:
-    """A heat of a race on a screen of ``width`` × ``height``; ``over`` is its length in ns."""
+    """A heat of a race on a screen of ``width`` × ``height``; ``duration_ns`` is how long it lasts."""
 
     def __init__(self, race: Race, heat: Heat, width: int, height: int) -> None:
         self._race, self._heat, self._width = race, heat, width
@@ -34,20 +34,20 @@ class HeatFilm:
             for one, left, colour in zip(heat.lanes, lefts, _COLOURS, strict=False)
         ]
         self._borders = [left - 2 for left in lefts[1:]]
-        self.over = max((lane.known for lane in self._lanes), default=0)
+        self.duration_ns = max((lane.known for lane in self._lanes), default=0)
 
     def frames(self) -> Iterator[tuple[int, str]]:
-        """When, in ns since the gun, and what to write; in order."""
+        """What to write, and when (ns since the start of the heat), in order."""
         yield 0, self._still()
         drawn = 0
-        said = [(moment.at, lane, moment) for lane in self._lanes for moment in lane.moments]
-        ends = [(lane.ended(self.over), lane, None) for lane in self._lanes]
-        for now, lane, moment in sorted([*said, *ends], key=_when):  # of the same instant: what was said, then ends
+        said = [(event.at, lane, event) for lane in self._lanes for event in lane.moments]
+        ends = [(lane.ended(self.duration_ns), lane, None) for lane in self._lanes]
+        for now, lane, event in sorted([*said, *ends], key=_when):  # of the same instant: what was said, then ends
             while drawn <= now:  # an event of the same instant is not in the numbers yet
                 yield drawn, self._numbers(drawn)
                 drawn += REDRAW_NS
-            yield now, lane.finish(now) if moment is None else lane.add(moment)
-        yield self.over, self._numbers(self.over)
+            yield now, lane.finish(now) if event is None else lane.add(event)
+        yield self.duration_ns, self._numbers(self.duration_ns)
 
     def _still(self) -> str:
         """What does not move: the title, the lanes' names, what stands between them."""
@@ -79,9 +79,9 @@ class _LaneFilm:
         self.moments = recording.moments
         self.known = max((recording.end or 0, *(one.at for one in recording.moments[-1:])))
 
-    def ended(self, over: int) -> int:
-        """When it was over, ns since the gun; where nobody knows, when the heat was."""
-        return over if self._lane.recording.end is None else self.known
+    def ended(self, duration_ns: int) -> int:
+        """When the lane ended, ns since the start of the heat; where that is not known, when the heat ended."""
+        return duration_ns if self._lane.recording.end is None else self.known
 
     def names(self) -> str:
         """The name, the model and a rule."""
@@ -89,10 +89,10 @@ class _LaneFilm:
         name = fitted(f"{line(self._lane.lane)}  {line(sample.model)}", self._wide)
         return at(_NAMES, self._left) + styled(name, f"1;{self._colour}") + self._row(_RULE, "─" * self._wide, "2")
 
-    def add(self, moment: OutputEvent) -> str:
+    def add(self, event: OutputEvent) -> str:
         """One event, drawn."""
-        self._track.add(moment)
-        return self._box.add(moment)
+        self._track.add(event)
+        return self._box.add(event)
 
     def numbers(self, now: int) -> str:
         """Speed, TTFT and counts, where they have changed; once it is over they stand."""

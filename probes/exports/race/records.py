@@ -1,6 +1,6 @@
-"""Events of a race as JSON lines: a line for the race, one for each heat, one for each event, told by their ``type``.
+"""A race as records: its samples as CSV, or its events as JSON lines, which their ``type`` tells apart.
 
-Times are in ms since the heat's gun, written with six decimals: exact to the nanosecond.
+Times of events are in ms since the start of the heat, with six decimals: exact to the nanosecond.
 """
 
 import json
@@ -31,9 +31,9 @@ def events_jsonl(race: Race) -> Iterator[str]:
         yield _line({"type": "heat", "race": race.number, **heat_record(heat)})
         for lane in heat.lanes:
             start = _dumped({"type": "event", "race": race.number, "heat": heat.number, "lane": lane.lane})[:-1]
-            for moment in lane.recording.moments:
-                rest = {"kind": moment.kind, "text": moment.text, "tokens": moment.tokens, "draft": moment.draft}
-                yield f'{start},"at_ms":{ms_text(moment.at)},{_dumped(rest)[1:]}\n'
+            for event in lane.recording.moments:
+                rest = {"kind": event.kind, "text": event.text, "tokens": event.tokens, "draft": event.draft}
+                yield f'{start},"at_ms":{ms_text(event.at)},{_dumped(rest)[1:]}\n'
 
 
 def race_record(race: Race) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""TextBox: a part of a terminal that shows the tail of a text as it grows, told in escape sequences."""
+"""A part of a terminal that shows the end of a growing text, drawn in escape sequences."""
 
 import unicodedata
 from functools import lru_cache
@@ -12,7 +12,7 @@ from probes.text import plain
 
 @lru_cache(maxsize=4096)
 def cells(character: str) -> int:
-    """0 for what joins the character before it, 2 for wide ones (CJK, emoji), else 1."""
+    """How many columns a character takes: 0 where it joins the one before it, 2 for wide ones (CJK, emoji), else 1."""
     if unicodedata.category(character) in ("Mn", "Me", "Cf") or "\U0001f3fb" <= character <= "\U0001f3ff":
         return 0  # accents, joiners, variation selectors, skin tones
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
@@ -60,15 +60,15 @@ class TextBox:
         self._dirty: dict[int, int] = {}
         self._kind: Kind | None = None
 
-    def add(self, moment: OutputEvent) -> str:
+    def add(self, event: OutputEvent) -> str:
         """What to write for the box to show one more; it is never empty."""
-        if moment.draft:
-            said = [(kind, text) for kind, text in self._said if kind is not moment.kind]
+        if event.draft:
+            said = [(kind, text) for kind, text in self._said if kind is not event.kind]
             self._said, self._rows, self._kind = [], [[]], None
             self._repaint()
             for kind, text in said:
                 self._take(kind, text)
-        self._take(moment.kind, plain(moment.text))
+        self._take(event.kind, plain(event.text))
         return self._written()
 
     def _take(self, kind: Kind, text: str) -> None:
