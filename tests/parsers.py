@@ -9,10 +9,11 @@ import json
 import math
 import tempfile
 from collections.abc import Callable
-from dataclasses import astuple
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import astuple
 
 from probes.config.load import load
 from probes.config.presets import dialects

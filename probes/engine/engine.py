@@ -2,14 +2,13 @@
 
 import asyncio
 import gc
-import json
 import logging
 import random
 import ssl
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from typing import Final, ParamSpec, Protocol
 
@@ -21,7 +20,7 @@ from probes.diagnosis.reachability_checks import ReachabilityMonitor
 from probes.endpoint import Endpoint
 from probes.engine.endpoint_monitor import EndpointMonitor
 from probes.engine.scheduler import Scheduler
-from probes.feed.messages import Command, EngineStatus
+from probes.feed.messages import Command, EngineStatus, RecorderStatus
 from probes.measure.host_noise import HostNoiseMonitor
 from probes.measure.probe import KEPT, Prober, ProbeResult
 from probes.outcome import Outcome
@@ -242,8 +241,8 @@ class Engine:
 
     async def _beat(self) -> None:
         while self._store is not None:
-            watches = [asdict(watch.status) for watch in self.watches.values()]
-            self._store.beat(json.dumps({"engine": asdict(self.status), "watches": watches}))
+            watches = tuple(watch.status for watch in self.watches.values())
+            self._store.beat(RecorderStatus(self.status, watches).to_json())
             await asyncio.sleep(BEAT_S)
 
     def _is_watching(self, endpoint: Endpoint) -> bool:

@@ -1,30 +1,30 @@
-"""Frames: the engine's words to a screen and a screen's words to the engine, as frozen values and JSON lines.
+"""Messages between the engine and a screen, as frozen values and as lines of JSON.
 
-An engine writes one `Hello`, then at most 20 `Frame` a second, one JSON object a line, on its standard
-output. A screen writes `Command` lines to the engine's standard input; end of file there means the screen is
-gone.
+The engine writes one `Hello`, then at most 20 `Frame` a second and a `RaceNews` with each while a race runs, one JSON
+object a line, on its standard output. A screen writes `Command` and `RaceCommand` lines to the engine's standard input;
+end of file there means that the screen is gone.
 """
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, TypeVar, get_args
 
-from probes.checked_json import checked
+from msgspec import Struct, ValidationError, convert
+from msgspec.json import Decoder
+
+from probes import typed_json
 from probes.diagnosis.reachability import ReachabilityCheck, way_of
 from probes.endpoint import Endpoint, Policy, Price
-from probes.feed import race_messages as race_line
-from probes.outcome import Outcome
 from probes.race.updates import RaceCommand, RaceNews
 from probes.route import via_of
 from probes.sample import Sample
 from probes.store.status import StoreState, StoreStatus
 
+T = TypeVar("T")
+
 FRAMES_PER_SECOND: Final = 20
 
 
-@dataclass(frozen=True, slots=True)
-class EngineStatus:
+class EngineStatus(Struct, frozen=True, forbid_unknown_fields=True):
     """The engine at one instant; ``usd_today`` and ``tokens_today`` count since 00:00 UTC, all endpoints.
 
     ``loop_lag_ms`` is the worst lateness of the engine's own heartbeat over the last ten seconds.
@@ -43,8 +43,7 @@ class EngineStatus:
     notice: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MonitorStatus:
+class MonitorStatus(Struct, frozen=True, forbid_unknown_fields=True):
     """One endpoint's schedule at one instant; instants are milliseconds since the epoch.
 
     ``failing``: it is blocked for a failure (it flooded us, or is overloaded and asked for it), and not by a limiter.
@@ -60,8 +59,7 @@ class MonitorStatus:
     failing: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class EndpointFacts:
+class EndpointFacts(Struct, frozen=True, forbid_unknown_fields=True):
     """What a screen needs to know of an endpoint to draw its row; ``key`` is only the key's name.
 
     ``tier`` is the service tier, or the speed, that its requests ask for; None where they ask for none.
@@ -105,8 +103,7 @@ def _tier(body: Mapping[str, Any]) -> str | None:
     return asked if isinstance(asked, str) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Hello:
+class Hello(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="hello"):
     """The first line of an engine; where a ``holder`` already records to the store, no frames follow."""
 
     version: str
@@ -118,8 +115,7 @@ class Hello:
     vantage: str = "local"
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True, tag_field="type", tag="frame"):
     """What happened since the frame before: new samples, the engine as it is now, last answers by endpoint.
 
     ``watches`` holds those that changed since the frame before; all of them in the first one.
@@ -132,68 +128,54 @@ class Frame:
     answers: Mapping[str, str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="command"):
     """A wish of the screen. ``endpoint`` None means all of them."""
 
     do: Literal["pause", "resume", "probe"]
     endpoint: str | None = None
 
 
-def encode(message: Hello | Frame | Command | RaceNews | RaceCommand) -> bytes:
-    """One JSON line, newline included."""
-    if isinstance(message, RaceNews | RaceCommand):
-        return race_line.encode(message)
-    record = asdict(message)
-    if isinstance(message, Frame):
-        known = ({name: value for name, value in one.to_json().items() if value is not None} for one in message.samples)
-        record["samples"] = list(known)
-    record["type"] = type(message).__name__.lower()
-    return json.dumps(record, separators=(",", ":"), ensure_ascii=True).encode() + b"\n"
+class RecorderStatus(Struct, frozen=True):
+    """What a recorder writes of itself into its store, for screens that read along: engine and schedules."""
+
+    engine: EngineStatus
+    watches: tuple[MonitorStatus, ...]
+
+    def to_json(self) -> str:
+        """The status as JSON text."""
+        return typed_json.encode(self).decode()
+
+    @classmethod
+    def from_json(cls, text: str) -> "RecorderStatus":
+        """The status of a text that `to_json` made. Raises ValueError where it is none."""
+        return _decode(text, _STATUS)
 
 
-def decode(line: bytes) -> Hello | Frame | Command | RaceNews | RaceCommand:
+Message = Hello | Frame | Command | RaceNews | RaceCommand
+
+_MESSAGE: Final[Decoder[Message]] = Decoder(Message)
+_STATUS: Final = Decoder(RecorderStatus)
+_ANYTHING: Final = Decoder(Any)
+
+
+def encode(message: Message) -> bytes:
+    """One line of JSON, line feed included."""
+    return typed_json.encode(message) + b"\n"
+
+
+def decode(line: bytes) -> Message:
     """The message of one line. Raises ValueError where it is none."""
+    return _decode(line, _MESSAGE)
+
+
+def _decode(text: bytes | str, decoder: Decoder[T]) -> T:
+    """What the text holds; a state of the store that only a newer inftop knows is ``failed``. Raises ValueError."""
     try:
-        record: dict[str, Any] = json.loads(line)
-        kind = record.pop("type")
-        if kind == "frame":
-            frame = Frame(
-                at=record["at"],
-                engine=engine_status(record["engine"]),
-                watches=tuple(checked(MonitorStatus(**one)) for one in record["watches"]),
-                samples=tuple(checked(Sample.from_json(one)) for one in record["samples"]),
-                answers=None if record["answers"] is None else {str(k): str(v) for k, v in record["answers"].items()},
-            )
-            return checked(frame)
-        if kind == "hello":
-            facts = tuple(_facts(one) for one in record["endpoints"])
-            return checked(Hello(**{**record, "endpoints": facts}))
-        if kind == "command":
-            return checked(Command(**record))
-        if kind in ("racenews", "racecommand"):
-            return race_line.read({**record, "type": kind})
-    except (KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError(f"not a message: {error!r}") from error
-    raise ValueError(f"no message is called {kind!r}")
-
-
-def _facts(record: Mapping[str, Any]) -> EndpointFacts:
-    price = record.get("price")
-    return checked(EndpointFacts(**{**record, "price": None if price is None else checked(Price(**price))}))
-
-
-def engine_status(record: Mapping[str, Any]) -> EngineStatus:
-    """The status of a record. Raises KeyError, TypeError, ValueError or AttributeError where it is none."""
-    controls = tuple(_control(one) for one in record.get("controls", ()))
-    return checked(EngineStatus(**{**record, "store": _store_status(record["store"]), "controls": controls}))
-
-
-def _store_status(record: Mapping[str, Any]) -> StoreStatus:
-    """How the store is; what a newer inftop says of it that is not known here is left out, a new state is `failed`."""
-    known = checked(StoreStatus(**{one.name: record[one.name] for one in fields(StoreStatus) if one.name in record}))
-    return known if known.state in get_args(StoreState) else replace(known, state="failed")
-
-
-def _control(record: Mapping[str, Any]) -> ReachabilityCheck:
-    return checked(ReachabilityCheck(**{**record, "outcome": Outcome(record["outcome"])}))
+        return typed_json.decode(text, decoder)
+    except ValidationError:
+        record = typed_json.decode(text, _ANYTHING)
+        match record:
+            case {"engine": {"store": {"state": str(state)} as store}} if state not in get_args(StoreState):
+                store["state"] = "failed"
+                return convert(record, decoder.type)
+        raise

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any, Final
 
+from msgspec import structs
+
 from probes.budget.daily_cost import prompt_tokens
 from probes.endpoint import Endpoint
 from probes.figures import timing
@@ -297,4 +299,4 @@ def _plain(sample: Sample, credentials: Credentials | None) -> Sample:
         if text is not None:
             shown = line(text)  # first: what is taken out of a text may have stood between parts of a key
             clean[name] = (credentials.hide(shown) if credentials else shown) or None
-    return replace(sample, **clean)
+    return structs.replace(sample, **clean)

@@ -5,8 +5,10 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
+
+from msgspec.structs import replace
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint, Lane, lane_of

@@ -1,10 +1,13 @@
-"""Result: what a race comes to, as the record that `inftop race --json` ends with; pure."""
+"""The records of `inftop race --json`: the news while a race runs, and the result that it ends with; pure."""
 
 from dataclasses import asdict
 from typing import Any, Final
 
+from msgspec import to_builtins
+
 from probes.race.price import cost, total_usd
 from probes.race.race import Race
+from probes.race.updates import RaceNews
 from probes.race.verdict import METRICS, HeadToHead, PairedComparison
 
 _NOTHING: Final = {"ratio": None, "low": None, "high": None, "wins": 0, "losses": 0, "pairs": 0}
@@ -44,6 +47,14 @@ def result(race: Race) -> dict[str, Any]:
         "skew_ms": [heat.skew_ms for heat in race.heats],
         "stopped": race.stopped,
     }
+
+
+def news_record(news: RaceNews) -> dict[str, Any]:
+    """The news of a race, JSON-ready; ``type`` is "racenews", and a finished lane's sample has all its columns."""
+    record: dict[str, Any] = to_builtins(news)
+    for lane, said in zip(record["lanes"], news.lanes, strict=True):
+        lane["sample"] = said.sample.to_json() if said.sample else None
+    return record
 
 
 def _metrics(duel: HeadToHead) -> dict[str, dict[str, float | None]]:

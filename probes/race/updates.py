@@ -1,8 +1,9 @@
 """RaceNews: what a race says to whoever watches it, at most 20 times a second, whatever the rate of its tokens."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from probes.race.progress import Progress
 from probes.race.recording import OutputEvent
@@ -16,8 +17,7 @@ Phase = Literal["preparing", "running", "between", "over"]
 LaneState = Literal["preparing", "ready", "running", "finished"]
 
 
-@dataclass(frozen=True, slots=True)
-class TextDelta:
+class TextDelta(Struct, frozen=True, forbid_unknown_fields=True):
     """Text that continues what a lane has said; that of a ``draft`` takes the place of all its answer so far.
 
     ``kind`` is a `probes.events.Kind`'s value. The text is plain.
@@ -41,8 +41,7 @@ def pieces(moments: Sequence[OutputEvent]) -> tuple[TextDelta, ...]:
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class LaneNews:
+class LaneNews(Struct, frozen=True, forbid_unknown_fields=True):
     """One lane: what it said since the last news, and how it stands now.
 
     ``sample`` and ``place`` (None: it did not finish right) come when it is ``finished``.
@@ -56,8 +55,7 @@ class LaneNews:
     place: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RaceNews:
+class RaceNews(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="racenews"):
     """A race at one instant; a new ``heat`` (from 1) begins with empty lanes.
 
     ``number`` is its number in the store once it is kept, ``verdict`` that over the heats so far; ``stopped`` says
@@ -77,8 +75,7 @@ class RaceNews:
     number: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RaceCommand:
+class RaceCommand(Struct, frozen=True, tag_field="type", tag="racecommand"):
     """A screen's wish: start a race (with its ``wish``), or stop the one that runs."""
 
     do: Literal["start", "stop"]

@@ -7,11 +7,14 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from msgspec.json import Decoder
+
+from probes import typed_json
 from probes.race.heat import Heat, LaneResult
-from probes.race.race import Race
+from probes.race.race import LaneFacts, Race
 from probes.race.recording import decode, encode
 from probes.race.request import RaceRequest
-from probes.race.to_json import facts_of, verdict_of, wish_of
+from probes.race.verdict import RaceVerdict
 from probes.sample import Sample
 from probes.store.problem import StoreProblem
 from probes.store.read.reader import StoreReader
@@ -32,6 +35,9 @@ SELECT started_at, wish, lanes, verdict, differences, stopped, simulated, vantag
 _HEATS: Final = "SELECT id, number, started_at, start_order, skew_ms, nonce FROM heat WHERE race_id = ? ORDER BY number"
 _LANES: Final = "SELECT name, sample, recording, text, place FROM lane WHERE heat_id = ? ORDER BY number"
 
+_REQUEST: Final = Decoder(RaceRequest)
+_FACTS: Final = Decoder(tuple[LaneFacts, ...])
+_VERDICT: Final = Decoder(RaceVerdict)
 
 _SAMPLED: Final = """
 SELECT race.id, race.wish, lane.sample FROM lane JOIN heat ON heat.id = lane.heat_id JOIN race ON race.id = heat.race_id
@@ -96,10 +102,10 @@ def load(url: str, number: int) -> Race | None:
                 return Race(
                     number=number,
                     started_at=started_at,
-                    wish=wish_of(json.loads(wish)),
-                    lanes=tuple(map(facts_of, json.loads(lanes))),
+                    wish=typed_json.decode(wish, _REQUEST),
+                    lanes=typed_json.decode(lanes, _FACTS),
                     heats=tuple(_heats(reader, number)),
-                    verdict=verdict_of(json.loads(verdict)),
+                    verdict=typed_json.decode(verdict, _VERDICT),
                     differences=tuple(json.loads(differences)),
                     stopped=stopped,
                     simulated=bool(simulated),
@@ -117,7 +123,7 @@ def sampled(reader: StoreReader, since_ms: int, vantage: str) -> Iterator[tuple[
     """
     for number, wish, sample in reader.few(_SAMPLED, [since_ms, vantage]) if reader.has("race") else ():
         try:
-            found = wish_of(json.loads(wish)), Sample.from_json(json.loads(sample))
+            found = typed_json.decode(wish, _REQUEST), Sample.from_json(json.loads(sample))
         except (KeyError, TypeError, ValueError) as error:
             log.warning("a sample of race %s cannot be read, nor what it cost: %s", number, line(str(error)))
         else:
@@ -132,7 +138,7 @@ def _rows(reader: StoreReader, sql: str, parameter: int) -> list[tuple[Any, ...]
 def _summary(row: tuple[Any, ...]) -> RaceSummary:
     number, started_at, wish, verdict, stopped, simulated, heats = row
     try:
-        asked, found = wish_of(json.loads(wish)), verdict_of(json.loads(verdict))
+        asked, found = typed_json.decode(wish, _REQUEST), typed_json.decode(verdict, _VERDICT)
     except (KeyError, TypeError, ValueError) as error:
         raise StoreProblem("failed", f"race {number} cannot be read: {error}") from error
     return RaceSummary(

@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from typing import Any, Final, Literal, get_args
+
+from msgspec.structs import fields
 
 from probes.outcome import Outcome
 from probes.sample import COLUMNS, Sample

@@ -11,8 +11,10 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from probes.measure.host_noise import HostNoiseMonitor
 from probes.measure.probe import Prober

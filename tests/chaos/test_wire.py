@@ -6,10 +6,10 @@ import math
 import re
 import ssl
 from base64 import b64decode
-from dataclasses import asdict
 from urllib.parse import unquote
 
 import pytest
+from msgspec.structs import asdict
 
 from probes.endpoint import Price, Timeouts
 from probes.keys.secret import Secret

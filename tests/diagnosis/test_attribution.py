@@ -1,9 +1,9 @@
 """The verdict: who is to blame, from outcomes and controls alone."""
 
 import random
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from probes.diagnosis.attribution import (
     ANSWERED,

@@ -3,9 +3,9 @@
 import asyncio
 import json
 from contextlib import asynccontextmanager, closing, suppress
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from probes.budget.cap import Budget, Ledger
 from probes.cli.output.ranking import ranking

@@ -1,6 +1,5 @@
 """Which of a provider's own figures are believed, and that those that are not harm neither sample nor budget."""
 
-import dataclasses
 import json
 import math
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from probes.budget.cap import Budget, Ledger
 from probes.budget.daily_cost import prompt_tokens
@@ -233,7 +233,7 @@ def test_whatever_figures_a_provider_sends_the_sample_is_sane_and_the_budget_bou
     usage["prompt_tokens_details"] = {"cached_tokens": cached}
     one = endpoint(price=Price(1.0, 10.0) if priced else None)
     sample = streamed(usage, one, first={"completion_tokens": first})
-    values = [value for value in dataclasses.astuple(sample) if isinstance(value, int | float)]
+    values = [value for value in structs.astuple(sample) if isinstance(value, int | float)]
     assert all(math.isfinite(value) and abs(value) <= 2**53 for value in values), sample
     assert Sample.from_json(json.loads(json.dumps(sample.to_json(), allow_nan=False))) == sample
     assert sample.outcome is Outcome.OK

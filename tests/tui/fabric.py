@@ -2,8 +2,10 @@
 
 import math
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
+
+from msgspec.structs import replace
 
 from probes.endpoint import Price
 from probes.feed.messages import EndpointFacts, EngineStatus, Frame, Hello, MonitorStatus

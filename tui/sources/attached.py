@@ -2,13 +2,13 @@
 
 import asyncio
 import contextlib
-import json
 import time
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
-from probes.checked_json import checked
-from probes.feed.messages import Command, EngineStatus, Frame, Hello, MonitorStatus, engine_status
+from msgspec import structs
+
+from probes.feed.messages import Command, EngineStatus, Frame, Hello, RecorderStatus
 from probes.race.updates import RaceCommand
 from probes.sample import Sample
 from probes.store.problem import StoreProblem
@@ -56,13 +56,14 @@ class StoreFollower:
         now = _now()
         try:
             recorder = self.reader.recorder(self._vantage)
-            engine, watches = status_of("" if recorder is None else recorder.status)
+            said = status_of("" if recorder is None else recorder.status)
             samples = self._new_samples()
             answers = self.reader.answers() if samples else None
         except StoreProblem as problem:
             return StoreView(Frame(now, EngineStatus(StoreStatus(problem.state, problem.detail, self._stored)), ()))
-        store = replace(engine.store, stored=max(engine.store.stored, self._stored))
-        return StoreView(Frame(now, replace(engine, store=store), watches, tuple(samples), answers), recorder)
+        store = replace(said.engine.store, stored=max(said.engine.store.stored, self._stored))
+        engine = structs.replace(said.engine, store=store)
+        return StoreView(Frame(now, engine, said.watches, tuple(samples), answers), recorder)
 
     def _new_samples(self) -> list[Sample]:
         """What was stored since the last look; at the first look the last two minutes."""
@@ -121,13 +122,12 @@ async def pause(closing: asyncio.Event) -> None:
         await asyncio.wait_for(closing.wait(), POLL_S)
 
 
-def status_of(text: str) -> tuple[EngineStatus, tuple[MonitorStatus, ...]]:
-    """The recorder's own words on its engine and its watches; a status that cannot be read is an empty one."""
+def status_of(text: str) -> RecorderStatus:
+    """What the recorder says of itself; a status that cannot be read is an empty one."""
     try:
-        record: dict[str, Any] = json.loads(text)
-        return engine_status(record["engine"]), tuple(checked(MonitorStatus(**one)) for one in record["watches"])
-    except (ValueError, TypeError, KeyError, AttributeError):
-        return EngineStatus(StoreStatus("ok")), ()
+        return RecorderStatus.from_json(text)
+    except ValueError:
+        return RecorderStatus(EngineStatus(StoreStatus("ok")), ())
 
 
 def _now() -> int:

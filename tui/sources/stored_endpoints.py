@@ -1,9 +1,10 @@
 """Stored endpoints: the endpoints of a store as a screen draws them, where no engine says what they are."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Final
+
+from msgspec.structs import replace
 
 from probes.endpoint import Policy
 from probes.feed.messages import EndpointFacts

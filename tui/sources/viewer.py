@@ -3,7 +3,8 @@
 import asyncio
 import os
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from probes import __version__
 from probes.feed.messages import Command, EndpointFacts, EngineStatus, Frame, Hello, MonitorStatus

@@ -17,10 +17,9 @@ from probes.config.small_file import read_small_text
 from probes.endpoint import Endpoint
 from probes.engine.race.race_task import RaceTask, lanes
 from probes.engine.session import open_engine, open_plan
-from probes.feed.race_messages import record_of
 from probes.race.race import Race
 from probes.race.request import FEWEST_LANES, MOST_LANES, InvalidRaceRequest, RaceRequest
-from probes.race.result import result
+from probes.race.result import news_record, result
 from probes.race.updates import RaceNews
 from probes.signals import stop_on_signals
 from probes.sockets import event_loop as loop
@@ -156,7 +155,7 @@ class _JsonLines:
     """News and the result as JSON lines on standard output."""
 
     def news(self, racing: RaceTask) -> None:
-        _say(json.dumps(record_of(racing.news())))
+        _say(json.dumps(news_record(racing.news())))
 
     def end(self, run: Race) -> None:
         _say(json.dumps(result(run)))

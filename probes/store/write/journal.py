@@ -1,6 +1,5 @@
 """Journal: files of samples that wait on this machine's disk for their store, each stored once."""
 
-import json
 import os
 import re
 import time
@@ -9,10 +8,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_hex
-from typing import Final
+from typing import Any, Final
 
 from filelock import FileLock, Timeout
+from msgspec import Struct
+from msgspec.json import Decoder
 
+from probes import typed_json
+from probes.sample import Sample
 from probes.store.location import make_private_file, make_private_folder
 from probes.store.problem import StoreProblem, of_os
 from probes.store.write.sink import BatchId, PendingSample
@@ -25,6 +28,16 @@ _NAME: Final = re.compile(r"\d{13}-([0-9a-f]{16})-(\d{9})\.jsonl")
 
 _README: Final = "store.txt"
 """Says for whom the samples in its folder wait."""
+
+
+class _Line(Struct, frozen=True):
+    """One line of a file: the sample as `Sample.to_json` has it, and its answer."""
+
+    sample: dict[str, Any]
+    answer: str | None
+
+
+_LINE: Final = Decoder(_Line)
 
 
 @dataclass(eq=False, slots=True)
@@ -85,15 +98,15 @@ class Journal:
 
     def append(self, batch: Batch, entries: Sequence[PendingSample]) -> None:
         """Put entries at the end of a batch's file: all of them or none."""
-        text = "".join(f"{json.dumps(one.to_json())}\n" for one in entries)
+        lines = b"".join(typed_json.encode(_Line(one.sample.to_json(), one.answer)) + b"\n" for one in entries)
         with _problems():
             self._hold()
             make_private_file(batch.path)
             batch.has_file = True
             size = batch.path.stat().st_size
             try:
-                with batch.path.open("a", encoding="utf-8") as file:
-                    file.write(text)
+                with batch.path.open("ab") as file:
+                    file.write(lines)
             except OSError:
                 os.truncate(batch.path, size)
                 raise
@@ -157,7 +170,11 @@ def lines_in(path: Path) -> int:
 
 
 def entries_of(path: Path) -> list[PendingSample]:
-    """The entries of a batch's file that can be read back, none where the file is gone. Raises OSError."""
+    """The entries of a batch's file that can be read back, none where the file is gone. Raises OSError.
+
+    A value of the wrong type makes a line unreadable: no store would take it, and all that comes after it would wait.
+    Keys that are not known, and columns that are not there, are no fault: another version may have written the line.
+    """
     try:
         lines = path.read_bytes().splitlines()
     except FileNotFoundError:
@@ -165,7 +182,8 @@ def entries_of(path: Path) -> list[PendingSample]:
     entries = []
     for one in lines:
         with suppress(ValueError, TypeError, KeyError, AttributeError):
-            entries.append(PendingSample.from_json(json.loads(one)))
+            read = typed_json.decode(one, _LINE)
+            entries.append(PendingSample(Sample.from_json(read.sample), read.answer))
     return entries
 
 

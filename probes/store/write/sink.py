@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Engine, insert, select
 
-from probes.checked_json import checked
 from probes.sample import Sample
 from probes.stats.rollup import rolled
 from probes.store.arrivals import own_name
@@ -39,18 +38,6 @@ class PendingSample:
 
     sample: Sample
     answer: str | None
-
-    def to_json(self) -> dict[str, Any]:
-        """The entry as a record for `from_json`."""
-        return {"sample": self.sample.to_json(), "answer": self.answer}
-
-    @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> "PendingSample":
-        """The entry of a record, whose unknown keys are ignored. Raises KeyError, TypeError or ValueError.
-
-        What it holds is of the right types: a value that no store takes would keep all that comes after it waiting.
-        """
-        return checked(cls(checked(Sample.from_json(record["sample"])), record["answer"]))
 
 
 class BatchId(NamedTuple):

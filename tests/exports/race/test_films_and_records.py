@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import pyte
 import pytest
+from msgspec import structs
 
 from probes.events import Kind
 from probes.exports.race.cast import PAUSE_NS, cast
@@ -206,7 +207,7 @@ def test_any_number_of_lanes_fits_any_size(lanes, width, height):
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (100, 30)])
 def test_a_terminal_by_another_hand_shows_the_figures_of_the_store_at_the_end(width, height):
     heat = race().heats[0]
-    lanes = tuple(replace(each, sample=replace(each.sample, token_source="usage")) for each in heat.lanes)
+    lanes = tuple(replace(each, sample=structs.replace(each.sample, token_source="usage")) for each in heat.lanes)
     one = race(number=7, heats=(replace(heat, lanes=lanes),))
     screen = pyte.Screen(width, height)
     stream = pyte.Stream(screen)

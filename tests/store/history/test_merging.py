@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from probes.outcome import Outcome
 from probes.sample import epoch_ms, new_sample_id
@@ -135,10 +136,10 @@ def test_two_machines_of_one_vantage_on_one_grid_lose_nothing(store, make):
 
 
 def test_one_sample_that_comes_by_two_ways_counts_once(store, make):
-    nyc = [replace(one, sample_id=new_sample_id()) for one in series("nyc", 600)]
+    nyc = [structs.replace(one, sample_id=new_sample_id()) for one in series("nyc", 600)]
     origin, way = make("origin.db", nyc), make("way.db", [])
     merge(way, origin)
-    fill(way, [replace(nyc[-1], sample_id=new_sample_id())])
+    fill(way, [structs.replace(nyc[-1], sample_id=new_sample_id())])
     assert merge(store, origin).samples == 600
     found = merge(store, way)
     assert (found.samples, found.known) == (1, 600)
@@ -148,11 +149,11 @@ def test_one_sample_that_comes_by_two_ways_counts_once(store, make):
 def test_samples_older_than_ids_are_the_same_where_all_their_figures_are(store, make):
     ours = sample(started_at=NOW, ttft_ms=200.0, outcome_detail="as it was", trusted=True)
     theirs = [
-        replace(ours, ttft_ms=499.0),
+        structs.replace(ours, ttft_ms=499.0),
         ours,
-        replace(ours, outcome_detail=None),
-        replace(ours, sample_id=new_sample_id()),
-        replace(ours, ttft_ms=200.0000000000001),  # as one was kept that had no twelve digits yet
+        structs.replace(ours, outcome_detail=None),
+        structs.replace(ours, sample_id=new_sample_id()),
+        structs.replace(ours, ttft_ms=200.0000000000001),  # as one was kept that had no twelve digits yet
     ]
     fill(store, [ours])
     source = make("other.db", theirs[:4])

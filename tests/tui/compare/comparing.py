@@ -1,7 +1,8 @@
 """Comparing: the compare screen over the made-up fleet, whose day is in a real store."""
 
 from contextlib import asynccontextmanager
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from tests.store.stores import fill, url_of
 from tests.tui import fabric

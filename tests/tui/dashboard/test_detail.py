@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 from textual.app import App
 from textual.events import Resize
 from textual.geometry import Size
@@ -42,11 +43,11 @@ def failed(minutes_ago, detail="first token: nothing within 30 s"):
 
 
 def test_the_title_says_who_was_asked_and_who_answered():
-    words = title(VIEW, replace(GOOD, served_by="Fireworks", served_tier="fast"), 200, dark=True).plain
+    words = title(VIEW, structs.replace(GOOD, served_by="Fireworks", served_tier="fast"), 200, dark=True).plain
     assert words.startswith("cerebras/gpt  gpt → model-fp8 by Fireworks (fast)  warm  ")
     assert words.endswith("  req-77")
     assert "req-77" not in title(VIEW, GOOD, 40, dark=True).plain
-    assert "→" not in title(VIEW, replace(GOOD, served_model="model"), 200, dark=True).plain
+    assert "→" not in title(VIEW, structs.replace(GOOD, served_model="model"), 200, dark=True).plain
     assert title(VIEW, None, 80, dark=True).plain == "cerebras/gpt  gpt  no sample yet"
 
 
@@ -60,36 +61,36 @@ def test_figures_are_what_is_known():
 
 
 def test_a_providers_own_cost_is_shown_beside_that_of_the_configured_price():
-    assert "$0.25 ($0.30 says the provider)" in " ".join(figures(replace(GOOD, provider_cost_usd=0.3)))
-    assert "provider" not in " ".join(figures(replace(GOOD, provider_cost_usd=0.25)))
+    assert "$0.25 ($0.30 says the provider)" in " ".join(figures(structs.replace(GOOD, provider_cost_usd=0.3)))
+    assert "provider" not in " ".join(figures(structs.replace(GOOD, provider_cost_usd=0.25)))
 
 
 def test_a_speed_of_the_answer_alone_says_so_and_its_tokens_are_not_those_of_the_chunks():
-    shown = figures(replace(GOOD, speed_basis="answer"))
+    shown = figures(structs.replace(GOOD, speed_basis="answer"))
     speed = next(one for one in figures(GOOD) if "tokens/s" in one)
     assert speed.replace("tokens/s", "tokens/s of the answer") in shown
     assert not any("a chunk" in one for one in shown)
 
 
 def test_a_request_that_was_sent_again_and_a_set_up_in_doubt_are_said():
-    again = replace(GOOD, connection="cold", reopened=True, setup_trusted=False, setup_error_bound_ms=7.25)
+    again = structs.replace(GOOD, connection="cold", reopened=True, setup_trusted=False, setup_error_bound_ms=7.25)
     assert {REOPENED, "set-up not trusted: off by up to 7.2 ms"} <= set(figures(again))
     assert note(again) == "set-up not trusted; reopened"
-    fine = replace(again, reopened=False, setup_trusted=True)
+    fine = structs.replace(again, reopened=False, setup_trusted=True)
     assert not {REOPENED, "set-up not trusted: off by up to 7.2 ms"} & set(figures(fine))
     assert note(fine) == note(GOOD) == ""
 
 
 def test_the_line_of_a_list_says_what_to_know_of_a_sample():
-    assert note(replace(GOOD, speed_basis="answer")) == "tok/s of the answer"
-    assert note(replace(GOOD, trusted=False, reopened=True)) == "not trusted: this machine held it up"
+    assert note(structs.replace(GOOD, speed_basis="answer")) == "tok/s of the answer"
+    assert note(structs.replace(GOOD, trusted=False, reopened=True)) == "not trusted: this machine held it up"
     assert note(failed(1)) == "first token: nothing within 30 s"
 
 
 def test_a_withheld_speed_says_why_and_an_estimate_is_called_one():
     detail = "tokens/s withheld: the provider sent no token count"
     shown = figures(
-        replace(GOOD, tokens_per_s=None, outcome_detail=detail, token_source="estimate", reasoning_tokens=None)
+        structs.replace(GOOD, tokens_per_s=None, outcome_detail=detail, token_source="estimate", reasoning_tokens=None)
     )
     assert detail in shown
     assert "256 tokens estimated" in shown
@@ -98,7 +99,7 @@ def test_a_withheld_speed_says_why_and_an_estimate_is_called_one():
 
 def test_reasoning_that_left_no_answer_is_said_beside_the_speed():
     warning = "the cap was reached while reasoning: no answer"
-    shown = figures(replace(GOOD, ttfa_ms=None, outcome_detail=warning))
+    shown = figures(structs.replace(GOOD, ttfa_ms=None, outcome_detail=warning))
     assert warning in shown
     assert "2,610 tokens/s (979 end to end)" in shown
 
@@ -114,7 +115,7 @@ def test_an_endpoint_of_a_group_is_compared_with_the_best_of_it():
 def test_a_failed_probe_says_what_came_back():
     hit = sample(outcome=Outcome.RATE_LIMITED, outcome_detail="429", http_status=429, retry_after_s=41.0)
     assert figures(hit) == ["HTTP 429", "retry after 41 s"]
-    assert figures(replace(hit, retry_after_s=33_011.0)) == ["HTTP 429", "retry after 9 h"]
+    assert figures(structs.replace(hit, retry_after_s=33_011.0)) == ["HTTP 429", "retry after 9 h"]
 
 
 def test_a_hint_on_a_good_sample_is_told_as_a_hint():
@@ -155,10 +156,10 @@ def test_changes_come_newest_first():
 
 
 def test_the_title_says_which_tier_was_asked_for_and_which_bucket_refused():
-    asked = replace(TOLD, facts=replace(FACTS, tier="fast"), state="limited")
-    words = title(asked, replace(GOOD, served_tier="standard"), 200, dark=True).plain
+    asked = replace(TOLD, facts=structs.replace(FACTS, tier="fast"), state="limited")
+    words = title(asked, structs.replace(GOOD, served_tier="standard"), 200, dark=True).plain
     assert "gpt → model-fp8 (standard, not fast)  warm" in words
-    assert "(priority)" in title(asked, replace(GOOD, served_tier="priority"), 200, dark=True).plain
+    assert "(priority)" in title(asked, structs.replace(GOOD, served_tier="priority"), 200, dark=True).plain
     assert "limited: tokens per minute" in words
     assert "limited" not in title(TOLD, GOOD, 200, dark=True).plain
 
@@ -267,8 +268,8 @@ def test_the_next_probe_is_counted_down_to():
     assert due(waiting.watch, at) == "next in 27 s"
     limited = MonitorStatus(VIEW.name, next_due=at + 27_000, blocked_until=at + 300_000, blocked_why="rate limited")
     assert due(limited, at) == "backed off: next in 5 m"
-    assert due(replace(limited, failing=True), at) == "backed off, failing: next in 5 m"
-    assert due(replace(limited, blocked_until=at + 9_000), at) == "next in 27 s"
+    assert due(structs.replace(limited, failing=True), at) == "backed off, failing: next in 5 m"
+    assert due(structs.replace(limited, blocked_until=at + 9_000), at) == "next in 27 s"
     assert due(MonitorStatus(VIEW.name, running=True), at) == "probing now"
     assert due(MonitorStatus(VIEW.name), at) == ""
     assert "next in 27 s" in title(waiting, GOOD, 200, due(waiting.watch, at), dark=True).plain

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from tests.samples import sample
 from tests.tui import fabric
@@ -35,7 +36,7 @@ def turns(count=40):
 
 def messages():
     facts = [fabric.facts(habit) for habit in FEW]
-    first = replace(facts[0], connection="both")
+    first = structs.replace(facts[0], connection="both")
     return fabric.hello(endpoints=(first, *facts[1:])), fabric.frame(turns(), watches=fabric.watches()[:3])
 
 
@@ -74,7 +75,7 @@ async def test_without_room_the_lanes_are_dropped_and_nothing_moves():
     facts = [fabric.facts(habit) for habit in fabric.HABITS]
     told = fabric.frame(turns())
     pictures = []
-    for first in (facts[0], replace(facts[0], connection="both")):
+    for first in (facts[0], structs.replace(facts[0], connection="both")):
         hello = fabric.hello(endpoints=(first, *facts[1:]))
         async with showing(hello, told, size=(80, 24), lens=ViewOptions(Period(LENGTHS["6 h"]))) as shown:
             detail = shown.dashboard.query_one("#detail")

@@ -1,6 +1,6 @@
 """What a store's samples told of limits and of who served is on the screen before the engine has said a word of it."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from tests.samples import sample
 from tests.store.stores import fill, url_of

@@ -2,9 +2,9 @@
 
 import shutil
 import time
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from probes.outcome import Outcome
 from tests.store.stores import fill, url_of

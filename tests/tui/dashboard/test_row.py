@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 from rich.cells import cell_len
 
 from probes.feed.messages import MonitorStatus
@@ -44,7 +45,9 @@ def test_every_row_and_the_head_are_as_wide_as_their_columns(board, width, tall)
 
 def test_an_endpoint_that_is_backed_off_for_flooding_says_so_under_its_state(board):
     view = board.endpoints[0]
-    flooding = replace(view, state="failing", watch=replace(view.watch, blocked_until=NOW + 30_000, failing=True))
+    flooding = replace(
+        view, state="failing", watch=structs.replace(view.watch, blocked_until=NOW + 30_000, failing=True)
+    )
     for width, words in ((160, "backed off"), (64, "waits")):
         parts = columns(width, 21)
         state, below = text(row(flooding, parts, scales([view]), board, tall=True))
@@ -110,7 +113,7 @@ def test_one_outlier_does_not_flatten_everybody():
     made.apply(fabric.hello(), NOW)
     name = HABITS[0].name
     usual = [sample(endpoint=name, connection="warm", started_at=NOW - n * 60_000, ttft_ms=100.0) for n in range(60)]
-    made.apply(fabric.frame([*usual, replace(usual[0], started_at=NOW - 30_000, ttft_ms=20_000.0)]), NOW)
+    made.apply(fabric.frame([*usual, structs.replace(usual[0], started_at=NOW - 30_000, ttft_ms=20_000.0)]), NOW)
     board = made.dashboard(ViewOptions(Period(LENGTHS["1 h"])), 16, NOW)
     assert scales(board.endpoints).ttft_ms == 100.0
 
@@ -166,7 +169,7 @@ def test_a_hit_is_told_with_its_bucket_on_the_second_line(board):
 
 def test_another_tier_is_told_in_words_or_with_a_mark_in_the_style_of_a_warning(board):
     usual = board.endpoints[0]
-    view = replace(usual, facts=replace(usual.facts, tier="fast"), other_tier="standard")
+    view = replace(usual, facts=structs.replace(usual.facts, tier="fast"), other_tier="standard")
     wide, narrow = (
         row(view, replace(columns(160, 21), name=width), scales([view]), board, tall=True) for width in (40, 21)
     )
@@ -215,6 +218,6 @@ def test_what_a_row_shows_changes_only_with_what_is_drawn(board):
 
 def test_of_warm_and_cold_in_turn_the_second_line_says_which_one_is_shown(board):
     view = board.endpoints[0]
-    facts = replace(view.facts, name="one", model="one", provider="one", connection="both")
+    facts = structs.replace(view.facts, name="one", model="one", provider="one", connection="both")
     lines = text(row(replace(view, facts=facts), columns(160, 21), scales([view]), board, tall=True))
     assert "warm (cold apart) " in lines[1]

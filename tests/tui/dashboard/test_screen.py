@@ -1,8 +1,7 @@
 """The dashboard through its keys: what a person chooses, wishes and sees."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from probes.certificate import Certificate, Errors, MeasuredLoad, Spread
 from probes.feed.messages import Command, EngineStatus, Frame, MonitorStatus

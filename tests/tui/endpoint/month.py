@@ -5,8 +5,9 @@ rollups are kept. The second is probed warm and cold in turn. Nothing is stored 
 """
 
 import random
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from probes.outcome import Outcome
 from probes.sample import Sample

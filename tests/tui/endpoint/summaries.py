@@ -1,7 +1,8 @@
 """Portrayed: the endpoint screen opened over the made-up fleet, on the store of `tests.tui.endpoint.month`."""
 
 from contextlib import asynccontextmanager
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from tests.store.stores import url_of
 from tests.tui import fabric

@@ -3,9 +3,9 @@
 import itertools
 import math
 import random
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from rich.cells import cell_len
 from textual.app import App
 

@@ -1,14 +1,12 @@
 """Reading along with a recorder: what it stores and how it says it is, from a real store."""
 
 import asyncio
-import json
 import time
-from dataclasses import asdict
 
 import pytest
 
 from probes.diagnosis.reachability import ReachabilityCheck
-from probes.feed.messages import Command, EngineStatus, Frame, MonitorStatus
+from probes.feed.messages import Command, EngineStatus, Frame, MonitorStatus, RecorderStatus
 from probes.outcome import Outcome
 from probes.store.status import StoreStatus
 from probes.store.write.sink import BatchWriter, PendingSample
@@ -65,16 +63,14 @@ def samples_of(messages):
 async def test_what_is_stored_arrives_once_with_the_recorders_own_words(tmp_path, sink, monkeypatch):
     monkeypatch.setattr("tui.sources.attached.POLL_S", 0.01)
     first, second = sample(started_at=now() - 1000), sample(started_at=now())
-    status = {
-        "engine": asdict(EngineStatus(StoreStatus("ok", stored=1), usd_today=0.5, controls=(CONTROL,))),
-        "watches": [asdict(MonitorStatus("sim/model", next_due=5))],
-    }
-    sink.write([PendingSample(first, "an answer")], beat(json.dumps(status)))
+    engine = EngineStatus(StoreStatus("ok", stored=1), usd_today=0.5, controls=(CONTROL,))
+    status = RecorderStatus(engine, (MonitorStatus("sim/model", next_due=5),))
+    sink.write([PendingSample(first, "an answer")], beat(status.to_json()))
     source = attached(tmp_path)
     heard = Heard()
     task = asyncio.create_task(source.run(heard))
     await heard.until(lambda all_: samples_of(all_))
-    sink.write([PendingSample(second, "another")], beat(json.dumps(status)))
+    sink.write([PendingSample(second, "another")], beat(status.to_json()))
     await heard.until(lambda all_: len(samples_of(all_)) == 2)
     await source.close()
     await asyncio.wait_for(task, 60)
@@ -128,5 +124,4 @@ async def test_it_commands_nothing(tmp_path):
     "text", ["", "nonsense", "[]", "{}", '{"engine": 5}', '{"engine": {"store": {}, "x": 1}, "watches": []}']
 )
 def test_a_status_that_cannot_be_read_is_an_empty_one(text):
-    engine, watches = status_of(text)
-    assert (engine.store.state, watches) == ("ok", ())
+    assert status_of(text) == RecorderStatus(EngineStatus(StoreStatus("ok")), ())

@@ -1,17 +1,15 @@
 """Looking at a store that nobody, somebody or nobody any more records into: from real stores and real recorders."""
 
 import asyncio
-import json
 import signal
 import sys
 import time
 from contextlib import asynccontextmanager
-from dataclasses import asdict
 
 import pytest
 from typer.testing import CliRunner
 
-from probes.feed.messages import Command, EndpointFacts, EngineStatus, Frame, Hello, MonitorStatus
+from probes.feed.messages import Command, EndpointFacts, EngineStatus, Frame, Hello, MonitorStatus, RecorderStatus
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.store.read.reader import StoreReader
@@ -128,8 +126,8 @@ async def test_endpoints_are_as_configured_where_the_name_is_and_else_as_found(t
 async def test_a_store_without_a_recorder_is_shown_as_it_is(tmp_path, monkeypatch):
     monkeypatch.setattr("tui.sources.attached.GONE_AFTER_MS", -1)
     status = EngineStatus(StoreStatus("locked", waiting=9), paused=True, usd_today=5.0)
-    beat = {"engine": asdict(status), "watches": [asdict(MonitorStatus("sim/model", paused=True))]}
-    await store(tmp_path, sample(started_at=now()), beat=json.dumps(beat))
+    beat = RecorderStatus(status, (MonitorStatus("sim/model", paused=True),))
+    await store(tmp_path, sample(started_at=now()), beat=beat.to_json())
     async with looking(tmp_path) as (onlooker, heard):
         await heard.until(lambda all_: len(all_.of(Frame)) > 2)
         assert not onlooker.send(Command("probe", "sim/model"))

@@ -1,9 +1,9 @@
 """Figures: what counts, in which slice, and what is never mixed."""
 
 import itertools
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from probes.feed.messages import EndpointFacts
 from probes.outcome import FAILED, Outcome

@@ -1,8 +1,7 @@
 """The fleet: messages in, one frozen dashboard out."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from probes.diagnosis.reachability import ReachabilityCheck
 from probes.feed.messages import Frame, MonitorStatus

@@ -1,8 +1,7 @@
 """Health: every state by its rule, and which rule goes first."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from probes.feed.messages import EndpointFacts, EngineStatus, MonitorStatus
 from probes.outcome import FAILED, LIMITED, Outcome

@@ -5,6 +5,7 @@ from array import array
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from probes.outcome import INCONCLUSIVE, Outcome
 from probes.stats.time_range import TimeRange
@@ -21,7 +22,7 @@ MINUTE = 60_000
 AT = NOW // HOUR * HOUR
 DAY = 24 * HOUR
 WARM = facts(HABITS[0])
-BOTH = replace(facts(HABITS[1]), connection="both")
+BOTH = structs.replace(facts(HABITS[1]), connection="both")
 QUESTION = Question(AT, 6 * HOUR, 73, (WARM, BOTH))
 SLICE = 5 * MINUTE
 
