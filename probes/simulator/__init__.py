@@ -1,7 +1,14 @@
-"""The simulator: a server on loopback that streams like the real providers, errs like them, and knows the truth.
+"""The simulator: a server on loopback that streams like the real providers, fails like them, and records the truth.
 
-Read in this order: `distribution` (numbers drawn), `prose` (what is said), `behaviour` (what a model is like),
-`course` (one answer planned in time), `tongues` (that plan as acts of a `script`, one module for each wire format),
-`fault` (the same acts spoiled), `socket_fault` and `troubles`, `player` (acts performed on a transport), `websocket`
-(the framing of the other transport), `connection`, `server`, and `demo` with the models of ``inftop demo``.
+A request is answered in these steps, which is also the order to read the modules in:
+
+1. `connection` reads it (`request`; over a `websocket` each message is one) and `server` looks up the model's
+   `behaviour`, whose numbers come from a `distribution`.
+2. The `limiter` admits or refuses it; `limit_responses` has the headers and bodies that providers send for that.
+3. `answer_plan` plans the whole answer in time, with text from `prose`.
+4. One of the `dialects` turns the plan into a `script`: acts, each due at its own instant.
+5. A fault (`faults`) changes the script: an error, a stall, a reset.
+6. `player` performs the script on the socket and puts the true instants into the `record`.
+
+`demo` has the models of ``inftop demo``, and `child` runs them in a process of their own.
 """

@@ -1,4 +1,4 @@
-"""Course: one answer planned in time before its first byte is written."""
+"""The plan of one answer: every output event with the instant it is due, made before the first byte is written."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -9,13 +9,13 @@ from probes.events import Kind
 from probes.simulator import prose
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Distribution
-from probes.simulator.request import Ask
+from probes.simulator.request import AnswerRequest
 
 _SUMMARY_TIME: Final = 0.1
-"""In the last part of the reasoning's time that is so large its summary is told."""
+"""The summary of the reasoning is sent within this last share of the time that the reasoning takes."""
 
 _SUMMARY_TOKENS: Final = 8
-"""So many tokens of reasoning for one piece of a summary."""
+"""Tokens of a summary in one of its events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class AnswerPlan:
     queue_ms: float
     ttft_ms: float
     tokens_per_s: float
-    pieces: tuple[PlannedChunk, ...]
+    chunks: tuple[PlannedChunk, ...]
     input_tokens: int
     output_tokens: int
     reasoning_tokens: int
@@ -60,72 +60,72 @@ class AnswerPlan:
     @property
     def end_ms(self) -> float:
         """When the last output is due; the first token's time where there is none."""
-        return self.pieces[-1].due_ms if self.pieces else self.ttft_ms
+        return self.chunks[-1].due_ms if self.chunks else self.ttft_ms
 
 
-def course(behaviour: Behaviour, ask: Ask, rng: Random, slower: float = 1.0) -> AnswerPlan:
-    """The plan of one answer. The same generator state gives the same plan; ``slower`` stretches its times."""
-    thought, answer, finish_reason = _words(behaviour, ask, rng)
+def plan_answer(behaviour: Behaviour, request: AnswerRequest, rng: Random, slower: float = 1.0) -> AnswerPlan:
+    """The plan of one answer. The same generator state gives the same plan; its times are multiplied by ``slower``."""
+    reasoning, answer, finish_reason = _planned_tokens(behaviour, request, rng)
     wait_ms = behaviour.ttft_ms.draw(rng) * slower
     tokens_per_s = behaviour.tokens_per_s.draw(rng) / slower
     load_ms = 0.0 if behaviour.load_ms is None else behaviour.load_ms.draw(rng) * slower
     ttft_ms = load_ms + wait_ms
     ttfb_ms = ttft_ms if behaviour.ttfb_ms is None else min(ttft_ms, behaviour.ttfb_ms.draw(rng))
-    kept_back = ask.thinking == "hidden" and behaviour.reasoning_style != "reasoning_text"
-    hidden = kept_back or behaviour.reasoning_style == "hidden"
-    parts = [] if hidden else _reasoned(behaviour, thought, rng)
+    withheld = request.thinking == "hidden" and behaviour.reasoning_style != "reasoning_text"
+    hidden = withheld or behaviour.reasoning_style == "hidden"
+    parts = [] if hidden else _reasoned(behaviour, reasoning, rng)
     parts += _chunked(behaviour, behaviour.kind, answer, rng)
     # the first token exists at ttft_ms; an event is due when the last of its tokens exists, the first one excepted
-    written = len(thought) if hidden else 0
+    written = len(reasoning) if hidden else 0
     first = 1 if written else (parts[0][2] if parts else 0)
-    thought_ms = ttft_ms + (len(thought) - first) * 1000 / tokens_per_s
-    pieces = []
+    reasoning_end_ms = ttft_ms + (len(reasoning) - first) * 1000 / tokens_per_s
+    chunks = []
     for kind, text, tokens in parts:
         written += tokens
         due_ms = ttft_ms + (written - first) * 1000 / tokens_per_s
         if behaviour.summary is not None and kind is Kind.REASONING:
-            due_ms = thought_ms - (thought_ms - due_ms) * _SUMMARY_TIME
-        pieces.append(PlannedChunk(due_ms, kind, text, tokens))
+            due_ms = reasoning_end_ms - (reasoning_end_ms - due_ms) * _SUMMARY_TIME
+        chunks.append(PlannedChunk(due_ms, kind, text, tokens))
     return AnswerPlan(
         ttfb_ms=ttfb_ms,
         load_ms=load_ms,
         queue_ms=wait_ms * behaviour.queue_share,
         ttft_ms=ttft_ms,
         tokens_per_s=tokens_per_s,
-        pieces=tuple(pieces),
-        input_tokens=ask.input_tokens,
-        output_tokens=len(thought) + len(answer),
-        reasoning_tokens=len(thought),
+        chunks=tuple(chunks),
+        input_tokens=request.input_tokens,
+        output_tokens=len(reasoning) + len(answer),
+        reasoning_tokens=len(reasoning),
         finish_reason=finish_reason,
     )
 
 
-def _words(behaviour: Behaviour, ask: Ask, rng: Random) -> tuple[list[str], list[str], str]:
+def _planned_tokens(behaviour: Behaviour, request: AnswerRequest, rng: Random) -> tuple[list[str], list[str], str]:
     """The tokens of the reasoning and of the answer under the request's cap, and why the model stopped."""
-    thinking = None if ask.thinking == "off" else behaviour.reasoning_tokens
-    thought = prose.spoken(prose.REASONING, _count(thinking, rng) or 0, rng)
-    answer = prose.spoken(behaviour.text, _count(behaviour.output_tokens, rng), rng)
-    if ask.cap is None or len(thought) + len(answer) <= ask.cap:
-        return thought, answer, "stop"
-    return thought[: ask.cap], answer[: max(0, ask.cap - len(thought))], "length"
+    thinking = None if request.thinking == "off" else behaviour.reasoning_tokens
+    reasoning = prose.written_tokens(prose.REASONING, _count(thinking, rng) or 0, rng)
+    answer = prose.written_tokens(behaviour.text, _count(behaviour.output_tokens, rng), rng)
+    if request.cap is None or len(reasoning) + len(answer) <= request.cap:
+        return reasoning, answer, "stop"
+    return reasoning[: request.cap], answer[: max(0, request.cap - len(reasoning))], "length"
 
 
 def _count(distribution: Distribution | None, rng: Random) -> int | None:
     return None if distribution is None else max(0, round(distribution.draw(rng)))
 
 
-def _reasoned(behaviour: Behaviour, thought: list[str], rng: Random) -> list[tuple[Kind, str, int]]:
-    """The texts of the reasoning's events, or of those of a summary: the whole count is shared out among these."""
+def _reasoned(behaviour: Behaviour, reasoning: list[str], rng: Random) -> list[tuple[Kind, str, int]]:
+    """The reasoning's events, or those of its summary, among which the tokens of the whole reasoning are divided."""
     if behaviour.summary is None:
-        return _chunked(behaviour, Kind.REASONING, thought, rng)
-    told = "".join(thought)[: round(behaviour.summary * len("".join(thought)))]
-    count = max(1, min(len(thought), len(told)) // _SUMMARY_TOKENS)
-    cuts = [(place * len(told) // count, place * len(thought) // count) for place in range(count + 1)]
-    return [(Kind.REASONING, told[a:b], n - m) for (a, m), (b, n) in pairwise(cuts)]
+        return _chunked(behaviour, Kind.REASONING, reasoning, rng)
+    summary = "".join(reasoning)[: round(behaviour.summary * len("".join(reasoning)))]
+    count = max(1, min(len(reasoning), len(summary)) // _SUMMARY_TOKENS)
+    cuts = [(place * len(summary) // count, place * len(reasoning) // count) for place in range(count + 1)]
+    return [(Kind.REASONING, summary[a:b], n - m) for (a, m), (b, n) in pairwise(cuts)]
 
 
 def _chunked(behaviour: Behaviour, kind: Kind, tokens: list[str], rng: Random) -> list[tuple[Kind, str, int]]:
-    """The tokens grouped into the texts of events."""
+    """The tokens grouped into events: (kind, text, number of tokens) each."""
     groups = []
     place = 0
     while place < len(tokens):

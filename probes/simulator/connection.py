@@ -1,4 +1,4 @@
-"""Connection: one client's connection to the simulator; h11 or a WebSocket reads its requests, a player answers."""
+"""One client's connection to the simulator: h11 or a WebSocket reads its requests, a player writes the answers."""
 
 import asyncio
 import json
@@ -14,12 +14,12 @@ import h11
 
 from probes.simulator.faults.fault import ReplacedResponse
 from probes.simulator.player import Player
-from probes.simulator.record import Record
+from probes.simulator.record import RequestRecord
 from probes.simulator.request import Request
-from probes.simulator.script import Act, Close, Event, Frames, framed, http_frames
-from probes.simulator.websocket import LIFE_IS_OVER, ServerWebSocket, message_frames
+from probes.simulator.script import Act, Close, Frames, SentEvent, http_frames, to_wire
+from probes.simulator.websocket import CONNECTION_LIMIT_REACHED, ServerWebSocket, message_frames
 
-Respond = Callable[[Request, Record], Iterable[Act]]
+Respond = Callable[[Request, RequestRecord], Iterable[Act]]
 
 _HEAD_LIMIT: Final = 64 << 10
 _BODY_LIMIT: Final = 4 << 20
@@ -28,7 +28,7 @@ _BODY_LIMIT: Final = 4 << 20
 class ClientConnection(asyncio.Protocol):
     """HTTP/1.1 with keep-alive and pipelining, and after an upgrade a WebSocket, of whose messages each is a request.
 
-    ``respond`` gives the script of a request, whose record is put into ``records``. The connection is among
+    ``respond`` returns the script of a request, whose record is put into ``records``. The connection is in
     ``open_ones`` while it is open, and sets ``none_left`` when it was the last of them. A WebSocket that has lived for
     ``socket_life_s`` is closed as soon as no response is being written.
     """
@@ -36,7 +36,7 @@ class ClientConnection(asyncio.Protocol):
     def __init__(
         self,
         respond: Respond,
-        records: deque[Record],
+        records: deque[RequestRecord],
         open_ones: set["ClientConnection"],
         none_left: asyncio.Event,
         socket_life_s: float,
@@ -53,9 +53,9 @@ class ClientConnection(asyncio.Protocol):
         self._new = True
         self._transport: asyncio.Transport | None = None
         self._socket: ServerWebSocket | None = None
-        self._upgraded: Record | None = None
-        self._old_age: asyncio.TimerHandle | None = None
-        self._is_old = False
+        self._upgraded: RequestRecord | None = None
+        self._expiry: asyncio.TimerHandle | None = None
+        self._expired = False
 
     @property
     def idle(self) -> bool:
@@ -68,36 +68,36 @@ class ClientConnection(asyncio.Protocol):
             self._transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The client is there."""
+        """Called by asyncio when the client has connected."""
         assert isinstance(transport, asyncio.Transport)  # noqa: S101  what a stream server gives
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._transport = transport
-        self._open_ones.add(self)  # not before: one whose TLS handshake fails is never told that it is lost
+        self._open_ones.add(self)  # not before: where the TLS handshake fails, connection_lost is never called
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  asyncio's signature
-        """The client has gone, or was sent away."""
+        """Called by asyncio when the connection is closed, by whichever side."""
         if self._player is not None:
             self._player.stop()
-        if self._old_age is not None:
-            self._old_age.cancel()
+        if self._expiry is not None:
+            self._expiry.cancel()
         self._open_ones.discard(self)
         if not self._open_ones:
             self._none_left.set()
 
     def pause_writing(self) -> None:
-        """The client reads more slowly than we write."""
+        """Called by asyncio when the client reads more slowly than the player writes."""
         if self._player is not None:
             self._player.pause()
 
     def resume_writing(self) -> None:
-        """The client has read."""
+        """Called by asyncio when the client has caught up."""
         if self._player is not None:
             self._player.resume()
 
     def data_received(self, data: bytes) -> None:
-        """More of a request; while an answer is being written the next one waits."""
+        """Read on in a request; while an answer is being written the next request waits."""
         if self._socket is not None:
-            self._hear(self._socket, data)
+            self._read_messages(self._socket, data)
             return
         self._parser.receive_data(data)
         if self._player is None:
@@ -131,7 +131,7 @@ class ClientConnection(asyncio.Protocol):
             {name.decode(): value.decode("latin-1") for name, value in self._head.headers},
             bytes(self._body),
         )
-        record = Record("", self._new, read_ns, request.path, request.headers)
+        record = RequestRecord("", self._new, read_ns, request.path, request.headers)
         self._new = False
         self._records.append(record)
         self._play(self._respond(request, record), record, partial(self._ended, request, record))
@@ -140,50 +140,50 @@ class ClientConnection(asyncio.Protocol):
         reply = ReplacedResponse(
             error.error_status_hint, {"error": {"message": str(error), "type": "invalid_request_error"}}
         )
-        head, _ = reply.spoil(())
-        self._play([head, Close(0.0)], Record("", self._new, monotonic_ns()), lambda: None)
+        head, _ = reply.apply(())
+        self._play([head, Close(0.0)], RequestRecord("", self._new, monotonic_ns()), lambda: None)
 
-    def _play(self, acts: Iterable[Act], record: Record, ended: Callable[[], None]) -> None:
+    def _play(self, acts: Iterable[Act], record: RequestRecord, ended: Callable[[], None]) -> None:
         assert self._transport is not None  # noqa: S101  nothing is read before connection_made
         frames: Frames = http_frames if self._socket is None else message_frames
-        self._player = Player(self._transport, framed(acts, frames), record, ended)
+        self._player = Player(self._transport, to_wire(acts, frames), record, ended)
 
-    def _ended(self, request: Request, record: Record) -> None:
-        """The response is out: a parser for the next request, beginning with what came early."""
+    def _ended(self, request: Request, record: RequestRecord) -> None:
+        """The response is written: read the next request with a new parser, first what the client sent early."""
         self._player = None
         early, _ = self._parser.trailing_data
         if record.status == HTTPStatus.SWITCHING_PROTOCOLS:
             self._socket = ServerWebSocket(request)
             self._upgraded = record
-            self._old_age = asyncio.get_running_loop().call_later(self._socket_life_s, self._grow_old)
-            self._hear(self._socket, early)
+            self._expiry = asyncio.get_running_loop().call_later(self._socket_life_s, self._expire)
+            self._read_messages(self._socket, early)
             return
         self._parser = h11.Connection(h11.SERVER, max_incomplete_event_size=_HEAD_LIMIT)
         if early:
             self._parser.receive_data(early)
             self._read()
 
-    def _hear(self, socket: ServerWebSocket, data: bytes) -> None:
-        """More of a message; while one is being answered the next one waits."""
+    def _read_messages(self, socket: ServerWebSocket, data: bytes) -> None:
+        """Read on in a message; while one is being answered the next one waits."""
         assert self._transport is not None  # noqa: S101  as above
         if answer := socket.receive(data):
             self._transport.write(answer)
         if not socket.is_open:
             self._transport.close()
         elif self._player is None:
-            self._take_message(socket)
+            self._answer_next_message(socket)
 
-    def _take_message(self, socket: ServerWebSocket) -> None:
-        if self._is_old:
-            farewell: list[Act] = [Event(0.0, json.dumps(LIFE_IS_OVER).encode()), Close(0.0, 1000)]
-            self._play(farewell, Record("", False, monotonic_ns()), lambda: None)
+    def _answer_next_message(self, socket: ServerWebSocket) -> None:
+        if self._expired:
+            closing: list[Act] = [SentEvent(0.0, json.dumps(CONNECTION_LIMIT_REACHED).encode()), Close(0.0, 1000)]
+            self._play(closing, RequestRecord("", False, monotonic_ns()), lambda: None)
             return
         message = socket.next_message()
         if message is None:
             return
         read_ns = monotonic_ns()
         if self._upgraded is None:
-            record = Record("", False, read_ns, message.path, message.headers)
+            record = RequestRecord("", False, read_ns, message.path, message.headers)
             self._records.append(record)
         else:
             record, self._upgraded = self._upgraded, None
@@ -192,9 +192,9 @@ class ClientConnection(asyncio.Protocol):
 
     def _answered(self, socket: ServerWebSocket) -> None:
         self._player = None
-        self._take_message(socket)
+        self._answer_next_message(socket)
 
-    def _grow_old(self) -> None:
-        self._is_old = True
+    def _expire(self) -> None:
+        self._expired = True
         if self._socket is not None and self._player is None:
-            self._take_message(self._socket)
+            self._answer_next_message(self._socket)

@@ -1,4 +1,4 @@
-"""Distribution: a number drawn anew for every request, from a seeded generator."""
+"""Distributions: a number drawn for every request from a seeded generator."""
 
 import math
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Normal:
-    """Normal, but never under a tenth of the mean: a speed of nothing would never end."""
+    """Normal, but never under a tenth of the mean: an answer at a speed of zero would never end."""
 
     mean: float
     deviation: float

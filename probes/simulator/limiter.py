@@ -1,4 +1,4 @@
-"""Limiter: token buckets for requests and tokens per window, with what a provider would say about them."""
+"""The rate limiter of one simulated model: token buckets for requests and for tokens per window."""
 
 import time
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 _ROUNDING: Final = 1e-9
-"""A refill waited for to the second must not fall short by the last bit of a float."""
+"""Tolerance in tokens: whoever waited exactly as long as told must not be refused for a float's last bit."""
 
 BucketName = Literal["requests", "tokens"]
 
@@ -32,7 +32,7 @@ class BucketLevel:
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """A limiter's word on one request: refused by a bucket or not, when to come again, and all levels after it."""
+    """A limiter's decision on one request: which bucket refused it if any, the wait, and the levels of all after it."""
 
     refused_by: BucketName | None = None
     retry_after_s: float = 0.0
@@ -51,7 +51,7 @@ class TokenBucket:
         self._filled_at = clock()
 
     def wait_s(self, amount: float) -> float:
-        """Seconds until ``amount`` can be taken, 0 for now; more than the capacity waits for a full bucket for ever."""
+        """Seconds until ``amount`` can be taken, 0: now; at least 1 for more than the capacity, which never fits."""
         self._fill()
         if amount > self._capacity:
             return max(1.0, (self._capacity - self._held) / self._rate_per_s)
@@ -59,7 +59,7 @@ class TokenBucket:
         return missing / self._rate_per_s if missing > _ROUNDING else 0.0
 
     def take(self, amount: float) -> None:
-        """Take ``amount``, which `wait_s` has said is there."""
+        """Take ``amount``, for which `wait_s` has just returned 0."""
         self._held -= amount
 
     def level(self) -> BucketLevel:
@@ -86,21 +86,21 @@ class Limiter:
 
     def admit(self, tokens: int) -> Admission:
         """Take one request of ``tokens`` (prompt and output cap) out of the buckets, or say which one refuses it."""
-        asked: list[tuple[BucketName, TokenBucket, int]] = []
+        amounts: list[tuple[BucketName, TokenBucket, int]] = []
         if self._requests is not None:
-            asked.append(("requests", self._requests, 1))
+            amounts.append(("requests", self._requests, 1))
         if self._tokens is not None:
-            asked.append(("tokens", self._tokens, tokens))
-        waits = [(bucket.wait_s(amount), name) for name, bucket, amount in asked]
+            amounts.append(("tokens", self._tokens, tokens))
+        waits = [(bucket.wait_s(amount), name) for name, bucket, amount in amounts]
         wait_s, refused_by = max(waits, default=(0.0, None))
         if not wait_s:
             refused_by = None
-            for _, bucket, amount in asked:
+            for _, bucket, amount in amounts:
                 bucket.take(amount)
-        return replace(self.standing(), refused_by=refused_by, retry_after_s=wait_s)
+        return replace(self.levels(), refused_by=refused_by, retry_after_s=wait_s)
 
-    def standing(self) -> Admission:
-        """All levels as they are, with nothing taken."""
+    def levels(self) -> Admission:
+        """The levels now, with nothing taken."""
         return Admission(
             requests=None if self._requests is None else self._requests.level(),
             tokens=None if self._tokens is None else self._tokens.level(),

@@ -1,4 +1,4 @@
-"""Player: performs a script on a transport, each act at its own absolute deadline, and records the truth."""
+"""The player performs a script on a transport, each act at its own absolute deadline, and records the true instants."""
 
 import asyncio
 import socket
@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterator
 from time import monotonic_ns
 from typing import Final
 
-from probes.simulator.record import Record, Written
-from probes.simulator.script import Close, EndOfResponse, Event, Head, Raw, Reset, Silence, WireAct
+from probes.simulator.record import RequestRecord, WrittenEvent
+from probes.simulator.script import Close, EndOfResponse, Head, Raw, Reset, SentEvent, Silence, WireAct
 
 JOIN_NS: Final = 300_000
-"""Events due closer together than this share one write when they are late: a system call each would cost more."""
+"""Events that are late and due closer together than this share one write: a system call each would cost more."""
 
 _RESET_ON_CLOSE: Final = struct.pack("ii", 1, 0)
 
 
 class Player:
-    """Performs one script. A deadline counts from the request's read, so a late act never makes the next one late.
+    """Performs one script. Deadlines count from when the request was read: a late act never makes the next one late.
 
     ``ended`` is called when the response has ended in good order and the connection is free.
     """
@@ -26,7 +26,7 @@ class Player:
         self,
         transport: asyncio.Transport,
         acts: Iterator[WireAct],
-        record: Record,
+        record: RequestRecord,
         ended: Callable[[], None],
     ) -> None:
         self._transport = transport
@@ -63,7 +63,7 @@ class Player:
         if wait_ns > 0:
             self._timer = self._loop.call_at(self._loop.time() + wait_ns / 1e9, self._perform)
         else:
-            # by way of the loop even when late: whoever shares the loop must come to read
+            # through the loop even when late, so that other connections on it are read meanwhile
             self._timer = self._loop.call_soon(self._perform)
 
     def _disarm(self) -> None:
@@ -120,12 +120,12 @@ class Player:
         return act if close and due_ns <= monotonic_ns() else None
 
     def _note(self, act: Raw, at_ns: int) -> None:
-        match act.says:
+        match act.carries:
             case Head(status=status):
                 self._record.status = status
                 self._record.headers_ns = at_ns
-            case Event(kind=kind, text=text, tokens=tokens, recorded=True):
-                self._record.events.append(Written(at_ns, self._due_ns(act), kind, text, tokens))
+            case SentEvent(kind=kind, text=text, tokens=tokens, recorded=True):
+                self._record.events.append(WrittenEvent(at_ns, self._due_ns(act), kind, text, tokens))
 
     def _reset(self) -> None:
         sock: socket.socket = self._transport.get_extra_info("socket")
@@ -134,4 +134,4 @@ class Player:
 
 
 def _is_output(act: Raw) -> bool:
-    return isinstance(act.says, Event) and act.says.kind is not None
+    return isinstance(act.carries, SentEvent) and act.carries.kind is not None

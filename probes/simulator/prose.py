@@ -1,4 +1,4 @@
-"""Prose: what the simulated models say, and its cut into tokens."""
+"""The texts that the simulated models write, and their cut into tokens."""
 
 import re
 from functools import lru_cache
@@ -24,7 +24,7 @@ ANSWER: Final = (
     "Measured every minute, the same endpoint shows its mornings, its evenings and its bad days.",
     "That is why a watch is worth more than a race.",
 )
-"""An answer of sentences starts at a drawn one, so that two answers differ."""
+"""An answer of sentences starts at a random one, so that two answers differ."""
 
 REASONING: Final = (
     "The question asks for a short text, so the length comes first.",
@@ -57,18 +57,18 @@ ESCAPES: Final = (
 
 
 @lru_cache(maxsize=256)
-def tokens_of(text: str) -> tuple[str, ...]:
+def split_into_tokens(text: str) -> tuple[str, ...]:
     """``text`` cut into tokens of a made-up vocabulary; joined they are ``text`` again."""
     return tuple(_TOKEN.findall(text))
 
 
-def spoken(text: str | tuple[str, ...], count: int | None, rng: Random) -> list[str]:
+def written_tokens(text: str | tuple[str, ...], count: int | None, rng: Random) -> list[str]:
     """The tokens of an answer: ``text`` once, or repeated and cut to ``count`` tokens."""
     if isinstance(text, str):
-        whole = tokens_of(text)
+        whole = split_into_tokens(text)
         return list(whole) if count is None else list(islice(cycle(whole), count))
     start = rng.randrange(len(text))
     # each sentence begins with its space, so that the text can go round
-    whole = tokens_of("".join(f" {one}" for one in text[start:] + text[:start]))
-    said = list(whole) if count is None else list(islice(cycle(whole), count))
-    return [one.lstrip() if place == 0 else one for place, one in enumerate(said)]
+    whole = split_into_tokens("".join(f" {one}" for one in text[start:] + text[:start]))
+    tokens = list(whole) if count is None else list(islice(cycle(whole), count))
+    return [one.lstrip() if place == 0 else one for place, one in enumerate(tokens)]

@@ -1,4 +1,4 @@
-"""Record: the truth of one request, as the simulator saw it; what a probe measured is compared with it."""
+"""The record of one request as the simulator answered it, true instants included, to compare a probe's figures with."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,8 +8,8 @@ from probes.events import Kind
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """One event's true instant, taken right before the write that carried it, and when it was due."""
+class WrittenEvent:
+    """One event: the true instant ``at_ns``, taken right before the write that carried it, and when it was due."""
 
     at_ns: int
     due_ns: int
@@ -19,8 +19,8 @@ class Written:
 
 
 @dataclass(slots=True)
-class Record:
-    """One request's truth, growing while it is answered; instants are ``time.monotonic_ns``.
+class RequestRecord:
+    """One request and what was written for it, filled while it is answered; instants are ``time.monotonic_ns``.
 
     ``input_tokens``, ``output_tokens`` (hidden reasoning included) and ``reasoning_tokens`` are of the answer as
     planned, None where no answer was planned; a fault may have kept some from being written. ``end`` is how the
@@ -39,13 +39,13 @@ class Record:
     body: Mapping[str, Any] = field(default_factory=dict, repr=False)
     status: int | None = None
     headers_ns: int | None = None
-    events: list[Written] = field(default_factory=list)
+    events: list[WrittenEvent] = field(default_factory=list)
     input_tokens: int | None = None
     output_tokens: int | None = None
     reasoning_tokens: int | None = None
     end: Literal["complete", "closed", "reset", "abandoned"] | None = None
 
     @property
-    def outputs(self) -> list[Written]:
+    def outputs(self) -> list[WrittenEvent]:
         """The events that carried output."""
         return [one for one in self.events if one.kind is not None]

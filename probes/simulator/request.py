@@ -1,4 +1,4 @@
-"""Request: an HTTP request, or a message of a WebSocket, as it was read, and what one in any tongue asks for."""
+"""An HTTP request, or a message of a WebSocket, as it was read; and the answer it asks for, whatever the dialect."""
 
 import json
 from collections.abc import Mapping
@@ -12,7 +12,10 @@ Thinking = Literal["shown", "hidden", "off"]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One HTTP request; header names are lower case. A ``message`` of a WebSocket is the body of its upgrade."""
+    """One HTTP request; header names are lower case.
+
+    A message of a WebSocket is its upgrade request with the message as the body, and ``message`` true.
+    """
 
     method: str
     path: str
@@ -23,15 +26,16 @@ class Request:
     @property
     def upgrade(self) -> bool:
         """Whether it asks for a WebSocket."""
-        asked = (self.method, self.headers.get("upgrade", "").lower()) == ("GET", "websocket")
-        return asked and not self.message
+        wanted = (self.method, self.headers.get("upgrade", "").lower()) == ("GET", "websocket")
+        return wanted and not self.message
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """What a request asks for. ``cap`` is its limit of output tokens, None without one.
+class AnswerRequest:
+    """The answer that a request asks for. ``cap`` is its limit of output tokens, None without one.
 
-    ``thinking`` is what is to become of the reasoning of a model that has some: told, kept back, or left out.
+    ``thinking`` is what to do with the reasoning of a model that has some: send it, withhold it, or do without.
+    ``usage`` is whether the stream's usage was requested (``include_usage``), ``body`` the request's JSON.
     """
 
     model: str
@@ -43,8 +47,8 @@ class Ask:
     body: Mapping[str, Any] = field(default_factory=dict)
 
 
-def body_of(data: bytes) -> dict[str, Any]:
-    """The JSON object of a request body. Raises ValueError for anything that is not one."""
+def json_body(data: bytes) -> dict[str, Any]:
+    """The JSON object of a request body. Raises ValueError for anything else."""
     try:
         body = json.loads(data)
     except (ValueError, RecursionError):
@@ -54,8 +58,8 @@ def body_of(data: bytes) -> dict[str, Any]:
     return body
 
 
-def cap_of(values: Mapping[str, Any], *names: str) -> int | None:
-    """The output cap under the first of these names that is there. Raises ValueError for what is no cap."""
+def output_cap(values: Mapping[str, Any], *names: str) -> int | None:
+    """The output cap under the first of these names that is there. Raises ValueError if it is no positive integer."""
     cap = next((values[one] for one in names if one in values), None)
     if cap is None:
         return None
@@ -64,6 +68,6 @@ def cap_of(values: Mapping[str, Any], *names: str) -> int | None:
     return cap
 
 
-def tokens_in(*prompts: object) -> int:
-    """A guess at the tokens of some prompts, whatever they are made of."""
+def estimate_tokens(*prompts: object) -> int:
+    """An estimate of the tokens of some prompts: a token for every four characters."""
     return 1 + sum(len(str(one)) for one in prompts) // CHARS_PER_TOKEN

@@ -1,4 +1,4 @@
-"""Script: what the server does on the wire for one request, as timed acts, and their framing, HTTP/1.1's or another.
+"""The script of one response: acts, each one thing that the server does at a due time, and their bytes in HTTP/1.1.
 
 ``due_ms`` counts from the instant the request was fully read. An act whose time has passed is due at once, so
 0 after a later act means "right after it".
@@ -15,7 +15,7 @@ from probes.events import Kind
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The response head. With a ``body`` the response is whole; without, a chunked body of events follows.
+    """The response head. With a ``body`` the response is complete; without, a chunked body of events follows.
 
     A 101 has neither.
     """
@@ -27,10 +27,10 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class SentEvent:
     """One piece of the body, usually one server-sent event; on a WebSocket one message.
 
-    An output event has a ``kind``, a text and tokens. Events that never end are not ``recorded``.
+    An event with output has a ``kind``, a text and tokens. One of an endless flood is not ``recorded``.
     """
 
     due_ms: float
@@ -43,11 +43,11 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """Bytes for the wire as they are, and what they say where the record should know of it."""
+    """Bytes to write as they are; ``carries`` is the head or event in them that the record notes."""
 
     due_ms: float
     data: bytes
-    says: Head | Event | None = None
+    carries: Head | SentEvent | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class BodyEnd:
 
 @dataclass(frozen=True, slots=True)
 class Close:
-    """The connection is closed after what has been written; a WebSocket is told so where there is a ``code``."""
+    """The connection is closed after what has been written; with a ``code``, a WebSocket gets a close frame first."""
 
     due_ms: float
     code: int | None = None
@@ -89,13 +89,13 @@ class Silence:
 
 @dataclass(frozen=True, slots=True)
 class SplitWrites:
-    """Every write from here on is cut into pieces of these sizes, in turn."""
+    """Every later write is cut into pieces of these sizes, in turn."""
 
     due_ms: float
     sizes: tuple[int, ...]
 
 
-Act = Head | Event | Raw | BodyEnd | EndOfResponse | Close | Reset | Silence | SplitWrites
+Act = Head | SentEvent | Raw | BodyEnd | EndOfResponse | Close | Reset | Silence | SplitWrites
 WireAct = Raw | EndOfResponse | Close | Reset | Silence
 Frames = Callable[[Iterable[Act]], Iterator[WireAct | SplitWrites]]
 
@@ -103,14 +103,14 @@ SSE: Final[Mapping[str, str]] = {"content-type": "text/event-stream; charset=utf
 
 
 def http_frames(acts: Iterable[Act]) -> Iterator[WireAct | SplitWrites]:
-    """The acts with heads and events as the bytes HTTP/1.1 makes of them; raw bytes stay as they are."""
+    """The acts with heads and events as bytes of HTTP/1.1; raw bytes stay as they are."""
     chunked = False
     for act in acts:
         match act:
             case Head():
                 chunked = act.body is None and act.status != HTTPStatus.SWITCHING_PROTOCOLS
                 yield Raw(act.due_ms, _head(act), act)
-            case Event():
+            case SentEvent():
                 yield Raw(act.due_ms, b"%x\r\n%b\r\n" % (len(act.data), act.data), act)
             case BodyEnd() | EndOfResponse():
                 if chunked:
@@ -121,8 +121,8 @@ def http_frames(acts: Iterable[Act]) -> Iterator[WireAct | SplitWrites]:
                 yield act
 
 
-def framed(acts: Iterable[Act], frames: Frames = http_frames) -> Iterator[WireAct]:
-    """The acts as ``frames`` makes bytes of them, torn where they say so; the first piece of an act stands for it."""
+def to_wire(acts: Iterable[Act], frames: Frames = http_frames) -> Iterator[WireAct]:
+    """The acts as bytes in the framing of ``frames``, cut up after `SplitWrites`: the first piece carries the act."""
     sizes: Iterator[int] | None = None
     for act in frames(acts):
         match act:
@@ -132,7 +132,7 @@ def framed(acts: Iterable[Act], frames: Frames = http_frames) -> Iterator[WireAc
                 place = 0
                 while place < len(act.data):
                     size = next(sizes)
-                    yield Raw(act.due_ms, act.data[place : place + size], act.says if place == 0 else None)
+                    yield Raw(act.due_ms, act.data[place : place + size], act.carries if place == 0 else None)
                     place += size
             case _:
                 yield act

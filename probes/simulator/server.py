@@ -1,4 +1,4 @@
-"""Server: the simulator itself, on loopback over HTTP and WebSocket; it answers by the model a request names."""
+"""The simulator's server, on loopback over HTTP and WebSocket: it answers as the model that a request names."""
 
 import asyncio
 import ssl
@@ -10,18 +10,18 @@ from time import monotonic_ns
 from types import TracebackType
 from typing import Any, Final, Self
 
-from probes.simulator.answer_plan import course
+from probes.simulator.answer_plan import plan_answer
 from probes.simulator.behaviour import Behaviour, HealthSchedule
 from probes.simulator.connection import ClientConnection
 from probes.simulator.dialects import dialect_for
 from probes.simulator.dialects.dialect import BadRequest, NotStreaming, RejectedKey, SimulatedDialect, UnknownModel
 from probes.simulator.faults.fault import ReplacedResponse
+from probes.simulator.limit_responses import limit_headers
 from probes.simulator.limiter import Admission, Limiter
-from probes.simulator.rate_limits import limit_headers
-from probes.simulator.record import Record
-from probes.simulator.request import Ask, Request
+from probes.simulator.record import RequestRecord
+from probes.simulator.request import AnswerRequest, Request
 from probes.simulator.script import Act, EndOfResponse
-from probes.simulator.websocket import switching
+from probes.simulator.websocket import upgrade_response
 
 HOST: Final = "127.0.0.1"
 RESERVED_WITHOUT_CAP: Final = 1_000
@@ -36,7 +36,8 @@ class Simulator:
 
     ``models`` is looked up for every request, so a test may change an entry between two. The same ``seed`` gives
     every model the same sequence of answers. ``records`` holds the truth of the last ``keep`` requests, oldest
-    first. A WebSocket older than ``socket_life_s`` is told so and closed. Raises OSError where the port is taken.
+    first. A WebSocket older than ``socket_life_s`` gets an error message and is closed. Raises OSError where the port
+    is taken.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class Simulator:
         keep: int = 1_000,
         socket_life_s: float = SOCKET_LIFE_S,
     ) -> None:
-        self.records: deque[Record] = deque(maxlen=keep)
+        self.records: deque[RequestRecord] = deque(maxlen=keep)
         self._models = models
         self._port = port
         self._ssl_context = ssl_context
@@ -64,7 +65,7 @@ class Simulator:
 
     @property
     def url(self) -> str:
-        """The base URL of the dialects that have their paths under ``/v1``."""
+        """The base URL for the dialects whose paths are under ``/v1``."""
         return f"{self.origin}/v1"
 
     @property
@@ -100,7 +101,7 @@ class Simulator:
             await self._none_left.wait()
 
     def drop_idle(self) -> None:
-        """Drop every connection that waits for its next request, as a server does whose keep-alive time is over."""
+        """Drop every connection that waits for its next request, as a server does after its keep-alive time."""
         for one in list(self._connections):
             if one.idle:
                 one.abort()
@@ -108,7 +109,7 @@ class Simulator:
     def _connection(self) -> ClientConnection:
         return ClientConnection(self._respond, self.records, self._connections, self._none_left, self._socket_life_s)
 
-    def _respond(self, request: Request, record: Record) -> Iterable[Act]:
+    def _respond(self, request: Request, record: RequestRecord) -> Iterable[Act]:
         path = request.path.partition("?")[0]
         if (request.method, path) == ("GET", "/v1/models"):
             return _reply(200, {"object": "list", "data": [{"id": name, "object": "model"} for name in self._models]})
@@ -120,60 +121,65 @@ class Simulator:
         if request.upgrade:
             return self._upgrade(dialect, request)
         try:
-            ask = dialect.parse_request(request)
+            wanted = dialect.parse_request(request)
         except ValueError as wrong:
-            return dialect.error_response(BadRequest(str(wrong))).spoil(())
-        record.model, record.body = ask.model, ask.body
-        behaviour = self._models.get(ask.model)
+            return dialect.error_response(BadRequest(str(wrong))).apply(())
+        record.model, record.body = wanted.model, wanted.body
+        behaviour = self._models.get(wanted.model)
         if behaviour is None:
-            return dialect.error_response(UnknownModel(ask.model)).spoil(())
-        if not ask.stream:
-            return dialect.error_response(NotStreaming()).spoil(())
+            return dialect.error_response(UnknownModel(wanted.model)).apply(())
+        if not wanted.stream:
+            return dialect.error_response(NotStreaming()).apply(())
         sent = dialect.key(request)
         if behaviour.key is not None and sent != behaviour.key:
-            return dialect.error_response(RejectedKey(sent)).spoil(())
-        return self._answer(dialect, behaviour, ask, record)
+            return dialect.error_response(RejectedKey(sent)).apply(())
+        return self._answer(dialect, behaviour, wanted, record)
 
-    def _answer(self, dialect: SimulatedDialect, behaviour: Behaviour, ask: Ask, record: Record) -> Iterable[Act]:
-        admission = self._admission(behaviour, ask)
+    def _answer(
+        self, dialect: SimulatedDialect, behaviour: Behaviour, wanted: AnswerRequest, record: RequestRecord
+    ) -> Iterable[Act]:
+        admission = self._admission(behaviour, wanted)
         if admission.refused_by is not None:
             return [dialect.rate_limit_response(behaviour, admission), EndOfResponse(0.0)]
-        turn = self._answered[ask.model] = self._answered.get(ask.model, 0) + 1
-        rng = Random(f"{self._seed}:{ask.model}:{turn}")  # noqa: S311  repeatable on purpose
+        turn = self._answered[wanted.model] = self._answered.get(wanted.model, 0) + 1
+        rng = Random(f"{self._seed}:{wanted.model}:{turn}")  # noqa: S311  repeatable on purpose
         since_start_s = (record.read_ns - self._started_ns) / 1e9
-        spell = (behaviour.mood or HealthSchedule(())).at(since_start_s, rng.random())
-        if spell is not None and spell.speed:
-            behaviour = replace(behaviour, speed=spell.speed)
-        plan = course(behaviour, ask, rng, 1.0 if spell is None else spell.slower)
+        incident = (behaviour.health or HealthSchedule(())).at(since_start_s, rng.random())
+        if incident is not None and incident.speed:
+            behaviour = replace(behaviour, speed=incident.speed)
+        plan = plan_answer(behaviour, wanted, rng, 1.0 if incident is None else incident.slower)
         record.input_tokens = plan.input_tokens
         record.output_tokens = plan.output_tokens
         record.reasoning_tokens = plan.reasoning_tokens
         headers = limit_headers(behaviour.limits, admission)
-        acts = dialect.answer(behaviour, ask, plan, f"sim-{self._seed}-{turn}", headers).acts()
-        for fault in (behaviour.fault, None if spell is None else spell.fault):
+        acts = dialect.answer(behaviour, wanted, plan, f"sim-{self._seed}-{turn}", headers).acts()
+        for fault in (behaviour.fault, None if incident is None else incident.fault):
             if fault is not None:
-                acts = fault.spoil(acts)
+                acts = fault.apply(acts)
         return acts
 
     def _upgrade(self, dialect: SimulatedDialect, request: Request) -> Iterable[Act]:
-        """The answer to an upgrade. It names no model: its key must open one, and the limits are of OpenAI's first."""
+        """The response to an upgrade, which names no model: its key must be that of one of them.
+
+        The rate-limit headers are those of the first model whose limits are in OpenAI's style.
+        """
         sent = dialect.key(request)
         if self._models and all(one.key not in (None, sent) for one in self._models.values()):
-            return dialect.error_response(RejectedKey(sent)).spoil(())
+            return dialect.error_response(RejectedKey(sent)).apply(())
         limited = next((name for name, one in self._models.items() if one.limits == "openai"), None)
         limiter = None if limited is None else self._limiter(limited, self._models[limited])
-        headers = {} if limiter is None else limit_headers("openai", limiter.standing())
-        acts: Iterable[Act] = [switching(request, headers), EndOfResponse(0.0)]
+        headers = {} if limiter is None else limit_headers("openai", limiter.levels())
+        acts: Iterable[Act] = [upgrade_response(request, headers), EndOfResponse(0.0)]
         for one in self._models.values():
             if one.upgrade_fault is not None:
-                acts = one.upgrade_fault.spoil(acts)
+                acts = one.upgrade_fault.apply(acts)
         return acts
 
-    def _admission(self, behaviour: Behaviour, ask: Ask) -> Admission:
-        limiter = self._limiter(ask.model, behaviour)
+    def _admission(self, behaviour: Behaviour, wanted: AnswerRequest) -> Admission:
+        limiter = self._limiter(wanted.model, behaviour)
         if limiter is None:
             return Admission()
-        return limiter.admit(ask.input_tokens + (RESERVED_WITHOUT_CAP if ask.cap is None else ask.cap))
+        return limiter.admit(wanted.input_tokens + (RESERVED_WITHOUT_CAP if wanted.cap is None else wanted.cap))
 
     def _limiter(self, model: str, behaviour: Behaviour) -> Limiter | None:
         if behaviour.allowance is None:
@@ -182,4 +188,4 @@ class Simulator:
 
 
 def _reply(status: int, body: dict[str, Any]) -> Iterable[Act]:
-    return ReplacedResponse(status, body).spoil(())
+    return ReplacedResponse(status, body).apply(())

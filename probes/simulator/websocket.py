@@ -1,4 +1,4 @@
-"""WebSocket: the server's half of one, without I/O, by the sans-I/O half of websockets; and its framing of a script."""
+"""The server's side of a WebSocket without I/O, by websockets' sans-I/O layer; and a script framed for it."""
 
 import json
 import logging
@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import Final
 
 from websockets.datastructures import Headers
-from websockets.frames import Close as CloseWords
+from websockets.frames import Close as CloseFrame
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Request as UpgradeRequest
 from websockets.protocol import Protocol, Side, State
@@ -17,11 +17,11 @@ from websockets.server import ServerProtocol
 
 from probes.simulator.faults.error_shapes import socket_error
 from probes.simulator.request import Request
-from probes.simulator.script import Act, BodyEnd, Close, Event, Head, Raw, SplitWrites, WireAct
+from probes.simulator.script import Act, BodyEnd, Close, Head, Raw, SentEvent, SplitWrites, WireAct
 
 MESSAGE_LIMIT: Final = 4 << 20
 
-LIFE_IS_OVER: Final = socket_error(
+CONNECTION_LIMIT_REACHED: Final = socket_error(
     400,
     {
         "type": "invalid_request_error",
@@ -37,7 +37,7 @@ _SILENT.setLevel(logging.CRITICAL + 1)  # the library logs headers, and one of t
 
 
 class ServerWebSocket:
-    """One open WebSocket that ``upgrade`` asked for: bytes in, the messages of a client out, one after the other."""
+    """One open WebSocket, after the request ``upgrade``: bytes in, the client's messages out, each as a `Request`."""
 
     def __init__(self, upgrade: Request) -> None:
         self._upgrade = upgrade
@@ -51,7 +51,7 @@ class ServerWebSocket:
         return self._protocol.state is State.OPEN
 
     def receive(self, data: bytes) -> bytes:
-        """Take in bytes; what is to be written at once for them: a pong, the answer to a close."""
+        """Read bytes of the client; returns what to write for them at once: a pong, the answer to a close."""
         self._protocol.receive_data(data)
         for event in self._protocol.events_received():
             if isinstance(event, Frame) and event.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
@@ -62,30 +62,30 @@ class ServerWebSocket:
         return b"".join(self._protocol.data_to_send())
 
     def next_message(self) -> Request | None:
-        """The oldest message not yet given, if there is one."""
+        """The oldest message that was not returned yet, if there is one."""
         return self._whole.popleft() if self._whole else None
 
 
-def switching(request: Request, headers: Mapping[str, str]) -> Head:
-    """The answer to an upgrade, with these headers: a 101, or why it is none."""
-    asked = UpgradeRequest(request.path, Headers(request.headers))
-    answer = ServerProtocol(logger=_SILENT).accept(asked)
-    told = {name.lower(): value for name, value in answer.headers.raw_items()}
+def upgrade_response(request: Request, headers: Mapping[str, str]) -> Head:
+    """The response to an upgrade: a 101 with these ``headers`` added, or the error where the request is not valid."""
+    upgrade = UpgradeRequest(request.path, Headers(request.headers))
+    answer = ServerProtocol(logger=_SILENT).accept(upgrade)
+    answer_headers = {name.lower(): value for name, value in answer.headers.raw_items()}
     if answer.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
-        return Head(0.0, answer.status_code, {**told, **headers})
-    return Head(0.0, answer.status_code, {"content-type": told["content-type"]}, bytes(answer.body))
+        return Head(0.0, answer.status_code, {**answer_headers, **headers})
+    return Head(0.0, answer.status_code, {"content-type": answer_headers["content-type"]}, bytes(answer.body))
 
 
 def message_frames(acts: Iterable[Act]) -> Iterator[WireAct | SplitWrites]:
-    """The acts with events as text frames. A whole response, which has no place on a socket, is an error message."""
+    """The acts with events as text frames. A whole HTTP response, which a socket cannot carry, is an error message."""
     for act in acts:
         match act:
-            case Event(data=data):
+            case SentEvent(data=data):
                 yield Raw(act.due_ms, frame(Opcode.TEXT, data), act)
             case Head(body=bytes()):
                 yield Raw(act.due_ms, frame(Opcode.TEXT, _message(act)), act)
             case Close(code=int(code)):
-                yield Raw(act.due_ms, frame(Opcode.CLOSE, CloseWords(code, act.reason).serialize()))
+                yield Raw(act.due_ms, frame(Opcode.CLOSE, CloseFrame(code, act.reason).serialize()))
                 yield act
             case Head() | BodyEnd():
                 pass
@@ -94,12 +94,12 @@ def message_frames(acts: Iterable[Act]) -> Iterator[WireAct | SplitWrites]:
 
 
 def frame(opcode: Opcode, data: bytes, *, fin: bool = True) -> bytes:
-    """One frame of a server. Raises ProtocolError for a control frame of more than 125 bytes."""
+    """The bytes of one frame from the server. Raises ProtocolError for a control frame of more than 125 bytes."""
     return Frame(opcode, data, fin).serialize(mask=False)
 
 
 def _message(head: Head) -> bytes:
-    """A response's error with its status and headers; a body that has none stays as it is."""
+    """The error in a response's body as a message, with its status and headers; any other body as it is."""
     assert head.body is not None  # noqa: S101  as matched
     try:
         error = json.loads(head.body)["error"]

@@ -15,7 +15,7 @@ from probes.measure.probe import Prober, ProbeResult
 from probes.sample import Sample
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
-from probes.simulator.record import Record, Written
+from probes.simulator.record import RequestRecord, WrittenEvent
 from probes.transport.factory import transport_to
 from probes.wire import load_dialect
 from probes.wire.credentials import Credentials
@@ -67,7 +67,7 @@ class Measured:
     server: str
     form: str
     probed: ProbeResult
-    truth: Record
+    truth: RequestRecord
 
     @property
     def sample(self) -> Sample:
@@ -103,11 +103,11 @@ class Measured:
         return self._later(self.sample.ttfa_ms, next(one for one in self.truth.outputs if one.kind is Kind.ANSWER))
 
     @property
-    def _events(self) -> list[Written]:
+    def _events(self) -> list[WrittenEvent]:
         all_of_it = self.sample.speed_basis == "output"
         return [one for one in self.truth.outputs if all_of_it or one.kind is not Kind.REASONING]
 
-    def _later(self, found_ms: float | None, written: Written) -> float:
+    def _later(self, found_ms: float | None, written: WrittenEvent) -> float:
         return (found_ms or 0.0) - (written.at_ns - self.truth.read_ns) / 1e6
 
 

@@ -214,11 +214,11 @@ def twelve(url: str, **fields: Any) -> list[Endpoint]:
 @pytest.mark.parametrize(
     "behaviour",
     [
-        replace(QUICK, fault=fault.Unheard()),
+        replace(QUICK, fault=fault.NeverAnswered()),
         replace(QUICK, usage_extra={"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}),
         replace(QUICK, fault=fault.CutOff(3)),
         replace(QUICK, fault=fault.Stall(5)),
-        replace(QUICK, fault=fault.Unanswered()),
+        replace(QUICK, fault=fault.ClosedUnanswered()),
     ],
     ids=["timeout", "zero usage", "cut", "stall", "unanswered"],
 )

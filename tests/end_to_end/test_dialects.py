@@ -19,8 +19,7 @@ from probes.outcome import Outcome
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.dialects import SIMULATED_DIALECTS
 from probes.simulator.distribution import Constant
-from probes.simulator.faults import fault
-from probes.simulator.faults import refusals as troubles
+from probes.simulator.faults import fault, provider_errors
 from probes.simulator.limiter import Allowance
 from probes.simulator.server import Simulator
 from probes.transport.factory import transport_to
@@ -143,15 +142,15 @@ async def test_a_limiter_is_a_rate_limit(dialect: str):
     [
         (fault.CutOff(3), Outcome.CUT),
         (fault.CutOff(3, how="reset"), Outcome.CUT),
-        (fault.Unanswered(), Outcome.CUT),
+        (fault.ClosedUnanswered(), Outcome.CUT),
         (fault.Garbage(), Outcome.PROTOCOL),
         (fault.not_json(3), Outcome.PROTOCOL),
         (fault.huge_event(3), Outcome.PROTOCOL),
         (fault.json_bomb(3), Outcome.PROTOCOL),
         (fault.endless_line(), Outcome.PROTOCOL),
         (fault.Gzip(), Outcome.PROTOCOL),
-        (fault.Pieces((1, 3, 7)), Outcome.OK),
-        (fault.Nameless(), Outcome.OK),
+        (fault.TinyWrites((1, 3, 7)), Outcome.OK),
+        (fault.UnnamedEvents(), Outcome.OK),
         (fault.ReplacedResponse(200, "<html><title>Login</title></html>"), Outcome.PROTOCOL),
     ],
     ids=lambda one: type(one).__name__ if not isinstance(one, Outcome) else "",
@@ -207,15 +206,15 @@ TROUBLES = [
         ),
         Outcome.AUTH,
     ),
-    ("bedrock_converse", fault.Intrusion(3, b"\0\0\0\x20garbage"), Outcome.PROTOCOL),
+    ("bedrock_converse", fault.ForeignBytes(3, b"\0\0\0\x20garbage"), Outcome.PROTOCOL),
     ("openai_completions", fault.ErrorEvent(3, "vllm"), Outcome.SERVER_ERROR),
     ("openai_completions", fault.CutOff(3, how="end"), Outcome.CUT),
-    ("anthropic", troubles.ANTHROPIC_OVERLOADED, Outcome.OVERLOADED),
-    ("anthropic", troubles.ANTHROPIC_NO_CREDIT, Outcome.QUOTA),
-    ("anthropic", troubles.ANTHROPIC_FAST_CLOSED, Outcome.QUOTA),
+    ("anthropic", provider_errors.ANTHROPIC_OVERLOADED, Outcome.OVERLOADED),
+    ("anthropic", provider_errors.ANTHROPIC_NO_CREDIT, Outcome.QUOTA),
+    ("anthropic", provider_errors.ANTHROPIC_FAST_CLOSED, Outcome.QUOTA),
     ("anthropic", fault.ErrorEvent(3, "anthropic", "Overloaded", "overloaded_error"), Outcome.OVERLOADED),
     ("anthropic", fault.ErrorEvent(3, "anthropic", "Internal server error", "api_error"), Outcome.SERVER_ERROR),
-    ("openai_responses", troubles.RESPONSES_NO_CREDIT, Outcome.QUOTA),
+    ("openai_responses", provider_errors.RESPONSES_NO_CREDIT, Outcome.QUOTA),
     ("openai_responses", fault.ErrorEvent(3, "responses"), Outcome.SERVER_ERROR),
     ("openai_responses", fault.ErrorEvent(3, "responses_flat", code="rate_limit_exceeded"), Outcome.RATE_LIMITED),
     ("openai_responses", fault.ErrorEvent(3, "responses_failed"), Outcome.SERVER_ERROR),
@@ -223,13 +222,13 @@ TROUBLES = [
     ("openai_responses_ws", fault.ErrorEvent(3, "responses_ws", code="rate_limit_exceeded"), Outcome.RATE_LIMITED),
     ("openai_responses_ws", fault.ErrorEvent(0, "responses_ws", "No.", "insufficient_quota"), Outcome.QUOTA),
     ("openai_responses_ws", fault.ErrorEvent(3, "responses_ws_failed"), Outcome.SERVER_ERROR),
-    ("gemini", troubles.GEMINI_UNAVAILABLE, Outcome.OVERLOADED),
-    ("gemini", troubles.GEMINI_BLOCKED, Outcome.REFUSED),
-    ("gemini", troubles.gemini_used_up("minute"), Outcome.RATE_LIMITED),
-    ("gemini", troubles.gemini_used_up("day"), Outcome.QUOTA),
+    ("gemini", provider_errors.GEMINI_UNAVAILABLE, Outcome.OVERLOADED),
+    ("gemini", provider_errors.GEMINI_BLOCKED, Outcome.REFUSED),
+    ("gemini", provider_errors.gemini_used_up("minute"), Outcome.RATE_LIMITED),
+    ("gemini", provider_errors.gemini_used_up("day"), Outcome.QUOTA),
     ("gemini", fault.ErrorEvent(3, "gemini", code="UNAVAILABLE"), Outcome.OVERLOADED),
     ("gemini", fault.ErrorEvent(3, "gemini_list", code="INTERNAL"), Outcome.SERVER_ERROR),
-    ("ollama", troubles.OLLAMA_BUSY, Outcome.OVERLOADED),
+    ("ollama", provider_errors.OLLAMA_BUSY, Outcome.OVERLOADED),
     ("ollama", fault.ErrorEvent(3, "ollama", "an error was encountered while running the model"), Outcome.STREAM_ERROR),
 ]
 
@@ -242,7 +241,7 @@ async def test_a_trouble_of_one_provider_is_understood(dialect: str, trouble: fa
 
 
 async def test_geminis_wait_comes_from_the_body():
-    sample = (await ending("gemini", replace(QUICK, fault=troubles.gemini_used_up("minute", 38)))).sample
+    sample = (await ending("gemini", replace(QUICK, fault=provider_errors.gemini_used_up("minute", 38)))).sample
     assert sample.retry_after_s == 38
 
 

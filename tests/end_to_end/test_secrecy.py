@@ -26,7 +26,7 @@ NAMES = {
     "fails": Behaviour(fault=fault.ErrorEvent(2, message=f"{'x' * 280} Bearer {KEY} is bad")),
     "pages": Behaviour(fault=fault.ReplacedResponse(403, f"<html><title>Key {KEY} is blocked</title></html>")),
     "heads": Behaviour(fault=fault.ReplacedResponse(500, {"error": KEY}, {"x-request-id": KEY, "location": KEY})),
-    "breaks": Behaviour(fault=fault.Intrusion(1, f"data: {{{KEY}\n\n".encode())),
+    "breaks": Behaviour(fault=fault.ForeignBytes(1, f"data: {{{KEY}\n\n".encode())),
     "masks": Behaviour(
         fault=fault.ReplacedResponse(401, {"error": {"message": f"Incorrect API key: {MASKED}", "code": KEY[9:19]}})
     ),

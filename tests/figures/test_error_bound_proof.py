@@ -22,7 +22,7 @@ from probes.outcome import Outcome
 from probes.sample import TRUSTED_MS, Sample
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
-from probes.simulator.record import Record
+from probes.simulator.record import RequestRecord
 from probes.sockets import event_loop as loop
 from probes.transport.factory import transport_to
 from probes.wire import load_dialect
@@ -85,7 +85,7 @@ class Block:
         time.sleep(seconds)
         return cls(began, time.monotonic_ns())
 
-    def outputs_in(self, record: Record) -> list[int]:
+    def outputs_in(self, record: RequestRecord) -> list[int]:
         """The instants of the events that were written while it lasted."""
         return [one.at_ns for one in record.outputs if self.began <= one.at_ns <= self.ended]
 

@@ -15,7 +15,7 @@ import pytest
 from probes.config.presets import dialects
 from probes.keys.redaction import END, PREFIX, REPLACEMENT, RUN, Redaction, Redactions
 from probes.keys.secret import Secret
-from probes.simulator.prose import spoken
+from probes.simulator.prose import written_tokens
 from tests.wire.dialect_facts import streams
 
 UNSEEN = "\u200b\u200d\u00ad\u034f\u061c\u180e\u2060\u3164\ufe0f\U000e0041"
@@ -139,7 +139,7 @@ def test_ordinary_texts_are_left_as_they_are():
     page = Path(__file__).parents[2] / "docs" / "definitions.md"
     bodies = [body for name in dialects() for body in streams(name).values()]
     texts = [
-        *("".join(spoken("", 2000, random.Random(seed))) for seed in range(5)),
+        *("".join(written_tokens("", 2000, random.Random(seed))) for seed in range(5)),
         page.read_text(encoding="utf-8"),
         *(body.decode("utf-8", "replace") for body in bodies),
         json.dumps({"id": "chatcmpl-8f14e45fceea167a5a36dedd4bea2543", "created": 1795000000}),

@@ -243,8 +243,8 @@ FAULTS = [
     (fault.CutOff(3), Outcome.CUT),
     (fault.CutOff(3, how="reset"), Outcome.CUT),
     (fault.CutOff(3, how="end"), Outcome.CUT),
-    (fault.Unanswered(), Outcome.CUT),
-    (fault.Unanswered("reset"), Outcome.CUT),
+    (fault.ClosedUnanswered(), Outcome.CUT),
+    (fault.ClosedUnanswered("reset"), Outcome.CUT),
     (fault.Garbage(), Outcome.PROTOCOL),
     (fault.not_json(3), Outcome.PROTOCOL),
     (fault.huge_event(3), Outcome.PROTOCOL),
@@ -275,7 +275,7 @@ async def test_a_spoilt_answer_says_what_it_was(spoiler: fault.Fault, outcome: O
 @pytest.mark.parametrize(
     ("spoiler", "timeouts", "limit"),
     [
-        (fault.Unheard(), SILENT, "first token"),
+        (fault.NeverAnswered(), SILENT, "first token"),
         (fault.Delayed(60_000), SILENT, "first token"),
         (fault.Stall(0, comments_every_ms=20), SILENT, "first token"),
         (fault.Stall(5), STALLED, "stall"),
@@ -415,7 +415,7 @@ async def test_after_any_failure_the_next_probe_is_sound():
 
 
 async def test_a_connection_the_server_closed_is_not_used_again():
-    models = {MODEL: spoilt(fault.Hangup())}
+    models = {MODEL: spoilt(fault.CloseAfterAnswer())}
     async with Simulator(models) as simulator, prober(simulator.url) as one:
         assert (await one.probe(None)).sample.outcome is Outcome.OK
         models[MODEL] = QUICK
@@ -428,7 +428,7 @@ async def test_a_connection_the_server_closed_is_not_used_again():
 async def test_bytes_cut_anywhere_give_the_same_answer():
     async with simulating(SPOKEN) as simulator:
         whole = await probe(simulator)
-    async with simulating(Behaviour(output_tokens=Constant(40), fault=fault.Pieces((1, 3, 7)))) as simulator:
+    async with simulating(Behaviour(output_tokens=Constant(40), fault=fault.TinyWrites((1, 3, 7)))) as simulator:
         pieces = await probe(simulator)
     assert pieces.sample.outcome is Outcome.OK
     assert pieces.sample.output_tokens == whole.sample.output_tokens == 40

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from probes.events import Kind
 from probes.race import recording as recordings
 from probes.race.recording import VERSION, OutputEvent, Recording, decode, encode
-from probes.simulator.prose import ANSWER, tokens_of
+from probes.simulator.prose import ANSWER, split_into_tokens
 
 repeatable = settings(max_examples=200, deadline=None, derandomize=True, database=None)
 ns = st.integers(-(2**60), 2**60)
@@ -51,7 +51,7 @@ def test_what_was_recorded_is_read_back(recording):
 
 def test_two_thousand_tokens_take_less_than_40_kb():
     dice = random.Random(5)
-    at, lane, tokens = 200_000_000, [], tokens_of(" ".join(ANSWER))
+    at, lane, tokens = 200_000_000, [], split_into_tokens(" ".join(ANSWER))
     for number in range(2_000):
         at += round(dice.lognormvariate(0, 0.5) * 500_000)
         lane.append(OutputEvent(at, Kind.ANSWER, dice.choice(tokens), number + 1))

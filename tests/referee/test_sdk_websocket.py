@@ -12,7 +12,7 @@ from probes.events import Kind
 from probes.outcome import Outcome
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
-from probes.simulator.faults import fault, socket_fault
+from probes.simulator.faults import fault, websocket_fault
 from probes.simulator.limiter import Allowance
 from probes.simulator.server import Simulator
 from tests.referee.seen import KEY, MODEL, below, probed, watched
@@ -106,11 +106,11 @@ def said(truth, kind):
     "harmless",
     [
         None,
-        socket_fault.ping(3),
-        socket_fault.Fragments(),
-        fault.Pieces((1, 3, 7)),
-        socket_fault.unasked(),
-        fault.Hangup(1001, "going away"),
+        websocket_fault.ping(3),
+        websocket_fault.FragmentedMessages(),
+        fault.TinyWrites((1, 3, 7)),
+        websocket_fault.unrequested_error(),
+        fault.CloseAfterAnswer(1001, "going away"),
     ],
 )
 async def test_an_answer_of_the_simulator(sdk, harmless):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
 from probes.simulator.behaviour import Behaviour
-from probes.simulator.record import Record
+from probes.simulator.record import RequestRecord
 from probes.simulator.server import Simulator
 
 
@@ -19,10 +19,10 @@ class Apart:
     url: str
     _pipe: Connection
 
-    def records(self) -> list[Record]:
+    def records(self) -> list[RequestRecord]:
         """The truth of every request so far, oldest first."""
         self._pipe.send("records")
-        records: list[Record] = self._pipe.recv()
+        records: list[RequestRecord] = self._pipe.recv()
         return records
 
 

@@ -16,7 +16,7 @@ from urllib.request import urlopen
 import pytest
 
 from probes.simulator import child
-from probes.simulator.child import Simulated, simulator_process
+from probes.simulator.child import SimulatorAddress, simulator_process
 from probes.sockets import event_loop as loop
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are shell scripts")
@@ -67,7 +67,7 @@ def test_one_that_does_not_go_is_ended(children, monkeypatch, tmp_path):
     stand_in(monkeypatch, tmp_path, "echo http://127.0.0.1:1/v1 /no where; exec sleep 600")
     monkeypatch.setattr(child, "GOODBYE_S", 0.05)
 
-    async def main() -> Simulated:
+    async def main() -> SimulatorAddress:
         async with simulator_process() as simulated:
             return simulated
 

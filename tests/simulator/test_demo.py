@@ -79,7 +79,7 @@ def test_one_endpoint_is_probed_warm_and_cold():
 
 @pytest.mark.parametrize("endpoint", demo_endpoints(URL), ids=lambda one: one.name)
 async def test_every_demo_model_answers_its_endpoint(endpoint):
-    behaviour = replace(demo_models()[endpoint.model], mood=None, load_ms=None, ttft_ms=Constant(5))
+    behaviour = replace(demo_models()[endpoint.model], health=None, load_ms=None, ttft_ms=Constant(5))
     async with Simulator({endpoint.model: behaviour}) as simulator:
         [watched] = [one for one in demo_endpoints(simulator.url) if one.name == endpoint.name]
         transport = transport_to(watched.base_url, None)
@@ -113,44 +113,44 @@ async def test_serves_until_told_to_stop():
     await serving
 
 
-def test_a_spell_returns():
-    spell = Incident(first_s=10, lasts_s=5, every_s=60)
-    held = [second for second in range(140) if spell.holds(second)]
+def test_an_incident_recurs():
+    incident = Incident(first_s=10, lasts_s=5, every_s=60)
+    held = [second for second in range(140) if incident.is_active(second)]
     assert held == [*range(10, 15), *range(70, 75), *range(130, 135)]
 
 
-def test_a_mood_is_a_function_of_time_and_luck():
+def test_an_incident_depends_on_the_time_and_on_the_draw_of_the_request():
     grave, light = Incident(0, 5, 60, share=0.5), Incident(3, 5, 60, slower=3)
-    mood = HealthSchedule((grave, light))
-    assert [mood.at(second, 0.4) for second in (0, 4, 6, 9)] == [grave, grave, light, None]
-    assert [mood.at(second, 0.6) for second in (0, 4)] == [None, light]
-    assert mood.at(4, 0.4) is mood.at(64, 0.4)
+    health = HealthSchedule((grave, light))
+    assert [health.at(second, 0.4) for second in (0, 4, 6, 9)] == [grave, grave, light, None]
+    assert [health.at(second, 0.6) for second in (0, 4)] == [None, light]
+    assert health.at(4, 0.4) is health.at(64, 0.4)
 
 
-def test_the_demo_has_troubles_within_its_first_two_minutes():
-    moods = [one.mood for one in demo_models().values() if one.mood is not None]
-    struck = [{second for second in range(120) if mood.at(second, 0.0)} for mood in moods]
-    assert len(moods) >= 4
+def test_the_demo_has_incidents_within_its_first_two_minutes():
+    schedules = [one.health for one in demo_models().values() if one.health is not None]
+    struck = [{second for second in range(120) if health.at(second, 0.0)} for health in schedules]
+    assert len(schedules) >= 4
     assert all(struck)
-    slow = [mood for mood in moods if any(one.slower > 1 for one in mood.spells)]
+    slow = [health for health in schedules if any(one.slower > 1 for one in health.incidents)]
     limited = [
-        mood
-        for mood in moods
-        if any(isinstance(s.fault, ReplacedResponse) and s.fault.status == 429 for s in mood.spells)
+        health
+        for health in schedules
+        if any(isinstance(s.fault, ReplacedResponse) and s.fault.status == 429 for s in health.incidents)
     ]
     outage = [
-        mood
-        for mood in moods
-        if any(isinstance(s.fault, ReplacedResponse) and s.fault.status == 503 for s in mood.spells)
+        health
+        for health in schedules
+        if any(isinstance(s.fault, ReplacedResponse) and s.fault.status == 503 for s in health.incidents)
     ]
     assert slow
     assert limited
     assert outage
 
 
-async def test_a_mood_spoils_the_answers_of_its_time():
+async def test_an_incident_is_applied_to_the_answers_of_its_time():
     [(model, behaviour), *_] = demo_models().items()
-    spell = Incident(0, 1, 1, fault=ReplacedResponse(503, {"error": {"message": "busy"}}))
-    async with Simulator({model: replace(behaviour, mood=HealthSchedule((spell,)))}) as simulator:
+    incident = Incident(0, 1, 1, fault=ReplacedResponse(503, {"error": {"message": "busy"}}))
+    async with Simulator({model: replace(behaviour, health=HealthSchedule((incident,)))}) as simulator:
         response = await ask(simulator, model=model)
     assert (response.status, response.json["error"]["message"]) == (503, "busy")

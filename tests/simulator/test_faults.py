@@ -11,18 +11,18 @@ from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.faults.fault import (
     Both,
+    ClosedUnanswered,
     CutOff,
     Delayed,
     ErrorEvent,
     Flood,
+    ForeignBytes,
     Garbage,
     Gzip,
-    Intrusion,
-    Pieces,
+    NeverAnswered,
     ReplacedResponse,
     Stall,
-    Unanswered,
-    Unheard,
+    TinyWrites,
     empty_stream,
     endless_line,
     huge_event,
@@ -30,14 +30,14 @@ from probes.simulator.faults.fault import (
     not_json,
     redirect,
 )
-from probes.simulator.script import Event, framed
+from probes.simulator.script import SentEvent, to_wire
 from tests.servers.simulated import ask, connected, request, simulating
 
 TOKENS = 6
 DONE = b"data: [DONE]\n\n"
 
 
-def spoiled(fault, **fields):
+def with_fault(fault, **fields):
     return simulating(Behaviour(output_tokens=Constant(TOKENS), tokens_per_s=Constant(1e6), fault=fault, **fields))
 
 
@@ -67,7 +67,7 @@ async def broken_off(client):
 @pytest.mark.parametrize("status", [200, 429, 498, 529])
 async def test_a_reply_takes_the_place_of_the_answer(status, body, kind, data):
     async with (
-        spoiled(ReplacedResponse(status, body, {"retry-after": "7"})) as simulator,
+        with_fault(ReplacedResponse(status, body, {"retry-after": "7"})) as simulator,
         connected(simulator) as client,
     ):
         for _ in range(2):  # it is a response in good order: the connection goes on
@@ -79,13 +79,13 @@ async def test_a_reply_takes_the_place_of_the_answer(status, body, kind, data):
 
 
 async def test_a_redirect_names_another_origin():
-    async with spoiled(redirect("http://127.0.0.2:9/v1")) as simulator:
+    async with with_fault(redirect("http://127.0.0.2:9/v1")) as simulator:
         response = await ask(simulator)
     assert (response.status, response.headers["location"]) == (307, "http://127.0.0.2:9/v1")
 
 
 async def test_an_empty_stream_is_a_200_without_a_byte():
-    async with spoiled(empty_stream()) as simulator:
+    async with with_fault(empty_stream()) as simulator:
         response = await ask(simulator)
     assert (response.status, response.body) == (200, b"")
     assert response.headers["content-type"].startswith("text/event-stream")
@@ -93,7 +93,7 @@ async def test_an_empty_stream_is_a_200_without_a_byte():
 
 @pytest.mark.parametrize(("how", "end"), [("close", "closed"), ("reset", "reset")])
 async def test_a_connection_may_end_before_the_headers(how, end):
-    async with spoiled(Unanswered(how)) as simulator, connected(simulator) as client:
+    async with with_fault(ClosedUnanswered(how)) as simulator, connected(simulator) as client:
         client.writer.write(request())
         with pytest.raises((asyncio.IncompleteReadError, ConnectionResetError)) as caught:
             await client.head()
@@ -102,13 +102,13 @@ async def test_a_connection_may_end_before_the_headers(how, end):
 
 
 async def test_garbage_is_no_status_line():
-    async with spoiled(Garbage(b"SSH-2.0-what\r\n\r\n")) as simulator, connected(simulator) as client:
+    async with with_fault(Garbage(b"SSH-2.0-what\r\n\r\n")) as simulator, connected(simulator) as client:
         client.writer.write(request())
         assert await client.reader.read() == b"SSH-2.0-what\r\n\r\n"
 
 
 async def test_late_headers_are_due_later_and_so_is_the_rest():
-    async with spoiled(Delayed(12)) as simulator:
+    async with with_fault(Delayed(12)) as simulator:
         assert (await ask(simulator)).chunks[-1] == DONE
         [record] = simulator.records
     assert record.headers_ns >= record.read_ns + 12_000_000
@@ -125,7 +125,7 @@ async def test_late_headers_are_due_later_and_so_is_the_rest():
     ],
 )
 async def test_a_cut_comes_after_so_many_outputs(after, how, end, error):
-    async with spoiled(CutOff(after, how)) as simulator, connected(simulator) as client:
+    async with with_fault(CutOff(after, how)) as simulator, connected(simulator) as client:
         chunks, raised = await broken_off(client)
         [record] = simulator.records
     assert len(chunks) == 1 + after  # the role chunk is no output
@@ -136,14 +136,14 @@ async def test_a_cut_comes_after_so_many_outputs(after, how, end, error):
 
 
 async def test_a_cut_comes_before_the_end_of_the_body_at_the_latest():
-    async with spoiled(CutOff(99)) as simulator, connected(simulator) as client:
+    async with with_fault(CutOff(99)) as simulator, connected(simulator) as client:
         chunks, raised = await broken_off(client)
     assert chunks[-1] == DONE
     assert raised is asyncio.IncompleteReadError
 
 
 async def test_a_stall_keeps_the_connection_and_says_nothing():
-    async with spoiled(Stall(2)) as simulator, connected(simulator) as client:
+    async with with_fault(Stall(2)) as simulator, connected(simulator) as client:
         client.writer.write(request())
         await client.head()
         for _ in range(3):
@@ -156,7 +156,7 @@ async def test_a_stall_keeps_the_connection_and_says_nothing():
 
 
 async def test_a_stall_may_go_on_with_comments():
-    async with spoiled(Stall(1, comments_every_ms=2)) as simulator, connected(simulator) as client:
+    async with with_fault(Stall(1, comments_every_ms=2)) as simulator, connected(simulator) as client:
         client.writer.write(request())
         await client.head()
         chunks = [await client.chunk() for _ in range(6)]
@@ -167,7 +167,7 @@ async def test_a_stall_may_go_on_with_comments():
 
 
 async def test_silence_lasts_until_the_client_goes():
-    async with spoiled(Unheard()) as simulator, connected(simulator) as client:
+    async with with_fault(NeverAnswered()) as simulator, connected(simulator) as client:
         client.writer.write(request())
         assert (await ask_models(simulator)).status == 200
         assert simulator.records[0].headers_ns is None
@@ -192,7 +192,7 @@ async def ask_models(simulator):
     ],
 )
 async def test_an_error_inside_a_200_has_the_shape_of_its_provider(shape, find):
-    async with spoiled(ErrorEvent(3, shape, "went wrong", 502)) as simulator, connected(simulator) as client:
+    async with with_fault(ErrorEvent(3, shape, "went wrong", 502)) as simulator, connected(simulator) as client:
         response = await client.ask()
         assert (await client.ask()).status == 200  # the body ended in good order
     assert response.status == 200
@@ -203,8 +203,8 @@ async def test_an_error_inside_a_200_has_the_shape_of_its_provider(shape, find):
 
 
 @pytest.mark.parametrize("after", [0, 2, 99])
-async def test_an_intrusion_leaves_the_rest_of_the_answer_as_it_was(after):
-    async with spoiled(Intrusion(after, b": foreign\n\n"), text=("a b c d e f",)) as simulator:
+async def test_foreign_bytes_leave_the_rest_of_the_answer_as_it_was(after):
+    async with with_fault(ForeignBytes(after, b": foreign\n\n"), text=("a b c d e f",)) as simulator:
         response = await ask(simulator)
     assert response.answer == "a b c d e f"
     place = response.chunks.index(b": foreign\n\n")
@@ -212,7 +212,7 @@ async def test_an_intrusion_leaves_the_rest_of_the_answer_as_it_was(after):
 
 
 async def test_hostile_events_are_what_they_say():
-    async with spoiled(Both(Both(not_json(1), huge_event(2)), json_bomb(3, 500))) as simulator:
+    async with with_fault(Both(Both(not_json(1), huge_event(2)), json_bomb(3, 500))) as simulator:
         response = await ask(simulator)
     broken, huge, bomb = response.chunks[2], response.chunks[4], response.chunks[6]
     with pytest.raises(ValueError, match="Expecting"):
@@ -224,7 +224,7 @@ async def test_hostile_events_are_what_they_say():
 
 @pytest.mark.parametrize(("flood", "line_ends"), [(Flood(), True), (endless_line(), False)])
 async def test_a_flood_never_ends_and_is_not_recorded(flood, line_ends):
-    async with spoiled(flood) as simulator, connected(simulator) as client:
+    async with with_fault(flood) as simulator, connected(simulator) as client:
         client.writer.write(request())
         await client.head()
         await client.chunk()
@@ -235,7 +235,7 @@ async def test_a_flood_never_ends_and_is_not_recorded(flood, line_ends):
 
 
 async def test_gzip_is_said_in_the_headers_and_flushed_per_event():
-    async with spoiled(Gzip()) as simulator, connected(simulator) as client:
+    async with with_fault(Gzip()) as simulator, connected(simulator) as client:
         client.writer.write(request())
         _, headers = await client.head()
         assert headers["content-encoding"] == "gzip"
@@ -248,10 +248,10 @@ async def test_gzip_is_said_in_the_headers_and_flushed_per_event():
 
 
 @pytest.mark.parametrize("sizes", [(1,), (3, 1, 7, 2)])
-async def test_pieces_are_the_same_bytes_in_many_writes(sizes):
-    async with spoiled(None, text=prose.CJK) as simulator:
+async def test_tiny_writes_are_the_same_bytes_in_many_writes(sizes):
+    async with with_fault(None, text=prose.CJK) as simulator:
         whole = await ask(simulator)
-    async with spoiled(Pieces(sizes), text=prose.CJK) as simulator:
+    async with with_fault(TinyWrites(sizes), text=prose.CJK) as simulator:
         split = await ask(simulator)
         [record] = simulator.records
     assert split.answer == whole.answer
@@ -259,14 +259,14 @@ async def test_pieces_are_the_same_bytes_in_many_writes(sizes):
     assert (record.status, record.end, len(record.outputs)) == (200, "complete", TOKENS)
 
 
-def test_pieces_cut_through_events_and_tell_each_event_once():
-    events = [Event(place, f"data: {place}\n\n".encode(), Kind.ANSWER, "x", 1) for place in range(3)]
-    pieces = list(framed(Pieces((1,)).spoil(events)))
-    assert {len(one.data) for one in pieces} == {1}
-    assert [one.says for one in pieces if one.says is not None] == events
-    assert b"".join(one.data for one in pieces) == b"".join(b"9\r\n" + one.data + b"\r\n" for one in events)
+def test_tiny_writes_cut_through_events_and_record_each_event_once():
+    events = [SentEvent(place, f"data: {place}\n\n".encode(), Kind.ANSWER, "x", 1) for place in range(3)]
+    chunks = list(to_wire(TinyWrites((1,)).apply(events)))
+    assert {len(one.data) for one in chunks} == {1}
+    assert [one.carries for one in chunks if one.carries is not None] == events
+    assert b"".join(one.data for one in chunks) == b"".join(b"9\r\n" + one.data + b"\r\n" for one in events)
 
 
 def test_an_endless_fault_is_lazy():
-    acts = framed(Flood(b"x").spoil([]))
+    acts = to_wire(Flood(b"x").apply([]))
     assert [one.data for one in islice(acts, 3)] == [b"1\r\nx\r\n"] * 3

@@ -4,8 +4,8 @@ import time
 import pytest
 
 from probes.simulator.behaviour import Behaviour
+from probes.simulator.limit_responses import go_duration, limit_headers, openai_rate_limit_response
 from probes.simulator.limiter import Admission, Allowance, BucketLevel, Limiter
-from probes.simulator.rate_limits import go_duration, limit_headers, refusal
 from tests.servers.simulated import ask, simulating
 
 
@@ -135,7 +135,7 @@ REFUSED = Admission("tokens", 4.2, ADMISSION.requests, BucketLevel(6_000, 0, 60.
     ],
 )
 def test_a_refusal_has_the_body_of_its_provider_and_says_when_to_come_again(style, find):
-    head = refusal(style, REFUSED)
+    head = openai_rate_limit_response(style, REFUSED)
     assert head.status == 429
     assert find(json.loads(head.body))
     assert head.headers.get("retry-after") == (None if style == "cerebras" else "5")
@@ -144,7 +144,7 @@ def test_a_refusal_has_the_body_of_its_provider_and_says_when_to_come_again(styl
 
 def test_openrouter_tells_its_limit_in_a_refusal_with_an_epoch_in_milliseconds():
     before = time.time() * 1000
-    headers = refusal("openrouter", REFUSED).headers
+    headers = openai_rate_limit_response("openrouter", REFUSED).headers
     assert headers["X-RateLimit-Limit"] == "100"
     assert before + 90_000 <= int(headers["X-RateLimit-Reset"])
 

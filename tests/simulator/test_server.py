@@ -8,7 +8,7 @@ import pytest
 
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant, LogNormal
-from probes.simulator.faults.fault import Flood, Hangup, ReplacedResponse, Stall, Unheard
+from probes.simulator.faults.fault import CloseAfterAnswer, Flood, NeverAnswered, ReplacedResponse, Stall
 from probes.simulator.player import JOIN_NS
 from probes.simulator.server import Simulator
 from tests.servers.certificate import server_context
@@ -178,7 +178,7 @@ async def test_speaks_tls(tmp_path):
 
 
 async def test_a_client_that_leaves_is_recorded_as_gone():
-    async with simulating(Behaviour(fault=Unheard())) as simulator:
+    async with simulating(Behaviour(fault=NeverAnswered())) as simulator:
         async with connected(simulator) as client:
             client.writer.write(request())
             await until(lambda: len(simulator.records) == 1)
@@ -256,7 +256,7 @@ async def test_a_taken_port_is_an_os_error():
 
 
 async def test_a_hangup_comes_after_a_whole_answer():
-    async with simulating(Behaviour(text="hi", fault=Hangup())) as simulator, connected(simulator) as client:
+    async with simulating(Behaviour(text="hi", fault=CloseAfterAnswer())) as simulator, connected(simulator) as client:
         assert (await client.ask()).answer == "hi"
         assert await client.reader.read() == b""
         assert simulator.records[0].end == "closed"

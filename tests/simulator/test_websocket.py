@@ -18,7 +18,7 @@ from probes.outcome import Outcome
 from probes.simulator import prose
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
-from probes.simulator.faults import fault, socket_fault
+from probes.simulator.faults import fault, websocket_fault
 from probes.simulator.limiter import Allowance
 from probes.simulator.server import Simulator
 from probes.tls.context import tls_context
@@ -295,14 +295,14 @@ async def test_the_first_sample_of_a_socket_has_the_limits_of_its_upgrade():
         ),
         (fault.ReplacedResponse(200, "<html><title>Login</title></html>"), Outcome.PROTOCOL, 200),
         (fault.redirect("http://127.0.0.2:9/v1"), Outcome.PROTOCOL, 307),
-        (fault.Unanswered(), Outcome.CONNECT, None),
-        (fault.Unanswered("reset"), Outcome.CONNECT, None),
+        (fault.ClosedUnanswered(), Outcome.CONNECT, None),
+        (fault.ClosedUnanswered("reset"), Outcome.CONNECT, None),
         (fault.Garbage(), Outcome.CONNECT, None),
         (fault.Delayed(10), Outcome.OK, 101),
-        (fault.Pieces((1,)), Outcome.OK, 101),
+        (fault.TinyWrites((1,)), Outcome.OK, 101),
     ],
 )
-async def test_an_upgrade_may_be_refused_or_spoilt(refusal, outcome, status):
+async def test_an_upgrade_may_be_refused_or_fail(refusal, outcome, status):
     [sample], [record] = await probed(replace(SPOKEN, upgrade_fault=refusal))
     assert (sample.outcome, sample.http_status) == (outcome, status), sample.outcome_detail
     assert record.status == status
@@ -319,12 +319,12 @@ async def test_a_refused_upgrade_tells_its_wait_and_a_wrong_key_no_key():
 
 
 @pytest.mark.parametrize(
-    ("spoiler", "outcome", "words"),
+    ("fault_of", "outcome", "words"),
     [
         (fault.CutOff(3, code=1011, reason="too busy"), Outcome.SERVER_ERROR, "1011 too busy"),
         (fault.CutOff(3), Outcome.CUT, "1006"),
         (fault.CutOff(0, "reset"), Outcome.CUT, ""),
-        (fault.Unanswered(), Outcome.CUT, "1006"),
+        (fault.ClosedUnanswered(), Outcome.CUT, "1006"),
         (fault.not_json(3), Outcome.PROTOCOL, "not JSON"),
         (fault.huge_event(3), Outcome.PROTOCOL, ""),
         (fault.json_bomb(3), Outcome.PROTOCOL, "not JSON"),
@@ -335,8 +335,8 @@ async def test_a_refused_upgrade_tells_its_wait_and_a_wrong_key_no_key():
         (fault.ErrorEvent(3, "responses_ws", "It broke."), Outcome.SERVER_ERROR, "It broke."),
     ],
 )
-async def test_a_spoilt_answer_says_what_it_was_and_the_next_is_on_a_new_socket(spoiler, outcome, words):
-    spoilt = replace(SPOKEN, fault=spoiler)
+async def test_a_broken_answer_has_its_outcome_and_the_next_is_on_a_new_socket(fault_of, outcome, words):
+    spoilt = replace(SPOKEN, fault=fault_of)
     samples, records = await probed(spoilt, times=2)
     assert [one.outcome for one in samples] == [outcome] * 2, samples[0].outcome_detail
     assert words in samples[0].outcome_detail
@@ -355,7 +355,9 @@ async def test_an_answer_without_its_terminal_event_is_a_stall_for_the_socket_st
 
 
 async def test_silence_is_a_timeout_of_the_first_token():
-    [sample], [record] = await probed(replace(SPOKEN, fault=fault.Unheard()), timeouts=replace(SHORT, first_token=0.1))
+    [sample], [record] = await probed(
+        replace(SPOKEN, fault=fault.NeverAnswered()), timeouts=replace(SHORT, first_token=0.1)
+    )
     assert sample.outcome is Outcome.TIMEOUT
     assert sample.outcome_detail.startswith("first token")
     assert record.events == []
@@ -364,13 +366,13 @@ async def test_silence_is_a_timeout_of_the_first_token():
 @pytest.mark.parametrize(
     "harmless",
     [
-        socket_fault.ping(3),
-        socket_fault.Fragments(),
-        fault.Pieces((1, 3, 7)),
-        fault.Both(socket_fault.Fragments((2,)), fault.Pieces((5,))),
-        fault.Intrusion(3, b'{"type":"keepalive"}'),
+        websocket_fault.ping(3),
+        websocket_fault.FragmentedMessages(),
+        fault.TinyWrites((1, 3, 7)),
+        fault.Both(websocket_fault.FragmentedMessages((2,)), fault.TinyWrites((5,))),
+        fault.ForeignBytes(3, b'{"type":"keepalive"}'),
         fault.Delayed(10),
-        socket_fault.unasked(),
+        websocket_fault.unrequested_error(),
     ],
 )
 async def test_what_a_server_may_do_changes_no_answer_and_keeps_the_socket(harmless):
@@ -387,7 +389,7 @@ async def test_what_a_server_may_do_changes_no_answer_and_keeps_the_socket(harml
 
 
 async def test_a_ping_is_a_frame_between_two_messages():
-    async with simulating(replace(SPOKEN, fault=socket_fault.ping(3))) as simulator, connected(simulator) as client:
+    async with simulating(replace(SPOKEN, fault=websocket_fault.ping(3))) as simulator, connected(simulator) as client:
         client.writer.write(request({}, "/v1/responses", "GET", UPGRADE))
         await client.head()
         client.writer.write(Frame(Opcode.TEXT, json.dumps(ASK).encode()).serialize(mask=True))
@@ -397,7 +399,7 @@ async def test_a_ping_is_a_frame_between_two_messages():
 
 
 async def test_fragments_are_frames_of_their_own():
-    fragmented = replace(SPOKEN, fault=socket_fault.Fragments((1, 2)))
+    fragmented = replace(SPOKEN, fault=websocket_fault.FragmentedMessages((1, 2)))
     async with simulating(fragmented) as simulator, client_of(simulator) as socket:
         await socket.send(json.dumps(ASK))
         first = [one async for one in socket.recv_streaming()]
@@ -406,7 +408,12 @@ async def test_fragments_are_frames_of_their_own():
 
 
 @pytest.mark.parametrize(
-    ("ending", "code"), [(fault.Hangup(), 1006), (fault.Hangup(1001, "idle"), 1001), (socket_fault.expired(), 1000)]
+    ("ending", "code"),
+    [
+        (fault.CloseAfterAnswer(), 1006),
+        (fault.CloseAfterAnswer(1001, "idle"), 1001),
+        (websocket_fault.expired_socket(), 1000),
+    ],
 )
 async def test_a_socket_closed_after_an_answer_is_opened_anew_for_the_next(ending, code):
     closing = replace(SPOKEN, fault=ending)

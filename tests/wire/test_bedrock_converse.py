@@ -11,7 +11,7 @@ from probes.events import EVENT_LIMIT, Failure, Finish, HiddenReasoning, Kind, O
 from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.simulator.dialects.bedrock_converse import event, exception
-from probes.simulator.event_frames import frame
+from probes.simulator.event_stream import frame
 from probes.wire.bedrock_converse import DIALECT, SILENT_FRAMES
 from probes.wire.shown_reasoning import raw_reasoning
 from tests.samples import endpoint

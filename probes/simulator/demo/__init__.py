@@ -1,1 +1,1 @@
-"""The demo: simulated providers and the endpoints that watch them."""
+"""The demo: simulated models of many providers, and the endpoints that probe them."""

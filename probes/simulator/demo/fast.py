@@ -1,4 +1,4 @@
-"""Demo, fast: Cerebras, Groq, SambaNova, Fireworks and Together, in good health."""
+"""The demo's fast hosts: Cerebras, Groq, SambaNova, Fireworks and Together, without incidents."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Demo, local: vLLM, SGLang, llama.cpp, Ollama and LM Studio, without a key, a price or a limit."""
+"""The demo's local servers: vLLM, SGLang, llama.cpp, Ollama and LM Studio, without a key, a price or a limit."""
 
 from typing import Final
 
@@ -55,7 +55,7 @@ LOCAL: Final = (
             reasoning_style="reasoning_content",
             usage_when_asked=True,
             timings="llamacpp",
-            mood=HealthSchedule((Incident(48, 14, 140, fault=_LOADING),)),
+            health=HealthSchedule((Incident(48, 14, 140, fault=_LOADING),)),
         ),
         interval=8.0,
         group="gpt-oss-20b",
@@ -78,7 +78,9 @@ LOCAL: Final = (
         "lmstudio/gpt-oss-20b",
         "gpt-oss-20b-mlx",
         Behaviour(
-            load_ms=Sometimes(0.06, LogNormal(3_200, 0.15)),  # just in time, inside TTFT; no field tells of it
+            load_ms=Sometimes(
+                0.06, LogNormal(3_200, 0.15)
+            ),  # it loads just in time, inside TTFT; no field has the time
             ttft_ms=LogNormal(230, 0.2),
             queue_share=0.0,
             tokens_per_s=Normal(62, 4),

@@ -1,4 +1,4 @@
-"""Demo model: one simulated model of ``inftop demo`` and the endpoint that watches it."""
+"""One simulated model of ``inftop demo`` and the endpoint that probes it, as a frozen value."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 
 OUTPUT_TOKENS: Final = 256
-"""What every probe of the demo asks for at most."""
+"""The output cap of every probe of the demo."""
 
 LONG: Final = Constant(OUTPUT_TOKENS)
 
@@ -18,7 +18,7 @@ LONG: Final = Constant(OUTPUT_TOKENS)
 class DemoModel:
     """One simulated model and its endpoint, which starts from the preset ``provider`` as a configured one would.
 
-    ``name`` is the endpoint's, ``model`` no other demo model's, ``interval`` in seconds.
+    ``name`` is the endpoint's, ``model`` is unique among the demo models, ``interval`` is in seconds.
     """
 
     provider: str

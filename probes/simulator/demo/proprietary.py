@@ -1,4 +1,4 @@
-"""Demo, proprietary: OpenAI, Anthropic and Gemini, each by its own wire format."""
+"""The demo's proprietary models: OpenAI, Anthropic and Gemini, each in its own dialect."""
 
 from typing import Final
 
@@ -38,7 +38,7 @@ PROPRIETARY: Final = (
             service_tier="priority",  # what this family calls the fast tier; GPT-6 says "fast"
             limits="openai",
             allowance=Allowance(500, 30_000),
-            mood=HealthSchedule((Incident(32, 20, 110, slower=2.5),)),
+            health=HealthSchedule((Incident(32, 20, 110, slower=2.5),)),
         ),
         interval=5.0,
         body={"service_tier": "fast"},
@@ -71,7 +71,7 @@ PROPRIETARY: Final = (
             served_model="claude-opus-5",
             limits="anthropic_fast",
             allowance=Allowance(50, 30_000),
-            mood=HealthSchedule((Incident(18, 16, 60, slower=2.2, speed="standard"),)),
+            health=HealthSchedule((Incident(18, 16, 60, slower=2.2, speed="standard"),)),
         ),
         interval=6.0,
         body={"speed": "fast"},

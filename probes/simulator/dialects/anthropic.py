@@ -21,10 +21,10 @@ from probes.simulator.dialects.dialect import (
 )
 from probes.simulator.faults.error_shapes import anthropic_error
 from probes.simulator.faults.fault import ReplacedResponse
+from probes.simulator.limit_responses import limit_headers
 from probes.simulator.limiter import Admission
-from probes.simulator.rate_limits import limit_headers
-from probes.simulator.request import Ask, Request, Thinking, body_of, cap_of, tokens_in
-from probes.simulator.script import Act, EndOfResponse, Event, Head
+from probes.simulator.request import AnswerRequest, Request, Thinking, estimate_tokens, json_body, output_cap
+from probes.simulator.script import Act, EndOfResponse, Head, SentEvent
 
 _BLOCKS: Final[Mapping[Kind, dict[str, Any]]] = {
     Kind.ANSWER: {"type": "text", "text": ""},
@@ -46,7 +46,7 @@ class AnthropicAnswer(SimulatedAnswer):
 
     def acts(self) -> Iterator[Act]:
         """The head, the message's start, its blocks and its end; a ping always comes before the first of them."""
-        ttfb_ms, end_ms = self.course.ttfb_ms, self.course.end_ms
+        ttfb_ms, end_ms = self.plan.ttfb_ms, self.plan.end_ms
         yield self.head(id_header="request-id")
         yield _event(ttfb_ms, {"type": "message_start", "message": self._message()})
         yield _event(ttfb_ms, {"type": "ping"})
@@ -65,7 +65,7 @@ class AnthropicAnswer(SimulatedAnswer):
 
     def _message(self) -> dict[str, Any]:
         message: dict[str, Any] = {
-            "id": f"msg_{self.ident}",
+            "id": f"msg_{self.request_id}",
             "type": "message",
             "role": "assistant",
             "model": self.model,
@@ -79,13 +79,13 @@ class AnthropicAnswer(SimulatedAnswer):
         return message
 
     def _speed(self) -> dict[str, str]:
-        """The speed that serves, told here alone (the SDK's BetaUsage) and to those who asked for one."""
-        asked = self.ask.body.get("speed")
-        return {} if asked is None else {"speed": self.behaviour.speed or asked}
+        """The speed served, which stands here alone (the SDK's BetaUsage) and only where the request set one."""
+        requested = self.request.body.get("speed")
+        return {} if requested is None else {"speed": self.behaviour.speed or requested}
 
     def _usage(self, output: int) -> dict[str, Any]:
         counts: dict[str, Any] = {
-            "input_tokens": self.course.input_tokens,
+            "input_tokens": self.plan.input_tokens,
             "cache_creation_input_tokens": 0,
             "cache_read_input_tokens": 0,
             "output_tokens": output,
@@ -93,37 +93,37 @@ class AnthropicAnswer(SimulatedAnswer):
         return counts | dict(self.behaviour.usage_extra)
 
     def _final_usage(self) -> dict[str, Any]:
-        usage = self._usage(self.course.output_tokens)
-        if (thought := self.course.reasoning_tokens) and self.behaviour.reasoning_split:
+        usage = self._usage(self.plan.output_tokens)
+        if (thought := self.plan.reasoning_tokens) and self.behaviour.reasoning_split:
             usage["output_tokens_details"] = {"thinking_tokens": thought}
         return usage
 
-    def _blocks(self) -> Iterator[Event]:
+    def _blocks(self) -> Iterator[SentEvent]:
         index = 0
-        told = any(one.kind is Kind.REASONING for one in self.course.pieces)
-        if self.course.reasoning_tokens and not told:  # omitted: the block shows a signature and nothing else
-            due_ms = self.course.pieces[0].due_ms if self.course.pieces else self.course.end_ms
+        shown = any(one.kind is Kind.REASONING for one in self.plan.chunks)
+        if self.plan.reasoning_tokens and not shown:  # omitted: the block shows a signature and nothing else
+            due_ms = self.plan.chunks[0].due_ms if self.plan.chunks else self.plan.end_ms
             yield from self._block(index, Kind.REASONING, due_ms, ())
             index += 1
-        for kind, group in groupby(self.course.pieces, lambda one: one.kind):
-            pieces = tuple(group)
-            yield from self._block(index, kind, pieces[0].due_ms, pieces)
+        for kind, group in groupby(self.plan.chunks, lambda one: one.kind):
+            chunks = tuple(group)
+            yield from self._block(index, kind, chunks[0].due_ms, chunks)
             index += 1
 
-    def _block(self, index: int, kind: Kind, due_ms: float, pieces: tuple[PlannedChunk, ...]) -> Iterator[Event]:
+    def _block(self, index: int, kind: Kind, due_ms: float, chunks: tuple[PlannedChunk, ...]) -> Iterator[SentEvent]:
         yield _event(due_ms, {"type": "content_block_start", "index": index, "content_block": _BLOCKS[kind]})
         sort, name = _DELTAS[kind]
-        for piece in pieces:
-            due_ms = piece.due_ms
-            delta = {"type": sort, name: piece.text}
+        for chunk in chunks:
+            due_ms = chunk.due_ms
+            delta = {"type": sort, name: chunk.text}
             data = _data({"type": "content_block_delta", "index": index, "delta": delta})
-            yield Event(due_ms, data, piece.kind, piece.text, piece.tokens)
+            yield SentEvent(due_ms, data, chunk.kind, chunk.text, chunk.tokens)
         if kind is Kind.REASONING:
             yield _event(due_ms, {"type": "content_block_delta", "index": index, "delta": _SIGNATURE})
         yield _event(due_ms, {"type": "content_block_stop", "index": index})
 
     def _stop_reason(self) -> str:
-        if self.course.finish_reason == "length":
+        if self.plan.finish_reason == "length":
             return "max_tokens"
         return {Kind.REFUSAL: "refusal", Kind.TOOL: "tool_use"}.get(self.behaviour.kind, "end_turn")
 
@@ -142,7 +142,7 @@ def error_response(problem: Problem) -> ReplacedResponse:
 
 
 def rate_limit_response(behaviour: Behaviour, admission: Admission) -> Head:
-    """The refusal of a limiter; its limits are told in the headers of the behaviour's style."""
+    """The response to a refused request, with rate-limit headers in the behaviour's style."""
     message = f"This request would exceed your organization's rate limit of {admission.refused_by} per minute."
     headers = {
         "content-type": "application/json",
@@ -152,11 +152,11 @@ def rate_limit_response(behaviour: Behaviour, admission: Admission) -> Head:
     return Head(0.0, 429, headers, compact(anthropic_error("rate_limit_error", message)))
 
 
-def _parse_request(request: Request) -> Ask:
-    """The ask of a request. The beta header of fast mode is needed, for without it ``speed`` is an unknown field."""
+def _parse_request(request: Request) -> AnswerRequest:
+    """The answer that a request asks for; without the beta header of fast mode, ``speed`` is an unknown field."""
     if "anthropic-version" not in request.headers:
         raise ValueError("anthropic-version: header is required")
-    body = body_of(request.body)
+    body = json_body(request.body)
     if not isinstance(body.get("model"), str):
         raise ValueError("model: Field required")
     if not isinstance(body.get("messages"), list) or not body["messages"]:
@@ -165,29 +165,29 @@ def _parse_request(request: Request) -> Ask:
         raise ValueError("max_tokens: Field required")
     if "speed" in body and "fast-mode-" not in request.headers.get("anthropic-beta", ""):
         raise ValueError("speed: Extra inputs are not permitted")
-    return Ask(
+    return AnswerRequest(
         model=body["model"],
-        cap=cap_of(body, "max_tokens"),
-        input_tokens=tokens_in(*(one.get("content", "") for one in body["messages"] if isinstance(one, dict))),
+        cap=output_cap(body, "max_tokens"),
+        input_tokens=estimate_tokens(*(one.get("content", "") for one in body["messages"] if isinstance(one, dict))),
         stream=body.get("stream") is True,
         thinking=_thinking(body.get("thinking")),
         body=body,
     )
 
 
-def _thinking(asked: object) -> Thinking:
-    asked = asked if isinstance(asked, dict) else {}
-    if asked.get("type") == "disabled":
+def _thinking(field: object) -> Thinking:
+    options = field if isinstance(field, dict) else {}
+    if options.get("type") == "disabled":
         return "off"
-    return "hidden" if asked.get("display") == "omitted" else "shown"
+    return "hidden" if options.get("display") == "omitted" else "shown"
 
 
 def _key(request: Request) -> str:
     return request.headers.get("x-api-key", "")
 
 
-def _event(due_ms: float, body: Mapping[str, Any]) -> Event:
-    return Event(due_ms, _data(body))
+def _event(due_ms: float, body: Mapping[str, Any]) -> SentEvent:
+    return SentEvent(due_ms, _data(body))
 
 
 def _data(body: Mapping[str, Any]) -> bytes:

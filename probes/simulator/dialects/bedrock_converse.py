@@ -19,11 +19,11 @@ from probes.simulator.dialects.dialect import (
     bearer,
     compact,
 )
-from probes.simulator.event_frames import frame
+from probes.simulator.event_stream import frame
 from probes.simulator.faults.fault import ReplacedResponse
 from probes.simulator.limiter import Admission
-from probes.simulator.request import Ask, Request, body_of, cap_of, tokens_in
-from probes.simulator.script import Act, EndOfResponse, Event, Head
+from probes.simulator.request import AnswerRequest, Request, estimate_tokens, json_body, output_cap
+from probes.simulator.script import Act, EndOfResponse, Head, SentEvent
 
 _PATH: Final = re.compile(r"/(?:.+/)?model/([^/]+)/converse-stream")
 _FRAMES: Final = {"content-type": "application/vnd.amazon.eventstream"}
@@ -34,27 +34,27 @@ class BedrockAnswer(SimulatedAnswer):
     """One answer's stream of frames."""
 
     def acts(self) -> Iterator[Act]:
-        """The head, a frame for every piece, the reason of the end, and the usage."""
-        end_ms = self.course.end_ms
+        """The head, a frame for every chunk, the finish reason, and the usage."""
+        end_ms = self.plan.end_ms
         yield self.head(_FRAMES, "x-amzn-RequestId")
-        yield Event(self.course.ttfb_ms, event("messageStart", {"role": "assistant"}))
-        for piece in self.course.pieces:
-            data = event("contentBlockDelta", {"contentBlockIndex": 0, "delta": _delta(piece)})
-            yield Event(piece.due_ms, data, piece.kind, piece.text, piece.tokens)
-        yield Event(end_ms, event("contentBlockStop", {"contentBlockIndex": 0}))
-        reason = "max_tokens" if self.course.finish_reason == "length" else "end_turn"
-        yield Event(end_ms, event("messageStop", {"stopReason": reason}))
-        yield Event(end_ms, event("metadata", self._metadata()))
+        yield SentEvent(self.plan.ttfb_ms, event("messageStart", {"role": "assistant"}))
+        for chunk in self.plan.chunks:
+            data = event("contentBlockDelta", {"contentBlockIndex": 0, "delta": _delta(chunk)})
+            yield SentEvent(chunk.due_ms, data, chunk.kind, chunk.text, chunk.tokens)
+        yield SentEvent(end_ms, event("contentBlockStop", {"contentBlockIndex": 0}))
+        reason = "max_tokens" if self.plan.finish_reason == "length" else "end_turn"
+        yield SentEvent(end_ms, event("messageStop", {"stopReason": reason}))
+        yield SentEvent(end_ms, event("metadata", self._metadata()))
         yield EndOfResponse(end_ms)
 
     def _metadata(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"metrics": {"latencyMs": round(self.course.end_ms)}}
+        metadata: dict[str, Any] = {"metrics": {"latencyMs": round(self.plan.end_ms)}}
         if self.behaviour.usage != "never":
-            counts = {"inputTokens": self.course.input_tokens, "outputTokens": self.course.output_tokens}
-            told["usage"] = {**counts, "totalTokens": sum(counts.values())}
+            counts = {"inputTokens": self.plan.input_tokens, "outputTokens": self.plan.output_tokens}
+            metadata["usage"] = {**counts, "totalTokens": sum(counts.values())}
         if self.behaviour.served_model is not None:
-            told["trace"] = {"promptRouter": {"invokedModelId": self.behaviour.served_model}}
-        return told
+            metadata["trace"] = {"promptRouter": {"invokedModelId": self.behaviour.served_model}}
+        return metadata
 
 
 def event(name: str, record: Mapping[str, Any]) -> bytes:
@@ -82,8 +82,8 @@ def error_response(problem: Problem) -> ReplacedResponse:
             return _error(400, "ValidationException", message)
 
 
-def rate_limit_response(behaviour: Behaviour, admission: Admission) -> Head:  # noqa: ARG001  # it says no more than this
-    """The refusal of a limiter: no header tells of it."""
+def rate_limit_response(behaviour: Behaviour, admission: Admission) -> Head:  # noqa: ARG001  # neither is in it
+    """The response to a refused request: no header has the limits."""
     body = compact({"message": "Too many requests, please wait before trying again."})
     headers = {"content-type": "application/json", "x-amzn-ErrorType": "ThrottlingException:http://internal/"}
     return Head(0.0, 429, headers, body)
@@ -93,36 +93,36 @@ def _error(status: int, name: str, message: str) -> ReplacedResponse:
     return ReplacedResponse(status, {"message": message}, {"x-amzn-ErrorType": name})
 
 
-def _delta(piece: PlannedChunk) -> dict[str, Any]:
-    match piece.kind:
+def _delta(chunk: PlannedChunk) -> dict[str, Any]:
+    match chunk.kind:
         case Kind.REASONING:
-            return {"reasoningContent": {"text": piece.text}}
+            return {"reasoningContent": {"text": chunk.text}}
         case Kind.TOOL:
-            return {"toolUse": {"input": piece.text}}
+            return {"toolUse": {"input": chunk.text}}
         case _:
-            return {"text": piece.text}
+            return {"text": chunk.text}
 
 
-def _parse_request(request: Request) -> Ask:
+def _parse_request(request: Request) -> AnswerRequest:
     named = _PATH.fullmatch(request.path.partition("?")[0])
     if named is None:
         raise ValueError("no model is named")
-    body = body_of(request.body)
+    body = json_body(request.body)
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         raise ValueError("1 validation error detected: messages must not be empty")
     config = body.get("inferenceConfig")
     texts = [part.get("text", "") for one in messages for part in one["content"]]
-    return Ask(
+    return AnswerRequest(
         model=unquote(named[1]),
-        cap=cap_of(config if isinstance(config, dict) else {}, "maxTokens"),
-        input_tokens=tokens_in(*texts),
+        cap=output_cap(config if isinstance(config, dict) else {}, "maxTokens"),
+        input_tokens=estimate_tokens(*texts),
         body=body,
     )
 
 
 def _key(request: Request) -> str:
-    """The bearer, or who signed; the signature itself is not verified."""
+    """The bearer token, or the access key of a signature, which is not verified."""
     signed = _SIGNED_BY.match(request.headers.get("authorization", ""))
     return signed[1] if signed else bearer(request)
 

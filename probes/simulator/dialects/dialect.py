@@ -1,4 +1,4 @@
-"""SimulatedDialect: what the simulator must know of a wire format to answer in it."""
+"""What a dialect of the simulator consists of: the class of its answers, its errors, and how its requests are read."""
 
 import json
 import re
@@ -12,10 +12,10 @@ from probes.simulator.answer_plan import AnswerPlan
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.faults.fault import ReplacedResponse
 from probes.simulator.limiter import Admission
-from probes.simulator.request import Ask, Request
-from probes.simulator.script import SSE, Act, Event, Head
+from probes.simulator.request import AnswerRequest, Request
+from probes.simulator.script import SSE, Act, Head, SentEvent
 
-# text goes out as UTF-8, not escaped: U+2028 inside a line is one of the traps
+# text is sent as UTF-8, not escaped: U+2028 inside a line is one of the things that clients get wrong
 _encoder: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
@@ -26,26 +26,26 @@ def compact(value: object) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class BadRequest:
-    """What was asked is not what can be asked, and why."""
+    """The request is not valid; ``message`` says why."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True)
 class UnknownModel:
-    """Nothing of this name is served."""
+    """No model of this name is served."""
 
     model: str
 
 
 @dataclass(frozen=True, slots=True)
 class NotStreaming:
-    """An answer in one piece was asked for."""
+    """The request asks for an answer that is not streamed."""
 
 
 @dataclass(frozen=True, slots=True)
 class RejectedKey:
-    """The key that was sent, empty for none, is not the model's."""
+    """The key ``sent`` with the request, empty for none, is not the model's."""
 
     sent: str
 
@@ -55,12 +55,12 @@ Problem = BadRequest | UnknownModel | NotStreaming | RejectedKey
 
 @dataclass(frozen=True, slots=True)
 class SimulatedAnswer(ABC):
-    """One answer to be told. ``ident`` is its request id; ``headers`` are added to those of the stream."""
+    """One answer to write. ``headers`` are added to those of its stream."""
 
     behaviour: Behaviour
-    ask: Ask
-    course: AnswerPlan
-    ident: str
+    request: AnswerRequest
+    plan: AnswerPlan
+    request_id: str
     headers: Mapping[str, str]
 
     @abstractmethod
@@ -70,29 +70,29 @@ class SimulatedAnswer(ABC):
     @property
     def model(self) -> str:
         """The name of what really served."""
-        return self.behaviour.served_model or self.ask.model
+        return self.behaviour.served_model or self.request.model
 
     def head(self, kind: Mapping[str, str] = SSE, id_header: str | None = None) -> Head:
-        """The head of the stream, with the request id where the provider tells it."""
+        """The head of the stream, with the request id in the header ``id_header`` where the provider sends one."""
         headers = {**kind, **self.headers}
         if id_header is not None:
-            headers[id_header] = self.ident
+            headers[id_header] = self.request_id
         if self.behaviour.timings == "openai":
-            headers["openai-processing-ms"] = str(round(self.course.ttfb_ms))
-        return Head(self.course.ttfb_ms, 200, headers)
+            headers["openai-processing-ms"] = str(round(self.plan.ttfb_ms))
+        return Head(self.plan.ttfb_ms, 200, headers)
 
-    def comments(self) -> Iterator[Event]:
+    def comments(self) -> Iterator[SentEvent]:
         """The behaviour's comments between headers and first token."""
         if self.behaviour.comment is not None:
             yield from self.waiting(f":{self.behaviour.comment}\n\n".encode())
 
-    def waiting(self, data: bytes) -> Iterator[Event]:
+    def waiting(self, data: bytes) -> Iterator[SentEvent]:
         """``data`` at the intervals of the behaviour's comments, until the first token is due."""
         for place in count(1):
-            due_ms = self.course.ttfb_ms + place * self.behaviour.comment_every_ms
-            if due_ms >= self.course.ttft_ms:
+            due_ms = self.plan.ttfb_ms + place * self.behaviour.comment_every_ms
+            if due_ms >= self.plan.ttft_ms:
                 return
-            yield Event(due_ms, data)
+            yield SentEvent(due_ms, data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class SimulatedDialect:
     """
 
     path: re.Pattern[str]
-    parse_request: Callable[[Request], Ask]
+    parse_request: Callable[[Request], AnswerRequest]
     key: Callable[[Request], str]
     answer: type[SimulatedAnswer]
     rate_limit_response: Callable[[Behaviour, Admission], Head]

@@ -22,32 +22,32 @@ from probes.simulator.dialects.dialect import (
 from probes.simulator.faults.error_shapes import gemini_error, gemini_exhausted
 from probes.simulator.faults.fault import ReplacedResponse
 from probes.simulator.limiter import Admission
-from probes.simulator.request import Ask, Request, Thinking, body_of, cap_of, tokens_in
-from probes.simulator.script import SSE, Act, EndOfResponse, Event, Head
+from probes.simulator.request import AnswerRequest, Request, Thinking, estimate_tokens, json_body, output_cap
+from probes.simulator.script import SSE, Act, EndOfResponse, Head, SentEvent
 
 _PATH: Final = re.compile(r"/(?:.+/)?models/([^/:?]+):streamGenerateContent")
 _DAY_S: Final = 86_400.0
 
 
 class GeminiAnswer(SimulatedAnswer):
-    """One answer's stream of responses. Thoughts that are not told are counted all the same, from the start."""
+    """One answer's stream of responses. Hidden thoughts are counted too, from the first response on."""
 
     def acts(self) -> Iterator[Act]:
-        """The head, the pieces, and an empty part with a signature and the reason of the end; then it just ends."""
-        end_ms = self.course.end_ms
-        told = any(one.kind is Kind.REASONING for one in self.course.pieces)
-        thoughts, candidates = (0 if told else self.course.reasoning_tokens), 0
+        """The head, the chunks, and an empty part with a signature and the finish reason; then the body just ends."""
+        end_ms = self.plan.end_ms
+        shown = any(one.kind is Kind.REASONING for one in self.plan.chunks)
+        thoughts, candidates = (0 if shown else self.plan.reasoning_tokens), 0
         yield self._head()
         yield from self.comments()
-        for piece in self.course.pieces:
-            if piece.kind is Kind.REASONING:
-                thoughts += piece.tokens
+        for chunk in self.plan.chunks:
+            if chunk.kind is Kind.REASONING:
+                thoughts += chunk.tokens
             else:
-                candidates += piece.tokens
-            data = self._response([_part(piece)], thoughts, candidates)
-            yield Event(piece.due_ms, data, piece.kind, piece.text, piece.tokens)
+                candidates += chunk.tokens
+            data = self._response([_part(chunk)], thoughts, candidates)
+            yield SentEvent(chunk.due_ms, data, chunk.kind, chunk.text, chunk.tokens)
         last = {"text": "", "thoughtSignature": "c2ltdWxhdGVkIHNpZ25hdHVyZQ=="}
-        yield Event(end_ms, self._response([last], thoughts, candidates, self._finish_reason()))
+        yield SentEvent(end_ms, self._response([last], thoughts, candidates, self._finish_reason()))
         yield EndOfResponse(end_ms)
 
     def _head(self) -> Head:
@@ -63,12 +63,12 @@ class GeminiAnswer(SimulatedAnswer):
         body: dict[str, Any] = {"candidates": [candidate]}
         if self.behaviour.usage != "never":
             body["usageMetadata"] = self._usage(thoughts, candidates)
-        body |= {"modelVersion": self.model, "responseId": self.ident}
+        body |= {"modelVersion": self.model, "responseId": self.request_id}
         return b"data: " + compact(body) + b"\r\n\r\n"
 
     def _usage(self, thoughts: int, candidates: int) -> dict[str, Any]:
-        """The counts so far; a count of nothing is not told. Gateways that speak Gemini may not split the output."""
-        prompt = self.course.input_tokens
+        """The counts so far, zeros left out. Gateways with this API may not count the thoughts separately."""
+        prompt = self.plan.input_tokens
         if not self.behaviour.reasoning_split:
             thoughts, candidates = 0, candidates + thoughts
         counts: dict[str, Any] = {
@@ -81,7 +81,7 @@ class GeminiAnswer(SimulatedAnswer):
         return {name: value for name, value in counts.items() if value} | dict(self.behaviour.usage_extra)
 
     def _finish_reason(self) -> str:
-        if self.course.finish_reason == "length":
+        if self.plan.finish_reason == "length":
             return "MAX_TOKENS"
         return "SAFETY" if self.behaviour.kind is Kind.REFUSAL else "STOP"
 
@@ -105,7 +105,7 @@ def error_response(problem: Problem) -> ReplacedResponse:
 
 
 def rate_limit_response(behaviour: Behaviour, admission: Admission) -> Head:
-    """The refusal of a limiter: no header tells of it, the body says which quota and how long to wait."""
+    """The response to a refused request: no header says so, the body has the quota and the wait."""
     allowance = behaviour.allowance
     by_tokens = admission.refused_by == "tokens"
     window_s = 0.0
@@ -119,40 +119,40 @@ def rate_limit_response(behaviour: Behaviour, admission: Admission) -> Head:
     return Head(0.0, 429, {"content-type": "application/json; charset=UTF-8"}, compact(body))
 
 
-def _part(piece: PlannedChunk) -> dict[str, Any]:
-    match piece.kind:
+def _part(chunk: PlannedChunk) -> dict[str, Any]:
+    match chunk.kind:
         case Kind.REASONING:
-            return {"text": piece.text, "thought": True}
+            return {"text": chunk.text, "thought": True}
         case Kind.TOOL:  # arguments are an object here, and whole
-            return {"functionCall": {"name": "say", "args": {"text": piece.text}}}
+            return {"functionCall": {"name": "say", "args": {"text": chunk.text}}}
         case _:
-            return {"text": piece.text}
+            return {"text": chunk.text}
 
 
-def _parse_request(request: Request) -> Ask:
+def _parse_request(request: Request) -> AnswerRequest:
     path, _, query = request.path.partition("?")
     named = _PATH.fullmatch(path)
     if named is None:
         raise ValueError(f"no model is named in {path}")
-    body = body_of(request.body)
+    body = json_body(request.body)
     if not isinstance(body.get("contents"), list) or not body["contents"]:
         raise ValueError("* GenerateContentRequest.contents: contents is not specified")
     wanted = _mapping(body.get("generationConfig"))
     parts = [part for one in body["contents"] for part in _mapping(one).get("parts") or ()]
-    return Ask(
+    return AnswerRequest(
         model=named[1],
-        cap=cap_of(wanted, "maxOutputTokens"),
-        input_tokens=tokens_in(*(_mapping(one).get("text", "") for one in parts)),
+        cap=output_cap(wanted, "maxOutputTokens"),
+        input_tokens=estimate_tokens(*(_mapping(one).get("text", "") for one in parts)),
         stream="alt=sse" in query.split("&"),
         thinking=_thinking(_mapping(wanted.get("thinkingConfig"))),
         body=body,
     )
 
 
-def _thinking(asked: Mapping[str, Any]) -> Thinking:
-    if asked.get("thinkingBudget") == 0:
+def _thinking(config: Mapping[str, Any]) -> Thinking:
+    if config.get("thinkingBudget") == 0:
         return "off"
-    return "shown" if asked.get("includeThoughts") is True else "hidden"
+    return "shown" if config.get("includeThoughts") is True else "hidden"
 
 
 def _mapping(value: object) -> dict[str, Any]:

@@ -20,10 +20,10 @@ from probes.simulator.dialects.dialect import (
     compact,
 )
 from probes.simulator.faults.fault import ReplacedResponse
+from probes.simulator.limit_responses import limit_headers
 from probes.simulator.limiter import Admission
-from probes.simulator.rate_limits import limit_headers
-from probes.simulator.request import Ask, Request, body_of, tokens_in
-from probes.simulator.script import Act, EndOfResponse, Event, Head
+from probes.simulator.request import AnswerRequest, Request, estimate_tokens, json_body
+from probes.simulator.script import Act, EndOfResponse, Head, SentEvent
 
 NDJSON: Final[Mapping[str, str]] = {"content-type": "application/x-ndjson"}
 
@@ -32,30 +32,30 @@ class OllamaAnswer(SimulatedAnswer):
     """One answer's stream of lines."""
 
     def acts(self) -> Iterator[Act]:
-        """The head, a line for every piece, and the last with what was counted and timed."""
-        end_ms = self.course.end_ms
+        """The head, a line for every chunk, and the last line with counts and durations."""
+        end_ms = self.plan.end_ms
         yield self.head(NDJSON)
-        for piece in self.course.pieces:
-            data = self._line({"message": _message(piece), "done": False})
-            yield Event(piece.due_ms, data, piece.kind, piece.text, piece.tokens)
-        last = {"message": {"role": "assistant", "content": ""}, "done": True, "done_reason": self.course.finish_reason}
-        yield Event(end_ms, self._line(last | self._metrics()))
+        for chunk in self.plan.chunks:
+            data = self._line({"message": _message(chunk), "done": False})
+            yield SentEvent(chunk.due_ms, data, chunk.kind, chunk.text, chunk.tokens)
+        last = {"message": {"role": "assistant", "content": ""}, "done": True, "done_reason": self.plan.finish_reason}
+        yield SentEvent(end_ms, self._line(last | self._metrics()))
         yield EndOfResponse(end_ms)
 
     def _metrics(self) -> dict[str, int]:
-        """Counts and durations; its queue is told nowhere but in the total, and what is zero is not told at all."""
+        """Counts and durations, zeros left out; the time in the queue is only part of the total."""
         if self.behaviour.usage == "never":
             return {}
-        course = self.course
-        told = {
-            "total_duration": _ns(course.end_ms),
-            "load_duration": _ns(course.load_ms),
-            "prompt_eval_count": course.input_tokens,
-            "prompt_eval_duration": _ns(course.prefill_ms),
-            "eval_count": course.output_tokens,
-            "eval_duration": _ns(course.decode_ms),
+        plan = self.plan
+        metrics = {
+            "total_duration": _ns(plan.end_ms),
+            "load_duration": _ns(plan.load_ms),
+            "prompt_eval_count": plan.input_tokens,
+            "prompt_eval_duration": _ns(plan.prefill_ms),
+            "eval_count": plan.output_tokens,
+            "eval_duration": _ns(plan.decode_ms),
         }
-        return {name: value for name, value in {**told, **self.behaviour.usage_extra}.items() if value}
+        return {name: value for name, value in {**metrics, **self.behaviour.usage_extra}.items() if value}
 
     def _line(self, body: Mapping[str, Any]) -> bytes:
         created = datetime.now(UTC).isoformat().replace("+00:00", "Z")
@@ -76,36 +76,36 @@ def error_response(problem: Problem) -> ReplacedResponse:
 
 
 def rate_limit_response(behaviour: Behaviour, admission: Admission) -> Head:
-    """The refusal of a limiter, which only the cloud has."""
+    """The response to a refused request; only the cloud has a limiter."""
     headers = {"content-type": "application/json", **limit_headers(behaviour.limits, admission)}
     return Head(0.0, 429, headers, compact({"error": "too many requests, please try again later"}))
 
 
-def _message(piece: PlannedChunk) -> dict[str, Any]:
+def _message(chunk: PlannedChunk) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": ""}
-    match piece.kind:
+    match chunk.kind:
         case Kind.REASONING:
-            message["thinking"] = piece.text
+            message["thinking"] = chunk.text
         case Kind.TOOL:  # arguments are an object here, and whole
-            message["tool_calls"] = [{"function": {"name": "say", "arguments": {"text": piece.text}}}]
+            message["tool_calls"] = [{"function": {"name": "say", "arguments": {"text": chunk.text}}}]
         case _:
-            message["content"] = piece.text
+            message["content"] = chunk.text
     return message
 
 
-def _parse_request(request: Request) -> Ask:
-    body = body_of(request.body)
+def _parse_request(request: Request) -> AnswerRequest:
+    body = json_body(request.body)
     if not isinstance(body.get("model"), str) or not body["model"]:
         raise ValueError("model is required")
     messages = body.get("messages")
-    if not isinstance(messages, list) or not messages:  # a load of the model, which answers nothing
+    if not isinstance(messages, list) or not messages:  # Ollama then loads the model, and answers nothing
         raise ValueError("the simulator loads no model without messages")
     options = body.get("options")
     cap = options.get("num_predict") if isinstance(options, dict) else None
-    return Ask(
+    return AnswerRequest(
         model=body["model"],
         cap=cap if isinstance(cap, int) and cap > 0 else None,  # -1 is without end
-        input_tokens=tokens_in(*(one.get("content", "") for one in messages if isinstance(one, dict))),
+        input_tokens=estimate_tokens(*(one.get("content", "") for one in messages if isinstance(one, dict))),
         stream=body.get("stream", True) is True,
         thinking="off" if body.get("think") is False else "shown",
         body=body,

@@ -1,4 +1,4 @@
-"""OpenAI chat completions and its look-alikes: server-sent chunks, in the habits of one behaviour."""
+"""OpenAI chat completions and its look-alikes: server-sent chunks, with the API habits of a behaviour."""
 
 import re
 import time
@@ -21,24 +21,24 @@ from probes.simulator.dialects.dialect import (
     compact,
 )
 from probes.simulator.faults.fault import ReplacedResponse
+from probes.simulator.limit_responses import openai_rate_limit_response
 from probes.simulator.limiter import Admission
-from probes.simulator.rate_limits import refusal
-from probes.simulator.request import Ask, Request, body_of, cap_of, tokens_in
-from probes.simulator.script import Act, EndOfResponse, Event, Head
+from probes.simulator.request import AnswerRequest, Request, estimate_tokens, json_body, output_cap
+from probes.simulator.script import Act, EndOfResponse, Head, SentEvent
 
 
-def ask_of(data: bytes) -> Ask:
-    """The ask in a request body. Raises ValueError, saying what is wrong, for anything that is not one."""
-    body = body_of(data)
+def parse_body(data: bytes) -> AnswerRequest:
+    """The answer that a request body asks for. Raises ValueError, with what is wrong, where it is not valid."""
+    body = json_body(data)
     if not isinstance(body.get("model"), str):
         raise ValueError("you must provide a model parameter")
     if not isinstance(body.get("messages"), list) or not body["messages"]:
         raise ValueError("you must provide a messages parameter")
     options = body.get("stream_options") or {}
-    return Ask(
+    return AnswerRequest(
         model=body["model"],
-        cap=cap_of(body, "max_completion_tokens", "max_output_tokens", "max_tokens"),
-        input_tokens=tokens_in(*(one.get("content", "") for one in body["messages"] if isinstance(one, dict))),
+        cap=output_cap(body, "max_completion_tokens", "max_output_tokens", "max_tokens"),
+        input_tokens=estimate_tokens(*(one.get("content", "") for one in body["messages"] if isinstance(one, dict))),
         stream=body.get("stream") is True,
         usage=isinstance(options, dict) and options.get("include_usage") is True,
         body=body,
@@ -46,108 +46,108 @@ def ask_of(data: bytes) -> Ask:
 
 
 class ChatAnswer(SimulatedAnswer):
-    """One answer's stream of chunks; ``SORT`` is what each calls itself."""
+    """One answer's stream of chunks, each with the field ``object`` set to ``OBJECT``."""
 
-    SORT = "chat.completion.chunk"
+    OBJECT = "chat.completion.chunk"
 
     def acts(self) -> Iterator[Act]:
         """The head, the chunks in order of their due times, the marker and the end."""
-        end_ms = self.course.end_ms
+        end_ms = self.plan.end_ms
         yield self.head(id_header=self.behaviour.request_id_header)
         if self.behaviour.role_first:
-            yield self._event(self.course.ttfb_ms, {"role": "assistant", "content": ""}, written=0)
+            yield self._event(self.plan.ttfb_ms, {"role": "assistant", "content": ""}, written=0)
         yield from self.comments()
         written = 0
-        for piece in self.course.pieces:
+        for chunk in self.plan.chunks:
             first = written == 0
-            written += piece.tokens
-            yield self._output(piece, first, written)
+            written += chunk.tokens
+            yield self._output(chunk, first, written)
         yield self._finish(end_ms)
         if self._usage_apart:
             yield self._data(end_ms, {"choices": [], "usage": self._usage(), **self._timings_of_last()})
         if self.behaviour.done:
-            yield Event(end_ms, b"data: [DONE]\n\n")
+            yield SentEvent(end_ms, b"data: [DONE]\n\n")
         yield EndOfResponse(end_ms)
 
     @property
     def _usage_apart(self) -> bool:
-        wanted = self.ask.usage or not self.behaviour.usage_when_asked
+        wanted = self.request.usage or not self.behaviour.usage_when_asked
         return self.behaviour.usage == "own_chunk" and wanted
 
-    def _output(self, piece: PlannedChunk, first: bool, written: int) -> Event:
-        delta = self._delta(piece)
+    def _output(self, chunk: PlannedChunk, first: bool, written: int) -> SentEvent:
+        delta = self._delta(chunk)
         if first and not self.behaviour.role_first:
             delta = {"role": "assistant", **delta}
-        data = self._event(piece.due_ms, delta, written=written).data
-        return Event(piece.due_ms, data, piece.kind, piece.text, piece.tokens)
+        data = self._event(chunk.due_ms, delta, written=written).data
+        return SentEvent(chunk.due_ms, data, chunk.kind, chunk.text, chunk.tokens)
 
-    def _delta(self, piece: PlannedChunk) -> dict[str, Any]:
+    def _delta(self, chunk: PlannedChunk) -> dict[str, Any]:
         style = self.behaviour.reasoning_style
-        match piece.kind:
+        match chunk.kind:
             case Kind.REASONING if style == "parts":
-                thinking = [{"type": "text", "text": piece.text}]
+                thinking = [{"type": "text", "text": chunk.text}]
                 return {"content": [{"type": "thinking", "thinking": thinking}]}
             case Kind.REASONING if style == "reasoning_content":  # DeepSeek's content is null meanwhile
-                return {"content": None, "reasoning_content": piece.text}
+                return {"content": None, "reasoning_content": chunk.text}
             case Kind.REASONING:
-                return {"reasoning": piece.text}
+                return {"reasoning": chunk.text}
             case Kind.REFUSAL:
-                return {"refusal": piece.text}
+                return {"refusal": chunk.text}
             case Kind.TOOL:
-                return {"tool_calls": [{"index": 0, "function": {"arguments": piece.text}}]}
+                return {"tool_calls": [{"index": 0, "function": {"arguments": chunk.text}}]}
             case _ if style == "parts":
-                return {"content": [{"type": "text", "text": piece.text}]}
+                return {"content": [{"type": "text", "text": chunk.text}]}
             case _:
-                return {"content": piece.text}
+                return {"content": chunk.text}
 
     def _choice(self, delta: Mapping[str, Any], finish_reason: str | None) -> dict[str, Any]:
         return {"index": 0, "delta": delta, "finish_reason": finish_reason}
 
-    def _event(self, due_ms: float, delta: Mapping[str, Any], written: int) -> Event:
+    def _event(self, due_ms: float, delta: Mapping[str, Any], written: int) -> SentEvent:
         body: dict[str, Any] = {"choices": [self._choice(delta, None)]}
         if self.behaviour.usage == "every_chunk":
             body["usage"] = self._usage(written)
         elif self._usage_apart:
             body["usage"] = None
-        if self.behaviour.timings == "llamacpp" and self.ask.body.get("timings_per_token") is True:
-            body["timings"] = llamacpp(self.course, written)
+        if self.behaviour.timings == "llamacpp" and self.request.body.get("timings_per_token") is True:
+            body["timings"] = llamacpp(self.plan, written)
         return self._data(due_ms, body)
 
-    def _finish(self, due_ms: float) -> Event:
-        choice = self._choice({}, self.course.finish_reason)
+    def _finish(self, due_ms: float) -> SentEvent:
+        choice = self._choice({}, self.plan.finish_reason)
         body: dict[str, Any] = {"choices": [choice]}
         match self.behaviour.usage:
             case "finish" | "every_chunk":
                 body["usage"] = self._usage()
             case "x_groq":
-                body["x_groq"] = {"id": self.ident, "usage": self._usage()}
+                body["x_groq"] = {"id": self.request_id, "usage": self._usage()}
             case "choice":
                 choice["usage"] = self._usage()
-        # Cerebras and Fireworks tell their times with the finish, llama.cpp with whatever chunk is the last
+        # Cerebras and Fireworks send their times with the finish reason, llama.cpp with whatever chunk is the last
         if self.behaviour.timings != "llamacpp" or not self._usage_apart:
-            body |= timings(self.behaviour, self.ask, self.course)
+            body |= timings(self.behaviour, self.request, self.plan)
         return self._data(due_ms, body)
 
     def _timings_of_last(self) -> dict[str, Any]:
         llamacpp = self.behaviour.timings == "llamacpp"
-        return timings(self.behaviour, self.ask, self.course) if llamacpp else {}
+        return timings(self.behaviour, self.request, self.plan) if llamacpp else {}
 
     def _usage(self, written: int | None = None) -> dict[str, Any]:
-        return usage(self.behaviour, self.course, written)
+        return usage(self.behaviour, self.plan, written)
 
-    def _data(self, due_ms: float, body: Mapping[str, Any]) -> Event:
+    def _data(self, due_ms: float, body: Mapping[str, Any]) -> SentEvent:
         chunk: dict[str, Any] = {
-            "id": self.ident,
-            "object": self.SORT,
+            "id": self.request_id,
+            "object": self.OBJECT,
             "created": int(time.time()),
             "model": self.model,
-            "system_fingerprint": "fp_sim",  # Cerebras' own client takes no chunk without one for a chunk
+            "system_fingerprint": "fp_sim",  # Cerebras' own client takes nothing without one for a chunk
         }
         if self.behaviour.served_by is not None:
             chunk["provider"] = self.behaviour.served_by
         if self.behaviour.service_tier is not None:
             chunk["service_tier"] = self.behaviour.service_tier
-        return Event(due_ms, b"data: " + compact({**chunk, **body}) + b"\n\n")
+        return SentEvent(due_ms, b"data: " + compact({**chunk, **body}) + b"\n\n")
 
 
 def error_response(problem: Problem) -> ReplacedResponse:
@@ -159,15 +159,15 @@ def error_response(problem: Problem) -> ReplacedResponse:
         case NotStreaming():
             return _error(400, "The simulator only streams.", "unsupported_value")
         case RejectedKey(sent):
-            # providers do echo keys in this message, and it must not come out anywhere
+            # providers do echo keys in this message; inftop must not show them anywhere
             return _error(401, f"Incorrect API key provided: {sent}.", "invalid_api_key")
         case BadRequest(message):
             return _error(400, message, None)
 
 
 def rate_limit_response(behaviour: Behaviour, admission: Admission) -> Head:
-    """The refusal of a limiter, in the words of the look-alike."""
-    return refusal(behaviour.limits, admission)
+    """The response to a refused request, as the look-alike writes it."""
+    return openai_rate_limit_response(behaviour.limits, admission)
 
 
 def _error(status: int, message: str, code: str | None) -> ReplacedResponse:
@@ -175,8 +175,8 @@ def _error(status: int, message: str, code: str | None) -> ReplacedResponse:
     return ReplacedResponse(status, {"error": error})
 
 
-def _parse_request(request: Request) -> Ask:
-    return ask_of(request.body)
+def _parse_request(request: Request) -> AnswerRequest:
+    return parse_body(request.body)
 
 
 # ``invocations`` are Databricks'

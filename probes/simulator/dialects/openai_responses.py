@@ -12,18 +12,18 @@ from probes.events import Kind
 from probes.simulator.answer_plan import PlannedChunk
 from probes.simulator.dialects.dialect import SimulatedAnswer, SimulatedDialect, bearer, compact
 from probes.simulator.dialects.openai_chat import error_response, rate_limit_response
-from probes.simulator.request import Ask, Request, Thinking, body_of, cap_of, tokens_in
-from probes.simulator.script import Act, EndOfResponse, Event
+from probes.simulator.request import AnswerRequest, Request, Thinking, estimate_tokens, json_body, output_cap
+from probes.simulator.script import Act, EndOfResponse, SentEvent
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedEvent:
-    """One event before it is numbered and framed; with the piece it carries, where it carries one."""
+    """One event before it is numbered and framed, with the chunk of output in it, if there is one."""
 
     due_ms: float
     kind: str
     fields: Mapping[str, Any]
-    piece: PlannedChunk | None = None
+    chunk: PlannedChunk | None = None
 
 
 class ResponsesAnswer(SimulatedAnswer):
@@ -33,68 +33,68 @@ class ResponsesAnswer(SimulatedAnswer):
         """The head, the events and the end; no ``[DONE]``, which no recorded stream has."""
         yield self.head(id_header=self.behaviour.request_id_header)
         yield from merge(self.numbered(_named), self.comments(), key=lambda one: one.due_ms)
-        yield EndOfResponse(self.course.end_ms)
+        yield EndOfResponse(self.plan.end_ms)
 
-    def numbered(self, form: Callable[[Mapping[str, Any]], bytes]) -> Iterator[Event]:
-        """The events, numbered, in the ``form`` of a transport."""
-        for number, told in enumerate(self.events()):
-            data = form({"type": told.kind, "sequence_number": number, **told.fields})
-            piece = told.piece
-            if piece is None:
-                yield Event(told.due_ms, data)
+    def numbered(self, form: Callable[[Mapping[str, Any]], bytes]) -> Iterator[SentEvent]:
+        """The events, numbered, each as the bytes that ``form`` makes of its JSON."""
+        for number, event in enumerate(self.events()):
+            data = form({"type": event.kind, "sequence_number": number, **event.fields})
+            chunk = event.chunk
+            if chunk is None:
+                yield SentEvent(event.due_ms, data)
             else:
-                yield Event(told.due_ms, data, piece.kind, piece.text, piece.tokens)
+                yield SentEvent(event.due_ms, data, chunk.kind, chunk.text, chunk.tokens)
 
     def events(self) -> Iterator[PlannedEvent]:
-        """What is told, in order, however it is framed."""
-        ttfb_ms, end_ms = self.course.ttfb_ms, self.course.end_ms
+        """The events in order, before they are framed."""
+        ttfb_ms, end_ms = self.plan.ttfb_ms, self.plan.end_ms
         started = self._response("in_progress", [])
         yield PlannedEvent(ttfb_ms, "response.created", {"response": started})
         yield PlannedEvent(ttfb_ms, "response.in_progress", {"response": started})
         output: list[dict[str, Any]] = []
         if self._thinks_unseen:
-            item = {"id": f"rs_{self.ident}", "type": "reasoning", "summary": []}
-            yield PlannedEvent(self.course.ttft_ms, "response.output_item.added", {"output_index": 0, "item": item})
-            due_ms = self.course.pieces[0].due_ms if self.course.pieces else end_ms
+            item = {"id": f"rs_{self.request_id}", "type": "reasoning", "summary": []}
+            yield PlannedEvent(self.plan.ttft_ms, "response.output_item.added", {"output_index": 0, "item": item})
+            due_ms = self.plan.chunks[0].due_ms if self.plan.chunks else end_ms
             yield PlannedEvent(due_ms, "response.output_item.done", {"output_index": 0, "item": item})
             output.append(item)
-        for kind, group in groupby(self.course.pieces, lambda one: one.kind):
-            pieces = tuple(group)
-            item = self._item(kind, len(output), "".join(one.text for one in pieces))
-            yield from self._told(item, len(output), kind, pieces)
+        for kind, group in groupby(self.plan.chunks, lambda one: one.kind):
+            chunks = tuple(group)
+            item = self._item(kind, len(output), "".join(one.text for one in chunks))
+            yield from self._item_events(item, len(output), kind, chunks)
             output.append(item)
-        capped = self.course.finish_reason == "length"
+        capped = self.plan.finish_reason == "length"
         status = "incomplete" if capped else "completed"
         yield PlannedEvent(end_ms, f"response.{status}", {"response": self._response(status, output)})
 
     @property
     def _thinks_unseen(self) -> bool:
-        told = any(one.kind is Kind.REASONING for one in self.course.pieces)
-        return self.course.reasoning_tokens > 0 and not told
+        shown = any(one.kind is Kind.REASONING for one in self.plan.chunks)
+        return self.plan.reasoning_tokens > 0 and not shown
 
-    def _told(
-        self, item: dict[str, Any], place: int, kind: Kind, pieces: tuple[PlannedChunk, ...]
+    def _item_events(
+        self, item: dict[str, Any], place: int, kind: Kind, chunks: tuple[PlannedChunk, ...]
     ) -> Iterator[PlannedEvent]:
         """One item: added, its part, the deltas, and all of it again, done."""
-        first_ms, last_ms = pieces[0].due_ms, pieces[-1].due_ms
+        first_ms, last_ms = chunks[0].due_ms, chunks[-1].due_ms
         where: dict[str, Any] = {"item_id": item["id"], "output_index": place}
         stem, part_stem, index = self._names(kind)
         inside = where if index is None else {**where, index: 0}
-        text = "".join(one.text for one in pieces)
+        text = "".join(one.text for one in chunks)
         key = {Kind.TOOL: "arguments", Kind.REFUSAL: "refusal"}.get(kind, "text")
         begun = {"output_index": place, "item": _begun(item)}
         yield PlannedEvent(first_ms, "response.output_item.added", begun)
         if part_stem:
             yield PlannedEvent(first_ms, f"{part_stem}.added", {**inside, "part": self._part(kind, "")})
-        for piece in pieces:
-            yield PlannedEvent(piece.due_ms, f"{stem}.delta", {**inside, "delta": piece.text}, piece)
+        for chunk in chunks:
+            yield PlannedEvent(chunk.due_ms, f"{stem}.delta", {**inside, "delta": chunk.text}, chunk)
         yield PlannedEvent(last_ms, f"{stem}.done", {**inside, key: text})
         if part_stem:
             yield PlannedEvent(last_ms, f"{part_stem}.done", {**inside, "part": self._part(kind, text)})
         yield PlannedEvent(last_ms, "response.output_item.done", {"output_index": place, "item": item})
 
     def _names(self, kind: Kind) -> tuple[str, str, str | None]:
-        """What the events of a kind are called, what those of its part, and by what a part is counted."""
+        """For a kind of output: the names of its events and of its part's events, and its part's index field."""
         match kind:
             case Kind.REASONING if self._raw:
                 return "response.reasoning_text", "response.content_part", "content_index"
@@ -123,59 +123,59 @@ class ResponsesAnswer(SimulatedAnswer):
 
     def _item(self, kind: Kind, place: int, text: str) -> dict[str, Any]:
         """A whole item as it stands in the output."""
-        ident = f"{self.ident}-{place}"
+        item_id = f"{self.request_id}-{place}"
         match kind:
             case Kind.REASONING:
                 part = [self._part(kind, text)]
                 content = {"summary": [], "content": part} if self._raw else {"summary": part}
-                return {"id": f"rs_{ident}", "type": "reasoning", **content}
+                return {"id": f"rs_{item_id}", "type": "reasoning", **content}
             case Kind.TOOL:
-                called = {"call_id": f"call_{ident}", "name": "say", "arguments": text}
-                return {"id": f"fc_{ident}", "type": "function_call", "status": "completed", **called}
+                call = {"call_id": f"call_{item_id}", "name": "say", "arguments": text}
+                return {"id": f"fc_{item_id}", "type": "function_call", "status": "completed", **call}
             case _:
-                said = {"status": "completed", "content": [self._part(kind, text)], "role": "assistant"}
-                return {"id": f"msg_{ident}", "type": "message", **said}
+                message = {"status": "completed", "content": [self._part(kind, text)], "role": "assistant"}
+                return {"id": f"msg_{item_id}", "type": "message", **message}
 
     def _response(self, status: str, output: list[dict[str, Any]]) -> dict[str, Any]:
-        """The response object; with a status of the end it has the usage and the tier that served."""
+        """The response object; at the end it has the usage and the tier that served, before that the requested tier."""
         over = status != "in_progress"
-        asked = self.ask.body.get("service_tier") or "auto"
-        served = self.behaviour.service_tier or ("default" if asked == "auto" else asked)
+        requested = self.request.body.get("service_tier") or "auto"
+        served = self.behaviour.service_tier or ("default" if requested == "auto" else requested)
         counts = over and self.behaviour.usage != "never"
         return {
-            "id": f"resp_{self.ident}",
+            "id": f"resp_{self.request_id}",
             "object": "response",
             "created_at": int(time.time()),
             "status": status,
             "error": None,
             "incomplete_details": {"reason": "max_output_tokens"} if status == "incomplete" else None,
-            "max_output_tokens": self.ask.cap,
+            "max_output_tokens": self.request.cap,
             "model": self.model,
             "output": output,
             "parallel_tool_calls": True,
-            "reasoning": self.ask.body.get("reasoning") or {"effort": None, "summary": None},
-            "service_tier": served if over else asked,
-            "store": self.ask.body.get("store", True),
+            "reasoning": self.request.body.get("reasoning") or {"effort": None, "summary": None},
+            "service_tier": served if over else requested,
+            "store": self.request.body.get("store", True),
             "tool_choice": "auto",
             "tools": [],
             "usage": self._usage() if counts else None,
         }
 
     def _usage(self) -> dict[str, Any]:
-        course = self.course
-        split = {"output_tokens_details": {"reasoning_tokens": course.reasoning_tokens}}
+        plan = self.plan
+        split = {"output_tokens_details": {"reasoning_tokens": plan.reasoning_tokens}}
         return {
-            "input_tokens": course.input_tokens,
+            "input_tokens": plan.input_tokens,
             "input_tokens_details": {"cached_tokens": 0},
-            "output_tokens": course.output_tokens,
+            "output_tokens": plan.output_tokens,
             **(split if self.behaviour.reasoning_split else {}),
-            "total_tokens": course.input_tokens + course.output_tokens,
+            "total_tokens": plan.input_tokens + plan.output_tokens,
             **self.behaviour.usage_extra,
         }
 
 
-def ask_of(body: Mapping[str, Any]) -> Ask:
-    """The ask in the fields of a ``response.create``. Raises ValueError for what asks for nothing."""
+def parse_body(body: Mapping[str, Any]) -> AnswerRequest:
+    """The answer that a request's JSON asks for. Raises ValueError where it is not valid."""
     if not isinstance(body.get("model"), str):
         raise ValueError("Missing required parameter: 'model'.")
     prompt = body.get("input")
@@ -184,10 +184,10 @@ def ask_of(body: Mapping[str, Any]) -> Ask:
     prompts = (
         [prompt] if isinstance(prompt, str) else [one.get("content", "") for one in prompt if isinstance(one, dict)]
     )
-    return Ask(
+    return AnswerRequest(
         model=body["model"],
-        cap=cap_of(body, "max_output_tokens"),
-        input_tokens=tokens_in(*prompts),
+        cap=output_cap(body, "max_output_tokens"),
+        input_tokens=estimate_tokens(*prompts),
         stream=body.get("stream") is True,
         thinking=_thinking(body.get("reasoning")),
         body=body,
@@ -199,19 +199,19 @@ def _named(body: Mapping[str, Any]) -> bytes:
     return f"event: {body['type']}\n".encode() + b"data: " + compact(body) + b"\n\n"
 
 
-def _parse_request(request: Request) -> Ask:
-    return ask_of(body_of(request.body))
+def _parse_request(request: Request) -> AnswerRequest:
+    return parse_body(json_body(request.body))
 
 
-def _thinking(asked: object) -> Thinking:
-    asked = asked if isinstance(asked, dict) else {}
-    if asked.get("effort") == "none":
+def _thinking(field: object) -> Thinking:
+    options = field if isinstance(field, dict) else {}
+    if options.get("effort") == "none":
         return "off"
-    return "shown" if asked.get("summary") else "hidden"
+    return "shown" if options.get("summary") else "hidden"
 
 
 def _begun(item: Mapping[str, Any]) -> dict[str, Any]:
-    """An item as it is added: under way, with nothing in it yet."""
+    """An item as it is when it is added: in progress and empty."""
     empty = {"summary": [], "content": [], "arguments": "", "status": "in_progress"}
     return {name: empty.get(name, value) for name, value in item.items()}
 

@@ -1,4 +1,4 @@
-"""OpenAI Responses over a WebSocket: the events of the HTTP tongue, a message each (`providers.md` §3)."""
+"""OpenAI Responses over a WebSocket: the events of the HTTP dialect, a message each (`providers.md` §3)."""
 
 import re
 from collections.abc import Iterator
@@ -7,8 +7,8 @@ from typing import Final
 
 from probes.simulator.dialects.dialect import SimulatedDialect, bearer, compact
 from probes.simulator.dialects.openai_chat import error_response, rate_limit_response
-from probes.simulator.dialects.openai_responses import ResponsesAnswer, ask_of
-from probes.simulator.request import Ask, Request, body_of
+from probes.simulator.dialects.openai_responses import ResponsesAnswer, parse_body
+from probes.simulator.request import AnswerRequest, Request, json_body
 from probes.simulator.script import Act, EndOfResponse
 
 
@@ -16,16 +16,16 @@ class ResponsesSocketAnswer(ResponsesAnswer):
     """One answer's messages."""
 
     def acts(self) -> Iterator[Act]:
-        """The events and the end. Headers came with the upgrade, and what keeps a socket alive is no message."""
+        """The events and the end. The headers were sent with the upgrade, and no message keeps a socket alive."""
         yield from self.numbered(compact)
-        yield EndOfResponse(self.course.end_ms)
+        yield EndOfResponse(self.plan.end_ms)
 
 
-def _parse_request(request: Request) -> Ask:
-    body = body_of(request.body)
+def _parse_request(request: Request) -> AnswerRequest:
+    body = json_body(request.body)
     if body.get("type") != "response.create":
         raise ValueError("Invalid value for 'type': expected 'response.create'.")
-    return replace(ask_of(body), stream=True)  # the message has no such field
+    return replace(parse_body(body), stream=True)  # the message has no such field
 
 
 SIMULATED_DIALECT: Final = SimulatedDialect(

@@ -1,1 +1,1 @@
-"""Faults: what can go wrong with a simulated answer, and how each provider words an error."""
+"""Faults: what can go wrong with a simulated answer, and the shapes in which each provider sends an error."""

@@ -1,4 +1,4 @@
-"""Error shapes: what each provider makes of an error, as a whole body and inside a stream that began well.
+"""The shapes of each provider's errors, as a whole body and as events inside a stream that began well.
 
 Shapes from `reference/providers.md` §§1–7, 12, 16, 19.
 """
@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
-from probes.simulator.event_frames import frame
+from probes.simulator.event_stream import frame
 
 ErrorShape = Literal[
     "object",
@@ -53,13 +53,13 @@ def anthropic_error(kind: str, message: str) -> dict[str, Any]:
 
 
 def gemini_error(status: str, message: str, *details: Mapping[str, Any]) -> dict[str, Any]:
-    """An error of the Gemini API by its status word; the number follows from it, 500 for a word of no meaning."""
+    """An error of the Gemini API by its status word; the number follows from it, 500 for an unknown word."""
     error = {"code": _GEMINI_CODES.get(status, 500), "message": message, "status": status}
     return {"error": {**error, "details": list(details)} if details else error}
 
 
 def gemini_exhausted(per: Literal["minute", "day"], of: Literal["requests", "tokens"], retry_s: int) -> dict[str, Any]:
-    """Gemini's 429: the quota's id says whether a minute or the day is used up, RetryInfo how long to wait."""
+    """Gemini's 429: the quota's id says whether the minute's or the day's is used up, RetryInfo how long to wait."""
     rpc = "type.googleapis.com/google.rpc"
     counted = {"requests": "GenerateRequests", "tokens": "GenerateContentInputTokens"}[of]
     violation = {
@@ -75,12 +75,12 @@ def gemini_exhausted(per: Literal["minute", "day"], of: Literal["requests", "tok
 
 
 def socket_error(status: int, error: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """An ``error`` message of Responses over a WebSocket, with the HTTP status it stands for and, inside, headers."""
+    """An ``error`` message of Responses over a WebSocket, with the HTTP status and the headers it stands for."""
     return {"type": "error", "status": status, "error": {**error, "headers": dict(headers)} if headers else error}
 
 
-def error_inside(shape: ErrorShape, message: str, code: str | int, place: int) -> list[bytes]:
-    """The events of an error inside a 200. ``place`` is how many events came before, which some shapes count."""
+def error_events(shape: ErrorShape, message: str, code: str | int, place: int) -> list[bytes]:
+    """The events of an error inside a 200. ``place`` is how many events came before: some shapes number theirs."""
     match shape:
         case "anthropic":
             return [b"event: error\n" + _data(anthropic_error(str(code), message))]
@@ -97,8 +97,8 @@ def error_inside(shape: ErrorShape, message: str, code: str | int, place: int) -
         case "gemini_list":
             return [json.dumps([gemini_error(str(code), message)], indent=2).encode() + b"\n"]
         case "bedrock":  # ``code`` is the exception's name
-            said = json.dumps({"message": message}).encode()
-            return [frame(said, exception_type=str(code), content_type="application/json", message_type="exception")]
+            data = json.dumps({"message": message}).encode()
+            return [frame(data, exception_type=str(code), content_type="application/json", message_type="exception")]
         case "ollama":
             return [json.dumps({"error": message}).encode() + b"\n"]
         case "event" | "cerebras":

@@ -1,8 +1,8 @@
-"""Fault: what can go wrong with an answer, as small values that spoil its script.
+"""Faults: what can go wrong with an answer, as small frozen values that change its script.
 
-Where a fault has ``after``, it strikes when that many output events have been written, and before the end of the
-body at the latest. What can only go wrong on a WebSocket is in `socket_fault`; there a `ReplacedResponse`
-is an ``error`` message.
+A fault with ``after`` happens when that many output events have been written, and before the end of the body at the
+latest. Over a WebSocket a `ReplacedResponse` is an ``error`` message; what can only go wrong there is in
+`websocket_fault`.
 """
 
 import json
@@ -12,40 +12,40 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, Literal, Protocol
 
-from probes.simulator.faults.error_shapes import ErrorShape, error_inside
+from probes.simulator.faults.error_shapes import ErrorShape, error_events
 from probes.simulator.script import (
     SSE,
     Act,
     BodyEnd,
     Close,
     EndOfResponse,
-    Event,
     Head,
     Raw,
     Reset,
+    SentEvent,
     Silence,
     SplitWrites,
 )
 
 
 class Fault(Protocol):
-    """Something that spoils an answer."""
+    """Something that goes wrong with an answer."""
 
-    def spoil(self, acts: Iterable[Act]) -> Iterator[Act]:
-        """The acts as the fault leaves them; lazily, for some never end."""
+    def apply(self, acts: Iterable[Act]) -> Iterator[Act]:
+        """The acts as the fault changes them; lazily, because some never end."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ReplacedResponse:
-    """Another response in place of the answer: an error, a redirect, a page. Dicts and lists go as JSON."""
+    """Another response in place of the answer: an error, a redirect, a page. Dicts and lists are sent as JSON."""
 
     status: int
     body: dict[str, Any] | list[Any] | str | bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict)
 
-    def spoil(self, acts: Iterable[Act]) -> Iterator[Act]:  # noqa: ARG002  the answer is not given
-        """The reply, whole."""
+    def apply(self, acts: Iterable[Act]) -> Iterator[Act]:  # noqa: ARG002  the answer is not given
+        """The whole response."""
         body = self.body
         if isinstance(body, (dict, list)):
             kind, data = "application/json", json.dumps(body).encode()
@@ -69,21 +69,21 @@ def empty_stream() -> ReplacedResponse:
 
 
 @dataclass(frozen=True, slots=True)
-class Unanswered:
+class ClosedUnanswered:
     """The connection is closed, or reset, before any byte of the response."""
 
     how: Literal["close", "reset"] = "close"
 
-    def spoil(self, acts: Iterable[Act]) -> Iterator[Act]:  # noqa: ARG002  the answer is not given
+    def apply(self, acts: Iterable[Act]) -> Iterator[Act]:  # noqa: ARG002  the answer is not given
         """The end."""
         yield Close(0.0) if self.how == "close" else Reset(0.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Unheard:
-    """Not a byte, and the connection stays open until the client goes."""
+class NeverAnswered:
+    """No byte is sent, and the connection stays open until the client closes it."""
 
-    def spoil(self, acts: Iterable[Act]) -> Iterator[Act]:  # noqa: ARG002  the answer is not given
+    def apply(self, acts: Iterable[Act]) -> Iterator[Act]:  # noqa: ARG002  the answer is not given
         """Silence."""
         yield Silence(0.0)
 
@@ -94,7 +94,7 @@ class Garbage:
 
     data: bytes = b"\x16\x03\x01\x02\x00 this is no status line\r\n\r\n"
 
-    def spoil(self, acts: Iterable[Act]) -> Iterator[Act]:  # noqa: ARG002  the answer is not given
+    def apply(self, acts: Iterable[Act]) -> Iterator[Act]:  # noqa: ARG002  the answer is not given
         """The garbage."""
         yield Raw(0.0, self.data)
         yield Close(0.0)
@@ -106,7 +106,7 @@ class Delayed:
 
     ms: float
 
-    def spoil(self, acts: Iterable[Act]) -> Iterator[Act]:
+    def apply(self, acts: Iterable[Act]) -> Iterator[Act]:
         """The same acts, later."""
         for act in acts:
             yield replace(act, due_ms=act.due_ms + self.ms)
@@ -114,9 +114,9 @@ class Delayed:
 
 @dataclass(frozen=True, slots=True)
 class CutOff:
-    """The answer breaks off: the connection is closed or reset, or the body ends in good order but for its marker.
+    """The answer breaks off: the connection is closed or reset, or the body ends regularly but without its marker.
 
-    A WebSocket is closed without a word (1006), with a ``code`` after a close frame that says it and the ``reason``.
+    A WebSocket is closed without a close frame (1006), or with a ``code`` after one with that code and ``reason``.
     """
 
     after: int
@@ -124,7 +124,7 @@ class CutOff:
     code: int | None = None
     reason: str = ""
 
-    def spoil(self, acts: Iterable[Act]) -> Iterator[Act]:
+    def apply(self, acts: Iterable[Act]) -> Iterator[Act]:
         """The first acts and the end."""
         yield from _before(acts, self.after)
         match self.how:
@@ -137,13 +137,13 @@ class CutOff:
 
 
 @dataclass(frozen=True, slots=True)
-class Hangup:
-    """A whole answer that promises to keep the connection, then closed; ``code``, ``reason`` as for `CutOff`."""
+class CloseAfterAnswer:
+    """The connection is closed after a whole answer, though that promised to keep it; a WebSocket with ``code``."""
 
     code: int | None = None
     reason: str = ""
 
-    def spoil(self, acts: Iterable[Act]) -> Iterator[Act]:
+    def apply(self, acts: Iterable[Act]) -> Iterator[Act]:
         """The answer and the end."""
         for act in acts:
             yield BodyEnd(act.due_ms) if isinstance(act, EndOfResponse) else act
@@ -152,13 +152,13 @@ class Hangup:
 
 @dataclass(frozen=True, slots=True)
 class Stall:
-    """No more output, on an open connection; with ``comments_every_ms`` keep-alives, ``comment`` each, go on."""
+    """No more output on an open connection; with ``comments_every_ms``, ``comment`` is sent again and again."""
 
     after: int
     comments_every_ms: float | None = None
     comment: bytes = b": keep-alive\n\n"
 
-    def spoil(self, acts: Iterable[Act]) -> Iterator[Act]:
+    def apply(self, acts: Iterable[Act]) -> Iterator[Act]:
         """The first acts and the waiting."""
         stalled_ms = 0.0
         for act in _before(acts, self.after):
@@ -168,7 +168,7 @@ class Stall:
             yield Silence(0.0)
             return
         for place in count(1):
-            yield Event(stalled_ms + place * self.comments_every_ms, self.comment)
+            yield SentEvent(stalled_ms + place * self.comments_every_ms, self.comment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,73 +183,73 @@ class ErrorEvent:
     message: str = "The server had an error while processing your request."
     code: str | int = "server_error"
 
-    def spoil(self, acts: Iterable[Act]) -> Iterator[Act]:
+    def apply(self, acts: Iterable[Act]) -> Iterator[Act]:
         """The first acts, the error and the end of the body."""
         place = 0
         for act in _before(acts, self.after):
-            place += isinstance(act, Event)
+            place += isinstance(act, SentEvent)
             yield act
-        for data in error_inside(self.shape, self.message, self.code, place):
-            yield Event(0.0, data)
+        for data in error_events(self.shape, self.message, self.code, place):
+            yield SentEvent(0.0, data)
         yield EndOfResponse(0.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Nameless:
-    """Events without their ``event:`` lines, as some proxies and look-alikes send them; the data says it again."""
+class UnnamedEvents:
+    """Events without their ``event:`` lines, as some proxies and look-alikes send them; the data has the name too."""
 
-    def spoil(self, acts: Iterable[Act]) -> Iterator[Act]:
-        """The same acts, nameless."""
+    def apply(self, acts: Iterable[Act]) -> Iterator[Act]:
+        """The same acts, without names."""
         for act in acts:
-            if isinstance(act, Event) and act.data.startswith(b"event:"):
+            if isinstance(act, SentEvent) and act.data.startswith(b"event:"):
                 act = replace(act, data=act.data.partition(b"\n")[2])
             yield act
 
 
 @dataclass(frozen=True, slots=True)
-class Intrusion:
-    """Foreign bytes in the midst of the body, an event by themselves or ``raw``; the answer goes on after them."""
+class ForeignBytes:
+    """Foreign bytes in the middle of the body, as an event or ``raw``; the answer goes on after them."""
 
     after: int
     data: bytes
     raw: bool = False
 
-    def spoil(self, acts: Iterable[Act]) -> Iterator[Act]:
+    def apply(self, acts: Iterable[Act]) -> Iterator[Act]:
         """The acts with the foreign bytes among them."""
         rest = iter(acts)
         held: list[Act] = []
         yield from _before(rest, self.after, held)
-        yield Raw(0.0, self.data) if self.raw else Event(0.0, self.data)
+        yield Raw(0.0, self.data) if self.raw else SentEvent(0.0, self.data)
         yield from held
         yield from rest
 
 
-def not_json(after: int) -> Intrusion:
+def not_json(after: int) -> ForeignBytes:
     """A data line that is no JSON."""
-    return Intrusion(after, b'data: {"choices": [{"delta": {"content": oops\n\n')
+    return ForeignBytes(after, b'data: {"choices": [{"delta": {"content": oops\n\n')
 
 
-def huge_event(after: int, size: int = 2 << 20) -> Intrusion:
+def huge_event(after: int, size: int = 2 << 20) -> ForeignBytes:
     """One event of more than ``size`` bytes."""
-    return Intrusion(after, b'data: {"choices":[{"index":0,"delta":{"content":"' + b"x" * size + b'"}}]}\n\n')
+    return ForeignBytes(after, b'data: {"choices":[{"index":0,"delta":{"content":"' + b"x" * size + b'"}}]}\n\n')
 
 
-def json_bomb(after: int, depth: int = 100_000) -> Intrusion:
+def json_bomb(after: int, depth: int = 100_000) -> ForeignBytes:
     """A data line nested ``depth`` deep, to exhaust a recursive parser."""
-    return Intrusion(after, b"data: " + b"[" * depth + b"]" * depth + b"\n\n")
+    return ForeignBytes(after, b"data: " + b"[" * depth + b"]" * depth + b"\n\n")
 
 
 @dataclass(frozen=True, slots=True)
 class Flood:
-    """``data`` for ever, as fast as the client reads: with line ends a stream of events, without one endless line."""
+    """``data`` for ever, as fast as the client reads: endless events or, where it has no line end, one line."""
 
     data: bytes = b'data: {"choices":[{"index":0,"delta":{"content":"' + b"flood " * 2_000 + b'"}}]}\n\n'
 
-    def spoil(self, acts: Iterable[Act]) -> Iterator[Act]:
+    def apply(self, acts: Iterable[Act]) -> Iterator[Act]:
         """The head and the flood, which is not recorded."""
         yield from _before(acts, 0)
         while True:
-            yield Event(0.0, self.data, recorded=False)
+            yield SentEvent(0.0, self.data, recorded=False)
 
 
 def endless_line() -> Flood:
@@ -259,51 +259,51 @@ def endless_line() -> Flood:
 
 @dataclass(frozen=True, slots=True)
 class Gzip:
-    """The body compressed, though nobody asked; every event is flushed."""
+    """The body compressed although the request did not accept it; every event is flushed."""
 
-    def spoil(self, acts: Iterable[Act]) -> Iterator[Act]:
+    def apply(self, acts: Iterable[Act]) -> Iterator[Act]:
         """The acts with gzip data."""
         packer = zlib.compressobj(wbits=31)
         for act in acts:
             if isinstance(act, Head) and act.body is None:
                 yield replace(act, headers={**act.headers, "content-encoding": "gzip"})
-            elif isinstance(act, Event):
+            elif isinstance(act, SentEvent):
                 yield replace(act, data=packer.compress(act.data) + packer.flush(zlib.Z_SYNC_FLUSH))
             elif isinstance(act, EndOfResponse):
-                yield Event(act.due_ms, packer.flush())
+                yield SentEvent(act.due_ms, packer.flush())
                 yield act
             else:
                 yield act
 
 
 @dataclass(frozen=True, slots=True)
-class Pieces:
+class TinyWrites:
     """Every write cut into pieces of these sizes, in turn: through headers, chunk framing, JSON and UTF-8."""
 
     sizes: tuple[int, ...] = (1,)
 
-    def spoil(self, acts: Iterable[Act]) -> Iterator[Act]:
-        """The same acts, torn."""
+    def apply(self, acts: Iterable[Act]) -> Iterator[Act]:
+        """The same acts, cut up."""
         yield SplitWrites(0.0, self.sizes)
         yield from acts
 
 
 @dataclass(frozen=True, slots=True)
 class Both:
-    """Two faults at once, ``first`` nearer to the answer."""
+    """Two faults at once; ``then`` is applied to what ``first`` makes of the answer."""
 
     first: Fault
     then: Fault
 
-    def spoil(self, acts: Iterable[Act]) -> Iterator[Act]:
-        """The acts spoiled twice."""
-        return self.then.spoil(self.first.spoil(acts))
+    def apply(self, acts: Iterable[Act]) -> Iterator[Act]:
+        """The acts as both change them."""
+        return self.then.apply(self.first.apply(acts))
 
 
 def _before(acts: Iterable[Act], outputs: int, held: list[Act] | None = None) -> Iterator[Act]:
-    """The acts until ``outputs`` output events have gone by; the act it stopped at is put in ``held``."""
+    """The acts up to the output event after ``outputs`` of them, or up to the end; the next act is put in ``held``."""
     for act in acts:
-        is_output = isinstance(act, Event) and act.kind is not None
+        is_output = isinstance(act, SentEvent) and act.kind is not None
         if isinstance(act, EndOfResponse) or (is_output and outputs == 0):
             if held is not None:
                 held.append(act)

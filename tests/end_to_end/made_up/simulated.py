@@ -18,8 +18,8 @@ from probes.simulator.dialects.dialect import (
 )
 from probes.simulator.faults.fault import ReplacedResponse
 from probes.simulator.limiter import Admission
-from probes.simulator.request import Ask, Request, body_of, cap_of, tokens_in
-from probes.simulator.script import Act, EndOfResponse, Event, Head
+from probes.simulator.request import AnswerRequest, Request, estimate_tokens, json_body, output_cap
+from probes.simulator.script import Act, EndOfResponse, Head, SentEvent
 
 _REASONS: Final = {"stop": "period", "length": "breath"}
 
@@ -29,16 +29,16 @@ class MurmurAnswer(SimulatedAnswer):
 
     def acts(self) -> Iterator[Act]:
         """The head, who speaks, a line for every piece, and the last with what was counted."""
-        course = self.course
+        plan = self.plan
         yield self.head({"content-type": "application/x-ndjson"})
-        yield Event(course.ttfb_ms, compact({"murmurer": self.model}) + b"\n")
-        for piece in course.pieces:
-            name = "thought" if piece.kind is Kind.REASONING else "word"
-            yield Event(piece.due_ms, compact({name: piece.text}) + b"\n", piece.kind, piece.text, piece.tokens)
-        split = {"thought": course.reasoning_tokens} if self.behaviour.reasoning_split else {}
-        counts = {"heard": course.input_tokens, "said": course.output_tokens, **split}
-        yield Event(course.end_ms, compact({"why": _REASONS[course.finish_reason], "counts": counts}) + b"\n")
-        yield EndOfResponse(course.end_ms)
+        yield SentEvent(plan.ttfb_ms, compact({"murmurer": self.model}) + b"\n")
+        for chunk in plan.chunks:
+            name = "thought" if chunk.kind is Kind.REASONING else "word"
+            yield SentEvent(chunk.due_ms, compact({name: chunk.text}) + b"\n", chunk.kind, chunk.text, chunk.tokens)
+        split = {"thought": plan.reasoning_tokens} if self.behaviour.reasoning_split else {}
+        counts = {"heard": plan.input_tokens, "said": plan.output_tokens, **split}
+        yield SentEvent(plan.end_ms, compact({"why": _REASONS[plan.finish_reason], "counts": counts}) + b"\n")
+        yield EndOfResponse(plan.end_ms)
 
 
 def rate_limit_response(behaviour: Behaviour, admission: Admission) -> Head:
@@ -59,12 +59,15 @@ def error_response(problem: Problem) -> ReplacedResponse:
             return ReplacedResponse(400, {"error": message})
 
 
-def _parse_request(request: Request) -> Ask:
-    body = body_of(request.body)
+def _parse_request(request: Request) -> AnswerRequest:
+    body = json_body(request.body)
     if not isinstance(body.get("whisper"), str):
         raise ValueError("nothing was whispered")
-    return Ask(
-        model=str(body.get("model")), cap=cap_of(body, "words"), input_tokens=tokens_in(body["whisper"]), body=body
+    return AnswerRequest(
+        model=str(body.get("model")),
+        cap=output_cap(body, "words"),
+        input_tokens=estimate_tokens(body["whisper"]),
+        body=body,
     )
 
 

@@ -137,7 +137,7 @@ def test_connections_are_opened_before_the_gun_and_kept_or_opened_anew_each_time
         (fault.ReplacedResponse(500, {"error": {"message": "down"}}), Outcome.SERVER_ERROR),
         (fault.CutOff(20), Outcome.CUT),
         (fault.ErrorEvent(10), Outcome.SERVER_ERROR),
-        (fault.Unanswered(), Outcome.CUT),
+        (fault.ClosedUnanswered(), Outcome.CUT),
     ],
 )
 def test_a_lane_that_fails_has_no_place_and_does_not_spoil_the_other(spoilt: fault.Fault, outcome: Outcome):
@@ -229,7 +229,7 @@ def test_of_a_random_key_no_part_is_recorded_however_it_is_cut(size: int):
     cut = [said[start : start + size] for start in range(0, len(said), size)]
     events = [{"choices": [{"index": 0, "delta": {"content": one}}]} for one in cut]
     echo = "".join(f"data: {json.dumps(one)}\n\n" for one in events)
-    parrot, keyed = replace(FAST, fault=fault.Intrusion(3, echo.encode())), {"keys": ("K",)}
+    parrot, keyed = replace(FAST, fault=fault.ForeignBytes(3, echo.encode())), {"keys": ("K",)}
     news = []
 
     async def run() -> Race:

@@ -9,8 +9,8 @@ from probes.events import Kind
 from probes.simulator import prose
 from probes.simulator.behaviour import Behaviour, HealthSchedule, Incident
 from probes.simulator.distribution import Constant
-from probes.simulator.faults import refusals as troubles
-from probes.simulator.faults.fault import CutOff, ErrorEvent, Nameless
+from probes.simulator.faults import provider_errors
+from probes.simulator.faults.fault import CutOff, ErrorEvent, UnnamedEvents
 from probes.simulator.limiter import Allowance
 from tests.servers.simulated import MODEL, body, connected, request, simulating
 
@@ -177,9 +177,9 @@ async def test_limits_are_told_in_its_own_headers_and_enforced(style, family):
 @pytest.mark.parametrize(
     ("trouble", "status", "kind"),
     [
-        (troubles.ANTHROPIC_OVERLOADED, 529, "overloaded_error"),
-        (troubles.ANTHROPIC_NO_CREDIT, 400, "invalid_request_error"),
-        (troubles.ANTHROPIC_FAST_CLOSED, 429, "rate_limit_error"),
+        (provider_errors.ANTHROPIC_OVERLOADED, 529, "overloaded_error"),
+        (provider_errors.ANTHROPIC_NO_CREDIT, 400, "invalid_request_error"),
+        (provider_errors.ANTHROPIC_FAST_CLOSED, 429, "rate_limit_error"),
     ],
 )
 async def test_troubles_have_its_shape(trouble, status, kind):
@@ -197,7 +197,7 @@ async def test_an_error_inside_a_200_is_an_event_of_its_own():
 
 
 async def test_events_may_lose_their_names():
-    response, _ = await told(Behaviour(text="a b", fault=Nameless()))
+    response, _ = await told(Behaviour(text="a b", fault=UnnamedEvents()))
     assert response.names == []
     assert response.data[-1] == {"type": "message_stop"}
 
@@ -215,8 +215,8 @@ async def test_hostile_text_arrives_whole():
 
 
 @pytest.mark.parametrize(
-    ("mood", "speed"), [(None, "fast"), (HealthSchedule((Incident(0, 1, 1, speed="standard"),)), "standard")]
+    ("health", "speed"), [(None, "fast"), (HealthSchedule((Incident(0, 1, 1, speed="standard"),)), "standard")]
 )
-async def test_fast_mode_falls_back_for_the_time_of_a_spell(mood, speed):
-    response, _ = await told(Behaviour(text="a", mood=mood), asking(FAST, speed="fast"))
+async def test_fast_mode_falls_back_during_an_incident(health, speed):
+    response, _ = await told(Behaviour(text="a", health=health), asking(FAST, speed="fast"))
     assert response.data[0]["message"]["usage"]["speed"] == speed

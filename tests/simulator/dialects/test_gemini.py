@@ -8,7 +8,7 @@ from probes.events import Kind
 from probes.simulator import prose
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
-from probes.simulator.faults import refusals as troubles
+from probes.simulator.faults import provider_errors
 from probes.simulator.faults.fault import ErrorEvent
 from probes.simulator.limiter import Allowance
 from tests.servers.simulated import MODEL, connected, request, simulating
@@ -151,7 +151,7 @@ async def test_an_error_inside_a_200_is_bare_json_over_many_lines(shape, unwrap)
 
 
 async def test_a_blocked_prompt_is_a_200_without_candidates():
-    response, _ = await told(Behaviour(fault=troubles.GEMINI_BLOCKED))
+    response, _ = await told(Behaviour(fault=provider_errors.GEMINI_BLOCKED))
     [only] = response.data
     assert response.status == 200
     assert response.headers["content-type"].startswith("text/event-stream")
@@ -160,7 +160,7 @@ async def test_a_blocked_prompt_is_a_200_without_candidates():
 
 
 @pytest.mark.parametrize(
-    ("trouble", "status"), [(troubles.GEMINI_UNAVAILABLE, 503), (troubles.gemini_used_up("day"), 429)]
+    ("trouble", "status"), [(provider_errors.GEMINI_UNAVAILABLE, 503), (provider_errors.gemini_used_up("day"), 429)]
 )
 async def test_troubles_have_its_shape(trouble, status):
     response, _ = await told(Behaviour(fault=trouble))

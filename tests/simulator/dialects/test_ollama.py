@@ -8,7 +8,7 @@ from probes.events import Kind
 from probes.simulator import prose
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
-from probes.simulator.faults import refusals as troubles
+from probes.simulator.faults import provider_errors
 from probes.simulator.faults.fault import CutOff, ErrorEvent
 from probes.simulator.limiter import Allowance
 from tests.servers.simulated import MODEL, body, connected, request, simulating
@@ -126,7 +126,7 @@ async def test_the_cloud_wants_a_key_and_limits():
 
 
 async def test_a_full_queue_is_a_503():
-    response, _ = await told(Behaviour(fault=troubles.OLLAMA_BUSY))
+    response, _ = await told(Behaviour(fault=provider_errors.OLLAMA_BUSY))
     assert response.status == 503
     assert "maximum pending requests exceeded" in response.json["error"]
 

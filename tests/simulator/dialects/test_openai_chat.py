@@ -5,24 +5,24 @@ import pytest
 
 from probes.events import Kind
 from probes.simulator import prose
-from probes.simulator.answer_plan import course
+from probes.simulator.answer_plan import plan_answer
 from probes.simulator.behaviour import Behaviour
-from probes.simulator.dialects.openai_chat import ChatAnswer, ask_of
+from probes.simulator.dialects.openai_chat import ChatAnswer, parse_body
 from probes.simulator.distribution import Constant, LogNormal, Normal, Sometimes
-from probes.simulator.request import Ask
-from probes.simulator.script import EndOfResponse, Event, Head
+from probes.simulator.request import AnswerRequest
+from probes.simulator.script import EndOfResponse, Head, SentEvent
 from tests.servers.simulated import MODEL, body
 
 
 def answer(behaviour, **fields):
     """Course, head and events of one answer to a request with these fields."""
-    ask = ask_of(json.dumps(body(**fields)).encode())
-    plan = course(behaviour, ask, Random(1))
+    ask = parse_body(json.dumps(body(**fields)).encode())
+    plan = plan_answer(behaviour, ask, Random(1))
     acts = list(ChatAnswer(behaviour, ask, plan, "req-1", {}).acts())
     assert isinstance(acts[0], Head)
     assert isinstance(acts[-1], EndOfResponse)
     assert [one.due_ms for one in acts] == sorted(one.due_ms for one in acts)
-    return plan, acts[0], [one for one in acts if isinstance(one, Event)]
+    return plan, acts[0], [one for one in acts if isinstance(one, SentEvent)]
 
 
 def data(events):
@@ -40,7 +40,7 @@ def test_decode_speed_is_exact_between_first_and_last_output():
         ttft_ms=Constant(100), tokens_per_s=Constant(250), tokens_per_chunk=Constant(4), output_tokens=Constant(42)
     )
     plan, _, _ = answer(behaviour)
-    first, last = plan.pieces[0], plan.pieces[-1]
+    first, last = plan.chunks[0], plan.chunks[-1]
     assert (first.due_ms, first.tokens, last.tokens) == (100, 4, 2)
     assert (42 - first.tokens) * 1000 / (last.due_ms - first.due_ms) == pytest.approx(250)
     assert plan.decode_ms == (42 - 4) * 4
@@ -49,8 +49,8 @@ def test_decode_speed_is_exact_between_first_and_last_output():
 
 def test_slower_stretches_every_time():
     behaviour = Behaviour(ttft_ms=Constant(10), tokens_per_s=Constant(100), output_tokens=Constant(5))
-    plain, slow = (course(behaviour, Ask(MODEL), Random(1), slower) for slower in (1.0, 3.0))
-    assert [one.due_ms for one in slow.pieces] == pytest.approx([3 * one.due_ms for one in plain.pieces])
+    plain, slow = (plan_answer(behaviour, AnswerRequest(MODEL), Random(1), slower) for slower in (1.0, 3.0))
+    assert [one.due_ms for one in slow.chunks] == pytest.approx([3 * one.due_ms for one in plain.chunks])
 
 
 @pytest.mark.parametrize("field", ["max_tokens", "max_completion_tokens"])
@@ -96,7 +96,7 @@ def test_hidden_reasoning_is_silence_that_usage_counts():
         reasoning_style="hidden",
     )
     plan, _, events = answer(behaviour)
-    assert plan.pieces[0].due_ms == 50 + 20 * 10  # the first token is there at 50 ms, but nobody sees it
+    assert plan.chunks[0].due_ms == 50 + 20 * 10  # the first token is there at 50 ms, but nobody sees it
     assert all(one.kind in (None, Kind.ANSWER) for one in events)
     assert data(events)[-1]["usage"]["completion_tokens"] == 23
     assert data(events)[-1]["usage"]["completion_tokens_details"] == {"reasoning_tokens": 20}
@@ -268,11 +268,11 @@ def test_separators_are_sent_as_they_are():
 
 def test_tokens_joined_are_the_text_again():
     for text in (*prose.ANSWER, prose.SEPARATORS, prose.CJK, prose.EMOJI, prose.ESCAPES, " lead", "trail \n", ""):
-        assert "".join(prose.tokens_of(text)) == text
+        assert "".join(prose.split_into_tokens(text)) == text
 
 
 def test_prose_goes_round_with_its_spaces():
-    said = "".join(prose.spoken(("One two.", "Three four."), 12, Random(0)))
+    said = "".join(prose.written_tokens(("One two.", "Three four."), 12, Random(0)))
     assert said in ("One two. Three four. One two. Three four.", "Three four. One two. Three four. One two.")
 
 

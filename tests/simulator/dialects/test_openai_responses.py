@@ -8,8 +8,8 @@ from probes.events import Kind
 from probes.simulator import prose
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
-from probes.simulator.faults import refusals as troubles
-from probes.simulator.faults.fault import ErrorEvent, Nameless
+from probes.simulator.faults import provider_errors
+from probes.simulator.faults.fault import ErrorEvent, UnnamedEvents
 from probes.simulator.limiter import Allowance
 from tests.servers.simulated import MODEL, connected, request, simulating
 
@@ -194,14 +194,14 @@ async def test_an_error_inside_a_200_has_one_of_its_shapes(shape, names, find):
 
 
 async def test_no_credit_is_an_error_inside_a_200():
-    response, record = await told(Behaviour(text="a b", fault=troubles.RESPONSES_NO_CREDIT))
+    response, record = await told(Behaviour(text="a b", fault=provider_errors.RESPONSES_NO_CREDIT))
     assert response.names[-2:] == ["error", "response.failed"]
     assert last(response)["error"]["code"] == "insufficient_quota"
     assert record.outputs == []
 
 
 async def test_events_may_lose_their_names():
-    response, _ = await told(Behaviour(text="a b", fault=Nameless()))
+    response, _ = await told(Behaviour(text="a b", fault=UnnamedEvents()))
     assert response.names == []
     assert response.data[-1]["type"] == "response.completed"
 

@@ -1,4 +1,4 @@
-"""Troubles: whole responses, of one provider each, that say no in a way of their own; to be given as faults."""
+"""Error responses that are peculiar to one provider, ready to be used as faults."""
 
 from typing import Final, Literal
 
@@ -16,7 +16,7 @@ ANTHROPIC_NO_CREDIT: Final = ReplacedResponse(
         "Please go to Plans & Billing to upgrade or purchase credits.",
     ),
 )
-"""Not a 429, and its type says nothing: the sentence alone tells."""
+"""Not a 429, and its type is that of any invalid request: only the sentence says what it is."""
 
 ANTHROPIC_FAST_CLOSED: Final = ReplacedResponse(
     429,
@@ -39,7 +39,7 @@ GEMINI_BLOCKED: Final = ReplacedResponse(
     b'data: {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"},"usageMetadata": {"promptTokenCount": 9}}\r\n\r\n',
     SSE,
 )
-"""A prompt that was not let through: a good stream of one response without candidates."""
+"""A blocked prompt: a well-formed stream of one response without candidates."""
 
 OLLAMA_BUSY: Final = ReplacedResponse(
     503, {"error": "server busy, please try again.  maximum pending requests exceeded"}

@@ -1,4 +1,4 @@
-"""Rate limits as each provider words them: the headers of a response and the whole answer to a refused request.
+"""How each provider tells of its rate limits: the headers of any response, and the whole response to a refused request.
 
 Shapes from the providers' own pages and captures, `reference/providers.md` §§1, 4, 6, 7, 9, 10, 12–15.
 """
@@ -32,12 +32,12 @@ LimitStyle = Literal[
 
 def limit_headers(style: LimitStyle, admission: Admission) -> dict[str, str]:
     """The rate-limit headers of a response, served or refused; empty for providers that send none."""
-    told = _TOLD.get(style)
-    return {} if told is None else told(admission.requests, admission.tokens)
+    headers_of = _HEADERS.get(style)
+    return {} if headers_of is None else headers_of(admission.requests, admission.tokens)
 
 
-def refusal(style: LimitStyle, admission: Admission) -> Head:
-    """The 429 of a limiter, for what speaks like OpenAI: headers, ``retry-after`` where it is sent, and the body."""
+def openai_rate_limit_response(style: LimitStyle, admission: Admission) -> Head:
+    """The 429 of OpenAI and its look-alikes: its headers, ``retry-after`` where the provider sends it, and its body."""
     wait_s = math.ceil(admission.retry_after_s)
     headers = {"content-type": "application/json", **limit_headers(style, admission)}
     if style not in _WITHOUT_RETRY_AFTER:
@@ -188,7 +188,7 @@ def _whole(seconds: float) -> str:
 
 _WITHOUT_RETRY_AFTER: Final = frozenset({"none", "cerebras"})
 
-_TOLD: Final[dict[LimitStyle, Callable[[BucketLevel | None, BucketLevel | None], dict[str, str]]]] = {
+_HEADERS: Final[dict[LimitStyle, Callable[[BucketLevel | None, BucketLevel | None], dict[str, str]]]] = {
     "openai": _go_style,
     "groq": _go_style,
     "cerebras": _cerebras,

@@ -1,4 +1,4 @@
-"""Demo, troubled: hosts that limit, fail, queue and break off, each in its own way."""
+"""The demo's unreliable hosts, which limit, fail, queue and break off, each in its own way."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ from probes.endpoint import Price
 from probes.simulator.behaviour import Behaviour, HealthSchedule, Incident
 from probes.simulator.demo.model import LONG, DemoModel
 from probes.simulator.distribution import Constant, LogNormal, Normal
-from probes.simulator.faults.fault import CutOff, ErrorEvent, ReplacedResponse, Unanswered
+from probes.simulator.faults.fault import ClosedUnanswered, CutOff, ErrorEvent, ReplacedResponse
 from probes.simulator.limiter import Allowance
 
 _LIMITED: Final = ReplacedResponse(
@@ -24,7 +24,7 @@ _OVERLOADED: Final = ReplacedResponse(
     503, {"error": {"message": "The engine is currently overloaded.", "type": "overloaded"}}
 )
 
-TROUBLED: Final = (
+UNRELIABLE: Final = (
     DemoModel(
         "moonshot",
         "moonshot/kimi-k2-turbo",
@@ -37,7 +37,7 @@ TROUBLED: Final = (
             reasoning_tokens=Constant(24),
             reasoning_style="reasoning_content",
             usage="choice",
-            mood=HealthSchedule((Incident(24, 18, 95, fault=_LIMITED, share=0.85),)),
+            health=HealthSchedule((Incident(24, 18, 95, fault=_LIMITED, share=0.85),)),
         ),
         interval=5.0,
     ),
@@ -50,7 +50,9 @@ TROUBLED: Final = (
             tokens_per_s=Normal(900, 120),
             tokens_per_chunk=Constant(24),
             output_tokens=LONG,
-            mood=HealthSchedule((Incident(62, 12, 170, fault=_OVERLOADED), Incident(74, 9, 170, fault=Unanswered()))),
+            health=HealthSchedule(
+                (Incident(62, 12, 170, fault=_OVERLOADED), Incident(74, 9, 170, fault=ClosedUnanswered()))
+            ),
         ),
         price=Price(0.25, 0.75),
     ),
@@ -66,7 +68,7 @@ TROUBLED: Final = (
             usage="finish",
             limits="mistral",
             allowance=Allowance(tokens=500_000),
-            mood=HealthSchedule((Incident(0, 1, 1, share=0.03, fault=CutOff(after=40)),)),
+            health=HealthSchedule((Incident(0, 1, 1, share=0.03, fault=CutOff(after=40)),)),
         ),
     ),
     DemoModel(
@@ -103,7 +105,7 @@ TROUBLED: Final = (
             comment_every_ms=80,
             served_by="Fireworks",
             request_id_header="x-generation-id",
-            mood=HealthSchedule(
+            health=HealthSchedule(
                 (
                     Incident(
                         14, 10, 130, share=0.7, fault=ErrorEvent(30, "openrouter", "Provider returned error", 502)

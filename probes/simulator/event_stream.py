@@ -1,4 +1,4 @@
-"""Event frames: Amazon's binary event stream as its servers write it."""
+"""Frames of Amazon's binary event stream (``application/vnd.amazon.eventstream``), as its servers write them."""
 
 import struct
 from zlib import crc32
@@ -15,5 +15,5 @@ def frame(payload: bytes, **headers: str) -> bytes:
 
 
 def _header(name: str, value: str) -> bytes:
-    said = value.encode()
-    return bytes([len(name)]) + name.encode() + struct.pack("!BH", _STRING, len(said)) + said
+    data = value.encode()
+    return bytes([len(name)]) + name.encode() + struct.pack("!BH", _STRING, len(data)) + data
