@@ -61,7 +61,7 @@ def stream(dialect: str, data: bytes) -> None:
     written = sum(len(one.text) for one in events if isinstance(one, Output))
     assert written <= LONGER * len(data) + 100
     for place, event in enumerate(events):
-        answer.take(event, place * 1_000_000, timeline)
+        answer.add(event, place * 1_000_000, timeline)
     storable(sample_of(answer, timeline, credentials=Credentials(KEY)))
 
 

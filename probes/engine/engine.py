@@ -22,7 +22,7 @@ from probes.engine.endpoint_monitor import EndpointMonitor
 from probes.engine.scheduler import Scheduler
 from probes.feed.messages import Command, EngineStatus, RecorderStatus
 from probes.measure.host_noise import HostNoiseMonitor
-from probes.measure.probe import KEPT, Prober, ProbeResult
+from probes.measure.probe import REMEMBERED, Prober, ProbeResult
 from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.store.problem import StoreProblem
@@ -103,7 +103,7 @@ class Engine:
         self._ledger = ledger
         self._store = store
         self._keys = keys
-        self._recent = {name: deque(samples, maxlen=KEPT) for name, samples in (recent or {}).items()}
+        self._recent = {name: deque(samples, maxlen=REMEMBERED) for name, samples in (recent or {}).items()}
         self._paused = False
         self._clock = clock or SteadyClock()
         self._notice: tuple[float, str] | None = None
@@ -286,7 +286,7 @@ class Engine:
     def _count(self, sample: Sample, _: str) -> None:
         endpoint = self.watches[sample.endpoint].endpoint
         self.spend(sample, endpoint)
-        self._recent.setdefault(sample.endpoint, deque(maxlen=KEPT)).append(sample)
+        self._recent.setdefault(sample.endpoint, deque(maxlen=REMEMBERED)).append(sample)
         self._controls.hear(sample, endpoint, asyncio.get_running_loop().time())
 
 

@@ -1,4 +1,4 @@
-"""Trust: how far a sample's times can be off by the doing of engine and hypervisor, and is that little enough; pure."""
+"""How far a sample's times can be off by what engine and hypervisor did, and whether that is little enough; pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from probes.sockets.connection_timing import ConnectionTiming
 
 @dataclass(frozen=True, slots=True)
 class ErrorBound:
-    """What the stamps themselves say of their error.
+    """What the stamps of one probe say of their own error; None is not known.
 
-    ``error_bound_ms`` is the most that any output event, or ``sent``, can have happened before its stamp; it holds
-    what this process can know: how long it was deaf, and how long the hypervisor may have made it so.
-    ``speed_error`` is what that can do to tokens/s, as a share of 1. ``shared`` counts the output events whose stamp is
-    also that of the one before. None is not known.
+    ``error_bound_ms`` is the most that any output event, or ``sent``, can have happened before its stamp. It covers
+    what this process can know: how long it did not read its sockets, and how long the hypervisor may have stopped it.
+    ``speed_error`` is what that can do to tokens/s, as a share of 1. ``shared`` counts the output events that have the
+    same stamp as the one before.
     """
 
     error_bound_ms: float | None = None
@@ -33,14 +33,14 @@ class ErrorBound:
 
 
 def error_bound(timeline: Timeline, stolen_ms: float | None = None) -> ErrorBound:
-    """The trust that one probe's marks deserve; nothing is known where there was no output.
+    """Bound the error of one probe's times; nothing is known where there was no output.
 
-    ``stolen_ms`` is what the hypervisor took from this machine meanwhile. tokens/s is tokens over the time from the
-    first output to the last, so the doubts of both, over that time, bound its error.
+    ``stolen_ms`` is the processor time that the hypervisor took from this machine meanwhile. tokens/s is tokens over
+    the time from the first output to the last, so the uncertainties of both, over that time, bound its error.
     """
     if not timeline.contents or timeline.sent is None:
         return ErrorBound()
-    at = list(map(attrgetter("at"), timeline.contents))  # whole columns, as in `probes.figures.timing`
+    at = list(map(attrgetter("at"), timeline.contents))  # by columns: a loop over events would be slow
     shared = sum(map(eq, islice(at, 1, None), at))
     found = event_uncertainties_ns(timeline, stolen_ms)
     if found is None:
@@ -54,35 +54,35 @@ def error_bound(timeline: Timeline, stolen_ms: float | None = None) -> ErrorBoun
 
 
 def setup_bound_ms(setup: ConnectionTiming) -> float | None:
-    """How far the least certain time of a connection's set-up can be off, ms; None where that of one is not known."""
+    """How far the least certain step of a connection's set-up can be off, ms; None where one step's is not known."""
     known = [one.uncertainty_ns for one in setup.steps if one.uncertainty_ns is not None]
     return round(max(known) / 1e6, 4) if len(known) == len(setup.steps) else None
 
 
 def event_uncertainties_ns(timeline: Timeline, stolen_ms: float | None = None) -> list[int] | None:
-    """How much earlier than its stamp each output event may have come, ns; None where that of one is not known."""
+    """How much earlier than its stamp each output event may have come, ns; None where one event's is not known."""
     known = [one.uncertainty_ns for one in timeline.contents if one.uncertainty_ns is not None]
     if len(known) < len(timeline.contents):
         return None
     if not stolen_ms or timeline.sent is None:
         return known
     at = list(map(attrgetter("at"), timeline.contents))
-    return list(map(max, known, _delays(at, timeline.sent, round(stolen_ms * 1e6))))
+    return list(map(max, known, _steal_delays(at, timeline.sent, round(stolen_ms * 1e6))))
 
 
-def _delays(at: Sequence[int], sent: int, stolen: int) -> Iterator[int]:
-    """How much earlier than its stamp each event may have come, where the processor was taken away meanwhile; ns.
+def _steal_delays(at: Sequence[int], sent: int, stolen: int) -> Iterator[int]:
+    """How much earlier than its stamp each event may have come because the processor was taken away; ns.
 
-    What comes while nobody can read lies together, and then has the newest stamp: so only those that share a stamp are
-    in doubt, all but the last of them. They came after the stamp before, within what was stolen; and, since they came
-    at the answer's pace, in not much more time than so many took all along: twice as much is allowed.
+    Segments that arrive while the process cannot run are read together and share the newest stamp. So of the events
+    with one stamp all but the last are uncertain. They came after the stamp before, within what was stolen; and, since
+    the server kept its pace, within twice the time that so many events took on average (2 × mean gap × their number).
     """
-    pace = 2 * (at[-1] - at[0]) / max(len(at) - 1, 1)
+    gap_bound = 2 * (at[-1] - at[0]) / max(len(at) - 1, 1)
     before = sent
     for stamp, alike in groupby(at):
         count = sum(1 for _ in alike)
         longest = min(stolen, stamp - before)
         for behind in range(count - 1, 0, -1):
-            yield min(longest, round(behind * pace)) if pace else longest
+            yield min(longest, round(behind * gap_bound)) if gap_bound else longest
         yield 0
         before = stamp

@@ -1,4 +1,4 @@
-"""Answer: what one response's events have told so far, gathered while a probe reads."""
+"""What one response's events have said so far, gathered while a probe reads."""
 
 from dataclasses import dataclass, field, fields, replace
 from typing import Final, TypeVar
@@ -23,7 +23,7 @@ from probes.text import plain
 from probes.wire.shown_reasoning import raw_reasoning
 
 TEXT_LIMIT: Final = 256 * 1024
-"""Characters of answer kept; what comes after is counted and let go."""
+"""Characters of an answer that are kept; what comes after them is counted and dropped."""
 
 REFUSAL_LIMIT: Final = 2_000
 """Characters of a refusal kept."""
@@ -31,12 +31,15 @@ REFUSAL_LIMIT: Final = 2_000
 
 @dataclass(slots=True)
 class ResponseAccumulator:
-    """Everything a stream said, newest word per field winning; ``failure`` is the first one, and final.
+    """Everything the events of one response have said; of a field that came several times the newest value stands.
 
-    ``complete``: a finish reason has come, and no output after it. ``ended``: so has the end, with ``note`` where that
-    was not as it should be. ``finish_words`` and ``refusal`` are what was said of the finish, and instead of an answer.
-    ``samples`` are the first characters of each kind of output, to tell what script it is in (`token_bounds`).
-    ``hidden_reasoning``: after how many content events there was a sign of reasoning that is not shown.
+    - ``failure``: the first error, after which nothing else counts.
+    - ``complete``: a finish reason has come, and no output after it; ``ended``: so has the terminal marker, with
+      ``note`` where something was missing there.
+    - ``finish_words``: how the provider explains the finish reason; ``refusal``: what was said in place of an answer.
+    - ``keep_alives``: signs of life from a queue; ``chars``: characters of output, ``reasoning_chars``: of reasoning.
+    - ``samples``: the first characters of each kind of output, which show its script (`probes.figures.token_bounds`).
+    - ``hidden_reasoning``: after how many content events there was a sign of reasoning that is not shown.
     """
 
     usage: Usage | None = None
@@ -56,7 +59,7 @@ class ResponseAccumulator:
     samples: dict[Kind, str] = field(default_factory=dict)
     hidden_reasoning: list[int] = field(default_factory=list)
     _parts: list[str] = field(default_factory=list)
-    _answered: int = 0
+    _answer_chars: int = 0
     _tags: ThinkTags = field(default_factory=ThinkTags, compare=False)
 
     @property
@@ -69,27 +72,28 @@ class ResponseAccumulator:
         """Whether nothing that may still come can matter."""
         return self.ended or self.failure is not None
 
-    def take(self, event: Event, at: int, timeline: Timeline, uncertainty_ns: int | None = None) -> Output | None:
-        """Take one event that came at ``at`` (ns) into account; where it was output, that is progress: what it was.
+    def add(self, event: Event, at: int, timeline: Timeline, uncertainty_ns: int | None = None) -> Output | None:
+        """Take in one event that came ``at`` (monotonic ns) and put output on the timeline.
 
-        Reasoning that was sent as answer text is told by its tags (`ThinkTags`).
+        Returns the output, if it was any, which is progress. Reasoning that was sent as answer text is recognised by
+        its tags (`ThinkTags`) and returned as reasoning.
         """
         if self.is_over:
             return None
         match event:
             case Output():
-                taken = self._take_output(event, timeline)
-                kind, text, tokens, draft, raw = taken
+                output = self._add_output(event, timeline)
+                kind, text, tokens, draft, raw = output
                 timeline.contents.append(ContentEvent(at, kind, len(text), tokens, draft, uncertainty_ns, raw))
                 self.complete = False
-                return taken
+                return output
             case Usage():
-                self.usage = _newer(self.usage or Usage(), event)
+                self.usage = _updated(self.usage or Usage(), event)
             case ServerTimes():
-                self.times = _newer(self.times, event)
+                self.times = _updated(self.times, event)
             case ServedBy():
                 first_id = self.served.request_id or event.request_id
-                self.served = replace(_newer(self.served, event), request_id=first_id)
+                self.served = replace(_updated(self.served, event), request_id=first_id)
             case Queued():
                 self.keep_alives += 1
             case HiddenReasoning():
@@ -103,16 +107,16 @@ class ResponseAccumulator:
                 timeline.end = at
         return None
 
-    def _take_output(self, output: Output, timeline: Timeline) -> Output:
-        """Keep a piece of output; it, as a piece of reasoning where it turned out to be that and nothing else."""
+    def _add_output(self, output: Output, timeline: Timeline) -> Output:
+        """Keep the text of an output. Returns it, marked as reasoning where think tags show that it is nothing else."""
         if output.draft:
-            self._forget()
+            self._drop_answer()
         if output.kind is not Kind.ANSWER or output.draft:
             self._keep(output.kind, output.text)
             return output
         split = self._tags.split(output.text)
         if split.all_before:
-            self._was_reasoning(timeline)
+            self._relabel_answer(timeline)
         if split.reasoning:
             self._keep(Kind.REASONING, split.reasoning)
         if split.answer:
@@ -120,19 +124,20 @@ class ResponseAccumulator:
             return output
         return output._replace(kind=Kind.REASONING, raw=raw_reasoning(self.served.model))
 
-    def _was_reasoning(self, timeline: Timeline) -> None:
-        """Take all that passed for the answer so far for reasoning."""
+    def _relabel_answer(self, timeline: Timeline) -> None:
+        """Turn everything that passed for the answer so far into reasoning."""
         for place, one in enumerate(timeline.contents):
             if one.kind is Kind.ANSWER:
                 timeline.contents[place] = one._replace(kind=Kind.REASONING, raw=raw_reasoning(self.served.model))
                 self.kinds.add(Kind.REASONING)
         self.kinds.discard(Kind.ANSWER)
         self.samples[Kind.REASONING] = self.samples.get(Kind.REASONING, "") + self.samples.pop(Kind.ANSWER, "")
-        self.reasoning_chars += self._answered
+        self.reasoning_chars += self._answer_chars
         self._parts.clear()
-        self._answered = 0
+        self._answer_chars = 0
 
     def _keep(self, kind: Kind, text: str) -> None:
+        """Count a text, and keep as much of it as its kind is kept of."""
         self.chars += len(text)
         self.kinds.add(kind)
         if len(sample := self.samples.get(kind, "")) < SAMPLED_CHARS:
@@ -142,21 +147,21 @@ class ResponseAccumulator:
         if kind is Kind.REFUSAL:
             self.refusal = (self.refusal + text)[:REFUSAL_LIMIT]
         if kind is Kind.ANSWER:
-            if self._answered < TEXT_LIMIT:
-                self._parts.append(text[: TEXT_LIMIT - self._answered])
-            self._answered += len(text)
+            if self._answer_chars < TEXT_LIMIT:
+                self._parts.append(text[: TEXT_LIMIT - self._answer_chars])
+            self._answer_chars += len(text)
 
-    def _forget(self) -> None:
-        """Let go of the answer so far: what comes now takes its place."""
-        self.chars -= self._answered
-        self._answered = 0
+    def _drop_answer(self) -> None:
+        """Drop the answer so far: a draft takes its place."""
+        self.chars -= self._answer_chars
+        self._answer_chars = 0
         self._parts.clear()
 
 
 Fact = TypeVar("Fact", Usage, ServerTimes, ServedBy)
 
 
-def _newer(old: Fact, new: Fact) -> Fact:
-    """``old`` with every field that ``new`` knows."""
+def _updated(old: Fact, new: Fact) -> Fact:
+    """``old``, with the value of every field that is not None in ``new``."""
     known = {one.name: value for one in fields(new) if (value := getattr(new, one.name)) is not None}
     return replace(old, **known)

@@ -1,4 +1,4 @@
-"""Marks: the instants of one probe, all on the monotonic clock, in nanoseconds."""
+"""The timeline of one probe: when each thing happened, all on the monotonic clock, in nanoseconds."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -9,10 +9,11 @@ from probes.sockets.receive_timestamps import CLOCK_ERROR_NS
 
 
 class ContentEvent(NamedTuple):
-    """One event with non-empty output. ``tokens`` is the running output count it carried, where it carried one.
+    """One event with non-empty output, which came ``at`` (monotonic ns) and has ``chars`` characters.
 
-    The characters of a ``draft`` are those of the whole answer so far. ``uncertainty_ns`` is by how much it may have
-    come before ``at``, None where that is not known. ``raw`` tells of reasoning whether it is what the model generated.
+    ``tokens`` is the running output count it carried, None where it carried none. The characters of a ``draft`` are
+    those of the whole answer so far. ``uncertainty_ns`` is by how much it may have come before ``at``, None where that
+    is not known. ``raw`` says of reasoning whether it is the text the model generated (false: a summary of it).
     """
 
     at: int
@@ -26,20 +27,23 @@ class ContentEvent(NamedTuple):
 
 @dataclass(slots=True)
 class Timeline:
-    """What happened when, filled in as a probe advances; None where it has not happened (design §2).
+    """The instants of one probe (monotonic ns), filled in as it advances; None where it has not come to one.
 
-    ``sent`` is when the last byte of the request was accepted by the socket of an open connection; ``headers`` is
-    the read that completed the response's head; ``first_event`` the read that completed the first event of any
-    kind but keep-alives; ``end`` the terminal marker. ``setup`` is None where a kept connection was reused;
-    ``round_trip`` (ns) is the network's, of the connection used. ``reopened``: the request was sent once more, on a
-    fresh connection, and what is marked is what came of that.
-    ``kernel``: whether every read was stamped by the kernel. Uncertainties: see `Stamp`.
+    - ``due``: when it should have begun; ``started``: when it did.
+    - ``setup``: how its connection was opened, None where a kept connection was reused.
+    - ``sent``: when the socket of an open connection accepted the last byte of the request. That may have been up to
+      ``sent_uncertainty_ns`` earlier.
+    - ``headers``: the read that completed the response's head; ``first_event``: the read that completed the first event
+      of any kind but keep-alives; ``contents``: every event with output; ``end``: the terminal marker.
+    - ``round_trip_ns``: the network's round trip, of the connection used.
+    - ``kernel``: whether the kernel stamped every read.
+    - ``reopened``: the request was sent once more, on a fresh connection, and all instants are those of that attempt.
     """
 
     due: int
     started: int
     setup: ConnectionTiming | None = None
-    round_trip: int | None = None
+    round_trip_ns: int | None = None
     sent: int | None = None
     headers: int | None = None
     first_event: int | None = None
@@ -49,24 +53,25 @@ class Timeline:
     contents: list[ContentEvent] = field(default_factory=list)
     reopened: bool = False
 
-    def answered(self, at: int) -> bool:
-        """Take note that the answer began ``at`` (monotonic ns): `sent` was no later.
+    def response_began(self, at: int) -> bool:
+        """Note that the response began ``at`` (monotonic ns), so that the request was sent by then.
 
-        False where that was before the request was written, as only a wrong server answers.
+        A write whose system call was interrupted is stamped late (`probes.sockets.stream`), so ``sent`` moves back to
+        ``at``. Returns False where the response began before the request was written, as only a broken server answers.
         """
         if self.sent is None:
             return True
-        began = self.sent - min(self.sent_uncertainty_ns or 0, SEND_NS)  # see `Stream.write`
-        if at < began - CLOCK_ERROR_NS:
+        earliest = self.sent - min(self.sent_uncertainty_ns or 0, SEND_NS)
+        if at < earliest - CLOCK_ERROR_NS:
             return False
         self.sent = min(self.sent, at)
         return True
 
-    def begin_again(self) -> None:
-        """What was sent was not heard, or not taken: it is sent once more, on another connection."""
+    def restart(self) -> None:
+        """Forget the first attempt: the request is sent once more, on another connection."""
         self.reopened = True
         self.sent = self.sent_uncertainty_ns = self.kernel = self.headers = self.first_event = None
 
-    def read(self, stamp: Stamp) -> None:
-        """Note whose stamp a read of the response carried."""
+    def note_clock(self, stamp: Stamp) -> None:
+        """Note whose clock stamped a read of the response."""
         self.kernel = stamp.kernel and self.kernel is not False

@@ -1,4 +1,7 @@
-"""Timing: from marks and token counts to the numbers of a sample; pure. Tokens/s: `probes.figures.decode_speed`."""
+"""The times of a sample, its gaps, token counts and end-to-end speed, from a probe's timeline and usage; pure.
+
+The decode speed (tokens/s) has rules of its own: `probes.figures.decode_speed`.
+"""
 
 from dataclasses import dataclass
 from itertools import islice
@@ -15,7 +18,7 @@ from probes.stats.quantiles import quantile
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Token counts of one answer. ``output`` includes ``reasoning``; ``refused``: the provider's cannot be true."""
+    """Token counts of one answer. ``output`` includes ``reasoning``; ``refused``: the provider's is not believed."""
 
     input: int | None = None
     cached: int | None = None
@@ -25,10 +28,11 @@ class Tokens:
     refused: bool = False
 
 
-def count(usage: Usage | None, output_chars: int, *, refused: bool = False) -> Tokens:
-    """The provider's own counts; else, where there was output, an estimate of it marked as one; else nothing.
+def count_tokens(usage: Usage | None, output_chars: int, *, refused: bool = False) -> Tokens:
+    """The provider's own counts; else, where there was output, an estimate from its characters, marked as one.
 
-    ``refused``: the provider named a count that cannot be true (`plausible`), so there is an estimate, be it 0.
+    ``refused``: the provider named a count that cannot be true (`probes.figures.plausible`), so there is an estimate
+    in its place, which may be 0.
     """
     if usage is not None and usage.output is not None:
         return Tokens(usage.input, usage.cached, usage.output, usage.reasoning, "usage")
@@ -40,7 +44,7 @@ def count(usage: Usage | None, output_chars: int, *, refused: bool = False) -> T
 
 
 def span_ms(start: int | None, stop: int | None) -> float | None:
-    """From one mark to another in milliseconds, or None where either is missing."""
+    """From one instant to another (monotonic ns) in milliseconds; None where either is not known."""
     return None if start is None or stop is None else round((stop - start) / 1e6, 4)
 
 

@@ -1,4 +1,4 @@
-"""Assembly: from the marks and the answer of one probe to its sample."""
+"""Builds the sample of one probe from its timeline and its answer."""
 
 import time
 from collections.abc import Sequence
@@ -15,9 +15,9 @@ from probes.figures.error_bound import error_bound, setup_bound_ms
 from probes.figures.plausible import PlausibleFigures, plausible_figures
 from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import Timeline
-from probes.measure.absences import Absence
 from probes.measure.classify import classify
 from probes.measure.host_noise import HostNoise
+from probes.measure.own_fault import Absence
 from probes.measure.prompt import version
 from probes.outcome import INCONCLUSIVE, LIMITED, Outcome
 from probes.rate_limits.headers import Measure, RateLimits
@@ -29,7 +29,7 @@ from probes.wire.credentials import Credentials
 from probes.wire.shown_reasoning import raw_reasoning
 
 BUCKETS_KEPT: Final = 16
-"""No provider has so many; a hostile one must not fill the store."""
+"""Rate-limit buckets in a sample. No provider has so many; a hostile one must not fill the store."""
 
 _MEASURES: Final[tuple[Measure, ...]] = ("requests", "tokens")
 
@@ -50,19 +50,22 @@ def build_sample(
     credentials: Credentials | None,
     usual: float | None = None,
 ) -> Sample:
-    """One probe's sample. What a provider sent is made plain, and the keys are taken out wherever they were echoed.
+    """Build the one sample of a probe.
 
-    ``usual`` is the characters a token of the endpoint's answers before it (`decode_speed.usual_density`).
-    ``absences`` are those within the probe: times that one of them may have bent are not trusted.
+    What a provider sent is made plain text, and the keys are taken out wherever they were echoed. ``started_at`` is in
+    ms since the epoch; ``status`` and ``limits`` are the response's; ``reused``: the connection was open before.
+    ``wait`` is what was asked for after a refusal. Times that one of the ``absences`` within the probe may have
+    distorted are not trusted. ``usual`` is the characters per token of the endpoint's answers before this one
+    (`probes.figures.decode_speed.usual_density`).
     """
-    told = plausible_figures(answer, endpoint)
-    answer = replace(answer, usage=told.usage, times=told.times)
-    verdict = classify(answer, endpoint)
-    tokens = timing.count(told.usage, told.chars, refused=told.count_refused)
+    figures = plausible_figures(answer, endpoint)
+    answer = replace(answer, usage=figures.usage, times=figures.times)
+    classification = classify(answer, endpoint)
+    tokens = timing.count_tokens(figures.usage, figures.chars, refused=figures.count_refused)
     speed = decode_speed(timeline.contents, tokens, _shown(answer, endpoint, usual))
-    withheld = f"tokens/s withheld: {speed.withheld}" if verdict.outcome is Outcome.OK and speed.withheld else None
-    said = (verdict.detail, _queued(answer, timeline), _refused(told), withheld)
-    detail = "; ".join(words for words in said if words) or None
+    is_withheld = classification.outcome is Outcome.OK and speed.withheld
+    withheld = f"tokens/s withheld: {speed.withheld}" if is_withheld else None
+    details = (classification.detail, _queue_detail(answer, timeline), _refused_detail(figures), withheld)
     sample = Sample(
         started_at=started_at,
         vantage=vantage,
@@ -70,29 +73,29 @@ def build_sample(
         provider=endpoint.provider,
         dialect=endpoint.dialect,
         model=endpoint.model,
-        outcome=verdict.outcome,
-        outcome_detail=detail,
+        outcome=classification.outcome,
+        outcome_detail="; ".join(one for one in details if one) or None,
         http_status=status,
         connection="warm" if reused else "cold",
         output_chars=answer.chars or None,
         finish_reason=answer.finish,
-        expect_ok=verdict.expect_ok,
+        expect_ok=classification.expect_ok,
         cost_usd=_cost(endpoint, answer, tokens),
         provider_cost_usd=answer.usage.cost_usd if answer.usage else None,
         clock=None if timeline.kernel is None else "kernel" if timeline.kernel else "user",
         prompt_version=version(endpoint),
-        **_spans(timeline),
+        **_times(timeline),
         **_tokens(tokens),
         **_speed(speed, timing.end_to_end_speed(timeline, tokens)),
         **_setup(timeline),
         **_gaps(timeline),
-        **_server(answer),
-        **_limited(answer, limits, wait),
+        **_server_columns(answer),
+        **_rate_limit_columns(answer, limits, wait),
         **asdict(host_noise),
-        **_trust(timeline, host_noise.cpu_steal_ms, _bent_ms(timeline, answer, absences)),
+        **_error_columns(timeline, host_noise.cpu_steal_ms, _distorted_ms(timeline, answer, absences)),
         sample_id=new_sample_id(),
     )
-    return _plain(sample, credentials)
+    return _made_safe(sample, credentials)
 
 
 def reopened(timeline: Timeline) -> bool | None:
@@ -122,7 +125,7 @@ def unmeasured_sample(
     )
 
 
-def _queued(answer: ResponseAccumulator, timeline: Timeline) -> str | None:
+def _queue_detail(answer: ResponseAccumulator, timeline: Timeline) -> str | None:
     """How long the server kept the request in its queue, as far as its keep-alives and its first event tell."""
     if not answer.keep_alives:
         return None
@@ -131,13 +134,13 @@ def _queued(answer: ResponseAccumulator, timeline: Timeline) -> str | None:
     return f"queued: {answer.keep_alives} keep-alive{'s' if answer.keep_alives > 1 else ''}, {until}"
 
 
-def _refused(told: PlausibleFigures) -> str | None:
-    """What of the provider's own figures was not taken."""
-    return f"the provider's figures cannot be true: {', '.join(told.refused)}" if told.refused else None
+def _refused_detail(figures: PlausibleFigures) -> str | None:
+    """Which of the provider's own figures are not believed."""
+    return f"the provider's figures cannot be true: {', '.join(figures.refused)}" if figures.refused else None
 
 
 def _tokens(tokens: timing.Tokens) -> dict[str, Any]:
-    """The token counts, and whose they are."""
+    """The token counts, and where they come from."""
     return {
         "input_tokens": tokens.input,
         "cached_tokens": tokens.cached,
@@ -166,8 +169,8 @@ def _speed(speed: Speed, end_to_end: float | None) -> dict[str, Any]:
     }
 
 
-def _spans(timeline: Timeline) -> dict[str, Any]:
-    """From one mark to another."""
+def _times(timeline: Timeline) -> dict[str, Any]:
+    """The times between the instants of a probe, in ms."""
     return {
         "due_lag_ms": timing.span_ms(timeline.due, timeline.started),
         "ttfb_ms": timing.span_ms(timeline.sent, timeline.headers),
@@ -178,13 +181,13 @@ def _spans(timeline: Timeline) -> dict[str, Any]:
 
 
 def _setup(timeline: Timeline) -> dict[str, Any]:
-    """What opening the connection took, nothing of it where it was open; and what is known of an open one too."""
+    """What opening the connection took, step by step; of a reused one only its round trip."""
     setup = timeline.setup
-    either = {"round_trip_ms": timing.span_ms(0, timeline.round_trip), "reopened": reopened(timeline)}
+    always = {"round_trip_ms": timing.span_ms(0, timeline.round_trip_ns), "reopened": reopened(timeline)}
     if setup is None:
-        return either
+        return always
     bound = setup_bound_ms(setup)
-    return either | {
+    return always | {
         "dns_ms": timing.step_ms(setup.dns),
         "connect_ms": timing.step_ms(setup.connect),
         "proxy_ms": timing.step_ms(setup.proxy),
@@ -206,28 +209,27 @@ def _gaps(timeline: Timeline) -> dict[str, Any]:
     }
 
 
-def _bent_ms(timeline: Timeline, answer: ResponseAccumulator, absences: Sequence[Absence]) -> float:
-    """The longest absence (ms) that may have bent a time of the sample; 0.0 for none.
+def _distorted_ms(timeline: Timeline, answer: ResponseAccumulator, absences: Sequence[Absence]) -> float:
+    """The longest absence (ms) that may have distorted a time of the sample; 0.0 for none.
 
-    Of a failed probe it is any absence, of a good one only those that began before its last output.
-
-    The kernel stamps what comes meanwhile, but a server that is not read from must wait.
+    Of a failed probe it is any absence, of a good one only those that began before its last output. The kernel stamps
+    what comes meanwhile, but a server that is not read from must wait.
     """
     good = answer.failure is None and timeline.contents
-    bending = (one.lasted for one in absences if not good or one.since < timeline.contents[-1].at)
-    return max(bending, default=0) / 1e6
+    within = (one.lasted for one in absences if not good or one.since < timeline.contents[-1].at)
+    return max(within, default=0) / 1e6
 
 
-def _trust(timeline: Timeline, stolen_ms: float | None, bent_ms: float) -> dict[str, Any]:
-    """How far the times can be off by our own doing, and by what the hypervisor took."""
+def _error_columns(timeline: Timeline, stolen_ms: float | None, absent_ms: float) -> dict[str, Any]:
+    """How far the times can be off by what this process and the hypervisor did, and whether they are trusted."""
     found = error_bound(timeline, stolen_ms)
-    if bent_ms:
-        found = replace(found, error_bound_ms=round(max(bent_ms, found.error_bound_ms or 0.0), 4))
+    if absent_ms:
+        found = replace(found, error_bound_ms=round(max(absent_ms, found.error_bound_ms or 0.0), 4))
     return {"error_bound_ms": found.error_bound_ms, "shared_stamps": found.shared, "trusted": found.trusted}
 
 
-def _server(answer: ResponseAccumulator) -> dict[str, Any]:
-    """What the server says of its own times, and who it is."""
+def _server_columns(answer: ResponseAccumulator) -> dict[str, Any]:
+    """What the server says of its own times, and what served the request."""
     times, served = answer.times, answer.served
     return {
         "server_queue_ms": times.queue_ms,
@@ -243,14 +245,14 @@ def _server(answer: ResponseAccumulator) -> dict[str, Any]:
     }
 
 
-def _limited(answer: ResponseAccumulator, limits: RateLimits | None, wait: Wait | None) -> dict[str, Any]:
-    """What is left of the limits, which of them refused, and how long to wait."""
+def _rate_limit_columns(answer: ResponseAccumulator, limits: RateLimits | None, wait: Wait | None) -> dict[str, Any]:
+    """What is left of the rate limits, which of them refused the request, and how long to wait."""
     retry_after_s = wait.seconds if wait else limits.retry_after_s if limits else None
     return {**_headroom(limits), "retry_after_s": retry_after_s, "limited_by": _limited_by(answer, limits)}
 
 
 def _limited_by(answer: ResponseAccumulator, limits: RateLimits | None) -> str | None:
-    """The bucket that a limiter, or a quota, refused by."""
+    """The name of the bucket by which a limiter, or a quota, refused; None where it did not."""
     failure = answer.failure
     if failure is None or failure.outcome not in LIMITED:
         return None
@@ -260,7 +262,7 @@ def _limited_by(answer: ResponseAccumulator, limits: RateLimits | None) -> str |
 
 
 def _headroom(limits: RateLimits | None) -> dict[str, Any]:
-    """Every bucket, and the tightest of each kind in columns of its own."""
+    """Every rate-limit bucket, and the tightest of each kind in columns of its own."""
     if limits is None or not limits.buckets:
         return {"over_limit": True} if limits and limits.over_limit else {}
     columns: dict[str, Any] = {
@@ -280,7 +282,7 @@ def _headroom(limits: RateLimits | None) -> dict[str, Any]:
 def _cost(endpoint: Endpoint, answer: ResponseAccumulator, tokens: timing.Tokens) -> float | None:
     """USD: price × tokens (hidden reasoning is in them) where a price is configured, else the provider's own figure.
 
-    That figure stands in for a count too; a prompt that was not counted is estimated.
+    The provider's figure also stands where it sent no output count; a prompt that was not counted is estimated.
     """
     if endpoint.price is None or tokens.output is None:
         return answer.usage.cost_usd if answer.usage else None
@@ -288,7 +290,8 @@ def _cost(endpoint: Endpoint, answer: ResponseAccumulator, tokens: timing.Tokens
     return round((sent * endpoint.price.input + tokens.output * endpoint.price.output) / 1e6, 9)
 
 
-def _plain(sample: Sample, credentials: Credentials | None) -> Sample:
+def _made_safe(sample: Sample, credentials: Credentials | None) -> Sample:
+    """The sample with texts of one plain line each, without the keys."""
     texts = (
         *("outcome_detail", "served_model", "served_tier", "served_by", "served_fingerprint"),
         *("request_id", "finish_reason"),

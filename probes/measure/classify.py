@@ -1,4 +1,4 @@
-"""Verdict: from what a response said to one outcome and its detail; pure."""
+"""Classifies a response: how the probe ended, with the detail in words; pure."""
 
 import re
 from typing import Final, NamedTuple
@@ -28,12 +28,12 @@ class Classification(NamedTuple):
 
 
 def classify(answer: ResponseAccumulator, endpoint: Endpoint) -> Classification:
-    """The verdict on an answer read to its end; a trouble in it decides alone."""
+    """Classify an answer that was read to its end. Where it holds a failure, that is the outcome."""
     if refusal := _refusal(answer):
         return Classification(Outcome.REFUSED, line(f"the provider refused: {refusal}"))
     if answer.failure is not None:
         return Classification(answer.failure.outcome, answer.failure.detail)
-    if not answer.kinds and not _thought_to_the_cap(answer, endpoint):
+    if not answer.kinds and not _reasoned_to_the_cap(answer, endpoint):
         return Classification(Outcome.EMPTY, _why_empty(answer))
     unanswered = _why_unanswered(answer, endpoint)
     warning = "; ".join(one for one in (unanswered, answer.note) if one) or None
@@ -46,7 +46,7 @@ def classify(answer: ResponseAccumulator, endpoint: Endpoint) -> Classification:
 
 
 def _refusal(answer: ResponseAccumulator) -> str:
-    """The words in which the provider or its model would not answer; empty where it did not refuse."""
+    """The words in which the provider or its model refused to answer; empty where it did not refuse."""
     if answer.failure is not None:
         return answer.failure.detail if answer.failure.outcome is Outcome.REFUSED else ""
     filtered = (answer.finish or "").lower() in FILTERED
@@ -62,12 +62,12 @@ def _why_unanswered(answer: ResponseAccumulator, endpoint: Endpoint) -> str | No
     """Why there was reasoning, seen or not, and nothing else; None where there was something else."""
     if answer.kinds - {Kind.REASONING}:
         return None
-    if _thought_to_the_cap(answer, endpoint):
+    if _reasoned_to_the_cap(answer, endpoint):
         return "the cap was reached while reasoning: no answer"
     return "the reasoning ended without an answer"
 
 
-def _thought_to_the_cap(answer: ResponseAccumulator, endpoint: Endpoint) -> bool:
+def _reasoned_to_the_cap(answer: ResponseAccumulator, endpoint: Endpoint) -> bool:
     """Whether the output cap was used up before an answer; the provider's count vouches for reasoning not streamed."""
     if not answer.kinds and not (answer.usage and answer.usage.reasoning):
         return False

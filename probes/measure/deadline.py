@@ -1,4 +1,4 @@
-"""Deadline: the one timer of a probe, moved as the probe advances, that knows which limit it stands for."""
+"""The one timer of a probe: moved as the probe advances, it knows which of the limits it stands for."""
 
 import asyncio
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ class Deadline:
         self._timeout.reschedule(min(at, self._last))
 
     def release(self) -> float:
-        """Raise no more, for what is still awaited has a limit of its own; the seconds that were left of the total."""
+        """Stop the timer, since what is still awaited has a limit of its own. Returns the seconds left of the total."""
         self._timeout.reschedule(None)
         return max(0.0, self._last - self._loop.time())
 
@@ -59,7 +59,7 @@ class Deadline:
 
     @property
     def words(self) -> str:
-        """What has passed, for a sample's detail."""
+        """Which limit has passed, in the words of a sample's detail."""
         seconds = self._limits[self.phase]
         return f"{self.phase}: nothing within {seconds:g} s" if self.phase != "total" else f"total: over {seconds:g} s"
 

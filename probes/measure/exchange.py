@@ -1,10 +1,11 @@
-"""Exchange: one request and its response while they happen."""
+"""One request and its response while they happen: what is read goes onto the timeline and into the answer."""
 
 import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from http import HTTPStatus
 from typing import Final
 
@@ -20,7 +21,7 @@ from probes.sockets.errors import ExchangeError
 from probes.sockets.idle import was_idle_close
 from probes.sockets.read_budget import ReadBudget
 from probes.tls.errors import BEHIND_HANDSHAKE, USE_HTTPS, wants_tls
-from probes.transport.base import Response, Transport
+from probes.transport.base import Gate, Response, ResponseBody, Transport
 from probes.wire.dialect import StreamReader
 from probes.wire.errors.bot_wall import is_walled
 from probes.wire.errors.error_words import CONNECTION_LIMIT
@@ -32,163 +33,193 @@ ERROR_BODY_S: Final = 1.5
 """How long the body of an error response is waited for: the status and the headers have already said what it is."""
 
 GOODBYE_S: Final = 0.5
-"""After the terminal marker, how long the rest of the body may take before a kept connection is let go."""
+"""After the terminal marker, how long the rest of the body may take before a kept connection is closed."""
+
+ANSWERED_TOO_EARLY: Final = Failure(Outcome.PROTOCOL, "an answer before the request")
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeOverrides:
+    """What a race changes in a probe.
+
+    It uses this ``nonce``, sends its request when the ``gate`` lets it through, and calls ``on_output`` with each
+    output and the instant it came (monotonic ns); the time that takes is not measured.
+    """
+
+    nonce: str
+    gate: Gate
+    on_output: Callable[[Output, int], None]
 
 
 @dataclass(slots=True)
 class Exchange:
-    """One request and its response while they happen; ``reused``: on a connection that was open before.
+    """The request of one probe on a connection of its ``lane``, and what has come of it so far.
 
-    What decoding the response takes counts against ``budget``.
+    ``deadline`` is the probe's, ``budget`` bounds what the response may make this process decode. ``reused``: the
+    connection was open before. ``status`` and ``limits`` are the response's; ``flooded``: it overran the ``budget``.
     """
 
     lane: Lane
     timeline: Timeline
     answer: ResponseAccumulator
+    deadline: Deadline
     budget: ReadBudget
-    on_output: Callable[[Output, int], None] | None = None
+    overrides: ProbeOverrides | None = None
     reused: bool = False
     status: int | None = None
     limits: RateLimits | None = None
     flooded: bool = False
+    _is_blank: bool = True
 
     @property
     def outlived(self) -> bool:
-        """Whether a kept socket was too old for the server, which said so in place of any answer."""
+        """Whether the server said, in place of any answer, that a reused connection is too old."""
         failure = self.answer.failure
         return self.reused and failure is not None and CONNECTION_LIMIT in failure.said and not self.timeline.contents
 
-    def take(self, events: Iterable[Event], stamp: Stamp, *, whole: bool) -> bool:
-        """Take in what one read completed; whether there was output in it, that is progress.
+    def restart(self) -> None:
+        """Forget the first attempt: the request is sent once more, on a fresh connection."""
+        self.timeline.restart()
+        self.answer = ResponseAccumulator()
+        self.status = self.limits = None
 
-        ``whole``: the read ended with the last of the events, and not with the beginning of another.
-        """
-        timeline, answer, held = self.timeline, self.answer, list(events)
-        self.budget.spend(len(held))
-        timeline.read(stamp)
-        progress, left = False, len(held)
-        for event in held:
-            left -= 1
-            if timeline.first_event is None and not isinstance(event, Queued):
-                timeline.first_event = stamp.at
-                if not (timeline.answered(stamp.at) or isinstance(event, Failure)):
-                    answer.failure = answered_too_early()
-            uncertainty_ns = stamp.uncertainty_ns if left or not whole else stamp.end_uncertainty_ns
-            if (output := answer.take(event, stamp.at, timeline, uncertainty_ns)) is not None:
-                progress = True
-                if self.on_output is not None:
-                    self.on_output(output, stamp.at)
-        return progress
+    async def wait_at_gate(self) -> None:
+        """Wait for the start of the race; the deadline for the first token begins anew after it."""
+        if self.overrides is not None:
+            await self.overrides.gate()
+            self.deadline.enter("first token")
 
-    async def read_stream(self, reply: Response, reader: StreamReader, deadline: Deadline) -> None:
+    async def read_stream(self, response: Response, reader: StreamReader) -> None:
         """Read a 2xx's body to its terminal marker, or to its end. Raises ExchangeError and ReadBudgetSpent.
 
         A complete answer need not have either: the deadline is then the grace that its end is given.
         """
-        answer, empty = self.answer, True
+        self._is_blank = True
+        await response.body.read_while(partial(self._decode, reader))
+        if self._is_blank and not self.answer.is_over:
+            self.answer.failure = Failure(Outcome.EMPTY, f"HTTP {response.status} with an empty body")
+        elif not self.answer.is_over:
+            now = Stamp(time.monotonic_ns(), kernel=bool(self.timeline.kernel))  # nothing was read
+            self.add(reader.close(), now, whole=True)
+        if self.answer.ended:
+            await _read_to_end(response.body)
 
-        def take(stamp: Stamp, data: bytes) -> bool:
-            nonlocal empty
-            empty = empty and not data.strip()
-            was = answer.complete, answer.usage
-            self.budget.spend(max(data.count(b"\n"), data.count(b"\r")))  # lines, however they end
-            progress = self.take(reader.feed(data), stamp, whole=data.endswith((b"\n", b"\r")))
-            if answer.complete and (progress or was != (answer.complete, answer.usage)):
-                deadline.enter("end")
-            elif progress:
-                deadline.enter("stall")
-            return not answer.is_over
+    def _decode(self, reader: StreamReader, stamp: Stamp, data: bytes) -> bool:
+        """Decode one read of a stream. Returns whether more of the stream is wanted."""
+        answer = self.answer
+        self._is_blank = self._is_blank and not data.strip()
+        before = answer.complete, answer.usage
+        self.budget.spend(max(data.count(b"\n"), data.count(b"\r")))  # lines, however they end
+        progress = self.add(reader.feed(data), stamp, whole=data.endswith((b"\n", b"\r")))
+        if answer.complete and (progress or before != (answer.complete, answer.usage)):
+            self.deadline.enter("end")
+        elif progress:
+            self.deadline.enter("stall")
+        return not answer.is_over
 
-        await reply.body.read_while(take)
-        if empty and not answer.is_over:
-            answer.failure = Failure(Outcome.EMPTY, f"HTTP {reply.status} with an empty body")
-        elif not answer.is_over:
-            end = Stamp(time.monotonic_ns(), kernel=bool(self.timeline.kernel))  # nothing was read
-            self.take(reader.close(), end, whole=True)
-        if answer.ended:
-            # the terminal chunk follows the marker; reading it is what lets a warm connection be kept
-            with contextlib.suppress(TimeoutError, ExchangeError):
-                async with asyncio.timeout(GOODBYE_S):
-                    if not reply.body.complete:
-                        await reply.body.read_while(lambda *_: True)
+    def add(self, events: Iterable[Event], stamp: Stamp, *, whole: bool) -> bool:
+        """Take in the events that one read completed. Returns whether there was output among them: that is progress.
 
-    def out_of_time(self, words: str) -> None:
-        """Take note that the deadline has passed, in these ``words``: a failure, unless the answer was complete."""
+        ``whole``: the read ended with the last of the events, and not with the beginning of another.
+        """
+        timeline, answer, completed = self.timeline, self.answer, list(events)
+        self.budget.spend(len(completed))
+        timeline.note_clock(stamp)
+        progress, left = False, len(completed)
+        for event in completed:
+            left -= 1
+            if timeline.first_event is None and not isinstance(event, Queued):
+                timeline.first_event = stamp.at
+                if not (timeline.response_began(stamp.at) or isinstance(event, Failure)):
+                    answer.failure = ANSWERED_TOO_EARLY
+            uncertainty_ns = stamp.uncertainty_ns if left or not whole else stamp.end_uncertainty_ns
+            if (output := answer.add(event, stamp.at, timeline, uncertainty_ns)) is not None:
+                progress = True
+                if self.overrides is not None:
+                    self.overrides.on_output(output, stamp.at)
+        return progress
+
+    def out_of_time(self) -> None:
+        """Note that the deadline has passed: a failure, unless the answer was complete."""
         if self.answer.complete and not self.answer.ended:
             self.answer.note = "the response stayed open after the finish reason"
         elif not self.answer.ended:
-            self.answer.failure = Failure(Outcome.TIMEOUT, words)
+            self.answer.failure = Failure(Outcome.TIMEOUT, self.deadline.words)
+
+
+async def _read_to_end(body: ResponseBody) -> None:
+    """Read what follows the terminal marker (the last chunk): only then can a warm connection be kept."""
+    with contextlib.suppress(TimeoutError, ExchangeError):
+        async with asyncio.timeout(GOODBYE_S):
+            if not body.complete:
+                await body.read_while(lambda *_: True)
+
+
+def is_stream(response: Response) -> bool:
+    """Whether a response is a stream of an answer by its head: any 2xx is, but that of a guard before the API."""
+    if response.status == HTTPStatus.SWITCHING_PROTOCOLS:
+        return True
+    return response.status // 100 == 2 and not is_walled(response.headers)
+
+
+async def read_error_response(
+    response: Response, left_s: float, meaning: Callable[[int, Mapping[str, str], bytes], Failure]
+) -> Failure:
+    """What an error response means, by its head and as much of its body as comes soon. Raises ReadBudgetSpent."""
+    body, missing = await read_error_body(response, left_s)
+    if wants_tls(response.status, body):
+        return Failure(Outcome.PROTOCOL, USE_HTTPS)
+    found = meaning(response.status, response.headers, body)
+    return replace(found, detail=f"{found.detail}; {missing}") if missing else found
+
+
+async def read_error_body(response: Response, left_s: float) -> tuple[bytes, str]:
+    """What comes of an error response's body within so many seconds, and in words why that is not all of it, or "".
+
+    At most `ERROR_BODY_LIMIT` bytes are read, for at most `ERROR_BODY_S`. Raises ReadBudgetSpent.
+    """
+    body, left_s, missing = bytearray(), min(left_s, ERROR_BODY_S), ""
+
+    def keep(_: Stamp, data: bytes) -> bool:
+        body.extend(data)
+        return len(body) < ERROR_BODY_LIMIT
+
+    try:
+        async with asyncio.timeout(left_s):
+            await response.body.read_while(keep)
+    except TimeoutError:
+        missing = f"the body had not ended after {left_s:.2g} s"
+    except ExchangeError as error:
+        missing = f"the body did not come whole: {error.detail}"
+    return bytes(body[:ERROR_BODY_LIMIT]), missing
 
 
 def was_closed_while_idle(error: ExchangeError, exchange: Exchange, transport: Transport) -> bool:
-    """Whether a kept connection broke because the server had closed it before it can have known of the request."""
-    after, trip = transport.closed_unanswered_ns, transport.round_trip_ns(exchange.timeline.started)
-    return exchange.reused and error.outcome is Outcome.CUT and after is not None and was_idle_close(after, trip or 0)
+    """Whether a reused connection broke because the server had closed it before it can have known of the request."""
+    return exchange.reused and _was_closed_before_an_answer(error, exchange, transport)
 
 
 def failure_of(error: ExchangeError, exchange: Exchange, transport: Transport) -> Failure:
-    """What an exchange was broken by."""
+    """The failure that an exchange was broken off by."""
     if was_closed_while_idle(error, exchange, transport):
         return Failure(Outcome.CUT, "the server closed the kept connection as the request went out")
-    if _closed_behind_handshake(error, exchange, transport):
+    if _was_closed_behind_handshake(error, exchange, transport):
         return Failure(Outcome.CUT, f"{error.detail}, {BEHIND_HANDSHAKE}")
     return Failure(error.outcome, error.detail, error.retry_after_s)
 
 
-def _closed_behind_handshake(error: ExchangeError, exchange: Exchange, transport: Transport) -> bool:
+def _was_closed_behind_handshake(error: ExchangeError, exchange: Exchange, transport: Transport) -> bool:
     """Whether a new TLS connection ended before the server can have answered anything that was sent over it.
 
     With TLS 1.3 a server judges the client's certificate when the client has long begun to send (RFC 8446 §4.6); some
     (asyncio's, and so uvicorn and vLLM) then close without an alert.
     """
-    after, trip, setup = (
-        transport.closed_unanswered_ns,
-        transport.round_trip_ns(exchange.timeline.started),
-        exchange.timeline.setup,
-    )
-    fresh = not exchange.reused and setup is not None and setup.tls is not None
-    return fresh and error.outcome is Outcome.CUT and after is not None and was_idle_close(after, trip or 0)
+    setup = exchange.timeline.setup
+    is_fresh = not exchange.reused and setup is not None and setup.tls is not None
+    return is_fresh and _was_closed_before_an_answer(error, exchange, transport)
 
 
-def answered_too_early() -> Failure:
-    """That what should answer the request came before it was sent."""
-    return Failure(Outcome.PROTOCOL, "an answer before the request")
-
-
-def is_answer(reply: Response) -> bool:
-    """Whether a reply is a stream of an answer by its head: any 2xx is, but that of a guard before the API."""
-    if reply.status == HTTPStatus.SWITCHING_PROTOCOLS:
-        return True
-    return reply.status // 100 == 2 and not is_walled(reply.headers)
-
-
-async def read_error_response(
-    reply: Response, left_s: float, meaning: Callable[[int, Mapping[str, str], bytes], Failure]
-) -> Failure:
-    """What an error response means, by its head and as much of its body as comes soon. Raises ReadBudgetSpent."""
-    body, missing = await read_error_body(reply, left_s)
-    if wants_tls(reply.status, body):
-        return Failure(Outcome.PROTOCOL, USE_HTTPS)
-    found = meaning(reply.status, reply.headers, body)
-    return replace(found, detail=f"{found.detail}; {missing}") if missing else found
-
-
-async def read_error_body(reply: Response, grace_s: float) -> tuple[bytes, str]:
-    """What came of an error response's body within so many seconds, and in words why that is not all of it, or "".
-
-    At most `ERROR_BODY_LIMIT` bytes are read. Raises ReadBudgetSpent.
-    """
-    body, grace_s, missing = bytearray(), min(grace_s, ERROR_BODY_S), ""
-
-    def take(_: Stamp, data: bytes) -> bool:
-        body.extend(data)
-        return len(body) < ERROR_BODY_LIMIT
-
-    try:
-        async with asyncio.timeout(grace_s):
-            await reply.body.read_while(take)
-    except TimeoutError:
-        missing = f"the body had not ended after {grace_s:.2g} s"
-    except ExchangeError as error:
-        missing = f"the body did not come whole: {error.detail}"
-    return bytes(body[:ERROR_BODY_LIMIT]), missing
+def _was_closed_before_an_answer(error: ExchangeError, exchange: Exchange, transport: Transport) -> bool:
+    """Whether the server closed the connection within a round trip of the request, without a byte of an answer."""
+    after, round_trip = transport.closed_unanswered_ns, transport.round_trip_ns(exchange.timeline.started)
+    return error.outcome is Outcome.CUT and after is not None and was_idle_close(after, round_trip or 0)

@@ -1,4 +1,4 @@
-"""Surroundings: what else happened in this process and on this machine while a probe ran, told with its sample."""
+"""What else happened in this process and on this machine while a probe ran; it is stored with the sample."""
 
 import asyncio
 import gc
@@ -9,19 +9,32 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from probes.measure.absences import Absence, Absences
+from probes.measure.own_fault import Absence, AbsenceDetector
 from probes.sockets.receive_timestamps import STEP_NS, wall_minus_monotonic
 
 BEAT_S: Final = 0.02
-KEPT_S: Final = 120.0
+"""Seconds from one heartbeat of the loop to the next."""
+
+REMEMBERED_S: Final = 120.0
+"""Seconds for which the lateness of heartbeats is remembered."""
+
+PAUSES_KEPT: Final = 4_096
+SHORTEST_PAUSE_NS: Final = 50_000
+"""A shorter garbage collection distorts nothing that anybody would see."""
+
+_STAT: Final = Path("/proc/stat")
+_STEAL_FIELD: Final = 8
+"""``cpu  user nice system idle iowait irq softirq steal …``, in hundredths of a second (proc_stat(5))."""
+
+_TICK_MS: Final = 10.0
 
 
 class LoopLag:
-    """A heartbeat on the running loop that remembers how late each beat came; ``each`` is called at every beat."""
+    """A heartbeat on the running loop that remembers how late each beat came; ``on_beat`` is called at every beat."""
 
-    def __init__(self, each: Callable[[], None] = lambda: None) -> None:
-        self._each = each
-        self._late: deque[tuple[int, float]] = deque(maxlen=round(KEPT_S / BEAT_S))
+    def __init__(self, on_beat: Callable[[], None] = lambda: None) -> None:
+        self._on_beat = on_beat
+        self._late: deque[tuple[int, float]] = deque(maxlen=round(REMEMBERED_S / BEAT_S))
         self._due_ns = 0
         self._timer: asyncio.TimerHandle | None = None
 
@@ -53,24 +66,13 @@ class LoopLag:
     def _beat(self) -> None:
         now = time.monotonic_ns()
         self._late.append((now, (now - self._due_ns) / 1e6))
-        self._each()
+        self._on_beat()
         self.start()
-
-
-PAUSES_KEPT: Final = 4_096
-SHORTEST_PAUSE_NS: Final = 50_000
-"""A shorter garbage collection bends nothing that anybody would see."""
-
-_STAT: Final = Path("/proc/stat")
-_STEAL_FIELD: Final = 8
-"""``cpu  user nice system idle iowait irq softirq steal …``, in hundredths of a second (proc_stat(5))."""
-
-_TICK_MS: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class HostNoise:
-    """What may have bent a sample's times, ms; None is not known, or not known here.
+    """What may have distorted a sample's times, ms; None is not known, or not known on this system.
 
     The worst lateness of the engine's loop, the longest pause of its garbage collector, how far the wall clock was
     set (signed), and what the hypervisor took from all CPUs together.
@@ -92,18 +94,18 @@ class HostSnapshot:
 
 
 class HostNoiseMonitor:
-    """Watches the running loop and the garbage collector between `start` and `stop`; before and after it knows less."""
+    """Watches the running loop and the garbage collector between `start` and `stop`; else less is known."""
 
     def __init__(self) -> None:
-        self._lag = LoopLag(self._live)
-        self._absences: Absences | None = None
+        self._lag = LoopLag(self._beat)
+        self._absences: AbsenceDetector | None = None
         self._pauses: deque[tuple[int, int]] = deque(maxlen=PAUSES_KEPT)
         self._pausing_since = 0
         self._watching = False
 
     def start(self) -> None:
         """Begin to watch, on the running loop."""
-        self._absences = Absences()
+        self._absences = AbsenceDetector()
         self._lag.start()
         gc.callbacks.append(self._collecting)
         self._watching = True
@@ -117,34 +119,34 @@ class HostNoiseMonitor:
         gc.callbacks.remove(self._collecting)
         self._watching = False
 
-    def begin(self) -> HostSnapshot:
-        """The state a probe begins in; some tens of microseconds, so before its clock runs."""
+    def snapshot(self) -> HostSnapshot:
+        """The state a probe begins in. It takes some tens of microseconds to read, so before the probe's clock runs."""
         return HostSnapshot(time.monotonic_ns(), wall_minus_monotonic(), steal_ms())
 
     def lag_ms(self, since_ns: int) -> float | None:
-        """The worst lateness of the loop since an instant."""
+        """The worst lateness of the loop since an instant (monotonic ns), in ms; None while it is not watched."""
         return self._lag.since(since_ns)
 
     def absences(self, since_ns: int) -> tuple[Absence, ...]:
-        """When this process did not run since an instant, or its machine slept; oldest first."""
-        self._live()  # what has just ended may not have met a heartbeat yet
+        """When this process did not run since an instant (monotonic ns), or its machine slept; oldest first."""
+        self._beat()  # what has just ended may not have met a heartbeat yet
         return self._absences.since(since_ns) if self._absences is not None else ()
 
-    def since(self, beginning: HostSnapshot) -> HostNoise:
-        """What has happened since."""
+    def since(self, snapshot: HostSnapshot) -> HostNoise:
+        """What has happened since a snapshot was taken."""
         steal = steal_ms()
-        step = wall_minus_monotonic() - beginning.wall_offset_ns
+        step = wall_minus_monotonic() - snapshot.wall_offset_ns
         pauses = list(self._pauses)  # a collection in the store's thread adds to it while it is gone through
-        longest = max((ns for end, ns in pauses if end >= beginning.at_ns), default=0)
-        known = steal is not None and beginning.steal_ms is not None
+        longest = max((ns for end, ns in pauses if end >= snapshot.at_ns), default=0)
+        known = steal is not None and snapshot.steal_ms is not None
         return HostNoise(
-            loop_lag_ms=self._lag.since(beginning.at_ns),
+            loop_lag_ms=self._lag.since(snapshot.at_ns),
             gc_pause_ms=round(longest / 1e6, 3) if self._watching else None,
             clock_step_ms=round(step / 1e6, 3) if abs(step) > STEP_NS else 0.0,
-            cpu_steal_ms=max(0.0, steal - beginning.steal_ms) if known else None,  # type: ignore[operator]
+            cpu_steal_ms=max(0.0, steal - snapshot.steal_ms) if known else None,  # type: ignore[operator]
         )
 
-    def _live(self) -> None:
+    def _beat(self) -> None:
         if self._absences is not None:
             self._absences.beat()
 

@@ -1,40 +1,133 @@
-"""OwnFault: what went wrong in this process or on this machine, and not at the endpoint or on the way to it; words."""
+"""What went wrong in this process or on this machine, not at the endpoint: absences, and the failures they cause."""
 
+import time
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
+from probes.clock import asleep_ns
 from probes.events import Failure
-from probes.measure.absences import VOIDING_NS, Absence, excuses, words
 from probes.outcome import Outcome
 from probes.sockets.errors import missing_resource
+from probes.sockets.linux import RunQueue
 
-_LEFT_ALONE: Final = frozenset({Outcome.DNS, Outcome.CONNECT, Outcome.TLS, Outcome.CUT, Outcome.STREAM_ERROR})
+SHORTEST_NS: Final = 250_000_000
+"""A shorter absence is not told from the scheduler's ordinary lateness."""
+
+VOIDING_NS: Final = 1_000_000_000
+"""A deadline is void only if at least this much was missed of it."""
+
+STOPPED_SHARE: Final = 0.9
+"""A late heartbeat comes of a stop where this process neither ran nor waited for a processor for at least this share of
+the time since the last one. Below it the engine was overloaded, which excuses nothing."""
+
+REMEMBERED: Final = 256
+"""Absences that are remembered, the newest."""
+
+_GIVEN_UP: Final = frozenset({Outcome.DNS, Outcome.CONNECT, Outcome.TLS, Outcome.CUT, Outcome.STREAM_ERROR})
 """How a probe ends where the server or the network gives up because nobody here answers."""
 
 
-def describe_defect(error: BaseException) -> str:
-    """In words: what a probe that met an exception of ours ended by."""
-    return missing_resource(error) or f"inftop failed: {type(error).__name__}"
+class Absence(NamedTuple):
+    """A time in which this process did not run.
+
+    ``since`` is the last heartbeat before it, ``until`` the first after it (monotonic ns), ``lasted`` its length (ns).
+    If the machine ``slept``, it lasted longer than from one to the other: the monotonic clock stood meanwhile.
+    """
+
+    since: int
+    until: int
+    lasted: int
+    slept: bool = False
+
+
+class AbsenceDetector:
+    """Finds absences between the calls of `beat`, which the thread that made this object makes often.
+
+    SIGSTOP, a debugger and a frozen container stop the process: the monotonic clock goes on, and neither its CPU clock
+    nor its time on the run queue does. A machine that sleeps stops the monotonic clock: another clock counts on
+    (`probes.clock.asleep_ns`). A thread that waits for a disk looks the same as a stopped one, and is as absent.
+    """
+
+    def __init__(self) -> None:
+        self._found: deque[Absence] = deque(maxlen=REMEMBERED)
+        self._run_queue = RunQueue()
+        self._asleep_ns = asleep_ns()
+        self._cpu_ns, self._waited_ns = self._busy()
+        self._at = time.monotonic_ns()
+
+    def beat(self) -> None:
+        """Say that the thread runs now; an absence that has just ended is noted."""
+        before, cpu, waited, asleep = self._at, self._cpu_ns, self._waited_ns, self._asleep_ns
+        self._cpu_ns, self._waited_ns = self._busy()
+        self._asleep_ns = asleep_ns()
+        self._at = now = time.monotonic_ns()
+        passed = now - before
+        stopped = passed - (self._cpu_ns - cpu) - (self._waited_ns - waited)
+        slept = 0 if asleep is None or self._asleep_ns is None else self._asleep_ns - asleep
+        if slept >= SHORTEST_NS:
+            self._found.append(Absence(before, now, slept + passed, slept=True))
+        elif stopped >= max(SHORTEST_NS, STOPPED_SHARE * passed):
+            self._found.append(Absence(before, now, stopped))
+
+    def since(self, instant: int) -> tuple[Absence, ...]:
+        """The absences that ended after an instant (monotonic ns), oldest first."""
+        return tuple(one for one in self._found if one.until > instant)
+
+    def close(self) -> None:
+        """Stop detecting."""
+        self._run_queue.close()
+
+    def _busy(self) -> tuple[int, int]:
+        """How long this process has run, and how long its thread has waited for a processor; ns."""
+        return time.process_time_ns(), self._run_queue.waited_ns()
 
 
 def attribute_to_absences(
     failure: Failure, absences: Sequence[Absence], deadline: tuple[int, int], patience_s: float
 ) -> Failure:
-    """The trouble, or `own_fault` in its place where the ``absences`` within the probe caused it.
+    """The failure, or `own_fault` in its place where the ``absences`` within the probe caused it.
 
-    A time-out is our own fault where they void the ``deadline``: when its phase began, and when it was to end
-    (monotonic ns); see `absences.excuses`. What the other side gave up is our own fault where we were absent for
-    ``patience_s``, and for a second at least: how long a server waits is not known, so it is taken to wait as long as
-    we would.
+    A time-out is our own fault where they void the ``deadline`` (when its phase began, and when it was to end;
+    monotonic ns), by the rule of `voids_deadline`. What the other side gave up is our own fault where we were absent
+    for ``patience_s``, and for a second at least: how long a server waits is not known, so it is taken to wait as long
+    as we would.
     """
     began, ends = deadline
     if failure.outcome is Outcome.TIMEOUT:
-        ours = excuses([one for one in absences if one.until > began], ends)
+        is_ours = voids_deadline([one for one in absences if one.until > began], ends)
     else:
         missed = sum(one.lasted for one in absences)
-        ours = failure.outcome in _LEFT_ALONE and missed >= max(patience_s * 1e9, VOIDING_NS)
-    if not ours:
+        is_ours = failure.outcome in _GIVEN_UP and missed >= max(patience_s * 1e9, VOIDING_NS)
+    if not is_ours:
         return failure
-    detail = f"{words(absences)} during the probe ({failure.outcome.value.replace('_', ' ')}: {failure.detail})"
+    what = failure.outcome.value.replace("_", " ")
+    detail = f"{describe_absences(absences)} during the probe ({what}: {failure.detail})"
     return replace(failure, outcome=Outcome.OWN_FAULT, detail=detail)
+
+
+def voids_deadline(absences: Sequence[Absence], deadline: int) -> bool:
+    """Whether absences, oldest first, make a deadline (monotonic ns) void.
+
+    They do if, counted from the beginning of any one of them, at least `VOIDING_NS` was missed in all, and at least
+    what was left until the deadline at that beginning.
+    """
+    missed = 0
+    for one in reversed(absences):
+        missed += one.lasted
+        if one.since < deadline and missed >= max(VOIDING_NS, deadline - one.since):
+            return True
+    return False
+
+
+def describe_absences(absences: Sequence[Absence]) -> str:
+    """What happened, for a person: ``inftop was stopped for 20.1 s``."""
+    lasted = sum(one.lasted for one in absences) / 1e9
+    who = "this machine slept" if any(one.slept for one in absences) else "inftop was stopped"
+    return f"{who} for {lasted:,.1f} s"
+
+
+def describe_defect(error: BaseException) -> str:
+    """What a probe that met an exception of ours ended by, for a person."""
+    return missing_resource(error) or f"inftop failed: {type(error).__name__}"

@@ -1,4 +1,4 @@
-"""Prompt: the nonce that makes what a probe asks unique, and the version that makes samples comparable."""
+"""The nonce that makes each probe's prompt unique, and the version by which samples of equal prompts are found."""
 
 import hashlib
 import secrets

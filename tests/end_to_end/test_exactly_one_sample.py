@@ -20,9 +20,9 @@ from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import ContentEvent, Timeline
 from probes.keys.secret import Secret
 from probes.measure import probe as probing
-from probes.measure.absences import Absence
 from probes.measure.build_sample import build_sample
 from probes.measure.host_noise import HostNoise
+from probes.measure.own_fault import Absence
 from probes.measure.probe import Prober
 from probes.outcome import Outcome
 from probes.rate_limits.headers import Bucket, RateLimits
@@ -140,18 +140,18 @@ def strike(*_: object, **__: object) -> None:
     raise Defect
 
 
-STAGES = ["begin", "request", "open", "send", "take", "absences", "since", "build_sample", "text"]
+STAGES = ["snapshot", "request", "open", "send", "add", "absences", "since", "build_sample", "text"]
 
 
 def broken(monkeypatch: pytest.MonkeyPatch, stage: str, prober: Prober) -> None:
     """Have a prober raise at a stage of its probes."""
-    transport = next(iter(prober._transports.values()))
+    transport = next(iter(prober._connections.by_lane.values()))
     owner, name = {
-        "begin": (prober._noise_monitor, "begin"),
+        "snapshot": (prober._noise_monitor, "snapshot"),
         "request": (prober._dialect, "request"),
         "open": (transport, "open"),
         "send": (transport, "send"),
-        "take": (probing.Exchange, "take"),
+        "add": (probing.Exchange, "add"),
         "absences": (prober._noise_monitor, "absences"),
         "since": (prober._noise_monitor, "since"),
         "build_sample": (probing, "build_sample"),
@@ -282,7 +282,7 @@ async def test_a_listener_that_raises_keeps_a_sample_from_no_other(well, monkeyp
     assert store.kept == (heard if well else [])
 
 
-@pytest.mark.parametrize("stage", ["begin", "build_sample"])
+@pytest.mark.parametrize("stage", ["snapshot", "build_sample"])
 async def test_every_due_time_of_a_schedule_is_a_sample_though_every_probe_meets_a_defect(stage, monkeypatch):
     async with simulating(QUICK) as simulator:
         watched = [endpoint(name=f"sim/{n}", model=MODEL, base_url=simulator.url, interval=0.1) for n in range(3)]

@@ -13,7 +13,8 @@ import pytest
 
 from probes.endpoint import Timeouts
 from probes.figures.timeline import Timeline
-from probes.measure.probe import ProbeOverrides, Prober, ProbeResult
+from probes.measure.exchange import ProbeOverrides
+from probes.measure.probe import Prober, ProbeResult
 from probes.outcome import Outcome
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
@@ -237,11 +238,11 @@ async def test_an_answer_before_the_request_is_a_protocol_error():
 def test_an_answer_that_began_while_the_request_was_written_ended_the_writing():
     """The call that writes may return after the answer has come; and the clocks may differ by a little."""
     timeline = Timeline(due=0, started=0, sent=1_000_000, sent_uncertainty_ns=40_000)
-    assert not timeline.answered(1_000_000 - 40_000 - CLOCK_ERROR_NS - 1)
+    assert not timeline.response_began(1_000_000 - 40_000 - CLOCK_ERROR_NS - 1)
     assert timeline.sent == 1_000_000
-    assert timeline.answered(980_000)
+    assert timeline.response_began(980_000)
     assert timeline.sent == 980_000
-    assert timeline.answered(2_000_000)
+    assert timeline.response_began(2_000_000)
     assert timeline.sent == 980_000
 
 

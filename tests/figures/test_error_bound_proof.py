@@ -99,8 +99,8 @@ def told_at(monkeypatch: pytest.MonkeyPatch, outputs: int) -> Callable[[], async
     reached: list[asyncio.Event] = []
 
     class Telling(ResponseAccumulator):
-        def take(self, event: Event, at: int, timeline: Timeline, uncertainty_ns: int | None = None) -> bool:
-            progress = super().take(event, at, timeline, uncertainty_ns)
+        def add(self, event: Event, at: int, timeline: Timeline, uncertainty_ns: int | None = None) -> bool:
+            progress = super().add(event, at, timeline, uncertainty_ns)
             if len(timeline.contents) == outputs:
                 reached[-1].set()
             return progress

@@ -37,7 +37,7 @@ WORDS = "twenty words, or so, "
 def told(*events: Event) -> ResponseAccumulator:
     answer = ResponseAccumulator()
     for event in events:
-        answer.take(event, 0, Timeline(due=0, started=0))
+        answer.add(event, 0, Timeline(due=0, started=0))
     return answer
 
 
@@ -142,9 +142,9 @@ def streamed(usage: dict[str, Any], one: Endpoint, first: dict[str, Any] | None 
     records += [{"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}, {"choices": [], "usage": usage}]
     for place, record in enumerate(records):
         for event in reader.feed(f"data: {json.dumps(record)}\n\n".encode()):
-            answer.take(event, (100 + 10 * place) * MS, timeline)
+            answer.add(event, (100 + 10 * place) * MS, timeline)
     for event in (*reader.feed(b"data: [DONE]\n\n"), *reader.close()):
-        answer.take(event, 400 * MS, timeline)
+        answer.add(event, 400 * MS, timeline)
     return sample_of(answer, timeline, one=one)
 
 

@@ -56,10 +56,10 @@ def test_gaps_are_between_content_events():
 
 
 def test_a_token_count_is_the_providers_own_or_says_that_it_is_an_estimate():
-    assert timing.count(Usage(input=3, output=9, reasoning=4), 100) == Tokens(3, None, 9, 4, "usage")
-    assert timing.count(None, 41) == Tokens(output=11, source="estimate")
-    assert timing.count(Usage(input=3), 4) == Tokens(3, None, 1, None, "estimate")
-    assert timing.count(None, 0) == Tokens()
+    assert timing.count_tokens(Usage(input=3, output=9, reasoning=4), 100) == Tokens(3, None, 9, 4, "usage")
+    assert timing.count_tokens(None, 41) == Tokens(output=11, source="estimate")
+    assert timing.count_tokens(Usage(input=3), 4) == Tokens(3, None, 1, None, "estimate")
+    assert timing.count_tokens(None, 0) == Tokens()
 
 
 def test_a_span_needs_both_ends():

@@ -22,7 +22,7 @@ def assembled(*events: Event, limits: RateLimits | None = None, first_event: int
     """The sample of a stream with 100 ms between its events."""
     answer, timeline = ResponseAccumulator(), Timeline(due=0, started=0, sent=0)
     for number, event in enumerate((*events, StreamEnd()), start=1):
-        answer.take(event, number * 100 * MS, timeline)
+        answer.add(event, number * 100 * MS, timeline)
     timeline.first_event = None if first_event is None else first_event * MS
     return sample_of(answer, timeline, HostNoise(), limits)
 
@@ -87,8 +87,8 @@ LIMITS = RateLimits((Bucket("requests", "day", None, 1000, 999, 86.4), Bucket("t
 def test_what_the_hypervisor_took_while_events_lay_together_is_in_the_bound():
     answer, timeline = ResponseAccumulator(), Timeline(due=0, started=0, sent=0)
     for at in (60, 60, 160):
-        answer.take(Output(Kind.ANSWER, "word "), at * MS, timeline, uncertainty_ns=0)
-    answer.take(StreamEnd(), 160 * MS, timeline)
+        answer.add(Output(Kind.ANSWER, "word "), at * MS, timeline, uncertainty_ns=0)
+    answer.add(StreamEnd(), 160 * MS, timeline)
     quiet, robbed = (sample_of(answer, timeline, HostNoise(cpu_steal_ms=stolen)) for stolen in (0.0, 40.0))
     assert (quiet.error_bound_ms, quiet.trusted, quiet.shared_stamps) == (0.0, True, 1)
     assert (robbed.error_bound_ms, robbed.trusted, robbed.ttft_ms) == (40.0, False, 60.0)

@@ -16,7 +16,7 @@ THOUGHT = Output(Kind.REASONING, "Hm.")
 def told(*events: Event) -> ResponseAccumulator:
     answer, timeline = ResponseAccumulator(), Timeline(due=0, started=0)
     for event in (*events, StreamEnd()):
-        answer.take(event, 0, timeline)
+        answer.add(event, 0, timeline)
     return answer
 
 

@@ -18,10 +18,9 @@ from probes.endpoint import Timeouts
 from probes.events import Failure, Kind
 from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import ContentEvent, Timeline
-from probes.measure.absences import Absence, Absences, excuses
 from probes.measure.build_sample import build_sample
 from probes.measure.host_noise import HostNoise, HostNoiseMonitor
-from probes.measure.own_fault import attribute_to_absences
+from probes.measure.own_fault import Absence, AbsenceDetector, attribute_to_absences, voids_deadline
 from probes.measure.probe import Prober
 from probes.outcome import Outcome
 from probes.sample import Sample
@@ -66,7 +65,7 @@ def away(since: float, lasted: float, *, slept: bool = False) -> Absence:
     ],
 )
 def test_a_deadline_is_void_where_as_much_was_missed_as_was_left_of_it(absences, excused):
-    assert excuses(absences, 10 * S) is excused
+    assert voids_deadline(absences, 10 * S) is excused
 
 
 def test_only_what_was_missed_of_its_own_phase_voids_a_deadline():
@@ -116,7 +115,7 @@ def test_what_this_machine_lacks_is_told_from_what_others_do(error, words):
 
 def test_a_thread_that_stands_was_away_and_one_that_works_was_not():
     for _ in tries(5):
-        absences = Absences()
+        absences = AbsenceDetector()
         began = time.monotonic_ns()
         time.sleep(0.6)  # stands, as a stopped process does
         absences.beat()
@@ -137,7 +136,7 @@ def test_a_thread_that_stands_was_away_and_one_that_works_was_not():
 
 def test_a_thread_that_works_half_of_the_time_is_overloaded_and_not_away():
     for _ in tries(5):
-        absences = Absences()
+        absences = AbsenceDetector()
         began, burnt = time.monotonic_ns(), time.process_time_ns() + round(0.4 * S)
         while time.process_time_ns() < burnt:
             pass

@@ -119,7 +119,7 @@ async def test_a_warm_connection_that_died_is_a_cold_sample_and_the_turns_go_on(
         for number in range(8):
             if number == 4:
                 simulator.drop_idle()
-                while one._transports["warm"].is_open:
+                while one._connections.by_lane["warm"].is_open:
                     await asyncio.sleep(0.001)
             samples.append((await one.probe(None)).sample)
         opened = [record.new_connection for record in simulator.records]
@@ -133,10 +133,10 @@ async def test_nothing_is_opened_ahead_of_a_cold_turn():
     async with simulating(QUICK) as simulator, prober(simulator.url, connection="both") as one:
         await one.probe(None)
         simulator.drop_idle()
-        while one._transports["warm"].is_open:
+        while one._connections.by_lane["warm"].is_open:
             await asyncio.sleep(0.001)
         await one.prepare()
-        assert not any(transport.is_open for transport in one._transports.values())
+        assert not any(transport.is_open for transport in one._connections.by_lane.values())
         assert (await one.probe(None)).sample.connection == "cold"
         await one.prepare()
         assert (await one.probe(None)).sample.connection == "warm"
@@ -419,7 +419,7 @@ async def test_a_connection_the_server_closed_is_not_used_again():
     async with Simulator(models) as simulator, prober(simulator.url) as one:
         assert (await one.probe(None)).sample.outcome is Outcome.OK
         models[MODEL] = QUICK
-        while one._transports["warm"].is_open:
+        while one._connections.by_lane["warm"].is_open:
             await asyncio.sleep(0)
         sample = (await one.probe(None)).sample
     assert (sample.outcome, sample.connection) == (Outcome.OK, "cold")

@@ -68,9 +68,9 @@ def replayed(dialect: str, records: Iterable[Timed], **fields: Any) -> Sample:
     for at_ms, data in records:
         last = round(at_ms * 1e6)
         for one in reader.feed(data):
-            answer.take(one, last, timeline)
+            answer.add(one, last, timeline)
     for one in reader.close():
-        answer.take(one, last, timeline)
+        answer.add(one, last, timeline)
     return build_sample(
         watched, timeline, answer,
         vantage="local", started_at=0, status=200, reused=True, limits=None, host_noise=HostNoise(), credentials=None,

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from websockets.asyncio.server import ServerConnection, serve
 
 from probes.cli.output.ranking import ranking
-from probes.measure.probe import ProbeOverrides, Prober
+from probes.measure.exchange import ProbeOverrides
+from probes.measure.probe import Prober
 from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.sockets import idle
@@ -139,7 +140,7 @@ async def test_a_close_that_came_before_the_request_is_met_by_opening_anew():
         first = (await one.probe(None)).sample
         for writer in server.writers:
             writer.close()
-        await until(lambda: not one._transports["warm"].is_open)
+        await until(lambda: not one._connections.by_lane["warm"].is_open)
         second = (await one.probe(None)).sample
     assert facts([first, second]) == [GOOD, GOOD]
     assert len(server.bodies) == 2

@@ -11,7 +11,7 @@ from probes.endpoint import Endpoint, Quirks
 from probes.events import EVENT_LIMIT, Failure, Finish, Kind, Output, ServedBy, StreamEnd, Usage
 from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import Timeline
-from probes.figures.timing import count
+from probes.figures.timing import count_tokens
 from probes.keys.secret import Secret
 from probes.measure.classify import classify
 from probes.measure.probe import Prober
@@ -151,7 +151,7 @@ def said(events):
 def answered(body):
     answer, timeline = ResponseAccumulator(), Timeline(0, 0)
     for event in read(body):
-        answer.take(event, 1, timeline)
+        answer.add(event, 1, timeline)
     return answer
 
 
@@ -277,7 +277,7 @@ def test_text_in_the_start_of_a_block_is_part_of_the_message():
 def test_the_placeholder_of_a_cut_stream_is_no_count():
     answer = answered(named(start(), delta("text_delta", text="Once upon a time")))
     assert answer.failure == Failure(Outcome.CUT, "the stream ended without message_stop")
-    tokens = count(answer.usage, answer.chars)
+    tokens = count_tokens(answer.usage, answer.chars)
     assert (tokens.input, tokens.output, tokens.source) == (17, 4, "estimate")
 
 

@@ -24,9 +24,9 @@ def told(*parts):
     answer, timeline, reader = ResponseAccumulator(), Timeline(due=0, started=0), DIALECT.reader()
     for at, part in enumerate(parts):
         for event in reader.feed(part):
-            answer.take(event, at, timeline)
+            answer.add(event, at, timeline)
     for event in reader.close():
-        answer.take(event, len(parts), timeline)
+        answer.add(event, len(parts), timeline)
     return answer, timeline
 
 
@@ -85,8 +85,8 @@ def test_a_draft_takes_the_place_of_all_before_it_and_a_delta_goes_on_from_there
 def test_a_draft_longer_than_what_is_kept_makes_room_for_the_next():
     answer, timeline = ResponseAccumulator(), Timeline(due=0, started=0)
     for text in ("x" * (TEXT_LIMIT + 5), "y" * (TEXT_LIMIT + 7)):
-        answer.take(Output(Kind.ANSWER, text, draft=True), 1, timeline)
+        answer.add(Output(Kind.ANSWER, text, draft=True), 1, timeline)
     assert answer.text == "y" * TEXT_LIMIT
     assert answer.chars == TEXT_LIMIT + 7
-    answer.take(Output(Kind.ANSWER, "short", draft=True), 1, timeline)
+    answer.add(Output(Kind.ANSWER, "short", draft=True), 1, timeline)
     assert (answer.text, answer.chars) == ("short", 5)

@@ -12,7 +12,7 @@ from probes.events import Failure, Finish, Kind, Output, ServedBy, StreamEnd, Us
 from probes.figures.decode_speed import decode_speed
 from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import Timeline
-from probes.figures.timing import count
+from probes.figures.timing import count_tokens
 from probes.keys.secret import Secret
 from probes.measure.classify import classify
 from probes.measure.probe import Prober
@@ -133,7 +133,7 @@ def said(events):
 def answered(body):
     answer, timeline = ResponseAccumulator(), Timeline(0, 0)
     for event in read(body):
-        answer.take(event, (len(timeline.contents) + 1) * 100_000_000, timeline)
+        answer.add(event, (len(timeline.contents) + 1) * 100_000_000, timeline)
     return answer, timeline
 
 
@@ -211,7 +211,7 @@ def test_streams(name, output, last, reason):
 
 def test_hidden_thoughts_are_no_decode_speed():
     answer, timeline = answered(HIDDEN)
-    assert decode_speed(timeline.contents, count(answer.usage, answer.chars)).tokens_per_s == (331 - 308) / 0.2
+    assert decode_speed(timeline.contents, count_tokens(answer.usage, answer.chars)).tokens_per_s == (331 - 308) / 0.2
 
 
 @pytest.mark.parametrize("name", STREAMS)

@@ -140,7 +140,7 @@ def test_a_count_missing_beside_output_is_not_known_and_neither_is_one_without_a
 def test_an_answer_of_nothing_is_empty():
     answer, timeline = ResponseAccumulator(), Timeline(due=0, started=0)
     for one in read(streams.SILENT):
-        answer.take(one, 0, timeline)
+        answer.add(one, 0, timeline)
     assert classify(answer, endpoint()).outcome is Outcome.EMPTY
 
 

@@ -11,7 +11,7 @@ from probes.events import EVENT_LIMIT, Failure, Finish, Kind, Output, ServedBy, 
 from probes.figures.decode_speed import decode_speed
 from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import Timeline
-from probes.figures.timing import count
+from probes.figures.timing import count_tokens
 from probes.keys.secret import Secret
 from probes.measure.classify import classify
 from probes.outcome import Outcome
@@ -54,7 +54,7 @@ def said(events):
 def judged(body):
     answer, timeline = ResponseAccumulator(), Timeline(due=0, started=0)
     for at, one in enumerate(read(body)):
-        answer.take(one, at * 100_000_000, timeline)
+        answer.add(one, at * 100_000_000, timeline)
     return classify(answer, endpoint()), answer, timeline
 
 
@@ -150,7 +150,7 @@ def test_the_headers_id_is_the_one_to_quote():
     (named,) = DIALECT.response_events({"x-request-id": "req_7", "content-type": "text/event-stream"})
     answer, timeline = ResponseAccumulator(), Timeline(due=0, started=0)
     for one in (named, *read(streams.TEXT)):
-        answer.take(one, 0, timeline)
+        answer.add(one, 0, timeline)
     assert answer.served.request_id == "req_7"
 
 
@@ -175,7 +175,7 @@ def test_a_token_cap_is_a_normal_end_and_a_filter_is_a_refusal():
 def test_hidden_reasoning_is_counted_but_not_taken_for_visible_speed():
     body = sse(*BEGUN, *(delta("output_text", "word") for _ in range(4)), completed(usage=usage(9, 304, 0, 300)))
     _, answer, timeline = judged(body)
-    found = decode_speed(timeline.contents, count(answer.usage, answer.chars))
+    found = decode_speed(timeline.contents, count_tokens(answer.usage, answer.chars))
     assert found.tokens_per_s == 10.0  # three visible tokens after the first, in three tenths of a second
     capped = event("response.incomplete", response=response("incomplete", usage=usage(9, 64, 0, 64)))
     assert judged(sse(*BEGUN, capped))[0].outcome is Outcome.EMPTY

@@ -42,7 +42,7 @@ def told(events):
     """What a probe keeps of the events: the outputs with their running counts, and the answer they fold into."""
     answer, timeline = ResponseAccumulator(), Timeline(due=0, started=0)
     for event in events:
-        answer.take(event, 1, timeline)
+        answer.add(event, 1, timeline)
     return [one for one in events if isinstance(one, Output)], answer
 
 

@@ -7,7 +7,8 @@ from probes.engine.race.start_barrier import StartBarrier
 from probes.events import Kind, Output
 from probes.figures.plausible import plausible_running_count
 from probes.keys.redaction import REPLACEMENT, Redactions
-from probes.measure.probe import ProbeOverrides, Prober, ProbeResult
+from probes.measure.exchange import ProbeOverrides
+from probes.measure.probe import Prober, ProbeResult
 from probes.outcome import Outcome
 from probes.race.heat import LaneResult
 from probes.race.progress import ProgressTracker
