@@ -1,4 +1,4 @@
-"""Backlog: reads that were stamped and wait to be decoded, off the clock."""
+"""Reads that have their timestamp and wait to be decoded: whose turn it is, and who consumes what was decoded."""
 
 import asyncio
 import time
@@ -9,36 +9,38 @@ from typing import Final, Protocol
 
 from probes.sockets.connection_timing import Stamp
 
-WAIT_S: Final = 0.02
-"""How long reads that come thick are gathered: decoding many at once costs half of decoding each on its own."""
+BATCH_S: Final = 0.02
+"""How long the reads of a burst are gathered: decoding many at once costs half of decoding each on its own."""
 
-THICK_NS: Final = 5_000_000
-"""Reads closer together than this are thick."""
+BURST_NS: Final = 5_000_000
+"""Reads closer together than this are a burst."""
 
-PIECE_NS: Final = 50_000
-"""After so long the sockets are looked at: what comes while nobody reads may be merged by the kernel."""
+POLL_NS: Final = 50_000
+"""After so long the sockets are polled: what comes while nobody reads may be merged by the kernel."""
 
 TURN_NS: Final = 1_000_000
 """After so long the loop goes on, whether or not there is anything to read."""
 
-
 OnData = Callable[[Stamp, bytes], bool]
-"""Is given what one read brought, or a piece of it; whether it wants more."""
+"""Called with the data of one read, or a piece of it; returns whether it wants more."""
 
 
 @dataclass(slots=True)
 class Consumer:
-    """Who is given every read; ``done`` when it is ``satisfied`` or nothing more can come."""
+    """A callback, and ``done``: a future that is resolved when the callback wants no more, or nothing more can come.
 
-    take: OnData
+    ``satisfied``: it wanted no more. With ``allow_batching`` its data need not be delivered at once.
+    """
+
+    on_data: OnData
     done: "asyncio.Future[None]"
     allow_batching: bool = False
     satisfied: bool = False
 
-    def give(self, stamp: Stamp, data: bytes) -> None:
-        """Hand one read over. What goes wrong with it is for whoever waits for ``done``."""
+    def deliver(self, stamp: Stamp, data: bytes) -> None:
+        """Call the callback. What it raises is raised where ``done`` is awaited."""
         try:
-            self.satisfied = not self.take(stamp, data)
+            self.satisfied = not self.on_data(stamp, data)
         except Exception as error:
             self.satisfied = True
             self.done.set_exception(error)
@@ -48,51 +50,51 @@ class Consumer:
 
 
 class PendingReads(Protocol):
-    """Who has reads that wait."""
+    """Reads of one connection that wait to be decoded."""
 
-    def work(self) -> bool:
-        """Decode a small piece of one of them; whether there is more."""
+    def decode_next(self) -> bool:
+        """Decode one pending piece. True if more are pending."""
         ...
 
 
 class DecodeQueue:
-    """Whose reads wait to be decoded, on one loop, so that all of them together never keep it from reading.
+    """The connections of one loop that have reads to decode, in turn.
 
-    They take turns, a piece each: one that is flooded delays the others by no more than its own pieces.
-    ``poll_ready`` looks whether there is something that this loop must read now.
+    They take turns of one piece each: a flooded connection delays the others by no more than its own pieces. All of
+    them together never keep the loop from reading: ``poll_ready`` says whether there is something to read now.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, poll_ready: Callable[[], bool] = lambda: True) -> None:
         self._loop = loop
-        self._hear = poll_ready
+        self._poll_ready = poll_ready
         self._waiting: deque[PendingReads] = deque()
-        self._last_ns = 0
+        self._last_read_ns = 0
         self._due: asyncio.TimerHandle | None = None
 
-    def is_isolated(self, at: int) -> bool:
-        """Whether a read made at ``at`` (monotonic ns), the next one, may as well be decoded at once."""
-        before, self._last_ns = self._last_ns, at
-        return at - before > THICK_NS
+    def note_read(self, at: int) -> bool:
+        """Note that a read was made at ``at`` (monotonic ns); whether it stands alone, and may be decoded at once."""
+        before, self._last_read_ns = self._last_read_ns, at
+        return at - before > BURST_NS
 
-    def add(self, worker: PendingReads, *, soon: bool) -> None:
-        """Have one who had nothing to decode, and now does, decode: ``soon``, or when more has gathered."""
-        self._waiting.append(worker)
+    def add(self, connection: PendingReads, *, soon: bool) -> None:
+        """Queue one that was not queued: ``soon``, or when more has gathered."""
+        self._waiting.append(connection)
         if soon and self._due is not None:
             self._due.cancel()
             self._due = None
         if self._due is None:
-            self._due = self._loop.call_later(0 if soon else WAIT_S, self._work)
+            self._due = self._loop.call_later(0 if soon else BATCH_S, self._decode)
 
-    def _work(self) -> None:
+    def _decode(self) -> None:
         now = time.monotonic_ns()
-        look, leave = now + PIECE_NS, now + TURN_NS
+        poll_at, leave_at = now + POLL_NS, now + TURN_NS
         while self._waiting:
-            worker = self._waiting.popleft()
-            if worker.work():
-                self._waiting.append(worker)
+            connection = self._waiting.popleft()
+            if connection.decode_next():
+                self._waiting.append(connection)
             now = time.monotonic_ns()
-            if now > look:
-                if now > leave or self._hear():
+            if now > poll_at:
+                if now > leave_at or self._poll_ready():
                     break
-                look = now + PIECE_NS
-        self._due = self._loop.call_later(0, self._work) if self._waiting else None
+                poll_at = now + POLL_NS
+        self._due = self._loop.call_later(0, self._decode) if self._waiting else None

@@ -1,4 +1,4 @@
-"""Loop: the engine's event loop, which knows since when it may have been deaf to its sockets."""
+"""The engine's event loop: it records when it last polled its sockets, so that the arrival of a read can be bounded."""
 
 import asyncio
 import contextlib
@@ -14,16 +14,16 @@ from typing import Any, Protocol, TypeVar
 from probes.sockets.decode_queue import DecodeQueue
 from probes.sockets.linux import RunQueue
 from probes.sockets.receive_timestamps import stamping_socket
-from probes.sockets.uring_reader import UringReceiver
+from probes.sockets.uring_receiver import UringReceiver
 
 T = TypeVar("T")
 
 
 class HasFileno(Protocol):
-    """What a selector can be asked to hear."""
+    """What a selector can watch."""
 
     def fileno(self) -> int:
-        """The number of its file."""
+        """Its file descriptor."""
         ...
 
 
@@ -31,85 +31,85 @@ FileObject = int | HasFileno
 
 
 class TimestampedSelector(selectors.DefaultSelector):
-    """The selector of the engine's loop.
+    """asyncio's selector, which bounds when what it finds ready can have become ready.
 
     ``not_polling_since_ns`` (monotonic) is the earliest instant at which what is read now can have become readable.
-    While the loop runs its callbacks it does not listen; what comes then is found by the look that begins the next
-    selection. Where that finds nothing, what ends the wait has just come: before now by as long as the system kept
-    this thread waiting for a processor, which Linux counts, but not before the look.
+    While the loop runs its callbacks it does not poll; what comes then is found by the poll without a timeout that
+    begins every selection. Where that one is empty, what ends the wait has come after it, and just now: now minus the
+    time this thread has waited for a processor meanwhile, which Linux counts.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self._queue = RunQueue()
-        self._queued_ns = self._queue.waited_ns()
-        self._keys: dict[int, selectors.SelectorKey] = {}
+        self._run_queue = RunQueue()
+        self._waited_ns = self._run_queue.waited_ns()
+        self._keys: dict[int, selectors.SelectorKey] = {}  # by file descriptor; the base class's own is private
         self._epoll = select.epoll.fromfd(os.dup(self.fileno())) if sys.platform.startswith("linux") else None
-        self._poll = self._lean(self._epoll) if self._epoll else super().select
-        self.not_polling_since_ns = self._heard_ns = time.monotonic_ns()
+        self._poll = self._epoll_select(self._epoll) if self._epoll else super().select
+        self.not_polling_since_ns = self._polled_ns = time.monotonic_ns()
 
     def register(self, fileobj: FileObject, events: int, data: Any = None) -> selectors.SelectorKey:
-        """As the selector's own."""
+        """Watch a file, as the base class does."""
         key = super().register(fileobj, events, data)
         self._keys[key.fd] = key
         return key
 
     def modify(self, fileobj: FileObject, events: int, data: Any = None) -> selectors.SelectorKey:
-        """As the selector's own."""
+        """Watch a file for other events, as the base class does."""
         key = super().modify(fileobj, events, data)
         self._keys[key.fd] = key
         return key
 
     def unregister(self, fileobj: FileObject) -> selectors.SelectorKey:
-        """As the selector's own."""
+        """Watch a file no more, as the base class does."""
         key = super().unregister(fileobj)
         self._keys.pop(key.fd, None)
         return key
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        """As the selector's own."""
+        """Wait for what is ready, as the base class does, and note since when it can have been."""
         asked = time.monotonic_ns()
         ready = self._poll(0)
-        if ready or (timeout is not None and timeout <= 0):  # it only looked, at some time after it was asked to
-            self.not_polling_since_ns, self._heard_ns = self._heard_ns, asked
+        if ready or (timeout is not None and timeout <= 0):  # it polled at some time after it was asked to
+            self.not_polling_since_ns, self._polled_ns = self._polled_ns, asked
             return ready
         ready = self._poll(timeout)
-        before, self._queued_ns = self._queued_ns, self._queue.waited_ns()
-        woke = time.monotonic_ns() - (self._queued_ns - before)
-        self.not_polling_since_ns = self._heard_ns = max(asked, woke)
+        before, self._waited_ns = self._waited_ns, self._run_queue.waited_ns()
+        woke = time.monotonic_ns() - (self._waited_ns - before)
+        self.not_polling_since_ns = self._polled_ns = max(asked, woke)
         return ready
 
     def poll_ready(self) -> bool:
-        """Whether there is something to read now; looking for it is listening, too."""
+        """Whether there is something to read now; what is read after an empty poll came after that."""
         asked = time.monotonic_ns()
         if self._poll(0):
             return True
-        self._heard_ns = asked
+        self._polled_ns = asked
         return False
 
-    def _lean(self, epoll: Any) -> Callable[[float | None], list[tuple[selectors.SelectorKey, int]]]:
-        """As the selector's own `select`: what that does around the system call costs as much as the call."""
+    def _epoll_select(self, epoll: Any) -> Callable[[float | None], list[tuple[selectors.SelectorKey, int]]]:
+        """The base class's `select` for epoll: what that one does around the system call costs as much as the call."""
         poll, keys, not_write, not_read = epoll.poll, self._keys, ~select.EPOLLOUT, ~select.EPOLLIN
 
-        def lean(timeout: float | None) -> list[tuple[selectors.SelectorKey, int]]:
+        def select_ready(timeout: float | None) -> list[tuple[selectors.SelectorKey, int]]:
             return [
                 (key, key.events & (bool(event & not_write) | bool(event & not_read) << 1))
                 for fd, event in poll(timeout)
                 if (key := keys.get(fd))
             ]
 
-        return lean
+        return select_ready
 
     def close(self) -> None:
-        """Select no more."""
+        """Close it and what it opened."""
         if self._epoll is not None:
             self._epoll.close()
         super().close()
-        self._queue.close()
+        self._run_queue.close()
 
 
 class ReaderKind(StrEnum):
-    """Who takes from a socket what has come."""
+    """Who reads the sockets of a loop, from the most exact to the least."""
 
     REAL_TIME = "the kernel, in real time"
     KERNEL = "the kernel"
@@ -120,46 +120,48 @@ class EngineLoop(asyncio.SelectorEventLoop):
     """asyncio's selector loop with a `TimestampedSelector`, and a `UringReceiver` where the system has io_uring."""
 
     def __init__(self, *, use_io_uring: bool = True) -> None:
-        self.selector = TimestampedSelector()
-        super().__init__(self.selector)
-        self.ring: UringReceiver | None = None
-        self._stamped = stamping_socket()
+        self.timestamped_selector = TimestampedSelector()
+        super().__init__(self.timestamped_selector)
+        self.uring_receiver: UringReceiver | None = None
+        self._stamping = stamping_socket()
         if use_io_uring:
             with contextlib.suppress(OSError):
-                self.ring = UringReceiver(self)
-        self.decode_queue = DecodeQueue(self, self.selector.poll_ready if self.ring is None else lambda: False)
+                self.uring_receiver = UringReceiver(self)
+        # what the kernel reads need not be waited for: decoding then goes on to the end of its turn
+        reads_itself = self.uring_receiver is None
+        self.decode_queue = DecodeQueue(self, self.timestamped_selector.poll_ready if reads_itself else lambda: False)
 
     def close(self) -> None:
-        """As any loop's own."""
-        if self.ring is not None and not self.is_closed():
-            self.ring.close()
-        self._stamped.close()
+        """Close the loop and what it opened."""
+        if self.uring_receiver is not None and not self.is_closed():
+            self.uring_receiver.close()
+        self._stamping.close()
         super().close()
 
 
 def timestamped_selector(loop: asyncio.AbstractEventLoop) -> TimestampedSelector | None:
-    """The ear of a loop; None where it is not an `EngineLoop`."""
-    return loop.selector if isinstance(loop, EngineLoop) else None
+    """The selector of an `EngineLoop`; None for any other loop."""
+    return loop.timestamped_selector if isinstance(loop, EngineLoop) else None
 
 
 def decode_queue(loop: asyncio.AbstractEventLoop) -> DecodeQueue:
-    """The backlog of a loop; one for whoever asks where it is not an `EngineLoop`."""
+    """The decode queue of an `EngineLoop`; a new one for any other loop."""
     return loop.decode_queue if isinstance(loop, EngineLoop) else DecodeQueue(loop)
 
 
 def reader_kind(loop: asyncio.AbstractEventLoop) -> ReaderKind:
-    """Who reads sockets on a loop."""
-    if not isinstance(loop, EngineLoop) or loop.ring is None:
+    """Who reads the sockets of a loop."""
+    if not isinstance(loop, EngineLoop) or loop.uring_receiver is None:
         return ReaderKind.LOOP
-    return ReaderKind.REAL_TIME if loop.ring.real_time else ReaderKind.KERNEL
+    return ReaderKind.REAL_TIME if loop.uring_receiver.real_time else ReaderKind.KERNEL
 
 
 async def let_others_read() -> None:
-    """One turn of the loop: work of a millisecond in one piece is a millisecond's doubt for every other probe."""
+    """Give the loop one turn: a millisecond of work in one piece is a millisecond of uncertainty for other probes."""
     await asyncio.sleep(0)
 
 
 def run(main: Coroutine[Any, Any, T]) -> T:
-    """Run an engine's main coroutine on a loop of this kind; as `asyncio.run` otherwise."""
+    """Run a main coroutine as `asyncio.run` does, on an `EngineLoop`."""
     with asyncio.Runner(loop_factory=EngineLoop) as runner:
         return runner.run(main)

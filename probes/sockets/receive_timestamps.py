@@ -1,8 +1,8 @@
-"""ReceiveClock: when data reached this machine, by the kernel's own stamp on every segment where it gives one.
+"""When received data reached this machine: the kernel's timestamp of every TCP segment, moved to the monotonic clock.
 
 Linux stamps each TCP segment as it takes it in (``SO_TIMESTAMPNS``, socket(7)) and hands the stamp out with the data
-(``recvmsg``). The stamp is on the wall clock and is moved to the monotonic clock here. Of segments that waited to be
-read the kernel keeps only the newest stamp, so a stamp says when the *last* byte of a read came.
+(``recvmsg``), on the wall clock. Of segments that waited to be read it keeps only the newest stamp, so a stamp says
+when the *last* byte of a read came.
 """
 
 import socket
@@ -15,13 +15,13 @@ STEP_NS: Final = 1_000_000
 """A wall clock that moved so far against the monotonic one was set; slewing is at most 500 ppm (adjtimex(2))."""
 
 CLOCK_ERROR_NS: Final = 10_000
-"""Two readings of a clock further apart had something come between them."""
+"""What two clocks that are read together are apart, at most: else something came between the readings."""
 
 DRIFT_NS: Final = 2_000
-"""By so much the clocks may drift apart before they are looked at closely again."""
+"""How far the clocks may have drifted apart before their offset is measured again."""
 
 OLDEST_STAMP_NS: Final = 1_000_000_000
-"""A stamp so long before its socket was wrapped is not on this process's wall clock: that was set just now, or the
+"""A stamp older than its socket by more than this is not on this process's wall clock: that was set just now, or the
 kernel's is another one (libfaketime)."""
 
 _SO_TIMESTAMPNS: Final = 35
@@ -33,7 +33,7 @@ _ANCILLARY: Final = socket.CMSG_SPACE(_TIMESPEC.size) if hasattr(socket, "CMSG_S
 
 
 class Received(NamedTuple):
-    """One read: the bytes, when the last of them came (monotonic ns), and whether that is the kernel's word."""
+    """One read: the bytes, when the last of them arrived (monotonic ns), and whether the kernel said so."""
 
     data: bytes
     at: int
@@ -41,15 +41,15 @@ class Received(NamedTuple):
 
 
 class ClockOffset:
-    """Moves stamps from the wall clock to the monotonic one."""
+    """The offset between wall clock and monotonic clock, by which timestamps are moved from the one to the other."""
 
     def __init__(self) -> None:
         self._offset_ns = wall_minus_monotonic()
 
-    def stepped(self, now: int) -> bool:
-        """Look at both clocks, at ``now`` (monotonic ns); whether the wall clock was set since it was looked at last.
+    def refresh(self, now: int) -> bool:
+        """Measure the offset again, at ``now`` (monotonic ns), if it has changed; whether the wall clock was set.
 
-        A stamp that came in between can not be moved.
+        A timestamp from before that, which has not been moved yet, can not be any more.
         """
         if abs(time.time_ns() - now - self._offset_ns) <= DRIFT_NS:
             return False
@@ -57,33 +57,33 @@ class ClockOffset:
         return abs(self._offset_ns - before) > STEP_NS
 
     def monotonic(self, wall_ns: int) -> int:
-        """A stamp on the monotonic clock."""
+        """A timestamp of the wall clock on the monotonic clock."""
         return wall_ns - self._offset_ns
 
 
 class StampedSocket:
-    """Reads one socket and dates what it reads. Where the kernel gives no stamp, now is when it was read.
+    """A socket whose reads carry the kernel's timestamp, or else the time at which the read returned.
 
-    ``kernel``: it was asked for stamps, and will give them.
+    ``has_kernel_stamps``: the kernel was asked for timestamps, and agreed.
     """
 
     def __init__(self, sock: socket.socket) -> None:
-        self.kernel = _ask_for_stamps(sock)
+        self.has_kernel_stamps = _ask_for_stamps(sock)
         self._sock = sock
-        self._stamps = ClockOffset()
+        self._clock = ClockOffset()
         self._newest_ns = time.monotonic_ns() - OLDEST_STAMP_NS
 
     def receive(self, size: int) -> Received:
-        """At most ``size`` bytes. Raises what ``recv`` does: BlockingIOError, OSError."""
-        if not self.kernel:
+        """Read at most ``size`` bytes. Raises what ``recv`` does: BlockingIOError, OSError."""
+        if not self.has_kernel_stamps:
             return Received(self._sock.recv(size), time.monotonic_ns(), kernel=False)
         data, ancillary, _, _ = self._sock.recvmsg(size, _ANCILLARY)
         now = time.monotonic_ns()
-        stepped = self._stamps.stepped(now)
+        stepped = self._clock.refresh(now)
         for _, kind, value in ancillary:
             if kind == _SO_TIMESTAMPNS and len(value) == _TIMESPEC.size and not stepped:
                 seconds, nanoseconds = _TIMESPEC.unpack(value)
-                at = self._stamps.monotonic(seconds * 1_000_000_000 + nanoseconds)
+                at = self._clock.monotonic(seconds * 1_000_000_000 + nanoseconds)
                 if self._newest_ns <= at <= now:  # else the clock was set in between: no stamp to go by
                     self._newest_ns = at
                     return Received(data, at, kernel=True)
@@ -101,9 +101,10 @@ def _ask_for_stamps(sock: socket.socket) -> bool:
 
 
 def stamping_socket() -> socket.socket:
-    """A socket that wants stamps. While one is open the kernel stamps all that comes, for everybody.
+    """Open a socket that asks for timestamps and receives nothing. While there is one, the kernel stamps every segment.
 
-    It begins and ends with that only some time after it is asked to, so what comes first would have no stamp.
+    The kernel begins and ends with that only some time after it is asked to: without this socket the first reads of a
+    connection would have no stamp.
     """
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     _ask_for_stamps(sock)
@@ -111,7 +112,7 @@ def stamping_socket() -> socket.socket:
 
 
 def wall_minus_monotonic() -> int:
-    """The two clocks read as close together as can be, ns; good to `CLOCK_ERROR_NS` but on a machine beside itself."""
+    """The offset of the two clocks, ns, read as close together as can be: to `CLOCK_ERROR_NS`, tried three times."""
     for _ in range(3):
         before, wall, after = time.monotonic_ns(), time.time_ns(), time.monotonic_ns()
         if after - before < CLOCK_ERROR_NS:

@@ -1,4 +1,9 @@
-"""Stream: bytes over one socket; every read carries when its data reached the machine, and how sure that is."""
+"""One connected socket as a stream of bytes: every read carries when its data reached this machine, and how exactly.
+
+A read passes through here in this order: a `SocketReader` makes it and calls `Stream._on_read`, which keeps it, still
+encrypted, in pieces; the loop's `DecodeQueue` calls `Stream.decode_next` when it is the stream's turn; that decrypts
+one piece and delivers it to the `Consumer` that `Stream.read_while` has set, or keeps it for `Stream.read`.
+"""
 
 import asyncio
 import contextlib
@@ -19,27 +24,28 @@ from probes.sockets.round_trip import RoundTrips
 from probes.tls.errors import handshake_error
 from probes.tls.session import TlsSession
 
-PIECE: Final = 1 << 10
+PIECE_SIZE: Final = 1 << 10
 """Bytes of a read that are decoded in one go: a thousand newlines, some hundred empty frames, a few tokens. What comes
 out of a TLS record, which can only be decrypted whole, is decoded in such pieces too."""
 
 READ_COST: Final = 256
-"""Bytes that keeping a read takes, whatever is in it: its stamp and its place."""
+"""Bytes that keeping a piece takes, whatever is in it: its stamp and its place."""
 
-QUIET_PIECES: Final = 16
-"""So many may hold nothing but what TLS has to say for itself (tickets, a new key)."""
+TLS_PIECES: Final = 16
+"""How many pieces may hold nothing but what TLS has to say for itself (tickets, a new key)."""
 
 UNREAD_LIMIT: Final = 2 << 20
-"""Bytes received but not yet read, `READ_COST` included, past which the socket is left alone until half of them are
-read: a flood stays in the kernel."""
+"""Bytes received but not yet consumed, `READ_COST` included, past which the socket is not read until half of them are
+consumed: a flood stays in the kernel."""
 
 
 class Stream:
-    """A connected, non-blocking socket, read as soon as it has something; decoding happens later, off the clock.
+    """A connected, non-blocking socket. It is read as soon as it has something; decoding happens later.
 
-    TLS, where it is wanted, begins with `start_tls` and runs over memory, so that its data is stamped like any other.
-    What is read counts against ``budget``, which is to be set anew for every answer. ``eof``: nothing more will come.
-    ``connect`` is how the socket was connected, where known.
+    TLS begins with `start_tls`, where it is wanted, and runs over memory, so that its data has stamps like any other.
+    What is read counts against ``budget``, which is to be set anew for every answer. ``connect`` is how the socket was
+    connected, where known. ``sent`` is when the socket took the last byte of the newest `write`. ``eof``: nothing more
+    will come. ``unread``: bytes received but not consumed, `READ_COST` included.
     """
 
     def __init__(self, sock: socket.socket, budget: ReadBudget, connect: Step | None = None) -> None:
@@ -50,115 +56,113 @@ class Stream:
         self.activity = ConnectionActivity()
         self._sock = sock
         self.round_trips = RoundTrips(sock, connect)
-        self._intake = make_reader(sock, self._arrived)
+        self._reader = make_reader(sock, self._on_read)
         self._tls: TlsSession | None = None
         self._loop = asyncio.get_running_loop()
-        self._backlog = decode_queue(self._loop)
-        self._held: deque[tuple[Stamp, bytes]] = deque()  # as they came, in pieces
-        self._received: deque[tuple[Stamp, bytes]] = deque()  # decrypted, in pieces
-        self._enlisted = False
-        self._deaf = False
+        self._decode_queue = decode_queue(self._loop)
+        self._raw: deque[tuple[Stamp, bytes]] = deque()  # as they arrived
+        self._plain: deque[tuple[Stamp, bytes]] = deque()  # decrypted, not yet consumed
+        self._queued = False
+        self._paused = False
         self._error: Exception | None = None
-        self._news = asyncio.Event()
-        self._taker: Consumer | None = None
+        self._changed = asyncio.Event()
+        self._consumer: Consumer | None = None
         self._writable = asyncio.Event()
         self._open = True
-        self._intake.resume_reading()
+        self._reader.resume_reading()
 
     @property
     def is_quiet(self) -> bool:
-        """Whether nothing has come that was not read: not data, not an end."""
-        self._look()
-        return not (self.eof or self._held or self._received)
+        """Whether nothing has come that was not consumed: no data, no end."""
+        self._drain()
+        return not (self.eof or self._raw or self._plain)
 
     @property
     def closed_unanswered_ns(self) -> int | None:
-        """How long (ns) after the newest request it ended; None where it did not, or a byte of an answer had come.
+        """How long (ns) after the newest request it ended without an answer; None if open, or a byte had been received.
 
-        Half a TLS record is such a byte.
+        Half a TLS record is such a byte. Negative: it ended before the request.
         """
-        if self._held or self._received or not (self._tls is None or self._tls.is_between_records):
+        if self._raw or self._plain or not (self._tls is None or self._tls.is_between_records):
             return None
         return self.activity.closed_unanswered_ns(self.sent.at if self.sent else None)
 
     async def read(self) -> tuple[Stamp, bytes]:
-        """What one read of the socket brought, or a piece of it, and when; empty at the end.
+        """The next piece of what was read, and when it arrived; empty at the end of the connection.
 
         Others on the loop have their turn first. Raises ExchangeError and ReadBudgetSpent.
         """
-        if self._held or self._received:
+        if self._raw or self._plain:
             await asyncio.sleep(0)
-        while not self._received:
-            if self._held:
-                self._unfold()
+        while not self._plain:
+            if self._raw:
+                self._decode_piece()
                 await asyncio.sleep(0)
             elif self._error is not None:
                 raise exchange_error(self._error) from self._error
             elif self.eof:
                 return Stamp(time.monotonic_ns()), b""
             else:
-                self._news.clear()
-                self._intake.hasten(1)
-                try:
-                    await self._news.wait()
-                finally:
-                    self._intake.hasten(-1)
-        return self._next(self._received)
+                self._changed.clear()
+                with self._reader.expedited():
+                    await self._changed.wait()
+        return self._pop(self._plain)
 
-    async def read_while(self, take: OnData, *, allow_batching: bool = False) -> None:
-        """Hand every read over soon after it was made, while ``take`` wants more; until it does not, or at the end.
+    async def read_while(self, on_data: OnData, *, allow_batching: bool = False) -> None:
+        """Call ``on_data`` with every read, or piece of one, while it returns True; until then or the end.
 
-        Reads that come thick, and all with ``allow_batching``, are only stamped when they come, and handed over
-        together some milliseconds later, a piece at a time and in turn with those of others: see `Backlog`. Raises
-        ExchangeError, ReadBudgetSpent, and what ``take`` raises.
+        The reads of a burst, and all reads with ``allow_batching``, are given their stamps at once and delivered
+        together some milliseconds later, a piece at a time and in turn with those of other streams (`DecodeQueue`).
+        Raises ExchangeError, ReadBudgetSpent, and what ``on_data`` raises.
         """
-        self._taker = taker = Consumer(take, self._loop.create_future(), allow_batching)
+        self._consumer = consumer = Consumer(on_data, self._loop.create_future(), allow_batching)
         try:
-            if self._held or self._received:
-                self._enlist(soon=True)
-            self._settle()
-            await taker.done
+            if self._raw or self._plain:
+                self._enqueue(soon=True)
+            self._finish_consumer()
+            await consumer.done
         finally:
-            self._taker = None
-        if self._error is not None and not taker.satisfied:
+            self._consumer = None
+        if self._error is not None and not consumer.satisfied:
             raise exchange_error(self._error) from self._error
 
-    def work(self) -> bool:
-        """Decode one pending piece. True if more are pending and somebody takes them."""
-        taker, self._enlisted = self._taker, False
-        if taker is None or taker.done.done():
+    def decode_next(self) -> bool:
+        """Decode one pending piece. True if more are pending and there is a consumer for them."""
+        consumer, self._queued = self._consumer, False
+        if consumer is None or consumer.done.done():
             return False
-        if self._received:
-            taker.give(*self._next(self._received))
-        elif self._held:
-            self._unfold()
-        if self._held or self._received:
-            self._enlisted = not taker.done.done()
+        if self._plain:
+            consumer.deliver(*self._pop(self._plain))
+        elif self._raw:
+            self._decode_piece()
+        if self._raw or self._plain:
+            self._queued = not consumer.done.done()
         else:
-            self._settle()
-        return self._enlisted
+            self._finish_consumer()
+        return self._queued
 
-    def _enlist(self, *, soon: bool) -> None:
-        if not self._enlisted:
-            self._enlisted = True
-            self._backlog.add(self, soon=soon)
+    def _enqueue(self, *, soon: bool) -> None:
+        """Have the decode queue call `decode_next`: soon, or when more reads have been gathered."""
+        if not self._queued:
+            self._queued = True
+            self._decode_queue.add(self, soon=soon)
 
     async def write(self, data: bytes) -> None:
-        """Hand everything to the socket; ``sent`` is then when it took the last byte. Raises ExchangeError."""
+        """Write everything; ``sent`` is then when the socket took the last byte. Raises ExchangeError."""
         self.sent = None
         self.activity.moved()
         try:
             data = data if self._tls is None else self._tls.encrypt(data)
             self.round_trips.sending()
-            self.sent = await self._send(data)
+            self.sent = await self._send_all(data)
         except (OSError, ssl.SSLError) as error:
             self.activity.end()
-            raise exchange_error(await self._parting_words() or error) from error
+            raise exchange_error(await self._alert_received() or error) from error
 
     async def start_tls(self, context: ssl.SSLContext, host: str) -> Step:
-        """Shake hands: what that took, from the first message sent to the arrival of the server's last.
+        """Do the TLS handshake; the step from the first message sent to the arrival of the server's last one.
 
-        What this side computes after that is not in it; what it takes to answer in between is, and is its doubt.
+        What this side computes after that is not in it; what it takes to answer in between is, as its uncertainty.
 
         Raises HandshakeError, and OSError, ConnectionAbortedError at an early end, and ReadBudgetSpent.
         """
@@ -168,147 +172,147 @@ class Stream:
         try:
             while not tls.do_handshake(data):
                 if flight := tls.outgoing():
-                    sent = await self._send(flight)
+                    sent = await self._send_all(flight)
                     begun, late = (begun, late + sent.at - stamp.at) if begun else (sent, 0)
                 stamp, data = await self.read()
                 if not data:
                     raise ConnectionAbortedError("the connection closed during the handshake")
         except ssl.SSLError as error:
             with contextlib.suppress(OSError):
-                await self._send(tls.outgoing())  # the alert that tells the server why
+                await self._send_all(tls.outgoing())  # the alert that tells the server why
             raise handshake_error(error, tls.seen, time.time()) from error
-        await self._send(tls.outgoing())
+        await self._send_all(tls.outgoing())
         self._tls = tls
         last = stamp if tls.is_between_records else stamp._replace(end_uncertainty_ns=stamp.uncertainty_ns)
-        self._take(stamp, b"")  # what came right behind the server's last message
+        self._decode(stamp, b"")  # what came right behind the server's last message
         return exchanged(begun or last, last, late)
 
-    async def _parting_words(self) -> Exception | None:
-        """What the other side broke the session off with, where that came before a write failed: a TLS alert."""
+    async def _alert_received(self) -> Exception | None:
+        """The TLS alert with which the other side ended the session, where it was received before a write failed."""
         for _ in range(2):  # two turns of the loop: what has arrived is then read
             await asyncio.sleep(0)
-        self._look()
+        self._drain()
         return self._error if isinstance(self._error, ssl.SSLError) else None
 
-    def _look(self) -> None:
-        """Take in what has been read already, as far as it is TLS's own."""
-        self._intake.look()
-        for _ in range(min(len(self._held), QUIET_PIECES)):
-            self._unfold()
+    def _drain(self) -> None:
+        """Take in what has been read already; decode what may be TLS's own, without data."""
+        self._reader.drain()
+        for _ in range(min(len(self._raw), TLS_PIECES)):
+            self._decode_piece()
 
     def abort(self) -> None:
-        """Close at once; nothing here waits for a server that does not answer."""
+        """Close at once, without waiting for the other side."""
         if self._open:
             self._open = False
             self._loop.remove_writer(self._sock)
-            self._intake.close()
-            self._forget()
-            self._received.clear()
-            self._end(None)
+            self._reader.close()
+            self._discard_raw()
+            self._plain.clear()
+            self._finish(None)
             self._writable.set()
 
-    def _arrived(self, stamp: Stamp, data: bytes) -> None:
-        """Keep one read until it is its turn."""
+    def _on_read(self, stamp: Stamp, data: bytes) -> None:
+        """Keep one read until it is its turn, or decode it now where it stands alone."""
         if not data:
-            listening = timestamped_selector(self._loop)  # the kernel stamps no end
-            self.activity.end(min(stamp.at, listening.not_polling_since_ns) if listening else stamp.at)
-            self._end(self._intake.fault)
+            selector = timestamped_selector(self._loop)  # the kernel gives the end no timestamp
+            self.activity.end(min(stamp.at, selector.not_polling_since_ns) if selector else stamp.at)
+            self._finish(self._reader.error)
             return
         self.activity.moved()
         if self.round_trips.waiting:
             self.round_trips.arrived(stamp)
-        self._keep(self._held, stamp, data)
-        taker = self._taker
-        if taker is None:
-            self._news.set()
-        elif not self._enlisted:
-            thin = self._backlog.is_isolated(stamp.at) and not taker.allow_batching
-            if not (thin and stamp.kernel):
-                self._enlist(soon=thin or self._intake.batches)
-            elif self.work():
-                self._backlog.add(self, soon=True)
-        if self.unread > UNREAD_LIMIT and not self._deaf:
-            self._deaf = True
-            self._intake.pause_reading()
+        self._append(self._raw, stamp, data)
+        consumer = self._consumer
+        if consumer is None:
+            self._changed.set()
+        elif not self._queued:
+            alone = self._decode_queue.note_read(stamp.at) and not consumer.allow_batching
+            if not (alone and stamp.kernel):
+                self._enqueue(soon=alone or self._reader.batches)
+            elif self.decode_next():
+                self._decode_queue.add(self, soon=True)
+        if self.unread > UNREAD_LIMIT and not self._paused:
+            self._paused = True
+            self._reader.pause_reading()
 
-    def _keep(self, queue: deque[tuple[Stamp, bytes]], stamp: Stamp, data: bytes) -> None:
-        """Put a read at the end of a queue, in pieces; only the last of them ends as the read does."""
-        if (size := len(data)) > PIECE:
+    def _append(self, queue: deque[tuple[Stamp, bytes]], stamp: Stamp, data: bytes) -> None:
+        """Put a read at the end of a queue, in pieces; only the last piece keeps the uncertainty of the read's end."""
+        if (size := len(data)) > PIECE_SIZE:
             early = stamp._replace(end_uncertainty_ns=stamp.uncertainty_ns)
-            while len(data) > PIECE:
-                queue.append((early, data[:PIECE]))
-                data = data[PIECE:]
+            while len(data) > PIECE_SIZE:
+                queue.append((early, data[:PIECE_SIZE]))
+                data = data[PIECE_SIZE:]
         queue.append((stamp, data))
-        self.unread += size + READ_COST * -(-size // PIECE)
+        self.unread += size + READ_COST * -(-size // PIECE_SIZE)
 
-    def _next(self, queue: deque[tuple[Stamp, bytes]]) -> tuple[Stamp, bytes]:
-        """The oldest of the pieces in a queue; when enough of them are gone the socket is read again."""
+    def _pop(self, queue: deque[tuple[Stamp, bytes]]) -> tuple[Stamp, bytes]:
+        """The oldest piece of a queue; when enough of them are gone the socket is read again."""
         stamp, data = queue.popleft()
         self.unread -= len(data) + READ_COST
-        if self._deaf and self.unread <= UNREAD_LIMIT // 2 and not self.eof:
-            self._deaf = False
-            self._intake.resume_reading()
+        if self._paused and self.unread <= UNREAD_LIMIT // 2 and not self.eof:
+            self._paused = False
+            self._reader.resume_reading()
         return stamp, data
 
-    def _forget(self) -> None:
-        """Let go of what is held: it is not wanted any more."""
-        while self._held:
-            self.unread -= len(self._held.pop()[1]) + READ_COST
+    def _discard_raw(self) -> None:
+        """Drop what was not decoded: it is not wanted any more."""
+        while self._raw:
+            self.unread -= len(self._raw.pop()[1]) + READ_COST
 
-    def _unfold(self) -> None:
-        """Decrypt the oldest piece that is held, and hand it over or keep it until it is asked for."""
-        stamp, data = self._next(self._held)
+    def _decode_piece(self) -> None:
+        """Count the oldest raw piece against the budget and decode it."""
+        stamp, data = self._pop(self._raw)
         try:
             self.budget.spend(1, len(data))
         except ReadBudgetSpent as error:
-            self._forget()
-            self._end(error)
+            self._discard_raw()
+            self._finish(error)
         else:
-            self._take(stamp, data)
+            self._decode(stamp, data)
 
-    def _take(self, stamp: Stamp, data: bytes) -> None:
-        """Hand over what came, decrypted where it was encrypted, or keep it until it is asked for."""
+    def _decode(self, stamp: Stamp, data: bytes) -> None:
+        """Decrypt a piece where TLS is on; deliver it to the consumer, or keep it until it is asked for."""
         if self._tls is not None:
             try:
                 data = self._tls.decrypt(data)
             except ssl.SSLError as error:
                 self.activity.heard = True
-                self._forget()
-                self._error = error  # it was said before whatever the connection has ended by since
-                self._end(error)
+                self._discard_raw()
+                self._error = error  # it was sent before whatever the connection has ended by since
+                self._finish(error)
                 return
             if not self._tls.is_between_records:  # the read ended with the beginning of another record
                 stamp = stamp._replace(end_uncertainty_ns=stamp.uncertainty_ns)
         self.activity.heard = self.activity.heard or bool(data)
-        taker = self._taker
-        if taker is not None and len(data) <= PIECE and not taker.done.done():
+        consumer = self._consumer
+        if consumer is not None and len(data) <= PIECE_SIZE and not consumer.done.done():
             if data:
-                taker.give(stamp, data)
+                consumer.deliver(stamp, data)
         elif data:
-            self._keep(self._received, stamp, data)
-            self._news.set()
+            self._append(self._plain, stamp, data)
+            self._changed.set()
         if self._tls is not None and self._tls.ended:
-            self._forget()
+            self._discard_raw()
             self.activity.end(stamp.at)
-            self._end(None)
+            self._finish(None)
 
-    def _end(self, error: Exception | None) -> None:
-        """Nothing more will come; who waits for it learns why, after all that has come."""
+    def _finish(self, error: Exception | None) -> None:
+        """Nothing more will come: the reader stops, and whoever waits learns why, after all that has come."""
         if self._open:
-            self._intake.pause_reading()
+            self._reader.pause_reading()
         self.eof = True
         self._error = self._error or error
-        self._news.set()
-        self._settle()
+        self._changed.set()
+        self._finish_consumer()
 
-    def _settle(self) -> None:
-        """Tell the taker, if there is one, that it has been given all there is."""
-        taker = self._taker
-        if self.eof and not (self._held or self._received) and taker is not None and not taker.done.done():
-            taker.done.set_result(None)
+    def _finish_consumer(self) -> None:
+        """Resolve the consumer's future once the connection has ended and all of it has been delivered."""
+        consumer = self._consumer
+        if self.eof and not (self._raw or self._plain) and consumer is not None and not consumer.done.done():
+            consumer.done.set_result(None)
 
-    async def _send(self, data: bytes) -> Stamp:
-        """Hand everything to the socket: when it took the last byte. Raises OSError."""
+    async def _send_all(self, data: bytes) -> Stamp:
+        """Send everything; the stamp of when the socket took the last byte. Raises OSError."""
         rest = memoryview(data)
         while True:
             if not self._open:
@@ -319,10 +323,10 @@ class Stream:
                 if not rest:
                     took = time.monotonic_ns() - before
                     return Stamp(before + min(took, SEND_NS), took, took)
-            await self._room()
+            await self._until_writable()
 
-    async def _room(self) -> None:
-        """Until the socket takes more, or is gone."""
+    async def _until_writable(self) -> None:
+        """Wait until the socket takes more, or is closed."""
         self._writable.clear()
         self._loop.add_writer(self._sock, self._writable.set)
         try:

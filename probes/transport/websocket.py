@@ -124,7 +124,7 @@ class Incoming:
         try:
             for stamp, message in early:
                 if not taker.done.done():
-                    taker.give(stamp, message)
+                    taker.deliver(stamp, message)
             if self.end is not None and not taker.done.done():
                 raise self.end
             await taker.done
@@ -159,7 +159,7 @@ class Incoming:
 
     def _give(self, stamp: Stamp, message: bytes) -> None:
         if self._taker is not None and not self._taker.done.done():
-            self._taker.give(stamp, message)
+            self._taker.deliver(stamp, message)
         elif self._early is not None:
             self._early.append((stamp, message))
 

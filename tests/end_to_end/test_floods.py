@@ -18,12 +18,12 @@ from probes.measure.probe import Prober, ProbeResult
 from probes.outcome import Outcome
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
-from probes.sockets import decode_queue as backlog
+from probes.sockets import decode_queue
 from probes.sockets.connection_timing import Stamp
 from probes.sockets.event_loop import EngineLoop
 from probes.sockets.read_budget import ReadBudget
 from probes.sockets.receive_timestamps import CLOCK_ERROR_NS
-from probes.sockets.stream import PIECE
+from probes.sockets.stream import PIECE_SIZE
 from probes.transport.factory import transport_to
 from probes.transport.websocket import WebSocketConnection
 from probes.wire import load_dialect
@@ -158,8 +158,8 @@ def test_others_are_answered_beside_a_flood(port, healthy, name):
 @pytest.mark.parametrize("name", ["newlines", "words", "empty frames", "pings"])
 def test_others_have_their_turn_after_every_piece_of_a_flood(port, name, monkeypatch):
     """Where no time is left for a second piece in a turn, the loop turns at least as often as pieces are decoded."""
-    monkeypatch.setattr(backlog, "TURN_NS", 0)
-    monkeypatch.setattr(backlog, "PIECE_NS", 0)
+    monkeypatch.setattr(decode_queue, "TURN_NS", 0)
+    monkeypatch.setattr(decode_queue, "POLL_NS", 0)
 
     async def main() -> tuple[int, float]:
         turns, over = 0, asyncio.Event()
@@ -175,7 +175,7 @@ def test_others_have_their_turn_after_every_piece_of_a_flood(port, name, monkeyp
         over.set()
         await turning
         assert sample.outcome is Outcome.PROTOCOL
-        return turns, 24_096 / PIECE
+        return turns, 24_096 / PIECE_SIZE
 
     with asyncio.Runner(loop_factory=EngineLoop) as runner:
         turns, fewest = runner.run(main())

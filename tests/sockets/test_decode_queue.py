@@ -1,9 +1,9 @@
-"""Backlog: who waits to decode takes turns, and the loop has its own in between."""
+"""The decode queue: connections with pending reads take turns, and the loop has its own in between."""
 
 import asyncio
 from collections import Counter
 
-from probes.sockets import decode_queue as backlog
+from probes.sockets import decode_queue
 from probes.sockets.decode_queue import DecodeQueue
 
 
@@ -15,7 +15,7 @@ class Scripted:
         self._pieces = pieces
         self._done = done
 
-    def work(self) -> bool:
+    def decode_next(self) -> bool:
         self._done.append(self._name)
         self._pieces -= 1
         return self._pieces > 0
@@ -33,8 +33,8 @@ async def test_who_waits_takes_turns_however_much_one_has():
 
 
 async def test_the_loop_has_its_turn_after_every_piece_that_took_long(monkeypatch):
-    monkeypatch.setattr(backlog, "TURN_NS", 0)
-    monkeypatch.setattr(backlog, "PIECE_NS", 0)
+    monkeypatch.setattr(decode_queue, "TURN_NS", 0)
+    monkeypatch.setattr(decode_queue, "POLL_NS", 0)
     one, done = DecodeQueue(asyncio.get_running_loop(), lambda: False), []
     one.add(Scripted("flooded", 50, done), soon=True)
     seen = set()

@@ -1,4 +1,4 @@
-"""The engine's loop: since when it may have been deaf, and that it is a loop like any other."""
+"""The engine's loop: since when it has not polled, and that it is a loop like any other."""
 
 import asyncio
 import selectors
@@ -24,82 +24,82 @@ def now() -> int:
 
 
 @contextmanager
-def listening() -> Iterator[tuple[TimestampedSelector, socket.socket, socket.socket]]:
-    """An ear, the socket it hears, and the other end of that."""
-    timestamped_selector = TimestampedSelector()
+def watching() -> Iterator[tuple[TimestampedSelector, socket.socket, socket.socket]]:
+    """A selector, the socket it watches, and the other end of that."""
+    selector = TimestampedSelector()
     near, far = pair()
-    timestamped_selector.register(near, selectors.EVENT_READ)
+    selector.register(near, selectors.EVENT_READ)
     with near, far:
-        yield timestamped_selector, near, far
-    timestamped_selector.close()
+        yield selector, near, far
+    selector.close()
 
 
-def test_a_selection_that_waited_heard_what_woke_it():
-    with listening() as (timestamped_selector, _, _):
+def test_a_selection_that_waited_polled_until_it_woke():
+    with watching() as (selector, _, _):
         began = now()
-        assert timestamped_selector.select(0.02) == []
-        assert began <= timestamped_selector.not_polling_since_ns <= now()
+        assert selector.select(0.02) == []
+        assert began <= selector.not_polling_since_ns <= now()
 
 
 def test_what_came_before_a_selection_may_have_come_since_the_one_before():
-    with listening() as (timestamped_selector, near, far):
-        timestamped_selector.select(0.02)
-        heard = timestamped_selector.not_polling_since_ns
+    with watching() as (selector, near, far):
+        selector.select(0.02)
+        since = selector.not_polling_since_ns
         written = now()
         far.send(b"x")
         arrive(near, 1)
-        assert timestamped_selector.select(5)
-        assert heard <= timestamped_selector.not_polling_since_ns <= written
+        assert selector.select(5)
+        assert since <= selector.not_polling_since_ns <= written
 
 
 @pytest.mark.parametrize("timeout", [0, 0.02])
-def test_a_selection_that_found_nothing_is_where_the_next_deafness_begins(timeout):
-    with listening() as (timestamped_selector, near, far):
+def test_after_a_selection_that_found_nothing_data_can_only_come_later(timeout):
+    with watching() as (selector, near, far):
         before = now()
-        assert timestamped_selector.select(timeout) == []
+        assert selector.select(timeout) == []
         written = now()
         far.send(b"x")
         arrive(near, 1)
-        assert timestamped_selector.select(0)
-        assert before <= timestamped_selector.not_polling_since_ns <= written
+        assert selector.select(0)
+        assert before <= selector.not_polling_since_ns <= written
 
 
 def test_ready_at_once_again_and_again_never_counts_as_waited():
-    with listening() as (timestamped_selector, near, far):
-        timestamped_selector.select(0)
+    with watching() as (selector, near, far):
+        selector.select(0)
         far.send(b"x")  # and nobody reads it
         arrive(near, 1)
         for _ in range(3):
             asked = now()
-            assert timestamped_selector.select(5)
-            assert timestamped_selector.not_polling_since_ns <= asked
+            assert selector.select(5)
+            assert selector.not_polling_since_ns <= asked
 
 
-def test_the_processor_the_system_did_not_give_is_not_counted_as_listening(monkeypatch):
+def test_waiting_for_a_processor_is_not_counted_as_polling(monkeypatch):
     """A thread woken at once but run late was not waiting for data all that time."""
-    with listening() as (timestamped_selector, _, _):
+    with watching() as (selector, _, _):
         late = 15_000_000
-        before = timestamped_selector._queue.waited_ns()
-        monkeypatch.setattr(timestamped_selector._queue, "waited_ns", lambda: before + late)
+        before = selector._run_queue.waited_ns()
+        monkeypatch.setattr(selector._run_queue, "waited_ns", lambda: before + late)
         began = now()
-        timestamped_selector.select(0.02)
+        selector.select(0.02)
         ended = now()
-        assert timestamped_selector.not_polling_since_ns <= ended - late
-        assert timestamped_selector.not_polling_since_ns >= began
+        assert selector.not_polling_since_ns <= ended - late
+        assert selector.not_polling_since_ns >= began
 
 
-def test_a_selection_looks_before_it_waits_and_what_it_did_not_see_came_later(monkeypatch):
-    with listening() as (timestamped_selector, _, _):
-        before = timestamped_selector._queue.waited_ns()
-        monkeypatch.setattr(timestamped_selector._queue, "waited_ns", lambda: before + 1_000_000_000)
+def test_a_selection_polls_before_it_waits_and_what_that_did_not_find_came_later(monkeypatch):
+    with watching() as (selector, _, _):
+        before = selector._run_queue.waited_ns()
+        monkeypatch.setattr(selector._run_queue, "waited_ns", lambda: before + 1_000_000_000)
         began = now()
-        timestamped_selector.select(0.001)
-        assert began <= timestamped_selector.not_polling_since_ns <= now(), (
-            "however long the system says that this thread stood in line"
+        selector.select(0.001)
+        assert began <= selector.not_polling_since_ns <= now(), (
+            "however long the system says that this thread waited for a processor"
         )
 
 
-def test_data_that_came_while_a_callback_held_the_loop_came_after_it_was_last_heard():
+def test_data_that_came_while_a_callback_held_the_loop_came_after_the_last_poll():
     near, far = pair()
     found: list[tuple[int, int]] = []
 
@@ -109,13 +109,13 @@ def test_data_that_came_while_a_callback_held_the_loop_came_after_it_was_last_he
 
         def receive() -> None:
             near.recv(100)
-            heard = timestamped_selector(running)
-            assert heard is not None
-            found.append((heard.not_polling_since_ns, now()))
+            own = timestamped_selector(running)
+            assert own is not None
+            found.append((own.not_polling_since_ns, now()))
             read.set()
 
         running.add_reader(near, receive)
-        await asyncio.sleep(0.02)  # the loop has waited, and heard nothing
+        await asyncio.sleep(0.02)  # the loop has waited, and found nothing
         held = now()
         time.sleep(HELD_S)  # noqa: ASYNC251  # on purpose
         written = now()
@@ -124,14 +124,14 @@ def test_data_that_came_while_a_callback_held_the_loop_came_after_it_was_last_he
         await read.wait()
         running.remove_reader(near)
         [(since, at)] = found
-        assert since <= held, "it was deaf since before it was held"
+        assert since <= held, "it has not polled since before it was held"
         assert since <= written <= at
 
     with near, far:
         loop.run(main())
 
 
-def test_only_an_engines_loop_knows_since_when_it_is_deaf():
+def test_only_an_engines_loop_knows_since_when_it_has_not_polled():
     async def ask() -> TimestampedSelector | None:
         return timestamped_selector(asyncio.get_running_loop())
 

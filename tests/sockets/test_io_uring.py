@@ -38,13 +38,13 @@ def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
         yield near, far
 
 
-def arrivals(ring: Uring, count: int) -> list[Completion]:
+def completions(ring: Uring, count: int) -> list[Completion]:
     """So many, or as many as come within ten seconds."""
     found: list[Completion] = []
-    while len(found) < count and (ring.waiting or select.select([ring.bell], [], [], 10)[0]):
-        with suppress(BlockingIOError):  # it rang for all that is waiting at once
-            os.eventfd_read(ring.bell)
-        taken = ring.arrivals()
+    while len(found) < count and (ring.pending or select.select([ring.event_fd], [], [], 10)[0]):
+        with suppress(BlockingIOError):  # one event for all that is pending
+            os.eventfd_read(ring.event_fd)
+        taken = ring.take_completions()
         assert len(taken) <= MAX_COMPLETIONS
         found += taken
     return found
@@ -58,7 +58,7 @@ def test_what_comes_while_nobody_looks_is_read_piece_by_piece_each_with_its_stam
         before = time.time_ns()
         far.sendall(b"piece %d" % number)
         written.append((before, time.time_ns()))
-    found = arrivals(ring, 5)
+    found = completions(ring, 5)
     assert [(one.tag, one.data, one.error, one.more) for one in found] == [
         (7, b"piece %d" % number, 0, True) for number in range(5)
     ]
@@ -71,7 +71,7 @@ def test_a_piece_larger_than_a_buffer_comes_in_several(ring, ends):
     near, far = ends
     ring.receive(7, near.fileno())
     far.sendall(bytes(range(256)) * 16)
-    found = arrivals(ring, -(-4096 // DATA_SIZE))
+    found = completions(ring, -(-4096 // DATA_SIZE))
     assert b"".join(one.data for one in found) == bytes(range(256)) * 16
     assert max(len(one.data) for one in found) == DATA_SIZE
 
@@ -81,24 +81,24 @@ def test_an_end_ends_the_reading(ring, ends):
     ring.receive(7, near.fileno())
     far.sendall(b"last")
     far.close()
-    assert [(one.data, one.error, one.more) for one in arrivals(ring, 2)] == [(b"last", 0, True), (b"", 0, False)]
+    assert [(one.data, one.error, one.more) for one in completions(ring, 2)] == [(b"last", 0, True), (b"", 0, False)]
 
 
 def test_a_reading_that_is_cancelled_says_so_and_leaves_the_rest_in_the_kernel(ring, ends):
     near, far = ends
     ring.receive(7, near.fileno())
     ring.cancel(7)
-    [end] = arrivals(ring, 1)
+    [end] = completions(ring, 1)
     assert end == Completion(7, b"", None, errno.ECANCELED, more=False)
     far.sendall(b"left")
     assert select.select([near], [], [], 10)[0]
     assert near.recv(10) == b"left"
-    assert ring.arrivals() == []
+    assert ring.take_completions() == []
 
 
-def test_who_cancels_what_is_not_read_hears_nothing(ring):
+def test_cancelling_what_is_not_read_makes_no_completion(ring):
     ring.cancel(9)
-    assert ring.arrivals() == []
+    assert ring.take_completions() == []
 
 
 def test_without_buffers_reading_ends_and_nothing_is_lost(ring, ends):
@@ -106,11 +106,11 @@ def test_without_buffers_reading_ends_and_nothing_is_lost(ring, ends):
     ring.receive(7, near.fileno())
     for _ in range(BUFFER_COUNT + 1):
         far.sendall(b"x")
-    found = arrivals(ring, BUFFER_COUNT + 1)
+    found = completions(ring, BUFFER_COUNT + 1)
     assert b"".join(one.data for one in found) == b"x" * BUFFER_COUNT
     assert (found[-1].error, found[-1].more) == (errno.ENOBUFS, False)
     ring.receive(7, near.fileno())
-    assert [one.data for one in arrivals(ring, 1)] == [b"x"]
+    assert [one.data for one in completions(ring, 1)] == [b"x"]
 
 
 def test_the_rings_go_round(ring, ends):
@@ -118,42 +118,42 @@ def test_the_rings_go_round(ring, ends):
     ring.receive(7, near.fileno())
     for turn in range(2 * BUFFER_COUNT + 5):
         far.sendall(b"%d" % turn)
-        assert [one.data for one in arrivals(ring, 1)] == [b"%d" % turn]
+        assert [one.data for one in completions(ring, 1)] == [b"%d" % turn]
     for _ in range(200):
         ring.cancel(9)
-    assert ring.arrivals() == []
+    assert ring.take_completions() == []
 
 
-def test_a_mute_ring_reads_and_does_not_ring(ring, ends):
+def test_without_notifications_the_kernel_reads_and_makes_no_event(ring, ends):
     near, far = ends
     ring.receive(7, near.fileno())
-    ring.mute(silent=True)
+    ring.notify(enabled=False)
     far.sendall(b"quietly")
-    assert not select.select([ring.bell], [], [], 0)[0]
-    ring.mute(silent=False)
-    assert [one.data for one in ring.arrivals()] == [b"quietly"]
+    assert not select.select([ring.event_fd], [], [], 0)[0]
+    ring.notify(enabled=True)
+    assert [one.data for one in ring.take_completions()] == [b"quietly"]
     far.sendall(b"aloud")
-    assert [one.data for one in arrivals(ring, 1)] == [b"aloud"]
+    assert [one.data for one in completions(ring, 1)] == [b"aloud"]
 
 
-def test_without_the_wish_for_stamps_there_is_none(ring):
+def test_a_socket_that_asked_for_no_timestamps_has_none(ring):
     near, far = pair()
     with near, far:
         ring.receive(7, near.fileno())
         far.sendall(b"x")
-        assert [(one.data, one.wall_ns) for one in arrivals(ring, 1)] == [(b"x", None)]
+        assert [(one.data, one.wall_ns) for one in completions(ring, 1)] == [(b"x", None)]
 
 
 def test_what_is_no_socket_is_an_error_and_the_ring_goes_on(ring, ends):
     near, far = ends
     read, write = os.pipe()
     ring.receive(6, read)
-    assert [(one.tag, one.error) for one in arrivals(ring, 1)] == [(6, errno.ENOTSOCK)]
+    assert [(one.tag, one.error) for one in completions(ring, 1)] == [(6, errno.ENOTSOCK)]
     os.close(read)
     os.close(write)
     ring.receive(7, near.fileno())
     far.sendall(b"x")
-    assert [one.data for one in arrivals(ring, 1)] == [b"x"]
+    assert [one.data for one in completions(ring, 1)] == [b"x"]
 
 
 def test_a_call_that_fails_leaves_the_ring_as_it_was(ring, ends, monkeypatch):
@@ -167,7 +167,7 @@ def test_a_call_that_fails_leaves_the_ring_as_it_was(ring, ends, monkeypatch):
             ring.receive(6, near.fileno())
     ring.receive(7, near.fileno())
     far.sendall(b"x")
-    assert [(one.tag, one.data) for one in arrivals(ring, 1)] == [(7, b"x")]
+    assert [(one.tag, one.data) for one in completions(ring, 1)] == [(7, b"x")]
 
 
 @pytest.mark.parametrize(

@@ -209,7 +209,7 @@ async def test_a_handshake_ends_with_the_servers_last_word_and_in_doubt_is_what_
 @pytest.mark.parametrize("behind", [b"", b"\x17\x03\x03"], ids=["alone", "half a record behind"])
 async def test_a_handshake_ends_with_its_last_record_unless_more_came_behind_it(tmp_path, behind):
     loop = asyncio.get_running_loop()
-    if not isinstance(loop, EngineLoop) or loop.ring is not None:
+    if not isinstance(loop, EngineLoop) or loop.uring_receiver is not None:
         pytest.skip("only this loop reads late and knows it")
     theirs, ours = trusting(tmp_path, ssl.TLSVersion.TLSv1_3)
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
@@ -236,7 +236,7 @@ async def test_a_handshake_ends_with_its_last_record_unless_more_came_behind_it(
 @pytest.mark.parametrize("behind", [b"", b"\x81\x02hi"], ids=["alone", "message behind"])
 async def test_an_upgrade_ends_with_its_answer_unless_more_came_behind_it(behind):
     loop = asyncio.get_running_loop()
-    if not isinstance(loop, EngineLoop) or loop.ring is not None:
+    if not isinstance(loop, EngineLoop) or loop.uring_receiver is not None:
         pytest.skip("only this loop reads late and knows it")
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"ws://127.0.0.1:{server.getsockname()[1]}/v1"

@@ -1,4 +1,4 @@
-"""The ring on an engine's loop: who gets what was read, how soon, how sure it is, and every end of a socket."""
+"""Sockets read by the kernel on an engine's loop: who gets what was read, how soon, how exact, and every end of one."""
 
 import asyncio
 import errno
@@ -19,15 +19,14 @@ from typing import Any
 import pytest
 
 from probes.sockets import io_uring as uring
-from probes.sockets import linux as urgency
+from probes.sockets import linux, uring_receiver
 from probes.sockets import receive_timestamps as receive_clock
-from probes.sockets import uring_reader as ring_module
 from probes.sockets.connection_timing import Stamp
 from probes.sockets.event_loop import EngineLoop, ReaderKind, reader_kind
 from probes.sockets.io_uring import DATA_SIZE, Completion, Uring
-from probes.sockets.readers import SelectorReader, make_reader
+from probes.sockets.readers import SelectorReader, UringReader, make_reader
 from probes.sockets.receive_timestamps import CLOCK_ERROR_NS, STEP_NS, stamping_socket
-from probes.sockets.uring_reader import FEW, UringReader, UringReceiver
+from probes.sockets.uring_receiver import BURST_ENDS, Submission, UringReceiver
 from tests.sockets.pairs import pair, refuse_stamps, ringed
 from tests.tries import tries
 
@@ -47,14 +46,10 @@ def hold() -> None:
     time.sleep(HELD_S)
 
 
-class Heard(list[tuple[Stamp, bytes]]):
-    """What one intake handed over."""
+class Reads(list[tuple[Stamp, bytes]]):
+    """What one reader delivered."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.taken: UringReader | None = None
-
-    def arrive(self, stamp: Stamp, data: bytes) -> None:
+    def on_read(self, stamp: Stamp, data: bytes) -> None:
         self.append((stamp, data))
 
     @property
@@ -84,47 +79,46 @@ def run() -> Callable[..., object]:
     return run
 
 
-def ring() -> UringReceiver:
+def receiver() -> UringReceiver:
     running = asyncio.get_running_loop()
     assert isinstance(running, EngineLoop)
-    assert running.ring is not None
-    return running.ring
+    assert running.uring_receiver is not None
+    return running.uring_receiver
 
 
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the second arrival on all are thick, however long this machine takes between them; then it waits."""
-    monkeypatch.setattr(ring_module, "THICK_NS", 10**12)
-    monkeypatch.setattr(ring_module, "GATHER_S", 3600.0)
+def batch_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the second read on all are a burst, however long this machine takes between them; a batch waits for ever."""
+    monkeypatch.setattr(uring_receiver, "BURST_NS", 10**12)
+    monkeypatch.setattr(uring_receiver, "BATCH_S", 3600.0)
 
 
-def unseen() -> int:
-    """How much lies in the ring."""
-    rings = ring()._uring
-    return rings._words[rings._completions_end] - rings._seen
+def pending() -> int:
+    """How many completions lie in the ring."""
+    return receiver()._uring.pending
 
 
 async def lying_there() -> None:
-    """Until the ring has something that nobody has looked at."""
+    """Until the ring has a completion that was not taken."""
     async with asyncio.timeout(60):
-        while not unseen():
+        while not pending():
             await asyncio.sleep(0)
 
 
 @asynccontextmanager
-async def listening() -> AsyncIterator[tuple[UringReader, Heard, socket.socket]]:
-    """An intake that the kernel has begun to read for, what it heard, and the other end."""
+async def listening() -> AsyncIterator[tuple[UringReader, Reads, socket.socket]]:
+    """A reader whose socket the kernel has begun to read, what it delivered, and the other end."""
     near, far = pair()
-    heard = Heard()
-    taken = make_reader(near, heard.arrive)
-    assert isinstance(taken, UringReader)
-    taken.resume_reading()
-    while not taken.armed[0]:
+    reads = Reads()
+    reader = make_reader(near, reads.on_read)
+    assert isinstance(reader, UringReader)
+    reader.resume_reading()
+    while reader._submission.armed_ns is None:
         await asyncio.sleep(0)
     with far:
         try:
-            yield taken, heard, far
+            yield reader, reads, far
         finally:
-            taken.close()
+            reader.close()
 
 
 def test_a_stamp_of_another_wall_clock_than_this_process_s_is_none(run, monkeypatch):
@@ -133,13 +127,13 @@ def test_a_stamp_of_another_wall_clock_than_this_process_s_is_none(run, monkeypa
 
     async def main():
         monkeypatch.setattr(receive_clock, "time", ahead)
-        async with listening() as (_, heard, far):
+        async with listening() as (_, reads, far):
             far.sendall(b"x")
-            await heard.until(1)  # by now it is known how far that clock is ahead
+            await reads.until(1)  # by now it is known how far that clock is ahead
             before = now()
             far.sendall(b"y")
-            await heard.until(2)
-        stamp, _ = heard[1]
+            await reads.until(2)
+        stamp, _ = reads[1]
         assert not stamp.kernel
         assert stamp.uncertainty_ns is None
         assert before <= stamp.at <= now()
@@ -147,61 +141,61 @@ def test_a_stamp_of_another_wall_clock_than_this_process_s_is_none(run, monkeypa
     run(main)
 
 
-def test_reads_that_come_while_the_loop_is_held_are_stamped_apart_and_hardly_in_doubt(run):
+def test_reads_that_come_while_the_loop_is_held_have_stamps_of_their_own_and_little_uncertainty(run):
     async def main():
-        async with listening() as (_, heard, far):
+        async with listening() as (_, reads, far):
             written = []
-            queued_ns = ring()._queued_ns
+            queued_ns = receiver()._waited_ns
             for number in range(4):
                 before = now()
                 far.sendall(b"%d" % number)
                 hold()
                 written.append((before, now()))
-            await heard.until(4)
-            assert heard.data == b"0123"
-            if len(heard) < 4:
+            await reads.until(4)
+            assert reads.data == b"0123"
+            if len(reads) < 4:
                 return False  # the reading thread was not run while two of them came
-            for (stamp, _), (before, after) in zip(heard, written, strict=True):
+            for (stamp, _), (before, after) in zip(reads, written, strict=True):
                 assert stamp.kernel
                 assert before - CLOCK_ERROR_NS <= stamp.at <= after
                 assert stamp.end_uncertainty_ns == 0
                 assert stamp.uncertainty_ns is not None
-                assert stamp.uncertainty_ns <= ring()._queued_ns - queued_ns
+                assert stamp.uncertainty_ns <= receiver()._waited_ns - queued_ns
             return True
 
     assert any(run(main) for _ in tries(ATTEMPTS)), "read together"
 
 
-def test_the_time_the_reading_thread_stood_in_line_is_in_doubt(run, monkeypatch):
+def test_the_reading_threads_wait_for_a_processor_is_uncertainty(run, monkeypatch):
     async def main():
         late = 3_000_000
-        async with listening() as (_, heard, far):
+        async with listening() as (_, reads, far):
             far.sendall(b"a")
-            await heard.until(1)
+            await reads.until(1)
             hold()
-            waited = ring()._queue.waited_ns()
-            monkeypatch.setattr(ring()._queue, "waited_ns", lambda: waited + late)
+            waited = receiver()._run_queue.waited_ns()
+            monkeypatch.setattr(receiver()._run_queue, "waited_ns", lambda: waited + late)
             far.sendall(b"b")
-            await heard.until(2)
-            assert (heard[1][0].uncertainty_ns or 0) >= late
-            assert heard[1][0].end_uncertainty_ns == 0
+            await reads.until(2)
+            assert (reads[1][0].uncertainty_ns or 0) >= late
+            assert reads[1][0].end_uncertainty_ns == 0
             far.sendall(b"c")
-            await heard.until(3)
-            assert heard[2][0].uncertainty_ns == 0, "it stood in line before that, and not since"
+            await reads.until(3)
+            assert reads[2][0].uncertainty_ns == 0, "it waited for a processor before that, and not since"
 
     run(main)
 
 
 def test_no_read_began_before_the_one_before_it_on_the_same_socket(run, monkeypatch):
     async def main():
-        async with listening() as (_, heard, far):
-            waited = ring()._queue.waited_ns()
-            monkeypatch.setattr(ring()._queue, "waited_ns", lambda: waited + 10**12)
+        async with listening() as (_, reads, far):
+            waited = receiver()._run_queue.waited_ns()
+            monkeypatch.setattr(receiver()._run_queue, "waited_ns", lambda: waited + 10**12)
             far.sendall(b"a")
-            await heard.until(1)
+            await reads.until(1)
             far.sendall(b"b")
-            await heard.until(2)
-            (first, _), (second, _) = heard
+            await reads.until(2)
+            (first, _), (second, _) = reads
             assert second.uncertainty_ns is not None
             assert second.at - second.uncertainty_ns >= first.at
 
@@ -210,112 +204,113 @@ def test_no_read_began_before_the_one_before_it_on_the_same_socket(run, monkeypa
 
 def test_a_segment_that_overtook_another_is_there_when_the_other_is(run):
     async def main():
-        async with listening() as (taken, heard, far):
+        async with listening() as (reader, reads, far):
             far.sendall(b"a")
-            await heard.until(1)
-            [(first, _)] = heard
-            taken.heard(Completion(taken._tag, b"b", 1, 0, more=True), Stamp(first.at - 5_000, 0, 0, kernel=True))
-            second, _ = heard[1]
+            await reads.until(1)
+            [(first, _)] = reads
+            reader._on_completion(
+                Completion(reader._tag, b"b", 1, 0, more=True), Stamp(first.at - 5_000, 0, 0, kernel=True)
+            )
+            second, _ = reads[1]
             assert (second.at, second.kernel) == (first.at, True)
 
     run(main)
 
 
-def test_what_came_before_the_kernel_was_asked_is_in_doubt_since_then(run):
+def test_what_came_before_the_kernel_was_asked_may_have_come_since_then(run):
     async def main():
         near, far = pair()
-        heard = Heard()
+        reads = Reads()
         with far:
-            taken = make_reader(near, heard.arrive)
+            reader = make_reader(near, reads.on_read)
             written = now()
             far.sendall(b"early")
             hold()
-            taken.resume_reading()
-            await heard.until(5)
-            [(stamp, _)] = heard
+            reader.resume_reading()
+            await reads.until(5)
+            [(stamp, _)] = reads
             assert stamp.uncertainty_ns is not None
             assert stamp.at - stamp.uncertainty_ns <= written
-            taken.close()
+            reader.close()
 
     run(main)
 
 
-def test_thick_reads_are_gathered_and_thin_ones_told_at_once(run, monkeypatch):
-    patient(monkeypatch)
+def test_a_burst_is_batched_and_single_reads_are_delivered_at_once(run, monkeypatch):
+    batch_for_ever(monkeypatch)
 
     async def main():
-        async with listening() as (_, heard, far):
+        async with listening() as (_, reads, far):
             far.sendall(b"a")
-            await heard.until(1)
-            assert ring()._gathering is None
+            await reads.until(1)
+            assert receiver()._batch is None
             far.sendall(b"b")
-            await heard.until(2)
-            assert ring()._gathering is not None, "the second came right behind the first"
+            await reads.until(2)
+            assert receiver()._batch is not None, "the second came right behind the first"
             far.sendall(b"c")
             await lying_there()
-            assert heard.data == b"ab", "read, stamped, and left where it is"
-            assert ring().look() == 1
-            assert heard.data == b"abc"
+            assert reads.data == b"ab", "read, stamped, and left where it is"
+            assert receiver().drain() == 1
+            assert reads.data == b"abc"
 
     run(main)
 
 
-def test_what_was_gathered_is_handed_over_and_gathering_ends_when_little_comes(run):
+def test_batches_are_delivered_and_batching_ends_when_little_comes(run):
     async def main():
-        async with listening() as (_, heard, far):
-            parts = b"".join(b"%d\n" % number for number in range(50 * FEW))
+        async with listening() as (_, reads, far):
+            parts = b"".join(b"%d\n" % number for number in range(50 * BURST_ENDS))
             for part in parts.splitlines(keepends=True):
                 far.sendall(part)
-            await heard.until(len(parts))
+            await reads.until(len(parts))
             async with asyncio.timeout(60):
-                while ring()._gathering is not None:
+                while receiver()._batch is not None:
                     await asyncio.sleep(0.001)
             far.sendall(b"!")
-            await heard.until(len(parts) + 1)
-            assert heard.data == parts + b"!"
+            await reads.until(len(parts) + 1)
+            assert reads.data == parts + b"!"
 
     run(main)
 
 
-def test_nothing_is_gathered_while_somebody_is_in_haste(run, monkeypatch):
-    patient(monkeypatch)
+def test_nothing_is_batched_while_reads_are_expedited(run, monkeypatch):
+    batch_for_ever(monkeypatch)
 
     async def main():
-        async with listening() as (taken, heard, far):
+        async with listening() as (reader, reads, far):
             for number, data in enumerate((b"a", b"b"), start=1):
                 far.sendall(data)
-                await heard.until(number)
-            assert ring()._gathering is not None
+                await reads.until(number)
+            assert receiver()._batch is not None
             far.sendall(b"c")
             await lying_there()
-            taken.hasten(1)
-            assert heard.data == b"abc", "whoever comes in a hurry finds what lies there"
-            for number in range(4, 8):
-                far.sendall(b"x")
-                await heard.until(number)
-            taken.hasten(-1)
+            with reader.expedited():
+                assert reads.data == b"abc", "what lies in the ring is delivered at once"
+                for number in range(4, 8):
+                    far.sendall(b"x")
+                    await reads.until(number)
 
     run(main)
 
 
-def test_what_is_handed_over_may_ask_for_more_of_it(run):
+def test_a_callback_may_drain_the_ring_again(run):
     async def main():
         near, far = pair()
-        heard = Heard()
+        reads = Reads()
 
-        def arrive(stamp: Stamp, data: bytes) -> None:
-            taken.look()
-            heard.arrive(stamp, data)
+        def on_read(stamp: Stamp, data: bytes) -> None:
+            reader.drain()
+            reads.on_read(stamp, data)
 
         with far:
-            taken = make_reader(near, arrive)
-            taken.resume_reading()
+            reader = make_reader(near, on_read)
+            reader.resume_reading()
             for number in range(9):
                 far.sendall(b"%d" % number)
             hold()
-            await heard.until(9)
-            assert sorted(heard.data) == list(b"012345678"), "nothing is lost, nothing comes twice"
-            taken.close()
+            await reads.until(9)
+            assert sorted(reads.data) == list(b"012345678"), "nothing is lost, nothing comes twice"
+            reader.close()
 
     run(main)
 
@@ -333,20 +328,20 @@ def test_two_sockets_get_each_its_own(run):
     run(main)
 
 
-def test_deaf_it_leaves_what_comes_in_the_kernel_and_listening_again_brings_it(run):
+def test_paused_it_leaves_what_comes_in_the_kernel_and_resuming_delivers_it(run):
     async def main():
-        async with listening() as (taken, heard, far):
-            taken.pause_reading()
-            taken.pause_reading()
-            while taken._reading:
+        async with listening() as (reader, reads, far):
+            reader.pause_reading()
+            reader.pause_reading()
+            while reader._reading:
                 await asyncio.sleep(0)
             far.sendall(b"meanwhile")
             written = now()
             hold()
-            assert not ring().look()
-            taken.resume_reading()
-            await heard.until(9)
-            [(stamp, data)] = heard
+            assert not receiver().drain()
+            reader.resume_reading()
+            await reads.until(9)
+            [(stamp, data)] = reads
             assert data == b"meanwhile"
             assert stamp.uncertainty_ns is not None
             assert stamp.at - stamp.uncertainty_ns <= written
@@ -354,76 +349,77 @@ def test_deaf_it_leaves_what_comes_in_the_kernel_and_listening_again_brings_it(r
     run(main)
 
 
-def test_word_of_an_earlier_asking_is_not_word_of_this_one(run, monkeypatch):
+def test_an_earlier_submission_that_is_armed_late_does_not_count_for_the_newest(run, monkeypatch):
     async def main():
-        async with listening() as (taken, heard, far):
+        async with listening() as (reader, reads, far):
             far.sendall(b"a")
-            await heard.until(1)
-            taken.pause_reading()
-            while taken._reading:
+            await reads.until(1)
+            reader.pause_reading()
+            while reader._reading:
                 await asyncio.sleep(0)
-            monkeypatch.setattr(ring(), "begin", lambda *_: None)
-            taken.resume_reading()
-            taken.armed = taken.armed[0], now()
+            earlier = reader._submission
+            monkeypatch.setattr(receiver(), "start_receiving", lambda *_: Submission())
+            reader.resume_reading()
+            earlier.armed_ns = now()
             late = now() + 1
-            taken.heard(Completion(taken._tag, b"b", 1, 0, more=True), Stamp(late, 0, 0, kernel=True))
-            (first, _), (second, _) = heard
+            reader._on_completion(Completion(reader._tag, b"b", 1, 0, more=True), Stamp(late, 0, 0, kernel=True))
+            (first, _), (second, _) = reads
             assert second.uncertainty_ns == late - first.at
 
     run(main)
 
 
-def test_listening_again_before_the_kernel_has_let_go_is_listening(run):
+def test_resuming_before_the_kernel_has_stopped_reads_on(run):
     async def main():
-        async with listening() as (taken, heard, far):
+        async with listening() as (reader, reads, far):
             for _ in range(3):
-                taken.pause_reading()
-                taken.resume_reading()
+                reader.pause_reading()
+                reader.resume_reading()
             far.sendall(b"x")
-            await heard.until(1)
+            await reads.until(1)
             far.sendall(b"y")
-            await heard.until(2)
-            assert heard.data == b"xy"
+            await reads.until(2)
+            assert reads.data == b"xy"
 
     run(main)
 
 
-def test_a_ring_without_buffers_reads_on_when_it_has_some_and_doubts_what_lay_there(run, monkeypatch):
-    begun = []
-    begin = UringReceiver.begin
+def test_a_ring_without_buffers_reads_on_when_it_has_some_and_what_lay_there_is_uncertain(run, monkeypatch):
+    started = []
+    start = UringReceiver.start_receiving
 
-    def counted(self: UringReceiver, *about: Any) -> None:
-        begun.append(about)
-        begin(self, *about)
+    def counted(self: UringReceiver, *about: Any) -> Submission:
+        started.append(about)
+        return start(self, *about)
 
-    monkeypatch.setattr(UringReceiver, "begin", counted)
+    monkeypatch.setattr(UringReceiver, "start_receiving", counted)
     monkeypatch.setattr(uring, "BUFFER_COUNT", 4)
 
     async def main():
         near, far = pair()
-        heard = Heard()
+        reads = Reads()
         with far:
-            taken = make_reader(near, heard.arrive)
-            taken.resume_reading()
+            reader = make_reader(near, reads.on_read)
+            reader.resume_reading()
             size = 10 * DATA_SIZE
             far.sendall(bytes(size) + b"tail")
             while struct.unpack("i", fcntl.ioctl(far, termios.TIOCOUTQ, bytes(4)))[0]:
                 pass  # until the kernel has it all, and not only the sender's half of it
             written = now()
             hold()
-            await heard.until(size + 4)
-            assert heard.data == bytes(size) + b"tail"
-            assert len(begun) > 1
-            stamp, _ = heard[-1]
+            await reads.until(size + 4)
+            assert reads.data == bytes(size) + b"tail"
+            assert len(started) > 1
+            stamp, _ = reads[-1]
             assert stamp.uncertainty_ns is not None
             assert stamp.at - stamp.uncertainty_ns <= written
             before = stamp
             async with asyncio.timeout(60):
                 while stamp.at - (stamp.uncertainty_ns or 0) <= before.at:  # soon what comes is sure again
                     far.sendall(b"y")
-                    await heard.until(len(heard.data) + 1)
-                    before, stamp = stamp, heard[-1][0]
-            taken.close()
+                    await reads.until(len(reads.data) + 1)
+                    before, stamp = stamp, reads[-1][0]
+            reader.close()
 
     run(main)
 
@@ -433,63 +429,63 @@ def test_reads_that_share_a_stamp_may_all_have_come_since_the_stamp_before(run):
 
     async def main():
         near, far = pair()
-        heard = Heard()
+        reads = Reads()
         with far, stamping_socket():
-            taken = make_reader(near, heard.arrive)
+            reader = make_reader(near, reads.on_read)
             started = now()
             for _ in range(5):
                 far.sendall(bytes(DATA_SIZE - 1))
             hold()
-            taken.resume_reading()
-            await heard.until(5 * (DATA_SIZE - 1))
-            for stamp, data in heard:
+            reader.resume_reading()
+            await reads.until(5 * (DATA_SIZE - 1))
+            for stamp, data in reads:
                 assert stamp.uncertainty_ns is not None
                 if len(data) == DATA_SIZE:
                     assert stamp.end_uncertainty_ns == stamp.uncertainty_ns, (
                         "its end may be the beginning of something else"
                     )
-            for (before, _), (stamp, _) in pairwise(heard):
+            for (before, _), (stamp, _) in pairwise(reads):
                 assert stamp.at - (stamp.uncertainty_ns or 0) <= max(started, before.at - (before.uncertainty_ns or 0))
-            taken.close()
+            reader.close()
 
     run(main)
 
 
-def test_an_end_is_handed_over_once_without_a_fault(run):
+def test_an_end_is_delivered_once_without_an_error(run):
     async def main():
-        async with listening() as (taken, heard, far):
+        async with listening() as (reader, reads, far):
             far.sendall(b"x")
             far.close()
-            await heard.end()
-            assert [data for _, data in heard] == [b"x", b""]
-            assert taken.fault is None
+            await reads.end()
+            assert [data for _, data in reads] == [b"x", b""]
+            assert reader.error is None
 
     run(main)
 
 
-def test_a_reset_is_a_fault(run):
+def test_a_reset_is_an_error(run):
     async def main():
-        async with listening() as (taken, heard, far):
+        async with listening() as (reader, reads, far):
             far.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             far.close()
-            await heard.end()
-            assert heard.data == b""
-            assert taken.fault is not None
-            assert taken.fault.errno == errno.ECONNRESET
+            await reads.end()
+            assert reads.data == b""
+            assert reader.error is not None
+            assert reader.error.errno == errno.ECONNRESET
 
     run(main)
 
 
-@pytest.mark.parametrize("deaf", [False, True])
-def test_closing_ends_the_connection_though_the_kernel_reads_it(run, deaf):
+@pytest.mark.parametrize("paused", [False, True])
+def test_closing_ends_the_connection_though_the_kernel_reads_it(run, paused):
     async def main():
-        async with listening() as (taken, heard, far):
-            if deaf:
-                taken.pause_reading()
-            taken.close()
+        async with listening() as (reader, reads, far):
+            if paused:
+                reader.pause_reading()
+            reader.close()
             far.settimeout(60)
             assert far.recv(1) == b""
-            assert heard == []
+            assert reads == []
 
     run(main)
 
@@ -497,56 +493,56 @@ def test_closing_ends_the_connection_though_the_kernel_reads_it(run, deaf):
 def test_what_is_closed_before_the_kernel_was_told_reads_nobody_elses_socket(run):
     async def main():
         near, far = pair()
-        heard = Heard()
+        reads = Reads()
         with far:
-            early = make_reader(near, heard.arrive)
+            early = make_reader(near, reads.on_read)
             early.resume_reading()
             early.close()
             async with listening() as (_, other, there):  # its socket may well have the number of the one closed
                 there.sendall(b"mine")
                 await other.until(4)
                 assert other.data == b"mine"
-            assert heard == []
+            assert reads == []
 
     run(main)
 
 
-def test_what_the_kernel_will_not_read_is_a_fault(run, monkeypatch):
+def test_what_the_kernel_will_not_read_is_an_error(run, monkeypatch):
     def refuse(*_: object) -> None:
         raise OSError(errno.ENOMEM, "no memory")
 
     async def main():
         near, far = pair()
-        heard = Heard()
+        reads = Reads()
         with far:
-            taken = make_reader(near, heard.arrive)
+            reader = make_reader(near, reads.on_read)
             monkeypatch.setattr(Uring, "receive", refuse)
-            taken.resume_reading()
-            await heard.end()
-            assert heard.data == b""
-            assert taken.fault is not None
-            assert taken.fault.errno == errno.ENOMEM
-            taken.close()
+            reader.resume_reading()
+            await reads.end()
+            assert reads.data == b""
+            assert reader.error is not None
+            assert reader.error.errno == errno.ENOMEM
+            reader.close()
 
     run(main)
 
 
 def test_when_the_clock_was_set_there_is_no_stamp_to_go_by(run, monkeypatch):
     async def main():
-        async with listening() as (_, heard, far):
+        async with listening() as (_, reads, far):
             far.sendall(b"a")
-            await heard.until(1)
+            await reads.until(1)
             seen = now()
-            ring()._clock._offset_ns -= 10 * STEP_NS
+            receiver()._clock._offset_ns -= 10 * STEP_NS
             far.sendall(b"b")
-            await heard.until(2)
-            stamp, _ = heard[1]
+            await reads.until(2)
+            stamp, _ = reads[1]
             assert (stamp.kernel, stamp.end_uncertainty_ns) == (False, stamp.uncertainty_ns)
             assert stamp.uncertainty_ns is not None
             assert stamp.at - stamp.uncertainty_ns <= seen
             far.sendall(b"c")
-            await heard.until(3)
-            assert heard[2][0].kernel
+            await reads.until(3)
+            assert reads[2][0].kernel
 
     run(main)
 
@@ -557,9 +553,9 @@ def test_without_stamps_the_loop_reads(run, monkeypatch):
     async def main():
         near, far = pair()
         with far:
-            taken = make_reader(near, Heard().arrive)
-            assert isinstance(taken, SelectorReader)
-            taken.close()
+            reader = make_reader(near, Reads().on_read)
+            assert isinstance(reader, SelectorReader)
+            reader.close()
 
     run(main)
 
@@ -568,7 +564,7 @@ def test_a_loop_that_ends_leaves_no_thread_and_no_file():
     async def main():
         near, far = pair()
         with near, far:
-            make_reader(near, Heard().arrive).resume_reading()
+            make_reader(near, Reads().on_read).resume_reading()
 
     with asyncio.Runner(loop_factory=EngineLoop) as runner:  # imports what it needs
         runner.run(main())
@@ -586,7 +582,7 @@ def test_where_there_is_no_ring_the_loop_is_one_without(monkeypatch):
 
     monkeypatch.setattr(Uring, "__init__", missing)
     loop = EngineLoop()
-    assert loop.ring is None
+    assert loop.uring_receiver is None
     assert reader_kind(loop) is ReaderKind.LOOP
     loop.close()
     loop.close()
@@ -594,14 +590,14 @@ def test_where_there_is_no_ring_the_loop_is_one_without(monkeypatch):
 
 @pytest.mark.parametrize(("granted", "who"), [(True, ReaderKind.REAL_TIME), (False, ReaderKind.KERNEL)])
 def test_a_loop_says_who_reads(monkeypatch, granted, who):
-    monkeypatch.setattr(ring_module, "request_realtime_priority", lambda: granted)
+    monkeypatch.setattr(uring_receiver, "request_realtime_priority", lambda: granted)
     loop = EngineLoop()
     assert reader_kind(loop) is who
     loop.close()
 
 
 def in_a_thread(job):
-    """What it gives in a thread of its own, which takes its claims with it."""
+    """What it returns in a thread of its own, whose priority ends with it."""
     found = []
     thread = threading.Thread(target=lambda: found.append(job()))
     thread.start()
@@ -609,22 +605,22 @@ def in_a_thread(job):
     return found[0]
 
 
-def test_a_claim_is_granted_or_not_and_said():
-    granted, policy = in_a_thread(lambda: (urgency.request_realtime_priority(), os.sched_getscheduler(0)))
+def test_real_time_priority_is_granted_or_not_and_the_answer_says_so():
+    granted, policy = in_a_thread(lambda: (linux.request_realtime_priority(), os.sched_getscheduler(0)))
     assert policy == (os.SCHED_RR if granted else os.SCHED_OTHER)
     assert os.sched_getscheduler(0) == os.SCHED_OTHER
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_a_claim_refused_leaves_the_thread_as_polite_as_it_was(monkeypatch, known):
+def test_a_thread_that_is_refused_real_time_keeps_its_policy_and_niceness(monkeypatch, known):
     def refuse(*_: object) -> None:
         raise PermissionError(errno.EPERM, "refused")
 
     monkeypatch.setattr(os, "sched_setscheduler", refuse)
     if not known:
-        monkeypatch.setattr(urgency, "syscall", refuse)
+        monkeypatch.setattr(linux, "syscall", refuse)
     before = os.getpriority(os.PRIO_PROCESS, 0)
     state = in_a_thread(
-        lambda: (urgency.request_realtime_priority(), os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0))
+        lambda: (linux.request_realtime_priority(), os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0))
     )
     assert state == (False, os.SCHED_OTHER, before)
