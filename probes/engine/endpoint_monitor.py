@@ -1,11 +1,11 @@
-"""Watch: one endpoint under watch: what to do when it is due, and how it stands."""
+"""EndpointMonitor: probes one endpoint when it is due, and says how it stands."""
 
 import asyncio
 import contextlib
 import logging
 import random
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final
@@ -13,6 +13,7 @@ from typing import Final
 from probes.clock import SteadyClock
 from probes.endpoint import Endpoint
 from probes.engine.endpoint_backoff import EndpointBackoff
+from probes.engine.services import MonitorServices
 from probes.feed.messages import MonitorStatus
 from probes.keys.secret import KeyMissing
 from probes.measure.build_sample import unmeasured_sample
@@ -21,13 +22,9 @@ from probes.measure.probe import Prober, ProbeResult
 from probes.outcome import INCONCLUSIVE, LIMITED, Outcome
 from probes.sample import Sample
 from probes.sockets.event_loop import let_others_read
-from probes.wire.credentials import Credentials
 
 AHEAD_S: Final = 2.0
 """How long before a due time a warm connection is looked after; at most a quarter of the interval."""
-
-Deliver = Callable[[Sample, str], None]
-FindKey = Callable[[Endpoint], Awaitable[Credentials | None]]
 
 log = logging.getLogger(__name__)
 
@@ -36,35 +33,23 @@ class EndpointMonitor:
     """Starts at most one probe of its endpoint at a time, and turns every due time into exactly one sample.
 
     The exception is an endpoint without a key: one `no_key` sample says what is missing, and it is looked for again at
-    every due time. ``deliver`` takes each sample and the answer's text; ``refusal`` says why nothing may be spent now,
-    or None; ``reserve`` sets aside what a probe may cost until what it gives is called. ``changed`` is told whenever
-    `status` has changed, ``probed`` all that a probe brought. None of them may raise.
+    every due time.
     """
 
     def __init__(
         self,
         endpoint: Endpoint,
         prober: Prober,
+        services: MonitorServices,
         *,
         vantage: str,
-        find_key: FindKey,
-        refusal: Callable[[], str | None],
-        reserve: Callable[[], Callable[[], None]] = lambda: lambda: None,
-        deliver: Deliver,
-        changed: Callable[["EndpointMonitor"], None],
-        probed: Callable[[ProbeResult], None] = lambda _: None,
         rng: random.Random,
         clock: SteadyClock | None = None,
     ) -> None:
         self.endpoint = endpoint
         self._prober = prober
+        self._services = services
         self._vantage = vantage
-        self._find_key = find_key
-        self._refusal = refusal
-        self._reserve = reserve
-        self._deliver = deliver
-        self._changed = changed
-        self._probed = probed
         self._rng = rng
         self._clock = clock or SteadyClock()
         self._backoff = EndpointBackoff()
@@ -72,8 +57,8 @@ class EndpointMonitor:
         self._blocked_why: str | None = None
         self._failing = False
         self._paused = False
-        self._held: str | None = None
-        self._lacking: str | None = None
+        self._suspended_why: str | None = None
+        self._missing_key: str | None = None
         self._next_due: float | None = None
         self._task: asyncio.Task[ProbeResult | KeyMissing] | None = None
 
@@ -85,46 +70,46 @@ class EndpointMonitor:
             next_due=_ms(self._next_due),
             running=self._is_running(),
             paused=self._paused,
-            no_key=self._lacking is not None,
-            blocked_until=_ms(self._free_at()),
+            no_key=self._missing_key is not None,
+            blocked_until=_ms(self._backoff_ends()),
             blocked_why=self._blocked_why if self._is_blocked() else None,
             failing=self._is_blocked() and self._failing,
         )
 
-    def expect(self, due: float) -> None:
-        """Know the next due time (seconds since the epoch)."""
+    def set_next_due(self, due: float) -> None:
+        """Report ``due`` (seconds since the epoch) as the next due time; nothing is started by it."""
         self._next_due = due
-        self._changed(self)
+        self._services.status_changed(self)
 
     def pause(self, paused: bool) -> None:
-        """Stop or go on probing when due."""
+        """Stop probing when due, or go on; a person wants it so."""
         self._paused = paused
-        self._changed(self)
+        self._services.status_changed(self)
 
-    def hold(self, why: str | None) -> None:
-        """Probe not when due for this reason, which is nobody's wish to pause; go on where it is None."""
-        self._held = why
+    def suspend(self, why: str | None) -> None:
+        """Skip due times for a reason other than a person's pause; None ends that."""
+        self._suspended_why = why
 
-    def due(self, at: float) -> None:
-        """The endpoint was due at ``at`` (seconds since the epoch): start a probe, or say why not."""
-        with self._sampled():
-            if (why := self._obstacle()) is not None:
+    def probe_due(self, at: float) -> None:
+        """The endpoint was due at ``at`` (seconds since the epoch): start a probe, or deliver why not as a sample."""
+        with self._defect_as_sample():
+            if (why := self._reason_to_skip()) is not None:
                 self._skip(why)
             else:
                 late_s = max(0.0, self._clock.now() - at)
                 self._start(time.monotonic_ns() - round(late_s * 1e9))
 
-    def missed(self, at: float) -> None:
-        """The endpoint was due at ``at`` (seconds since the epoch), and the engine was not there: busy, or stopped."""
-        with self._sampled():
+    def record_missed(self, at: float) -> None:
+        """Deliver a skipped sample for a due time (seconds since the epoch) while the engine was busy, or stopped."""
+        with self._defect_as_sample():
             self._skip("inftop did not come to it in time", started_at=round(at * 1000))
 
     def probe_now(self) -> None:
-        """A person asks: pause and back-off do not hold, the budget does."""
-        with self._sampled():
+        """Probe because a person asks: pause and back-off do not count, the budget does."""
+        with self._defect_as_sample():
             if self._is_running():
                 return
-            if (why := self._refusal()) is not None:
+            if (why := self._services.budget_refusal(self.endpoint)) is not None:
                 self._skip(why)
             else:
                 self._start(None)
@@ -135,105 +120,109 @@ class EndpointMonitor:
         return min(AHEAD_S, self.endpoint.interval / 4, self._prober.idle_limit_s / 2)
 
     async def prepare(self, ahead_s: float = 0.0) -> None:
-        """``ahead_s`` before a due time: see that a warm connection is open, and will be."""
-        if self._obstacle() is None and self._lacking is None:
+        """Have a warm connection open that will still be open in ``ahead_s``, when the endpoint is due."""
+        if self._reason_to_skip() is None and self._missing_key is None:
             with contextlib.suppress(KeyMissing):
-                await self._prober.prepare(await self._find_key(self.endpoint), ahead_s)
+                await self._prober.prepare(await self._services.find_credentials(self.endpoint), ahead_s)
 
     async def stop(self, grace: float) -> None:
-        """Let a running probe finish within ``grace`` seconds, else end it; close the connection."""
+        """Let a running probe finish within ``grace`` seconds, else cancel it; close the connection."""
         if self._task is not None:
             await asyncio.wait({self._task}, timeout=grace)
             self._task.cancel()
             await asyncio.wait({self._task})
         self._prober.close()
 
-    def _obstacle(self) -> str | None:
+    def _reason_to_skip(self) -> str | None:
+        """Why a probe must not be sent when it is due; None where it may."""
         if self._is_running():
             return "the probe before this one is still running"
         if self._paused:
             return "paused"
-        if self._held is not None:
-            return self._held
-        if (why := self._refusal()) is not None:
+        if self._suspended_why is not None:
+            return self._suspended_why
+        if (why := self._services.budget_refusal(self.endpoint)) is not None:
             return why
-        if (free_at := self._free_at()) is not None:
-            return f"{self._blocked_why}: backing off until {_named(free_at, time.time())}"
+        if (ends := self._backoff_ends()) is not None:
+            return f"{self._blocked_why}: backing off until {_instant(ends, time.time())}"
         return None
 
     def _skip(self, why: str, started_at: int | None = None) -> None:
-        sample = unmeasured_sample(self.endpoint, Outcome.SKIPPED, why, vantage=self._vantage, started_at=started_at)
-        self._deliver(sample, "")
-        self._changed(self)
+        self._services.deliver(self._unmeasured(Outcome.SKIPPED, why, started_at), "")
+        self._services.status_changed(self)
+
+    def _unmeasured(self, outcome: Outcome, detail: str, started_at: int | None = None) -> Sample:
+        """A sample of this endpoint without any measurement (``started_at`` in ms since the epoch; now where None)."""
+        return unmeasured_sample(self.endpoint, outcome, detail, vantage=self._vantage, started_at=started_at)
 
     @contextlib.contextmanager
-    def _sampled(self) -> Iterator[None]:
-        """A defect that keeps a due probe from being started, or skipped, is its sample."""
+    def _defect_as_sample(self) -> Iterator[None]:
+        """Deliver a defect of ours that keeps a probe from being started, or skipped, as its sample."""
         try:
             yield
         except Exception as error:
             log.exception("starting a probe of %s", self.endpoint.name)
-            self._deliver(
-                unmeasured_sample(self.endpoint, Outcome.OWN_FAULT, describe_defect(error), vantage=self._vantage), ""
-            )
+            self._services.deliver(self._unmeasured(Outcome.OWN_FAULT, describe_defect(error)), "")
 
     def _start(self, due: int | None) -> None:
-        over = partial(self._over, time.time_ns() // 1_000_000, self._reserve())
-        self._task = asyncio.create_task(self._run(due))
-        self._task.add_done_callback(over)
-        self._changed(self)
+        """Start a probe that was due at ``due`` (monotonic ns); None where no schedule asked for it."""
+        finish = partial(self._finish, time.time_ns() // 1_000_000, self._services.reserve_budget(self.endpoint))
+        self._task = asyncio.create_task(self._probe(due))
+        self._task.add_done_callback(finish)
+        self._services.status_changed(self)
 
-    async def _run(self, due: int | None) -> ProbeResult | KeyMissing:
-        """What a probe brought; in place of it, that there is no key for it."""
+    async def _probe(self, due: int | None) -> ProbeResult | KeyMissing:
+        """What a probe brought, or the KeyMissing for want of which none was sent."""
         try:
-            credentials = await self._find_key(self.endpoint)
+            credentials = await self._services.find_credentials(self.endpoint)
         except KeyMissing as missing:
             return missing
-        self._lacking = None
-        probed = await self._prober.probe(credentials, due)
+        self._missing_key = None
+        result = await self._prober.probe(credentials, due)
         with contextlib.suppress(asyncio.CancelledError):  # it ends now in any case, and has been measured
             await let_others_read()
-        return probed
+        return result
 
-    def _over(
+    def _finish(
         self, started_at: int, release: Callable[[], None], task: "asyncio.Task[ProbeResult | KeyMissing]"
     ) -> None:
         """Deliver the one sample of a probe begun at ``started_at`` (ms since the epoch), whatever became of it.
 
-        What was set aside for it is set free then.
+        Then ``release`` what was set aside of the budget for it.
         """
         try:
             if not task.cancelled() and task.exception() is None:
-                self._take(task.result())
+                self._handle(task.result())
                 return
             outcome, detail = Outcome.SKIPPED, "the engine stopped during the probe"
             if not task.cancelled() and (error := task.exception()) is not None:
                 log.error("probing %s", self.endpoint.name, exc_info=error)
                 outcome, detail = Outcome.OWN_FAULT, describe_defect(error)
-            spoilt = unmeasured_sample(self.endpoint, outcome, detail, vantage=self._vantage, started_at=started_at)
-            self._deliver(spoilt, "")
+            self._services.deliver(self._unmeasured(outcome, detail, started_at), "")
         finally:
             release()
-            self._changed(self)
+            self._services.status_changed(self)
 
-    def _take(self, probed: ProbeResult | KeyMissing) -> None:
-        if isinstance(probed, KeyMissing):
-            self._lack(str(probed))
+    def _handle(self, result: ProbeResult | KeyMissing) -> None:
+        """Deliver a probe's sample and back off where it calls for that."""
+        if isinstance(result, KeyMissing):
+            self._deliver_no_key(str(result))
             return
-        self._deliver(probed.sample, probed.text)
-        if probed.sample.outcome not in INCONCLUSIVE:
+        self._services.deliver(result.sample, result.text)
+        if result.sample.outcome not in INCONCLUSIVE:
             self._backoff, wait = self._backoff.after(
-                probed.sample, self._rng, self.endpoint.interval, flooded=probed.flooded, why=probed.wait_why
+                result.sample, self._rng, self.endpoint.interval, flooded=result.flooded, why=result.wait_why
             )
             self._blocked_until = self._clock.elapsed() + wait if wait else None
-            self._blocked_why = _why(probed) if wait else None
-            self._failing = probed.sample.outcome not in LIMITED
-        self._probed(probed)
+            self._blocked_why = _blocked_why(result) if wait else None
+            self._failing = result.sample.outcome not in LIMITED
+        self._services.probe_finished(result)
 
-    def _lack(self, detail: str) -> None:
-        if detail != self._lacking:
-            self._lacking = detail
-            self._deliver(unmeasured_sample(self.endpoint, Outcome.NO_KEY, detail, vantage=self._vantage), "")
+    def _deliver_no_key(self, detail: str) -> None:
+        """Deliver a `no_key` sample, unless the last one said the same."""
+        if detail != self._missing_key:
+            self._missing_key = detail
+            self._services.deliver(self._unmeasured(Outcome.NO_KEY, detail), "")
 
     def _is_running(self) -> bool:
         return self._task is not None and not self._task.done()
@@ -241,21 +230,21 @@ class EndpointMonitor:
     def _is_blocked(self) -> bool:
         return self._blocked_until is not None and self._clock.elapsed() < self._blocked_until
 
-    def _free_at(self) -> float | None:
+    def _backoff_ends(self) -> float | None:
         """When the back-off ends (seconds since the epoch); None where there is none."""
         return self._clock.at(self._blocked_until) if self._blocked_until is not None and self._is_blocked() else None
 
 
-def _why(probed: ProbeResult) -> str:
+def _blocked_why(result: ProbeResult) -> str:
     """Why an endpoint is left alone after a probe of it."""
-    outcome = probed.sample.outcome.value.replace("_", " ")
-    return f"{outcome}: {probed.wait_why}" if probed.wait_why else outcome
+    outcome = result.sample.outcome.value.replace("_", " ")
+    return f"{outcome}: {result.wait_why}" if result.wait_why else outcome
 
 
-def _named(instant: float, now: float) -> str:
-    """An instant in UTC (seconds since the epoch); with its day, unless that is today's."""
-    at, today = (datetime.fromtimestamp(one, UTC) for one in (instant, now))
-    return f"{at:{'%H:%M:%S' if at.date() == today.date() else '%Y-%m-%d %H:%M:%S'}} UTC"
+def _instant(at: float, now: float) -> str:
+    """An instant in UTC as text (both in seconds since the epoch); with its day, unless that is today's."""
+    day, today = (datetime.fromtimestamp(one, UTC) for one in (at, now))
+    return f"{day:{'%H:%M:%S' if day.date() == today.date() else '%Y-%m-%d %H:%M:%S'}} UTC"
 
 
 def _ms(instant: float | None) -> int | None:

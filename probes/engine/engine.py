@@ -1,4 +1,4 @@
-"""Engine: schedule → probe → sample → store and whoever listens, wired for one set of endpoints."""
+"""Engine: schedule → probe → sample → store and listeners, wired for one set of endpoints."""
 
 import asyncio
 import gc
@@ -9,7 +9,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Final, ParamSpec, Protocol
 
 from probes.budget.cap import Ledger
@@ -20,7 +19,7 @@ from probes.diagnosis.reachability_checks import ReachabilityMonitor
 from probes.endpoint import Endpoint
 from probes.engine.endpoint_monitor import EndpointMonitor
 from probes.engine.scheduler import Scheduler
-from probes.feed.messages import Command, EngineStatus, RecorderStatus
+from probes.feed.messages import Command, EngineStatus, MonitorStatus, RecorderStatus
 from probes.measure.host_noise import HostNoiseMonitor
 from probes.measure.probe import REMEMBERED, Prober, ProbeResult
 from probes.outcome import Outcome
@@ -36,15 +35,16 @@ FIRST_ROUND_STEP_S: Final = 0.2
 """Between the starts of the first round, so that endpoints do not measure each other."""
 
 BEAT_S: Final = 3.0
-"""How often the engine's state is written to the store, which renews its lease there and tells screens that attach."""
+"""How often the engine's status is written to the store: that renews its lease and informs screens that follow."""
 
 GRACE_S: Final = 0.5
 """How long a running probe may go on when the engine is asked to stop."""
 
 LAG_WINDOW_NS: Final = 10_000_000_000
+"""The status shows the longest lag of the loop within so long."""
 
 NOTICE_S: Final = 600.0
-"""How long the engine's status tells of a clock that was set."""
+"""How long the engine's status shows that the clock was set, or the machine slept."""
 
 Args = ParamSpec("Args")
 
@@ -52,37 +52,37 @@ log = logging.getLogger(__name__)
 
 
 class Store(Protocol):
-    """Where samples go; never blocks, never raises."""
+    """Where samples are stored; never blocks, never raises."""
 
     def put(self, sample: Sample, answer: str | None) -> None:
-        """Take a sample, to be committed soon."""
+        """Have a sample committed soon, and the text of its answer in place of the endpoint's last one."""
 
     def beat(self, status_json: str) -> None:
-        """Take the engine's state."""
+        """Have the engine's status stored, as JSON."""
 
     def status(self) -> StoreStatus:
-        """How the store is."""
+        """The state of the store."""
 
     async def opened(self) -> StoreProblem | None:
-        """Wait until the store was tried for the first time; what went wrong then."""
+        """Wait until the store was tried for the first time. Returns what went wrong; None where nothing did."""
 
 
 class Keys(Protocol):
     """Where keys come from."""
 
     async def find(self, endpoint: Endpoint) -> Credentials | None:
-        """What an endpoint's requests need. Raises KeyMissing."""
+        """What an endpoint's requests need; None where they need nothing. Raises KeyMissing."""
 
     def forget(self, endpoint: Endpoint) -> None:
-        """Look again next time: the provider refused the key."""
+        """Look an endpoint's keys up again next time: the provider refused one."""
 
 
 class Engine:
-    """Watches endpoints until told to stop. Construct and run it on one loop.
+    """Probes endpoints on schedule until told to stop. Construct and run it on one loop.
 
-    ``listeners`` are told of every sample with its answer's text; ``on_change`` of every watch whose status changed.
-    ``on_probe`` of all that a probe brought, marks included. ``tls`` is whom to trust where an endpoint says nothing.
-    ``recent`` holds, by endpoint, the newest samples of before, oldest first: a restart does not probe again early.
+    It is the `MonitorServices` of its monitors and the `RaceServices` of races. ``tls`` is whom to trust where an
+    endpoint says nothing. ``recent`` holds, by endpoint, the newest samples of before, oldest first: a restart does not
+    probe again early. A listener that raises keeps nothing from the others.
     """
 
     def __init__(
@@ -94,8 +94,6 @@ class Engine:
         keys: Keys,
         vantage: str = "local",
         recent: Mapping[str, Sequence[Sample]] | None = None,
-        on_change: Callable[[EndpointMonitor], None] = lambda _: None,
-        on_probe: Callable[[ProbeResult], None] = lambda _: None,
         tls: ssl.SSLContext | None = None,
         controls: ReachabilityPlan = USUAL,
         clock: SteadyClock | None = None,
@@ -108,32 +106,29 @@ class Engine:
         self._clock = clock or SteadyClock()
         self._notice: tuple[float, str] | None = None
         self._noise_monitor = HostNoiseMonitor()
-        self._listeners: list[Callable[[Sample, str], None]] = []
+        self._sample_listeners: list[Callable[[Sample, str], None]] = [self._store_sample, self._count]
+        self._status_listeners: list[Callable[[MonitorStatus], None]] = []
+        self._result_listeners: list[Callable[[ProbeResult], None]] = []
         self._vantage = vantage
         self._contexts = TlsContexts(tls)
-        self.watches = {
+        self.monitors = {
             endpoint.name: EndpointMonitor(
                 endpoint,
-                self.prober(endpoint),
+                self.make_prober(endpoint),
+                services=self,
                 vantage=vantage,
-                find_key=self.find_key,
-                refusal=partial(self.refusal, endpoint),
-                reserve=partial(self.reserve, endpoint),
-                deliver=self._deliver,
-                changed=_safely(on_change),
-                probed=_safely(on_probe),
                 rng=random.Random(),  # noqa: S311  # jitter, not secrecy
                 clock=self._clock,
             )
             for endpoint in endpoints
             if endpoint.enabled
         }
-        watched = [one.endpoint for one in self.watches.values()]
+        watched = [one.endpoint for one in self.monitors.values()]
         self._controls = ReachabilityMonitor(
-            watched, controls, self._contexts, self._is_watching, self._noise_monitor.absences, self.find_key
+            watched, controls, self._contexts, self._is_watching, self._noise_monitor.absences, self.find_credentials
         )
 
-    def prober(self, endpoint: Endpoint) -> Prober:
+    def make_prober(self, endpoint: Endpoint) -> Prober:
         """A prober with this engine's trust and clock, which knows the endpoint's newest samples.
 
         Raises what `TlsContexts.of` does.
@@ -148,13 +143,21 @@ class Engine:
             before=self._recent.get(endpoint.name, ()),
         )
 
-    def listen(self, listener: Callable[[Sample, str], None]) -> None:
-        """Tell this one of every sample from now on."""
-        self._listeners.append(listener)
+    def on_sample(self, listener: Callable[[Sample, str], None]) -> None:
+        """Call ``listener`` with every sample from now on, and the text of its answer."""
+        self._sample_listeners.append(listener)
+
+    def on_status(self, listener: Callable[[MonitorStatus], None]) -> None:
+        """Call ``listener`` with an endpoint's status whenever it changes."""
+        self._status_listeners.append(listener)
+
+    def on_result(self, listener: Callable[[ProbeResult], None]) -> None:
+        """Call ``listener`` with all that each scheduled probe brings, its timeline included."""
+        self._result_listeners.append(listener)
 
     @property
     def status(self) -> EngineStatus:
-        """The engine as it is now."""
+        """The engine's status now."""
         ledger = self._ledger.on(time.time_ns() // 1_000_000)
         return EngineStatus(
             store=self._store.status() if self._store else StoreStatus("ok"),
@@ -166,44 +169,44 @@ class Engine:
             tokens_cap=ledger.budget.tokens_per_day,
             over_budget=self._over_budget(ledger),
             controls=self._controls.newest,
-            notice=self._noticed(),
+            notice=self._current_notice(),
         )
 
     def _over_budget(self, ledger: Ledger) -> str | None:
         """Why no endpoint can be probed any more today; None while one can."""
         settled = replace(ledger, reserved=())
-        found = None
-        for watch in self.watches.values():
-            if (found := settled.refusal(most(watch.endpoint))) is None:
+        why = None
+        for monitor in self.monitors.values():
+            if (why := settled.refusal(most(monitor.endpoint))) is None:
                 return None
-        return found or ledger.over
+        return why or ledger.over
 
     async def store_opened(self) -> StoreProblem | None:
-        """Wait until the store was tried for the first time; what went wrong then, None where nothing."""
+        """Wait until the store was tried for the first time. Returns what went wrong; None where nothing did."""
         return await self._store.opened() if self._store else None
 
-    def obey(self, command: Command) -> None:
-        """Do what a screen wishes; an endpoint that is not watched is nothing to do."""
+    def handle(self, command: Command) -> None:
+        """Carry out a screen's command; one for an endpoint that is not monitored is ignored."""
         if command.endpoint is None and command.do != "probe":
             self._paused = command.do == "pause"
-        for name, watch in self.watches.items():
+        for name, monitor in self.monitors.items():
             if command.endpoint in (None, name):
                 if command.do == "probe":
-                    watch.probe_now()
+                    monitor.probe_now()
                 else:
-                    watch.pause(command.do == "pause")
+                    monitor.pause(command.do == "pause")
 
-    def hold(self, racing: Collection[str]) -> None:
-        """Keep the schedule off endpoints that race, and off no other."""
-        for name, watch in self.watches.items():
-            watch.hold("racing" if name in racing else None)
+    def suspend_for_race(self, lanes: Collection[str]) -> None:
+        """Suspend scheduled probes of the endpoints of these names, and of no other; () resumes all."""
+        for name, monitor in self.monitors.items():
+            monitor.suspend("racing" if name in lanes else None)
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Watch until ``stop`` is set, then let running probes finish briefly."""
+        """Probe on schedule until ``stop`` is set, then let running probes finish for `GRACE_S`."""
         gc.collect()
         gc.freeze()  # what start-up has made stays: walking it again and again would hold up the clock
         self._noise_monitor.start()
-        scheduler = Scheduler(list(self.watches.values()), self._first_round(), self._clock, self._note)
+        scheduler = Scheduler(list(self.monitors.values()), self._first_round(), self._clock, self._notify)
         scheduler.start()
         beats = asyncio.create_task(self._beat())
         controls = asyncio.create_task(self._controls.run())
@@ -211,92 +214,97 @@ class Engine:
         beats.cancel()
         controls.cancel()
         await scheduler.stop()
-        await asyncio.gather(*(watch.stop(GRACE_S) for watch in self.watches.values()), return_exceptions=True)
+        await asyncio.gather(*(one.stop(GRACE_S) for one in self.monitors.values()), return_exceptions=True)
         self._noise_monitor.stop()
 
     def _first_round(self) -> Mapping[str, float]:
-        """When to begin (seconds since the epoch): at once, one after another, but for those sampled just now."""
+        """When to probe first those not sampled just now (seconds since the epoch): at once, one after another."""
         now = self._clock.now()
         stale = [
             one.endpoint
-            for name, one in self.watches.items()
-            if now - self._began(name) / 1000 >= one.endpoint.interval
+            for name, one in self.monitors.items()
+            if now - self._last_started_at(name) / 1000 >= one.endpoint.interval
         ]
         steps = ((one, min(FIRST_ROUND_STEP_S, one.interval / len(stale))) for one in stale)
         return {one.name: now + index * step for index, (one, step) in enumerate(steps)}
 
-    def _began(self, name: str) -> int:
-        """When the newest of an endpoint's samples of before began, ms since the epoch; 0 where there is none."""
+    def _last_started_at(self, name: str) -> int:
+        """When an endpoint's newest sample began, ms since the epoch; 0 where there is none."""
         return max((one.started_at for one in self._recent.get(name, ())), default=0)
 
-    def _note(self, words: str) -> None:
-        """Say once, in the log, what was done to the schedule, and for a while in the status."""
-        log.warning(words)
-        self._notice = self._clock.elapsed(), words
+    def _notify(self, notice: str) -> None:
+        """Log what was done to the schedule, and show it in the status for `NOTICE_S`."""
+        log.warning(notice)
+        self._notice = self._clock.elapsed(), notice
 
-    def _noticed(self) -> str | None:
+    def _current_notice(self) -> str | None:
         if self._notice is None or self._clock.elapsed() - self._notice[0] > NOTICE_S:
             return None
         return self._notice[1]
 
     async def _beat(self) -> None:
         while self._store is not None:
-            watches = tuple(watch.status for watch in self.watches.values())
+            watches = tuple(one.status for one in self.monitors.values())
             self._store.beat(RecorderStatus(self.status, watches).to_json())
             await asyncio.sleep(BEAT_S)
 
     def _is_watching(self, endpoint: Endpoint) -> bool:
         """Whether probes of an endpoint are sent when they are due."""
-        status = self.watches[endpoint.name].status
+        status = self.monitors[endpoint.name].status
         return not (status.paused or status.no_key)
 
-    async def find_key(self, endpoint: Endpoint) -> Credentials | None:
-        """What an endpoint's requests need. Raises KeyMissing."""
+    async def find_credentials(self, endpoint: Endpoint) -> Credentials | None:
+        """What an endpoint's requests need; None where they need nothing. Raises KeyMissing."""
         return await self._keys.find(endpoint)
 
-    def spend(self, sample: Sample, endpoint: Endpoint) -> None:
-        """Count what a sample of an endpoint cost; keys that were refused are looked for anew."""
+    def record_cost(self, sample: Sample, endpoint: Endpoint) -> None:
+        """Count what a sample of an endpoint cost; keys that were refused are looked up anew."""
         self._ledger = self._ledger.add(sample, endpoint)
         if sample.outcome is Outcome.AUTH:
             self._keys.forget(endpoint)
 
-    def refusal(self, *endpoints: Endpoint) -> str | None:
-        """Why these must not be probed now, one probe each; None while there is budget for it."""
+    def budget_refusal(self, *endpoints: Endpoint) -> str | None:
+        """Why one probe of each of these must not be sent now; None while the day's budget has room for them."""
         return self._ledger.on(time.time_ns() // 1_000_000).refusal(*map(most, endpoints))
 
-    def reserve(self, endpoint: Endpoint) -> Callable[[], None]:
-        """Set aside what a probe that begins may cost; to be called when it has ended, and been counted."""
-        aside = most(endpoint)
-        self._ledger = self._ledger.reserve(aside)
+    def reserve_budget(self, endpoint: Endpoint) -> Callable[[], None]:
+        """Set aside what a probe may cost at most. Returns the function that releases it, once its cost is recorded."""
+        amount = most(endpoint)
+        self._ledger = self._ledger.reserve(amount)
 
         def release() -> None:
-            self._ledger = self._ledger.release(aside)
+            self._ledger = self._ledger.release(amount)
 
         return release
 
-    def _deliver(self, sample: Sample, text: str) -> None:
-        """Give a sample to the store, then to all who are told; a defect of one keeps it from no other."""
-        for take in (self._keep, self._count, *self._listeners):
-            _safely(take)(sample, text)
+    def deliver(self, sample: Sample, answer: str) -> None:
+        """Store a sample, count what it cost and pass it to the listeners."""
+        _call_each(self._sample_listeners, sample, answer)
 
-    def _keep(self, sample: Sample, text: str) -> None:
+    def status_changed(self, monitor: EndpointMonitor) -> None:
+        """Pass a monitor's new status to the listeners."""
+        _call_each(self._status_listeners, monitor.status)
+
+    def probe_finished(self, result: ProbeResult) -> None:
+        """Pass all that a probe brought to the listeners."""
+        _call_each(self._result_listeners, result)
+
+    def _store_sample(self, sample: Sample, answer: str) -> None:
         if self._store is not None:
-            self._store.put(sample, text or None)
+            self._store.put(sample, answer or None)
 
     def _count(self, sample: Sample, _: str) -> None:
-        endpoint = self.watches[sample.endpoint].endpoint
-        self.spend(sample, endpoint)
+        """Count a sample in the day's budget, for the endpoint's next probe and as a reachability check."""
+        endpoint = self.monitors[sample.endpoint].endpoint
+        self.record_cost(sample, endpoint)
         self._recent.setdefault(sample.endpoint, deque(maxlen=REMEMBERED)).append(sample)
         self._controls.hear(sample, endpoint, asyncio.get_running_loop().time())
 
 
-def _safely(tell: Callable[Args, None]) -> Callable[Args, None]:
-    """``tell``, but what it raises is logged: the defect of one listener keeps nothing from the others."""
-
-    def told(*args: Args.args, **kwargs: Args.kwargs) -> None:
+def _call_each(listeners: Iterable[Callable[Args, None]], *args: Args.args, **kwargs: Args.kwargs) -> None:
+    """Call each listener with the arguments; a defect of one is logged and keeps nothing from the others."""
+    for listener in listeners:
         try:
-            tell(*args, **kwargs)
+            listener(*args, **kwargs)
         except Exception:
             log.exception("a listener failed")
-
-    return told

@@ -1,4 +1,4 @@
-"""Session: everything an engine needs, opened in order and closed again: endpoints, the recorder's lock, the store."""
+"""Opens what an engine needs, in order, and closes it again: endpoints, the recorder's lock, the store, the engine."""
 
 import asyncio
 import contextlib
@@ -19,13 +19,11 @@ from probes.config.load import HERE, find_config, load
 from probes.diagnosis.reachability import USUAL, ReachabilityPlan
 from probes.endpoint import Endpoint
 from probes.engine.descriptors import lack, raise_limit
-from probes.engine.endpoint_monitor import EndpointMonitor
 from probes.engine.engine import Engine
 from probes.engine.key_finder import KeyFinder
-from probes.engine.race.race_task import as_lane
+from probes.engine.race.lanes import as_lane
 from probes.feed.messages import EndpointFacts, Hello
 from probes.figures.buffering import ANSWERS
-from probes.measure.probe import ProbeResult
 from probes.route import ignored_notes
 from probes.sample import Sample
 from probes.simulator.child import simulator_process
@@ -43,21 +41,21 @@ from probes.store.write.writer import Writer
 DRAIN_S: Final = 5.0
 """How long the store may take, at the end, to write what is still in memory."""
 
-GUARD_S: Final = 3.0
+LOCK_RETRY_S: Final = 3.0
 """How often a recorder takes the locks again that it lost, or could not have yet."""
 
-LOOK_S: Final = 2.0
-"""How often a recorder that is silent is looked at again, s."""
+LEASE_CHECK_S: Final = 2.0
+"""How often it is checked whether another recorder, which is silent, has stopped."""
 
 SWITCH_S: Final = 0.0001
-"""How long one thread of an engine may keep another waiting for the interpreter."""
+"""How long one thread of an engine may keep another waiting for the interpreter; the default of Python is 5 ms."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to watch and where to keep it, resolved."""
+    """What to probe, where to store it and what it may cost, resolved."""
 
     endpoints: tuple[Endpoint, ...]
     budget: Budget
@@ -69,23 +67,22 @@ class Plan:
 
     @property
     def journal(self) -> Path:
-        """Where samples wait for the store: those of a simulation beside it, for they go when it does."""
+        """The folder where samples wait for the store: that of a simulation is beside it, for it is deleted with it."""
         if self.simulated and not is_postgres(self.store_url):
             return path_of(self.store_url).with_name("journal")
         return journal_folder(self.store_url, self.vantage)
 
     def hello(self, pid: int, holder: str | None = None) -> Hello:
-        """The engine's first words to a screen."""
+        """The engine's first message to a screen. ``holder`` is another recorder that has the store."""
         facts = tuple(EndpointFacts.of(one) for one in self.endpoints)
         return Hello(__version__, pid, self.store_url, self.simulated, facts, holder, self.vantage)
 
 
 @contextlib.asynccontextmanager
 async def open_plan(config: Path | None, *, demo: bool) -> AsyncIterator[Plan]:
-    """The plan of a configuration (found where none is named), or of a demo.
+    """The plan of a configuration (found where none is named), or of a demo. Raises ConfigError.
 
-    A demo's providers are simulated on this machine, without caps, and its store goes when the demo does. Raises
-    ConfigError.
+    A demo's providers are simulated on this machine, without caps, and its store is deleted when the demo ends.
     """
     if not demo:
         read = load(find_config(config))
@@ -109,33 +106,32 @@ async def open_plan(config: Path | None, *, demo: bool) -> AsyncIterator[Plan]:
 @contextlib.asynccontextmanager
 async def open_engine(
     plan: Plan,
-    on_change: Callable[[EndpointMonitor], None] = lambda _: None,
-    on_probe: Callable[[ProbeResult], None] = lambda _: None,
+    *,
     tls: ssl.SSLContext | None = None,
     watching: bool = True,
     on_lost: Callable[[StoreHeld], None] = lambda _: None,
     stop: asyncio.Event | None = None,
     heartbeat: Heartbeat | None = None,
 ) -> AsyncIterator[Engine]:
-    """An engine on a plan, holding its store; what it still holds is written at the end.
+    """An engine on a plan, as the only recorder of its store; samples in memory are written at the end.
 
-    One that is not ``watching`` probes nothing by itself and leaves the store to others: it is there for races.
+    One that is not ``watching`` probes nothing by itself and leaves the store to others: it only runs races.
     Raises StoreHeld where another recorder has the store, or the vantage in a store that many places share. Whether one
     that is silent has stopped takes up to `TTL_S` to know, less where ``heartbeat`` has watched it before; ``stop``
     ends that wait.
-    ``on_lost`` is told of one that took over from us while we were stopped or could not reach the store. Any other
-    trouble with the store is a state of the engine, not the end of it: probes go on and samples wait.
+    ``on_lost`` is called with one that took over from us while we were stopped or could not reach the store. Any other
+    problem of the store is a state of the engine, not its end: probes go on and samples wait.
     """
-    # the store's thread may hold the interpreter this long while data waits to be stamped; the default is 5 ms
+    # the store's thread may hold the interpreter this long while data waits to be stamped
     sys.setswitchinterval(SWITCH_S)
     if (why := lack(plan.endpoints, raise_limit())) is not None:
         log.warning("%s", why)
     routes = [(one.route, one.base_url) for one in plan.endpoints if one.enabled and watching]
     for note in ignored_notes(routes):
         log.warning("%s", note)
-    alone = _alone(plan, stop or asyncio.Event(), heartbeat or Heartbeat())
-    async with alone if watching else contextlib.nullcontext() as claim:
-        ledger, recent = await asyncio.to_thread(_past, plan)
+    holding = _hold_store(plan, stop or asyncio.Event(), heartbeat or Heartbeat())
+    async with holding if watching else contextlib.nullcontext() as claim:
+        ledger, recent = await asyncio.to_thread(read_history, plan)
         writer = _writer(plan, claim, on_lost) if watching else None
         try:
             yield Engine(
@@ -145,8 +141,6 @@ async def open_engine(
                 keys=KeyFinder(),
                 vantage=plan.vantage,
                 recent=recent,
-                on_change=on_change,
-                on_probe=on_probe,
                 tls=tls,
                 controls=plan.controls,
             )
@@ -167,38 +161,38 @@ def _writer(plan: Plan, claim: Claim | None, on_lost: Callable[[StoreHeld], None
 
 
 @contextlib.asynccontextmanager
-async def _alone(plan: Plan, stop: asyncio.Event, heartbeat: Heartbeat) -> AsyncIterator[Claim]:
+async def _hold_store(plan: Plan, stop: asyncio.Event, heartbeat: Heartbeat) -> AsyncIterator[Claim]:
     """Be the only recorder. Waits while it is not known whether another is alive; raises StoreHeld where one is."""
     beside = plan.journal / "recorder" if is_postgres(plan.store_url) else path_of(plan.store_url)
     lease = RecorderLease(plan.store_url, plan.vantage, beside, heartbeat)
-    guard, told = None, False
+    retaking, warned = None, False
     try:
         while not await asyncio.to_thread(lease.take):
-            if not told:
-                told = True
+            if not warned:
+                warned = True
                 log.warning("who has the store is silent: waiting for %.0f s until it is sure that it stopped", TTL_S)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(stop.wait(), LOOK_S)
+                await asyncio.wait_for(stop.wait(), LEASE_CHECK_S)
                 raise StoreHeld(None)
-        guard = asyncio.create_task(_guard(lease), name="recorder's locks")
+        retaking = asyncio.create_task(_retake_locks(lease), name="recorder's locks")
         yield lease.claim
     finally:
-        if guard is not None:
-            guard.cancel()
+        if retaking is not None:
+            retaking.cancel()
         lease.close()
 
 
-async def _guard(lease: RecorderLease) -> None:
+async def _retake_locks(lease: RecorderLease) -> None:
     """Take the locks again that were lost, and those that a stopped recorder had when we took over from it."""
     while True:
-        await asyncio.sleep(GUARD_S)
+        await asyncio.sleep(LOCK_RETRY_S)
         await asyncio.to_thread(lease.take_locks)
 
 
-def _past(plan: Plan) -> tuple[Ledger, Mapping[str, Sequence[Sample]]]:
-    """What today has cost here so far, and the newest samples of each endpoint, oldest first.
+def read_history(plan: Plan) -> tuple[Ledger, Mapping[str, Sequence[Sample]]]:
+    """What today has cost at this vantage so far, and the newest samples of each endpoint, oldest first.
 
-    Samples that still wait for the store count too; of a store that is silent nothing is known.
+    Samples that still wait in the journal count too. Where the store cannot be read, only they do.
     """
     now = time.time_ns() // 1_000_000
     since = midnight(now)
@@ -211,9 +205,9 @@ def _past(plan: Plan) -> tuple[Ledger, Mapping[str, Sequence[Sample]]]:
         for sample in reader.last(ANSWERS):
             if sample.vantage == plan.vantage:
                 recent[sample.endpoint].append(sample)
-        for wish, sample in sampled(reader, since, plan.vantage):
+        for request, sample in sampled(reader, since, plan.vantage):
             endpoint = endpoints.get(sample.endpoint)
-            ledger = ledger.add(sample, endpoint and as_lane(wish, endpoint))
+            ledger = ledger.add(sample, endpoint and as_lane(request, endpoint))
     for sample in samples_for(plan.store_url, plan.vantage):
         if sample.endpoint in endpoints:
             recent[sample.endpoint].append(sample)

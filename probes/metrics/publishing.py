@@ -37,8 +37,8 @@ class Publishing:
         if self == Publishing():
             yield
             return
-        tallies = Tallies(one.endpoint for one in engine.watches.values())
-        engine.listen(tallies.take)
+        tallies = Tallies(one.endpoint for one in engine.monitors.values())
+        engine.on_sample(tallies.take)
         with ExitStack() as held:
             if self.address is not None:
                 from probes.metrics.server import serving

@@ -14,8 +14,8 @@ from probes.budget.charge import CostFacts, Spent, charge, most
 from probes.budget.daily_cost import FRAME_TOKENS, prompt_tokens
 from probes.endpoint import Endpoint, Price, Timeouts
 from probes.engine.engine import Engine
-from probes.engine.race.race_task import as_lane
-from probes.engine.session import Plan, _past
+from probes.engine.race.lanes import as_lane
+from probes.engine.session import Plan, read_history
 from probes.outcome import Outcome
 from probes.race.heat import Heat, LaneResult
 from probes.race.recording import Recording
@@ -123,7 +123,7 @@ def test_a_ledger_read_from_the_store_equals_the_running_one(tmp_path, again: bo
     for one in samples:
         running = running.add(one, watched if one.endpoint == "a" else None)
     fill(plan.store_url, samples)
-    ledger, _ = _past(plan)
+    ledger, _ = read_history(plan)
     assert ledger.tokens == running.tokens
     assert ledger.usd == pytest.approx(running.usd)
 
@@ -139,7 +139,7 @@ def test_what_races_cost_is_known_after_a_restart(tmp_path):
     for at, vantage in ((now, plan.vantage), (now - 2 * DAY_MS, plan.vantage), (now, "elsewhere")):
         heat = Heat(1, at, wish.lanes, None, "nonce", tuple(results))
         keep(plan.store_url, race(wish=wish, heats=(heat,), vantage=vantage))
-    ledger, _ = _past(plan)
+    ledger, _ = read_history(plan)
     raced = most(as_lane(wish, watched))
     assert raced.tokens == prompt_tokens(as_lane(wish, watched)) + 77
     assert (ledger.tokens, ledger.usd) == (raced.tokens + 5, pytest.approx(raced.usd + 0.25))
@@ -155,7 +155,7 @@ def test_a_race_that_cannot_be_read_is_said_and_hides_no_other(tmp_path, caplog)
         keep(plan.store_url, race(wish=wish, heats=(heat,), vantage=plan.vantage))
     with contextlib.closing(sqlite3.connect(tmp_path / "history.db")) as store, store:
         store.execute("UPDATE lane SET sample = '[]' WHERE id = (SELECT min(id) FROM lane)")
-    ledger, _ = _past(plan)
+    ledger, _ = read_history(plan)
     assert ledger.tokens == 7
     assert "a sample of race 1 cannot be read" in caplog.text
 
@@ -177,28 +177,28 @@ class Spending:
         ledger = Ledger(Budget(None, cap), time.time_ns() // 1_000_000 // DAY_MS)
         self.engine = Engine(endpoints, ledger, store=None, keys=NoKeys())  # type: ignore[arg-type]
         self.samples: list[Sample] = []
-        self.engine.listen(lambda one, _: self.samples.append(one))
+        self.engine.on_sample(lambda one, _: self.samples.append(one))
 
     async def one_by_one(self) -> list[Sample]:
         await self.probed()
         return await self.over()
 
     async def probed(self) -> None:
-        for watch in self.engine.watches.values():
+        for watch in self.engine.monitors.values():
             before = len(self.samples)
             watch.probe_now()
             while len(self.samples) == before:
                 await asyncio.sleep(0.001)
 
     async def together(self) -> list[Sample]:
-        for watch in self.engine.watches.values():
+        for watch in self.engine.monitors.values():
             watch.probe_now()
-        while len(self.samples) < len(self.engine.watches):
+        while len(self.samples) < len(self.engine.monitors):
             await asyncio.sleep(0.001)
         return await self.over()
 
     async def over(self) -> list[Sample]:
-        for watch in self.engine.watches.values():
+        for watch in self.engine.monitors.values():
             await watch.stop(grace=1)
         assert self.engine._ledger.reserved == ()
         return self.samples
@@ -259,7 +259,7 @@ async def test_a_probe_that_is_stopped_is_counted():
     async with closing("late") as server:
         watched = endpoint(base_url=server.url())
         spending = Spending(10_000, [watched])
-        [watch] = spending.engine.watches.values()
+        [watch] = spending.engine.monitors.values()
         watch.probe_now()
         while not server.bodies:
             await asyncio.sleep(0.001)

@@ -147,9 +147,9 @@ async def test_an_engine_checks_while_it_watches_and_not_while_it_is_paused(monk
             simulator.origin: (Outcome.OK, False),
             reference.origin: (Outcome.OK, True),
         }
-        engine.obey(Command("pause"))
+        engine.handle(Command("pause"))
         assert engine._controls.next(1e12) is None
-        engine.obey(Command("resume"))
+        engine.handle(Command("resume"))
         assert engine._controls.next(1e12) in before
         stop.set()
         await running
@@ -175,7 +175,7 @@ async def judged(simulators, stopped=()):
 
     for name in stopped:
         await simulators[name].__aexit__(None, None, None)
-    engine.listen(take)
+    engine.on_sample(take)
     await engine.run(stop)
     origins = {one.name: origin_of(one.base_url) for one in made}
     began = min(one.started_at for one in samples.values())

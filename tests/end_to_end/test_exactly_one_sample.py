@@ -34,6 +34,7 @@ from probes.store.row import endpoint_of, row_of
 from probes.transport.factory import transport_to
 from probes.wire import load_dialect
 from probes.wire.credentials import Credentials
+from tests.engine.services import ScriptedServices
 from tests.samples import endpoint
 from tests.servers.simulated import MODEL, simulating
 
@@ -161,30 +162,16 @@ def broken(monkeypatch: pytest.MonkeyPatch, stage: str, prober: Prober) -> None:
 
 
 class Bench:
-    """A watch of a simulator's model, and the samples it delivered."""
+    """A monitor of a simulator's model, and the samples it delivered."""
 
     def __init__(self, url: str, **fields: object) -> None:
         watched = endpoint(model=MODEL, base_url=url, timeouts=Timeouts(connect=20), **fields)
         self.prober = Prober(watched, load_dialect(watched.dialect), transport_to(url, None))
-        self.got: list[Sample] = []
-        self.refusal = lambda: None
-        self.find_key = self.found
-        self.watch = EndpointMonitor(
-            watched,
-            self.prober,
-            vantage="here",
-            find_key=lambda one: self.find_key(one),
-            refusal=lambda: self.refusal(),
-            deliver=lambda one, _: self.got.append(one),
-            changed=lambda _: None,
-            rng=random.Random(1),
-        )
-
-    async def found(self, _: object) -> Credentials:
-        return Credentials(Secret("sk-planted-key-0123456789"))
+        self.services = ScriptedServices(Credentials(Secret("sk-planted-key-0123456789")))
+        self.monitor = EndpointMonitor(watched, self.prober, self.services, vantage="here", rng=random.Random(1))
 
     async def over(self) -> None:
-        while self.watch.status.running:
+        while self.monitor.status.running:
             await asyncio.sleep(0)
         await asyncio.sleep(0)  # the callbacks of a task that is done come a turn later
 
@@ -197,15 +184,15 @@ async def test_a_defect_at_any_stage_is_one_sample_and_the_next_due_time_another
         with monkeypatch.context() as struck:
             broken(struck, stage, bench.prober)
             for _ in range(2):
-                bench.watch.due(time.time())
+                bench.monitor.probe_due(time.time())
                 await bench.over()
-        bench.watch.due(time.time())
+        bench.monitor.probe_due(time.time())
         await bench.over()
         bench.prober.close()
-    ends = [(one.outcome, one.outcome_detail) for one in bench.got]
+    ends = [(one.outcome, one.outcome_detail) for one in bench.services.samples]
     assert ends[:2] == [(Outcome.OWN_FAULT, "inftop failed: Defect")] * 2
     assert [outcome for outcome, _ in ends[2:]] == [Outcome.OK]
-    assert all(one.started_at >= began for one in bench.got)
+    assert all(one.started_at >= began for one in bench.services.samples)
 
 
 async def test_a_probe_never_raises_whoever_asks_for_it(monkeypatch):
@@ -218,13 +205,13 @@ async def test_a_probe_never_raises_whoever_asks_for_it(monkeypatch):
 
 async def test_a_key_that_cannot_be_looked_for_and_a_budget_that_cannot_be_asked_are_samples_too():
     bench = Bench("http://127.0.0.1:1/v1", keys=("SIM_API_KEY",))
-    bench.find_key = strike
-    bench.watch.due(time.time())
+    bench.services.find_credentials = strike
+    bench.monitor.probe_due(time.time())
     await bench.over()
-    bench.refusal = strike
-    bench.watch.due(time.time())
-    bench.watch.probe_now()
-    assert [(one.outcome, one.outcome_detail) for one in bench.got] == [
+    bench.services.budget_refusal = strike
+    bench.monitor.probe_due(time.time())
+    bench.monitor.probe_now()
+    assert [(one.outcome, one.outcome_detail) for one in bench.services.samples] == [
         (Outcome.OWN_FAULT, "inftop failed: Defect")
     ] * 3
 
@@ -233,12 +220,12 @@ async def test_a_key_that_cannot_be_looked_for_and_a_budget_that_cannot_be_asked
 async def test_a_probe_that_is_stopped_at_any_time_is_one_sample(turns):
     async with simulating(QUICK) as simulator:
         bench = Bench(simulator.url, keys=("SIM_API_KEY",))
-        bench.watch.due(time.time())
+        bench.monitor.probe_due(time.time())
         for _ in range(turns):
             await asyncio.sleep(0)
-        await bench.watch.stop(grace=0)
+        await bench.monitor.stop(grace=0)
         await bench.over()
-    assert [one.outcome for one in bench.got] == [Outcome.SKIPPED]
+    assert [one.outcome for one in bench.services.samples] == [Outcome.SKIPPED]
 
 
 class Broken:
@@ -269,15 +256,15 @@ async def test_a_listener_that_raises_keeps_a_sample_from_no_other(well, monkeyp
     async with simulating(QUICK) as simulator:
         store, heard = Broken(well=well), []
         watched = endpoint(model=MODEL, base_url=simulator.url)
-        engine = Engine(
-            [watched], Ledger(Budget(None, None), 0), store=store, keys=Keys(), on_change=strike, on_probe=strike
-        )  # type: ignore[arg-type]
-        monkeypatch.setattr(engine, "spend", strike)
-        engine.listen(strike)
-        engine.listen(lambda sample, _: heard.append(sample))
-        watch = engine.watches[watched.name]
-        watch.due(time.time())
-        await watch.stop(grace=20)
+        engine = Engine([watched], Ledger(Budget(None, None), 0), store=store, keys=Keys())  # type: ignore[arg-type]
+        monkeypatch.setattr(engine, "record_cost", strike)
+        engine.on_status(strike)
+        engine.on_result(strike)
+        engine.on_sample(strike)
+        engine.on_sample(lambda sample, _: heard.append(sample))
+        monitor = engine.monitors[watched.name]
+        monitor.probe_due(time.time())
+        await monitor.stop(grace=20)
     assert [one.outcome for one in heard] == [Outcome.OK]
     assert store.kept == (heard if well else [])
 
@@ -288,17 +275,17 @@ async def test_every_due_time_of_a_schedule_is_a_sample_though_every_probe_meets
         watched = [endpoint(name=f"sim/{n}", model=MODEL, base_url=simulator.url, interval=0.1) for n in range(3)]
         store, due, stop = Broken(well=True), [], asyncio.Event()
         engine = Engine(watched, Ledger(Budget(None, None), 0), store=None, keys=Keys())  # type: ignore[arg-type]
-        engine.listen(lambda sample, _: store.put(sample, None))
-        usual = EndpointMonitor.due
+        engine.on_sample(lambda sample, _: store.put(sample, None))
+        usual = EndpointMonitor.probe_due
 
-        def counted(watch: EndpointMonitor, at: float) -> None:
-            due.append(watch.endpoint.name)
+        def counted(monitor: EndpointMonitor, at: float) -> None:
+            due.append(monitor.endpoint.name)
             if len(due) >= 12:
                 stop.set()
-            usual(watch, at)
+            usual(monitor, at)
 
-        monkeypatch.setattr(EndpointMonitor, "due", counted)
-        for one in engine.watches.values():
+        monkeypatch.setattr(EndpointMonitor, "probe_due", counted)
+        for one in engine.monitors.values():
             broken(monkeypatch, stage, one._prober)
         async with asyncio.timeout(60):
             await engine.run(stop)
@@ -311,9 +298,9 @@ async def test_a_probe_that_is_due_while_its_connection_is_prepared_opens_no_sec
     async with simulating(QUICK) as simulator:
         bench = Bench(simulator.url)
         preparing = asyncio.create_task(bench.prober.prepare())
-        bench.watch.due(time.time())
+        bench.monitor.probe_due(time.time())
         await preparing
         await bench.over()
         assert len(simulator._connections) == 1
         bench.prober.close()
-    assert [one.outcome for one in bench.got] == [Outcome.OK]
+    assert [one.outcome for one in bench.services.samples] == [Outcome.OK]

@@ -17,10 +17,10 @@ from probes.engine.endpoint_monitor import EndpointMonitor
 from probes.measure.probe import Prober
 from probes.outcome import Outcome
 from probes.rate_limits.wait import CLOSED_S
-from probes.sample import Sample
 from probes.transport.factory import transport_to
 from probes.wire import load_dialect
 from probes.wire.credentials import Credentials
+from tests.engine.services import ScriptedServices
 from tests.samples import endpoint
 from tests.servers.raw_server import answering, probed, response, serving
 from tests.servers.simulated import until
@@ -572,27 +572,18 @@ async def test_nobody_is_asked_again_before_the_time_that_was_said_and_not_all_c
 )
 async def test_a_watched_endpoint_says_until_when_and_why_it_is_left_alone(name: str, why: str):
     row = REFUSALS[name]()
-    samples: list[Sample] = []
+    services = ScriptedServices()
     async with serving(answering(response(row.status, *row.headers, body=json.dumps(row.body).encode()))) as port:
         url = f"http://127.0.0.1:{port}/v1"
         watched = endpoint(dialect=row.dialect, base_url=url, quirks=windows(row.provider))
         prober = Prober(watched, load_dialect(row.dialect), transport_to(url, None))
-        watch = EndpointMonitor(
-            watched,
-            prober,
-            vantage="here",
-            find_key=no_key,
-            refusal=lambda: None,
-            deliver=lambda sample, _: samples.append(sample),
-            changed=lambda _: None,
-            rng=random.Random(1),
-        )
-        watch.due(time.time())
-        await until(lambda: bool(samples))
-        blocked_until = watch.status.blocked_until
-        await watch.stop(0)
+        monitor = EndpointMonitor(watched, prober, services, vantage="here", rng=random.Random(1))
+        monitor.probe_due(time.time())
+        await until(lambda: bool(services.samples))
+        blocked_until = monitor.status.blocked_until
+        await monitor.stop(0)
     assert blocked_until is not None
     assert row.wait_s is not None
     left_s = blocked_until / 1000 - time.time()
     assert row.wait_s - 120 <= left_s <= row.wait_s * 1.1 + 5
-    assert (watch.status.blocked_why, watch.status.failing) == (why, False)
+    assert (monitor.status.blocked_why, monitor.status.failing) == (why, False)

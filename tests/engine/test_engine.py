@@ -128,7 +128,7 @@ async def watching(path: Path) -> AsyncIterator[Watching]:
     samples: asyncio.Queue[Sample] = asyncio.Queue()
     stop = asyncio.Event()
     async with open_plan(path, demo=False) as plan, open_engine(plan) as engine:
-        engine.listen(lambda sample, _: samples.put_nowait(sample))
+        engine.on_sample(lambda sample, _: samples.put_nowait(sample))
         running = asyncio.create_task(engine.run(stop))
         try:
             yield Watching(engine, samples)
@@ -276,7 +276,7 @@ async def test_a_liar_costs_the_others_nothing_and_itself_its_cap_over_a_restart
                     sample = await one.sample(was_probed)
                     assert (sample.outcome, sample.token_source, sample.tokens_per_s) == (Outcome.OK, "estimate", None)
                     assert "1,000,000,000 output tokens" in sample.outcome_detail
-                spent.append((one.engine.status.tokens_today, one.engine.status.usd_today, one.engine.refusal()))
+                spent.append((one.engine.status.tokens_today, one.engine.status.usd_today, one.engine.budget_refusal()))
     assert spent == [(sample.input_tokens + 64, 0.0, None)] * 2
 
 
@@ -287,7 +287,7 @@ async def test_a_restart_does_not_probe_early(tmp_path, shared_process):
             await one.sample()
         async with watching(path) as one:
             await until(lambda: one.engine.status.store.stored == 1)
-            await until(lambda: one.engine.watches["sim/one"].status.next_due is not None)
+            await until(lambda: one.engine.monitors["sim/one"].status.next_due is not None)
         assert len(simulator.records) == 1
         assert one.samples.empty()
 

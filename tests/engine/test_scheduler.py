@@ -15,7 +15,7 @@ from probes.endpoint import Endpoint
 from probes.engine.engine import NOTICE_S, Engine
 from probes.engine.key_finder import KeyFinder
 from probes.engine.schedule import JITTER_CAP_S, Cadence
-from probes.engine.scheduler import LOOK_S, Scheduler
+from probes.engine.scheduler import CLOCK_CHECK_S, Scheduler
 from tests.samples import endpoint
 from tests.virtual_time import EPOCH_S, Machine, VirtualLoop, run
 
@@ -25,7 +25,7 @@ SPRING = 1_774_746_000.0
 
 
 @dataclass
-class NotedWatch:
+class NotedMonitor:
     """Notes when it was due, on the loop's clock, and how late that was by the engine's."""
 
     endpoint: Endpoint
@@ -38,15 +38,15 @@ class NotedWatch:
     missed_times: list[float] = field(default_factory=list)
     ahead_s: float = 2.0
 
-    def due(self, at: float) -> None:
+    def probe_due(self, at: float) -> None:
         self.due_at.append(self.loop.time())
         self.due_times.append(at)
         self.late.append(self.clock.now() - at)
 
-    def expect(self, due: float) -> None:
+    def set_next_due(self, due: float) -> None:
         self.expected.append(due)
 
-    def missed(self, at: float) -> None:
+    def record_missed(self, at: float) -> None:
         self.missed_times.append(at)
 
     async def prepare(self, ahead_s: float) -> None:
@@ -69,14 +69,14 @@ class Day:
         machine = Machine(loop, epoch)
         clock = SteadyClock(machine.read)
         self.said: list[str] = []
-        self.watches = [
-            NotedWatch(endpoint(name=f"sim/{number}", interval=interval), loop, clock)
+        self.monitors = [
+            NotedMonitor(endpoint(name=f"sim/{number}", interval=interval), loop, clock)
             for number, interval in enumerate(intervals)
         ]
-        first = {one.endpoint.name: clock.now() + 0.2 * number for number, one in enumerate(self.watches)}
+        first = {one.endpoint.name: clock.now() + 0.2 * number for number, one in enumerate(self.monitors)}
 
         async def day() -> None:
-            scheduler = Scheduler(self.watches, first if at_once else {}, clock, self.said.append)  # type: ignore[arg-type]
+            scheduler = Scheduler(self.monitors, first if at_once else {}, clock, self.said.append)  # type: ignore[arg-type]
             scheduler.start()
             for at, what in happens.items():
                 loop.call_later(at, what, machine)
@@ -99,14 +99,14 @@ def asleep(seconds: float) -> Callable[[Machine], None]:
     return lambda machine: machine.sleep(seconds)
 
 
-def gaps(watch: NotedWatch) -> list[float]:
-    return [after - before for before, after in pairwise(watch.due_at)]
+def gaps(monitor: NotedMonitor) -> list[float]:
+    return [after - before for before, after in pairwise(monitor.due_at)]
 
 
-def is_on_grid(watch: NotedWatch, place: int, of: int, at: float) -> bool:
+def is_on_grid(monitor: NotedMonitor, place: int, of: int, at: float) -> bool:
     """Whether a due time is one of the wall-clock grid that a restarted engine would keep to as well."""
-    interval = watch.endpoint.interval
-    cadence = Cadence(watch.endpoint.name, interval, interval * place / of)
+    interval = monitor.endpoint.interval
+    cadence = Cadence(monitor.endpoint.name, interval, interval * place / of)
     return cadence.next_after(at - 0.0005) == pytest.approx(at, abs=0.002)
 
 
@@ -114,36 +114,36 @@ def is_on_grid(watch: NotedWatch, place: int, of: int, at: float) -> bool:
 @pytest.mark.parametrize("moment", [0.3, HOUR_S / 4 + 17.0, HOUR_S / 4 + 59.9])
 def test_a_clock_that_is_set_loses_no_probe_and_doubles_none(step: float, moment: float):
     day = Day({moment: set_by(step)})
-    for watch in day.watches:
-        interval = watch.endpoint.interval
+    for monitor in day.monitors:
+        interval = monitor.endpoint.interval
         jitter = 2 * min(0.05 * interval, JITTER_CAP_S)
-        assert max(gaps(watch)) <= 1.5 * interval + jitter
-        assert min(gaps(watch)) >= 0.5 * interval - 0.002
-        assert len(watch.due_at) >= 2.5 * HOUR_S / interval - 2
-        assert max(watch.late) < 0.01, "the step is in no due lag"
-        assert sum(abs(gap - interval) > jitter + 0.002 for gap in gaps(watch)) <= 2, "the first round, and the step"
+        assert max(gaps(monitor)) <= 1.5 * interval + jitter
+        assert min(gaps(monitor)) >= 0.5 * interval - 0.002
+        assert len(monitor.due_at) >= 2.5 * HOUR_S / interval - 2
+        assert max(monitor.late) < 0.01, "the step is in no due lag"
+        assert sum(abs(gap - interval) > jitter + 0.002 for gap in gaps(monitor)) <= 2, "the first round, and the step"
 
 
 @pytest.mark.parametrize("step", [30.0, -3 * HOUR_S])
 def test_after_a_step_the_schedule_is_on_the_new_clock_s_grid(step: float):
     day = Day({HOUR_S / 4: set_by(step)})
-    for place, watch in enumerate(day.watches):
-        assert is_on_grid(watch, place, len(day.watches), watch.due_times[-1])
-        assert 0 < watch.expected[-1] - day.wall <= 1.1 * watch.endpoint.interval
+    for place, monitor in enumerate(day.monitors):
+        assert is_on_grid(monitor, place, len(day.monitors), monitor.due_times[-1])
+        assert 0 < monitor.expected[-1] - day.wall <= 1.1 * monitor.endpoint.interval
 
 
 def test_a_due_time_that_a_busy_engine_did_not_come_to_is_told_of_once():
     day = Day({125.0: busy(65.0), HOUR_S: asleep(600.0)}, intervals=(10.0, 60.0), hours=1.5)
-    for place, watch in enumerate(day.watches):
-        assert sorted(watch.missed_times) == watch.missed_times
-        told = sorted(watch.due_times + watch.missed_times)
-        cadence = Cadence(watch.endpoint.name, watch.endpoint.interval, watch.endpoint.interval * place / 2)
+    for place, monitor in enumerate(day.monitors):
+        assert sorted(monitor.missed_times) == monitor.missed_times
+        told = sorted(monitor.due_times + monitor.missed_times)
+        cadence = Cadence(monitor.endpoint.name, monitor.endpoint.interval, monitor.endpoint.interval * place / 2)
         due, grid = told[1], []
         while due < EPOCH_S + HOUR_S - 1.0:
             grid.append(due)
             due = cadence.next_after(due)
         assert [one for one in told[1:] if one < EPOCH_S + HOUR_S - 1.0] == pytest.approx(grid, abs=0.001)
-    assert len(day.watches[0].missed_times) in (5, 6), "what a sleeping machine missed is passed over"
+    assert len(day.monitors[0].missed_times) in (5, 6), "what a sleeping machine missed is passed over"
 
 
 def test_a_step_is_said_once_and_only_a_real_one():
@@ -160,15 +160,15 @@ def test_a_step_is_said_once_and_only_a_real_one():
 
 def test_a_clock_set_to_and_fro_every_minute_is_followed():
     day = Day({60.0 * k: set_by(30.0 if k % 2 else -30.0) for k in range(1, 120)}, intervals=(60.0,))
-    [watch] = day.watches
-    assert max(gaps(watch)) <= 1.5 * 60 + 4
-    assert min(gaps(watch)) >= 30
+    [monitor] = day.monitors
+    assert max(gaps(monitor)) <= 1.5 * 60 + 4
+    assert min(gaps(monitor)) >= 30
 
 
 def test_a_leap_second_moves_nothing_but_the_grid():
     day = Day({HOUR_S + 5: set_by(-1.0)}, intervals=(60.0, 10.0))
-    for watch in day.watches:
-        assert max(gaps(watch)[1:]) <= watch.endpoint.interval + 1 + 2 * min(0.05 * watch.endpoint.interval, 2)
+    for monitor in day.monitors:
+        assert max(gaps(monitor)[1:]) <= monitor.endpoint.interval + 1 + 2 * min(0.05 * monitor.endpoint.interval, 2)
 
 
 @pytest.mark.skipif(not hasattr(time, "tzset"), reason="this system cannot change a process's time zone")
@@ -182,7 +182,7 @@ def test_summer_time_is_nothing_to_the_schedule(monkeypatch: pytest.MonkeyPatch)
         monkeypatch.undo()
         time.tzset()
     assert berlin.said == []
-    assert [one.due_times for one in berlin.watches] == [one.due_times for one in quiet.watches]
+    assert [one.due_times for one in berlin.monitors] == [one.due_times for one in quiet.monitors]
 
 
 @pytest.mark.parametrize("slept", [5.0, 90.0, 8 * HOUR_S])
@@ -191,21 +191,21 @@ def test_what_a_sleep_has_missed_is_not_caught_up(slept: float):
     day = Day({woken: asleep(slept)})
     assert len(day.said) == 1
     assert day.said[0].startswith("the machine slept ")
-    for place, watch in enumerate(day.watches):
-        interval = watch.endpoint.interval
-        after = [at for at in watch.due_at if at > woken]
+    for place, monitor in enumerate(day.monitors):
+        interval = monitor.endpoint.interval
+        after = [at for at in monitor.due_at if at > woken]
         assert after[0] - woken <= interval * 1.1, "no longer than an interval after waking"
-        assert max(watch.late) <= LOOK_S + 0.01
-        assert is_on_grid(watch, place, len(day.watches), watch.due_times[-1])
-    after = sorted(at for watch in day.watches for at in watch.due_at if woken < at <= woken + LOOK_S)
+        assert max(monitor.late) <= CLOCK_CHECK_S + 0.01
+        assert is_on_grid(monitor, place, len(day.monitors), monitor.due_times[-1])
+    after = sorted(at for monitor in day.monitors for at in monitor.due_at if woken < at <= woken + CLOCK_CHECK_S)
     assert len(after) <= 1, "not all at once"
 
 
 def test_a_restart_beside_a_step_keeps_to_the_grid():
     day = Day({30.0: set_by(-3 * HOUR_S)}, at_once=False)
-    for place, watch in enumerate(day.watches):
-        assert watch.due_at[0] <= 1.1 * watch.endpoint.interval
-        assert is_on_grid(watch, place, len(day.watches), watch.due_times[-1])
+    for place, monitor in enumerate(day.monitors):
+        assert monitor.due_at[0] <= 1.1 * monitor.endpoint.interval
+        assert is_on_grid(monitor, place, len(day.monitors), monitor.due_times[-1])
 
 
 @pytest.mark.parametrize("busy", [1.0, 0.999, 5.0])
@@ -213,40 +213,40 @@ def test_a_stop_under_overload_is_quiet_and_nothing_begins_after_it(busy: float,
     loop = VirtualLoop()
     machine = Machine(loop)
     clock = SteadyClock(machine.read)
-    watches = [NotedWatch(endpoint(name=f"sim/{number}", interval=1.0), loop, clock) for number in range(30)]
+    monitors = [NotedMonitor(endpoint(name=f"sim/{number}", interval=1.0), loop, clock) for number in range(30)]
 
     async def work() -> None:
-        scheduler = Scheduler(watches, {}, clock)  # type: ignore[arg-type]
+        scheduler = Scheduler(monitors, {}, clock)  # type: ignore[arg-type]
         scheduler.start()
         await asyncio.sleep(10)
         stopping = asyncio.create_task(scheduler.stop())
         loop.be_busy(busy)  # the stop and what is due come in one turn
         await stopping
-        stopped = [list(one.due_times) for one in watches]
+        stopped = [list(one.due_times) for one in monitors]
         await asyncio.sleep(10)
-        assert [one.due_times for one in watches] == stopped, "nothing begins after the end"
+        assert [one.due_times for one in monitors] == stopped, "nothing begins after the end"
 
     run(loop, work())
     assert [one.getMessage() for one in caplog.records] == []
 
 
-def test_a_watch_that_fails_keeps_no_other_from_its_turn():
+def test_a_monitor_that_fails_keeps_no_other_from_its_turn():
     def fail(_: float) -> None:
         raise RuntimeError("boom")
 
     loop = VirtualLoop()
     clock = SteadyClock(Machine(loop).read)
-    watches = [NotedWatch(endpoint(name=f"sim/{number}", interval=10.0), loop, clock) for number in range(3)]
-    watches[0].due = fail  # type: ignore[method-assign]
+    monitors = [NotedMonitor(endpoint(name=f"sim/{number}", interval=10.0), loop, clock) for number in range(3)]
+    monitors[0].probe_due = fail  # type: ignore[method-assign]
 
     async def work() -> None:
-        scheduler = Scheduler(watches, {}, clock)  # type: ignore[arg-type]
+        scheduler = Scheduler(monitors, {}, clock)  # type: ignore[arg-type]
         scheduler.start()
         await asyncio.sleep(95)
         await scheduler.stop()
 
     run(loop, work())
-    assert [len(one.due_at) for one in watches[1:]] == [pytest.approx(9.5, abs=1)] * 2
+    assert [len(one.due_at) for one in monitors[1:]] == [pytest.approx(9.5, abs=1)] * 2
 
 
 def test_an_engine_says_a_step_once_and_shows_it_for_a_while(caplog: pytest.LogCaptureFixture):

@@ -6,7 +6,7 @@ import pytest
 
 from probes.budget.cap import DAY_MS, Budget, midnight
 from probes.endpoint import Endpoint
-from probes.engine.session import Plan, _past
+from probes.engine.session import Plan, read_history
 from probes.store.write.journal_folder import open_journal
 from probes.store.write.outbox import StoreAndForward
 from probes.store.write.sink import BatchWriter, PendingSample
@@ -28,12 +28,12 @@ def test_what_waits_in_the_journal_counts_for_today_and_is_not_probed_again_earl
         outbox.put(PendingSample(sample(endpoint=name, started_at=at, output_tokens=30, cost_usd=0.5), None))
     outbox.secure()
     outbox.close()
-    ledger, recent = _past(plan)
+    ledger, recent = read_history(plan)
     assert (ledger.usd, ledger.tokens) == (1.25, 70), "what an endpoint cost that is watched no more was spent too"
     assert [one.started_at for one in recent["a"]] == [today + 1, today - DAY_MS, today + 2]
 
 
 def test_of_a_store_that_cannot_be_read_only_what_waits_is_known(plan, tmp_path):
     (tmp_path / "history.db").write_text("dear diary")
-    ledger, recent = _past(plan)
+    ledger, recent = read_history(plan)
     assert (ledger.usd, ledger.tokens, recent) == (0.0, 0, {})

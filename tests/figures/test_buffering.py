@@ -194,11 +194,11 @@ async def test_a_race_knows_what_the_probes_before_it_were_like():
         recent = {mine.name: [FLUSHED] * (MOST - 2)}
         engine = Engine([mine], Ledger(Budget(), 0), store=None, keys=KeyFinder(), recent=recent)
         watched = asyncio.get_running_loop().create_future()
-        engine.listen(lambda sample, _: watched.set_result(sample))
-        engine.watches[mine.name].probe_now()
+        engine.on_sample(lambda sample, _: watched.set_result(sample))
+        engine.monitors[mine.name].probe_now()
         first = await watched
-        racing = engine.prober(mine)
+        racing = engine.make_prober(mine)
         second = (await racing.probe(None)).sample
         racing.close()
-        await engine.watches[mine.name].stop(0)
+        await engine.monitors[mine.name].stop(0)
     assert [(one.outcome, one.buffered) for one in (first, second)] == [(Outcome.OK, False), (Outcome.OK, True)]

@@ -133,7 +133,7 @@ async def blocked_engine(url: str, reached: asyncio.Event) -> tuple[dict[str, Sa
         if len(samples) == len(names):
             stop.set()
 
-    engine.listen(take)
+    engine.on_sample(take)
     running = asyncio.create_task(engine.run(stop))
     await reached.wait()
     block = Block.now(BLOCK_S)

@@ -5,16 +5,14 @@ from collections.abc import Iterator
 import pytest
 
 from probes.endpoint import Endpoint
-from probes.engine.race.race_task import RaceTask, lanes
-from probes.measure.probe import Prober
+from probes.engine.race.lanes import lane_endpoints
+from probes.engine.race.race_task import RaceTask
 from probes.outcome import Outcome
 from probes.race.race import Race
 from probes.race.request import RaceRequest
 from probes.sockets import event_loop as loop
 from probes.stats.quantiles import median
-from probes.transport.factory import transport_to
-from probes.wire import load_dialect
-from probes.wire.credentials import Credentials
+from tests.engine.services import ScriptedServices
 from tests.referee.server import serving
 from tests.samples import endpoint
 
@@ -34,16 +32,11 @@ def rivals(model, url, tmp_path_factory) -> Iterator[list[Endpoint]]:
         ]
 
 
-async def no_key(_: Endpoint) -> Credentials | None:
-    return None
-
-
 def test_the_smaller_model_wins_and_the_servers_own_times_say_so_too(rivals):
     async def run() -> Race:
-        probers = [
-            Prober(one, load_dialect(one.dialect), transport_to(one.base_url, None)) for one in lanes(WISH, rivals)
-        ]
-        return await RaceTask(WISH, probers, find_key=no_key).run()
+        services = ScriptedServices()
+        probers = [services.make_prober(one) for one in lane_endpoints(WISH, rivals)]
+        return await RaceTask(WISH, probers, services).run()
 
     race = loop.run(run())
     assert {one.sample.outcome for heat in race.heats for one in heat.lanes} == {Outcome.OK}

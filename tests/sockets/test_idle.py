@@ -10,12 +10,10 @@ from collections import Counter
 import pytest
 
 from probes.clock import SteadyClock
-from probes.endpoint import Endpoint
 from probes.engine.endpoint_monitor import EndpointMonitor
 from probes.engine.scheduler import Scheduler
 from probes.measure.probe import Prober
 from probes.outcome import Outcome
-from probes.sample import Sample
 from probes.sockets import idle
 from probes.sockets.errors import ExchangeError
 from probes.sockets.event_loop import EngineLoop
@@ -33,6 +31,7 @@ from probes.sockets.idle import (
 from probes.sockets.stream import Stream
 from probes.transport.factory import transport_to
 from probes.wire import load_dialect
+from tests.engine.services import ScriptedServices
 from tests.samples import endpoint
 from tests.servers.closing import closing
 from tests.sockets.pairs import streaming
@@ -120,10 +119,6 @@ def test_a_close_within_two_round_trips_was_under_way(after_ms: float, round_tri
     assert was_idle_close(round(after_ms * 1e6), round(round_trip_ms * 1e6)) is stale
 
 
-async def no_key(_: Endpoint) -> None:
-    """The credentials of an endpoint that takes none."""
-
-
 class Hours:
     """Probes of a server on schedule for some hours, in virtual time."""
 
@@ -131,28 +126,19 @@ class Hours:
         loop = VirtualLoop()
         clock = SteadyClock(Machine(loop).read)
         monkeypatch.setattr(idle, "elapsed_ns", lambda: round(loop.time() * 1e9))
-        self.samples: list[Sample] = []
 
         async def probing() -> None:
             async with closing(**server) as serving:  # type: ignore[arg-type]
                 watched = endpoint(base_url=serving.url(), interval=interval)
                 prober = Prober(watched, load_dialect(watched.dialect), transport_to(serving.url(), None))
-                watch = EndpointMonitor(
-                    watched,
-                    prober,
-                    vantage="here",
-                    find_key=no_key,
-                    refusal=lambda: None,
-                    deliver=lambda one, _: self.samples.append(one),
-                    changed=lambda _: None,
-                    rng=random.Random(1),
-                    clock=clock,
-                )
-                scheduler = Scheduler([watch], {}, clock)
+                services = ScriptedServices()
+                monitor = EndpointMonitor(watched, prober, services, vantage="here", rng=random.Random(1), clock=clock)
+                scheduler = Scheduler([monitor], {}, clock)
                 scheduler.start()
                 await asyncio.sleep(hours * 3600)
                 await scheduler.stop()
-                await watch.stop(grace=1)
+                await monitor.stop(grace=1)
+                self.samples = services.samples
                 self.accepted = serving.accepted
 
         run(loop, probing())

@@ -15,7 +15,8 @@ from probes.config.prompts import NamedPrompt
 from probes.config.select import UnknownEndpoint
 from probes.config.small_file import read_small_text
 from probes.endpoint import Endpoint
-from probes.engine.race.race_task import RaceTask, lanes
+from probes.engine.race.lanes import lane_endpoints
+from probes.engine.race.race_task import RaceTask
 from probes.engine.session import open_engine, open_plan
 from probes.race.race import Race
 from probes.race.request import FEWEST_LANES, MOST_LANES, InvalidRaceRequest, RaceRequest
@@ -111,14 +112,11 @@ async def _race(config: Path | None, asked: RaceArguments, *, demo: bool, as_jso
         async with open_plan(config, demo=demo) as plan, open_engine(plan, watching=False) as engine:
             wish = wish_of(asked, plan.endpoints, race_prompts(load(find_config(config))))
             show = _JsonLines() if as_json else _LiveLines(sys.stderr.isatty())
-            racing = RaceTask(
+            racing: RaceTask = RaceTask(
                 wish,
-                [engine.prober(one) for one in lanes(wish, plan.endpoints)],
-                find_key=engine.find_key,
-                refusal=engine.refusal,
-                reserve=engine.reserve,
-                spent=engine.spend,
-                changed=lambda: show.news(racing),
+                [engine.make_prober(one) for one in lane_endpoints(wish, plan.endpoints)],
+                engine,
+                on_change=lambda: show.news(racing),
                 simulated=plan.simulated,
                 vantage=plan.vantage,
             )

@@ -96,7 +96,7 @@ async def _record_alone(
             problem = await _problem_at_first(engine, ended)
             if problem is not None and not reasons and (problem.lasting or need_store):
                 raise StoreProblem(problem.state, f"{shown(plan.store_url)} takes no samples: {problem.detail}")
-            note(f"recording {len(engine.watches)} endpoints into {shown(plan.store_url)}")
+            note(f"recording {len(engine.monitors)} endpoints into {shown(plan.store_url)}")
             if seconds is not None:
                 asyncio.get_running_loop().call_later(seconds, stop.set)
             looking = asyncio.create_task(_report(engine, note, end if need_store else None))
@@ -139,15 +139,15 @@ async def _report(engine: Engine, note: Callable[[str], None], end: Callable[[St
 
 async def _print_samples(engine: Engine, ended: asyncio.Event) -> None:
     """Run the engine until the end and print what it samples."""
-    tallies = {name: EndpointTally() for name in engine.watches}
+    tallies = {name: EndpointTally() for name in engine.monitors}
     say = _printer(sys.stdout)
-    width = max(map(len, engine.watches), default=8)
+    width = max(map(len, engine.monitors), default=8)
 
     def take(sample: Sample, _: str) -> None:
         tallies[sample.endpoint].add(sample)
         say(sample_line(sample, width))
 
-    engine.listen(take)
+    engine.on_sample(take)
     await engine.run(ended)
     say("")
     for line in closing_table(tallies):

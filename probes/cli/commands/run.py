@@ -16,7 +16,7 @@ from probes.measure.probe import ProbeResult
 from probes.race.race import Race
 from probes.race.updates import RaceCommand
 from probes.signals import stop_on_signals
-from probes.sockets import event_loop as loop
+from probes.sockets import event_loop
 from probes.store.holder import StoreHeld
 from probes.store.problem import StoreProblem
 from probes.store.races import keep as keep_race
@@ -31,7 +31,7 @@ def run(config: Path | None, *, demo: bool, watching: bool) -> None:
     Raises ConfigError.
     """
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    loop.run(_run(config, demo=demo, watching=watching))
+    event_loop.run(_run(config, demo=demo, watching=watching))
 
 
 async def _run(config: Path | None, *, demo: bool, watching: bool) -> None:
@@ -46,86 +46,90 @@ async def serve(
     stop: asyncio.Event,
     *,
     tls: ssl.SSLContext | None = None,
-    on_probe: Callable[[ProbeResult], None] = lambda _: None,
+    on_result: Callable[[ProbeResult], None] | None = None,
     watching: bool = True,
 ) -> None:
-    """Run an engine on a plan until ``stop`` is set or the screen has gone; the rest as for `Engine`."""
+    """Run an engine on a plan until ``stop`` is set or the screen has gone; ``on_result`` gets all that probes bring.
+
+    ``tls`` is whom to trust where an endpoint says nothing. Not ``watching``, it only runs races for the screen.
+    """
     engines: list[Engine] = []
-    courses: list[RaceService] = []
+    race_services: list[RaceService] = []
 
     def status() -> EngineStatus:
         return engines[0].status if engines else EngineStatus(StoreStatus())
 
-    # unbuffered: see Feed
+    # unbuffered: a buffer held by a thread that waits for a dead screen would hang the exit
     with os.fdopen(1, "wb", buffering=0, closefd=False) as out:
-        feed = Feed(out, status, lambda: courses[0].news() if courses else None)
+        feed = Feed(out, status, lambda: race_services[0].news() if race_services else None)
 
-        async def keep(race: Race) -> int | None:
-            return await asyncio.to_thread(_keep, plan.store_url, race)
+        async def store_race(race: Race) -> int | None:
+            return await asyncio.to_thread(_store_race, plan.store_url, race)
 
-        commands = _Commands()
-        read_commands(os.fdopen(0, "rb", buffering=0, closefd=False), commands.take, stop.set)
+        commands = _CommandRouter()
+        read_commands(os.fdopen(0, "rb", buffering=0, closefd=False), commands.route, stop.set)
         try:
             async with open_engine(
                 plan,
-                on_change=lambda watch: feed.watch(watch.status),
-                on_probe=on_probe,
                 tls=tls,
                 watching=watching,
                 on_lost=lambda _: stop.set(),  # whoever started us starts another, which finds who has it
                 stop=stop,
             ) as engine:
                 engines.append(engine)
-                course = RaceService(
+                races = RaceService(
                     plan.endpoints,
                     engine,
-                    keep=keep,
-                    changed=feed.race,
+                    store_race=store_race,
+                    on_change=feed.race,
                     simulated=plan.simulated,
                     vantage=plan.vantage,
                 )
-                courses.append(course)
-                engine.listen(feed.sample)
-                engine.listen(course.hear)
+                race_services.append(races)
+                engine.on_sample(feed.sample)
+                engine.on_sample(races.learn_from)
+                engine.on_status(feed.watch)
+                if on_result is not None:
+                    engine.on_result(on_result)
                 feed.hello(plan.hello(os.getpid()))
-                for watch in engine.watches.values():
-                    feed.watch(watch.status)
-                commands.serve(engine, course)
+                for monitor in engine.monitors.values():
+                    feed.watch(monitor.status)
+                commands.connect(engine, races)
                 await engine.run(stop)
-                await course.close()
+                await races.close()
         except StoreHeld as held:
             feed.hello(plan.hello(os.getpid(), holder=str(held.holder or "another recorder")))
         finally:
             feed.close()
 
 
-class _Commands:
-    """Passes commands on; those that come while the store is not ours yet wait for the engine."""
+class _CommandRouter:
+    """Routes commands to the engine or its races; those that come while the store is not ours yet wait for them."""
 
     def __init__(self) -> None:
         self._early: list[Command | RaceCommand] = []
-        self._served: tuple[Engine, RaceService] | None = None
+        self._connected: tuple[Engine, RaceService] | None = None
 
-    def take(self, command: Command | RaceCommand) -> None:
+    def route(self, command: Command | RaceCommand) -> None:
         """Pass a command to the engine, or to its races."""
-        if self._served is None:
+        if self._connected is None:
             self._early.append(command)
             return
-        engine, course = self._served
+        engine, races = self._connected
         if isinstance(command, RaceCommand):
-            course.obey(command)
+            races.handle(command)
         else:
-            engine.obey(command)
+            engine.handle(command)
 
-    def serve(self, engine: Engine, course: RaceService) -> None:
-        """Pass all of them to these from now on."""
-        self._served = engine, course
+    def connect(self, engine: Engine, races: RaceService) -> None:
+        """Route commands to these from now on, the waiting ones first."""
+        self._connected = engine, races
         for command in self._early:
-            self.take(command)
+            self.route(command)
 
 
-def _keep(url: str, race: Race) -> int | None:
-    """Store a race; its number, or None where the store does not take it, which is said and no more."""
+def _store_race(url: str, race: Race) -> int | None:
+    """Store a race. Returns its number; where the store does not take it, logs a warning and returns None."""
     try:
         return keep_race(url, race)
     except StoreProblem as problem:

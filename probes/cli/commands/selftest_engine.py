@@ -42,5 +42,5 @@ async def _measure(stage: Stage) -> list[Observation]:
     plan = Plan(endpoints, Budget(None, None), stage.store_url, simulated=True)
     stop = asyncio.Event()
     with stop_on_signals(stop):
-        await serve(plan, stop, tls=context(server=False), on_probe=see)
+        await serve(plan, stop, tls=context(server=False), on_result=see)
     return seen

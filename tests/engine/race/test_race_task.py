@@ -1,4 +1,4 @@
-"""Races of the simulator over real sockets: one gun, honest places, and lanes that fail in every way."""
+"""Races of the simulator over real sockets: one start, honest places, and lanes that fail in every way."""
 
 import asyncio
 import json
@@ -13,26 +13,24 @@ from probes.config.select import UnknownEndpoint
 from probes.conversation import Message
 from probes.endpoint import Endpoint, Price, Timeouts
 from probes.engine.key_finder import KeyFinder
-from probes.engine.race.race_task import RaceTask, lanes, placed, rotated, skew_ms
+from probes.engine.race.lanes import lane_endpoints
+from probes.engine.race.race_task import RaceTask, placed, rotated, skew_ms
 from probes.events import Kind
 from probes.keys.redaction import REPLACEMENT
 from probes.keys.secret import Secret
-from probes.measure.probe import Prober
 from probes.outcome import Outcome
 from probes.race.race import Race
 from probes.race.recording import Recording
 from probes.race.request import InvalidRaceRequest, RaceRequest
 from probes.race.updates import RaceNews
-from probes.sample import Sample
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.faults import fault
 from probes.simulator.limiter import Allowance
 from probes.simulator.server import Simulator
-from probes.sockets import event_loop as loop
-from probes.transport.factory import transport_to
-from probes.wire import load_dialect
+from probes.sockets import event_loop
 from probes.wire.credentials import Credentials
+from tests.engine.services import ScriptedServices
 from tests.race.results import lane_result
 from tests.samples import endpoint, sample
 from tests.tries import tries
@@ -44,12 +42,11 @@ ATTEMPTS = 12
 """A busy machine may bend a heat, and what it bent is marked and not judged, as it should be: then it races again."""
 
 
-def prober(one: Endpoint) -> Prober:
-    return Prober(one, load_dialect(one.dialect), transport_to(one.base_url, None))
+class Services(ScriptedServices):
+    """An engine's services that look keys up as an engine does, unless they were given credentials."""
 
-
-async def no_key(one: Endpoint) -> Credentials | None:
-    return await KeyFinder().find(one)
+    async def find_credentials(self, endpoint: Endpoint) -> Credentials | None:
+        return self.credentials or await KeyFinder().find(endpoint)
 
 
 @asynccontextmanager
@@ -57,14 +54,14 @@ async def track(
     behaviours: dict[str, Behaviour], wish: RaceRequest, **options: Any
 ) -> AsyncIterator[tuple[RaceTask, Any]]:
     """A race of these models, each the lane of its name, and the simulator."""
-    special = options.pop("endpoints", {})
+    special, services = options.pop("endpoints", {}), options.pop("services", None) or Services()
     async with Simulator(behaviours) as simulator:
         known = [
             replace(endpoint(name=name, model=name, base_url=simulator.url), **special.get(name, {}))
             for name in behaviours
         ]
-        probers = [prober(one) for one in lanes(wish, known)]
-        yield RaceTask(wish, probers, **{"find_key": no_key, "between_s": 0.0, **options}), simulator
+        probers = [services.make_prober(one) for one in lane_endpoints(wish, known)]
+        yield RaceTask(wish, probers, services, **{"between_s": 0.0, **options}), simulator
 
 
 def raced(behaviours: dict[str, Behaviour], wish: RaceRequest = WISH, **options: Any) -> Race:
@@ -74,7 +71,7 @@ def raced(behaviours: dict[str, Behaviour], wish: RaceRequest = WISH, **options:
         async with track(behaviours, wish, **options) as (racing, _):
             return await racing.run()
 
-    return loop.run(run())
+    return event_loop.run(run())
 
 
 def undisturbed(behaviours: dict[str, Behaviour], wish: RaceRequest) -> Race:
@@ -112,7 +109,7 @@ def test_all_lanes_get_the_same_bytes_and_every_heat_another_nonce():
             race = await racing.run()
             return race, [one.body["messages"][0]["content"] for one in simulator.records]
 
-    race, prompts = loop.run(run())
+    race, prompts = event_loop.run(run())
     assert [f"[{heat.nonce}] Tell a story." for heat in race.heats for _ in range(2)] == prompts
     assert len({heat.nonce for heat in race.heats}) == 2
 
@@ -192,24 +189,24 @@ def test_fast_but_wrong_does_not_win():
 
 def test_a_running_count_that_cannot_be_true_is_not_recorded_and_costs_nobody_anything():
     lies = replace(FAST, usage="every_chunk", usage_extra={"completion_tokens": 10**9, "cost": 1e308})
-    spent = []
+    services = Services()
     wish = replace(WISH, budget_usd=0.01)
-    race = raced({"a": lies, "b": replace(FAST, usage="every_chunk")}, wish, spent=lambda *one: spent.append(one))
+    race = raced({"a": lies, "b": replace(FAST, usage="every_chunk")}, wish, services=services)
     liar, honest = race.heats[0].lanes
     assert {one.tokens for one in liar.recording.moments} == {None}
     assert honest.recording.moments[-1].tokens == honest.sample.output_tokens == 120
     assert (liar.sample.cost_usd, liar.sample.token_source, len(race.heats)) == (None, "estimate", wish.heats)
-    assert {one.max_output_tokens for _, one in spent} == {wish.max_output_tokens}
+    assert {one.max_output_tokens for _, one in services.costs} == {wish.max_output_tokens}
 
 
 def test_an_echoed_key_is_nowhere():
     key = Secret("sk-planted-key-0123456789")
-
-    async def find(_: Endpoint) -> Credentials | None:
-        return Credentials(key)
-
     parrot = replace(FAST, text=f"You sent {key.reveal()}, did you not?")
-    race = raced({"a": parrot, "b": FAST}, find_key=find, endpoints={"a": {"keys": ("K",)}, "b": {"keys": ("K",)}})
+    race = raced(
+        {"a": parrot, "b": FAST},
+        services=Services(Credentials(key)),
+        endpoints={"a": {"keys": ("K",)}, "b": {"keys": ("K",)}},
+    )
     assert key.reveal() not in repr(race)
     told = "".join(one.text for one in race.heats[0].lanes[0].recording.moments)
     assert key.reveal()[:8] not in told, "not even a part of it"
@@ -220,10 +217,6 @@ def test_an_echoed_key_is_nowhere():
 @pytest.mark.parametrize("size", [1, 2, 5, 200])
 def test_of_a_random_key_no_part_is_recorded_however_it_is_cut(size: int):
     key = Secret("sk-proj-Zq7hVx2LrT9wKe4Nb8Gm3Pd6Sf1Yj5")
-
-    async def find(_: Endpoint) -> Credentials | None:
-        return Credentials(key)
-
     secret = key.reveal().removeprefix("sk-proj-")
     said = f"It is {secret[::-1]}, so {'.'.join([secret[:4], secret[4:20]])} or …{secret[-5:]}; is it not? "
     cut = [said[start : start + size] for start in range(0, len(said), size)]
@@ -234,14 +227,14 @@ def test_of_a_random_key_no_part_is_recorded_however_it_is_cut(size: int):
 
     async def run() -> Race:
         options = {
-            "find_key": find,
+            "services": Services(Credentials(key)),
             "endpoints": {"a": keyed, "b": keyed},
-            "changed": lambda: news.append(racing.news()),
+            "on_change": lambda: news.append(racing.news()),
         }
         async with track({"a": parrot, "b": FAST}, replace(WISH, heats=1), **options) as (racing, _):
             return await racing.run()
 
-    race = loop.run(run())
+    race = event_loop.run(run())
     lane = race.heats[0].lanes[0]
     pieces = [piece.text for one in news for each in one.lanes if each.name == "a" for piece in each.pieces]
     recorded = "".join(one.text for one in lane.recording.moments)
@@ -256,18 +249,17 @@ def test_of_a_random_key_no_part_is_recorded_however_it_is_cut(size: int):
 
 
 def test_a_race_stopped_midway_keeps_the_heats_that_were_whole():
-    spent: list[Sample] = []
-    options = {"spent": lambda one, _: spent.append(one)}
+    services = Services()
 
     async def run() -> Race:
-        async with track({"a": SLOW, "b": SLOW}, replace(WISH, heats=50), **options) as (racing, _):
+        async with track({"a": SLOW, "b": SLOW}, replace(WISH, heats=50), services=services) as (racing, _):
             running = asyncio.create_task(racing.run())
             await until(lambda: racing.news().heat == 2 and bool(racing.news().lanes[0].progress.tokens))
             racing.stop()
             return await running
 
-    race = loop.run(run())
-    assert [(one.outcome, one.reopened) for one in spent[2:]] == [(Outcome.SKIPPED, False)] * 2, (
+    race = event_loop.run(run())
+    assert [(one.outcome, one.reopened) for one, _ in services.costs[2:]] == [(Outcome.SKIPPED, False)] * 2, (
         "it was sent, and costs"
     )
     assert [heat.number for heat in race.heats] == [1]
@@ -282,7 +274,9 @@ def test_the_budget_ends_a_race_before_it_is_passed():
 
 
 def test_nothing_is_sent_where_nothing_may_be_spent():
-    race = raced({"a": FAST, "b": FAST}, refusal=lambda *_: "the day's budget is spent")
+    services = Services()
+    services.refusal = "the day's budget is spent"
+    race = raced({"a": FAST, "b": FAST}, services=services)
     assert race.heats == ()
     assert race.stopped == "the day's budget is spent"
 
@@ -290,15 +284,16 @@ def test_nothing_is_sent_where_nothing_may_be_spent():
 def test_every_lane_of_a_heat_is_asked_for_and_set_aside_together():
     asked, reserved = [], []
 
-    def refusal(*endpoints):
-        asked.append([one.name for one in endpoints])
-        return "not for both" if reserved else None
+    class Noting(Services):
+        def budget_refusal(self, *endpoints):
+            asked.append([one.name for one in endpoints])
+            return "not for both" if reserved else None
 
-    def reserve(one):
-        reserved.append(one.name)
-        return lambda: asked.append(one.name)
+        def reserve_budget(self, endpoint):
+            reserved.append(endpoint.name)
+            return lambda: asked.append(endpoint.name)
 
-    race = raced({"a": FAST, "b": FAST}, replace(WISH, heats=3), refusal=refusal, reserve=reserve)
+    race = raced({"a": FAST, "b": FAST}, replace(WISH, heats=3), services=Noting())
     assert (len(race.heats), race.stopped) == (1, "not for both")
     assert reserved == ["a", "b"]
     assert asked == [["a", "b"], "b", "a", ["a", "b"]]
@@ -316,10 +311,10 @@ def test_the_news_tell_all_text_once_and_then_the_result():
 
     async def run() -> Race:
         async with track({"a": FAST, "b": SLOW}, WISH) as (racing, _):
-            racing._changed = lambda: told.append(racing.news())
+            racing._on_change = lambda: told.append(racing.news())
             return await racing.run()
 
-    race = loop.run(run())
+    race = event_loop.run(run())
     for lane, result in enumerate(race.heats[0].lanes):
         said = "".join(piece.text for news in told if news.lanes for piece in news.lanes[lane].pieces)
         assert said == result.text
@@ -350,15 +345,15 @@ def test_order_rotates():
 
 def test_lanes_are_made_to_be_asked_the_same():
     known = [endpoint(name="a", max_output_tokens=9, expect="x", prompt="y"), endpoint(name="b", connection="cold")]
-    made = lanes(replace(WISH, max_output_tokens=77), known)
+    made = lane_endpoints(replace(WISH, max_output_tokens=77), known)
     assert {(one.prompt, one.max_output_tokens, one.expect, one.connection) for one in made} == {
         ("Tell a story.", 77, None, "warm")
     }
     talk = endpoint(name="b", system="Be brief.", messages=(Message("user", "Hi."), Message("assistant", "Yes?")))
-    _, other = lanes(WISH, [known[0], talk])
+    _, other = lane_endpoints(WISH, [known[0], talk])
     assert other.conversation.messages == (Message("system", "Be brief."), Message("user", "Tell a story."))
     with pytest.raises(UnknownEndpoint):
-        lanes(replace(WISH, lanes=("a", "nobody")), known)
+        lane_endpoints(replace(WISH, lanes=("a", "nobody")), known)
 
 
 @pytest.mark.parametrize(

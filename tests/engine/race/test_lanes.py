@@ -3,7 +3,7 @@
 import pytest
 
 from probes.endpoint import Quirks
-from probes.engine.race.differences import differences
+from probes.engine.race.lanes import differences
 from probes.route import Route
 from tests.samples import endpoint
 

@@ -1,0 +1,51 @@
+"""What an engine does for those who start probes: monitors of endpoints, and races."""
+
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Protocol
+
+from probes.endpoint import Endpoint
+from probes.measure.probe import Prober, ProbeResult
+from probes.sample import Sample
+from probes.wire.credentials import Credentials
+
+if TYPE_CHECKING:
+    from probes.engine.endpoint_monitor import EndpointMonitor
+
+
+class ProbeServices(Protocol):
+    """Whoever sends probes needs credentials and the day's budget."""
+
+    async def find_credentials(self, endpoint: Endpoint) -> Credentials | None:
+        """What an endpoint's requests need; None where they need nothing. Raises KeyMissing."""
+
+    def budget_refusal(self, *endpoints: Endpoint) -> str | None:
+        """Why one probe of each of these must not be sent now; None while the day's budget has room for them."""
+
+    def reserve_budget(self, endpoint: Endpoint) -> Callable[[], None]:
+        """Set aside what a probe may cost at most. Returns the function that releases it, once its cost is recorded."""
+
+    def record_cost(self, sample: Sample, endpoint: Endpoint) -> None:
+        """Count what a sample of an endpoint cost; keys that were refused are looked up anew."""
+
+
+class MonitorServices(ProbeServices, Protocol):
+    """What an `EndpointMonitor` asks of its engine and reports to it. Reports never raise."""
+
+    def deliver(self, sample: Sample, answer: str) -> None:
+        """Take a sample and the text of its answer."""
+
+    def status_changed(self, monitor: "EndpointMonitor") -> None:
+        """Take note that a monitor's status is another one now."""
+
+    def probe_finished(self, result: ProbeResult) -> None:
+        """Take all that a probe brought."""
+
+
+class RaceServices(ProbeServices, Protocol):
+    """What races need of an engine."""
+
+    def make_prober(self, endpoint: Endpoint) -> Prober:
+        """A prober of an endpoint. Raises ConfigError and ValueError where a file that it needs cannot be used."""
+
+    def suspend_for_race(self, lanes: Collection[str]) -> None:
+        """Suspend scheduled probes of the endpoints of these names, and of no other; () resumes all."""

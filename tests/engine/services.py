@@ -1,0 +1,58 @@
+"""An engine's services with a script in place of an engine, for monitors and races under test."""
+
+from collections.abc import Callable, Collection
+from functools import partial
+
+from probes.endpoint import Endpoint
+from probes.engine.endpoint_monitor import EndpointMonitor
+from probes.keys.secret import KeyMissing
+from probes.measure.probe import Prober, ProbeResult
+from probes.sample import Sample
+from probes.transport.factory import transport_to
+from probes.wire import load_dialect
+from probes.wire.credentials import Credentials
+
+
+class ScriptedServices:
+    """Answers as it is set up to, and remembers what was reported."""
+
+    def __init__(self, credentials: Credentials | None = None) -> None:
+        self.credentials = credentials
+        self.missing_key: str | None = None
+        self.refusal: str | None = None
+        self.samples: list[Sample] = []
+        self.results: list[ProbeResult] = []
+        self.status_changes = 0
+        self.costs: list[tuple[Sample, Endpoint]] = []
+        self.reserved: list[str] = []
+        self.suspended: list[tuple[str, ...]] = []
+
+    async def find_credentials(self, endpoint: Endpoint) -> Credentials | None:
+        if self.missing_key is not None:
+            raise KeyMissing(self.missing_key)
+        return self.credentials
+
+    def budget_refusal(self, *endpoints: Endpoint) -> str | None:
+        return self.refusal
+
+    def reserve_budget(self, endpoint: Endpoint) -> Callable[[], None]:
+        self.reserved.append(endpoint.name)
+        return partial(self.reserved.remove, endpoint.name)
+
+    def record_cost(self, sample: Sample, endpoint: Endpoint) -> None:
+        self.costs.append((sample, endpoint))
+
+    def deliver(self, sample: Sample, answer: str) -> None:
+        self.samples.append(sample)
+
+    def status_changed(self, monitor: EndpointMonitor) -> None:
+        self.status_changes += 1
+
+    def probe_finished(self, result: ProbeResult) -> None:
+        self.results.append(result)
+
+    def make_prober(self, endpoint: Endpoint) -> Prober:
+        return Prober(endpoint, load_dialect(endpoint.dialect), transport_to(endpoint.base_url, None))
+
+    def suspend_for_race(self, lanes: Collection[str]) -> None:
+        self.suspended.append(tuple(lanes))
