@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from tests.parsers import PARSERS, seeds
 
+pytestmark = pytest.mark.slow
+
 MORE = int(os.environ.get("INFTOP_FUZZ", "1"))
 examples = settings(
     max_examples=40 * MORE,

@@ -41,6 +41,7 @@ def path(tmp_path):
         yield path
 
 
+@pytest.mark.slow
 def test_a_race_prints_its_heats_and_its_verdict_and_is_kept(path: Path, capsys):
     assert race(path, RaceArguments(("slow", "fast"), heats=2), demo=False, as_json=False)
     lines = capsys.readouterr().out.splitlines()
@@ -51,6 +52,7 @@ def test_a_race_prints_its_heats_and_its_verdict_and_is_kept(path: Path, capsys)
     assert kept.words == lines[-1]
 
 
+@pytest.mark.slow
 def test_json_lines_end_with_the_result(path: Path, capsys):
     assert race(path, RaceArguments(("slow", "fast", "Say more."), heats=2), demo=False, as_json=True)
     *news, result = map(json.loads, capsys.readouterr().out.splitlines())

@@ -11,6 +11,8 @@ import pytest
 from tests.samples import sample
 from tests.store.stores import ask, fill, url_of
 
+pytestmark = pytest.mark.slow
+
 NO_HOME = ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
 UNKNOWN = ("unshare", "--user", "--map-user=54321", "--map-group=54321")
 """Runs a command as a user whom the password database does not know."""

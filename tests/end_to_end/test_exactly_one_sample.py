@@ -38,6 +38,8 @@ from tests.engine.services import ScriptedServices
 from tests.samples import endpoint
 from tests.servers.simulated import MODEL, simulating
 
+pytestmark = pytest.mark.slow
+
 QUICK = Behaviour(output_tokens=Constant(8), tokens_per_s=Constant(1_000), ttft_ms=Constant(2))
 
 

@@ -33,6 +33,8 @@ from tests.servers.apart import simulating_apart
 from tests.servers.floods import ANSWER, FLOODS, STREAM, dialect_of, flooding, url_of
 from tests.sockets.pairs import streaming
 
+pytestmark = pytest.mark.slow
+
 PATIENT = Timeouts(connect=60, first_token=60, stall=60, total=60)
 """On a machine so busy that anything may take a minute, still nothing but the budget ends a flood."""
 

@@ -19,6 +19,8 @@ from probes.sample import Sample
 from probes.transport.factory import transport_to
 from probes.wire import load_dialect
 
+pytestmark = pytest.mark.slow
+
 SECRETS = {
     "GATE_API_KEY": "gate-Zq7hVx2LrT9wKe4Nb8",
     "PORTKEY_API_KEY": "Pk5dYs8GmUc3RfJw6Xn1Ta",

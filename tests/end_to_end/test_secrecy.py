@@ -16,6 +16,8 @@ from probes.simulator.distribution import Constant
 from probes.simulator.faults import fault
 from probes.simulator.server import Simulator
 
+pytestmark = pytest.mark.slow
+
 KEY = "planted-Zq7hVx2LrT9wKe4Nb8"
 MASKED = f"…{KEY[-14:]} or {KEY[:14]}*** or {KEY[:10]}...{KEY[-4:]}"
 SPELT = f"{KEY[::-1]} {base64.b64encode(f'key:{KEY}'.encode()).decode()} {''.join(f'%{ord(one):02X}' for one in KEY)}"

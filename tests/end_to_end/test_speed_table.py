@@ -17,6 +17,8 @@ from tests.samples import endpoint, sample
 from tests.servers.simulated import MODEL, simulating
 from tests.wire.dialect_facts import every_facts
 
+pytestmark = pytest.mark.slow
+
 OUTPUT, ANSWER, NONE = "output", "answer", None
 
 BASES = {

@@ -11,6 +11,8 @@ from probes.measure import exchange
 from probes.outcome import Outcome
 from tests.servers.raw_server import Client, Script, answering, probed, response
 
+pytestmark = pytest.mark.slow
+
 PATIENT = Timeouts(connect=20, first_token=20, stall=20, total=20)
 CREDIT = json.dumps({"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}).encode()
 LIMITS = ("Retry-After: 7", "x-ratelimit-limit-requests: 60", "x-ratelimit-remaining-requests: 0")

@@ -9,6 +9,8 @@ import pytest
 from probes.engine.descriptors import lack, needed
 from tests.samples import endpoint
 
+pytestmark = pytest.mark.slow
+
 posix = pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")
 
 RAISE = """

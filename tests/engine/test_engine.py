@@ -30,7 +30,10 @@ from tests.servers.simulated import MODEL, simulating, until
 
 QUICK = Behaviour(output_tokens=Constant(20), tokens_per_s=Constant(1000), ttft_ms=Constant(2))
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are told to stop by POSIX signals")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="processes are told to stop by POSIX signals"),
+]
 
 
 def configuration(folder: Path, simulator: Simulator, *, interval: str = "200ms", extra: str = "") -> Path:

@@ -249,6 +249,7 @@ def test_a_monitor_that_fails_keeps_no_other_from_its_turn():
     assert [len(one.due_at) for one in monitors[1:]] == [pytest.approx(9.5, abs=1)] * 2
 
 
+@pytest.mark.slow
 def test_an_engine_says_a_step_once_and_shows_it_for_a_while(caplog: pytest.LogCaptureFixture):
     loop = VirtualLoop()
     machine = Machine(loop)

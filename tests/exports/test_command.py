@@ -14,6 +14,8 @@ import pytest
 from tests.samples import sample
 from tests.store.stores import fill, url_of
 
+pytestmark = pytest.mark.slow
+
 NOW = time.time_ns() // 1_000_000
 
 

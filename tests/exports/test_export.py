@@ -215,6 +215,7 @@ def test_a_device_is_written_to_not_replaced(reader, path, tmp_path):
         os.close(end)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "jsonl"])
 def test_memory_does_not_grow_with_the_samples(reader, path, tmp_path, kind):
     def peak() -> int:

@@ -32,6 +32,8 @@ from tests.servers.apart import Apart, simulating_apart
 from tests.sockets.pairs import refuse_stamps, ringed
 from tests.tries import tries
 
+pytestmark = pytest.mark.slow
+
 BLOCK_S = 0.2
 ATTEMPTS = 12
 """A busy machine may bend a sample too, and what it bent is marked as it should be: then it is tried again."""

@@ -218,6 +218,7 @@ COUNTS = (
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None, derandomize=True, database=None)
 @given(
     usage=st.fixed_dictionaries({}, optional=dict.fromkeys(COUNTS, NUMBERS)),

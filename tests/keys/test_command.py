@@ -106,6 +106,7 @@ time.sleep(600)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 @pytest.mark.parametrize("how", ["os.close(1)", "sys.exit(0)  # and the child holds the pipe"])
 async def test_one_that_hangs_is_killed_with_all_that_it_started(tmp_path, how):

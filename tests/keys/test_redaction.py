@@ -135,6 +135,7 @@ def test_a_public_prefix_alone_is_no_secret():
     assert secret.hide("keys begin with sk-ant-api03-… here") == "keys begin with sk-ant-api03-… here"
 
 
+@pytest.mark.slow
 def test_ordinary_texts_are_left_as_they_are():
     page = Path(__file__).parents[2] / "docs" / "definitions.md"
     bodies = [body for name in dialects() for body in streams(name).values()]

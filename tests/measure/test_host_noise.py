@@ -28,6 +28,7 @@ def watching() -> Iterator[HostNoiseMonitor]:
         one.stop()
 
 
+@pytest.mark.slow
 async def test_a_pause_of_the_collector_is_told_as_long_as_it_was():
     heap = [[] for _ in range(HEAP)]
     with watching() as monitor:
@@ -41,6 +42,7 @@ async def test_a_pause_of_the_collector_is_told_as_long_as_it_was():
     assert SHORTEST_PAUSE_NS / 1e6 <= pause <= took
 
 
+@pytest.mark.slow
 async def test_a_pause_before_the_probe_is_not_its_own():
     heap = [[] for _ in range(HEAP)]
     gc.disable()  # none but the one below
@@ -65,6 +67,7 @@ def test_the_longest_of_several_pauses_is_told_and_short_ones_are_not_kept(monke
     assert monitor._pauses.maxlen == PAUSES_KEPT
 
 
+@pytest.mark.slow
 def test_a_collection_in_another_thread_disturbs_nobody_who_asks(monkeypatch):
     monkeypatch.setattr(host_noise, "SHORTEST_PAUSE_NS", 0)
     monitor = HostNoiseMonitor()

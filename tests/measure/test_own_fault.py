@@ -34,6 +34,8 @@ from tests.samples import endpoint
 from tests.servers.simulated import MODEL, simulating, until
 from tests.tries import tries
 
+pytestmark = pytest.mark.slow
+
 S = 1_000_000_000
 SLOW = Behaviour(ttft_ms=Constant(3_000), output_tokens=Constant(3), tokens_per_s=Constant(1000))
 SHORT = Timeouts(connect=20, first_token=1.0, stall=1.0, total=20)

@@ -555,6 +555,7 @@ def agrees(series: dict[tuple[str, frozenset], float], samples: list[Sample]) ->
         assert total(f"{name}_sum", "inftop_endpoint") == pytest.approx(known)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are told to stop by POSIX signals")
 async def test_a_recorder_tells_prometheus_and_a_collector_what_it_stores(tmp_path):
     with Collector() as collector:
@@ -595,6 +596,7 @@ async def test_a_recorder_tells_prometheus_and_a_collector_what_it_stores(tmp_pa
     assert [one for one in secrets if one in everything] == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are told to stop by POSIX signals")
 async def test_a_recorder_that_cannot_have_the_address_probes_nothing(tmp_path):
     with scraped() as (_, address):

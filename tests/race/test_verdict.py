@@ -50,6 +50,7 @@ def first_decision(run, **truth):
     return next((count for count in range(2, 21) if decided(run_of[:count], AB)), None)
 
 
+@pytest.mark.slow
 def test_equal_lanes_looked_at_after_every_heat_are_not_decided_by_luck():
     assert [first_decision(run, stalls=0.1 * (run % 2)) for run in RUNS].count(None) >= 95
 

@@ -13,6 +13,8 @@ from tests.selftest.test_certificate import FOUND, overloaded
 from tests.store.stores import url_of
 from tui.commands import app
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def run(monkeypatch, tmp_path):

@@ -10,6 +10,8 @@ from probes.selftest.anonymous_tls import context
 from probes.selftest.load import Load
 from tui.launch import measuring_screen
 
+pytestmark = pytest.mark.slow
+
 SHORT = Load(2, 500, tokens=60, interval=0.4)
 
 

@@ -8,7 +8,7 @@ import pytest
 from probes.selftest import terminal
 from probes.selftest.terminal import on_terminal
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals on Windows")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals on Windows")]
 
 LISTENING = "import sys, tty; tty.setraw(0)\n"
 """A program that gets its keys itself from then on."""

@@ -19,6 +19,8 @@ from probes.simulator import child
 from probes.simulator.child import SimulatorAddress, simulator_process
 from probes.sockets import event_loop as loop
 
+pytestmark = pytest.mark.slow
+
 posix = pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are shell scripts")
 
 

@@ -233,6 +233,7 @@ async def test_only_the_last_records_are_kept():
         assert [one.body["max_tokens"] for one in simulator.records] == [2, 3]
 
 
+@pytest.mark.slow
 async def test_nothing_is_left_when_it_stops_in_the_midst_of_answers():
     tasks = len(asyncio.all_tasks())
     simulator = Simulator({MODEL: Behaviour(ttft_ms=Constant(60_000))})

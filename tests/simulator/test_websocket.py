@@ -230,6 +230,7 @@ async def test_an_old_socket_is_let_finish_its_answer():
     )
 
 
+@pytest.mark.slow
 async def test_nothing_is_left_when_it_stops_in_the_midst_of_an_answer():
     tasks = len(asyncio.all_tasks())
     async with simulating(Behaviour(ttft_ms=Constant(60_000))) as simulator, client_of(simulator) as socket:

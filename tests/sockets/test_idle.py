@@ -150,6 +150,7 @@ class Hours:
 KEPT, COLD = ("ok", "warm", False), ("ok", "cold", False)
 
 
+@pytest.mark.slow
 def test_a_server_whose_idle_limit_is_the_interval_is_probed_over_renewed_connections(monkeypatch):
     hours = Hours(monkeypatch, 3.0, 60.0, idle_s=60.0)
     assert len(hours.samples) >= 178

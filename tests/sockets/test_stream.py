@@ -207,6 +207,7 @@ async def test_a_peer_that_goes_ends_a_write_that_waits_for_room():
         assert caught.value.outcome is Outcome.CUT
 
 
+@pytest.mark.slow
 async def test_a_flood_is_left_in_the_kernel_and_none_of_it_is_lost():
     flood = 8 * MUCH
     async with streaming() as (stream, far):

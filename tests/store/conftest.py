@@ -7,6 +7,16 @@ import pytest
 from tests.store.cluster import NoServer, cluster
 from tests.store.stores import make, url_of
 
+DATABASES = ("sqlite", pytest.param("postgres", marks=pytest.mark.slow))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """What needs the server is slow: it waits for the server to start, or for the server."""
+    for one in items:
+        if "postgres" in getattr(one, "fixturenames", ()):
+            one.add_marker(pytest.mark.slow)
+
 
 @pytest.fixture(scope="session")
 def postgres():
@@ -34,7 +44,7 @@ def database(postgres):
     postgres.drop(url)
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=DATABASES)
 def store(request, tmp_path):
     """The URL of an empty store: of each database that can be one."""
     if request.param == "postgres":
@@ -44,7 +54,7 @@ def store(request, tmp_path):
     return url_of(path)
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=DATABASES)
 def nowhere(request, tmp_path):
     """The URL of a store that is not there yet: of each database that can be one."""
     return request.getfixturevalue("bare") if request.param == "postgres" else url_of(tmp_path / "history.db")

@@ -109,6 +109,7 @@ def test_an_upgrade_that_was_cut_short_is_made_whole(path):
     assert ask(path, "SELECT count(*) FROM samples") == [(1,)]
 
 
+@pytest.mark.slow
 def test_alembic_is_imported_only_where_there_is_something_to_migrate(path):
     make(path)
     code = (

@@ -239,6 +239,7 @@ async def silent():
         ends.set()
 
 
+@pytest.mark.slow
 async def test_a_step_that_hangs_is_named_and_what_was_measured_before_it_is_kept():
     hasty, trust = Timeouts(connect=0.3), ssl.create_default_context()
     async with silent() as port, proxying("http") as proxy:

@@ -19,6 +19,8 @@ from tui import cli, launch
 from tui.commands import app
 from tui.state.view_options import lens_on
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent.parent
 CONFIG = '[[endpoint]]\nname = "local"\nprovider = "llamacpp"\nmodel = "m"\nbase_url = "http://127.0.0.1:9/v1"\n'
 

@@ -9,7 +9,10 @@ import pytest
 
 from tests.tui.terminal_session import children, terminal_session
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are looked up in /proc")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are looked up in /proc"),
+]
 
 DRAWN = b"samples"
 """The engine has said how it is."""

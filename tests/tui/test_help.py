@@ -42,6 +42,7 @@ class Showing(App):
         self.push_screen(HelpScreen())
 
 
+@pytest.mark.slow
 async def test_it_scrolls_searches_and_leaves():
     app = Showing()
     async with app.run_test(size=(80, 24)) as pilot:

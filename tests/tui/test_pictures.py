@@ -8,6 +8,8 @@ from tests.tui import fabric
 from tests.tui.picture import compare, picture
 from tests.tui.screen import showing
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def utc(monkeypatch):

@@ -1,11 +1,15 @@
 """The selftest's screen: two panes stream over the dashboard, again and again, and nothing of it is measured."""
 
+import pytest
+
 from probes.outcome import Outcome
 from probes.selftest.rehearsal import NAMES, rehearsal
 from tests.tui.fabric import NOW
 from tui.race.replay import Replay
 from tui.race.screen import RaceScreen
 from tui.selftest_app import SelftestApp
+
+pytestmark = pytest.mark.slow
 
 
 class Silent:

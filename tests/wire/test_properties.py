@@ -17,6 +17,8 @@ from tests.samples import endpoint
 from tests.wire.dialect_facts import streams
 from tests.wire.noise import STRANGE, frames_of, is_binary, noisy, parted, pieces, reframed
 
+pytestmark = pytest.mark.slow
+
 repeatable = settings(  # the same examples on every machine and every day, and none kept
     max_examples=40,
     deadline=None,

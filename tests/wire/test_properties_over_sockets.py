@@ -23,6 +23,8 @@ from tests.servers.certificate import server_context
 from tests.wire.noise import pieces
 from tests.wire.test_properties import a_body, read, repeatable, told
 
+pytestmark = pytest.mark.slow
+
 few = settings(repeatable, max_examples=20)
 SWITCHING = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: "
 

@@ -23,6 +23,8 @@ from tests.race.races import race
 from tests.samples import sample
 from tests.store.stores import ask, fill, open_old, other, url_of
 
+pytestmark = pytest.mark.slow
+
 NOW = epoch_ms("2026-11-20T14:00:00Z")
 RNG = random.Random(3)
 SAMPLES = [

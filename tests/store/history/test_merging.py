@@ -29,6 +29,8 @@ from tests.race.races import race
 from tests.samples import sample
 from tests.store.stores import ask, fill, open_old, other, url_of
 
+pytestmark = pytest.mark.slow
+
 NOW = epoch_ms("2026-11-20T14:00:00Z")
 HOUR = 3_600_000
 OLD = Retention(raw=10 * 3600)

@@ -21,6 +21,8 @@ from probes.store.write.rollup_rows import READ, rollup_of
 from tests.samples import sample
 from tests.store.stores import ask, fill, url_of
 
+pytestmark = pytest.mark.slow
+
 BEGIN = epoch_ms("2026-10-30T21:00:00Z")
 HOUR = 3_600_000
 KEPT = Retention(raw=6 * 3600)

@@ -70,6 +70,7 @@ def good(samples):
     return [one for one in samples if one.outcome is Outcome.OK]
 
 
+@pytest.mark.slow
 def test_totals_are_those_of_the_samples(reader, ids):
     covered = pieces(SPAN, "hour")
     span = TimeRange(covered[0].since, covered[-1].until)

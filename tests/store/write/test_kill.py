@@ -22,6 +22,8 @@ from probes.store.write.journal_folder import samples_for
 from probes.store.write.writer import Writer
 from tests.store.stores import ask, fill, other, until, url_of
 
+pytestmark = pytest.mark.slow
+
 KILLS = 50
 PROMISE_NS = 100_000_000
 LOCKED_KILLS = 12

@@ -108,6 +108,7 @@ def starts(store):
     return [at for (at,) in ask(store, "SELECT started_at FROM sample ORDER BY id")]
 
 
+@pytest.mark.slow
 async def test_samples_of_an_outage_arrive_once_and_in_order(database, proxy, through):
     writer = Writer(through)
     writer.put(sample(started_at=1), "one")
@@ -129,6 +130,7 @@ async def test_samples_of_an_outage_arrive_once_and_in_order(database, proxy, th
     assert ask(database, "SELECT * FROM arrival") == []
 
 
+@pytest.mark.slow
 async def test_samples_survive_the_process_that_took_them(database, proxy, through):
     await proxy.cut()
     for first in (0, 10):
@@ -147,6 +149,7 @@ async def test_samples_survive_the_process_that_took_them(database, proxy, throu
     assert not list(journal_folder(through, "local").glob("*.jsonl"))
 
 
+@pytest.mark.slow
 async def test_samples_survive_a_process_whose_database_fell_silent(proxy, through):
     """It takes seconds until such a connection counts as dead; the samples are on disk long before."""
     proxy.silent = True
@@ -179,6 +182,7 @@ async def test_who_has_the_right_to_write_delivers_what_another_had_to_keep(data
     assert waiting_for(database, "local") == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no limits for files there")
 def test_where_every_disk_is_full_samples_wait_in_memory_and_are_stored_when_there_is_room(tmp_path):
     url = url_of(tmp_path / "history.db")
@@ -187,6 +191,7 @@ def test_where_every_disk_is_full_samples_wait_in_memory_and_are_stored_when_the
     assert starts(url) == list(range(20))
 
 
+@pytest.mark.slow
 async def test_a_writer_that_is_closed_in_an_outage_leaves_everything_on_disk(proxy, through):
     await proxy.cut()
     writer = Writer(through)
@@ -399,6 +404,7 @@ def test_nothing_is_added_to_a_batch_that_is_on_its_way(store, journal, monkeypa
     outbox.close()
 
 
+@pytest.mark.slow
 def test_batches_on_disk_are_bounded_and_the_oldest_are_dropped_and_counted(tmp_path):
     outbox = StoreAndForward(
         BatchWriter(url_of(tmp_path / "history.db")), Journal(tmp_path / "journal"), on_disk=2 * BATCH

@@ -24,7 +24,10 @@ from tests.store.stores import ask, fill, other, until, url_of
 
 QUICK = Behaviour(output_tokens=Constant(20), tokens_per_s=Constant(1000), ttft_ms=Constant(2))
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are told to stop by POSIX signals")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="processes are told to stop by POSIX signals"),
+]
 
 
 @pytest.fixture

@@ -16,6 +16,8 @@ from tests.store import processes
 from tests.store.processes import ended, said
 from tests.store.stores import ask, other, until, url_of
 
+pytestmark = pytest.mark.slow
+
 ANSWER_MS = 2_500
 """So long the first recorder's probes take: one of them is always under way."""
 

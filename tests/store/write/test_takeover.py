@@ -23,6 +23,8 @@ from tests.tui import fabric
 from tui.sources.attached import FollowingSource
 from tui.sources.messages import SourceLost
 
+pytestmark = pytest.mark.slow
+
 QUICK = Behaviour(output_tokens=Constant(20), tokens_per_s=Constant(1000), ttft_ms=Constant(2))
 
 

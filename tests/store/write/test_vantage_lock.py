@@ -12,6 +12,8 @@ from probes.store.problem import StoreProblem
 from probes.store.write.vantage_lock import VantageLock, key_of
 from tests.store.stores import other
 
+pytestmark = pytest.mark.slow
+
 HOLD = """
 import sys
 from probes.store.write.vantage_lock import VantageLock

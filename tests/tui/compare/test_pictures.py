@@ -9,6 +9,8 @@ from tests.tui.picture import compare as check
 from tests.tui.picture import picture
 from tests.tui.screen import at_once
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def utc(monkeypatch):

@@ -1,11 +1,15 @@
 """The compare screen through its keys and clicks, over a real store."""
 
+import pytest
+
 from tests.tui.compare.comparing import CEREBRAS, FAST, GROQ, OPUS, ROUTER, SPARK, comparing
 from tui.compare.choice import CompareChoice, items
 from tui.compare.keys import COMPARE_FOOTER, COMPARE_KEYS
 from tui.compare.metrics import CHARTED
 from tui.compare.screen import NOBODY, NOTHING
 from tui.time.period import refresh_ms
+
+pytestmark = pytest.mark.slow
 
 
 async def test_it_opens_on_those_of_the_same_model_ranked(url):

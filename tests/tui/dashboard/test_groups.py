@@ -17,6 +17,8 @@ from tui.state.view import EndpointView, Figures, GroupRank
 from tui.state.view_options import NOTHING_SHARED, ViewOptions
 from tui.time.period import LENGTHS, Period
 
+pytestmark = pytest.mark.slow
+
 CEREBRAS, GROQ, OPENROUTER = (habit.name for habit in HABITS[:3])
 RANKED = ViewOptions(Period(LENGTHS["6 h"]), groups="side by side")
 

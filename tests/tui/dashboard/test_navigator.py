@@ -17,6 +17,8 @@ from tui.state.load_history import read_points
 from tui.state.view_options import ViewOptions
 from tui.time.period import LENGTHS, Period
 
+pytestmark = pytest.mark.slow
+
 CEREBRAS, GROQ = HABITS[0].name, HABITS[1].name
 DAY = 24 * HOUR
 SIX = ViewOptions(Period(LENGTHS["6 h"]))

@@ -20,6 +20,8 @@ from tui.state.history import LoadedHistory
 from tui.state.view_options import ViewOptions
 from tui.style.format import clock
 
+pytestmark = pytest.mark.slow
+
 CEREBRAS, GROQ = HABITS[0].name, HABITS[1].name
 
 

@@ -8,6 +8,8 @@ from tests.tui.endpoint.summaries import portrayed
 from tests.tui.picture import compare, picture
 from tests.tui.screen import at_once
 
+pytestmark = pytest.mark.slow
+
 SMALL, MIDDLE, LARGE = (80, 24), (100, 30), (160, 45)
 
 

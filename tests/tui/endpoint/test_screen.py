@@ -21,6 +21,8 @@ from tui.endpoint.keys import ENDPOINT_FOOTER, ENDPOINT_KEYS, SAMPLE_KEYS
 from tui.endpoint.screen import EndpointScreen
 from tui.sample.screen import SampleScreen
 
+pytestmark = pytest.mark.slow
+
 LARGE = (160, 45)
 WEEK_AGO = (NOW - 7 * DAY) // HOUR * HOUR
 """Longer stretches begin with a full hour."""

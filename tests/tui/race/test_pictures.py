@@ -8,6 +8,8 @@ from tests.tui.race import races as racing
 from tests.tui.race.races import CEREBRAS, CUT, GROQ, OPUS
 from tests.tui.race.test_screen import opened
 
+pytestmark = pytest.mark.slow
+
 SIZES = [(80, 24), (160, 45)]
 
 

@@ -17,6 +17,8 @@ from tui.race.replay import Replay
 from tui.sources.messages import RecorderJoined
 from tui.sources.source import ScriptedSource
 
+pytestmark = pytest.mark.slow
+
 
 class Kept:
     """A store of races in memory."""

@@ -25,6 +25,8 @@ from tui.sources.stored_endpoints import facts_of, interval_of, policy_of, store
 from tui.sources.viewer import ReadOnlySource
 from tui.state.view_options import lens_on
 
+pytestmark = pytest.mark.slow
+
 QUICK = Behaviour(output_tokens=Constant(20), tokens_per_s=Constant(1000), ttft_ms=Constant(2))
 
 

@@ -138,6 +138,7 @@ FUZZ = textwrap.dedent("""
 """)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_no_series_however_hostile_aborts_the_process(seed):
     # in a process of its own: plotext's way of failing is to end the one it is in
