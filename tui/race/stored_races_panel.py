@@ -15,7 +15,7 @@ class StoredRacesPanel(Plate):
     """Draws the list, the cursor in sight."""
 
     DEFAULT_CSS = """
-    KeptRaces { height: 1fr; margin: 1 1 0 1; }
+    StoredRacesPanel { height: 1fr; margin: 1 1 0 1; }
     """
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
