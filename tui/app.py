@@ -18,20 +18,20 @@ from probes.race.request import RaceRequest
 from probes.race.updates import RaceCommand, RaceNews
 from probes.text import line
 from tui.compare.keys import COMPARE_KEYS
-from tui.dashboard.requests import CompareRequested, EndpointRequested, ExportRequested, RaceRequested, WindowChosen
+from tui.dashboard.keys import KEYS
 from tui.dashboard.screen import TICK_S, DashboardScreen
 from tui.endpoint.keys import ENDPOINT_KEYS
-from tui.keymap import KEYS, RACE_KEYS
+from tui.race.keys import RACE_KEYS
+from tui.requests import CompareRequested, EndpointRequested, ExportRequested, RaceRequested, WindowChosen
 from tui.sources.messages import LineRejected, Message, SourceLost
 from tui.sources.source import Source
 from tui.state.fleet import FleetState
 from tui.state.history import SPAN_MS
+from tui.state.ranking import unknown_last
 from tui.state.view_options import ViewOptions
 from tui.style.themes import DARK, THEMES
-from tui.time.period import Period
 
 if TYPE_CHECKING:
-    from probes.exports.selection import Selection
     from tui.compare.screen import CompareScreen
     from tui.endpoint.screen import EndpointScreen
     from tui.race.screen import RaceScreen
@@ -185,89 +185,87 @@ class InftopApp(App[None]):
         except StoreProblem as problem:
             self.notify(f"The past cannot be read: {problem.detail}", severity="warning", markup=False)
 
-    # races
+    # pages
 
     @on(RaceRequested)
-    async def _race_asked(self, event: RaceRequested) -> None:
-        await self.open_race(event.lanes, None)
+    async def _race_requested(self, event: RaceRequested) -> None:
+        lanes = event.lanes
+        if lanes is None:
+            from tui.race.form import preselected
 
-    async def open_race(self, lanes: Sequence[str], wish: RaceRequest | None) -> "RaceScreen":
-        """The race view, made once, so that a race which goes on is found again; a ``wish`` is run at once."""
+            board = self._dashboard.board
+            lanes = preselected(board.endpoints if board else (), self._dashboard.selected)
+        await self.open_race(lanes, None)
+
+    async def open_race(self, lanes: Sequence[str], request: RaceRequest | None) -> "RaceScreen":
+        """The race page, made once, so that a race which goes on is found again; a ``request`` is run at once."""
         if self._race is None:
             from tui.race.screen import RaceScreen
             from tui.race.stored_races import StoredRaces
 
             self._race = RaceScreen(
-                lambda wish: self._source.send(RaceCommand("start", wish)),
-                lambda: self._source.send(RaceCommand("stop")),
-                self._prompts(),
-                StoredRaces(lambda: self._fleet.store_url),
-                self._dashboard.action_help,
+                start=lambda request: self._source.send(RaceCommand("start", request)),
+                stop=lambda: self._source.send(RaceCommand("stop")),
+                prompts=self._prompts(),
+                kept=StoredRaces(self._store_url),
             )
             self.install_screen(self._race, "race")
         await self.push_screen(self._race)
-        self._race.offer([one.facts for one in self._fleet.endpoints.values()], lanes)
-        if wish is not None:
-            self._race.begin(wish)
+        self._race.offer(self._known(), lanes)
+        if request is not None:
+            self._race.begin(request)
         return self._race
 
-    # one endpoint
-
     @on(EndpointRequested)
-    def _endpoint_asked(self) -> None:
-        board = self._dashboard.board
-        if board is not None and board.selected is not None:
-            self.open_endpoint(board.selected, self._dashboard.lens.period, [one.facts for one in board.endpoints])
+    def _endpoint_requested(self, event: EndpointRequested) -> None:
+        from tui.endpoint.screen import EndpointScreen
 
-    def open_endpoint(self, name: str, period: Period, endpoints: Sequence[EndpointFacts]) -> None:
-        """One endpoint's screen over a period; its keys go through all of these."""
-        from tui.endpoint.screen import EndpointNavigation, EndpointScreen
-
-        doors = EndpointNavigation(self._dashboard.action_help, self._export)
-        self._endpoint = EndpointScreen(lambda: self._fleet.store_url, self._now, endpoints, name, period, doors)
+        self._endpoint = EndpointScreen(
+            url=self._store_url, now=self._now, period=event.period, endpoints=event.endpoints, name=event.name
+        )
         self.push_screen(self._endpoint)
 
-    # comparisons
-
     @on(CompareRequested)
-    async def _compare_asked(self, event: CompareRequested) -> None:
-        await self.open_compare(event.endpoints)
+    async def _compare_requested(self) -> None:
+        from tui.compare.contender import preselected
+        from tui.compare.screen import CompareScreen
 
-    async def open_compare(self, endpoints: Sequence[EndpointFacts]) -> "CompareScreen":
-        """The compare screen on these endpoints, over the time that the dashboard shows."""
-        from tui.compare.screen import CompareNavigation, CompareScreen
-
-        def known() -> list[EndpointFacts]:
-            return [one.facts for one in self._fleet.endpoints.values()]
-
-        doors = CompareNavigation(
-            race=lambda lanes: self.call_later(self.open_race, lanes, None),
-            export=self._export,
-            endpoint=lambda name, period: self.open_endpoint(name, period, known()),
-            help=self._dashboard.action_help,
+        board = self._dashboard.board
+        views = sorted(board.endpoints if board else (), key=lambda view: unknown_last(view.figures.ttft_p50_ms))
+        self._compare = CompareScreen(
+            url=self._store_url,
+            now=self._now,
+            period=self._dashboard.period,
+            endpoints=self._known,
+            contenders=preselected([view.facts for view in views], self._dashboard.selected),
         )
-        period = self._dashboard.lens.period
-        self._compare = CompareScreen(lambda: self._fleet.store_url, self._now, known, period, endpoints, doors)
         await self.push_screen(self._compare)
-        return self._compare
+
+    def action_help(self) -> None:
+        """Every key and every formula."""
+        from tui.help import HelpScreen
+
+        board = self._dashboard.board
+        self.push_screen(HelpScreen(board.certificate if board else None))
+
+    def _store_url(self) -> str | None:
+        return self._fleet.store_url
+
+    def _known(self) -> list[EndpointFacts]:
+        """Every endpoint, in the order of the configuration."""
+        return [one.facts for one in self._fleet.endpoints.values()]
 
     # export
 
     @on(ExportRequested)
-    def _export_asked(self, event: ExportRequested) -> None:
-        from tui.exporting import shown_on
-
-        self._export(shown_on(event.board), event.board.at)
-
-    def _export(self, shown: "Selection", at_ms: int) -> None:
-        """Write the samples that a screen shows, at that moment, to a file."""
+    def _export_requested(self, event: ExportRequested) -> None:
         from tui.exporting import export_and_tell
 
         if self._fleet.store_url is None:
             self.notify("There is no store to export from yet.", severity="warning")
             return
-        told = export_and_tell(self, self._fleet.store_url, shown, at_ms)
-        self.run_worker(told, group="export", exit_on_error=False)
+        exporting = export_and_tell(self, self._fleet.store_url, event.selection, event.at_ms)
+        self.run_worker(exporting, group="export", exit_on_error=False)
 
     # commands and the end
 

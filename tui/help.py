@@ -19,8 +19,11 @@ from probes.certificate import Certificate
 from probes.definitions import Definition, sections
 from probes.text import line
 from tui.compare.keys import COMPARE_KEYS
-from tui.endpoint.keys import ENDPOINT_KEYS, SAMPLE_KEYS
-from tui.keymap import KEYS, RACE_KEYS, SECTIONS
+from tui.dashboard.keys import KEYS
+from tui.endpoint.keys import ENDPOINT_KEYS
+from tui.keymap import SECTIONS
+from tui.race.keys import RACE_KEYS
+from tui.sample.keys import SAMPLE_KEYS
 from tui.style.format import moment
 
 NAME_WIDTH: Final = 20

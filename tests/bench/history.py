@@ -25,12 +25,15 @@ from probes.store.read.reader import StoreReader
 from probes.store.read.rollup_queries import sketches
 from tests.bench.startup import first_paint
 from tests.bench.year import configuration, fill_year, names
+from tests.tui.answers import answers
+from tui.compare.comparison import CompareQuestion
 from tui.compare.comparison import read as read_comparison
 from tui.compare.contender import Contender
-from tui.endpoint.read_summary import SummaryQuestion, read_portrait, read_week
-from tui.state.read_rollups import read_stretch
+from tui.endpoint.read_summary import SummaryQuestion, WeekQuestion, read_portrait, read_week
+from tui.state.read_rollups import read_window
 from tui.state.rollup_figures import Question
 from tui.time.period import LENGTHS
+from tui.time.store_query import advance
 
 DAY: Final = LENGTH_MS["day"]
 SPANS: Final = ("1 h", "24 h", "7 d", "30 d", "90 d", "1 y")
@@ -44,19 +47,22 @@ def questions(now: int, endpoints: int) -> Iterator[tuple[str, Callable[[str], o
         EndpointFacts(name, provider, model, "openai_chat", group=model, connection="warm", interval=60.0)
         for name, provider, model in names(endpoints)
     )
-    rivals = [Contender.of(one, slot) for slot, one in enumerate(facts[:6])]
+    rivals = tuple(Contender.of(one, slot) for slot, one in enumerate(facts[:6]))
     for span_name in SPANS:
         span = TimeRange(now - LENGTHS[span_name], now)
         dashboard = Question(now, span.length_ms, COLUMNS, facts, live=True)
         past = Question(now - 10 * DAY, span.length_ms, COLUMNS, facts)
-        yield f"dashboard, {span_name}", lambda url, one=dashboard: next(read_stretch(url, one))
-        yield f"dashboard, {span_name} until 10 d ago", lambda url, one=past: next(read_stretch(url, one))
+        yield f"dashboard, {span_name}", lambda url, one=dashboard: advance(read_window(url, one))
+        yield f"dashboard, {span_name} until 10 d ago", lambda url, one=past: advance(read_window(url, one))
         alone = SummaryQuestion(NAME, span)
-        yield f"dashboard, {span_name}, in full", lambda url, one=dashboard: [*read_stretch(url, one)]
+        yield f"dashboard, {span_name}, in full", lambda url, one=dashboard: answers(read_window(url, one))
         yield f"endpoint, {span_name}", lambda url, one=alone: read_portrait(url, one)
-        yield f"compare six, {span_name}", lambda url, one=span: read_comparison(url, rivals, one, COLUMNS, "ttft_ms")
+        yield (
+            f"compare six, {span_name}",
+            lambda url, one=span: read_comparison(url, CompareQuestion(rivals, one, COLUMNS)),
+        )
     quarter = TimeRange(now - 90 * DAY, now)
-    yield "heat map, 90 d", lambda url: read_week(url, SummaryQuestion(NAME, quarter), quarter, "ttft_ms")
+    yield "heat map, 90 d", lambda url: read_week(url, WeekQuestion(SummaryQuestion(NAME, quarter), "ttft_ms"))
 
 
 def time_to_data(stores: dict[int, str], endpoints: int, runs: int) -> None:

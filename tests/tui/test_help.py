@@ -4,8 +4,8 @@ import pytest
 from textual.app import App
 
 from probes.definitions import sections
+from tui.dashboard.keys import KEYS
 from tui.help import HelpScreen, Page, chapters, rows
-from tui.keymap import KEYS
 
 
 def entries(query=""):

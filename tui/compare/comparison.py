@@ -114,21 +114,33 @@ class Comparison:
     cut: Mapping[int, Mapping[int, ContenderTally]]
 
 
-def read(url: str, contenders: Sequence[Contender], span: TimeRange, columns: int, metric: str | None) -> Comparison:
-    """Compare, in at most ``columns`` slices, which have the sketch of ``metric`` where one is named.
+@dataclass(frozen=True, slots=True)
+class CompareQuestion:
+    """What is to be compared over a span, in at most ``columns`` slices.
 
-    The work grows with the contenders and the slices, never with the samples there are. Raises StoreProblem.
+    ``charted`` names the figure that will be drawn slice by slice; where it is made of a ``sketch``, slices have that.
     """
+
+    contenders: tuple[Contender, ...]
+    span: TimeRange
+    columns: int
+    charted: str = "ttft"
+    sketch: str | None = "ttft_ms"
+
+
+def read(url: str, asked: CompareQuestion) -> Comparison:
+    """Compare. The work grows with the contenders and the slices, never with the samples. Raises StoreProblem."""
+    contenders, span, columns = asked.contenders, asked.span, asked.columns
     with closing(StoreReader(url)) as reader:
         rows = reader.endpoints()
         owners = {key: one for one in contenders for key, row in rows.items() if one.is_of(row)}
         if not owners:
-            return _of_samples((), tuple(contenders), span, columns)
+            return _of_samples((), contenders, span, columns)
         if span.length_ms <= SAMPLES_UP_TO_MS:
             samples = list(reader.samples(span.since, span.until, {one.name for one in contenders}))
             if samples:
-                return _of_samples(samples, tuple(contenders), span, columns)
-        return _of_rollups(reader, owners, tuple(contenders), span, columns, metric)
+                return _of_samples(samples, contenders, span, columns)
+        return _of_rollups(reader, owners, contenders, span, columns, asked.sketch)
 
 
 def slice_ms(span: TimeRange, columns: int, interval_s: float, least: int) -> int:

@@ -1,4 +1,4 @@
-"""CompareKeys: the bindings of the compare screen, and the order in which its footer drops them."""
+"""The compare page's keys, and the order in which its footer drops them."""
 
 from typing import Final
 
@@ -43,7 +43,7 @@ COMPARE_KEYS: Final = (
         "Mark the row below."),
     Key("compare.back", "escape,q", "Esc", "back", "Compare", "close", "Back",
         "Back to where the comparison was opened."),
-    Key("compare.help", "question_mark,f1", "?", "help", "Compare", "help", "Help: keys and formulas",
+    Key("compare.help", "question_mark,f1", "?", "app.help", "Compare", "help", "Help: keys and formulas",
         "Every key and every formula."),
 )  # fmt: skip
 

@@ -1,22 +1,18 @@
 """CompareScreen: up to six endpoints, or one endpoint from several places, on one chart and in one ranked table."""
 
-import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.screen import Screen
 
 from probes.exports.selection import Selection
 from probes.feed.messages import EndpointFacts
 from probes.race.request import FEWEST_LANES, MOST_LANES
-from probes.store.problem import StoreProblem
 from tui.compare.chart import plot
 from tui.compare.choice import CompareChoice
-from tui.compare.comparison import Comparison, places, read
+from tui.compare.comparison import CompareQuestion, Comparison, places, read
 from tui.compare.contender import MOST, Contender, lined_up, toggled
 from tui.compare.heading import CompareHeading
 from tui.compare.keys import COMPARE_FOOTER, COMPARE_KEYS
@@ -24,12 +20,14 @@ from tui.compare.metrics import CHARTED, MEASURES
 from tui.compare.ranking import Placed, placed
 from tui.compare.table import CompareTable
 from tui.keymap import bindings
+from tui.period_screen import PeriodScreen
+from tui.requests import EndpointRequested, ExportRequested, RaceRequested
 from tui.state.view_options import next_of
-from tui.time.period import LENGTHS, Period, neighbour, parse_period, refresh_ms
+from tui.time.period import Period
+from tui.time.store_query import single
 from tui.widgets.chart import Chart
 from tui.widgets.grid import Grid
 from tui.widgets.key_line import KeyLine
-from tui.widgets.period_line import PeriodLine
 from tui.widgets.plate import Plate
 
 AROUND_PLOT: Final = 12
@@ -42,18 +40,8 @@ NO_STORE: Final = "There is no store to read yet."
 NOTHING: Final = "Nothing was measured in this time: [ goes back, w looks further, Home is now."
 
 
-@dataclass(frozen=True, slots=True)
-class CompareNavigation:
-    """Where the screen leads: a race of lanes, an export of samples of a moment, an endpoint's screen, the help."""
-
-    race: Callable[[Sequence[str]], object]
-    export: Callable[[Selection, int], None]
-    endpoint: Callable[[str, Period], None]
-    help: Callable[[], None]
-
-
-class CompareScreen(Screen[None]):
-    """``url`` and ``endpoints`` say what there is when asked, ``now`` the present in ms since the epoch.
+class CompareScreen(PeriodScreen):
+    """``endpoints`` gives those that can be compared; ``contenders`` are compared at first.
 
     What a person chose is in ``period``, ``contenders``, ``measure`` (what is charted), ``rank`` and ``marked``.
     """
@@ -73,24 +61,21 @@ class CompareScreen(Screen[None]):
 
     def __init__(
         self,
+        *,
         url: Callable[[], str | None],
         now: Callable[[], int],
-        endpoints: Callable[[], Sequence[EndpointFacts]],
         period: Period,
+        endpoints: Callable[[], Sequence[EndpointFacts]],
         contenders: Sequence[EndpointFacts],
-        doors: CompareNavigation,
     ) -> None:
-        super().__init__()
-        self._url, self._now, self._endpoints, self._doors = url, now, endpoints, doors
-        self.period = period
+        super().__init__(url=url, now=now, period=period)
+        self._endpoints = endpoints
         self.contenders = lined_up(contenders)
         self.measure = self.rank = "ttft"
         self.marked: str | None = None
-        self.found: tuple[Comparison, str] | None = None
         self._kept: tuple[Contender, ...] = ()
-        self._problem = ""
-        self._reading = self._stale = self._asked = False
-        self._read_at: int | None = None
+        self._comparison = self.store_query(single(read), self._comparison_read)
+        self._places = self.store_query(single(places), self._places_read)
         self._heading = CompareHeading(id="heading")
         self._chart = Chart(id="chart")
         self._caption = Plate(id="caption")
@@ -104,88 +89,70 @@ class CompareScreen(Screen[None]):
         yield self._table
         yield KeyLine(COMPARE_FOOTER, id="keys")
 
-    def on_mount(self) -> None:
-        """The present goes on by a timer."""
-        self.set_interval(1.0, self.tick)
-
     def on_resize(self, _: events.Resize) -> None:
         """More or fewer slices fit."""
-        self.call_after_refresh(self._look)
+        self.call_after_refresh(self.look_up)
 
     def on_screen_resume(self) -> None:
         """Seen again: time has passed, and the theme may be another."""
         if self.found is not None:
-            self.call_after_refresh(self._look)
+            self.call_after_refresh(self.look_up)
+
+    # what is read
+
+    @property
+    def found(self) -> Comparison | None:
+        """What was read last."""
+        return self._comparison.found
+
+    @property
+    def reading(self) -> bool:
+        """Whether a comparison is being read."""
+        return self._comparison.reading
+
+    def ask(self) -> None:
+        """Have the contenders compared."""
+        columns = max(self._chart.size.width - AROUND_PLOT, LEAST_COLUMNS)
+        span = self.period.span(self.now())
+        sketch = MEASURES[self.measure].sketch
+        self._comparison.ask(CompareQuestion(self.contenders, span, columns, self.measure, sketch))
+
+    def _comparison_read(self) -> None:
+        awaited = self.end_wait()
+        self.draw()
+        if self.found is not None and (asked := self._comparison.answered) is not None:
+            dark = self.app.current_theme.dark
+            self._chart.show(plot(self.found, asked.charted, dark=dark), at_once=awaited)
 
     # what is drawn
-
-    def tick(self) -> None:
-        """Read the present again where the picture of it is too old."""
-        too_old = self._read_at is None or self._now() - self._read_at >= refresh_ms(self.period.length_ms)
-        if self.is_current and self.period.live and too_old:
-            self._look(asked=False)
-
-    def _look(self, *, asked: bool = True) -> None:
-        """Something else is looked at: draw what is known, and read the rest; ``asked``: by a person, who waits."""
-        self.set_class(not self.period.live, "-past")
-        self._read_at = self._now()
-        self._asked = self._asked or asked
-        if self._reading:
-            self._stale = True
-        else:
-            self._reading = True
-            self.run_worker(self._load(), group="compare", exit_on_error=False)
-        self._draw()
-
-    async def _load(self) -> None:
-        """Read what is wanted, once more where something else is wanted by then: one reading at a time."""
-        self._stale = True
-        try:
-            while self._stale:
-                self._stale = False
-                await self._read()
-        finally:
-            asked, self._asked, self._reading = self._asked, False, False
-        self._draw()
-        if self.found is not None:
-            self._chart.show(plot(*self.found, dark=self.app.current_theme.dark), at_once=asked)
-
-    async def _read(self) -> None:
-        if (url := self._url()) is None:
-            self._problem = NO_STORE
-            return
-        measure, span = self.measure, self.period.span(self._now())
-        columns, metric = max(self._chart.size.width - AROUND_PLOT, LEAST_COLUMNS), MEASURES[measure].sketch
-        try:
-            self.found = await asyncio.to_thread(read, url, self.contenders, span, columns, metric), measure
-            self._problem = ""
-        except StoreProblem as problem:
-            self._problem = f"The store cannot be read: {problem.detail}"
 
     @property
     def rows(self) -> tuple[Placed, ...]:
         """The contenders in their places; while they are being read, those of before."""
-        return () if self.found is None else placed(self.found[0], self.rank)
+        return () if self.found is None else placed(self.found, self.rank)
 
-    def _draw(self) -> None:
+    def draw(self) -> None:
+        """Draw what is known, but the chart, which is drawn when it is read."""
         if not self.is_mounted or not self.size:
             return
         rows = self.rows
         keys = [one.contender.key for one in rows]
-        if self.marked not in keys and not self._reading:
+        if self.marked not in keys and not self.reading:
             self.marked = keys[0] if keys else None
         with self.app.batch_update():
-            self._heading.show(self.contenders, self.period, self._now(), reading=self._reading and self._asked)
+            self._heading.show(self.contenders, self.period, self.now(), reading=self.awaited and self.reading)
             self._caption.draw([self._words(rows)])
             self._table.styles.height = 1 + max(len(rows), 1)
             self._table.show(
-                rows, self.rank, self.marked, NOBODY if not self.contenders else READING if self._reading else ""
+                rows, self.rank, self.marked, NOBODY if not self.contenders else READING if self.reading else ""
             )
 
     def _words(self, rows: Sequence[Placed]) -> tuple[tuple[str, str], ...]:
         """The line between chart and table: what is wrong, or what the marks mean."""
-        if self._problem:
-            return ((self._problem, "warning"),)
+        if self.url() is None:
+            return ((NO_STORE, "warning"),)
+        if self._comparison.problem:
+            return ((f"The store cannot be read: {self._comparison.problem}", "warning"),)
         if rows and not any(one.tally.sent for one in rows):
             return ((NOTHING, "warning"),)
         whose = (f"{self.contenders[0].name} ", "figure") if self._kept and self.contenders else ("", "label")
@@ -197,48 +164,17 @@ class CompareScreen(Screen[None]):
     def action_measure(self, step: int) -> None:
         """Chart another figure."""
         self.measure = next_of(CHARTED, self.measure, step)
-        self._look()
+        self.look_up()
 
     def action_rank(self, step: int) -> None:
         """Rank by another figure."""
         self.rank = next_of(tuple(MEASURES), self.rank, step)
-        self._draw()
+        self.draw()
 
     @on(CompareTable.RankChosen)
     def _rank_clicked(self, event: CompareTable.RankChosen) -> None:
         self.rank = event.rank
-        self._draw()
-
-    def action_window(self, step: int) -> None:
-        """A longer or shorter stretch of time."""
-        self._go(self.period.resized(neighbour(tuple(LENGTHS.values()), self.period.length_ms, step), self._now()))
-
-    def action_step(self, step: int) -> None:
-        """Half a window earlier or later."""
-        self._go(self.period.stepped(step, self._now()))
-
-    def action_live(self) -> None:
-        """The present."""
-        self._go(self.period.present())
-
-    def _go(self, period: Period) -> None:
-        self.period = period
-        self._look()
-
-    async def action_jump(self) -> None:
-        """A line to type a date or a span into."""
-        if not self.query(PeriodLine):
-            typing = PeriodLine(lambda text: parse_period(text, self.period, self._now()))
-            await self.mount(typing, before="#keys")
-            typing.focus()
-
-    @on(PeriodLine.Chosen)
-    def _jumped(self, event: PeriodLine.Chosen) -> None:
-        self._go(event.period)
-
-    @on(PeriodLine.Left)
-    async def _typed(self) -> None:
-        await self.query(PeriodLine).remove()
+        self.draw()
 
     # who is compared
 
@@ -253,12 +189,12 @@ class CompareScreen(Screen[None]):
             self.contenders = toggled(self.contenders, facts)
         except ValueError as error:
             self.notify(f"{error}.".capitalize(), severity="warning")
-        self._look()
+        self.look_up()
         return self.contenders
 
     def _choose(self, members: Sequence[EndpointFacts]) -> tuple[Contender, ...]:
         self.contenders = lined_up(members)
-        self._look()
+        self.look_up()
         return self.contenders
 
     def action_remove(self) -> None:
@@ -268,33 +204,33 @@ class CompareScreen(Screen[None]):
             place = keys.index(self.marked)
             self.contenders = tuple(one for one in self.contenders if one.key != self.marked)
             self.marked = next(iter(keys[place + 1 : place + 2] or keys[max(place - 1, 0) : place]), None)
-            self._look()
+            self.look_up()
 
     def action_vantage(self) -> None:
         """The marked endpoint from each place, as if places were endpoints; or back."""
         if self._kept:
             self._back_from_places()
-        elif (own := self._marked()) is not None and (url := self._url()) is not None:
-            self.run_worker(self._by_place(url, own), group="places", exclusive=True, exit_on_error=False)
+        elif (own := self._marked()) is not None:
+            self._places.forget()
+            self._places.ask(own.name)
 
-    async def _by_place(self, url: str, own: Contender) -> None:
-        try:
-            found = await asyncio.to_thread(places, url, own.name)
-        except StoreProblem as problem:
-            self.notify(f"The store cannot be read: {problem.detail}", severity="warning", markup=False)
+    def _places_read(self) -> None:
+        name, found = self._places.answered, self._places.found
+        if self._places.problem:
+            self.notify(f"The store cannot be read: {self._places.problem}", severity="warning", markup=False)
             return
-        facts = next((one for one in self._endpoints() if one.name == own.name), None)
-        if facts is None or len(found) < 2:
-            only = f"{own.name} was probed from one place only: {', '.join(found) or 'none'}."
+        facts = next((one for one in self._endpoints() if one.name == name), None)
+        if facts is None or found is None or len(found) < 2:
+            only = f"{name} was probed from one place only: {', '.join(found or ()) or 'none'}."
             self.notify(only, severity="warning", markup=False)
             return
         self._kept, self.marked = self.contenders, None
         self.contenders = tuple(Contender.of(facts, slot, place) for slot, place in enumerate(found[:MOST]))
-        self._look()
+        self.look_up()
 
     def _back_from_places(self) -> None:
         self.contenders, self._kept, self.marked = self._kept, (), self.contenders[0].name if self.contenders else None
-        self._look()
+        self.look_up()
 
     # the marked one, and ways out
 
@@ -303,12 +239,12 @@ class CompareScreen(Screen[None]):
         keys = [one.contender.key for one in self.rows]
         if self.marked in keys:
             self.marked = keys[max(0, min(len(keys) - 1, keys.index(self.marked) + step))]
-        self._draw()
+        self.draw()
 
     @on(Grid.Clicked)
     def _clicked(self, event: Grid.Clicked) -> None:
         self.marked = event.owner
-        self._draw()
+        self.draw()
 
     def _marked(self) -> Contender | None:
         return next((one for one in self.contenders if one.key == self.marked), None)
@@ -316,7 +252,7 @@ class CompareScreen(Screen[None]):
     def action_open(self) -> None:
         """The screen of the marked endpoint, over the same time."""
         if (own := self._marked()) is not None:
-            self._doors.endpoint(own.name, self.period)
+            self.post_message(EndpointRequested(own.name, self.period, self._endpoints()))
 
     def action_race(self) -> None:
         """Race those that lead the table."""
@@ -324,25 +260,17 @@ class CompareScreen(Screen[None]):
         if len(lanes) < FEWEST_LANES:
             self.notify(f"A race needs {FEWEST_LANES} endpoints: a adds one.", severity="warning")
         else:
-            self._doors.race(lanes)
+            self.post_message(RaceRequested(lanes))
 
     def action_export(self) -> None:
         """Write the samples behind what is shown to a file."""
         if self.found is None or not self.contenders:
             return
-        span = self.found[0].span
+        span = self.found.span
         chosen = Selection(
             since_ms=span.since,
             until_ms=span.until,
             endpoints=[*dict.fromkeys(one.name for one in self.contenders)],
             vantages=[one.vantage for one in self.contenders if one.vantage is not None],
         )
-        self._doors.export(chosen, min(span.until, self._now()))
-
-    def action_back(self) -> None:
-        """To where it was opened."""
-        self.app.pop_screen()
-
-    def action_help(self) -> None:
-        """Every key and every formula."""
-        self._doors.help()
+        self.post_message(ExportRequested(chosen, min(span.until, self.now())))

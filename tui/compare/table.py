@@ -9,10 +9,9 @@ from textual.message import Message
 from tui.compare.columns import HEADS, MARKER, PLACE, WIDTHS, CompareColumns, compare_columns
 from tui.compare.metrics import MEASURES
 from tui.compare.ranking import Placed
-from tui.dashboard.group_row import BEST, RANKED, bar
-from tui.dashboard.row import BAR, CURSOR
 from tui.style.format import number, times
-from tui.widgets.grid import Grid, Line, Piece
+from tui.widgets.grid import BAR, BEST, CURSOR, RANKED, Grid, Line, Piece
+from tui.widgets.spark import share_bar
 
 
 def head(columns: CompareColumns, rank: str, what: str = "endpoint") -> str:
@@ -41,7 +40,7 @@ def row(one: Placed, columns: CompareColumns, *, marked: bool) -> tuple[Piece, .
         text = f"{BEST if best else ''}{_figure(one, name)}"
         pieces.append((text.rjust(WIDTHS[name] + columns.gap), "figure" if best else _style(one, name)))
     if columns.bar:
-        pieces.append(("  " + bar(one.share, columns.bar), slot))
+        pieces.append(("  " + share_bar(one.share, columns.bar), slot))
     return tuple(pieces)
 
 

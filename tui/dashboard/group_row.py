@@ -1,22 +1,15 @@
 """GroupRow: one endpoint of the group view as styled text, beside the others that serve its model; pure."""
 
-from typing import Final
-
 from rich.cells import cell_len, set_cell_size
 
 from probes.text import line
 from tui.dashboard.group_columns import COLUMNS, MARKER, PLACE, STATE, GroupColumns
-from tui.dashboard.row import BAR, CURSOR
 from tui.state.ranking import Rank
 from tui.state.view import EndpointView
 from tui.style.format import cost, number, percent, price, times
 from tui.style.palette import LOOKS, SLOTS
-from tui.widgets.grid import Piece
-
-BEST: Final = "★"
-RANKED: Final = "▾"
-EIGHTHS: Final = " ▏▎▍▌▋▊▉"
-FULL: Final = "█"
+from tui.widgets.grid import BAR, BEST, CURSOR, RANKED, Piece
+from tui.widgets.spark import share_bar
 
 
 def head(columns: GroupColumns, rank: Rank) -> str:
@@ -54,7 +47,7 @@ def row(view: EndpointView, columns: GroupColumns, *, selected: bool) -> tuple[P
         text = f"{BEST if best else ''}{_figure(view, name)}"
         pieces.append((text.rjust(COLUMNS[name].width + columns.gap), "figure" if best else _style(view, name)))
         if COLUMNS[name].bar and columns.bar:
-            pieces.append((" " + bar(shares[name], columns.bar), "ttft" if name == "ttft ratio" else "speed"))
+            pieces.append((" " + share_bar(shares[name], columns.bar), "ttft" if name == "ttft ratio" else "speed"))
     return tuple(pieces)
 
 
@@ -70,14 +63,6 @@ def seen(view: EndpointView) -> tuple[object, ...]:
         view.ttft_ratio,
         view.tokens_per_s_ratio,
     )
-
-
-def bar(share: float | None, width: int) -> str:
-    """A share of 1 as a bar from the left, exact to an eighth of a cell; never nothing for what is known."""
-    if share is None:
-        return " " * width
-    eighths = max(1, min(8 * width, round(share * 8 * width)))
-    return (FULL * (eighths // 8) + EIGHTHS[eighths % 8].strip()).ljust(width)
 
 
 def _figure(view: EndpointView, name: str) -> str:

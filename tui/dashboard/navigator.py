@@ -5,12 +5,12 @@ from typing import Any, Final
 
 from probes.stats.time_range import TimeRange
 from tui.state.fleet import FleetState, Recent
-from tui.state.read_rollups import SampleQuestion, read_recent, read_stretch
+from tui.state.read_rollups import SampleQuestion, read_recent, read_window
 from tui.state.rollup_figures import Question, RollupWindow
 from tui.state.view import Dashboard
 from tui.state.view_options import ViewOptions
-from tui.time.latest_query import LatestQuery
 from tui.time.period import Period, dates
+from tui.time.store_query import StoreQuery, single
 
 SOONEST_MS: Final = 10_000
 LATEST_MS: Final = 60_000
@@ -20,61 +20,61 @@ NO_STORE: Final = "there is no store yet"
 
 
 class HistoryNavigator:
-    """The stretch that is drawn, and the single samples of its selected endpoint; ``work`` runs what reads them.
+    """Reads, for what the dashboard shows, the figures and single samples that memory does not hold.
 
-    What was read last is drawn until what is wanted now is there.
+    ``start`` runs a coroutine that reads, ``changed`` is called when something has been read. What was read last is
+    drawn until what is wanted now is there.
     """
 
     def __init__(
-        self, fleet: FleetState, now: Callable[[], int], work: Callable[[Coroutine[Any, Any, None]], object]
+        self,
+        fleet: FleetState,
+        now: Callable[[], int],
+        start: Callable[[Coroutine[Any, Any, None]], object],
+        changed: Callable[[], None],
     ) -> None:
         self._fleet = fleet
         self._now = now
-        self._work = work
-        self._stretches: LatestQuery[Question, RollupWindow] = LatestQuery(read_stretch)
-        self._recents: LatestQuery[SampleQuestion, Recent] = LatestQuery(lambda url, asked: [read_recent(url, asked)])
-        self._wanted: Question | None = None
+        self._windows = StoreQuery(read_window, changed, url=self._url, now=now, start=start)
+        self._recents = StoreQuery(single(read_recent), changed, url=self._url, now=now, start=start)
 
-    def stretch(self, lens: ViewOptions, columns: int, at: int) -> RollupWindow | None:
-        """What to draw through a lens, ``at`` being the present or the instant of freezing; None before it is read."""
-        self._wanted = question(self._fleet, lens, columns, at)
-        self._ask(self._stretches, self._wanted)
-        return self._stretches.found
+    def _url(self) -> str | None:
+        return self._fleet.store_url
+
+    def window(self, options: ViewOptions, columns: int, at: int) -> RollupWindow | None:
+        """What to draw by these options; None before it is read. ``at`` is the present or the instant of freezing."""
+        self._windows.ask(question(self._fleet, options, columns, at))
+        return self._windows.found
 
     def recent(self, board: Dashboard) -> Recent:
         """Single samples of the selected endpoint within a past that is shown."""
         if board.selected is None:
             return Recent()
-        asked = SampleQuestion(board.selected, TimeRange(board.at - board.window_ms, board.at), board.vantage)
-        self._ask(self._recents, asked)
-        of, found = self._recents.of, self._recents.found
-        return found if found and of and of.endpoint == board.selected else Recent()
+        span = TimeRange(board.at - board.window_ms, board.at)
+        self._recents.ask(SampleQuestion(board.selected, span, board.vantage))
+        answered, found = self._recents.answered, self._recents.found
+        return found if found and answered and answered.endpoint == board.selected else Recent()
 
     def forget(self) -> None:
         """The present is enough again."""
-        self._wanted = None
-        self._stretches.forget()
+        self._windows.forget()
         self._recents.forget()
 
     @property
-    def trouble(self) -> str:
+    def problem(self) -> str:
         """Why what is wanted is not drawn; empty while nothing is wrong."""
-        if self._wanted is not None and self._fleet.store_url is None:
+        if self._windows.asked is not None and self._fleet.store_url is None:
             return NO_STORE
-        return self._stretches.problem
+        return self._windows.problem
 
     @property
     def loading(self) -> str:
         """What is wanted and not drawn yet, in a few words; empty where all is there."""
-        asked = self._wanted
-        if asked is None or asked.like(self._stretches.of):
+        asked = self._windows.asked
+        if asked is None or asked.like(self._windows.answered):
             return ""
         place = f" from {asked.vantage}" if asked.vantage else ""
         return (Period(asked.length_ms).words if asked.live else dates(*asked.span, self._now())) + place
-
-    def _ask(self, lookback: LatestQuery[Any, Any], asked: object) -> None:
-        if (url := self._fleet.store_url) is not None and lookback.want(asked, self._now()):
-            self._work(lookback.run(url, self._now))
 
 
 def question(fleet: FleetState, lens: ViewOptions, columns: int, at: int) -> Question:

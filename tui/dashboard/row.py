@@ -14,11 +14,9 @@ from tui.state.view import Dashboard, EndpointView
 from tui.state.view import TimeGrid as Slices
 from tui.style.format import DASH, number, percent, since, until, whole_percent
 from tui.style.palette import LOOKS, SLOTS
-from tui.widgets.grid import Piece
+from tui.widgets.grid import BAR, CURSOR, Piece
 from tui.widgets.spark import CHANGE, FAILURE, HOLLOW, QUIET, bars, counts, nice_ceiling, paired
 
-BAR: Final = "▎"
-CURSOR: Final = "▸"
 OTHER_TIER: Final = "≠"
 LEAST_HITS: Final = 4
 """The rate-limit scale never ends below this: a single hit must not look like a wall."""

@@ -1,7 +1,8 @@
 """DashboardScreen: the main page; ticks become pictures, keys become changes of the lens or wishes to the engine."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual import events, on
@@ -12,15 +13,16 @@ from tui.dashboard.engine_commands import EngineCommandScreen
 from tui.dashboard.fleet import FleetPanel
 from tui.dashboard.frozen import FrozenSnapshot
 from tui.dashboard.header import HeaderLine
-from tui.dashboard.requests import CompareRequested, EndpointRequested, ExportRequested, RaceRequested, WindowChosen
+from tui.dashboard.keys import FOOTER, KEYS
 from tui.dashboard.status import StatusLine
 from tui.keymap import bindings
+from tui.requests import CompareRequested, EndpointRequested, ExportRequested, RaceRequested, WindowChosen
 from tui.sources.source import Source
 from tui.state.fleet import FleetState, Recent
-from tui.state.ranking import RANKS, unknown_last
+from tui.state.ranking import RANKS
 from tui.state.view import Dashboard
 from tui.state.view_options import GROUPS, SORTS, ViewOptions, lengths, next_of
-from tui.time.period import Period, neighbour
+from tui.time.period import Period, PeriodKeys
 from tui.widgets.grid import Grid
 from tui.widgets.key_line import KeyLine
 
@@ -38,7 +40,7 @@ LINES_OF_TEXT: Final = 3
 """Header, status and keys."""
 
 
-class DashboardScreen(EngineCommandScreen):
+class DashboardScreen(PeriodKeys, EngineCommandScreen):
     """The fleet, the group view or four large panels over the selected endpoint's detail.
 
     ``fleet`` is what is known, ``source`` takes wishes, ``now`` gives the present in ms since the epoch. Everything a
@@ -46,7 +48,7 @@ class DashboardScreen(EngineCommandScreen):
     """
 
     AUTO_FOCUS = ""
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(KEYS)]
 
     def __init__(self, fleet: FleetState, source: Source, now: Callable[[], int], lens: ViewOptions) -> None:
         super().__init__(fleet, source)
@@ -59,14 +61,14 @@ class DashboardScreen(EngineCommandScreen):
         self._detail: Detail | None = None
         self._status = StatusLine(id="status")
         self._charts: Charts | None = None
-        self._travel: HistoryNavigator | None = None
+        self._navigator: HistoryNavigator | None = None
 
     def compose(self) -> ComposeResult:
         """Header, fleet, status and keys; the detail comes after the first picture."""
         yield self._header
         yield self._rows
         yield self._status
-        yield KeyLine(id="keys")
+        yield KeyLine(FOOTER, id="keys")
 
     def on_mount(self) -> None:
         """What the first picture can do without comes after it."""
@@ -97,7 +99,7 @@ class DashboardScreen(EngineCommandScreen):
             self.board, self.selected = board, board.selected
             self.set_class(board.past, "-past")
             self._header.show(
-                board, self.lens, now, *((self._travel.loading, self._travel.trouble) if self._travel else ())
+                board, self.lens, now, *((self._navigator.loading, self._navigator.problem) if self._navigator else ())
             )
             self._status.show(board, now)
             self._share_height(board)
@@ -116,32 +118,30 @@ class DashboardScreen(EngineCommandScreen):
     def _board(self, now: int) -> Dashboard:
         """The dashboard of this tick; while frozen it changes only with the lens, but for the truth on the engine."""
         columns = self._columns()
-        stretch = self._stretch(columns, self.still.at if self.still else now)
+        window = self._history(columns, self.still.at if self.still else now)
         if self.still is None:
-            board = self.fleet.dashboard(self.lens, columns, now, self.selected, stretch)
+            board = self.fleet.dashboard(self.lens, columns, now, self.selected, window)
         else:
-            board = self.still.dashboard(self.fleet, self.lens, columns, self.selected, stretch)
+            board = self.still.dashboard(self.fleet, self.lens, columns, self.selected, window)
         return replace(board, link=self.fleet.link_at(now), engine=self.fleet.engine)
 
-    def _stretch(self, columns: int, at: int) -> "RollupWindow | None":
+    def _history(self, columns: int, at: int) -> "RollupWindow | None":
         """What to draw from the store in the place of what memory holds; None where that is enough, or all there is."""
         if not self.lens.in_memory and self._detail is not None:  # after the first picture
-            if self._travel is None:
+            if self._navigator is None:
                 from tui.dashboard.navigator import HistoryNavigator
 
-                self._travel = HistoryNavigator(self.fleet, self.now, self._read)
-            return self._travel.stretch(self.lens, columns, at)
-        if self._travel is not None:
-            self._travel.forget()
+                start = partial(self.run_worker, group="store", exit_on_error=False)
+                self._navigator = HistoryNavigator(self.fleet, self.now, start, self.draw)
+            return self._navigator.window(self.lens, columns, at)
+        if self._navigator is not None:
+            self._navigator.forget()
         return None
-
-    def _read(self, work: Coroutine[Any, Any, None]) -> None:
-        self.run_worker(work, group="past", exit_on_error=False)
 
     def _recent(self, board: Dashboard) -> Recent:
         """Single samples of the selected endpoint: the newest, or of the past that is shown."""
-        if board.past and self._travel is not None:
-            return self._travel.recent(board)
+        if board.past and self._navigator is not None:
+            return self._navigator.recent(board)
         return (self.still or self.fleet).recent(board.selected)
 
     def _columns(self) -> int:
@@ -171,29 +171,39 @@ class DashboardScreen(EngineCommandScreen):
         self.lens = replace(self.lens, **changes)
         self.draw()
 
-    def action_window(self, step: int) -> None:
-        """A longer or shorter window."""
-        known = lengths(simulated=self.fleet.link.simulated)
-        length = neighbour(known, self.lens.period.length_ms, step)
-        self._go(self.lens.period.resized(length, self.now()))
+    @property
+    def period(self) -> Period:
+        """The period that is shown."""
+        return self.lens.period
 
-    def _go(self, period: Period) -> None:
+    @period.setter
+    def period(self, period: Period) -> None:
+        self.lens = replace(self.lens, period=period)
+
+    @property
+    def lengths(self) -> Sequence[int]:
+        """The lengths of windows that the keys go through."""
+        return lengths(simulated=self.fleet.link.simulated)
+
+    @property
+    def live_end(self) -> int:
+        """The present, or the instant of freezing."""
+        return self.still.at if self.still else self.now()
+
+    def go(self, period: Period) -> None:
         """Show another period; what is past stands still by itself."""
         if not period.live and self.still is not None:
             self.action_freeze()
-        self._look(period=period)
+        self.period = period
+        self.draw()
         self.post_message(WindowChosen())
-
-    def action_step(self, step: int) -> None:
-        """Half a window earlier or later."""
-        self._go(self.lens.period.stepped(step, self.still.at if self.still else self.now()))
 
     def action_home(self) -> None:
         """Back to the present; there, to the first endpoint."""
         if self.lens.period.live:
             self.action_move(-len(self.fleet.endpoints))
         else:
-            self._go(self.lens.period.present())
+            self.action_live()
 
     def action_vantage(self) -> None:
         """All places together, then each by itself."""
@@ -242,8 +252,9 @@ class DashboardScreen(EngineCommandScreen):
 
     def action_endpoint(self) -> None:
         """Open the selected endpoint's own screen."""
-        if self.selected is not None:
-            self.post_message(EndpointRequested())
+        if self.board is not None and self.board.selected is not None:
+            endpoints = [view.facts for view in self.board.endpoints]
+            self.post_message(EndpointRequested(self.board.selected, self.period, endpoints))
 
     def action_freeze(self) -> None:
         """Hold the picture still, or let it go on."""
@@ -294,7 +305,7 @@ class DashboardScreen(EngineCommandScreen):
 
     def on_filter_line_jumped(self, event: Any) -> None:
         """A date, a span or a length was typed."""
-        self._go(event.period)
+        self.go(event.period)
 
     async def on_filter_line_left(self) -> None:
         """The line goes when its work is done."""
@@ -307,25 +318,14 @@ class DashboardScreen(EngineCommandScreen):
     def action_export(self) -> None:
         """Write what is shown to a file."""
         if self.board is not None and self.board.endpoints:
-            self.post_message(ExportRequested(self.board))
+            from tui.exporting import shown_on
+
+            self.post_message(ExportRequested(shown_on(self.board), self.board.at))
 
     def action_race(self) -> None:
         """Race the selected endpoint against its best rival."""
-        from tui.race.form import preselected
-
-        self.post_message(RaceRequested(preselected(self.board.endpoints if self.board else (), self.selected)))
+        self.post_message(RaceRequested())
 
     def action_compare(self) -> None:
         """Compare the selected endpoint with those that serve its model, or with the quickest others."""
-        from tui.compare.contender import preselected
-
-        views = sorted(
-            self.board.endpoints if self.board else (), key=lambda view: unknown_last(view.figures.ttft_p50_ms)
-        )
-        self.post_message(CompareRequested(preselected([view.facts for view in views], self.selected)))
-
-    def action_help(self) -> None:
-        """Every key and every formula."""
-        from tui.help import HelpScreen
-
-        self.app.push_screen(HelpScreen(self.board.certificate if self.board else None))
+        self.post_message(CompareRequested())

@@ -1,13 +1,13 @@
-"""Endpoint keys: every binding of the endpoint screen and of the sample screen, once."""
+"""The endpoint page's keys, and the order in which its footer drops them."""
 
 from typing import Final
 
 from tui.keymap import Key
 
 ENDPOINT_KEYS: Final = (
-    Key("endpoint.longer", "w", "w", "length(1)", "Endpoint", "window", "Longer window",
+    Key("endpoint.longer", "w", "w", "window(1)", "Endpoint", "window", "Longer window",
         "The next longer window of time, around the same middle."),
-    Key("endpoint.shorter", "W", "W", "length(-1)", "Endpoint", "", "Shorter window",
+    Key("endpoint.shorter", "W", "W", "window(-1)", "Endpoint", "", "Shorter window",
         "The next shorter window of time."),
     Key("endpoint.earlier", "left_square_bracket", "[", "step(-1)", "Endpoint", "earlier", "Half a window earlier",
         "Half a window earlier; what is shown then stands still, until Home."),
@@ -56,32 +56,10 @@ ENDPOINT_KEYS: Final = (
         "Twenty samples down."),
     Key("endpoint.back", "escape,q", "Esc", "back", "Endpoint", "back", "Back",
         "Back to where this was opened from."),
-    Key("endpoint.help", "question_mark,f1", "?", "help", "Endpoint", "help", "Help: keys and formulas",
+    Key("endpoint.help", "question_mark,f1", "?", "app.help", "Endpoint", "help", "Help: keys and formulas",
         "Every key and every formula."),
 )  # fmt: skip
-"""The bindings of the endpoint screen."""
-
-SAMPLE_KEYS: Final = (
-    Key("sample.newer", "comma,left", ",", "step(-1)", "Endpoint", "newer", "Newer sample",
-        "In a sample: the one above it in the list."),
-    Key("sample.older", "full_stop,right", ".", "step(1)", "Endpoint", "older", "Older sample",
-        "In a sample: the one below it in the list."),
-    Key("sample.up", "up,k", "↑ k", "scroll(-1)", "Endpoint", "", "",
-        "In a sample: up."),
-    Key("sample.down", "down,j", "↓ j", "scroll(1)", "Endpoint", "scroll", "",
-        "In a sample: down."),
-    Key("sample.page.up", "pageup", "PgUp", "scroll(-10)", "Endpoint", "", "",
-        "In a sample: ten rows up."),
-    Key("sample.page.down", "pagedown", "PgDn", "scroll(10)", "Endpoint", "", "",
-        "In a sample: ten rows down."),
-    Key("sample.back", "escape,q,enter", "Esc", "back", "Endpoint", "back", "Back to the list",
-        "Back to the list of samples."),
-    Key("sample.help", "question_mark,f1", "?", "help", "Endpoint", "help", "Help: keys and formulas",
-        "Every key and every formula."),
-)  # fmt: skip
-"""The bindings of the sample screen."""
-
-_BY_ID: Final = {key.id: key for key in (*ENDPOINT_KEYS, *SAMPLE_KEYS)}
+_BY_ID: Final = {key.id: key for key in ENDPOINT_KEYS}
 
 ENDPOINT_FOOTER: Final = tuple(
     _BY_ID[f"endpoint.{name}"]
@@ -91,5 +69,3 @@ ENDPOINT_FOOTER: Final = tuple(
     )
 )  # fmt: skip
 """The order in which the footer drops keys that do not fit: the last goes first."""
-
-SAMPLE_FOOTER: Final = tuple(_BY_ID[f"sample.{name}"] for name in ("help", "back", "newer", "older", "down"))

@@ -49,6 +49,26 @@ class SummaryQuestion:
     columns: int = 120
 
 
+@dataclass(frozen=True, slots=True)
+class WeekQuestion:
+    """Which week is to be read: by one of `Measure`, from the endpoint, lane, vantage and full hours in ``summary``."""
+
+    summary: SummaryQuestion
+    measure: Measure
+
+
+@dataclass(frozen=True, slots=True)
+class PageQuestion:
+    """Which samples are to be read: of the span in ``summary``, those behind ``after`` (None: the newest).
+
+    ``failures``: only those that failed or hit a rate limit.
+    """
+
+    summary: SummaryQuestion
+    failures: bool
+    after: Stored | None = None
+
+
 def read_portrait(url: str, asked: SummaryQuestion) -> tuple[EndpointSummary, tuple[str, ...]]:
     """The portrait, and the vantages that the store knows the endpoint at. Raises StoreProblem."""
     with closing(StoreReader(url)) as reader:
@@ -77,27 +97,23 @@ def read_portrait(url: str, asked: SummaryQuestion) -> tuple[EndpointSummary, tu
     return portrait(span, tier, cut, found, before, known, asked.lane, kept), _vantages(known)
 
 
-def read_week(url: str, asked: SummaryQuestion, span: TimeRange, measure: Measure) -> Week:
+def read_week(url: str, asked: WeekQuestion) -> Week:
     """Hour by weekday over the full hours of a span; times of the lane that is asked for. Raises StoreProblem."""
+    of, measure = asked.summary, asked.measure
     with closing(StoreReader(url)) as reader:
-        ids = _ids(reader, asked)
-        hours = BucketRange("hour", span.since, span.until)
+        ids = _ids(reader, of)
+        hours = BucketRange("hour", of.span.since, of.span.until)
         hour = hours_of_week()
         if measure == "errors":
-            return week_of_counts(span, finished(reader, ids, hours), hour)
-        return week_of_sketches(measure, span, grouped(reader, ids, hours, measure, hour).get(asked.lane, {}))
+            return week_of_counts(of.span, finished(reader, ids, hours), hour)
+        return week_of_sketches(measure, of.span, grouped(reader, ids, hours, measure, hour).get(of.lane, {}))
 
 
-def read_page(url: str, asked: SummaryQuestion, after: Stored | None, *, failures: bool) -> list[Stored]:
+def read_page(url: str, asked: PageQuestion) -> list[Stored]:
     """The next samples of the span, newest first. Raises StoreProblem."""
     with closing(StoreReader(url)) as reader:
-        return pages.newest(reader, _ids(reader, asked), asked.span, after, failures=failures)
-
-
-def read_text(url: str, sample_id: int) -> str | None:
-    """The text of a sample's answer, None where it is not kept. Raises StoreProblem."""
-    with closing(StoreReader(url)) as reader:
-        return pages.text_of(reader, sample_id)
+        of = asked.summary
+        return pages.newest(reader, _ids(reader, of), of.span, asked.after, failures=asked.failures)
 
 
 def of_samples(samples: Mapping[int, Sequence[Sample]], span: TimeRange, cut: SliceGrid) -> SummaryRows:

@@ -61,7 +61,7 @@ class SampleList(Plate):
         follows_on = len(newest) < PAGE or any(one.key >= last for one in self.samples)
         behind = [one for one in self.samples if one.key < last] if follows_on else []
         if not behind:
-            self.is_whole = len(newest) < PAGE
+            self.is_whole, self._is_waiting = len(newest) < PAGE, False
         chosen, at_top = self.chosen, self.cursor == 0
         self.samples = [*newest, *behind]
         if at_top or chosen is None:
@@ -71,12 +71,18 @@ class SampleList(Plate):
             self.cursor = ids.index(chosen.id) if chosen.id in ids else 0
         self.show()
 
-    def extend(self, page: Sequence[Stored]) -> None:
-        """The next page."""
+    def extend(self, page: Sequence[Stored], after: Stored | None) -> None:
+        """The next page, behind the sample ``after``; nothing where that is not the last one any more."""
+        if not self.samples or self.samples[-1] != after:
+            return
         self._is_waiting = False
         self.is_whole = len(page) < PAGE
         self.samples.extend(page)
         self.show()
+
+    def give_up(self) -> None:
+        """The next page cannot be read: it is asked for again when the cursor moves."""
+        self._is_waiting = False
 
     def move(self, step: int) -> None:
         """Move the cursor; the ends are ends."""

@@ -1,56 +1,55 @@
-"""EndpointScreen: one endpoint over a stretch of time; keys change the stretch, a thread reads it from the store."""
+"""EndpointScreen: one endpoint over a period; keys change the period, a thread reads it from the store."""
 
-import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar, Final
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.screen import Screen
 
 from probes.endpoint import lane_of
 from probes.exports.selection import Selection
 from probes.feed.messages import EndpointFacts
 from probes.outcome import INCONCLUSIVE, Outcome
 from probes.stats.time_range import TimeRange
-from probes.store.problem import StoreProblem
 from probes.store.read.pages import Stored
 from tui.endpoint.body import PAGES, EndpointBody, first_page, tabs
 from tui.endpoint.heading import figure_rows, kept_note, title_row
 from tui.endpoint.keys import ENDPOINT_FOOTER, ENDPOINT_KEYS
-from tui.endpoint.read_summary import SummaryQuestion, read_page, read_portrait, read_text, read_week
+from tui.endpoint.read_summary import (
+    PageQuestion,
+    SummaryQuestion,
+    WeekQuestion,
+    read_page,
+    read_portrait,
+    read_week,
+)
 from tui.endpoint.sample_list import SampleList
 from tui.endpoint.summary import EndpointSummary
 from tui.endpoint.week import MEASURES, Week, week_span
 from tui.keymap import bindings
-from tui.time.period import LENGTHS, Period, neighbour, parse_period
+from tui.period_screen import PeriodScreen
+from tui.requests import ExportRequested
+from tui.state.view_options import next_of
+from tui.time.period import Period
+from tui.time.store_query import StoreQuery, single
 from tui.widgets.key_line import KeyLine
 from tui.widgets.one_line import OneLine
-from tui.widgets.period_line import PeriodLine
 from tui.widgets.plate import Plate
 
-LEAST_REST_S: Final = 3.0
-MOST_REST_S: Final = 30.0
+LEAST_REST_MS: Final = 3_000
+MOST_REST_MS: Final = 30_000
 REST_SHARE: Final = 10_000  # so often a window is read again while it passes, within these bounds
+
+NO_STORE: Final = "there is none yet"
 
 NOT_OK: Final = tuple(one.value for one in Outcome if one is not Outcome.OK and one not in INCONCLUSIVE)
 
 
-@dataclass(frozen=True, slots=True)
-class EndpointNavigation:
-    """Where the screen leads: the help, and an export of a selection named after a moment (ms since the epoch)."""
+class EndpointScreen(PeriodScreen):
+    """One of ``endpoints``, which are those of the dashboard in its order; keys go to the others.
 
-    help: Callable[[], None]
-    export: Callable[[Selection, int], None]
-
-
-class EndpointScreen(Screen[None]):
-    """``url`` gives the store, None while there is none; ``endpoints`` those of the dashboard, in its order.
-
-    ``now`` gives the present in ms since the epoch.
+    Of a period it reads the summary first; then, of the same span, the newest samples and the week.
     """
 
     AUTO_FOCUS = ""
@@ -71,30 +70,28 @@ class EndpointScreen(Screen[None]):
 
     def __init__(
         self,
+        *,
         url: Callable[[], str | None],
         now: Callable[[], int],
+        period: Period,
         endpoints: Sequence[EndpointFacts],
         name: str,
-        period: Period,
-        doors: EndpointNavigation,
     ) -> None:
-        super().__init__()
-        self._url, self._now, self._doors = url, now, doors
+        super().__init__(url=url, now=now, period=period)
         self._endpoints = tuple(endpoints)
         self.facts = next(one for one in self._endpoints if one.name == name)
         self.lane: str = lane_of(self.facts.connection)
-        self.period = period
         self.vantage: str | None = None
         self.measure = MEASURES[0]
         self.portrait: EndpointSummary | None = None
-        self.week: Week | None = None
-        self._week_of: object = None
         self._vantages: tuple[str, ...] = ()
         self._page = 0
-        self._asked: SummaryQuestion | None = None
-        self._reading = self._refreshing = False
-        self._problem = ""
-        self._read_at = now()
+        self._summary: StoreQuery[SummaryQuestion, tuple[EndpointSummary, tuple[str, ...]]] = self.store_query(
+            single(read_portrait), self._summary_read
+        )
+        self._newest = self.store_query(single(read_page), self._newest_read)
+        self._further = self.store_query(single(read_page), self._further_read)
+        self._week = self.store_query(single(read_week), self.draw)
         self._heading = Plate(id="heading")
         self._pages = OneLine(id="pages")
         self._body = EndpointBody(id="body")
@@ -106,14 +103,20 @@ class EndpointScreen(Screen[None]):
 
     @property
     def span(self) -> TimeRange:
-        """What is shown: of a present one what was read last."""
-        return self._asked.span if self._asked and self.period.live else self.period.span(self._now())
+        """What is shown: of the present what was asked for last."""
+        asked = self._summary.asked
+        return asked.span if asked and self.period.live else self.period.span(self.now())
 
     @property
     def shown_lane(self) -> str:
         """The lane that is shown: the chosen one, or the only one that there is."""
         lanes = self.portrait.lanes if self.portrait else {}
         return self.lane if self.lane in lanes or not lanes else next(iter(lanes))
+
+    @property
+    def week(self) -> Week | None:
+        """The week that belongs to what is shown; None while it is not read."""
+        return self._week.found if self.portrait and self._week.answered == self._week.asked else None
 
     def compose(self) -> ComposeResult:
         """Heading, pages, panels, keys."""
@@ -123,88 +126,79 @@ class EndpointScreen(Screen[None]):
         yield KeyLine(ENDPOINT_FOOTER, id="keys")
 
     def on_mount(self) -> None:
-        """Ask the store once it is known how much can be drawn; again and again while the present is shown."""
-        self.set_interval(1.0, self.tick)
+        """Another theme is drawn at once."""
         self.app.theme_changed_signal.subscribe(self, lambda _: self.draw(at_once=True))
 
     def on_resize(self, _: events.Resize) -> None:
         """Another size: perhaps another page, perhaps finer slices."""
         self._body.turn(self._page, self.size)
-        self.call_after_refresh(self._ask_or_draw)
+        self.call_after_refresh(self._read_or_draw)
 
-    def _ask_or_draw(self) -> None:
+    def _read_or_draw(self) -> None:
         self.draw(at_once=True)
-        if self._asked is None or self._asked.columns != self._body.columns(self.size):
-            self.ask(again=self._asked is not None)
+        if (asked := self._summary.asked) is None:
+            self.look_up()
+        elif asked.columns != self._body.columns(self.size):
+            self.read_again()
 
     # what is read
 
-    def ask(self, *, again: bool = False) -> None:
-        """Have what is to be shown read; ``again``: the same, later."""
-        before, now = self._asked, self._now()
-        asked = SummaryQuestion(
-            self.facts.name, self.period.span(now), self.lane, self.vantage, self._body.columns(self.size)
-        )
-        self._asked, self._reading, self._refreshing, self._read_at = asked, not again, True, now
-        if before is None or (before.name, before.vantage) != (asked.name, asked.vantage):
+    @property
+    def reading(self) -> bool:
+        """Whether anything of what is shown is being read."""
+        return self._summary.reading or self._newest.reading or self._week.reading
+
+    @property
+    def refresh_ms(self) -> int:
+        """How old the picture of the present may get: longer than on other screens, as more is read for it."""
+        return min(max(LEAST_REST_MS, self.period.length_ms // REST_SHARE), MOST_REST_MS)
+
+    def look_up(self) -> None:
+        """Read because a person asked for something else: the list of samples begins anew."""
+        shown = self._summary.asked
+        if shown is None or (shown.name, shown.vantage) != (self.facts.name, self.vantage):
             self.portrait = None
-        if before is None or not again:
-            self.samples.begin()
-        self.set_class(not self.period.live, "-past")
+        for query in (self._summary, self._newest, self._further):
+            query.forget()
+        self.samples.begin()
+        super().look_up()
+
+    def ask(self) -> None:
+        """Have the summary read, and by it the rest."""
+        span, columns = self.period.span(self.now()), self._body.columns(self.size)
+        self._summary.ask(SummaryQuestion(self.facts.name, span, self.lane, self.vantage, columns))
+
+    def _summary_read(self) -> None:
+        asked = self._summary.answered
+        if self._summary.found is not None and asked is not None and not self._summary.problem:
+            self.portrait, self._vantages = self._summary.found
+            self._newest.ask(PageQuestion(asked, self.samples.failures))
+            self._ask_week(asked)
+        self.draw(at_once=self.end_wait())
+
+    def _ask_week(self, shown: SummaryQuestion) -> None:
+        """Have the week read, where it is another one than that which is shown: it changes by the hour only."""
+        question = SummaryQuestion(shown.name, week_span(shown.span), self.shown_lane, shown.vantage)
+        self._week.ask(WeekQuestion(question, self.measure))
+
+    def _newest_read(self) -> None:
+        if self._newest.found is not None and not self._newest.problem:
+            self.samples.note = kept_note(self.portrait) if self.portrait else ""
+            self.samples.refill(self._newest.found)
         self.draw()
-        self.run_worker(self._read(asked, at_once=not again), group="endpoint", exclusive=True, exit_on_error=False)
-
-    async def _read(self, asked: SummaryQuestion, *, at_once: bool) -> None:
-        url = self._url()
-        try:
-            if url is None:
-                self._problem = "there is none yet"
-                return
-            portrait, self._vantages = await asyncio.to_thread(read_portrait, url, asked)
-            self.portrait = portrait
-            self._problem, self._reading = "", False
-            self.draw(at_once=at_once)
-            page = await asyncio.to_thread(partial(read_page, url, asked, None, failures=self.samples.failures))
-            self.samples.note = kept_note(portrait)
-            self.samples.refill(page)
-            await self._read_week(url, asked)
-        except StoreProblem as problem:
-            self._problem = problem.detail
-        finally:
-            if asked is self._asked:
-                self._reading = self._refreshing = False
-                self.draw()
-
-    async def _read_week(self, url: str, asked: SummaryQuestion) -> None:
-        """The week, where it is another one than that which is shown; it changes by the hour only."""
-        span = week_span(asked.span)
-        asked = SummaryQuestion(asked.name, span, self.shown_lane, asked.vantage)
-        if (asked, self.measure) != self._week_of:
-            self._body.draw_week(None)
-            self.week = await asyncio.to_thread(read_week, url, asked, span, self.measure)
-            self._week_of = asked, self.measure
 
     @on(SampleList.Wanted)
-    def _next_page(self) -> None:
-        self.run_worker(self._read_page(), group="page", exclusive=True, exit_on_error=False)
+    def _ask_further(self) -> None:
+        if (shown := self._summary.asked) is not None and self.samples.samples:
+            self._further.ask(PageQuestion(shown, self.samples.failures, self.samples.samples[-1]))
 
-    async def _read_page(self) -> None:
-        asked, url, held = self._asked, self._url(), self.samples.samples
-        if asked is None or url is None or not held:
-            return
-        try:
-            page = await asyncio.to_thread(partial(read_page, url, asked, held[-1], failures=self.samples.failures))
-        except StoreProblem as problem:
-            self.notify(f"The samples cannot be read: {problem.detail}", severity="warning", markup=False)
-        else:
-            if asked.name == self.facts.name and held is self.samples.samples:
-                self.samples.extend(page)
-
-    def tick(self) -> None:
-        """Read the present again, when something new may be seen and nothing is being read."""
-        rest = min(max(LEAST_REST_S, self.period.length_ms / REST_SHARE / 1000), MOST_REST_S)
-        if self.period.live and self.is_current and not self._refreshing and self._now() - self._read_at >= rest * 1000:
-            self.ask(again=True)
+    def _further_read(self) -> None:
+        if self._further.problem:
+            self.notify(f"The samples cannot be read: {self._further.problem}", severity="warning", markup=False)
+            self.samples.give_up()
+        elif (question := self._further.answered) and self._further.found is not None:
+            self.samples.extend(self._further.found, question.after)
+        self._further.forget()
 
     # what is drawn
 
@@ -212,9 +206,9 @@ class EndpointScreen(Screen[None]):
         """Draw what is known."""
         if not self.is_mounted or not self.size.width:
             return
-        width, now, lane = self.size.width - 2, self._now(), self.shown_lane
+        width, now, lane = self.size.width - 2, self.now(), self.shown_lane
         slot = [one.name for one in self._endpoints].index(self.facts.name)
-        said = "reading …" if self._reading else ""
+        said = "reading …" if self.awaited and self._summary.reading else ""
         title = title_row(self.facts, slot, self.period, self.span, now, self.vantage, said, width)
         rows = [title, *figure_rows(self.portrait, lane, width, self._problem)]
         with self.app.batch_update():
@@ -223,42 +217,14 @@ class EndpointScreen(Screen[None]):
             self._pages.parts(tabs(self._body.page, self.size))
             dark = self.app.current_theme.dark
             self._body.draw(self.portrait, lane, self.facts.interval, dark=dark, at_once=at_once)
-            self._body.draw_week(self.week if self._week_of and self.portrait else None)
+            self._body.draw_week(self.week)
 
-    # keys: time
-
-    def _go(self, period: Period) -> None:
-        if period != self.period:
-            self.period = period
-            self.ask()
-
-    def action_length(self, step: int) -> None:
-        """A longer or a shorter window."""
-        length = neighbour(tuple(LENGTHS.values()), self.period.length_ms, step)
-        self._go(self.period.resized(length, self._now()))
-
-    def action_step(self, step: int) -> None:
-        """Half a window earlier or later."""
-        self._go(self.period.stepped(step, self._now()))
-
-    def action_live(self) -> None:
-        """The present."""
-        self._go(self.period.present())
-
-    async def action_jump(self) -> None:
-        """A line to type a date or a span into."""
-        if not self.query(PeriodLine):
-            line = PeriodLine(lambda text: parse_period(text, self.period, self._now()))
-            await self.mount(line, after=self._body)
-            line.focus()
-
-    @on(PeriodLine.Chosen)
-    def _chosen(self, event: PeriodLine.Chosen) -> None:
-        self._go(event.period)
-
-    @on(PeriodLine.Left)
-    async def _left(self) -> None:
-        await self.query(PeriodLine).remove()
+    @property
+    def _problem(self) -> str:
+        """Why what is to be shown cannot be read; empty where it can."""
+        if self.url() is None:
+            return NO_STORE
+        return self._summary.problem or self._newest.problem or self._week.problem
 
     # keys: what is shown
 
@@ -266,7 +232,7 @@ class EndpointScreen(Screen[None]):
         """Show a page."""
         self._page = page
         self._body.turn(page, self.size)
-        self.call_after_refresh(self._ask_or_draw)
+        self.call_after_refresh(self._read_or_draw)
 
     def action_turn(self, step: int) -> None:
         """The next page, or the one before, round and round."""
@@ -279,35 +245,36 @@ class EndpointScreen(Screen[None]):
         if 0 <= place < len(self._endpoints):
             self.facts = self._endpoints[place]
             self.lane, self.vantage = lane_of(self.facts.connection), None
-            self.ask()
+            self.look_up()
 
     def action_lane(self) -> None:
         """The other lane, where there are samples of it."""
         others = [one for one in (self.portrait.lanes if self.portrait else ()) if one != self.shown_lane]
         if others:
             self.lane = others[0]
-            self.ask()
+            self.look_up()
         else:
             self.notify(f"There are {self.shown_lane} samples only.", timeout=2)
 
     def action_vantage(self) -> None:
         """One place after the other, then all."""
         if len(self._vantages) > 1:
-            choices = [None, *self._vantages]
-            self.vantage = choices[(choices.index(self.vantage) + 1) % len(choices)]
-            self.ask()
+            self.vantage = next_of((None, *self._vantages), self.vantage)
+            self.look_up()
         else:
             self.notify("The store holds this endpoint from one place only.", timeout=2)
 
     def action_measure(self) -> None:
         """The week by another figure."""
-        self.measure = MEASURES[(MEASURES.index(self.measure) + 1) % len(MEASURES)]
-        self.ask(again=True)
+        self.measure = next_of(MEASURES, self.measure)
+        if self._summary.answered is not None:
+            self._ask_week(self._summary.answered)
+        self.draw()
 
     def action_failures(self) -> None:
         """Only failed samples, or all."""
         self.samples.failures = not self.samples.failures
-        self.ask()
+        self.look_up()
 
     # keys: samples
 
@@ -323,14 +290,14 @@ class EndpointScreen(Screen[None]):
         """The sample under the cursor, or the page of samples."""
         if not self._body.lists_samples:
             self.action_page(6)
-        elif (chosen := self.samples.chosen) is not None and (url := self._url()) is not None:
+        elif (chosen := self.samples.chosen) is not None:
             from tui.sample.screen import SampleScreen
 
             def step(by: int) -> Stored | None:
                 self.samples.move(by)
                 return self.samples.chosen
 
-            self.app.push_screen(SampleScreen(chosen, partial(read_text, url), step, self._doors.help))
+            self.app.push_screen(SampleScreen(chosen, step, url=self.url, now=self.now))
 
     def action_export(self) -> None:
         """Write what is shown to a file."""
@@ -340,12 +307,4 @@ class EndpointScreen(Screen[None]):
         chosen = Selection(
             since_ms=span.since, until_ms=span.until, endpoints=(self.facts.name,), vantages=vantages, outcomes=outcomes
         )
-        self._doors.export(chosen, span.until)
-
-    def action_back(self) -> None:
-        """Back to where it was opened."""
-        self.app.pop_screen()
-
-    def action_help(self) -> None:
-        """Every key and every formula."""
-        self._doors.help()
+        self.post_message(ExportRequested(chosen, span.until))

@@ -17,9 +17,10 @@ from probes.race.race import Race
 from probes.race.request import RaceRequest
 from probes.race.updates import RaceNews
 from probes.store.problem import StoreProblem
-from tui.keymap import RACE_FOOTER, RACE_KEYS, bindings
+from tui.keymap import bindings
 from tui.race import heading as race_heading
 from tui.race.choice import RaceChoice
+from tui.race.keys import RACE_FOOTER, RACE_KEYS
 from tui.race.lane import LanePanel
 from tui.race.live_view import LaneIdentity, RaceCourse
 from tui.race.model import RaceModel
@@ -55,15 +56,15 @@ class RaceScreen(Screen[None]):
 
     def __init__(
         self,
+        *,
         start: Callable[[RaceRequest], bool],
         stop: Callable[[], bool],
         prompts: Sequence[NamedPrompt],
         kept: StoredRaceSource,
-        show_help: Callable[[], None],
         clock: Callable[[], float] = lambda: time.monotonic() * 1000,
     ) -> None:
         super().__init__()
-        self._start, self._stop, self._kept, self._show_help, self._clock = start, stop, kept, show_help, clock
+        self._start, self._stop, self._kept, self._clock = start, stop, kept, clock
         self.view: View = "choose"
         self.shown = RaceModel()
         self._at = clock()
@@ -343,7 +344,3 @@ class RaceScreen(Screen[None]):
             self._turn("course")
         else:
             self.app.pop_screen()
-
-    def action_help(self) -> None:
-        """Every key and every formula."""
-        self._show_help()

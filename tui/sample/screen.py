@@ -1,7 +1,8 @@
 """SampleScreen: one sample: where its time went, its text as far as it is kept, and every raw fact."""
 
-import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import closing
+from functools import partial
 from textwrap import wrap
 from typing import ClassVar, Final
 
@@ -11,24 +12,33 @@ from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.screen import Screen
 
-from probes.store.problem import StoreProblem
+from probes.store.read import pages
 from probes.store.read.pages import Stored
+from probes.store.read.reader import StoreReader
 from probes.text import plain
-from tui.endpoint.keys import SAMPLE_FOOTER, SAMPLE_KEYS
 from tui.keymap import bindings
 from tui.sample.facts import fact_rows, title_row
+from tui.sample.keys import SAMPLE_FOOTER, SAMPLE_KEYS
 from tui.sample.waterfall import Waterfall
 from tui.sample.words import figures
+from tui.time.store_query import StoreQuery, single
 from tui.widgets.key_line import KeyLine
 from tui.widgets.plate import Plate, Row
 
+READING: Final = "Reading the store …"
 NOT_KEPT: Final = "Its text is not kept: the store keeps the text of an endpoint's last answer only."
 
 
-class SampleScreen(Screen[None]):
-    """``read_text`` gives a sample's text by its id, None where it is not kept, and blocks.
+def read_text(url: str, sample_id: int) -> str | None:
+    """The text of a sample's answer, None where it is not kept. Raises StoreProblem."""
+    with closing(StoreReader(url)) as reader:
+        return pages.text_of(reader, sample_id)
 
-    ``step`` gives the sample that lies so many rows below in the list that this was opened from.
+
+class SampleScreen(Screen[None]):
+    """One sample of a list; ``step`` gives the one that lies so many rows below it there, None where there is none.
+
+    ``url`` gives the store, None while there is none; ``now`` the present in ms since the epoch.
     """
 
     AUTO_FOCUS = ""
@@ -48,14 +58,16 @@ class SampleScreen(Screen[None]):
     def __init__(
         self,
         stored: Stored,
-        read_text: Callable[[int], str | None],
         step: Callable[[int], Stored | None],
-        show_help: Callable[[], None],
+        *,
+        url: Callable[[], str | None],
+        now: Callable[[], int],
     ) -> None:
         super().__init__()
         self.stored = stored
-        self._read_text, self._step, self._show_help = read_text, step, show_help
-        self._text: str | None = "Reading the store …"
+        self._step = step
+        start = partial(self.run_worker, group="store", exit_on_error=False)
+        self._text = StoreQuery(single(read_text), self._draw, url=url, now=now, start=start)
         self._heading = Plate(id="heading")
         self._waterfall = Waterfall()
         self._figures, self._said, self._facts = Plate(id="figures"), Plate(id="text"), Plate(id="facts")
@@ -78,14 +90,7 @@ class SampleScreen(Screen[None]):
         self.call_after_refresh(self._draw)
 
     def _show(self) -> None:
-        self._draw()
-        self.run_worker(self._read(self.stored), group="sample", exclusive=True, exit_on_error=False)
-
-    async def _read(self, stored: Stored) -> None:
-        try:
-            self._text = await asyncio.to_thread(self._read_text, stored.id)
-        except StoreProblem as problem:
-            self._text = f"The store cannot be read: {problem.detail}"
+        self._text.ask(self.stored.id)
         self._draw()
 
     def _draw(self) -> None:
@@ -96,10 +101,17 @@ class SampleScreen(Screen[None]):
         self._heading.draw([title_row(sample, self.stored.id, self.size.width - 2)])
         self._waterfall.show(sample)
         self._fill(self._figures, [((row, "figure"),) for row in wrap("  ·  ".join(figures(sample)), width)])
-        said = [((row, "label"),) for part in plain(self._text or "").splitlines() for row in wrap(part, width) or [""]]
+        parts = plain(self._words() or "").splitlines()
+        said = [((row, "label"),) for part in parts for row in wrap(part, width) or [""]]
         text = said or [((row, "hint"),) for row in wrap(NOT_KEPT, width)]
         self._fill(self._said, [(("Text", "title"),), *text])
         self._fill(self._facts, [(("Raw facts", "title"),), *fact_rows(sample, width)])
+
+    def _words(self) -> str | None:
+        """The sample's text; else why it is not there; None where it is not kept."""
+        if self._text.problem:
+            return f"The store cannot be read: {self._text.problem}"
+        return self._text.found if self._text.answered == self.stored.id else READING
 
     def _fill(self, plate: Plate, rows: Sequence[Row]) -> None:
         plate.draw(rows)
@@ -110,7 +122,7 @@ class SampleScreen(Screen[None]):
     def action_step(self, by: int) -> None:
         """The sample above or below in the list."""
         if (stored := self._step(by)) is not None and stored.id != self.stored.id:
-            self.stored, self._text = stored, "Reading the store …"
+            self.stored = stored
             self._show()
 
     def action_scroll(self, rows: int) -> None:
@@ -120,7 +132,3 @@ class SampleScreen(Screen[None]):
     def action_back(self) -> None:
         """Back to the list."""
         self.app.pop_screen()
-
-    def action_help(self) -> None:
-        """Every key and every formula."""
-        self._show_help()

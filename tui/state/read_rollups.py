@@ -1,7 +1,7 @@
 """Recall: what the store says of a span that memory does not hold, read in a thread."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Final
@@ -30,8 +30,8 @@ class SampleQuestion:
     vantage: str | None = None
 
 
-def read_stretch(url: str, question: Question) -> Iterator[RollupWindow]:
-    """The figures of a span from rollups; where they take more than a blink, rough ones come first.
+def read_window(url: str, question: Question) -> Generator[RollupWindow, None, RollupWindow]:
+    """The figures of a span from rollups; where they take more than a blink, rough ones are yielded first.
 
     The cost grows with endpoints and columns, up to `rollup_figures.MOST_ROWS` rollups, not with the samples. Raises
     StoreProblem.
@@ -42,7 +42,7 @@ def read_stretch(url: str, question: Question) -> Iterator[RollupWindow]:
         tier = tier_of(question.span, question.grid.length_ms, oldest(reader, ids), len(ids))
         if rough := rough_tier_of(question.span, tier, len(ids)):
             yield _read(reader, question, ids, rough)
-        yield _read(reader, question, ids, tier)
+        return _read(reader, question, ids, tier)
 
 
 def _read(reader: StoreReader, question: Question, ids: dict[int, str], tier: Tier) -> RollupWindow:

@@ -1,7 +1,7 @@
-"""Period: which stretch of time a screen shows: the present, or a past that is held; and how keys move it."""
+"""Period: which time a screen shows, the present or a past that stands still; and how keys and typed text change it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Final
@@ -155,3 +155,39 @@ def _instant(text: str, zone: tzinfo | None) -> int:
         ) from None
     aware = moment if moment.tzinfo else moment.replace(tzinfo=zone) if zone else moment.astimezone()
     return round(aware.timestamp() * 1000)
+
+
+class PeriodKeys:
+    """The actions that move the period of a screen, which says in `go` what becomes of another one.
+
+    ``now`` gives the present in ms since the epoch.
+    """
+
+    period: Period
+    now: Callable[[], int]
+
+    @property
+    def lengths(self) -> Sequence[int]:
+        """The lengths (ms, ascending) that the keys go through."""
+        return tuple(LENGTHS.values())
+
+    @property
+    def live_end(self) -> int:
+        """When a live period ends, in ms since the epoch."""
+        return self.now()
+
+    def go(self, period: Period) -> None:
+        """Show another period."""
+        raise NotImplementedError
+
+    def action_window(self, step: int) -> None:
+        """A longer (1) or a shorter (-1) window."""
+        self.go(self.period.resized(neighbour(self.lengths, self.period.length_ms, step), self.live_end))
+
+    def action_step(self, step: int) -> None:
+        """Half a window earlier (-1) or later (1)."""
+        self.go(self.period.stepped(step, self.live_end))
+
+    def action_live(self) -> None:
+        """Back to the present."""
+        self.go(self.period.present())

@@ -23,6 +23,17 @@ STYLES: Final = (
 )  # fmt: skip
 
 
+CURSOR: Final = "▸"
+BAR: Final = "▎"
+"""The mark at the left of a row, in the colour of its endpoint."""
+
+BEST: Final = "★"
+"""Before the best figure of a column."""
+
+RANKED: Final = "▾"
+"""In the head, before the column that rows are ranked by."""
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """One line: its pieces, and the row it belongs to (None for a heading)."""

@@ -1,8 +1,8 @@
-"""KeyLine: the footer, made from `tui.keymap`; every word of it can be clicked."""
+"""KeyLine: the footer, made from a page's keys; every word of it can be clicked."""
 
 from textual.content import Content
 
-from tui.keymap import FOOTER, Key
+from tui.keymap import Key
 from tui.widgets.one_line import LinePart, OneLine
 
 
@@ -20,7 +20,7 @@ class KeyLine(OneLine):
     }
     """
 
-    def __init__(self, keys: tuple[Key, ...] = FOOTER, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+    def __init__(self, keys: tuple[Key, ...], *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
         self._keys = keys
 

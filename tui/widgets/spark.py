@@ -1,4 +1,4 @@
-"""Spark: values as a row of block characters on an explicit scale, gaps and failures in their place."""
+"""Spark: values as rows of block characters on an explicit scale, gaps and failures in their place; shares as bars."""
 
 from collections.abc import Collection, Iterable, Sequence
 from math import floor, log10
@@ -12,6 +12,7 @@ CHANGE: Final = "◆"
 HOLLOW: Final = "○"
 """A value that is not shown, since the machine held the engine up while it was measured."""
 
+_EIGHTHS: Final = "▏▎▍▌▋▊▉█"
 _STEPS: Final = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
 
@@ -100,3 +101,11 @@ def paired(values: Iterable[int], newest: int) -> list[int]:
     if len(held) % 2:
         held.insert(0, 0)
     return [held[i] + held[i + 1] for i in range(0, len(held), 2)][-wanted:]
+
+
+def share_bar(share: float | None, width: int) -> str:
+    """A share of 1 as a bar from the left, exact to an eighth of a cell; never nothing for what is known."""
+    if share is None:
+        return " " * width
+    eighths = max(1, min(8 * width, round(share * 8 * width)))
+    return ("█" * (eighths // 8) + (_EIGHTHS[eighths % 8 - 1] if eighths % 8 else "")).ljust(width)

@@ -10,7 +10,7 @@ from probes.stats.sketch import Sketch
 from probes.stats.time_range import TimeRange
 from tests.samples import sample
 from tests.store.stores import fill, url_of
-from tui.compare.comparison import LENGTHS, NOTHING, ContenderTally, places, read, slice_ms
+from tui.compare.comparison import LENGTHS, NOTHING, CompareQuestion, ContenderTally, places, read, slice_ms
 from tui.compare.contender import Contender
 
 BEGIN = 1_800_000_000_000 // LENGTH_MS["day"] * LENGTH_MS["day"]
@@ -80,7 +80,7 @@ CONTENDERS = (Contender("a", 0), Contender("b", 2, lane="cold"), Contender("c", 
     ids=["weeks", "hours", "minutes"],
 )
 def test_tallies_are_those_of_the_samples(url, span):
-    found = read(url, CONTENDERS, span, 100, "ttft_ms")
+    found = read(url, CompareQuestion(CONTENDERS, span, 100))
     assert found.span.since <= span.since < span.until <= found.span.until
     for own in CONTENDERS:
         samples = of(own, found.span)
@@ -99,7 +99,7 @@ def test_tallies_are_those_of_the_samples(url, span):
 
 @pytest.mark.parametrize("span", [TimeRange(BEGIN, BEGIN + 24 * HOUR), TimeRange(BEGIN, BEGIN + 30 * 24 * HOUR)])
 def test_slices_are_those_of_the_samples(url, span):
-    found = read(url, CONTENDERS, span, 60, "tokens_per_s")
+    found = read(url, CompareQuestion(CONTENDERS, span, 60, sketch="tokens_per_s"))
     assert 20 < found.count <= 60
     for own in CONTENDERS:
         cut = found.cut[own.slot]
@@ -115,7 +115,7 @@ def test_slices_are_those_of_the_samples(url, span):
 
 def test_a_short_span_is_exact_to_the_millisecond(url):
     span = TimeRange(BEGIN + 29 * 24 * HOUR + 7, BEGIN + 29 * 24 * HOUR + 5 * MINUTE)
-    found = read(url, CONTENDERS[:1], span, 100, None)
+    found = read(url, CompareQuestion(CONTENDERS[:1], span, 100, sketch=None))
     assert found.span == span
     assert found.totals[0].sent == sum(one.outcome not in INCONCLUSIVE for one in of(CONTENDERS[0], span))
     assert found.length_ms < MINUTE
@@ -124,11 +124,13 @@ def test_a_short_span_is_exact_to_the_millisecond(url):
 def test_of_what_is_not_there_nothing_is_said(url, tmp_path):
     span = TimeRange(BEGIN, BEGIN + 24 * HOUR)
     for where, who in ((url, ()), (url, (Contender("nobody", 1),)), (url_of(tmp_path / "none.db"), CONTENDERS)):
-        found = read(where, who, span, 100, "ttft_ms")
+        found = read(where, CompareQuestion(who, span, 100))
         assert found.contenders == tuple(who)
         assert found.totals == {}
         assert not any(found.cut.values())
-    before = read(url, CONTENDERS, TimeRange(BEGIN - 48 * HOUR, BEGIN - 24 * HOUR), 100, "ttft_ms")
+    before = read(
+        url, CompareQuestion(CONTENDERS, TimeRange(BEGIN - 48 * HOUR, BEGIN - 24 * HOUR), 100, sketch="ttft_ms")
+    )
     assert before.totals == {}
 
 

@@ -58,9 +58,8 @@ async def test_keys_go_through_figures_and_rows(url):
 async def test_what_is_charted_is_read_with_its_own_sketch(url):
     async with comparing(url) as compare:
         await compare.press("m", "m", "m")
-        comparison, measure = compare.screen.found
-        assert measure == "tokens/s"
-        assert any("tokens_per_s" in tally.sketches for tally in comparison.cut[0].values())
+        assert compare.screen._comparison.answered.charted == "tokens/s"
+        assert any("tokens_per_s" in tally.sketches for tally in compare.screen.found.cut[0].values())
 
 
 async def test_endpoints_come_and_go(url):
@@ -195,10 +194,10 @@ async def test_a_store_that_cannot_be_read_is_said(url, tmp_path):
     async with comparing(url) as compare:
         broken = tmp_path / "broken.db"
         broken.write_text("no store " * 500)
-        compare.screen._url = lambda: f"sqlite:///{broken}"
+        compare.screen.url = lambda: f"sqlite:///{broken}"
         await compare.press("w")
         assert "The store cannot be read" in compare.text
-        compare.screen._url = lambda: None
+        compare.screen.url = lambda: None
         await compare.press("w")
         assert "There is no store" in compare.text
 

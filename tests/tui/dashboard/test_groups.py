@@ -11,11 +11,12 @@ from tests.tui import fabric
 from tests.tui.fabric import HABITS, NOW
 from tests.tui.screen import showing
 from tui.dashboard.group_columns import group_columns
-from tui.dashboard.group_row import bar, head, row, seen
+from tui.dashboard.group_row import head, row, seen
 from tui.state.fleet import FleetState
 from tui.state.view import EndpointView, Figures, GroupRank
 from tui.state.view_options import NOTHING_SHARED, ViewOptions
 from tui.time.period import LENGTHS, Period
+from tui.widgets.spark import share_bar
 
 pytestmark = pytest.mark.slow
 
@@ -120,7 +121,7 @@ def test_a_row_is_made_anew_only_when_it_would_look_different(board):
     [(1.0, "████"), (0.5, "██  "), (0.53125, "██▏ "), (0.96875, "███▉"), (0.001, "▏   "), (None, "    ")],
 )
 def test_a_bar_is_exact_to_an_eighth_of_a_cell(share, drawn):
-    assert bar(share, 4) == drawn
+    assert share_bar(share, 4) == drawn
 
 
 # the view, through its keys

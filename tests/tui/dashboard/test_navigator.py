@@ -50,7 +50,7 @@ def looking(path, size=(120, 35), **options):
 
 async def read(shown):
     """Wait until everything that was asked of the store is there, and drawn."""
-    while workers := [one for one in shown.app.workers if one.group == "past" and not one.is_finished]:
+    while workers := [one for one in shown.app.workers if one.group in ("past", "store") and not one.is_finished]:
         await shown.app.workers.wait_for_complete(workers)
         await shown.settle()
     await shown.settle()
@@ -212,8 +212,7 @@ async def test_what_was_drawn_stays_until_the_new_is_there(history):
     async with looking(history) as shown:
         await press(shown, "left_square_bracket")
         before = shown.dashboard.board.endpoints[0].figures
-        travel = shown.dashboard._travel
-        travel._work = lambda work: work.close()  # a store that takes its time
+        shown.dashboard._navigator._windows._start = lambda work: work.close()  # a store that takes its time
         await shown.press("left_square_bracket")
         assert shown.dashboard.board.endpoints[0].figures is before
         assert "◌ reading 21 Sep 02:13 – 08:13" in shown.lines[0]

@@ -12,8 +12,8 @@ from tests.samples import sample
 from tests.tui import fabric
 from tests.tui.fabric import HABITS, NOW
 from tests.tui.screen import showing
+from tui.dashboard.keys import FOOTER, KEYS
 from tui.dashboard.status import StatusLine
-from tui.keymap import FOOTER, KEYS
 from tui.sources.messages import LineRejected, RecorderJoined, SourceLost
 from tui.sources.source import ScriptedSource
 from tui.state.history import LoadedHistory

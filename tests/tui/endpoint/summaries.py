@@ -12,7 +12,7 @@ from tests.tui.screen import quiet, showing
 from tui.state.view_options import ViewOptions
 from tui.time.period import LENGTHS, Period
 
-READING = ("endpoint", "page", "sample", "export")
+READING = ("store", "export")
 
 
 class Portrayed:

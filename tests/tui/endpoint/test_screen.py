@@ -17,8 +17,9 @@ from tests.tui.endpoint.summaries import portrayed
 from tests.tui.fabric import NOW
 from tests.tui.screen import showing
 from tui.endpoint.body import PAGES
-from tui.endpoint.keys import ENDPOINT_FOOTER, ENDPOINT_KEYS, SAMPLE_KEYS
+from tui.endpoint.keys import ENDPOINT_FOOTER, ENDPOINT_KEYS
 from tui.endpoint.screen import EndpointScreen
+from tui.sample.keys import SAMPLE_KEYS
 from tui.sample.screen import SampleScreen
 
 pytestmark = pytest.mark.slow
@@ -341,7 +342,7 @@ async def test_without_a_store_there_is_nothing_to_read():
     async with showing() as shown:
         shown.app._fleet.store_url = None
         await shown.press("enter")
-        await shown.app.workers.wait_for_complete([one for one in shown.app.workers if one.group == "endpoint"])
+        await shown.app.workers.wait_for_complete([one for one in shown.app.workers if one.group == "store"])
         await shown.settle()
         assert "there is none yet" in shown.text
 

@@ -18,7 +18,15 @@ from tui.endpoint.heading import kept_note
 from tui.endpoint.histogram import histogram, histogram_rows
 from tui.endpoint.period_comparison import against_rows, verdict
 from tui.endpoint.plots import plot, points, reach_ms
-from tui.endpoint.read_summary import SummaryQuestion, of_samples, read_page, read_portrait, read_week
+from tui.endpoint.read_summary import (
+    PageQuestion,
+    SummaryQuestion,
+    WeekQuestion,
+    of_samples,
+    read_page,
+    read_portrait,
+    read_week,
+)
 from tui.endpoint.summary import Levels, Retained, SliceGrid, SummaryRows, portrait, tier_for
 from tui.endpoint.week import week_span
 
@@ -119,7 +127,7 @@ def test_places_are_told_apart_and_one_alone_can_be_asked_for(store, read):
     alone, known = read_portrait(store, SummaryQuestion("sim/a", WEEK, vantage="fra", columns=60))
     assert known == ("fra", "sfo")
     assert alone.whole.sums.samples == len(inside(WEEK, vantage="fra"))
-    page = read_page(store, SummaryQuestion("sim/a", WEEK, vantage="fra"), None, failures=True)
+    page = read_page(store, PageQuestion(SummaryQuestion("sim/a", WEEK, vantage="fra"), failures=True))
     assert {one.sample.vantage for one in page} == {"fra"}
     assert len(page) == len([one for one in inside(WEEK, vantage="fra") if one.outcome is not Outcome.OK])
 
@@ -127,7 +135,7 @@ def test_places_are_told_apart_and_one_alone_can_be_asked_for(store, read):
 def test_the_own_lane_comes_first_and_alone_makes_the_week(store):
     cold = SummaryQuestion("sim/a", WEEK, lane="cold", columns=60)
     assert list(read_portrait(store, cold)[0].lanes) == ["cold", "warm"]
-    week = read_week(store, cold, week_span(WEEK), "ttft_ms")
+    week = read_week(store, WeekQuestion(replace(cold, span=week_span(WEEK)), "ttft_ms"))
     values = [one.ttft_ms for one in good(inside(WEEK, connection="cold"))]
     cells = [value for row in week.cells for value in row if value is not None]
     assert 0 < len(cells) <= 168

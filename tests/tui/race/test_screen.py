@@ -12,7 +12,7 @@ from tests.tui import fabric
 from tests.tui.race import races as racing
 from tests.tui.race.races import CEREBRAS, CUT, GROQ, LIMITED, OPUS, PROMPTS, WRONG
 from tests.tui.screen import quiet, showing
-from tui.keymap import RACE_FOOTER, RACE_KEYS
+from tui.race.keys import RACE_FOOTER, RACE_KEYS
 from tui.race.replay import Replay
 from tui.sources.messages import RecorderJoined
 from tui.sources.source import ScriptedSource
@@ -72,7 +72,9 @@ class Racing:
 
     async def settle(self):
         await quiet(self.shown.pilot)
-        await self.app.workers.wait_for_complete([one for one in self.app.workers if one.group == "race"])
+        while reading := [one for one in self.app.workers if one.group == "race" and not one.is_finished]:
+            await self.app.workers.wait_for_complete(reading)
+            await quiet(self.shown.pilot)
         if hasattr(self, "screen"):
             self.screen.tick()
         await quiet(self.shown.pilot)

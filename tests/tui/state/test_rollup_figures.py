@@ -11,10 +11,11 @@ from probes.outcome import INCONCLUSIVE, Outcome
 from probes.stats.time_range import TimeRange
 from tests.samples import sample
 from tests.store.stores import fill, url_of
+from tests.tui.answers import answers
 from tests.tui.fabric import HABITS, HOUR, NOW, facts
 from tui.state.figures import figures
 from tui.state.history import History
-from tui.state.read_rollups import SampleQuestion, read_recent, read_stretch
+from tui.state.read_rollups import SampleQuestion, read_recent, read_window
 from tui.state.rollup_figures import MOST_ROWS, Question, RollupWindow, rough_tier_of, tier_of
 from tui.state.view import Figures
 
@@ -71,7 +72,7 @@ def url(tmp_path_factory):
 
 def read(url, question):
     """The stretch that is drawn in the end."""
-    return list(read_stretch(url, question))[-1]
+    return answers(read_window(url, question))[-1]
 
 
 def remembered(one, question):
@@ -226,7 +227,7 @@ def test_a_rough_picture_comes_first_where_the_fine_one_takes_more_than_a_blink(
 
 def test_the_rough_picture_counts_what_the_fine_one_counts(url, monkeypatch):
     monkeypatch.setattr("tui.state.rollup_figures.FEW_ROWS", 100)
-    rough, fine = read_stretch(url, QUESTION)
+    rough, fine = answers(read_window(url, QUESTION))
     assert (rough.tier, fine.tier) == ("hour", "minute")
     for name in (WARM.name, BOTH.name):
         one, other = rough.figures[name], fine.figures[name]
