@@ -20,10 +20,9 @@ def encode(value: Any) -> bytes:
 
 
 def decode(text: bytes | str, decoder: Decoder[T]) -> T:
-    """The value that a JSON text holds.
+    """The value of the decoder's type that a JSON text holds; its strings may have lone surrogates.
 
-    Raises ValueError where it holds none of the decoder's type: a number that is not finite, or what is nested too
-    deeply, is none of any. Lone surrogates are read too, as the standard library does.
+    Raises ValueError where it holds none, or a number that is not finite, or is nested too deeply.
     """
     try:
         return decoder.decode(text)
@@ -36,10 +35,10 @@ def decode(text: bytes | str, decoder: Decoder[T]) -> T:
 
 
 def _with_surrogates(text: bytes | str, decoder: Decoder[T]) -> T:
-    """As `decode`, where msgspec finds no JSON: its texts hold no lone surrogates."""
+    """The value of a text that msgspec takes for no JSON, perhaps for its lone surrogates. Raises ValueError."""
     try:
         record = json.loads(text)
-        json.dumps(record, allow_nan=False)  # raises ValueError for what is not finite
+        json.dumps(record, allow_nan=False)  # raises ValueError for a number that is not finite
         return convert(record, decoder.type)
     except RecursionError:
         raise ValueError("nested too deeply") from None

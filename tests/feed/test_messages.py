@@ -1,14 +1,31 @@
-"""Frames: what is written is read again, and what is no message is refused whole."""
+"""Messages of engine and screen: what is written is read again, and what is no message is refused whole."""
 
 import json
+from dataclasses import asdict
+from typing import get_args
 
 import pytest
+from msgspec.structs import replace
 
 from probes.diagnosis.reachability import ReachabilityCheck
 from probes.endpoint import Endpoint, Price
-from probes.feed.messages import Command, EndpointFacts, EngineStatus, Frame, Hello, MonitorStatus, decode, encode
+from probes.feed.messages import (
+    Command,
+    EndpointFacts,
+    EngineStatus,
+    Frame,
+    Hello,
+    MonitorStatus,
+    RecorderStatus,
+    decode,
+    encode,
+)
 from probes.outcome import Outcome
-from probes.store.status import StoreStatus
+from probes.race.progress import Progress
+from probes.race.request import RaceRequest
+from probes.race.updates import LaneNews, RaceCommand, RaceNews, TextDelta
+from probes.store.status import StoreState, StoreStatus
+from tests.race.races import VERDICT
 from tests.samples import endpoint, sample
 
 FACTS = EndpointFacts.of(endpoint(keys=("SIM_API_KEY", "OTHER"), group="m", price=Price(0.15, 0.6)))
@@ -31,12 +48,77 @@ FRAME = Frame(
     answers={"sim/model": "Once\nupon"},
 )
 
+WISH = RaceRequest(("a", "b"), "Tell a story.", expect="x", heats=3, budget_usd=0.5, cold=True)
+NEWS = RaceNews(
+    started_at=1_800_000_000_000,
+    wish=WISH,
+    phase="running",
+    heat=2,
+    lanes=(
+        LaneNews(
+            "a", "running", Progress(12.5, 3.25, events=2, chars=9, tokens=2.5), (TextDelta("answer", "Once 二 \x7f"),)
+        ),
+        LaneNews("b", "finished", Progress(80.0), (), sample(ttft_ms=5.5), 1),
+    ),
+    skew_ms=0.25,
+    differences=("temperature: a 0, b the provider's own",),
+    verdict=VERDICT,
+    cost_usd=0.01,
+    number=7,
+)
 
-@pytest.mark.parametrize("message", [HELLO, FRAME, Command("pause"), Command("probe", "sim/model")])
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        HELLO,
+        FRAME,
+        replace(FRAME, samples=(), answers=None),
+        NEWS,
+        replace(NEWS, verdict=None, lanes=()),
+        Command("pause"),
+        Command("probe", "sim/model"),
+        RaceCommand("start", WISH),
+        RaceCommand("stop"),
+    ],
+)
 def test_a_message_is_one_line_and_comes_back_as_it_was(message):
     line = encode(message)
     assert line.count(b"\n") == 1
     assert decode(line) == message
+
+
+@pytest.mark.parametrize("text", ["/home/caf\udce9", "\ud83d", "二 \U0001f680", '\x00\x1b[31m\r\n\u2028\x85"\\'])
+def test_any_text_comes_back_as_it_was_the_path_of_a_store_that_is_not_utf_8_too(text):
+    for message in (replace(HELLO, store_url=f"sqlite:///{text}/history.db"), replace(FRAME, answers={"a": text})):
+        line = encode(message)
+        assert line.count(b"\n") == 1
+        assert decode(line) == message
+
+
+@pytest.mark.parametrize("outcome", Outcome)
+def test_every_outcome_comes_back_as_one(outcome):
+    [read] = decode(encode(replace(FRAME, samples=(sample(outcome=outcome),)))).samples
+    assert read.outcome is outcome
+
+
+def test_counts_of_any_size_come_back():
+    one = sample(output_tokens=10**30, input_tokens=-(2**63) - 1, chunks=2**64)
+    assert decode(encode(replace(FRAME, samples=(one,)))).samples == (one,)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_a_number_that_is_not_finite_does_not_go_out(number):
+    line = encode(replace(FRAME, samples=(sample(ttft_ms=number, e2e_ms=5),)))
+    assert decode(line).samples == (sample(e2e_ms=5),)
+
+
+def test_what_is_not_known_of_a_sample_takes_no_room():
+    line = encode(FRAME)
+    assert b"dns_ms" not in line.partition(b'"samples"')[2]
+    assert json.loads(line)["samples"][1].keys() == {
+        *("started_at", "vantage", "endpoint", "provider", "dialect", "model", "outcome"),
+    }
 
 
 def test_facts_name_the_key_and_nothing_secret_of_an_endpoint():
@@ -63,6 +145,12 @@ def test_a_store_of_a_newer_engine_is_read_as_far_as_it_is_known():
     record["engine"]["store"] |= {"state": "on fire", "heat": 9}
     store = decode(json.dumps(record).encode()).engine.store
     assert store == StoreStatus("failed", "no space", 5, 6, 7, 1_800_000_000_000)
+
+
+@pytest.mark.parametrize("state", get_args(StoreState))
+def test_a_store_in_any_state_is_read(state):
+    frame = replace(FRAME, engine=EngineStatus(StoreStatus(state)))
+    assert decode(encode(frame)) == frame
 
 
 def test_a_store_of_an_older_engine_is_read():
@@ -99,22 +187,109 @@ def changed(message, *path, to):
         changed(FRAME, "at", to="soon"),
         changed(FRAME, "engine", "loop_lag_ms", to="late"),
         changed(FRAME, "engine", "store", "stored", to=None),
+        changed(FRAME, "engine", "store", "state", to=5),
+        changed(FRAME, "engine", "store", to={"state": "on fire", "stored": "many"}),
+        changed(FRAME, "engine", "mood", to="sunny"),
         changed(FRAME, "engine", "controls", 0, "connect_ms", to="soon"),
         changed(FRAME, "engine", "controls", 0, "outcome", to="splendid"),
         changed(FRAME, "engine", "controls", to=5),
         changed(FRAME, "watches", 0, "next_due", to="soon"),
         changed(FRAME, "watches", 0, "paused", to=1),
+        changed(FRAME, "watches", 0, "mood", to="sunny"),
+        changed(FRAME, "watches", 0, to=["sim/model"]),
         changed(FRAME, "samples", 0, "ttft_ms", to="soon"),
         changed(FRAME, "samples", 0, "outcome", to="splendid"),
+        changed(FRAME, "samples", 0, "ttft_ms", to=True),
+        changed(FRAME, "samples", 0, "http_status", to=200.0),
+        changed(FRAME, "samples", 0, "connection", to="tepid"),
+        changed(FRAME, "samples", 0, "started_at", to="2027-01-15T08:00:00.000Z"),
+        changed(FRAME, "samples", 0, to=None),
+        changed(FRAME, "samples", to={}),
         changed(FRAME, "samples", 0, "ttft_ms", to=float("nan")),
         changed(FRAME, "samples", 0, "ttft_ms", to=float("inf")),
+        encode(FRAME).replace(b'"ttft_ms":182', b'"ttft_ms":1e400'),
+        encode(FRAME).replace(b'"ttft_ms":182', rb'"ttft_ms":1e400,"served_by":"\udce9"'),
+        encode(FRAME)[:-20],
+        encode(FRAME).replace(b"Once", b"On\xffce"),
         changed(FRAME, "answers", to=5),
+        changed(FRAME, "answers", "sim/model", to=5),
+        changed(FRAME, "type", to=5),
+        changed(FRAME, "type", to="hello"),
         changed(HELLO, "endpoints", 0, "interval", to=None),
         changed(HELLO, "endpoints", 0, "price", to=0.15),
         changed(HELLO, "endpoints", 0, "price", "input", to="free"),
+        changed(HELLO, "endpoints", 0, "connection", to="tepid"),
+        changed(HELLO, "endpoints", 0, "mood", to="sunny"),
         changed(HELLO, "news", to=1),
+        changed(Command("pause"), "do", to="dance"),
+        changed(Command("pause"), "news", to=1),
+        changed(RaceCommand("start", WISH), "do", to="pause"),
+        changed(RaceCommand("start", WISH), "wish", "lanes", to=["a"]),
+        changed(NEWS, "wish", to=None),
+        changed(NEWS, "wish", "lanes", to=["a"]),
+        changed(NEWS, "wish", "heats", to="many"),
+        changed(NEWS, "lanes", 0, "progress", "at_ms", to=float("nan")),
+        changed(NEWS, "lanes", 0, "name", to=5),
+        changed(NEWS, "lanes", 0, "state", to="asleep"),
+        changed(NEWS, "lanes", 0, "pieces", to=[1]),
+        changed(NEWS, "lanes", 0, "news", to=1),
+        changed(NEWS, "verdict", "duels", 0, "comparisons", 0, "ratio", to="2"),
+        changed(NEWS, "verdict", "duels", 0, "comparisons", 0, "metric", to="beauty"),
+        changed(NEWS, "lanes", to=None),
+        changed(NEWS, "phase", to="over and out"),
+        changed(NEWS, "news", to=1),
     ],
 )
 def test_what_is_no_message_is_refused_whole(line):
     with pytest.raises(ValueError, match=r"."):
         decode(line)
+
+
+def test_what_a_newer_inftop_says_of_a_wish_and_a_verdict_is_left_out():
+    record = json.loads(encode(NEWS))
+    record["wish"]["mood"] = record["verdict"]["mood"] = record["verdict"]["duels"][0]["mood"] = "sunny"
+    assert decode(json.dumps(record).encode()) == NEWS
+
+
+STATUS = RecorderStatus(FRAME.engine, FRAME.watches)
+
+
+def test_a_recorders_status_is_the_record_that_every_version_wrote():
+    """As recorders of other versions read and write it: `asdict` of its parts."""
+    record = json.loads(STATUS.to_json())
+    assert record == {
+        "engine": {
+            "store": asdict(FRAME.engine.store),
+            "paused": True,
+            "loop_lag_ms": 1,
+            "usd_today": 0.0,
+            "tokens_today": 0,
+            "usd_cap": 2.0,
+            "tokens_cap": None,
+            "over_budget": None,
+            "controls": [asdict(one) for one in CONTROLS],
+            "notice": None,
+        },
+        "watches": [
+            {
+                "endpoint": "sim/model",
+                "next_due": 5,
+                "running": False,
+                "paused": False,
+                "no_key": False,
+                "blocked_until": None,
+                "blocked_why": "429",
+                "failing": False,
+            }
+        ],
+    }
+    assert RecorderStatus.from_json(json.dumps(record)) == STATUS
+
+
+def test_the_status_of_a_newer_recorder_is_read_as_far_as_its_store_goes():
+    record = json.loads(STATUS.to_json())
+    record["engine"]["store"] |= {"state": "on fire", "heat": 9}
+    read = RecorderStatus.from_json(json.dumps({**record, "weather": "fine"}))
+    assert (read.engine.store.state, read.watches) == ("failed", STATUS.watches)
+    with pytest.raises(ValueError, match="mood"):
+        RecorderStatus.from_json(json.dumps({**record, "engine": {**record["engine"], "mood": "sunny"}}))

@@ -1,15 +1,22 @@
 """The record that a race ends with: its keys are a promise, its values those of the verdict."""
 
 import json
+from dataclasses import asdict
 
 import pytest
+from msgspec.structs import replace
 
 from probes.outcome import Outcome
+from probes.race.progress import Progress
 from probes.race.race import LaneFacts, Race
 from probes.race.request import RaceRequest
-from probes.race.result import result
+from probes.race.result import news_record, result
+from probes.race.updates import LaneNews, RaceNews, TextDelta
 from probes.race.verdict import judge
+from probes.sample import COLUMNS
+from tests.race.races import VERDICT
 from tests.race.truths import finish, heat, heats, times
+from tests.samples import sample
 
 KEYS = [
     "type", "winner", "heats", "metrics", "words", "lane", "against", "duels", "faults", "cost", "skew_ms", "stopped",
@@ -70,3 +77,63 @@ def test_without_a_finish_all_is_null_and_the_faults_are_named():
     assert all(one["ratio"] is None and one["pairs"] == 0 for one in record["metrics"].values())
     assert record["faults"][0] == {"lane": "A", "words": "connect: refused", "heats": 1, "counts": True}
     assert record["cost"]["usd"] is None
+
+
+def test_news_have_the_keys_and_the_order_they_always_had():
+    finished = sample(ttft_ms=5.5)
+    wish = RaceRequest(("a", "b"), "Tell a story.", heats=3, budget_usd=0.5)
+    lanes = (
+        LaneNews("a", "running", Progress(12.5, 3.25, events=2, chars=9), (TextDelta("answer", "Once 二"),)),
+        LaneNews("b", "finished", Progress(80.0), sample=finished, place=1),
+    )
+    news = RaceNews(
+        started_at=1_800_000_000_000, wish=wish, phase="running", heat=2, lanes=lanes, skew_ms=0.25, differences=("x",)
+    )
+    unknown = {"ttfa_ms": None, "events": 0, "chars": 0, "tokens": 0.0, "estimated": True}
+    speeds = {"tokens_per_s": None, "chars_per_s": None, "stall_ms": None}
+    expected = {
+        "type": "racenews",
+        "started_at": 1_800_000_000_000,
+        "wish": {
+            "lanes": ["a", "b"],
+            "prompt": "Tell a story.",
+            "prompt_name": None,
+            "expect": None,
+            "max_output_tokens": 512,
+            "heats": 3,
+            "max_heats": None,
+            "until_decided": False,
+            "budget_usd": 0.5,
+            "cold": False,
+        },
+        "phase": "running",
+        "heat": 2,
+        "lanes": [
+            {
+                "name": "a",
+                "state": "running",
+                "progress": {"at_ms": 12.5, "ttft_ms": 3.25, **unknown, "events": 2, "chars": 9, **speeds},
+                "pieces": [{"kind": "answer", "text": "Once 二", "draft": False}],
+                "sample": None,
+                "place": None,
+            },
+            {
+                "name": "b",
+                "state": "finished",
+                "progress": {"at_ms": 80.0, "ttft_ms": None, **unknown, **speeds},
+                "pieces": [],
+                "sample": finished.to_json(),
+                "place": 1,
+            },
+        ],
+        "skew_ms": 0.25,
+        "differences": ["x"],
+        "verdict": None,
+        "stopped": None,
+        "cost_usd": None,
+        "number": None,
+    }
+    assert json.dumps(news_record(news)) == json.dumps(expected)
+    assert len(finished.to_json()) == len(COLUMNS)
+    judged = news_record(replace(news, verdict=VERDICT))
+    assert json.dumps(judged["verdict"]) == json.dumps(asdict(VERDICT))

@@ -98,7 +98,7 @@ class Journal:
 
     def append(self, batch: Batch, entries: Sequence[PendingSample]) -> None:
         """Put entries at the end of a batch's file: all of them or none."""
-        lines = b"".join(typed_json.encode(_Line(one.sample.to_json(), one.answer)) + b"\n" for one in entries)
+        lines = b"".join(map(encode_line, entries))
         with _problems():
             self._hold()
             make_private_file(batch.path)
@@ -170,11 +170,7 @@ def lines_in(path: Path) -> int:
 
 
 def entries_of(path: Path) -> list[PendingSample]:
-    """The entries of a batch's file that can be read back, none where the file is gone. Raises OSError.
-
-    A value of the wrong type makes a line unreadable: no store would take it, and all that comes after it would wait.
-    Keys that are not known, and columns that are not there, are no fault: another version may have written the line.
-    """
+    """The entries of a batch's file that can be read back, none where the file is gone. Raises OSError."""
     try:
         lines = path.read_bytes().splitlines()
     except FileNotFoundError:
@@ -182,9 +178,23 @@ def entries_of(path: Path) -> list[PendingSample]:
     entries = []
     for one in lines:
         with suppress(ValueError, TypeError, KeyError, AttributeError):
-            read = typed_json.decode(one, _LINE)
-            entries.append(PendingSample(Sample.from_json(read.sample), read.answer))
+            entries.append(decode_line(one))
     return entries
+
+
+def encode_line(entry: PendingSample) -> bytes:
+    """The line of an entry, line feed included."""
+    return typed_json.encode(_Line(entry.sample.to_json(), entry.answer)) + b"\n"
+
+
+def decode_line(line: bytes) -> PendingSample:
+    """The entry of a line. Keys that are not known are ignored: another version may have written it.
+
+    Raises KeyError, TypeError or ValueError, also for a value that is not of its column's type: no store would take it,
+    and all that comes after it would wait.
+    """
+    read = typed_json.decode(line, _LINE)
+    return PendingSample(Sample.from_json(read.sample), read.answer)
 
 
 @contextmanager
