@@ -9,8 +9,8 @@ import trustme
 
 from probes.cli.commands.check import check
 from probes.config.load import ConfigError, load
-from probes.diagnosis.attribution import LastProbe, judge
-from probes.diagnosis.reachability import control_of, host_of, way_of
+from probes.diagnosis.attribution import LastProbe, attribute
+from probes.diagnosis.reachability import check_of_probe, host_of, origin_via
 from probes.outcome import Outcome
 from probes.route import AT_PROXY, Proxy, Route, TlsOptions, UnixSocket, environment_proxy, ignored_proxy, via_of
 from probes.tls.context import check_environment, client_certificate_problem, tls_context
@@ -61,7 +61,7 @@ def test_an_endpoint_says_how_it_is_connected_to_and_probe_what_is_usual(made):
     both = TlsOptions(str(made / "ca.pem"), str(made / "client.pem"))
     config = read(made, "", usual)
     assert config.endpoints[0].route == Route("http://proxy.example:3128", "PROXY_USER", tls=both)
-    assert config.controls.route == config.endpoints[0].route  # the reference goes the usual way
+    assert config.reachability_plan.route == config.endpoints[0].route  # the reference goes the usual way
     own = read(made, 'proxy = "none"\nca = "default"\nclient_cert = "none"', usual).endpoints[0].route
     assert own == Route("none")
     apart = read(made, 'ca = "system"\nclient_cert = "cert.pem"\nclient_key = "key.pem"').endpoints[0].route
@@ -169,14 +169,14 @@ def test_a_reference_in_plain_behind_a_proxy_would_only_tell_of_the_proxy(tmp_pa
     with pytest.raises(ConfigError, match="reference: must be https:// behind an http:// proxy"):
         load(path)
     path.write_text(f'{control}\n[probe]\nproxy = "socks5://p:1"\n{ENDPOINT}')
-    assert load(path).controls.reference == "http://example.com"
+    assert load(path).reachability_plan.reference == "http://example.com"
 
 
 def test_a_way_is_named_by_what_is_on_it():
     proxy = Proxy("socks5", "::1", 1080)
-    assert way_of("wss://api.example/v1", None) == "https://api.example"
-    assert way_of("https://api.example/v1", proxy) == "https://api.example via socks5://[::1]:1080"
-    assert way_of("http://localhost/v1", UnixSocket("/run/x.sock")) == "unix:///run/x.sock"
+    assert origin_via("wss://api.example/v1", None) == "https://api.example"
+    assert origin_via("https://api.example/v1", proxy) == "https://api.example via socks5://[::1]:1080"
+    assert origin_via("http://localhost/v1", UnixSocket("/run/x.sock")) == "unix:///run/x.sock"
     assert [host_of(one) for one in ("https://a.example:1 via http://p:2", "unix:///x")] == ["a.example", "localhost"]
     assert via_of(Route("socks5h://h:1"), "http://x") == Proxy("socks5", "h", 1)
     assert via_of(Route("http://h"), "http://x/v1") == Proxy("http", "h", 80, forwards=True)
@@ -189,10 +189,10 @@ def test_a_proxy_that_fails_is_my_network_and_a_host_behind_it_is_not():
     fine = LastProbe.of(sample(endpoint="other/x", provider="other"), "https://b.example", beyond.started_at)
     for one, scope in ((down, "my network"), (late, "my network"), (beyond, "this provider")):
         failed = LastProbe.of(one, "https://a.example via http://p:1", one.started_at)
-        assert judge([failed, fine], ())["sim/model"].scope == scope
-    control = control_of(beyond, "way")
-    assert control is not None
-    assert control.outcome is Outcome.CONNECT
+        assert attribute([failed, fine], ())["sim/model"].scope == scope
+    found = check_of_probe(beyond, "way")
+    assert found is not None
+    assert found.outcome is Outcome.CONNECT
 
 
 @pytest.mark.parametrize("variable", ["SSL_CERT_FILE", "SSL_CERT_DIR"])

@@ -14,7 +14,7 @@ from probes.config.prompts import NamedPrompt
 from probes.config.select import UnknownEndpoint, UnknownGroup, choose, in_group
 from probes.config.table import Table, parse
 from probes.config_error import ConfigError, Problem
-from probes.diagnosis.reachability import EVERY_S, USUAL, ReachabilityPlan, origin_of
+from probes.diagnosis.reachability import DEFAULT_PLAN, SHORTEST_INTERVAL_S, ReachabilityPlan, origin_of
 from probes.endpoint import Endpoint
 from probes.route import Proxy, Route, via_of
 from probes.store import retention
@@ -39,7 +39,7 @@ class Config:
     store_url: str | None
     budget: Budget
     endpoints: tuple[Endpoint, ...]
-    controls: ReachabilityPlan = USUAL
+    reachability_plan: ReachabilityPlan = DEFAULT_PLAN
     prompts: tuple[NamedPrompt, ...] = ()
     retention: Retention = retention.USUAL
     vantage: str = HERE
@@ -56,7 +56,7 @@ def load(found: ConfigFile | Path) -> Config:
     store_url, vantage, kept = _store(top.table("store"))
     budget = _budget(top.table("budget"))
     settings = _settings(top.table("probe"))
-    controls = _controls(top.table("control"), settings.route)
+    reachability_plan = _reachability_plan(top.table("control"), settings.route)
     prompts = _prompts(top.table("race"), problems, file)
     endpoints = []
     for number, one in enumerate(top.tables("endpoint"), start=1):
@@ -70,7 +70,7 @@ def load(found: ConfigFile | Path) -> Config:
             top.blame("endpoint", f"{count} endpoints are named {name!r}; names must be unique")
     if problems:
         raise ConfigError(tuple(problems))
-    return Config(path, store_url, budget, tuple(endpoints), controls, prompts, kept, vantage)
+    return Config(path, store_url, budget, tuple(endpoints), reachability_plan, prompts, kept, vantage)
 
 
 def race_prompts(read: Config) -> tuple[NamedPrompt, ...]:
@@ -105,10 +105,10 @@ def _budget(table: Table) -> Budget:
     return budget
 
 
-def _controls(table: Table, route: Route) -> ReachabilityPlan:
+def _reachability_plan(table: Table, route: Route) -> ReachabilityPlan:
     """``route`` is that of ``[probe]``: the reference goes the usual way."""
     plan = ReachabilityPlan(
-        table.take("reference", _origin, USUAL.reference), table.take("every", _every, USUAL.every), route
+        table.take("reference", _origin, DEFAULT_PLAN.reference), table.take("every", _every, DEFAULT_PLAN.every), route
     )
     table.close()
     if plan.reference is not None and _is_forwarded(plan.reference, route):
@@ -136,7 +136,7 @@ def _origin(value: object) -> str:
 
 def _every(value: object) -> float | None:
     """How often, seconds; None for "off"."""
-    return None if value == "off" else check.duration(EVERY_S)(value)
+    return None if value == "off" else check.duration(SHORTEST_INTERVAL_S)(value)
 
 
 def _prompts(race: Table, problems: list[Problem], file: str) -> tuple[NamedPrompt, ...]:

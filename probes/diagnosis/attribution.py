@@ -1,4 +1,4 @@
-"""Culprit: who is to blame for a failure, in words with the evidence: my network, this provider or this endpoint."""
+"""Attributes a failure to my network, this provider or this endpoint, in words with the evidence; pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,14 +22,14 @@ ANSWERED: Final = frozenset(
 """Failures of a server that was reached."""
 
 FAULTS: Final = UNREACHED | ANSWERED
-"""Failures that somebody else may share; every other one is the endpoint's, or the account's, own."""
+"""Failures that another endpoint may share; every other one is the endpoint's, or the account's, own."""
 
 _STEPS: Final = {Outcome.DNS: "name resolution", Outcome.CONNECT: "TCP connect", Outcome.TLS: "TLS handshake"}
 
 
 @dataclass(frozen=True, slots=True)
 class LastProbe:
-    """One endpoint's newest finished probe, begun ``at``; ``since`` its run of failures began, ``at`` of a good one.
+    """One endpoint's newest finished probe, begun ``at``; ``since``: when its run of failures began, ``at`` if ok.
 
     ``connected``: whether the probe had its connection before it failed; ``at_proxy``: whether the proxy on the way
     is what it failed by. Instants are milliseconds since the epoch.
@@ -46,13 +46,13 @@ class LastProbe:
 
     @classmethod
     def of(cls, sample: Sample, origin: str, since: int) -> "LastProbe":
-        """What a sample tells of its endpoint."""
+        """The newest probe of an endpoint, by its sample and the origin it went to."""
         at, connected, at_proxy = sample.started_at, not never_connected(sample), failed_at_proxy(sample)
         return cls(sample.endpoint, sample.provider, origin, sample.outcome, at, since, connected, at_proxy)
 
     @property
     def failing(self) -> bool:
-        """Whether it fails in a way that somebody else may share; a server that wants a client certificate answered."""
+        """Whether it fails as others may too; a server that wants a client certificate has answered."""
         return self.outcome in FAULTS and not self.wants_certificate
 
     @property
@@ -63,7 +63,7 @@ class LastProbe:
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """Who is to blame, and ``who`` that is by name; None where the evidence does not tell.
+    """What a failure is attributed to, and ``who`` that is by name; None where the evidence does not tell.
 
     The first of the ``evidence`` has lasted ``since`` (ms since the epoch). ``more`` counts others of the same scope.
     """
@@ -75,90 +75,91 @@ class Attribution:
     more: int = 0
 
 
-def judge(lately: Sequence[LastProbe], controls: Sequence[ReachabilityCheck]) -> dict[str, Attribution]:
-    """The verdict on every endpoint whose newest probe was not ok, from recent news of all endpoints and controls.
+def attribute(last_probes: Sequence[LastProbe], checks: Sequence[ReachabilityCheck]) -> dict[str, Attribution]:
+    """Attribute the failure of every endpoint whose newest probe was not ok, by all newest probes and recent checks.
 
     - `my network`: most of the providers heard from (two at least, on two origins) fail without an answer and the
-      controls do not say otherwise; or every control fails, of two origins at least or of the reference, and nobody
-      was reached.
-      A proxy that fails by itself is my network too, whoever else is reached.
+      checks do not say otherwise; or every check fails, of two origins at least or of the reference, and nobody
+      was reached. A proxy that fails by itself is my network too, whoever else is reached.
     - `this provider`: others are reached, and a connection to its host fails; or all its endpoints (two at least) fail.
     - `this endpoint`: another of the provider's endpoints is fine; or its host was reached, and it failed after that.
 
-    What was fine counts from the beginning of the failure on. Hosts on this machine tell nothing of the network, unless
+    What was fine counts from the beginning of the failure on. Hosts on this machine say nothing of the network, unless
     there are no others (a simulation).
     """
-    return {one.endpoint: _verdict(one, lately, controls) for one in lately if one.outcome is not Outcome.OK}
+    return {one.endpoint: _attribute(one, last_probes, checks) for one in last_probes if one.outcome is not Outcome.OK}
 
 
-def worst(verdicts: Mapping[str, Attribution]) -> Attribution | None:
+def worst(attributions: Mapping[str, Attribution]) -> Attribution | None:
     """The one to show for all: of the worst scope, the one that has lasted longest; what cannot be told comes last."""
     order: list[Scope | None] = [*SCOPES, None]
-    found = sorted(verdicts.values(), key=lambda one: (order.index(one.scope), one.since))
+    found = sorted(attributions.values(), key=lambda one: (order.index(one.scope), one.since))
     if not found:
         return None
     same = {one.who for one in found if one.scope == found[0].scope}
     return replace(found[0], more=len(same) - 1)
 
 
-def _verdict(one: LastProbe, lately: Sequence[LastProbe], controls: Sequence[ReachabilityCheck]) -> Attribution:
+def _attribute(one: LastProbe, last_probes: Sequence[LastProbe], checks: Sequence[ReachabilityCheck]) -> Attribution:
     if not one.failing:
         own = "the provider answered: the endpoint's, or the account's, own"
         return Attribution("this endpoint", one.endpoint, one.since, (_words(one), own))
     if one.at_proxy:
         return Attribution("my network", "", one.since, ("the proxy fails", _words(one), "its host was not asked"))
-    scene = FailureContext.of(one, lately, controls)
-    return scene.network() or scene.provider() or scene.endpoint() or scene.unknown()
+    context = FailureContext.of(one, last_probes, checks)
+    return context.network() or context.provider() or context.endpoint() or context.unknown()
 
 
 @dataclass(frozen=True, slots=True)
 class FailureContext:
-    """What there is to know of one failure: who else failed, or was fine, since it began.
+    """What is known of one failure: who else failed, or was fine, since it began.
 
-    ``heard`` are the endpoints that still fail or had another probe since, by provider; ``controls`` those since.
-    ``witnesses`` are the origins that tell of the network.
+    ``by_provider`` are the endpoints that still fail or had another probe since, by provider; ``checks`` those since.
+    ``network_origins`` are the origins that tell of the network.
     """
 
     failure: LastProbe
-    heard: Mapping[str, Sequence[LastProbe]]
-    controls: Sequence[ReachabilityCheck]
-    witnesses: frozenset[str]
+    by_provider: Mapping[str, Sequence[LastProbe]]
+    checks: Sequence[ReachabilityCheck]
+    network_origins: frozenset[str]
 
     @classmethod
-    def of(cls, one: LastProbe, lately: Sequence[LastProbe], controls: Sequence[ReachabilityCheck]) -> "FailureContext":
-        """The scene of one failure."""
-        heard: dict[str, list[LastProbe]] = {}
-        for other in lately:
+    def of(
+        cls, one: LastProbe, last_probes: Sequence[LastProbe], checks: Sequence[ReachabilityCheck]
+    ) -> "FailureContext":
+        """The context of one failure."""
+        by_provider: dict[str, list[LastProbe]] = {}
+        for other in last_probes:
             if other.failing or other.at >= one.since:
-                heard.setdefault(other.provider, []).append(other)
-        origins = {other.origin for other in lately} | {control.origin for control in controls}
+                by_provider.setdefault(other.provider, []).append(other)
+        origins = {other.origin for other in last_probes} | {check.origin for check in checks}
         remote = frozenset(origin for origin in origins if not _on_this_machine(origin))
-        since = [control for control in controls if control.at >= one.since]
-        return cls(one, heard, since, remote or frozenset(origins))
+        since = [check for check in checks if check.at >= one.since]
+        return cls(one, by_provider, since, remote or frozenset(origins))
 
     def network(self) -> Attribution | None:
-        """The verdict `my network`, where it is."""
-        own = self._own_control()
-        if self.failure.outcome not in UNREACHED or self.failure.origin not in self.witnesses or (own and own.ok):
+        """The failure attributed to `my network`, or None."""
+        own = self._own_check()
+        if self.failure.outcome not in UNREACHED or self.failure.origin not in self.network_origins or (own and own.ok):
             return None
-        peers = self._peers()
+        peers = self._network_peers()
         down = [group for group in peers if all(other.outcome in UNREACHED for other in group)]
         if not any(self.failure in group for group in down):
             return None
-        good, bad = self._good(), self._bad()
+        good, bad = self._passed(), self._failed()
         fine = len(peers) - len(down) > 0
         most = len(down) > 1 and len(down) * 2 > len(peers) and len({one.origin for group in down for one in group}) > 1
-        told = len({control.origin for control in bad}) > 1 or any(control.reference for control in bad)
-        contradicted = any(control.reference for control in good) or len(good) > len(bad)
+        told = len({check.origin for check in bad}) > 1 or any(check.reference for check in bad)
+        contradicted = any(check.reference for check in good) or len(good) > len(bad)
         if not (most and not contradicted) and not (told and not good and not fine):
             return None
         since = min(other.since for group in down for other in group)
         whose = f"{len(down)} of {len(peers)} providers" if len(peers) > 1 else self.failure.provider
-        return Attribution("my network", "", since, (f"{whose} failing", *self._controls_said()))
+        return Attribution("my network", "", since, (f"{whose} failing", *self._checks_said()))
 
     def provider(self) -> Attribution | None:
-        """The verdict `this provider`, where it is; a host on this machine needs nobody to compare with."""
-        one, mates, own = self.failure, self._mates(), self._own_control()
+        """The failure attributed to `this provider`, or None; a host on this machine needs nobody to compare with."""
+        one, mates, own = self.failure, self._same_provider(), self._own_check()
         if not all(mate.failing for mate in mates):
             return None
         others = self._others_reached()
@@ -166,9 +167,9 @@ class FailureContext:
         since = min(mate.since for mate in mates)
         count = f"{len(mates)} of {len(mates)} endpoints failing" if len(mates) > 1 else _words(one)
         said = (count, *(() if others is None else (others,)))
-        if unreachable and not (own and own.ok) and (others or one.origin not in self.witnesses):
+        if unreachable and not (own and own.ok) and (others or one.origin not in self.network_origins):
             step = _step(own.outcome if own and not own.ok else one.outcome)
-            host = "its host" if one.origin in self.witnesses else "its host, on this machine,"
+            host = "its host" if one.origin in self.network_origins else "its host, on this machine,"
             first = count if len(mates) > 1 or one.connected else "no connection"
             return Attribution("this provider", one.provider, since, (first, f"{step} to {host} fails", *said[1:]))
         answers = any(mate.outcome in ANSWERED for mate in mates)
@@ -177,9 +178,9 @@ class FailureContext:
         return None
 
     def endpoint(self) -> Attribution | None:
-        """The verdict `this endpoint`, where it is."""
-        one, own = self.failure, self._own_control()
-        fine = [mate for mate in self._mates() if not mate.failing]
+        """The failure attributed to `this endpoint`, or None."""
+        one, own = self.failure, self._own_check()
+        fine = [mate for mate in self._same_provider() if not mate.failing]
         if fine:
             rest = f"{_count(len(fine), 'other endpoint')} of {one.provider} answering"
             return Attribution("this endpoint", one.endpoint, one.since, (_words(one), rest))
@@ -189,71 +190,71 @@ class FailureContext:
         return None
 
     def unknown(self) -> Attribution:
-        """What is missing for a verdict, and who it may be."""
-        one, peers, own = self.failure, self._peers(), self._own_control()
+        """Attributed to nobody: what evidence is missing, and who it may be."""
+        one, peers, own = self.failure, self._network_peers(), self._own_check()
         down = [group for group in peers if all(other.failing for other in group)]
         if own is not None and own.ok:
             why = "its host takes connections again: the next probe will tell"
-        elif len(down) > 1 and self._good():
-            why = f"{len(down)} of {len(peers)} providers failing, yet {self._good_words()}: something they share"
+        elif len(down) > 1 and self._passed():
+            why = f"{len(down)} of {len(peers)} providers failing, yet {self._passed_words()}: something they share"
         elif self._others_reached():
             why = f"{self._others_reached()}: this provider or this endpoint"
         else:
-            reference = any(control.reference for control in self.controls)
+            reference = any(check.reference for check in self.checks)
             missing = "nobody else reached since" if reference else "nobody else reached since, no reference host"
             why = f"{missing}: my network or this provider"
         return Attribution(None, one.endpoint, one.since, (_words(one), why))
 
-    def _mates(self) -> Sequence[LastProbe]:
-        """The endpoints of its provider, itself among them."""
-        return self.heard[self.failure.provider]
+    def _same_provider(self) -> Sequence[LastProbe]:
+        """The newest probes of its provider's endpoints, its own among them."""
+        return self.by_provider[self.failure.provider]
 
-    def _peers(self) -> list[list[LastProbe]]:
-        """The endpoints that tell of the network, by provider."""
-        groups = ([one for one in group if one.origin in self.witnesses] for group in self.heard.values())
+    def _network_peers(self) -> list[list[LastProbe]]:
+        """The newest probes that say something of the network, by provider."""
+        groups = ([one for one in group if one.origin in self.network_origins] for group in self.by_provider.values())
         return [group for group in groups if group]
 
-    def _own_control(self) -> ReachabilityCheck | None:
-        return next((control for control in self.controls if control.origin == self.failure.origin), None)
+    def _own_check(self) -> ReachabilityCheck | None:
+        return next((check for check in self.checks if check.origin == self.failure.origin), None)
 
-    def _good(self) -> list[ReachabilityCheck]:
-        return [control for control in self.controls if control.ok and control.origin in self.witnesses]
+    def _passed(self) -> list[ReachabilityCheck]:
+        return [check for check in self.checks if check.ok and check.origin in self.network_origins]
 
-    def _bad(self) -> list[ReachabilityCheck]:
-        return [control for control in self.controls if not control.ok and control.origin in self.witnesses]
+    def _failed(self) -> list[ReachabilityCheck]:
+        return [check for check in self.checks if not check.ok and check.origin in self.network_origins]
 
     def _others_reached(self) -> str | None:
         """Who else was reached since, in words."""
-        mine = {mate.origin for mate in self._mates()}
+        mine = {mate.origin for mate in self._same_provider()}
         reached = [
             name
-            for name, group in self.heard.items()
+            for name, group in self.by_provider.items()
             if name != self.failure.provider
-            and any(one.outcome not in UNREACHED and one.origin in self.witnesses for one in group)
+            and any(one.outcome not in UNREACHED and one.origin in self.network_origins for one in group)
         ]
         if reached:
             return f"{_count(len(reached), 'other provider')} reached"
-        good = [control for control in self._good() if control.origin not in mine]
-        if any(control.reference for control in good):
+        good = [check for check in self._passed() if check.origin not in mine]
+        if any(check.reference for check in good):
             return "the reference host is reached"
         return f"{_count(len(good), 'other host')} reached" if good else None
 
     def _host_said(self) -> tuple[str, ...]:
         """That its host is reached, where that is known."""
-        own = self._own_control()
+        own = self._own_check()
         if own is not None and own.ok:
             return ("its host takes connections",)
-        return ("its host answers",) if any(mate.outcome in ANSWERED for mate in self._mates()) else ()
+        return ("its host answers",) if any(mate.outcome in ANSWERED for mate in self._same_provider()) else ()
 
-    def _good_words(self) -> str:
-        return f"{_count(len(self._good()), 'control')} of {len(self._good()) + len(self._bad())} connect"
+    def _passed_words(self) -> str:
+        return f"{_count(len(self._passed()), 'control')} of {len(self._passed()) + len(self._failed())} connect"
 
-    def _controls_said(self) -> tuple[str, ...]:
+    def _checks_said(self) -> tuple[str, ...]:
         """What the controls say, where they fail: "TCP connect to both controls fails"."""
-        bad, total = self._bad(), len(self._bad()) + len(self._good())
+        bad, total = self._failed(), len(self._failed()) + len(self._passed())
         if not bad:
             return ()
-        steps = {_step(control.outcome) for control in bad}
+        steps = {_step(check.outcome) for check in bad}
         step = steps.pop() if len(steps) == 1 else "connecting"
         if total == 1:
             whom = "the reference host" if bad[0].reference else "the only control"
@@ -283,7 +284,7 @@ def _on_this_machine(origin: str) -> bool:
     return is_on_this_machine(host_of(origin))
 
 
-def run_began(failed: Iterable[tuple[int, bool]]) -> int | None:
+def failing_since(failed: Iterable[tuple[int, bool]]) -> int | None:
     """When the run of failures began that the newest belong to: (instant, failed) pairs, the newest first."""
     began = None
     for at, has_failed in failed:

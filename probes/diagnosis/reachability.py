@@ -1,4 +1,4 @@
-"""Control: whether the way to one origin is open: name resolution, TCP connect and TLS handshake, without a request."""
+"""One check of whether an origin can be reached: name resolution, TCP connect and TLS handshake, without a request."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -8,15 +8,15 @@ from probes.outcome import SET_UP, Outcome
 from probes.route import AT_PROXY, Proxy, Route, UnixSocket, Via
 from probes.sample import Sample
 
-EVERY_S: Final = 60.0
-"""The least time between two controls of one origin that are made for their own sake."""
+SHORTEST_INTERVAL_S: Final = 60.0
+"""Seconds between two checks of one origin, at least; the connections of probes come besides."""
 
 _PORTS: Final = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True, slots=True)
 class ReachabilityCheck:
-    """One check of the way to an origin (see `way_of`), at an instant in milliseconds since the epoch.
+    """One check of an origin, as `origin_via` names it, at an instant in milliseconds since the epoch.
 
     ``outcome`` is ok, dns, connect, tls, timeout or protocol. Times are None where that step was not taken, or not
     finished; ``reference``: the origin is the configured host that belongs to no provider.
@@ -39,15 +39,15 @@ class ReachabilityCheck:
 
 @dataclass(frozen=True, slots=True)
 class ReachabilityPlan:
-    """Which controls a person wants: an origin to compare with, by its route, and how often, seconds; None is never."""
+    """How often origins are checked (seconds; None: never), and the reference origin to compare with, by its route."""
 
     reference: str | None = None
-    every: float | None = EVERY_S
+    every: float | None = SHORTEST_INTERVAL_S
     route: Route = field(default_factory=Route)
 
 
-USUAL: Final = ReachabilityPlan()
-"""Where nobody has said otherwise."""
+DEFAULT_PLAN: Final = ReachabilityPlan()
+"""What holds where the configuration says nothing."""
 
 
 def origin_of(url: str) -> str:
@@ -60,8 +60,8 @@ def origin_of(url: str) -> str:
     return f"{scheme}://{named}{port}"
 
 
-def way_of(url: str, via: Via | None) -> str:
-    """The way to the origin of an address: the origin, and the proxy on the way; or the socket's file."""
+def origin_via(url: str, via: Via | None) -> str:
+    """The origin of an address and the proxy on the way to it, ``ORIGIN via PROXY``; or the file of a socket."""
     match via:
         case None:
             return origin_of(url)
@@ -71,13 +71,13 @@ def way_of(url: str, via: Via | None) -> str:
             return f"{origin_of(url)} via {via}"
 
 
-def host_of(way: str) -> str:
-    """The host at the end of a way; that of a socket's file is this machine."""
-    return "localhost" if way.startswith("unix:") else urlsplit(way.partition(" ")[0]).hostname or ""
+def host_of(origin: str) -> str:
+    """The host of what `origin_via` returned; that of a socket's file is this machine."""
+    return "localhost" if origin.startswith("unix:") else urlsplit(origin.partition(" ")[0]).hostname or ""
 
 
-def control_of(sample: Sample, origin: str) -> ReachabilityCheck | None:
-    """The control that a probe's own connection set-up was; None where it needed none, or was not sent."""
+def check_of_probe(sample: Sample, origin: str) -> ReachabilityCheck | None:
+    """The check that a probe's own connection set-up was; None where it needed none, or was not sent."""
     if sample.connect_ms is not None and not never_connected(sample):
         times = (sample.dns_ms, sample.connect_ms, sample.tls_ms)
         return ReachabilityCheck(origin, sample.started_at, Outcome.OK, "", *times)

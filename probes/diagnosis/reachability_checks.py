@@ -1,4 +1,4 @@
-"""Controls: the newest control of every watched origin, renewed one at a time and at most once a minute each."""
+"""Checks whether the origins of watched endpoints can be reached: one at a time, each at most once a minute."""
 
 import asyncio
 import ssl
@@ -7,7 +7,13 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from probes.diagnosis.reachability import EVERY_S, ReachabilityCheck, ReachabilityPlan, control_of, way_of
+from probes.diagnosis.reachability import (
+    SHORTEST_INTERVAL_S,
+    ReachabilityCheck,
+    ReachabilityPlan,
+    check_of_probe,
+    origin_via,
+)
 from probes.endpoint import Endpoint, Timeouts
 from probes.events import Failure
 from probes.figures import timing
@@ -24,8 +30,8 @@ from probes.transport.connect import is_encrypted, open_stream, peer_of
 from probes.transport.opening import OpeningProgress
 from probes.wire.credentials import Credentials
 
-LOOK_AGAIN_S: Final = 1.0
-"""How soon it is looked again whether a control is wanted, while none is."""
+POLL_S: Final = 1.0
+"""Seconds until it is looked again whether a check is due, while none is."""
 
 
 async def check(
@@ -34,12 +40,12 @@ async def check(
     timeout: float,  # noqa: ASYNC109  # one limit for all of it
     via: Via | None = None,
 ) -> ReachabilityCheck | None:
-    """One control of the way to an origin, within ``timeout`` seconds: a connection, given up as soon as it is open.
+    """Check an origin within ``timeout`` seconds: open a connection, and close it as soon as it is open.
 
     Never raises a failure; None where inftop itself lacked what it takes. Not a byte is sent but those that ask a proxy
     for a tunnel, and those of the TLS handshake.
     """
-    at, origin, opening = time.time_ns() // 1_000_000, way_of(address, via), OpeningProgress()
+    at, origin, opening = time.time_ns() // 1_000_000, origin_via(address, via), OpeningProgress()
     try:
         async with asyncio.timeout(timeout):
             stream, setup = await open_stream(*peer_of(address, tls), ReadBudget.of_idle(), via, opening)
@@ -66,7 +72,7 @@ async def check(
 
 
 class CheckTarget(NamedTuple):
-    """A way to check: an address, what it goes through, whom to trust at its end, and the name of the proxy's key."""
+    """What to connect to: an address, what it goes through, the TLS context, and the name of the proxy's key."""
 
     address: str
     via: Via | None
@@ -75,14 +81,14 @@ class CheckTarget(NamedTuple):
 
     @classmethod
     def of(cls, address: str, route: Route, contexts: TlsContexts) -> "CheckTarget":
-        """The way to an address by a route."""
+        """The target at an address, by a route."""
         tls = contexts.of(route.tls) if is_encrypted(address) else None
         return cls(address, via_of(route, address), tls, route.proxy_key)
 
     @property
     def name(self) -> str:
-        """The way in words, the same for all that go it."""
-        return way_of(self.address, self.via)
+        """The origin and what it is reached through (`origin_via`), the same for all endpoints that share it."""
+        return origin_via(self.address, self.via)
 
     @property
     def ends_early(self) -> bool:
@@ -98,12 +104,13 @@ async def _no_credentials(_: Endpoint) -> Credentials | None:
 
 
 class ReachabilityMonitor:
-    """Renews controls while `run`; a probe's own connection set-up is one too and puts off the next.
+    """Keeps the newest check of every origin, and renews them while `run` runs.
 
-    A control goes the way of the probes: through the same proxy, told the same key, which ``find_key`` finds.
-
-    ``wanted`` says which endpoints are being watched now: nothing is checked for any other, nor the reference while
-    there is none. Instants given to `next` and `hear` are seconds of any one clock; `run` takes the loop's.
+    A probe's own connection set-up counts as a check and puts off the next. A check goes the way of the probes: through
+    the same proxy, with the same key, which ``find_key`` finds. ``is_watched`` says which endpoints are being watched
+    now: nothing is checked for any other, nor the reference while there is none. A check that failed while this process
+    was absent (``absences`` since an instant) says nothing. Instants given to `begin`, `next` and `note_probe` are
+    seconds of any one clock; `run` takes the loop's.
     """
 
     def __init__(
@@ -111,24 +118,24 @@ class ReachabilityMonitor:
         endpoints: Iterable[Endpoint],
         plan: ReachabilityPlan,
         contexts: TlsContexts,
-        wanted: Callable[[Endpoint], bool],
+        is_watched: Callable[[Endpoint], bool],
         absences: Callable[[int], Sequence[Absence]] = lambda _: (),
         find_key: FindKey = _no_credentials,
     ) -> None:
-        self._users: dict[str, list[Endpoint]] = {}
-        self._ways: dict[str, CheckTarget] = {}
+        self._endpoints: dict[str, list[Endpoint]] = {}
+        self._targets: dict[str, CheckTarget] = {}
         for one in endpoints:
-            way = CheckTarget.of(one.base_url, one.route, contexts)
-            if not way.ends_early:
-                self._users.setdefault(way.name, []).append(one)
-                self._ways.setdefault(way.name, way)
+            target = CheckTarget.of(one.base_url, one.route, contexts)
+            if not target.ends_early:
+                self._endpoints.setdefault(target.name, []).append(one)
+                self._targets.setdefault(target.name, target)
         self._reference: str | None = None
         if plan.reference is not None:
-            way = CheckTarget.of(plan.reference, plan.route, contexts)
-            self._reference = way.name
-            self._ways[way.name] = way
+            target = CheckTarget.of(plan.reference, plan.route, contexts)
+            self._reference = target.name
+            self._targets[target.name] = target
         self._plan = plan
-        self._wanted = wanted
+        self._is_endpoint_watched = is_watched
         self._absences = absences
         self._find_key = find_key
         self._newest: dict[str, ReachabilityCheck] = {}
@@ -136,29 +143,29 @@ class ReachabilityMonitor:
 
     @property
     def newest(self) -> tuple[ReachabilityCheck, ...]:
-        """The newest control of every origin that had one."""
+        """The newest check of every origin that had one."""
         return tuple(self._newest.values())
 
     def begin(self, now: float) -> None:
         """Spread the first round, the reference first: the first probes set up connections of their own."""
         if self._plan.every is not None:
-            origins = [*([self._reference] if self._reference else []), *self._users]
+            origins = [*([self._reference] if self._reference else []), *self._endpoints]
             step = self._plan.every / max(len(origins), 1)
             self._due = {one: now + number * step for number, one in enumerate(dict.fromkeys(origins), 1)}
 
-    def hear(self, sample: Sample, endpoint: Endpoint, now: float) -> None:
-        """Take a probe's connection set-up, if it had one, for a control of its origin."""
-        origin = way_of(endpoint.base_url, via_of(endpoint.route, endpoint.base_url))
-        if origin in self._users and (control := control_of(sample, origin)) is not None:
-            self._keep(control, now)
+    def note_probe(self, sample: Sample, endpoint: Endpoint, now: float) -> None:
+        """Count a probe's connection set-up, if it had one, as a check of its origin."""
+        origin = origin_via(endpoint.base_url, via_of(endpoint.route, endpoint.base_url))
+        if origin in self._endpoints and (found := check_of_probe(sample, origin)) is not None:
+            self._keep(found, now)
 
     def next(self, now: float) -> str | None:
-        """The origin whose turn it is, the most overdue first; None where nobody's is. It is put off by this."""
+        """The origin whose check is most overdue, which is then put off; None where none is due."""
         turns = [(due, one) for one, due in self._due.items() if due <= now and self._is_watched(one)]
         if not turns:
             return None
         _, origin = min(turns)
-        self._due[origin] = now + (self._plan.every or EVERY_S)
+        self._due[origin] = now + (self._plan.every or SHORTEST_INTERVAL_S)
         return origin
 
     async def run(self) -> None:
@@ -167,7 +174,7 @@ class ReachabilityMonitor:
         self.begin(loop.time())
         while self._due:
             if (origin := self.next(loop.time())) is None:
-                await asyncio.sleep(LOOK_AGAIN_S)
+                await asyncio.sleep(POLL_S)
             else:
                 began = time.monotonic_ns()
                 found = await self._check(origin)
@@ -175,29 +182,32 @@ class ReachabilityMonitor:
                     self._keep(found, loop.time())
 
     async def _check(self, origin: str) -> ReachabilityCheck | None:
-        """One control, with what its proxy is to be told; None where that is not to be had."""
-        way = self._ways[origin]
-        via = way.via
-        if isinstance(via, Proxy) and way.proxy_key is not None:
-            users = (one for group in self._users.values() for one in group if one.route.proxy_key == way.proxy_key)
-            if (user := next(users, None)) is None:
+        """Check an origin, with the key of its proxy; None where that key is not to be had."""
+        target = self._targets[origin]
+        via = target.via
+        if isinstance(via, Proxy) and target.proxy_key is not None:
+            endpoints = (one for group in self._endpoints.values() for one in group)
+            user = next((one for one in endpoints if one.route.proxy_key == target.proxy_key), None)
+            if user is None:
                 return None
             try:
                 credentials = await self._find_key(user)
             except KeyMissing:
                 return None
             via = replace(via, credentials=credentials.proxy if credentials else None)
-        return await check(way.address, way.tls, self._patience(origin), via)
+        return await check(target.address, target.tls, self._timeout_s(origin), via)
 
-    def _keep(self, control: ReachabilityCheck, now: float) -> None:
-        self._newest[control.origin] = replace(control, reference=control.origin == self._reference)
-        if control.origin in self._due:
-            self._due[control.origin] = now + (self._plan.every or EVERY_S)
+    def _keep(self, found: ReachabilityCheck, now: float) -> None:
+        """Keep a check as its origin's newest, and put off the next."""
+        self._newest[found.origin] = replace(found, reference=found.origin == self._reference)
+        if found.origin in self._due:
+            self._due[found.origin] = now + (self._plan.every or SHORTEST_INTERVAL_S)
 
     def _is_watched(self, origin: str) -> bool:
-        users = self._users.values() if origin == self._reference else [self._users.get(origin, [])]
-        return any(self._wanted(one) for group in users for one in group)
+        """Whether an endpoint that uses the origin is watched; of the reference, whether any is."""
+        users = self._endpoints.values() if origin == self._reference else [self._endpoints.get(origin, [])]
+        return any(self._is_endpoint_watched(one) for group in users for one in group)
 
-    def _patience(self, origin: str) -> float:
-        """No control is given up sooner than a probe of its origin."""
-        return max((one.timeouts.connect for one in self._users.get(origin, [])), default=Timeouts().connect)
+    def _timeout_s(self, origin: str) -> float:
+        """Seconds until a check of an origin is given up: no sooner than a probe of it would be."""
+        return max((one.timeouts.connect for one in self._endpoints.get(origin, [])), default=Timeouts().connect)

@@ -14,7 +14,7 @@ from typing import Final, ParamSpec, Protocol
 from probes.budget.cap import Ledger
 from probes.budget.charge import most
 from probes.clock import SteadyClock
-from probes.diagnosis.reachability import USUAL, ReachabilityPlan
+from probes.diagnosis.reachability import DEFAULT_PLAN, ReachabilityPlan
 from probes.diagnosis.reachability_checks import ReachabilityMonitor
 from probes.endpoint import Endpoint
 from probes.engine.endpoint_monitor import EndpointMonitor
@@ -95,7 +95,7 @@ class Engine:
         vantage: str = "local",
         recent: Mapping[str, Sequence[Sample]] | None = None,
         tls: ssl.SSLContext | None = None,
-        controls: ReachabilityPlan = USUAL,
+        reachability_plan: ReachabilityPlan = DEFAULT_PLAN,
         clock: SteadyClock | None = None,
     ) -> None:
         self._ledger = ledger
@@ -124,8 +124,13 @@ class Engine:
             if endpoint.enabled
         }
         watched = [one.endpoint for one in self.monitors.values()]
-        self._controls = ReachabilityMonitor(
-            watched, controls, self._contexts, self._is_watching, self._noise_monitor.absences, self.find_credentials
+        self._reachability = ReachabilityMonitor(
+            watched,
+            reachability_plan,
+            self._contexts,
+            self._is_watching,
+            self._noise_monitor.absences,
+            self.find_credentials,
         )
 
     def make_prober(self, endpoint: Endpoint) -> Prober:
@@ -168,7 +173,7 @@ class Engine:
             usd_cap=ledger.budget.usd_per_day,
             tokens_cap=ledger.budget.tokens_per_day,
             over_budget=self._over_budget(ledger),
-            controls=self._controls.newest,
+            checks=self._reachability.newest,
             notice=self._current_notice(),
         )
 
@@ -209,10 +214,10 @@ class Engine:
         scheduler = Scheduler(list(self.monitors.values()), self._first_round(), self._clock, self._notify)
         scheduler.start()
         beats = asyncio.create_task(self._beat())
-        controls = asyncio.create_task(self._controls.run())
+        reachability = asyncio.create_task(self._reachability.run())
         await stop.wait()
         beats.cancel()
-        controls.cancel()
+        reachability.cancel()
         await scheduler.stop()
         await asyncio.gather(*(one.stop(GRACE_S) for one in self.monitors.values()), return_exceptions=True)
         self._noise_monitor.stop()
@@ -298,7 +303,7 @@ class Engine:
         endpoint = self.monitors[sample.endpoint].endpoint
         self.record_cost(sample, endpoint)
         self._recent.setdefault(sample.endpoint, deque(maxlen=REMEMBERED)).append(sample)
-        self._controls.hear(sample, endpoint, asyncio.get_running_loop().time())
+        self._reachability.note_probe(sample, endpoint, asyncio.get_running_loop().time())
 
 
 def _call_each(listeners: Iterable[Callable[Args, None]], *args: Args.args, **kwargs: Args.kwargs) -> None:

@@ -16,7 +16,7 @@ from probes import __version__
 from probes.budget.cap import DAY_MS, Budget, Ledger, midnight
 from probes.budget.charge import Spent, charge
 from probes.config.load import HERE, find_config, load
-from probes.diagnosis.reachability import USUAL, ReachabilityPlan
+from probes.diagnosis.reachability import DEFAULT_PLAN, ReachabilityPlan
 from probes.endpoint import Endpoint
 from probes.engine.descriptors import lack, raise_limit
 from probes.engine.engine import Engine
@@ -61,7 +61,7 @@ class Plan:
     budget: Budget
     store_url: str
     simulated: bool = False
-    controls: ReachabilityPlan = USUAL
+    reachability_plan: ReachabilityPlan = DEFAULT_PLAN
     retention: Retention = FOREVER
     vantage: str = HERE
 
@@ -91,7 +91,7 @@ async def open_plan(config: Path | None, *, demo: bool) -> AsyncIterator[Plan]:
             read.endpoints,
             read.budget,
             url,
-            controls=read.controls,
+            reachability_plan=read.reachability_plan,
             retention=read.retention,
             vantage=read.vantage,
         )
@@ -142,7 +142,7 @@ async def open_engine(
                 vantage=plan.vantage,
                 recent=recent,
                 tls=tls,
-                controls=plan.controls,
+                reachability_plan=plan.reachability_plan,
             )
         finally:
             if writer is not None:

@@ -8,11 +8,11 @@ end of file there means that the screen is gone.
 from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeVar, get_args
 
-from msgspec import Struct, ValidationError, convert
+from msgspec import Struct, ValidationError, convert, field
 from msgspec.json import Decoder
 
 from probes import typed_json
-from probes.diagnosis.reachability import ReachabilityCheck, way_of
+from probes.diagnosis.reachability import ReachabilityCheck, origin_via
 from probes.endpoint import Endpoint, Policy, Price
 from probes.race.updates import RaceCommand, RaceNews
 from probes.route import via_of
@@ -28,7 +28,7 @@ class EngineStatus(Struct, frozen=True, forbid_unknown_fields=True):
     """The engine at one instant; ``usd_today`` and ``tokens_today`` count since 00:00 UTC, all endpoints.
 
     ``loop_lag_ms`` is the worst lateness of the engine's own heartbeat over the last ten seconds.
-    ``controls`` holds the newest one of every origin; ``notice`` is what a person is to know of the schedule.
+    ``checks`` are the newest of every origin; ``notice`` is what a person is to know of the schedule.
     """
 
     store: StoreStatus
@@ -39,7 +39,7 @@ class EngineStatus(Struct, frozen=True, forbid_unknown_fields=True):
     usd_cap: float | None = None
     tokens_cap: int | None = None
     over_budget: str | None = None
-    controls: tuple[ReachabilityCheck, ...] = ()
+    checks: tuple[ReachabilityCheck, ...] = field(default=(), name="controls")  # as stored by every version
     notice: str | None = None
 
 
@@ -93,7 +93,7 @@ class EndpointFacts(Struct, frozen=True, forbid_unknown_fields=True):
             key=endpoint.keys[0] if endpoint.keys else None,
             price=endpoint.price,
             tier=_tier(endpoint.body),
-            origin=way_of(endpoint.base_url, via_of(endpoint.route, endpoint.base_url)),
+            origin=origin_via(endpoint.base_url, via_of(endpoint.route, endpoint.base_url)),
         )
 
 

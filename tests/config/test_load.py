@@ -467,10 +467,10 @@ def test_an_address_is_the_same_however_its_scheme_is_spelt(tmp_path):
 
 
 def test_controls_are_on_without_a_reference_and_as_the_file_says(write):
-    assert load(write(ENDPOINT)).controls == ReachabilityPlan(None, 60.0)
+    assert load(write(ENDPOINT)).reachability_plan == ReachabilityPlan(None, 60.0)
     table = '[control]\nreference = "https://Example.com/"\nevery = "5m"'
-    assert load(write(table + ENDPOINT)).controls == ReachabilityPlan("https://example.com", 300.0)
-    assert load(write('[control]\nevery = "off"' + ENDPOINT)).controls == ReachabilityPlan(None, None)
+    assert load(write(table + ENDPOINT)).reachability_plan == ReachabilityPlan("https://example.com", 300.0)
+    assert load(write('[control]\nevery = "off"' + ENDPOINT)).reachability_plan == ReachabilityPlan(None, None)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The verdict: who is to blame, from outcomes and controls alone."""
+"""The verdict: who is to blame, from outcomes and checks alone."""
 
 import random
 
@@ -12,11 +12,11 @@ from probes.diagnosis.attribution import (
     UNREACHED,
     Attribution,
     LastProbe,
-    judge,
-    run_began,
+    attribute,
+    failing_since,
     worst,
 )
-from probes.diagnosis.reachability import ReachabilityCheck, control_of, origin_of
+from probes.diagnosis.reachability import ReachabilityCheck, check_of_probe, origin_of
 from probes.outcome import Outcome
 from tests.samples import sample
 
@@ -34,27 +34,27 @@ def failed(provider, outcome, model="m", since=T, at=T + MINUTE, connected=True)
     return LastProbe(f"{provider}/{model}", provider, f"https://{provider}.test", outcome, at, since, connected)
 
 
-def control(provider, outcome=Outcome.OK, at=T + MINUTE, reference=False):
+def check(provider, outcome=Outcome.OK, at=T + MINUTE, reference=False):
     return ReachabilityCheck(f"https://{provider}.test", at, outcome, reference=reference)
 
 
-REFERENCE = control("reference", reference=True)
-NO_REFERENCE = control("reference", Outcome.CONNECT, reference=True)
+REFERENCE = check("reference", reference=True)
+NO_REFERENCE = check("reference", Outcome.CONNECT, reference=True)
 
 
-def scopes(lately, controls=()):
-    return {name: verdict.scope for name, verdict in judge(lately, controls).items()}
+def scopes(last_probes, checks=()):
+    return {name: verdict.scope for name, verdict in attribute(last_probes, checks).items()}
 
 
 def test_nothing_is_said_where_nothing_fails():
-    assert judge([ok("a"), ok("b")], [control("c", Outcome.CONNECT)]) == {}
+    assert attribute([ok("a"), ok("b")], [check("c", Outcome.CONNECT)]) == {}
     assert worst({}) is None
 
 
-def test_most_providers_without_an_answer_are_my_network_with_the_controls_as_evidence():
+def test_most_providers_without_an_answer_are_my_network_with_the_checks_as_evidence():
     others = [failed(name, Outcome.CONNECT, since=T + 10_000) for name in "bcd"]
-    lately = [ok("e"), failed("a", Outcome.TIMEOUT, since=T), *others]
-    told = judge(lately, [control("a", Outcome.CONNECT), control("b", Outcome.CONNECT)])
+    last_probes = [ok("e"), failed("a", Outcome.TIMEOUT, since=T), *others]
+    told = attribute(last_probes, [check("a", Outcome.CONNECT), check("b", Outcome.CONNECT)])
     assert {one.scope for one in told.values()} == {"my network"}
     assert worst(told) == Attribution(
         "my network", "", T, ("4 of 5 providers failing", "TCP connect to both controls fails")
@@ -68,38 +68,38 @@ def test_half_of_the_providers_are_not_most_of_them():
     assert set(scopes(half[:3]).values()) == {"my network"}, "two of three are"
 
 
-def test_all_controls_failing_are_my_network_even_where_one_provider_is_watched():
-    lately = [failed("a", Outcome.TIMEOUT)]
-    assert scopes(lately, [NO_REFERENCE]) == {"a/m": "my network"}
-    assert judge(lately, [NO_REFERENCE])["a/m"].evidence == (
+def test_all_checks_failing_are_my_network_even_where_one_provider_is_watched():
+    last_probes = [failed("a", Outcome.TIMEOUT)]
+    assert scopes(last_probes, [NO_REFERENCE]) == {"a/m": "my network"}
+    assert attribute(last_probes, [NO_REFERENCE])["a/m"].evidence == (
         "a failing",
         "TCP connect to the reference host fails",
     )
-    assert scopes(lately, [control("a", Outcome.DNS), NO_REFERENCE]) == {"a/m": "my network"}
-    assert scopes(lately, [control("a", Outcome.DNS), control("reference", Outcome.TLS)]) == {"a/m": "my network"}
+    assert scopes(last_probes, [check("a", Outcome.DNS), NO_REFERENCE]) == {"a/m": "my network"}
+    assert scopes(last_probes, [check("a", Outcome.DNS), check("reference", Outcome.TLS)]) == {"a/m": "my network"}
 
 
 def test_a_reference_that_answers_takes_the_blame_off_my_network():
-    lately = [failed(name, Outcome.TIMEOUT) for name in "abc"]
-    told = judge(lately, [REFERENCE])
+    last_probes = [failed(name, Outcome.TIMEOUT) for name in "abc"]
+    told = attribute(last_probes, [REFERENCE])
     assert {one.scope for one in told.values()} == {None}
     assert "something they share" in told["a/m"].evidence[1]
-    assert scopes(lately, [control(name) for name in "abc"]) == dict.fromkeys(("a/m", "b/m", "c/m"), "this endpoint")
+    assert scopes(last_probes, [check(name) for name in "abc"]) == dict.fromkeys(("a/m", "b/m", "c/m"), "this endpoint")
 
 
 def test_one_provider_that_cannot_be_reached_while_others_can_is_to_blame():
-    lately = [failed("a", Outcome.CONNECT), ok("b"), ok("c")]
-    assert judge(lately, [])["a/m"] == Attribution(
+    last_probes = [failed("a", Outcome.CONNECT), ok("b"), ok("c")]
+    assert attribute(last_probes, [])["a/m"] == Attribution(
         "this provider", "a", T, ("no connection", "TCP connect to its host fails", "2 other providers reached")
     )
     hung = [failed("a", Outcome.TIMEOUT), ok("b")]
-    assert judge(hung, [control("a", Outcome.DNS)])["a/m"].evidence[1] == "name resolution to its host fails"
+    assert attribute(hung, [check("a", Outcome.DNS)])["a/m"].evidence[1] == "name resolution to its host fails"
     assert scopes([failed("a", Outcome.CONNECT)], [REFERENCE]) == {"a/m": "this provider"}
 
 
 def test_all_of_a_providers_endpoints_failing_are_the_providers():
-    lately = [failed("a", Outcome.SERVER_ERROR, "m", T + 5), failed("a", Outcome.TIMEOUT, "n", T), ok("b")]
-    told = judge(lately, [control("a")])
+    last_probes = [failed("a", Outcome.SERVER_ERROR, "m", T + 5), failed("a", Outcome.TIMEOUT, "n", T), ok("b")]
+    told = attribute(last_probes, [check("a")])
     assert {one.scope for one in told.values()} == {"this provider"}
     assert told["a/m"] == Attribution(
         "this provider",
@@ -110,49 +110,49 @@ def test_all_of_a_providers_endpoints_failing_are_the_providers():
 
 
 def test_one_endpoint_whose_neighbours_are_fine_or_whose_host_is_reached_is_to_blame_alone():
-    assert judge([failed("a", Outcome.SERVER_ERROR), ok("a", "n"), ok("b")], [])["a/m"] == Attribution(
+    assert attribute([failed("a", Outcome.SERVER_ERROR), ok("a", "n"), ok("b")], [])["a/m"] == Attribution(
         "this endpoint", "a/m", T, ("server error", "1 other endpoint of a answering")
     )
-    alone = judge([failed("a", Outcome.TIMEOUT), ok("b")], [control("a")])["a/m"]
+    alone = attribute([failed("a", Outcome.TIMEOUT), ok("b")], [check("a")])["a/m"]
     assert (alone.scope, alone.evidence[:2]) == ("this endpoint", ("timeout", "its host takes connections"))
 
 
 @pytest.mark.parametrize("outcome", sorted(frozenset(Outcome) - FAULTS - {Outcome.OK}))
 def test_what_only_an_account_can_meet_is_the_endpoints_own_whatever_others_do(outcome):
-    lately = [failed("a", outcome), failed("b", Outcome.CONNECT), failed("c", Outcome.CONNECT)]
-    assert scopes(lately, [NO_REFERENCE])["a/m"] == "this endpoint"
+    last_probes = [failed("a", outcome), failed("b", Outcome.CONNECT), failed("c", Outcome.CONNECT)]
+    assert scopes(last_probes, [NO_REFERENCE])["a/m"] == "this endpoint"
 
 
 def test_too_little_evidence_is_said_and_no_guess_made():
-    alone = judge([failed("a", Outcome.CONNECT)], [])["a/m"]
+    alone = attribute([failed("a", Outcome.CONNECT)], [])["a/m"]
     assert alone.scope is None
     assert alone.evidence == (
         "TCP connect failing",
         "nobody else reached since, no reference host: my network or this provider",
     )
-    before = judge([failed("a", Outcome.CONNECT), ok("b", at=T - 1)], [control("c", at=T - 1)])["a/m"]
+    before = attribute([failed("a", Outcome.CONNECT), ok("b", at=T - 1)], [check("c", at=T - 1)])["a/m"]
     assert before == alone, "what was fine before it began proves nothing"
-    hung = judge([failed("a", Outcome.CUT), ok("b")], [])["a/m"]
+    hung = attribute([failed("a", Outcome.CUT), ok("b")], [])["a/m"]
     assert (hung.scope, hung.evidence[1]) == (None, "1 other provider reached: this provider or this endpoint")
-    back = judge([failed("a", Outcome.CONNECT), ok("b")], [control("a")])["a/m"]
+    back = attribute([failed("a", Outcome.CONNECT), ok("b")], [check("a")])["a/m"]
     assert (back.scope, back.evidence[1]) == (None, "its host takes connections again: the next probe will tell")
 
 
 def test_two_providers_behind_one_origin_are_not_two_witnesses():
     one, other = failed("a", Outcome.CONNECT), LastProbe("b/m", "b", "https://a.test", Outcome.CONNECT, T, T, False)
-    assert set(scopes([one, other], [control("a", Outcome.CONNECT)]).values()) == {None}
+    assert set(scopes([one, other], [check("a", Outcome.CONNECT)]).values()) == {None}
 
 
 def test_a_server_on_this_machine_tells_nothing_of_the_network():
     def local(outcome, at=T + MINUTE):
         return LastProbe("local/m", "ollama", "http://localhost:11434", outcome, at, T, outcome is Outcome.OK)
 
-    down = judge([local(Outcome.CONNECT), failed("a", Outcome.CONNECT)], [])
+    down = attribute([local(Outcome.CONNECT), failed("a", Outcome.CONNECT)], [])
     assert (down["local/m"].scope, down["a/m"].scope) == ("this provider", None)
     assert down["local/m"].evidence == ("no connection", "TCP connect to its host, on this machine, fails")
     here = ReachabilityCheck("http://localhost:11434", T + MINUTE, Outcome.OK)
     cut_off = [local(Outcome.OK), failed("a", Outcome.CONNECT), failed("b", Outcome.CONNECT)]
-    assert scopes(cut_off, [here, control("a", Outcome.CONNECT), control("b", Outcome.CONNECT)]) == {
+    assert scopes(cut_off, [here, check("a", Outcome.CONNECT), check("b", Outcome.CONNECT)]) == {
         "a/m": "my network",
         "b/m": "my network",
     }
@@ -174,44 +174,44 @@ def test_whatever_happens_a_verdict_is_fair():
     rng = random.Random(11)
     outcomes = list(Outcome)
     for _ in range(3_000):
-        lately = []
+        last_probes = []
         for number in range(rng.randrange(1, 9)):
             since, provider = T - rng.randrange(5) * MINUTE, rng.choice("abcd")
             outcome = rng.choice(outcomes if rng.random() < 0.5 else [Outcome.OK, Outcome.CONNECT])
             at = since + rng.randrange(5) * MINUTE
             origin = rng.choice((f"https://{provider}.test", "http://127.0.0.1:80"))
-            lately.append(
+            last_probes.append(
                 LastProbe(
                     str(number), provider, origin, outcome, at, since, outcome not in SET_UP and rng.random() < 0.5
                 )
             )
         hosts = [*(f"https://{name}.test" for name in "abcd"), "http://127.0.0.1:80", "https://r.test"]
-        controls = [
+        checks = [
             ReachabilityCheck(
                 host, T - rng.randrange(5) * MINUTE, rng.choice([Outcome.OK, *SET_UP]), reference="r." in host
             )
             for host in hosts
             if rng.random() < 0.5
         ]
-        told = judge(lately, controls)
-        by_name = {one.endpoint: one for one in lately}
-        assert set(told) == {one.endpoint for one in lately if one.outcome is not Outcome.OK}
+        told = attribute(last_probes, checks)
+        by_name = {one.endpoint: one for one in last_probes}
+        assert set(told) == {one.endpoint for one in last_probes if one.outcome is not Outcome.OK}
         for name, verdict in told.items():
             assert verdict.evidence
             assert all(verdict.evidence)
             assert verdict.since <= by_name[name].since
             if verdict.scope == "my network":
                 assert by_name[name].outcome in UNREACHED
-                assert not any(one.reference and one.ok and one.at >= by_name[name].since for one in controls)
+                assert not any(one.reference and one.ok and one.at >= by_name[name].since for one in checks)
             if by_name[name].outcome in ANSWERED:
                 assert verdict.scope in ("this provider", "this endpoint")
         shown = worst(told)
         ranks = [SCOPES.index(one.scope) for one in told.values() if one.scope]
         assert (shown is None) == (not told)
         assert shown is None or not ranks or shown.scope == SCOPES[min(ranks)]
-        rng.shuffle(lately)
-        rng.shuffle(controls)
-        assert {name: one.scope for name, one in judge(lately, controls).items()} == {
+        rng.shuffle(last_probes)
+        rng.shuffle(checks)
+        assert {name: one.scope for name, one in attribute(last_probes, checks).items()} == {
             name: one.scope for name, one in told.items()
         }
 
@@ -220,37 +220,41 @@ def test_a_server_that_wants_a_client_certificate_was_reached_and_it_is_the_endp
     wants = sample(
         connection="warm", http_status=400, outcome=Outcome.TLS, outcome_detail="400 No required SSL certificate"
     )
-    lately = [LastProbe.of(wants, "https://h", wants.started_at), ok("b"), failed("c", Outcome.TLS)]
-    found = judge(lately, [control("b")])[wants.endpoint]
+    last_probes = [LastProbe.of(wants, "https://h", wants.started_at), ok("b"), failed("c", Outcome.TLS)]
+    found = attribute(last_probes, [check("b")])[wants.endpoint]
     assert (found.scope, found.evidence[0]) == ("this endpoint", "client certificate wanted")
     assert "answered" in found.evidence[1]
 
 
 def test_a_run_of_failures_begins_after_the_last_that_was_good():
-    assert run_began([(9, True), (7, True), (5, False), (3, True)]) == 7
-    assert run_began([(9, False), (7, True)]) is None
-    assert run_began([(9, True)]) == 9
+    assert failing_since([(9, True), (7, True), (5, False), (3, True)]) == 7
+    assert failing_since([(9, False), (7, True)]) is None
+    assert failing_since([(9, True)]) == 9
 
 
-def test_a_cold_probes_set_up_is_a_control_and_a_kept_connection_is_none():
+def test_a_cold_probes_set_up_is_a_check_and_a_kept_connection_is_none():
     cold = sample(connection="cold", dns_ms=1.0, connect_ms=2.0, tls_ms=3.0, outcome=Outcome.SERVER_ERROR)
-    assert control_of(cold, "https://h") == ReachabilityCheck(
+    assert check_of_probe(cold, "https://h") == ReachabilityCheck(
         "https://h", cold.started_at, Outcome.OK, "", 1.0, 2.0, 3.0
     )
-    assert control_of(sample(connection="warm", round_trip_ms=2.0), "https://h") is None
+    assert check_of_probe(sample(connection="warm", round_trip_ms=2.0), "https://h") is None
     for outcome in SET_UP:
         refused = sample(outcome=outcome, outcome_detail="why")
-        assert control_of(refused, "https://h") == ReachabilityCheck("https://h", refused.started_at, outcome, "why")
+        assert check_of_probe(refused, "https://h") == ReachabilityCheck(
+            "https://h", refused.started_at, outcome, "why"
+        )
     late = sample(outcome=Outcome.TIMEOUT, outcome_detail="connect: nothing within 5 s")
-    assert control_of(late, "https://h").outcome is Outcome.TIMEOUT
+    assert check_of_probe(late, "https://h").outcome is Outcome.TIMEOUT
     wants = replace(cold, outcome=Outcome.TLS, outcome_detail="the server wants a client certificate")
-    assert control_of(wants, "https://h") == control_of(cold, "https://h"), "it says so after the handshake"
+    assert check_of_probe(wants, "https://h") == check_of_probe(cold, "https://h"), "it says so after the handshake"
     assert (
-        control_of(replace(wants, connection="warm", connect_ms=None, tls_ms=None, http_status=400), "https://h")
+        check_of_probe(replace(wants, connection="warm", connect_ms=None, tls_ms=None, http_status=400), "https://h")
         is None
     )
-    assert control_of(sample(outcome=Outcome.TIMEOUT, outcome_detail="stall: nothing within 5 s"), "https://h") is None
-    assert control_of(sample(outcome=Outcome.SKIPPED), "https://h") is None
+    assert (
+        check_of_probe(sample(outcome=Outcome.TIMEOUT, outcome_detail="stall: nothing within 5 s"), "https://h") is None
+    )
+    assert check_of_probe(sample(outcome=Outcome.SKIPPED), "https://h") is None
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Controls: what one check tells, over real sockets, how often one is made, and that nothing is ever asked."""
+"""Reachability checks over real sockets: what one tells, how often one is made, and that nothing is ever asked."""
 
 import asyncio
 import random
@@ -12,7 +12,7 @@ import pytest
 import trustme
 
 from probes.budget.cap import Budget, Ledger
-from probes.diagnosis.attribution import LastProbe, judge, worst
+from probes.diagnosis.attribution import LastProbe, attribute, worst
 from probes.diagnosis.reachability import ReachabilityPlan, origin_of
 from probes.diagnosis.reachability_checks import ReachabilityMonitor, check
 from probes.engine.engine import Engine
@@ -52,7 +52,7 @@ def silent():
             yield f"http://127.0.0.1:{server.getsockname()[1]}"
 
 
-async def test_a_control_times_each_step_and_the_server_hears_no_request():
+async def test_a_check_times_each_step_and_the_server_hears_no_request():
     authority, trust = trustme.CA(), ssl.create_default_context()
     authority.configure_trust(trust)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -69,7 +69,7 @@ async def test_a_control_times_each_step_and_the_server_hears_no_request():
     assert (distrusted.outcome, distrusted.tls_ms) == (Outcome.TLS, None)
 
 
-async def test_a_control_that_fails_says_at_which_step():
+async def test_a_check_that_fails_says_at_which_step():
     async with Simulator({}) as gone:
         origin = gone.origin
     refused = await check(origin, None, 5)
@@ -79,24 +79,24 @@ async def test_a_control_that_fails_says_at_which_step():
     assert (await check("http://" + "x" * 80 + ".invalid", None, 5)).outcome is Outcome.DNS
 
 
-async def test_a_control_waits_no_longer_than_a_probe_would(silent):
-    control = await check(silent, None, 0.05)
-    assert (control.outcome, control.detail) == (Outcome.TIMEOUT, "connect: nothing within 0.05 s")
+async def test_a_check_waits_no_longer_than_a_probe_would(silent):
+    found = await check(silent, None, 0.05)
+    assert (found.outcome, found.detail) == (Outcome.TIMEOUT, "connect: nothing within 0.05 s")
 
 
-def watched(*names, wanted=lambda _: True, **plan):
+def watched(*names, is_watched=lambda _: True, **plan):
     made = [endpoint(name=name, base_url=f"https://{name.partition('/')[0]}.test/v1") for name in names]
-    return made, ReachabilityMonitor(made, ReachabilityPlan(**plan), TlsContexts(), wanted)
+    return made, ReachabilityMonitor(made, ReachabilityPlan(**plan), TlsContexts(), is_watched)
 
 
 def test_no_more_than_one_a_minute_for_an_origin_and_never_two_at_once():
     dice = random.Random(3)
-    _, controls = watched("a/1", "a/2", "b/1", "c/1", reference="https://ref.test")
-    controls.begin(0.0)
+    _, monitor = watched("a/1", "a/2", "b/1", "c/1", reference="https://ref.test")
+    monitor.begin(0.0)
     at, checked = 0.0, defaultdict(list)
     while at < 3600:
         at += dice.uniform(0.05, 2)
-        if (origin := controls.next(at)) is not None:
+        if (origin := monitor.next(at)) is not None:
             checked[origin].append(at)
     assert set(checked) == {"https://a.test", "https://b.test", "https://c.test", "https://ref.test"}
     for instants in checked.values():
@@ -107,54 +107,54 @@ def test_no_more_than_one_a_minute_for_an_origin_and_never_two_at_once():
     assert min(steps) > MINUTE / 4 - 3, "the first round is spread over the minute"
 
 
-def test_a_probe_that_sets_up_a_connection_puts_the_control_off_for_a_minute():
-    [one], controls = watched("a/1")
-    controls.begin(0.0)
+def test_a_probe_that_sets_up_a_connection_puts_the_check_off_for_a_minute():
+    [one], monitor = watched("a/1")
+    monitor.begin(0.0)
     for minute in range(5):
-        controls.hear(sample(connection="cold", connect_ms=2.0), one, minute * 50.0)
-        assert controls.next(minute * 50.0 + 49.9) is None
-    controls.hear(sample(connection="warm"), one, 255.0)
-    assert controls.next(260.0) == "https://a.test"
-    assert [(control.origin, control.connect_ms) for control in controls.newest] == [("https://a.test", 2.0)]
+        monitor.note_probe(sample(connection="cold", connect_ms=2.0), one, minute * 50.0)
+        assert monitor.next(minute * 50.0 + 49.9) is None
+    monitor.note_probe(sample(connection="warm"), one, 255.0)
+    assert monitor.next(260.0) == "https://a.test"
+    assert [(one.origin, one.connect_ms) for one in monitor.newest] == [("https://a.test", 2.0)]
 
 
 def test_nothing_is_checked_for_nobody_nor_when_it_is_off():
     watching = {"a/1"}
-    _, controls = watched("a/1", "b/1", wanted=lambda one: one.name in watching, reference="https://ref.test")
-    controls.begin(0.0)
-    assert {controls.next(100.0) for _ in range(3)} == {"https://a.test", "https://ref.test", None}
+    _, monitor = watched("a/1", "b/1", is_watched=lambda one: one.name in watching, reference="https://ref.test")
+    monitor.begin(0.0)
+    assert {monitor.next(100.0) for _ in range(3)} == {"https://a.test", "https://ref.test", None}
     watching.clear()
-    assert controls.next(1000.0) is None
+    assert monitor.next(1000.0) is None
     made, off = watched("a/1", every=None)
     off.begin(0.0)
     assert off.next(1e6) is None
-    off.hear(sample(connection="cold", connect_ms=2.0), made[0], 0.0)
+    off.note_probe(sample(connection="cold", connect_ms=2.0), made[0], 0.0)
     assert len(off.newest) == 1, "what a probe's own connection tells is free"
 
 
 async def test_an_engine_checks_while_it_watches_and_not_while_it_is_paused(monkeypatch):
-    monkeypatch.setattr("probes.diagnosis.reachability_checks.LOOK_AGAIN_S", 0.001)
+    monkeypatch.setattr("probes.diagnosis.reachability_checks.POLL_S", 0.001)
     async with Simulator({"m": QUICK}) as simulator, Simulator({}) as reference:
         one = endpoint(name="sim/m", model="m", base_url=simulator.url, interval=3_600.0)
         plan = ReachabilityPlan(reference.origin, every=0.01)
-        engine = Engine([one], Ledger(Budget(None, None), 0), store=None, keys=NoKeys(), controls=plan)
+        engine = Engine([one], Ledger(Budget(None, None), 0), store=None, keys=NoKeys(), reachability_plan=plan)
         stop = asyncio.Event()
         running = asyncio.create_task(engine.run(stop))
-        await until(lambda: len(engine.status.controls) == 2)
-        before = {control.origin: control.at for control in engine.status.controls}
-        await until(lambda: all(control.at > before[control.origin] for control in engine.status.controls))
-        assert {control.origin: (control.outcome, control.reference) for control in engine.status.controls} == {
+        await until(lambda: len(engine.status.checks) == 2)
+        before = {one.origin: one.at for one in engine.status.checks}
+        await until(lambda: all(one.at > before[one.origin] for one in engine.status.checks))
+        assert {one.origin: (one.outcome, one.reference) for one in engine.status.checks} == {
             simulator.origin: (Outcome.OK, False),
             reference.origin: (Outcome.OK, True),
         }
         engine.handle(Command("pause"))
-        assert engine._controls.next(1e12) is None
+        assert engine._reachability.next(1e12) is None
         engine.handle(Command("resume"))
-        assert engine._controls.next(1e12) in before
+        assert engine._reachability.next(1e12) in before
         stop.set()
         await running
         assert len(simulator.records) <= 1
-        assert not reference.records, "no request is sent by a control"
+        assert not reference.records, "no request is sent by a check"
 
 
 async def judged(simulators, stopped=()):
@@ -179,8 +179,8 @@ async def judged(simulators, stopped=()):
     await engine.run(stop)
     origins = {one.name: origin_of(one.base_url) for one in made}
     began = min(one.started_at for one in samples.values())
-    lately = [LastProbe.of(one, origins[one.endpoint], began) for one in samples.values()]
-    return judge(lately, engine.status.controls)
+    last_probes = [LastProbe.of(one, origins[one.endpoint], began) for one in samples.values()]
+    return attribute(last_probes, engine.status.checks)
 
 
 @pytest.mark.parametrize(

@@ -254,7 +254,7 @@ def test_an_engine_says_a_step_once_and_shows_it_for_a_while(caplog: pytest.LogC
     loop = VirtualLoop()
     machine = Machine(loop)
     clock, nothing = SteadyClock(machine.read), ReachabilityPlan(every=None)
-    engine = Engine([], Ledger(Budget(), 0), store=None, keys=KeyFinder(), clock=clock, controls=nothing)
+    engine = Engine([], Ledger(Budget(), 0), store=None, keys=KeyFinder(), clock=clock, reachability_plan=nothing)
 
     async def work() -> list[str | None]:
         stop = asyncio.Event()

@@ -41,7 +41,7 @@ FRAME = Frame(
         paused=True,
         loop_lag_ms=1,
         usd_cap=2.0,
-        controls=CONTROLS,
+        checks=CONTROLS,
     ),
     watches=(MonitorStatus("sim/model", next_due=5, blocked_why="429"),),
     samples=(sample(ttft_ms=182, outcome_detail="a\u2028b"), sample(outcome=Outcome.CUT)),
@@ -162,7 +162,7 @@ def test_a_store_of_an_older_engine_is_read():
 def test_what_an_engine_without_controls_says_is_still_read():
     record, hello = json.loads(encode(FRAME)), json.loads(encode(HELLO))
     del record["engine"]["controls"], hello["endpoints"][0]["origin"]
-    assert decode(json.dumps(record).encode()).engine.controls == ()
+    assert decode(json.dumps(record).encode()).engine.checks == ()
     assert decode(json.dumps(hello).encode()).endpoints[0].origin == ""
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import trustme
 
-from probes.diagnosis.attribution import LastProbe, judge
+from probes.diagnosis.attribution import LastProbe, attribute
 from probes.diagnosis.reachability import ReachabilityPlan
 from probes.diagnosis.reachability_checks import ReachabilityMonitor, check
 from probes.endpoint import Timeouts
@@ -182,7 +182,7 @@ async def test_what_a_proxy_says_is_told_as_the_proxys(kind, answer, words):
     assert (sample.outcome_detail or "").startswith(words)
     assert sample.connect_ms is not None
     assert sample.proxy_ms is None
-    blamed = judge([LastProbe.of(sample, "https://api.example via proxy", sample.started_at)], ())
+    blamed = attribute([LastProbe.of(sample, "https://api.example via proxy", sample.started_at)], ())
     assert (blamed["sim/model"].scope == "my network") == words.startswith(AT_PROXY)
 
 
@@ -248,7 +248,7 @@ async def test_a_step_that_hangs_is_named_and_what_was_measured_before_it_is_kep
         within = await probed(
             f"https://localhost:{port}/v1", Route(f"http://127.0.0.1:{proxy.port}"), trust, timeouts=hasty
         )
-        control = await check(f"https://localhost:{port}", trust, 0.3)
+        found = await check(f"https://localhost:{port}", trust, 0.3)
     assert (tunnel.outcome, tunnel.outcome_detail) == (
         Outcome.TIMEOUT,
         "connect: through the proxy: nothing within 0.3 s",
@@ -257,8 +257,8 @@ async def test_a_step_that_hangs_is_named_and_what_was_measured_before_it_is_kep
         assert (one.outcome, one.outcome_detail) == (Outcome.TLS, "the handshake has not ended: nothing within 0.3 s")
     assert None not in (tunnel.connect_ms, direct.connect_ms, direct.dns_ms, within.connect_ms, within.proxy_ms)
     assert direct.tls_ms is within.tls_ms is tunnel.proxy_ms is None
-    assert control is not None
-    assert (control.outcome, control.detail) == (Outcome.TLS, "the handshake has not ended: nothing within 0.3 s")
+    assert found is not None
+    assert (found.outcome, found.detail) == (Outcome.TLS, "the handshake has not ended: nothing within 0.3 s")
 
 
 @pytest.mark.parametrize("kind", ["http", "socks5"])
@@ -268,10 +268,10 @@ async def test_a_control_goes_the_way_of_the_probes(kind, tmp_path):
     async with simulating(QUICK, ssl_context=context) as simulator, proxying(kind) as proxy:
         origin = simulator.origin.replace("127.0.0.1", "localhost")
         via = Proxy(kind, "127.0.0.1", proxy.port)  # type: ignore[arg-type]
-        control = await check(origin, trust, 5, via)
+        found = await check(origin, trust, 5, via)
         assert len(simulator.records) == 0
-    assert control is not None
-    assert (control.outcome, control.origin) == (Outcome.OK, f"{origin} via {kind}://127.0.0.1:{proxy.port}")
+    assert found is not None
+    assert (found.outcome, found.origin) == (Outcome.OK, f"{origin} via {kind}://127.0.0.1:{proxy.port}")
     assert len(proxy.asked) == 1
 
 
@@ -288,12 +288,12 @@ async def test_a_server_behind_a_socket_file_is_probed(tmp_path):
         async with await asyncio.start_unix_server(serve, path):
             sample = await probed("http://localhost/v1", Route(socket=path))
             warm = await probed("http://localhost/v1", Route(socket=path), times=2)
-            control = await check("http://localhost", None, 5, UnixSocket(path))
+            found = await check("http://localhost", None, 5, UnixSocket(path))
     assert (sample.outcome, warm.outcome, warm.connection) == ("ok", "ok", "warm")
     assert sample.connect_ms is not None
     assert sample.dns_ms is sample.round_trip_ms is warm.round_trip_ms is None
-    assert control is not None
-    assert (control.outcome, control.origin) == (Outcome.OK, f"unix://{path}")
+    assert found is not None
+    assert (found.outcome, found.origin) == (Outcome.OK, f"unix://{path}")
     gone = await probed("http://localhost/v1", Route(socket=str(tmp_path / "none.sock")))
     assert (gone.outcome, gone.outcome_detail) == (
         Outcome.CONNECT,
@@ -376,11 +376,11 @@ def test_a_way_that_ends_at_a_proxy_has_no_control():
     forwarded = endpoint(base_url="http://api.example/v1", route=Route("http://127.0.0.1:9"))
     tunnelled = replace(forwarded, base_url="ws://api.example/v1")
     for one, seen in ((forwarded, 0), (tunnelled, 1)):
-        controls = ReachabilityMonitor([one], ReachabilityPlan(), TlsContexts(), lambda _: True)
-        controls.begin(0.0)
-        assert (controls.next(1e6) is not None) == seen
-        controls.hear(sample(connect_ms=1.0), one, 0.0)  # it was the proxy that was connected to
-        assert len(controls.newest) == seen
+        monitor = ReachabilityMonitor([one], ReachabilityPlan(), TlsContexts(), lambda _: True)
+        monitor.begin(0.0)
+        assert (monitor.next(1e6) is not None) == seen
+        monitor.note_probe(sample(connect_ms=1.0), one, 0.0)  # it was the proxy that was connected to
+        assert len(monitor.newest) == seen
 
 
 async def test_the_controls_tell_a_proxy_its_password():
@@ -392,11 +392,11 @@ async def test_the_controls_tell_a_proxy_its_password():
             return Credentials(proxy=Secret(USER))
 
         plan = ReachabilityPlan(every=0.001)
-        controls = ReachabilityMonitor([one], plan, TlsContexts(), lambda _: True, find_key=find)
-        running = asyncio.create_task(controls.run())
+        monitor = ReachabilityMonitor([one], plan, TlsContexts(), lambda _: True, find_key=find)
+        running = asyncio.create_task(monitor.run())
         async with asyncio.timeout(20):
-            while not controls.newest:
+            while not monitor.newest:
                 await asyncio.sleep(0)
         running.cancel()
     way = f"{simulator.origin} via socks5://127.0.0.1:{proxy.port}"
-    assert {(control.origin, control.outcome) for control in controls.newest} == {(way, Outcome.OK)}
+    assert {(found.origin, found.outcome) for found in monitor.newest} == {(way, Outcome.OK)}

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from probes.diagnosis.attribution import Attribution, LastProbe, run_began
+from probes.diagnosis.attribution import Attribution, LastProbe, failing_since
 from probes.diagnosis.reachability import ReachabilityCheck
 from probes.feed.messages import EndpointFacts
 from probes.outcome import UNCOUNTED, Outcome
@@ -11,13 +11,13 @@ from probes.sample import Sample
 from tui.state.history import OUTCOMES, History
 from tui.style.format import minute
 
-CONTROL_KEPT_MS: Final = 300_000
-"""A control older than this tells nothing of now."""
+CHECK_KEPT_MS: Final = 300_000
+"""A reachability check older than this tells nothing of now."""
 
 
 def lately(facts: EndpointFacts, newest: Sample, history: History) -> LastProbe:
     """What an endpoint's newest sent sample tells, and since when it has been so."""
-    began = None if newest.outcome is Outcome.OK else run_began(_finished(history))
+    began = None if newest.outcome is Outcome.OK else failing_since(_finished(history))
     origin = facts.origin or facts.provider  # an engine of before does not say
     return LastProbe.of(newest, origin, newest.started_at if began is None else began)
 
@@ -30,9 +30,9 @@ def _finished(history: History) -> Iterable[tuple[int, bool]]:
             yield history.started_at[index], outcome is not Outcome.OK
 
 
-def recent(controls: Iterable[ReachabilityCheck], now: int) -> tuple[ReachabilityCheck, ...]:
-    """The controls that tell of now."""
-    return tuple(one for one in controls if now - one.at <= CONTROL_KEPT_MS)
+def recent(checks: Iterable[ReachabilityCheck], now: int) -> tuple[ReachabilityCheck, ...]:
+    """The reachability checks that tell of now."""
+    return tuple(one for one in checks if now - one.at <= CHECK_KEPT_MS)
 
 
 def headline(verdict: Attribution) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from rich.cells import cell_len
 
 from probes.certificate import Certificate
-from probes.diagnosis.attribution import Attribution, LastProbe, judge, worst
+from probes.diagnosis.attribution import Attribution, LastProbe, attribute, worst
 from probes.diagnosis.reachability import ReachabilityCheck
 from probes.feed.messages import EndpointFacts, EngineStatus, Frame, Hello, MonitorStatus
 from probes.outcome import FAILED, INCONCLUSIVE, Outcome
@@ -253,9 +253,9 @@ class FleetState:
         """Who is to blame for what fails, from the endpoints that are being probed; judged anew only after news."""
         probed = (self.endpoints[view.name].lately() for view in views if view.state not in UNPROBED)
         heard = [one for one in probed if one is not None]
-        controls = recent(self.engine.controls, now) if self.engine else ()
-        if self._judged is None or self._judged[0] != (heard, controls):
-            self._judged = (heard, controls), judge(heard, controls)
+        checks = recent(self.engine.checks, now) if self.engine else ()
+        if self._judged is None or self._judged[0] != (heard, checks):
+            self._judged = (heard, checks), attribute(heard, checks)
         return self._judged[1]
 
     def link_at(self, now: int) -> EngineLink:

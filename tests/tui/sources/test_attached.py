@@ -15,7 +15,7 @@ from tests.tui import fabric
 from tui.sources.attached import FollowingSource, status_of
 from tui.sources.messages import RecorderJoined, SourceLost
 
-CONTROL = ReachabilityCheck("https://h", 5, Outcome.CONNECT, "refused")
+CHECK = ReachabilityCheck("https://h", 5, Outcome.CONNECT, "refused")
 
 
 def now():
@@ -63,7 +63,7 @@ def samples_of(messages):
 async def test_what_is_stored_arrives_once_with_the_recorders_own_words(tmp_path, sink, monkeypatch):
     monkeypatch.setattr("tui.sources.attached.POLL_S", 0.01)
     first, second = sample(started_at=now() - 1000), sample(started_at=now())
-    engine = EngineStatus(StoreStatus("ok", stored=1), usd_today=0.5, controls=(CONTROL,))
+    engine = EngineStatus(StoreStatus("ok", stored=1), usd_today=0.5, checks=(CHECK,))
     status = RecorderStatus(engine, (MonitorStatus("sim/model", next_due=5),))
     sink.write([PendingSample(first, "an answer")], beat(status.to_json()))
     source = attached(tmp_path)
@@ -78,7 +78,7 @@ async def test_what_is_stored_arrives_once_with_the_recorders_own_words(tmp_path
     assert samples_of(heard) == [first.started_at, second.started_at]
     last = heard[-1]
     assert last.engine.usd_today == 0.5
-    assert last.engine.controls == (CONTROL,)
+    assert last.engine.checks == (CHECK,)
     assert last.engine.store.stored == 2
     assert last.watches == (MonitorStatus("sim/model", next_due=5),)
     assert [frame.answers["sim/model"] for frame in heard[1:] if frame.answers] == ["an answer", "another"]

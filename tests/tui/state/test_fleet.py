@@ -266,7 +266,7 @@ def test_controls_of_the_engine_count_while_they_are_recent():
     assert board(made).verdict.scope == "my network"
     for at, scope in ((NOW - 60_000, None), (NOW - 400_000, "my network")):
         known = ReachabilityCheck("https://reference.test", at, Outcome.OK, reference=True)
-        made.apply(fabric.frame([], engine=fabric.engine(controls=(known,))), NOW)
+        made.apply(fabric.frame([], engine=fabric.engine(checks=(known,))), NOW)
         assert board(made).verdict.scope == scope
 
 
