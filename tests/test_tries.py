@@ -6,6 +6,11 @@ from tests import tries as module
 from tests.tries import tries
 
 
+@pytest.fixture(autouse=True)
+def nobody_waits(monkeypatch):
+    monkeypatch.setattr(module, "waiting_s", lambda: 0.0)
+
+
 def steals(monkeypatch, *each_ms):
     """What the hypervisor takes in each try, and nothing between two."""
     said = [0.0]
@@ -33,3 +38,18 @@ def test_a_quota_holds_a_try_up_too(monkeypatch):
 def test_one_try_that_was_left_alone_is_no_excuse_however_much_was_stolen_in_the_others(monkeypatch):
     steals(monkeypatch, 5_000.0, 0.0, 5_000.0)
     assert list(tries(3)) == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("waited_s", "excused"), [(0.9, False), (1.1, True)])
+def test_other_programs_hold_a_try_up_where_somebody_waited_a_tenth_of_it_for_a_processor(
+    monkeypatch, waited_s, excused
+):
+    steals(monkeypatch, 0.0)
+    clock, pressure = iter([100.0, 110.0]), iter([5.0, 5.0 + waited_s])
+    monkeypatch.setattr(module, "now_s", lambda: next(clock))
+    monkeypatch.setattr(module, "waiting_s", lambda: next(pressure))
+    if excused:
+        with pytest.raises(pytest.skip.Exception, match=r"1\.1 s in which somebody waited"):
+            list(tries(1))
+    else:
+        assert list(tries(1)) == [0]
