@@ -2,7 +2,7 @@
 
 The engine writes one `Hello`, then at most 20 `Frame` a second and a `RaceNews` with each while a race runs, one JSON
 object a line, on its standard output. A screen writes `Command` and `RaceCommand` lines to the engine's standard input;
-end of file there means that the screen is gone.
+end of file there means that the screen is gone. A value that is not of its field's type makes a line no message.
 """
 
 from collections.abc import Mapping
@@ -25,10 +25,10 @@ FRAMES_PER_SECOND: Final = 20
 
 
 class EngineStatus(Struct, frozen=True, forbid_unknown_fields=True):
-    """The engine at one instant; ``usd_today`` and ``tokens_today`` count since 00:00 UTC, all endpoints.
+    """The engine at one instant; ``usd_today`` and ``tokens_today`` are those of all endpoints since 00:00 UTC.
 
-    ``loop_lag_ms`` is the worst lateness of the engine's own heartbeat over the last ten seconds.
-    ``checks`` are the newest of every origin; ``notice`` is what a person is to know of the schedule.
+    ``loop_lag_ms`` is how late the engine's own heartbeat came at worst in the last ten seconds. ``checks`` holds the
+    newest reachability check of every origin; ``notice`` is what a person should know of the schedule.
     """
 
     store: StoreStatus
@@ -46,7 +46,7 @@ class EngineStatus(Struct, frozen=True, forbid_unknown_fields=True):
 class MonitorStatus(Struct, frozen=True, forbid_unknown_fields=True):
     """One endpoint's schedule at one instant; instants are milliseconds since the epoch.
 
-    ``failing``: it is blocked for a failure (it flooded us, or is overloaded and asked for it), and not by a limiter.
+    ``failing``: it is blocked for a failure (it flooded us, or is overloaded and asked us to wait), not by a limiter.
     """
 
     endpoint: str
@@ -104,7 +104,7 @@ def _tier(body: Mapping[str, Any]) -> str | None:
 
 
 class Hello(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="hello"):
-    """The first line of an engine; where a ``holder`` already records to the store, no frames follow."""
+    """The first line of an engine. Where another recorder, the ``holder``, has the store already, no frames follow."""
 
     version: str
     pid: int
@@ -116,9 +116,9 @@ class Hello(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", t
 
 
 class Frame(Struct, frozen=True, tag_field="type", tag="frame"):
-    """What happened since the frame before: new samples, the engine as it is now, last answers by endpoint.
+    """What happened since the frame before: new samples, the engine as it is now, new answers by endpoint.
 
-    ``watches`` holds those that changed since the frame before; all of them in the first one.
+    ``at`` is in milliseconds since the epoch. ``watches`` holds the schedules that changed, and all in the first frame.
     """
 
     at: int
@@ -129,7 +129,7 @@ class Frame(Struct, frozen=True, tag_field="type", tag="frame"):
 
 
 class Command(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="command"):
-    """A wish of the screen. ``endpoint`` None means all of them."""
+    """What a screen asks of the engine, for one ``endpoint``; None means all of them."""
 
     do: Literal["pause", "resume", "probe"]
     endpoint: str | None = None
@@ -169,7 +169,10 @@ def decode(line: bytes) -> Message:
 
 
 def _decode(text: bytes | str, decoder: Decoder[T]) -> T:
-    """What the text holds; a state of the store that only a newer inftop knows is ``failed``. Raises ValueError."""
+    """The value of a text; a state of the store that only a newer inftop knows is read as ``failed``.
+
+    Raises ValueError.
+    """
     try:
         return typed_json.decode(text, decoder)
     except ValidationError:

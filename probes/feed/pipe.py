@@ -1,7 +1,7 @@
-"""Feed: what the engine says to a screen, joined into few frames, and what the screen wishes, read from a pipe.
+"""The engine's ends of the two pipes to a screen: frames are written to one, commands are read from the other.
 
-A probe never waits for a screen: frames that were not taken yet are merged into the next one, and what is written
-is written by a thread of its own.
+A probe never waits for a screen: what happens while the screen has not read the last frame is joined into the next one,
+and a thread of its own encodes and writes.
 """
 
 import asyncio
@@ -9,6 +9,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from io import RawIOBase
 from typing import Final
 
@@ -20,13 +21,14 @@ QUIET_S: Final = 1.0
 """A frame goes out at least this often: a screen tells a silent engine from a calm one by it."""
 
 UNTAKEN_LIMIT: Final = 10_000
-"""Samples kept for a screen that does not read; the store has them all, so the oldest are let go."""
+"""Samples kept for a screen that does not read; beyond that the oldest are dropped, as the store has them all."""
 
 
-class Feed:
-    """Collects samples and statuses and writes frames to ``out``, at most 20 a second. `close` writes the last one.
+class FeedWriter:
+    """Collects samples and statuses and writes them to ``out`` as frames, at least one and at most 20 a second.
 
-    ``out`` is unbuffered: a buffer held by a thread that waits for a dead screen would hang the exit.
+    ``engine_status`` and ``race_news`` are asked for the state at the time a frame goes out. ``out`` is unbuffered: a
+    buffer that is locked by a thread which waits for a dead screen would hang the exit.
     """
 
     def __init__(
@@ -37,7 +39,7 @@ class Feed:
     ) -> None:
         self._engine_status = engine_status
         self._race_news = race_news
-        self._racing = False
+        self._has_race_news = False
         self._samples: list[Sample] = []
         self._answers: dict[str, str] = {}
         self._watches: dict[str, MonitorStatus] = {}
@@ -49,30 +51,30 @@ class Feed:
         self._writer = threading.Thread(target=self._write, args=(out,), name="feed", daemon=True)
         self._writer.start()
 
-    def hello(self, hello: Hello) -> None:
-        """The first line."""
+    def write_hello(self, hello: Hello) -> None:
+        """Write the first line."""
         self._lines.put([hello])
 
-    def sample(self, sample: Sample, text: str) -> None:
-        """Tell of a sample; ``text`` replaces the endpoint's last answer unless it is empty."""
+    def add_sample(self, sample: Sample, text: str) -> None:
+        """Put a sample into the next frame; ``text`` replaces the endpoint's last answer unless it is empty."""
         self._samples.append(sample)
         del self._samples[:-UNTAKEN_LIMIT]
         if text:
             self._answers[sample.endpoint] = text
-        self._soon()
+        self._schedule()
 
-    def watch(self, status: MonitorStatus) -> None:
-        """Tell of an endpoint's status."""
+    def add_status(self, status: MonitorStatus) -> None:
+        """Put an endpoint's status into the next frame, in place of an older one."""
         self._watches[status.endpoint] = status
-        self._soon()
+        self._schedule()
 
-    def race(self) -> None:
-        """Tell that there is news of a race; it is asked for when a frame goes out."""
-        self._racing = True
-        self._soon()
+    def add_race_news(self) -> None:
+        """Have the news of a race written after the next frame."""
+        self._has_race_news = True
+        self._schedule()
 
     def close(self) -> None:
-        """Write what is left, if the screen still reads, and end the thread."""
+        """Write what is left as a last frame and end the thread; up to 3 s, less where the screen reads."""
         if self._timer is not None:
             self._timer.cancel()
         try:
@@ -82,27 +84,29 @@ class Feed:
             return  # the screen does not read any more; the thread is a daemon
         self._writer.join(timeout=1)
 
-    def _soon(self, after: float = 0.0) -> None:
+    def _schedule(self, after: float = 0.0) -> None:
+        """Flush after so many seconds, or sooner where that was scheduled; not before a frame is due again."""
         if self._timer is None:
             wait = max(after, self._last + 1 / FRAMES_PER_SECOND - self._loop.time(), 0.0)
             self._timer = self._loop.call_later(wait, self._flush)
         elif after == 0.0 and self._timer.when() > self._loop.time() + 1 / FRAMES_PER_SECOND:
             self._timer.cancel()
             self._timer = None
-            self._soon()
+            self._schedule()
 
     def _flush(self) -> None:
+        """Hand a frame to the thread; where the screen has not read the last one, all of it waits for the next."""
         self._timer = None
         self._last = self._loop.time()
         if not self._broken and not self._lines.full():
             self._lines.put_nowait(self._messages())
             self._samples, self._answers, self._watches = [], {}, {}
-        self._soon(QUIET_S)
+        self._schedule(QUIET_S)
 
     def _messages(self) -> list[Frame | Hello | RaceNews]:
         """What goes out now: a frame, and the news of a race where there is some."""
-        racing, self._racing = self._racing, False
-        news = self._race_news() if racing else None
+        has_news, self._has_race_news = self._has_race_news, False
+        news = self._race_news() if has_news else None
         return [self._frame()] if news is None else [self._frame(), news]
 
     def _frame(self) -> Frame:
@@ -115,7 +119,7 @@ class Feed:
         )
 
     def _write(self, out: RawIOBase) -> None:
-        """Encode and write, in the thread: milliseconds of JSON are not to stand between a socket and its stamp."""
+        """Encode and write, in the thread: neither is to delay the time stamp of a socket's data."""
         while (messages := self._lines.get()) is not None:
             if not self._broken:
                 try:
@@ -126,18 +130,20 @@ class Feed:
                     self._broken = True
 
 
-def read_commands(source: RawIOBase, act: Callable[[Command | RaceCommand], None], gone: Callable[[], None]) -> None:
-    """Read command lines in a thread until the end of file, which calls ``gone``; both are called on the loop.
+def read_commands(
+    source: RawIOBase, on_command: Callable[[Command | RaceCommand], None], on_end: Callable[[], None]
+) -> None:
+    """Read lines in a thread: ``on_command`` is called for each command and ``on_end`` at the end of file, on the loop.
 
-    A line that is no command is passed over: a newer screen may know more wishes than this engine.
+    A line that is no command is skipped: a newer screen may know commands that this engine does not.
     """
     loop = asyncio.get_running_loop()
 
-    def tell(call: Callable[[], None]) -> None:
+    def call_on_loop(call: Callable[[], None]) -> None:
         try:
             loop.call_soon_threadsafe(call)
         except RuntimeError:
-            return  # the loop has ended: nobody is left to tell
+            return  # the loop has ended, and with it who would act
 
     def read() -> None:
         for line in iter(source.readline, b""):
@@ -146,7 +152,7 @@ def read_commands(source: RawIOBase, act: Callable[[Command | RaceCommand], None
             except ValueError:
                 continue
             if isinstance(message, Command | RaceCommand):
-                tell(lambda command=message: act(command))  # type: ignore[misc]
-        tell(gone)
+                call_on_loop(partial(on_command, message))
+        call_on_loop(on_end)
 
     threading.Thread(target=read, name="commands", daemon=True).start()

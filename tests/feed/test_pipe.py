@@ -1,4 +1,4 @@
-"""The feed: frames over a real pipe, few whatever the rate, and a screen that does not read holds nobody up."""
+"""Frames over a real pipe: few whatever the rate, and a screen that does not read delays nobody."""
 
 import asyncio
 import os
@@ -7,7 +7,7 @@ from io import RawIOBase
 import pytest
 
 from probes.feed.messages import Command, EngineStatus, Frame, Hello, MonitorStatus, decode, encode
-from probes.feed.pipe import Feed, read_commands
+from probes.feed.pipe import FeedWriter, read_commands
 from probes.store.status import StoreStatus
 from tests.samples import sample
 
@@ -28,10 +28,10 @@ def writing_end(fd: int) -> RawIOBase:
 async def test_hello_comes_first_and_the_last_frame_has_what_was_left():
     reading, writing = os.pipe()
     out = writing_end(writing)
-    feed = Feed(out, lambda: STATUS)
-    feed.hello(HELLO)
-    feed.sample(sample(), "Once upon a time")
-    feed.watch(MonitorStatus("sim/model", next_due=5))
+    feed = FeedWriter(out, lambda: STATUS)
+    feed.write_hello(HELLO)
+    feed.add_sample(sample(), "Once upon a time")
+    feed.add_status(MonitorStatus("sim/model", next_due=5))
     feed.close()
     out.close()
     hello, *frames = messages(reading)
@@ -45,11 +45,11 @@ async def test_hello_comes_first_and_the_last_frame_has_what_was_left():
 async def test_a_burst_is_one_frame_and_the_newest_status_wins():
     reading, writing = os.pipe()
     out = writing_end(writing)
-    feed = Feed(out, lambda: STATUS)
+    feed = FeedWriter(out, lambda: STATUS)
     read = asyncio.get_running_loop().run_in_executor(None, messages, reading)  # it is more than a pipe holds
     for number in range(200):
-        feed.sample(sample(started_at=number), "")
-        feed.watch(MonitorStatus("sim/model", next_due=number))
+        feed.add_sample(sample(started_at=number), "")
+        feed.add_status(MonitorStatus("sim/model", next_due=number))
     feed.close()
     out.close()
     [frame] = await read
@@ -62,10 +62,10 @@ async def test_a_screen_that_does_not_read_costs_samples_and_no_time(monkeypatch
     monkeypatch.setattr("probes.feed.pipe.UNTAKEN_LIMIT", 50)
     reading, writing = os.pipe()
     out = writing_end(writing)
-    feed = Feed(out, lambda: STATUS)
-    feed.hello(Hello("x" * 1_000_000, 1, "", False, ()))  # more than a pipe holds: the thread waits in its write
+    feed = FeedWriter(out, lambda: STATUS)
+    feed.write_hello(Hello("x" * 1_000_000, 1, "", False, ()))  # more than a pipe holds: the thread waits in its write
     for number in range(500):
-        feed.sample(sample(started_at=number), "")
+        feed.add_sample(sample(started_at=number), "")
         await asyncio.sleep(0)
     assert [one.started_at for one in feed._samples][-1] == 499
     assert len(feed._samples) <= 50
@@ -78,9 +78,9 @@ async def test_a_screen_that_has_gone_is_not_an_error():
     reading, writing = os.pipe()
     os.close(reading)
     with writing_end(writing) as out:
-        feed = Feed(out, lambda: STATUS)
-        feed.hello(HELLO)
-        feed.sample(sample(), "")
+        feed = FeedWriter(out, lambda: STATUS)
+        feed.write_hello(HELLO)
+        feed.add_sample(sample(), "")
         feed.close()
     assert feed._broken
 

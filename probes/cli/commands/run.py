@@ -11,7 +11,7 @@ from probes.engine.engine import Engine
 from probes.engine.race.service import RaceService
 from probes.engine.session import Plan, open_engine, open_plan
 from probes.feed.messages import Command, EngineStatus
-from probes.feed.pipe import Feed, read_commands
+from probes.feed.pipe import FeedWriter, read_commands
 from probes.measure.probe import ProbeResult
 from probes.race.race import Race
 from probes.race.updates import RaceCommand
@@ -61,7 +61,7 @@ async def serve(
 
     # unbuffered: a buffer held by a thread that waits for a dead screen would hang the exit
     with os.fdopen(1, "wb", buffering=0, closefd=False) as out:
-        feed = Feed(out, status, lambda: race_services[0].news() if race_services else None)
+        feed = FeedWriter(out, status, lambda: race_services[0].news() if race_services else None)
 
         async def store_race(race: Race) -> int | None:
             return await asyncio.to_thread(_store_race, plan.store_url, race)
@@ -81,24 +81,24 @@ async def serve(
                     plan.endpoints,
                     engine,
                     store_race=store_race,
-                    on_change=feed.race,
+                    on_change=feed.add_race_news,
                     simulated=plan.simulated,
                     vantage=plan.vantage,
                 )
                 race_services.append(races)
-                engine.on_sample(feed.sample)
+                engine.on_sample(feed.add_sample)
                 engine.on_sample(races.learn_from)
-                engine.on_status(feed.watch)
+                engine.on_status(feed.add_status)
                 if on_result is not None:
                     engine.on_result(on_result)
-                feed.hello(plan.hello(os.getpid()))
+                feed.write_hello(plan.hello(os.getpid()))
                 for monitor in engine.monitors.values():
-                    feed.watch(monitor.status)
+                    feed.add_status(monitor.status)
                 commands.connect(engine, races)
                 await engine.run(stop)
                 await races.close()
         except StoreHeld as held:
-            feed.hello(plan.hello(os.getpid(), holder=str(held.holder or "another recorder")))
+            feed.write_hello(plan.hello(os.getpid(), holder=str(held.holder or "another recorder")))
         finally:
             feed.close()
 
