@@ -42,7 +42,7 @@ def plot(comparison: Comparison, name: str, *, dark: bool) -> Plot:
         comparison.span.until,
         least,
         may_log=name not in _COUNTED,
-        note=f"per {span(comparison.length_ms)}{marks}",
+        note=f"per {span(comparison.grid.length_ms)}{marks}",
     )
 
 
@@ -51,10 +51,10 @@ def points(comparison: Comparison, own: Contender, name: str) -> Iterator[Point]
 
     And where samples came but the figure is not known, as when all of them failed.
     """
-    reach = max(round(own.interval * 1500), comparison.length_ms * 3 // 2)
+    reach = max(round(own.interval * 1500), comparison.grid.length_ms * 3 // 2)
     last: int | None = None
-    for place in sorted(comparison.cut[own.slot]):
-        tally = comparison.cut[own.slot][place]
+    for place in sorted(comparison.slices[own.slot]):
+        tally = comparison.slices[own.slot][place]
         if not tally.sent:
             continue
         at = _middle(comparison, place)
@@ -67,13 +67,13 @@ def points(comparison: Comparison, own: Contender, name: str) -> Iterator[Point]
 
 def failed(comparison: Comparison, own: Contender) -> Iterator[int]:
     """The middles of the slices in which many failed."""
-    for place, tally in sorted(comparison.cut[own.slot].items()):
+    for place, tally in sorted(comparison.slices[own.slot].items()):
         if (rate(tally.failed, tally.ok + tally.failed) or 0.0) > MANY_FAILED:
             yield _middle(comparison, place)
 
 
 def _middle(comparison: Comparison, place: int) -> int:
     """The middle of what a slice has inside the span: the first and the last one are not whole."""
-    begin = comparison.start + place * comparison.length_ms
-    since, until = max(begin, comparison.span.since), min(begin + comparison.length_ms, comparison.span.until)
+    begin = comparison.grid.start_ms + place * comparison.grid.length_ms
+    since, until = max(begin, comparison.span.since), min(begin + comparison.grid.length_ms, comparison.span.until)
     return (since + until) // 2

@@ -13,6 +13,7 @@ from probes.stats.time_range import BucketRange, TimeRange, finest, pieces
 from probes.store.read.reader import StoreReader
 from probes.store.read.rollup_queries import RollupSums, oldest, sketched_slices, sketches, slices, totals
 from tui.compare.contender import Contender
+from tui.time.time_grid import TimeGrid
 
 SAMPLES_UP_TO_MS: Final = 900_000
 """Spans up to this long are made of the samples themselves: a minute's rollup is too coarse for them."""
@@ -98,20 +99,17 @@ NOTHING: Final = ContenderTally()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """What was read: a tally of each contender in ``totals``, and in ``cut`` one of each slice that has any.
+    """What was read: a tally of each contender in ``totals``, and in ``slices`` one of each slice that has any.
 
-    ``span`` is what the figures are of: that which was asked for, widened to full buckets.
-    Slice ``place`` begins at ``start`` + place × ``length_ms``; there are ``count``. The tallies of slices hold only
-    the sketch that was asked for. All tallies are found by the contender's slot.
+    ``span`` is what the figures are of: that which was asked for, widened to full buckets. The tallies of slices hold
+    only the sketch that was asked for. All tallies are found by the contender's slot.
     """
 
     span: TimeRange
     contenders: tuple[Contender, ...]
-    start: int
-    length_ms: int
-    count: int
+    grid: TimeGrid
     totals: Mapping[int, ContenderTally]
-    cut: Mapping[int, Mapping[int, ContenderTally]]
+    slices: Mapping[int, Mapping[int, ContenderTally]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +163,7 @@ def _of_rollups(
     length = slice_ms(span, columns, _interval_s(contenders), LENGTH_MS[fine])
     tier: Tier = next(one for one in reversed(TIERS[:3]) if LENGTH_MS[one] <= length)
     begin = bucket_of(tier, span.since)
-    start = begin // length * length
-    count = -(-(span.until - start) // length)
+    grid = TimeGrid.covering(TimeRange(begin, span.until), length)
     covered = pieces(span, fine)
     drawn = sketches(reader, owners, covered, METRICS)
     whole: dict[int, ContenderTally] = defaultdict(ContenderTally)
@@ -175,34 +172,33 @@ def _of_rollups(
         one = ContenderTally.of_sums(sums, drawn.get((key, connection), {}), timed=connection == own.lane)
         whole[own.slot] += one
     piece = BucketRange(tier, begin, span.until)
-    by_place = sketched_slices(reader, owners, piece, start, length, (metric,)) if metric else {}
-    cut: dict[int, dict[int, ContenderTally]] = {one.slot: {} for one in contenders}
-    for key, connection, place, sums in slices(reader, owners, piece, start, length):
+    by_place = sketched_slices(reader, owners, piece, grid.start_ms, grid.length_ms, (metric,)) if metric else {}
+    by_slice: dict[int, dict[int, ContenderTally]] = {one.slot: {} for one in contenders}
+    for key, connection, place, sums in slices(reader, owners, piece, grid.start_ms, grid.length_ms):
         own = owners[key]
         sketched = by_place.get((key, connection), {}).get(place, {})
-        held = cut[own.slot].get(place, NOTHING)
-        cut[own.slot][place] = held + ContenderTally.of_sums(sums, sketched, timed=connection == own.lane)
+        held = by_slice[own.slot].get(place, NOTHING)
+        by_slice[own.slot][place] = held + ContenderTally.of_sums(sums, sketched, timed=connection == own.lane)
     whole_span = TimeRange(covered[0].since, covered[-1].until)
-    return Comparison(whole_span, contenders, start, length, count, dict(whole), cut)
+    return Comparison(whole_span, contenders, grid, dict(whole), by_slice)
 
 
 def _of_samples(
     samples: Iterable[Sample], contenders: tuple[Contender, ...], span: TimeRange, columns: int
 ) -> Comparison:
     length = slice_ms(span, columns, _interval_s(contenders), LENGTHS[0])
-    start = span.since // length * length
-    count = -(-(span.until - start) // length)
+    grid = TimeGrid.covering(span, length)
     held: dict[tuple[Contender, int, bool], list[Sample]] = defaultdict(list)
     for sample in samples:
         for own in _owners(sample, contenders):
-            held[own, (sample.started_at - start) // length, sample.connection == own.lane].append(sample)
+            held[own, grid.place(sample.started_at), sample.connection == own.lane].append(sample)
     whole: dict[int, ContenderTally] = defaultdict(ContenderTally)
-    cut: dict[int, dict[int, ContenderTally]] = {one.slot: {} for one in contenders}
+    by_slice: dict[int, dict[int, ContenderTally]] = {one.slot: {} for one in contenders}
     for (own, place, timed), some in held.items():
         one = ContenderTally.of_samples(some, timed=timed)
         whole[own.slot] += one
-        cut[own.slot][place] = cut[own.slot].get(place, NOTHING) + one
-    return Comparison(span, contenders, start, length, count, dict(whole), cut)
+        by_slice[own.slot][place] = by_slice[own.slot].get(place, NOTHING) + one
+    return Comparison(span, contenders, grid, dict(whole), by_slice)
 
 
 def _interval_s(contenders: Iterable[Contender]) -> float:

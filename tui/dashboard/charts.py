@@ -12,9 +12,9 @@ from textual.widgets import Static
 
 from probes.stats.quantiles import rate
 from tui.state.view import Dashboard, EndpointView
-from tui.state.view import TimeGrid as Slices
 from tui.style.palette import endpoint_color
 from tui.time.period import Period, dates
+from tui.time.time_grid import TimeGrid
 from tui.widgets.chart import Chart, Plot
 from tui.widgets.series import Point, Series
 
@@ -81,7 +81,7 @@ def plots(dashboard: Dashboard, *, dark: bool) -> tuple[Plot, Plot, Plot, Plot]:
     )
 
 
-def slices_per_bin(grid: Slices, interval_s: float) -> int:
+def slices_per_bin(grid: TimeGrid, interval_s: float) -> int:
     """How many slices make a stretch that holds two probes of an endpoint with this interval."""
     several = -(-round(interval_s * 2000) // grid.length_ms)
     return max(1, grid.count // MOST_BINS, min(several, grid.count // LEAST_BINS))
@@ -107,15 +107,15 @@ class _Line:
         return Series(*self._of, tuple(points), "min" if lowest else "max", tuple(failed), self._selected)
 
 
-def _middle(grid: Slices, index: int) -> int:
-    return grid.start_ms + index * grid.length_ms + grid.length_ms // 2
+def _middle(grid: TimeGrid, index: int) -> int:
+    return grid.middle(index)
 
 
-def _slices(grid: Slices, values: Iterable[float | None]) -> Iterator[Point]:
+def _slices(grid: TimeGrid, values: Iterable[float | None]) -> Iterator[Point]:
     return (Point(_middle(grid, index), value) for index, value in enumerate(values))
 
 
-def _bins(grid: Slices, each: int) -> Iterator[tuple[int, range]]:
+def _bins(grid: TimeGrid, each: int) -> Iterator[tuple[int, range]]:
     """The middle of each stretch of ``each`` slices and the slices of it inside the grid.
 
     Stretches are counted from the epoch, so that a sample never changes its stretch as time goes on.
@@ -127,7 +127,7 @@ def _bins(grid: Slices, each: int) -> Iterator[tuple[int, range]]:
         yield middle, range(first - oldest, last - oldest + 1)
 
 
-def _error_rate(grid: Slices, view: EndpointView, each: int) -> Iterator[Point]:
+def _error_rate(grid: TimeGrid, view: EndpointView, each: int) -> Iterator[Point]:
     figures = view.figures
     if not figures.covered:
         return
@@ -140,7 +140,7 @@ def _error_rate(grid: Slices, view: EndpointView, each: int) -> Iterator[Point]:
             yield Point(middle, None)
 
 
-def _hits(grid: Slices, view: EndpointView, each: int) -> Iterator[Point]:
+def _hits(grid: TimeGrid, view: EndpointView, each: int) -> Iterator[Point]:
     figures = view.figures
     if not figures.covered:
         return

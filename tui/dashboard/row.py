@@ -11,9 +11,9 @@ from probes.text import line
 from tui.dashboard.columns import AGE, BUCKET, HEADROOM, HITS, KIND, RESET, Columns
 from tui.state.rate_limits import short
 from tui.state.view import Dashboard, EndpointView
-from tui.state.view import TimeGrid as Slices
 from tui.style.format import DASH, number, percent, since, until, whole_percent
 from tui.style.palette import LOOKS, SLOTS
+from tui.time.time_grid import TimeGrid
 from tui.widgets.grid import BAR, CURSOR, Piece
 from tui.widgets.spark import CHANGE, FAILURE, HOLLOW, QUIET, bars, counts, nice_ceiling, paired
 
@@ -243,10 +243,10 @@ def _subtitle(view: EndpointView, width: int, title: str) -> str:
     return kept
 
 
-def _timing(lines: _Lines, view: EndpointView, scale: Scales, grid: Slices) -> None:
+def _timing(lines: _Lines, view: EndpointView, scale: Scales, grid: TimeGrid) -> None:
     """The TTFT and the tokens/s section."""
     shown, columns, height = view.figures, lines.columns, len(lines.pieces)
-    places = {(one.at - grid.start_ms) // grid.length_ms for one in view.changes}
+    places = {grid.place(one.at) for one in view.changes}
     changed = places.intersection(range(len(shown.ttft_ms)))
     lines.spark(
         bars(shown.ttft_ms, scale.ttft_ms or 1.0, shown.down, height, changed, shown.untrusted), columns.spark, "ttft"

@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
 from probes.outcome import INCONCLUSIVE, Outcome
-from tui.endpoint.summary import EndpointSummary, SliceGrid
+from tui.endpoint.summary import EndpointSummary
 from tui.style.format import number, whole_percent
+from tui.time.time_grid import TimeGrid
 from tui.widgets.axis import time_label, time_ticks
 from tui.widgets.plate import Row
 from tui.widgets.series import column_of
@@ -37,7 +38,7 @@ def trouble_rows(portrait: EndpointSummary, lane: str, width: int, height: int) 
     Where there is no room for all, the rarest outcomes are left out and counted.
     """
     columns = max(width - LABEL, 1)
-    cut = portrait.cut
+    grid = portrait.grid
     watched = squeezed(portrait.samples, columns, sum)
     order = sorted(portrait.troubles, key=lambda one: (_rank(one), -sum(portrait.troubles[one])))
     room = max(height - 5, 1)
@@ -55,9 +56,9 @@ def trouble_rows(portrait: EndpointSummary, lane: str, width: int, height: int) 
         ("  samples that did not end ok, slice by slice"[: max(width - 14, 0)], "label"),
     )
     high = min(max((height - len(rows) - 3) // 2, 1), HIGHEST)
-    stalls = portrait.stalls.get(lane, (None,) * cut.count)
+    stalls = portrait.stalls.get(lane, (None,) * grid.count)
     gauges = [*_headroom(portrait.headroom, columns, high), *_stalls(stalls, columns, high)]
-    return [title, *rows, *gauges, *_axis(cut, columns)][:height]
+    return [title, *rows, *gauges, *_axis(grid, columns)][:height]
 
 
 def squeezed(values: Sequence[T], columns: int, of: Callable[[Sequence[T]], R]) -> list[R]:
@@ -123,13 +124,13 @@ def _most(values: Sequence[float | None]) -> float | None:
     return max((one for one in values if one is not None), default=None)
 
 
-def _axis(cut: SliceGrid, columns: int) -> list[Row]:
+def _axis(grid: TimeGrid, columns: int) -> list[Row]:
     """The time axis below the blocks."""
-    span = cut.end - cut.start
-    size = len(time_label(cut.end, span))
+    span = grid.end_ms - grid.start_ms
+    size = len(time_label(grid.end_ms, span))
     line, times, free = ["─"] * columns, [" "] * columns, 0
-    for at in time_ticks(cut.start, cut.end, max(columns // (size + 5), 1)):
-        column = column_of(at, cut.start, cut.end, columns)
+    for at in time_ticks(grid.start_ms, grid.end_ms, max(columns // (size + 5), 1)):
+        column = column_of(at, grid.start_ms, grid.end_ms, columns)
         line[column] = "┬"
         start = min(max(column - size // 2, 0), max(columns - size, 0))
         if start >= free:

@@ -5,8 +5,9 @@ from itertools import pairwise
 from typing import Final
 
 from probes.stats.quantiles import median
-from tui.endpoint.summary import SHARES, EndpointSummary, Graph, Levels, SliceGrid
+from tui.endpoint.summary import SHARES, EndpointSummary, Graph, Levels
 from tui.style.palette import endpoint_color
+from tui.time.time_grid import TimeGrid
 from tui.widgets.chart import Plot
 from tui.widgets.series import Point, Series
 
@@ -29,14 +30,14 @@ def plot(portrait: EndpointSummary, graph: Graph, lane: str, interval_s: float, 
 
     Failed probes are marked on the time axis.
     """
-    cut, names = portrait.cut, line_names(graph)
+    grid, names = portrait.grid, line_names(graph)
     levels = portrait.levels.get(lane, {}).get(graph, ())
-    failed = tuple(cut.middle(place) for place, count in enumerate(portrait.failed) if count)
-    reach = reach_ms(levels, cut, interval_s)
+    failed = tuple(grid.middle(place) for place, count in enumerate(portrait.failed) if count)
+    reach = reach_ms(levels, grid, interval_s)
 
     def series(name: str, tag: str, slot: int, values: Sequence[float | None], marks: Sequence[int] = ()) -> Series:
         color, worst = endpoint_color(slot, dark=dark), "max" if graph == "ttft_ms" else "min"
-        return Series(name, tag, color, tuple(points(values, cut, reach)), worst, marks)  # type: ignore[arg-type]
+        return Series(name, tag, color, tuple(points(values, grid, reach)), worst, marks)  # type: ignore[arg-type]
 
     # the worst is drawn first, below the others
     lines = [
@@ -51,8 +52,8 @@ def plot(portrait: EndpointSummary, graph: Graph, lane: str, interval_s: float, 
     return Plot(
         f"{TITLES[graph]}  {said}",
         tuple(lines),
-        cut.start,
-        cut.end,
+        grid.start_ms,
+        grid.end_ms,
         least_high=10.0,
         may_log=True,
         log_from=LOG_FROM,
@@ -66,21 +67,21 @@ def line_names(graph: Graph) -> tuple[str, str, str, str]:
     return one, two, three, "max" if graph == "ttft_ms" else "min"
 
 
-def reach_ms(levels: Sequence[Levels | None], cut: SliceGrid, interval_s: float) -> float:
+def reach_ms(levels: Sequence[Levels | None], grid: TimeGrid, interval_s: float) -> float:
     """How far apart two values may lie to be joined: three times the interval, or the usual distance of slices."""
     places = [place for place, one in enumerate(levels) if one is not None]
     usual = median([later - earlier for earlier, later in pairwise(places)]) or 1
-    return GAP_INTERVALS * max(interval_s * 1000, usual * cut.length if usual > 1 else 0)
+    return GAP_INTERVALS * max(interval_s * 1000, usual * grid.length_ms if usual > 1 else 0)
 
 
-def points(values: Sequence[float | None], cut: SliceGrid, reach: float) -> Iterator[Point]:
+def points(values: Sequence[float | None], grid: TimeGrid, reach: float) -> Iterator[Point]:
     """The values at the middles of their slices, and a cut between any two that lie too far apart."""
     last: int | None = None
     for place, value in enumerate(values):
         if value is None:
             continue
-        empty = 0 if last is None else (place - last - 1) * cut.length
+        empty = 0 if last is None else (place - last - 1) * grid.length_ms
         if last is not None and empty > reach:
-            yield Point((cut.middle(last) + cut.middle(place)) // 2, None)
-        yield Point(cut.middle(place), value)
+            yield Point((grid.middle(last) + grid.middle(place)) // 2, None)
+        yield Point(grid.middle(place), value)
         last = place

@@ -25,8 +25,9 @@ from probes.store.read.rollup_queries import (
     slices,
     totals,
 )
-from tui.endpoint.summary import GRAPHS, EndpointSummary, Retained, SliceGrid, SummaryRows, portrait, tier_for
+from tui.endpoint.summary import GRAPHS, EndpointSummary, Retained, SummaryRows, portrait, tier_for
 from tui.endpoint.week import Measure, Week, hours_of_week, week_of_counts, week_of_sketches
+from tui.time.time_grid import TimeGrid
 
 BY_SAMPLES_MS: Final = 600_000
 """Spans up to this are drawn from the samples themselves: minutes would be too coarse, and there are few."""
@@ -78,23 +79,23 @@ def read_portrait(url: str, asked: SummaryQuestion) -> tuple[EndpointSummary, tu
         least = finest(span, begins)
         kept = Retained(pages.oldest_sample(reader, ids), least, begins[least])
         if span.length_ms <= BY_SAMPLES_MS and (read := _samples(reader, ids, span)) is not None:
-            cut = SliceGrid.of(span, SECOND_MS, asked.columns)
-            found, before = of_samples(read, span, cut), of_samples(read, span.before(), cut)
-            return portrait(span, "sample", cut, found, before, known, asked.lane, kept), _vantages(known)
+            grid = TimeGrid.of_buckets(span, SECOND_MS, asked.columns)
+            found, before = of_samples(read, span, grid), of_samples(read, span.before(), grid)
+            return portrait(span, "sample", grid, found, before, known, asked.lane, kept), _vantages(known)
         tier = tier_for(span, begins)
-        cut = SliceGrid.of(span, LENGTH_MS[tier], asked.columns)
-        whole = BucketRange(tier, cut.start, cut.end)
+        grid = TimeGrid.of_buckets(span, LENGTH_MS[tier], asked.columns)
+        whole = BucketRange(tier, grid.start_ms, grid.end_ms)
         parts = pieces(span, tier)
         parts_before = pieces(TimeRange(parts[0].since - span.length_ms, parts[0].since), tier)  # no bucket in both
         found = SummaryRows(
             totals(reader, ids, parts),
             sketches(reader, ids, parts),
-            tuple(slices(reader, ids, whole, cut.start, cut.length)),
-            sketched_slices(reader, ids, whole, cut.start, cut.length, GRAPHS),
-            outcomes(reader, ids, whole, cut.start, cut.length),
+            tuple(slices(reader, ids, whole, grid.start_ms, grid.length_ms)),
+            sketched_slices(reader, ids, whole, grid.start_ms, grid.length_ms, GRAPHS),
+            outcomes(reader, ids, whole, grid.start_ms, grid.length_ms),
         )
         before = SummaryRows(totals(reader, ids, parts_before), sketches(reader, ids, parts_before))
-    return portrait(span, tier, cut, found, before, known, asked.lane, kept), _vantages(known)
+    return portrait(span, tier, grid, found, before, known, asked.lane, kept), _vantages(known)
 
 
 def read_week(url: str, asked: WeekQuestion) -> Week:
@@ -116,14 +117,14 @@ def read_page(url: str, asked: PageQuestion) -> list[Stored]:
         return pages.newest(reader, _ids(reader, of), of.span, asked.after, failures=asked.failures)
 
 
-def of_samples(samples: Mapping[int, Sequence[Sample]], span: TimeRange, cut: SliceGrid) -> SummaryRows:
+def of_samples(samples: Mapping[int, Sequence[Sample]], span: TimeRange, grid: TimeGrid) -> SummaryRows:
     """What rollups would say of a span, from the samples themselves, by the id of their endpoint's row."""
     held: dict[tuple[LaneKey, int], list[Sample]] = {}
     outcomes: dict[int, dict[str, int]] = {}
     for endpoint_id, own in samples.items():
         for one in own:
             if span.since <= one.started_at < span.until:
-                place = (one.started_at - cut.start) // cut.length
+                place = grid.place(one.started_at)
                 held.setdefault(((endpoint_id, one.connection or "none"), place), []).append(one)
                 counts = outcomes.setdefault(place, {})
                 counts[one.outcome.value] = counts.get(one.outcome.value, 0) + 1

@@ -10,6 +10,7 @@ from probes.stats.rollup import LENGTH_MS, TIERS, Tier
 from probes.stats.sketch import Sketch
 from probes.stats.time_range import TimeRange, finest
 from probes.store.read.rollup_queries import LaneKey, RollupSums, Slice, added
+from tui.time.time_grid import TimeGrid
 
 LEAST_SLICES: Final = 60
 """A coarser tier is drawn only where it gives a chart so many slices."""
@@ -32,35 +33,6 @@ class Levels(NamedTuple):
     bad: float
     worse: float
     worst: float
-
-
-@dataclass(frozen=True, slots=True)
-class SliceGrid:
-    """Equal slices of a span: slice ``i`` begins at ``start`` + i × ``length`` (ms); there are ``count``."""
-
-    start: int
-    length: int
-    count: int
-
-    @classmethod
-    def of(cls, span: TimeRange, bucket_ms: int, most: int) -> "SliceGrid":
-        """At most ``most`` slices (1 at least) that cover a span, each some whole buckets, counted from the epoch.
-
-        A bucket never changes its slice as time goes on.
-        """
-        buckets = -(-span.length_ms // bucket_ms)
-        length = bucket_ms * max(1, -(-buckets // max(most - 1, 1)))
-        start = span.since // length * length
-        return cls(start, length, max(1, -(-(span.until - start) // length)))
-
-    @property
-    def end(self) -> int:
-        """Where the last slice ends."""
-        return self.start + self.length * self.count
-
-    def middle(self, place: int) -> int:
-        """The middle of a slice."""
-        return self.start + place * self.length + self.length // 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,7 +105,7 @@ class EndpointSummary:
 
     span: TimeRange
     tier: Tier | Literal["sample"]
-    cut: SliceGrid
+    grid: TimeGrid
     whole: RangeSummary
     lanes: Mapping[str, RangeSummary]
     before: Mapping[str, RangeSummary]
@@ -176,7 +148,7 @@ def stretch(found: SummaryRows, wanted: Iterable[LaneKey]) -> RangeSummary:
 def portrait(
     span: TimeRange,
     tier: Tier | Literal["sample"],
-    cut: SliceGrid,
+    grid: TimeGrid,
     found: SummaryRows,
     before: SummaryRows,
     vantages: Mapping[int, str],
@@ -190,23 +162,23 @@ def portrait(
     return EndpointSummary(
         span=span,
         tier=tier,
-        cut=cut,
+        grid=grid,
         whole=stretch(found, found.totals),
         lanes={lane: stretch(found, keys) for lane, keys in shown.items()},
         before={lane: stretch(before, [key for key in before.totals if key[1] == lane]) for lane in lanes},
         before_whole=stretch(before, before.totals),
-        levels={lane: {graph: _levels(found, cut, keys, graph) for graph in GRAPHS} for lane, keys in shown.items()},
-        samples=_counts(found.slices, cut, lambda sums: sums.samples),
-        troubles=_troubles(found.outcomes, cut),
-        failed=_counts(found.slices, cut, lambda sums: sums.failed),
-        headroom=_least(found.slices, cut),
-        stalls={lane: _stalls(found.slices, cut, lane) for lane in shown},
+        levels={lane: {graph: _levels(found, grid, keys, graph) for graph in GRAPHS} for lane, keys in shown.items()},
+        samples=_counts(found.slices, grid, lambda sums: sums.samples),
+        troubles=_troubles(found.outcomes, grid),
+        failed=_counts(found.slices, grid, lambda sums: sums.failed),
+        headroom=_least(found.slices, grid),
+        stalls={lane: _stalls(found.slices, grid, lane) for lane in shown},
         places=_places(found, vantages),
         kept=kept,
     )
 
 
-def _levels(found: SummaryRows, cut: SliceGrid, keys: Sequence[LaneKey], graph: Graph) -> tuple[Levels | None, ...]:
+def _levels(found: SummaryRows, grid: TimeGrid, keys: Sequence[LaneKey], graph: Graph) -> tuple[Levels | None, ...]:
     sketches: dict[int, Sketch] = {}
     for key in keys:
         for place, held in found.sliced.get(key, {}).items():
@@ -219,49 +191,49 @@ def _levels(found: SummaryRows, cut: SliceGrid, keys: Sequence[LaneKey], graph: 
         if value is not None and (one.endpoint_id, one.connection) in of_lane:
             known = worst.get(one.place, value)
             worst[one.place] = max(known, value) if graph == "ttft_ms" else min(known, value)
-    levels: list[Levels | None] = [None] * cut.count
+    levels: list[Levels | None] = [None] * grid.count
     for place, sketch in sketches.items():
         median, bad, worse = sketch.quantiles(*SHARES[graph])
-        if 0 <= place < cut.count and median is not None and bad is not None and worse is not None:
+        if 0 <= place < grid.count and median is not None and bad is not None and worse is not None:
             end = worst.get(place, worse)
             hold = min if graph == "ttft_ms" else max  # the worst is exact
             levels[place] = Levels(hold(median, end), hold(bad, end), hold(worse, end), end)
     return tuple(levels)
 
 
-def _counts(slices: Iterable[Slice], cut: SliceGrid, of: Callable[[RollupSums], int]) -> tuple[int, ...]:
-    counts = [0] * cut.count
+def _counts(slices: Iterable[Slice], grid: TimeGrid, of: Callable[[RollupSums], int]) -> tuple[int, ...]:
+    counts = [0] * grid.count
     for one in slices:
-        if 0 <= one.place < cut.count:
+        if 0 <= one.place < grid.count:
             counts[one.place] += of(one.sums)
     return tuple(counts)
 
 
-def _least(slices: Iterable[Slice], cut: SliceGrid) -> tuple[float | None, ...]:
-    least: list[float | None] = [None] * cut.count
+def _least(slices: Iterable[Slice], grid: TimeGrid) -> tuple[float | None, ...]:
+    least: list[float | None] = [None] * grid.count
     for one in slices:
         value = one.sums.headroom_min
-        if value is not None and 0 <= one.place < cut.count:
+        if value is not None and 0 <= one.place < grid.count:
             known = least[one.place]
             least[one.place] = value if known is None else min(known, value)
     return tuple(least)
 
 
-def _stalls(slices: Iterable[Slice], cut: SliceGrid, lane: str) -> tuple[float | None, ...]:
-    longest: list[float | None] = [None] * cut.count
+def _stalls(slices: Iterable[Slice], grid: TimeGrid, lane: str) -> tuple[float | None, ...]:
+    longest: list[float | None] = [None] * grid.count
     for one in slices:
         value = one.sums.gap_max_ms_max
-        if value is not None and one.connection == lane and 0 <= one.place < cut.count:
+        if value is not None and one.connection == lane and 0 <= one.place < grid.count:
             longest[one.place] = max(longest[one.place] or 0.0, value)
     return tuple(longest)
 
 
-def _troubles(outcomes: Mapping[int, Mapping[str, int]], cut: SliceGrid) -> dict[str, tuple[int, ...]]:
+def _troubles(outcomes: Mapping[int, Mapping[str, int]], grid: TimeGrid) -> dict[str, tuple[int, ...]]:
     found: dict[str, list[int]] = {}
     for place, counts in outcomes.items():
         for outcome, count in counts.items():
-            if outcome != "ok" and count and 0 <= place < cut.count:
-                found.setdefault(outcome, [0] * cut.count)[place] += count
+            if outcome != "ok" and count and 0 <= place < grid.count:
+                found.setdefault(outcome, [0] * grid.count)[place] += count
     return {outcome: tuple(counts) for outcome, counts in found.items()}
 
 

@@ -10,7 +10,8 @@ from probes.feed.messages import EndpointFacts
 from probes.outcome import NEVER_SENT, Outcome
 from probes.stats.quantiles import known, median, quantile, rate
 from tui.state.history import OUTCOMES, History
-from tui.state.view import Figures, LaneFigures, TimeGrid
+from tui.state.view import Figures, LaneFigures
+from tui.time.time_grid import TimeGrid
 
 SLOW_MINIMUM: Final = 10
 """Samples a window must hold before an endpoint can be called slow."""
@@ -55,16 +56,6 @@ class Cell:
     last_failed: bool = False
     last_ttft_ms: float | None = None
     last_tokens_per_s: float | None = None
-
-
-def grid(window_ms: int, columns: int, now: int) -> TimeGrid:
-    """The grid of ``columns`` slices (two at least) that ends with the slice of ``now`` and covers the whole window.
-
-    The newest slice has only begun, so the oldest reaches beyond the window: by less than one slice.
-    """
-    count = max(columns, 2)
-    length = max(1, -(-window_ms // (count - 1)))
-    return TimeGrid(newest=now // length, length_ms=length, count=count)
 
 
 def window_start(window_ms: int, now: int) -> int:

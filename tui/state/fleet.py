@@ -15,14 +15,15 @@ from probes.outcome import FAILED, INCONCLUSIVE, Outcome
 from probes.sample import Sample
 from tui.sources.messages import LineRejected, Message, RecorderAbsent, RecorderJoined, SourceLost
 from tui.state.attribution import lately, recent
-from tui.state.figures import figures, grid, window_start
+from tui.state.figures import figures, window_start
 from tui.state.health import state
 from tui.state.history import SPAN_MS, History, LoadedHistory
 from tui.state.ranking import compared
 from tui.state.rate_limits import LimitLevel
 from tui.state.served_by import EndpointSignals, other_tier, tier_of
-from tui.state.view import Dashboard, EndpointView, EngineLink, Figures, TimeGrid
+from tui.state.view import Dashboard, EndpointView, EngineLink, Figures
 from tui.state.view_options import ViewOptions, arranged
+from tui.time.time_grid import TimeGrid
 
 if TYPE_CHECKING:  # the first picture needs no rollups
     from tui.state.rollup_figures import RollupWindow
@@ -224,7 +225,7 @@ class FleetState:
         return Dashboard(
             at=asked.at if asked and past else now,
             window_ms=length,
-            grid=asked.grid if asked else grid(length, columns, now),
+            grid=asked.grid if asked else TimeGrid.of_window(length, columns, now),
             endpoints=shown,
             link=self.link_at(now),
             engine=self.engine,
@@ -244,7 +245,7 @@ class FleetState:
     def _present(self, lens: ViewOptions, length_ms: int, columns: int, now: int) -> list[EndpointView]:
         """The rows of now, over a window that ends now and is no longer than memory reaches."""
         length = min(length_ms, SPAN_MS)
-        on, since = grid(length, columns, now), window_start(length, now)
+        on, since = TimeGrid.of_window(length, columns, now), window_start(length, now)
         seen = [self._view(one, on, since, now, fully=lens.ranked) for one in self.endpoints.values()]
         verdicts = self._verdicts(seen, now)
         return [replace(one, verdict=verdicts.get(one.name)) for one in seen]

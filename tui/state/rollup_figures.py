@@ -11,9 +11,10 @@ from probes.stats.rollup import LENGTH_MS, TIERS, Tier
 from probes.stats.sketch import Sketch
 from probes.stats.time_range import TimeRange, finest
 from probes.store.read.rollup_queries import Bar
-from tui.state.figures import Cell, grid, hold, sliced
-from tui.state.view import EndpointView, Figures, LaneFigures, TimeGrid
+from tui.state.figures import Cell, hold, sliced
+from tui.state.view import EndpointView, Figures, LaneFigures
 from tui.style.palette import State
+from tui.time.time_grid import TimeGrid
 
 MOST_ROWS: Final = 40_000
 """Rollups that one question may add up: more would keep whoever asks waiting, and no screen has so many columns."""
@@ -52,7 +53,7 @@ class Question:
     @property
     def grid(self) -> TimeGrid:
         """The slices; the last one holds ``at``."""
-        return grid(self.length_ms, self.columns, self.at)
+        return TimeGrid.of_window(self.length_ms, self.columns, self.at)
 
     def like(self, other: "Question | None") -> bool:
         """Whether it asks the same, but perhaps for another instant of the present."""

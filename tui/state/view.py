@@ -13,29 +13,7 @@ from probes.outcome import Outcome
 from tui.state.rate_limits import LimitLevel
 from tui.state.served_by import ServingChange
 from tui.style.palette import Phase, State
-
-
-@dataclass(frozen=True, slots=True)
-class TimeGrid:
-    """The time slices of a window, aligned to the epoch so that a sample never changes its slice.
-
-    Slice ``i`` (0 the oldest) covers ``start_ms + i * length_ms`` up to, not including, the next one's
-    start; the last one holds the present. ``newest`` is its number counted from the epoch.
-    """
-
-    newest: int
-    length_ms: int
-    count: int
-
-    @property
-    def start_ms(self) -> int:
-        """The beginning of the oldest slice, milliseconds since the epoch; up to one slice before the window's."""
-        return (self.newest - self.count + 1) * self.length_ms
-
-    @property
-    def end_ms(self) -> int:
-        """The end of the newest slice; up to one slice ahead of the present."""
-        return (self.newest + 1) * self.length_ms
+from tui.time.time_grid import TimeGrid
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,13 +100,13 @@ def test_tallies_are_those_of_the_samples(url, span):
 @pytest.mark.parametrize("span", [TimeRange(BEGIN, BEGIN + 24 * HOUR), TimeRange(BEGIN, BEGIN + 30 * 24 * HOUR)])
 def test_slices_are_those_of_the_samples(url, span):
     found = read(url, CompareQuestion(CONTENDERS, span, 60, sketch="tokens_per_s"))
-    assert 20 < found.count <= 60
+    assert 20 < found.grid.count <= 60
     for own in CONTENDERS:
-        cut = found.cut[own.slot]
-        assert all(0 <= place < found.count for place in cut)
-        for place in range(found.count):
-            begin = found.start + place * found.length_ms
-            samples = of(own, TimeRange(begin, begin + found.length_ms))
+        cut = found.slices[own.slot]
+        assert all(0 <= place < found.grid.count for place in cut)
+        for place in range(found.grid.count):
+            begin = found.grid.start_ms + place * found.grid.length_ms
+            samples = of(own, TimeRange(begin, begin + found.grid.length_ms))
             tally = cut.get(place, NOTHING)
             assert tally.failed == sum(one.outcome is Outcome.CUT for one in samples)
             speeds = Sketch.of(one.tokens_per_s for one in timed(own, samples))
@@ -118,7 +118,7 @@ def test_a_short_span_is_exact_to_the_millisecond(url):
     found = read(url, CompareQuestion(CONTENDERS[:1], span, 100, sketch=None))
     assert found.span == span
     assert found.totals[0].sent == sum(one.outcome not in INCONCLUSIVE for one in of(CONTENDERS[0], span))
-    assert found.length_ms < MINUTE
+    assert found.grid.length_ms < MINUTE
 
 
 def test_of_what_is_not_there_nothing_is_said(url, tmp_path):
@@ -127,7 +127,7 @@ def test_of_what_is_not_there_nothing_is_said(url, tmp_path):
         found = read(where, CompareQuestion(who, span, 100))
         assert found.contenders == tuple(who)
         assert found.totals == {}
-        assert not any(found.cut.values())
+        assert not any(found.slices.values())
     before = read(
         url, CompareQuestion(CONTENDERS, TimeRange(BEGIN - 48 * HOUR, BEGIN - 24 * HOUR), 100, sketch="ttft_ms")
     )

@@ -12,6 +12,7 @@ from tui.compare.contender import Contender
 from tui.compare.metrics import CHARTED, MEASURES
 from tui.compare.ranking import placed
 from tui.compare.table import head, row
+from tui.time.time_grid import TimeGrid
 
 MINUTE = 60_000
 
@@ -26,7 +27,7 @@ def compared(**cut):
     a, b = Contender("sim/a", 0, interval=60.0), Contender("sim/b", 1, interval=600.0)
     slices = {0: cut.get("a", {}), 1: cut.get("b", {})}
     totals = {0: tally(120.0, failed=1, stall_ms=8.0), 1: tally(480.0, hits=2)}
-    return Comparison(TimeRange(30_000, 20 * MINUTE), (a, b), 0, MINUTE, 20, totals, slices)
+    return Comparison(TimeRange(30_000, 20 * MINUTE), (a, b), TimeGrid(0, MINUTE, 20), totals, slices)
 
 
 @pytest.mark.parametrize("rank", MEASURES)
@@ -76,14 +77,14 @@ def test_rows_say_place_figures_and_ratio():
 
 def test_a_tie_is_marked_and_the_unknown_has_no_place():
     one = Contender("sim/a", 0)
-    same = Comparison(TimeRange(0, 1), (one, Contender("sim/b", 1), Contender("sim/c", 2)), 0, 1, 1,
+    same = Comparison(TimeRange(0, 1), (one, Contender("sim/b", 1), Contender("sim/c", 2)), TimeGrid(0, 1, 1),
                       {0: tally(100.0), 1: tally(100.0)}, {})  # fmt: skip
     assert [text(each).split()[1] for each in placed(same, "ttft")] == ["=1", "=1", "–"]
 
 
 def test_a_long_name_is_cut_with_a_mark():
     long = Contender("provider/" + "x" * 60, 0)
-    only = placed(Comparison(TimeRange(0, 1), (long,), 0, 1, 1, {0: tally(1.0)}, {}), "ttft")[0]
+    only = placed(Comparison(TimeRange(0, 1), (long,), TimeGrid(0, 1, 1), {0: tally(1.0)}, {}), "ttft")[0]
     columns = compare_columns(160, 69, "ttft")
     name = row(only, columns, marked=False)[3][0]
     assert cell_len(name) == columns.name == 36

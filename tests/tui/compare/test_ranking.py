@@ -10,6 +10,7 @@ from tui.compare.comparison import Comparison, ContenderTally
 from tui.compare.contender import Contender
 from tui.compare.metrics import MEASURES, UNSURE, value_of
 from tui.compare.ranking import placed
+from tui.time.time_grid import TimeGrid
 
 RNG = random.Random(4)
 
@@ -26,7 +27,7 @@ def tally(ttft=None, speed=None, **counts):
 
 def compared(*tallies, priced=False):
     contenders = tuple(Contender(f"e{slot}", slot, priced=priced) for slot in range(len(tallies)))
-    return Comparison(TimeRange(0, 1), contenders, 0, 1, 1, dict(enumerate(tallies)), {})
+    return Comparison(TimeRange(0, 1), contenders, TimeGrid(0, 1, 1), dict(enumerate(tallies)), {})
 
 
 def standing(found):

@@ -8,9 +8,9 @@ from textual.widgets import Static
 
 from probes.feed.messages import EndpointFacts, MonitorStatus
 from tui.dashboard.charts import LEGEND_ROWS, MOST_LINES, Charts, drawn, legend, plots, slices_per_bin, tag
-from tui.state.figures import grid
 from tui.state.served_by import ServingChange
 from tui.state.view import Dashboard, EndpointView, EngineLink, Figures
+from tui.time.time_grid import TimeGrid
 from tui.widgets.chart import Chart
 
 NOW = 1_789_990_000_000
@@ -35,7 +35,9 @@ def view(name, slot=0, **figures):
 
 
 def board(*views, selected=None, now=NOW):
-    return Dashboard(NOW, HOUR, grid(HOUR, COUNT, now), views, EngineLink("live"), total=len(views), selected=selected)
+    return Dashboard(
+        NOW, HOUR, TimeGrid.of_window(HOUR, COUNT, now), views, EngineLink("live"), total=len(views), selected=selected
+    )
 
 
 def values(plot, line=0):
@@ -62,7 +64,7 @@ def test_every_slice_is_a_point_in_its_middle_and_none_cuts():
     times = (100.0,) * 20 + (None,) * 20 + (200.0,) * 20
     ttft, speed, _, _ = plots(board(view("a", ttft_ms=times, failed=(0,) * 30 + (1,) + (0,) * 29)), dark=True)
     assert values(ttft) == list(times)
-    on = grid(HOUR, COUNT, NOW)
+    on = TimeGrid.of_window(HOUR, COUNT, NOW)
     assert ttft.series[0].points[0].at == on.start_ms + on.length_ms // 2
     assert (ttft.since, ttft.until) == (on.start_ms, on.end_ms)
     assert ttft.series[0].failed == (on.start_ms + 30 * on.length_ms + on.length_ms // 2,)
@@ -96,7 +98,7 @@ def test_a_stretch_without_a_sample_is_a_gap_and_one_between_samples_is_not():
 
 
 def test_a_sample_stays_in_its_stretch_as_time_goes_on():
-    on, later = grid(HOUR, COUNT, NOW), grid(HOUR, COUNT, NOW + HOUR // COUNT)
+    on, later = TimeGrid.of_window(HOUR, COUNT, NOW), TimeGrid.of_window(HOUR, COUNT, NOW + HOUR // COUNT)
     assert later.newest == on.newest + 1
     hits = tuple(range(COUNT))
     before = plots(board(view("a", hits=hits)), dark=True)[3]
@@ -106,12 +108,12 @@ def test_a_sample_stays_in_its_stretch_as_time_goes_on():
 
 
 def test_a_stretch_is_long_enough_for_two_probes_where_the_window_is():
-    hour, minute = grid(HOUR, 60, NOW), grid(60_000, 60, NOW)
+    hour, minute = TimeGrid.of_window(HOUR, 60, NOW), TimeGrid.of_window(60_000, 60, NOW)
     assert slices_per_bin(hour, 10.0) == 2
     assert slices_per_bin(hour, 180.0) == 6
     assert slices_per_bin(hour, 86_400.0) == 12
     assert slices_per_bin(minute, 5.0) == 10
-    assert slices_per_bin(grid(60_000, 1, NOW), 60.0) == 1
+    assert slices_per_bin(TimeGrid.of_window(60_000, 1, NOW), 60.0) == 1
 
 
 def test_an_endpoint_without_history_has_no_points():

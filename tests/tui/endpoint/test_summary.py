@@ -27,8 +27,9 @@ from tui.endpoint.read_summary import (
     read_portrait,
     read_week,
 )
-from tui.endpoint.summary import Levels, Retained, SliceGrid, SummaryRows, portrait, tier_for
+from tui.endpoint.summary import Levels, Retained, SummaryRows, portrait, tier_for
 from tui.endpoint.week import week_span
+from tui.time.time_grid import TimeGrid
 
 HOUR, DAY = LENGTH_MS["hour"], LENGTH_MS["day"]
 NOW = 1_800_000_000_000 // DAY * DAY
@@ -97,10 +98,10 @@ def test_rows_of_the_same_name_are_one_endpoint_and_lanes_stay_apart(read):
 
 
 def test_slices_hold_quantiles_and_the_worst(read):
-    cut = read.cut
-    assert cut.count <= 60
-    for place in range(cut.count):
-        span = TimeRange(cut.start + place * cut.length, cut.start + (place + 1) * cut.length)
+    grid = read.grid
+    assert grid.count <= 60
+    for place in range(grid.count):
+        span = TimeRange(grid.start_ms + place * grid.length_ms, grid.start_ms + (place + 1) * grid.length_ms)
         own = good(inside(span, connection="warm"))
         level, slow = read.levels["warm"]["ttft_ms"][place], read.levels["warm"]["tokens_per_s"][place]
         if not own:
@@ -145,11 +146,11 @@ def test_the_own_lane_comes_first_and_alone_makes_the_week(store):
 def test_samples_say_the_same_as_rollups(store):
     """A few minutes are drawn from the samples: as if they had been rolled up in slices as short as these."""
     span = TimeRange(NOW - 2 * HOUR, NOW)
-    cut = SliceGrid.of(span, LENGTH_MS["minute"], 30)
-    found = of_samples({1: inside(span)}, span, cut)
-    made = portrait(span, "sample", cut, found, SummaryRows(), {1: "fra"}, "warm", Retained())
+    grid = TimeGrid.of_buckets(span, LENGTH_MS["minute"], 30)
+    found = of_samples({1: inside(span)}, span, grid)
+    made = portrait(span, "sample", grid, found, SummaryRows(), {1: "fra"}, "warm", Retained())
     rolled, _ = read_portrait(store, SummaryQuestion("sim/a", span, columns=30))
-    assert rolled.cut == made.cut
+    assert rolled.grid == made.grid
     assert rolled.levels == made.levels
     assert rolled.samples == made.samples
     assert rolled.troubles == made.troubles
@@ -168,13 +169,13 @@ def test_nothing_is_known_of_what_is_not_there(store, tmp_path):
 
 def test_cuts_cover_a_span_in_whole_buckets_that_do_not_move():
     span = TimeRange(NOW - 7 * DAY + 1234, NOW + 1234)
-    cut = SliceGrid.of(span, HOUR, 60)
-    assert cut.count <= 60
-    assert cut.length % HOUR == cut.start % cut.length == 0
-    assert cut.start <= span.since < span.until <= cut.end
-    later = SliceGrid.of(TimeRange(span.since + 60_000, span.until + 60_000), HOUR, 60)
-    assert (later.start - cut.start) % cut.length == 0
-    assert SliceGrid.of(TimeRange(0, 1), HOUR, 1) == SliceGrid(0, HOUR, 1)
+    grid = TimeGrid.of_buckets(span, HOUR, 60)
+    assert grid.count <= 60
+    assert grid.length_ms % HOUR == grid.start_ms % grid.length_ms == 0
+    assert grid.start_ms <= span.since < span.until <= grid.end_ms
+    later = TimeGrid.of_buckets(TimeRange(span.since + 60_000, span.until + 60_000), HOUR, 60)
+    assert (later.start_ms - grid.start_ms) % grid.length_ms == 0
+    assert TimeGrid.of_buckets(TimeRange(0, 1), HOUR, 1) == TimeGrid(0, HOUR, 1)
 
 
 def test_the_coarsest_tier_that_still_draws_a_curve():
@@ -201,16 +202,16 @@ LINE = [Levels(1.0, 2.0, 3.0, 4.0)]
 
 
 def test_a_line_is_cut_where_nothing_was_measured_for_long():
-    cut = SliceGrid(0, 60_000, 20)
+    grid = TimeGrid(0, 60_000, 20)
     values = [1.0, 2.0, 2.0, 2.0, None, 3.0, None, None, None, None, 4.0]
-    reach = reach_ms([None if one is None else LINE[0] for one in values], cut, 60.0)
+    reach = reach_ms([None if one is None else LINE[0] for one in values], grid, 60.0)
     assert reach == 180_000
-    drawn = list(points(values, cut, reach))
+    drawn = list(points(values, grid, reach))
     assert [one.value for one in drawn] == [1.0, 2.0, 2.0, 2.0, 3.0, None, 4.0]
-    assert drawn[5].at == (cut.middle(5) + cut.middle(10)) // 2
+    assert drawn[5].at == (grid.middle(5) + grid.middle(10)) // 2
     sparse = [1.0, None, None, None, 2.0, None, None, None, 3.0]
     assert None not in [
-        one.value for one in points(sparse, cut, reach_ms([one and LINE[0] for one in sparse], cut, 1.0))
+        one.value for one in points(sparse, grid, reach_ms([one and LINE[0] for one in sparse], grid, 1.0))
     ]
 
 
@@ -284,7 +285,7 @@ def test_troubles_have_a_letter_each_and_hits_come_after_failures(read):
 
 def test_where_there_is_no_room_hits_stay_and_the_rest_is_counted(read):
     kinds = {
-        name: tuple(count if place == 0 else 0 for place in range(read.cut.count))
+        name: tuple(count if place == 0 else 0 for place in range(read.grid.count))
         for name, count in (("cut", 9), ("dns", 5), ("tls", 2), ("rate_limited", 1), ("skipped", 3))
     }
     texts = ["".join(text for text, _ in row) for row in trouble_rows(replace(read, troubles=kinds), "warm", 78, 8)]
@@ -309,7 +310,7 @@ def test_the_table_against_the_span_before_says_what_is_sure(read):
 
 def test_sums_of_samples_have_every_field():
     found = of_samples(
-        {1: [sample(started_at=5, connection="warm", ttft_ms=7.0)]}, TimeRange(0, 10), SliceGrid(0, 10, 1)
+        {1: [sample(started_at=5, connection="warm", ttft_ms=7.0)]}, TimeRange(0, 10), TimeGrid(0, 10, 1)
     )
     (sums,) = found.totals.values()
     assert isinstance(sums, RollupSums)

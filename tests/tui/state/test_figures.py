@@ -8,9 +8,10 @@ from msgspec.structs import replace
 from probes.feed.messages import EndpointFacts
 from probes.outcome import FAILED, Outcome
 from tests.samples import sample
-from tui.state.figures import figures, grid, window_start
+from tui.state.figures import figures, window_start
 from tui.state.history import History
 from tui.state.view import LaneFigures
+from tui.time.time_grid import TimeGrid
 
 NOW = 1_800_000_009_000
 SECOND = 1000
@@ -36,22 +37,22 @@ def ok(seconds_ago, ttft=100.0, speed=50.0, **fields):
 
 
 def drawn(history, columns=7, window=60 * SECOND, now=NOW, facts=FACTS, **options):
-    return figures(history, facts, grid(window, columns, now), window_start(window, now), now, **options)
+    return figures(history, facts, TimeGrid.of_window(window, columns, now), window_start(window, now), now, **options)
 
 
 def test_slices_are_aligned_to_the_epoch_so_that_a_sample_never_changes_its_slice():
-    first = grid(60_000, 7, NOW - 9_000)
-    later = grid(60_000, 7, NOW + 999)
+    first = TimeGrid.of_window(60_000, 7, NOW - 9_000)
+    later = TimeGrid.of_window(60_000, 7, NOW + 999)
     assert first == later
     assert (first.length_ms, first.start_ms % 10_000) == (10_000, 0)
-    assert grid(60_000, 7, NOW + 1_000).newest == first.newest + 1
+    assert TimeGrid.of_window(60_000, 7, NOW + 1_000).newest == first.newest + 1
 
 
 @pytest.mark.parametrize("columns", [1, 2, 7, 8, 96])
 @pytest.mark.parametrize("later", [0, 1, 2_345, 9_999])
 def test_the_grid_covers_the_window_whole_and_hardly_more(columns, later):
     now = NOW + later
-    on = grid(60_000, columns, now)
+    on = TimeGrid.of_window(60_000, columns, now)
     since = window_start(60_000, now)
     assert on.start_ms <= now - 60_000 < on.start_ms + on.length_ms + columns
     assert on.start_ms < now < on.end_ms

@@ -1,0 +1,60 @@
+"""TimeGrid: equal slices of time, aligned to the epoch."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # the first picture needs no rollups
+    from probes.stats.time_range import TimeRange
+
+
+@dataclass(frozen=True, slots=True)
+class TimeGrid:
+    """``count`` slices of ``length_ms`` each; slice ``i`` (0 the oldest) begins at ``start_ms + i * length_ms``.
+
+    It covers that instant (ms since the epoch) up to, not including, the beginning of the next one. Slices begin at
+    multiples of their length, counted from the epoch: as time goes on, a sample or a bucket never changes its slice.
+    """
+
+    start_ms: int
+    length_ms: int
+    count: int
+
+    @classmethod
+    def of_window(cls, window_ms: int, columns: int, at: int) -> "TimeGrid":
+        """The ``columns`` slices (two at least) that end with the one that holds ``at``, and cover the window before.
+
+        The newest slice has only begun, so the oldest reaches beyond the window: by less than one slice.
+        """
+        count = max(columns, 2)
+        length = max(1, -(-window_ms // (count - 1)))
+        return cls((at // length - count + 1) * length, length, count)
+
+    @classmethod
+    def covering(cls, span: "TimeRange", length_ms: int) -> "TimeGrid":
+        """The slices of that length, one at least, that cover a span."""
+        start = span.since // length_ms * length_ms
+        return cls(start, length_ms, max(1, -(-(span.until - start) // length_ms)))
+
+    @classmethod
+    def of_buckets(cls, span: "TimeRange", bucket_ms: int, most: int) -> "TimeGrid":
+        """At most ``most`` slices (1 at least) that cover a span, each some whole buckets."""
+        buckets = -(-span.length_ms // bucket_ms)
+        return cls.covering(span, bucket_ms * max(1, -(-buckets // max(most - 1, 1))))
+
+    @property
+    def end_ms(self) -> int:
+        """The end of the newest slice."""
+        return self.start_ms + self.count * self.length_ms
+
+    @property
+    def newest(self) -> int:
+        """The number of the newest slice, counted from the epoch."""
+        return self.start_ms // self.length_ms + self.count - 1
+
+    def place(self, at: int) -> int:
+        """In which slice an instant lies; below 0 or from ``count`` on outside."""
+        return (at - self.start_ms) // self.length_ms
+
+    def middle(self, place: int) -> int:
+        """The middle of a slice."""
+        return self.start_ms + place * self.length_ms + self.length_ms // 2
