@@ -15,7 +15,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from probes.config.load import find_config, load, race_prompts
+from probes.config.file import find_config
+from probes.config.load import load, race_prompts
 from probes.race.request import RaceRequest
 from tests.bench.year import fill_year
 from tui.app import InftopApp

@@ -8,7 +8,8 @@ import pytest
 import trustme
 
 from probes.cli.commands.check import check
-from probes.config.load import ConfigError, load
+from probes.config.load import load
+from probes.config_error import ConfigError
 from probes.diagnosis.attribution import LastProbe, attribute
 from probes.diagnosis.reachability import check_of_probe, host_of, origin_via
 from probes.outcome import Outcome

@@ -12,9 +12,8 @@ from textual.app import App, SystemCommand
 from textual.driver import Driver
 from textual.screen import Screen
 
-from probes.config.prompts import NamedPrompt
 from probes.feed.messages import EndpointFacts, Hello
-from probes.race.request import RaceRequest
+from probes.race.request import NamedPrompt, RaceRequest
 from probes.race.updates import RaceCommand, RaceNews
 from probes.text import line
 from tui.compare.keys import COMPARE_KEYS

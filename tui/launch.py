@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import probes
-from probes.config.load import find_config, load, race_prompts
-from probes.config.prompts import NamedPrompt
+from probes.config.file import find_config
+from probes.config.load import load, race_prompts
 from probes.feed.messages import EndpointFacts, Hello
-from probes.race.request import RaceRequest
+from probes.race.request import NamedPrompt, RaceRequest
 from probes.store.location import check_url, default_url, is_postgres, path_of
 from probes.store.problem import StoreProblem
 from probes.user_folders import from_home

@@ -18,8 +18,8 @@ def exit_code_of(error: Exception) -> ExitCode | None:
     """The exit code of an error whose text is all a person needs; None for a defect, which deserves its traceback."""
     from probes.cli.commands.export import NoCertificate
     from probes.cli.commands.races import NoSuchRace
-    from probes.config.load import ConfigError
     from probes.config.select import UnknownEndpoint, UnknownGroup  # all of them only now: most commands end well
+    from probes.config_error import ConfigError
     from probes.exports.parquet import NoParquet
     from probes.keys.keyring import KeyringMissing
     from probes.keys.secret import InvalidKey

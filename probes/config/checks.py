@@ -1,4 +1,4 @@
-"""TOML values: what a setting must be. A check returns the raw value checked, or raises ValueError."""
+"""Checks of TOML values. A check returns the value, or raises ValueError with what it must be."""
 
 import math
 import re
@@ -29,17 +29,17 @@ _KINDS: Final[tuple[tuple[type | tuple[type, ...], str], ...]] = (
 
 
 def kind(value: object) -> str:
-    """What a TOML value is, in words."""
+    """The kind of a TOML value, in words."""
     return next((words for types, words in _KINDS if isinstance(value, types)), "something else")
 
 
 def shown(value: object) -> str:
-    """A value as an error may quote it: short, plain, and never a key pasted into the wrong place."""
+    """A value as an error may quote it: short, in plain characters, and never a key pasted into the wrong place."""
     return NOT_SHOWN if isinstance(value, str) and has_what_looks_like_a_key(value) else line(repr(value), 60)
 
 
 def shown_name(name: str) -> str:
-    """The name of a setting as an error may show it: as `shown` has values, without quotes."""
+    """The name of a setting as an error may show it: short, in plain characters, and never a key."""
     return NOT_SHOWN if looks_like_a_key(name) else line(name, 80)
 
 
@@ -111,8 +111,8 @@ def duration(least: float) -> Callable[[object], float]:
     return check
 
 
-def kept_for(least: float) -> Callable[[object], float | None]:
-    """A check for how long something is kept, at least ``least`` seconds; None is for ever."""
+def retention(least: float) -> Callable[[object], float | None]:
+    """A check for how long data is retained, at least ``least`` seconds; None is for ever."""
 
     def check(value: object) -> float | None:
         if value == "forever":
@@ -154,7 +154,7 @@ def regex(value: object) -> str:
 
 
 def base_url(value: object) -> str:
-    """An http, https, ws or wss address that request paths are appended to: its scheme small, no slash at its end."""
+    """An http, https, ws or wss address that request paths are appended to: scheme in lower case, no final slash."""
     url = text(value)
     if plain(url) != url or any(one.isspace() for one in url):
         raise ValueError("must not hold blanks or control characters")
@@ -188,7 +188,7 @@ def key_name(value: object) -> str:
 
 
 def arguments(value: object) -> tuple[str, ...]:
-    """A command: the name or path of a program, and what it is given. No shell reads it."""
+    """A command: the name or path of a program, and its arguments. No shell reads it."""
     if isinstance(value, str):
         raise ValueError('must be a list of arguments, like ["gcloud", "auth"]: no shell would take the text apart')
     if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value) or not value[0]:

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from probes.config import checks as check
+from probes.config import checks
 from probes.config.table import Table
 from probes.endpoint import HeaderKey, KeyHeader
 from probes.keys.command import KeyCommand
 from probes.keys.secret import KEY_ADVICE, holds_a_key, looks_like_a_key, names_a_secret, starts_like_a_key
 
-USUAL_LIFETIME_S: Final = 45 * 60.0
+DEFAULT_LIFETIME_S: Final = 45 * 60.0
 """Access tokens of Google, Microsoft Entra and Databricks are good for about an hour."""
 
 PREFIX_LIMIT: Final = 40
@@ -44,28 +44,28 @@ def read_key_options(table: Table, preset: tuple[str, ...]) -> KeyOptions:
     """Where the key comes from and where it goes; ``preset`` are the names that the provider's key usually has."""
     command = _command(table)
     if "key_command" in table and "key" in table:
-        table.blame("key_command", "is beside key: take one of them")
-    keys = table.take("key", _keys, preset if "key_command" not in table else ())
+        table.add_problem("key_command", "is beside key: take one of them")
+    keys = table.read("key", _keys, preset if "key_command" not in table else ())
     header = _key_header(table)
     if header is not None and not keys and "key_command" not in table:
-        table.blame("key_header" if "key_header" in table else "key_prefix", 'has no key to carry: key is "none"')
+        table.add_problem("key_header" if "key_header" in table else "key_prefix", 'has no key to carry: key is "none"')
     return KeyOptions(keys, header, command)
 
 
 def read_headers(table: Table, key_header: KeyHeader | None) -> tuple[Mapping[str, str], tuple[HeaderKey, ...]]:
     """The plain headers, and those that take a key by its name."""
     given = table.table("headers")
-    read = given.each(_header_value, _refused)
+    read = given.read_all(_header_value, _header_problem)
     plain = {name: value for name, value in read.items() if isinstance(value, str)}
     for name in plain:
         if names_a_secret(name):
-            given.blame(name, f"would carry a key; {_BY_NAME}")
+            given.add_problem(name, f"would carry a key; {_BY_NAME}")
     lower = [name.lower() for name in read]
     for place, name in enumerate(read):
         if name.lower() in lower[:place]:
-            given.blame(name, "is there twice: upper and lower case make no difference")
+            given.add_problem(name, "is there twice: upper and lower case make no difference")
         if key_header is not None and name.lower() == key_header.name.lower():
-            given.blame(name, "is the header that key_header puts the key into")
+            given.add_problem(name, "is the header that key_header puts the key into")
     by_name = tuple(HeaderKey(name, *value) for name, value in read.items() if not isinstance(value, str))
     return plain, by_name
 
@@ -78,30 +78,30 @@ def may_be_a_secret(value: str) -> bool:
 
 def _command(table: Table) -> KeyCommand | None:
     arguments = table.command("key_command")
-    lifetime = table.take("key_lifetime", check.duration(1.0), USUAL_LIFETIME_S)
+    lifetime = table.read("key_lifetime", checks.duration(1.0), DEFAULT_LIFETIME_S)
     if "key_lifetime" in table and "key_command" not in table:
-        table.blame("key_lifetime", "is how long the key of a key_command is used, and there is none")
+        table.add_problem("key_lifetime", "is how long the key of a key_command is used, and there is none")
     return None if arguments is None else KeyCommand(arguments, table.folder, lifetime)
 
 
 def _key_header(table: Table) -> KeyHeader | None:
-    name = table.take("key_header", _key_header_name, "")
-    prefix = table.take("key_prefix", _prefix, None)
+    name = table.read("key_header", _key_header_name, "")
+    prefix = table.read("key_prefix", _prefix, None)
     if not ({"key_header", "key_prefix"} & set(table)):
         return None
     name = name or "Authorization"
-    usual = "Bearer " if name.lower() == "authorization" else ""
-    return KeyHeader(name, usual if prefix is None else prefix)
+    default = "Bearer " if name.lower() == "authorization" else ""
+    return KeyHeader(name, default if prefix is None else prefix)
 
 
-def _refused(name: str) -> str | None:
+def _header_problem(name: str) -> str | None:
     if not _HEADER_NAME.fullmatch(name) or starts_like_a_key(name):
         return "is not a header's name"
     return "is set by inftop" if name.lower() in _OWN_HEADERS else None
 
 
 def _key_header_name(value: object) -> str:
-    name = check.text(value)
+    name = checks.text(value)
     if not _HEADER_NAME.fullmatch(name) or looks_like_a_key(name):
         raise ValueError('is not a header\'s name, like "api-key"')
     if name.lower() in _NO_PLACE_FOR_A_KEY:
@@ -113,7 +113,7 @@ def _prefix(value: object) -> str:
     """What stands before a key in its header: nothing, or printable ASCII such as ``Bearer `` with its blank."""
     if value == "":
         return ""
-    prefix = check.text(value)
+    prefix = checks.text(value)
     if not (prefix.isascii() and prefix.isprintable()) or prefix != prefix.lstrip() or len(prefix) > PREFIX_LIMIT:
         raise ValueError(f'must be at most {PREFIX_LIMIT} printable ASCII characters, like "Bearer " or "Token "')
     if looks_like_a_key(prefix.strip()):
@@ -123,7 +123,7 @@ def _prefix(value: object) -> str:
 
 def _header_value(value: object) -> str | tuple[str, str]:
     """A plain value (``$$`` is a dollar sign), or what stands before a key and the key's name (``Bearer $NAME``)."""
-    held = check.text(value)
+    held = checks.text(value)
     if not (held.isascii() and held.isprintable()) or held != held.strip():
         raise ValueError("must be printable ASCII without line breaks and without blanks around it")
     if holds_a_key(held):
@@ -135,7 +135,7 @@ def _header_value(value: object) -> str | tuple[str, str]:
     if found["name"] is None:
         return before
     try:
-        name = check.key_name(found["name"])
+        name = checks.key_name(found["name"])
     except ValueError:
         why = f'has a "$" before what is not the name of a key; a dollar sign is "$$"; {KEY_ADVICE}'
         raise ValueError(why) from None
@@ -144,4 +144,4 @@ def _header_value(value: object) -> str | tuple[str, str]:
 
 def _keys(value: object) -> tuple[str, ...]:
     """The name of a key, or no name for ``"none"``."""
-    return () if value == "none" else (check.key_name(value),)
+    return () if value == "none" else (checks.key_name(value),)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from probes.config import checks as check
+from probes.config import checks
 from probes.config.table import Table
 from probes.conversation import ROLES, Message, Role
 from probes.keys.secret import KEY_ADVICE, looks_like_a_key, names_a_secret, starts_like_a_key
@@ -20,14 +20,14 @@ _IN_BRACES: Final = re.compile(r"\{(\w+)\}")
 
 
 def base_url(dialect: str, paths: Mapping[str, str]) -> Callable[[object], str]:
-    """A check for the address of an endpoint. One with the request's own path or a query in it is mended in the error.
+    """A check for the address of an endpoint. The error for one with the request's path or a query in it corrects it.
 
     ``paths`` are what every dialect adds to its base URL, with ``{model}`` in place of the model.
     """
 
     def check_url(value: object) -> str:
-        address, mark, query = check.text(value).partition("?")
-        bare = check.base_url(address)
+        address, mark, query = checks.text(value).partition("?")
+        bare = checks.base_url(address)
         end, named = _own_end(urlsplit(bare).path, dialect, paths)
         if not (end or mark):
             return bare
@@ -41,7 +41,7 @@ def base_url(dialect: str, paths: Mapping[str, str]) -> Callable[[object], str]:
 
 def path(value: object) -> str:
     """The path of requests below a base URL, percent-encoded."""
-    given = check.text(value)
+    given = checks.text(value)
     if not _PATH.fullmatch(given):
         raise ValueError("must begin with '/' and hold what a URL's path may, percent-encoded; '?' goes into query")
     return given
@@ -50,7 +50,7 @@ def path(value: object) -> str:
 def read_query(table: Table, reserved: frozenset[str]) -> dict[str, str]:
     """The query of every request's URL. Names in ``reserved`` are the dialect's own, and no value may be a key."""
 
-    def refuse(name: str) -> str | None:
+    def name_problem(name: str) -> str | None:
         if name in reserved:
             return "is set by inftop"
         if not name or name != name.strip():
@@ -59,7 +59,7 @@ def read_query(table: Table, reserved: frozenset[str]) -> dict[str, str]:
             return f'would carry a key; {KEY_ADVICE}. Here: key = "NAME" sends it in a header'
         return None
 
-    return table.table("query").each(_query_value, refuse)
+    return table.table("query").read_all(_query_value, name_problem)
 
 
 def own_query(path: str) -> frozenset[str]:
@@ -67,13 +67,13 @@ def own_query(path: str) -> frozenset[str]:
     return frozenset(name for name, _ in parse_qsl(path.partition("?")[2], keep_blank_values=True))
 
 
-def read_messages(table: Table, usual: tuple[Message, ...]) -> tuple[Message, ...]:
+def read_messages(table: Table, defaults: tuple[Message, ...]) -> tuple[Message, ...]:
     """The messages asked in place of a prompt; none where the table has a prompt of its own."""
     if "messages" in table and "prompt" in table:
-        table.blame("messages", "stand in for the prompt: not both")
-    messages = table.take("messages", _messages, () if "prompt" in table else usual)
+        table.add_problem("messages", "stand in for the prompt: not both")
+    messages = table.read("messages", _messages, () if "prompt" in table else defaults)
     if "system" in table and messages and messages[0].role == "system":
-        table.blame("system", "is the first of the messages already: not both")
+        table.add_problem("system", "is the first of the messages already: not both")
     return messages
 
 
@@ -91,12 +91,12 @@ def _messages(value: object) -> tuple[Message, ...]:
 def _message(value: object) -> Message:
     if not isinstance(value, dict) or value.keys() != {"role", "content"}:
         raise ValueError('must be a list of tables with role and content: [{ role = "user", content = "…" }]')
-    role = cast("Role", check.one_of(ROLES)(value["role"]))
-    return Message(role, check.text(value["content"]))
+    role = cast("Role", checks.one_of(ROLES)(value["role"]))
+    return Message(role, checks.text(value["content"]))
 
 
 def _query_value(value: object) -> str:
-    held = check.text(value)
+    held = checks.text(value)
     if not held.isprintable() or held != held.strip():
         raise ValueError("must be printable, without line breaks and without blanks around it")
     if starts_like_a_key(held):

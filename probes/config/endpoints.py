@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
-from probes.config import checks as check
-from probes.config import endpoint_request as request_table
+from probes.config import checks, endpoint_request
 from probes.config.endpoint_keys import KeyOptions, read_headers, read_key_options
 from probes.config.endpoint_route import read_route, route_to, split_socket, with_socket
 from probes.config.presets import Preset, dialects, paths, presets, socket_dialects
@@ -61,40 +60,40 @@ class ProbeSettings:
     messages: tuple[Message, ...] = ()
 
 
-def read_settings(table: Table, usual: ProbeSettings) -> ProbeSettings:
-    """The settings of ``[probe]``, or of an endpoint that overrides some; ``usual`` fills in what is not said."""
+def read_settings(table: Table, defaults: ProbeSettings) -> ProbeSettings:
+    """The settings of ``[probe]``, or of an endpoint that overrides some; ``defaults`` fill in the rest."""
     timeout = table.table("timeout")
-    limit = check.duration(0.001)
+    limit = checks.duration(0.001)
     timeouts = Timeouts(
-        connect=timeout.take("connect", limit, usual.timeouts.connect),
-        first_token=timeout.take("first_token", limit, usual.timeouts.first_token),
-        stall=timeout.take("stall", limit, usual.timeouts.stall),
-        total=timeout.take("total", limit, usual.timeouts.total),
+        connect=timeout.read("connect", limit, defaults.timeouts.connect),
+        first_token=timeout.read("first_token", limit, defaults.timeouts.first_token),
+        stall=timeout.read("stall", limit, defaults.timeouts.stall),
+        total=timeout.read("total", limit, defaults.timeouts.total),
     )
     timeout.close()
     return ProbeSettings(
-        interval=table.take("interval", check.duration(LEAST_INTERVAL_S), usual.interval),
-        prompt=table.take("prompt", check.text, usual.prompt),
-        max_output_tokens=table.take("max_output_tokens", check.whole(1), usual.max_output_tokens),
-        temperature=table.take("temperature", _temperature, usual.temperature),
-        reasoning=table.take("reasoning", _level, usual.reasoning),
+        interval=table.read("interval", checks.duration(LEAST_INTERVAL_S), defaults.interval),
+        prompt=table.read("prompt", checks.text, defaults.prompt),
+        max_output_tokens=table.read("max_output_tokens", checks.whole(1), defaults.max_output_tokens),
+        temperature=table.read("temperature", _temperature, defaults.temperature),
+        reasoning=table.read("reasoning", _level, defaults.reasoning),
         timeouts=timeouts,
-        route=read_route(table, usual.route),
-        system=table.take("system", check.text, usual.system),
-        messages=request_table.read_messages(table, usual.messages),
+        route=read_route(table, defaults.route),
+        system=table.read("system", checks.text, defaults.system),
+        messages=endpoint_request.read_messages(table, defaults.messages),
     )
 
 
-def read_endpoint(table: Table, usual: ProbeSettings) -> Endpoint:
-    """One endpoint. Where the table has problems they are noted in it, and the endpoint is not fit for use."""
-    name = table.need("name", check.label) or ""
-    model = table.need("model", check.label) or ""
+def read_endpoint(table: Table, defaults: ProbeSettings) -> Endpoint:
+    """One endpoint. Where the table has problems they are added to it, and the endpoint is not fit for use."""
+    name = table.require("name", checks.label) or ""
+    model = table.require("model", checks.label) or ""
     preset = _preset(table)
-    dialect = table.take("dialect", check.one_of(dialects()), preset.dialect)
-    address = table.take("base_url", with_socket(request_table.base_url(dialect, paths())), preset.base_url)
+    dialect = table.read("dialect", checks.one_of(dialects()), preset.dialect)
+    address = table.read("base_url", with_socket(endpoint_request.base_url(dialect, paths())), preset.base_url)
     socket, base_url = split_socket(address)
-    own_query = request_table.own_query(paths().get(dialect, ""))
-    settings = read_settings(table, usual)
+    own_query = endpoint_request.own_query(paths().get(dialect, ""))
+    settings = read_settings(table, defaults)
     reasoning = _reasoning(table, preset, dialect, settings.reasoning)
     key = read_key_options(table, preset.keys)
     headers, header_keys = read_headers(table, key.key_header)
@@ -113,10 +112,10 @@ def read_endpoint(table: Table, usual: ProbeSettings) -> Endpoint:
         header_keys=header_keys,
         body=merged(merged(preset.body, reasoning), _body(table)),
         quirks=_quirks(table, preset.quirks),
-        group=table.take("group", check.label, None),
-        connection=cast("Policy", table.take("connection", check.one_of(POLICIES), "warm")),
-        enabled=table.take("enabled", check.flag, True),
-        expect=table.take("expect", check.regex, None),
+        group=table.read("group", checks.label, None),
+        connection=cast("Policy", table.read("connection", checks.one_of(POLICIES), "warm")),
+        enabled=table.read("enabled", checks.flag, True),
+        expect=table.read("expect", checks.regex, None),
         price=price,
         interval=settings.interval,
         prompt=settings.prompt,
@@ -125,8 +124,8 @@ def read_endpoint(table: Table, usual: ProbeSettings) -> Endpoint:
         reasoning=settings.reasoning,
         timeouts=settings.timeouts,
         route=route,
-        path=table.take("path", request_table.path, None),
-        query=request_table.read_query(table, own_query),
+        path=table.read("path", endpoint_request.path, None),
+        query=endpoint_request.read_query(table, own_query),
         system=settings.system,
         messages=settings.messages,
         aws_service=_aws_service(table, preset, key),
@@ -134,17 +133,17 @@ def read_endpoint(table: Table, usual: ProbeSettings) -> Endpoint:
     over_socket, dialect_over_socket = base_url.startswith("ws"), dialect in socket_dialects()
     if base_url and dialect and over_socket != dialect_over_socket:
         schemes = "ws:// or wss://" if dialect_over_socket else "http:// or https://"
-        table.blame("base_url", f"the dialect {dialect} wants a {schemes} address")
+        table.add_problem("base_url", f"the dialect {dialect} wants a {schemes} address")
     table.close()
     return endpoint
 
 
 def _aws_service(table: Table, preset: Preset, key: KeyOptions) -> str | None:
     """The AWS service that requests are signed for; none where they take a key."""
-    service = table.take("aws_service", check.label, preset.aws_service)
+    service = table.read("aws_service", checks.label, preset.aws_service)
     has_key = bool(key.keys or key.key_command)
     if has_key and "aws_service" in table:
-        table.blame("aws_service", 'signs requests in place of a key; for no key: key = "none"')
+        table.add_problem("aws_service", 'signs requests in place of a key; for no key: key = "none"')
     return None if has_key else service
 
 
@@ -152,29 +151,29 @@ def _body(table: Table) -> dict[str, Any]:
     """The endpoint's own request fields. Those that inftop sets itself, whatever the dialect, are problems."""
     body = table.table("body")
     if "stream" in body:
-        body.blame("stream", "is set by inftop: a probe always streams")
+        body.add_problem("stream", "is set by inftop: a probe always streams")
     if body.given:
-        _blame_owned(body, reduce(merged, (one.owned for one in presets().values()), _OWNED))
-    return body.each(check.json_value)
+        _forbid_owned(body, reduce(merged, (one.owned for one in presets().values()), _OWNED))
+    return body.read_all(checks.json_value)
 
 
-def _blame_owned(body: Table, owned: Mapping[str, Any]) -> None:
+def _forbid_owned(body: Table, owned: Mapping[str, Any]) -> None:
     for name, option in owned.items():
         if name in body and isinstance(option, Mapping):
-            _blame_owned(body.table(name), option)
+            _forbid_owned(body.table(name), option)
         elif name in body:
-            body.blame(name, f"is set by inftop: use the endpoint's {option}")
+            body.add_problem(name, f"is set by inftop: use the endpoint's {option}")
 
 
 def _preset(table: Table) -> Preset:
     """The provider's preset, or a blank one where none is named and the endpoint says everything itself."""
     known = presets()
     blank = Preset("", "", "", "", (), Quirks(), {}, {}, "")
-    name = table.take("provider", check.one_of(known), "")
+    name = table.read("provider", checks.one_of(known), "")
     given = {"key" if one == "key_command" else one for one in table}
     if "provider" not in table and (missing := [key for key in ("dialect", "base_url", "key") if key not in given]):
         named = ", ".join(f"'{key}'" for key in missing)
-        table.blame("", f"missing key 'provider' (or else {named}); providers: {', '.join(known)}")
+        table.add_problem("", f"missing key 'provider' (or else {named}); providers: {', '.join(known)}")
     return known.get(name, blank)
 
 
@@ -186,11 +185,12 @@ def _reasoning(table: Table, preset: Preset, dialect: str, level: Reasoning) -> 
         return preset.reasoning[level]
     advice = f'write the request field into body, and reasoning = "{DEFAULT_REASONING}"'
     if not preset.name:
-        table.blame("reasoning", f"without a provider nobody knows how to set {level!r}; {advice}")
+        problem = f"without a provider nobody knows how to set {level!r}; {advice}"
     elif dialect != preset.dialect:
-        table.blame("reasoning", f"how to set {level!r} is known for {preset.name} in {preset.dialect} only; {advice}")
+        problem = f"how to set {level!r} is known for {preset.name} in {preset.dialect} only; {advice}"
     else:
-        table.blame("reasoning", f"{preset.name} cannot set {level!r}; allowed: {', '.join(preset.reasoning_levels)}")
+        problem = f"{preset.name} cannot set {level!r}; allowed: {', '.join(preset.reasoning_levels)}"
+    table.add_problem("reasoning", problem)
     return {}
 
 
@@ -201,17 +201,17 @@ def _quirks(table: Table, quirks: Quirks) -> Quirks:
 
 def _temperature(value: object) -> float | None:
     """A temperature, or None for ``"none"``: the field is left out."""
-    return None if value == "none" else check.number(value)
+    return None if value == "none" else checks.number(value)
 
 
 def _level(value: object) -> Reasoning:
-    return cast("Reasoning", check.one_of((*REASONING, DEFAULT_REASONING))(value))
+    return cast("Reasoning", checks.one_of((*REASONING, DEFAULT_REASONING))(value))
 
 
 def _price(table: Table) -> Price | None:
     price = table.table("price")
     if not price.given:
         return None
-    usd = (price.need("input", check.number), price.need("output", check.number))
+    usd = (price.require("input", checks.number), price.require("output", checks.number))
     price.close()
     return None if None in usd else Price(*cast("tuple[float, float]", usd))

@@ -1,4 +1,4 @@
-"""Configuration file: which one is read, how it was found, and whether the commands it names may be run.
+"""Configuration file: which one is read, how it is read, and whether the commands it names may be run.
 
 Whoever can write a file that inftop reads could otherwise have it run anything: a foreign checkout by its
 ``config.toml``, another user by a file or a folder that everybody may write to. The rules are those of OpenSSH's
@@ -9,18 +9,21 @@ import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from probes.user_folders import config_folder
 
 FILE: Final = "config.toml"
+
+SIZE_LIMIT: Final = 1 << 20
+"""Bytes of a file that a person writes, such as a configuration or a prompt: more than anybody writes by hand."""
 
 _BY_OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigFile:
-    """A file to read, and how it came to be it: named by whoever runs inftop, or found where inftop looks."""
+    """A file to read, and why this one: named by whoever runs inftop, or found where inftop looks."""
 
     path: Path
     found: Literal["named", "here", "user", "shipped"] = "named"
@@ -54,10 +57,39 @@ def shipped() -> ConfigFile:
     return ConfigFile(beside / FILE if (beside / FILE).is_file() else beside.parent / FILE, "shipped")
 
 
+class SmallFile(NamedTuple):
+    """A file that was read whole: its text, and the status of the very file that was open."""
+
+    text: str
+    status: os.stat_result
+
+
+def read_small_text(path: Path) -> str:
+    """The UTF-8 text of a file or a pipe. Raises what `read_small_file` raises."""
+    return read_small_file(path).text
+
+
+def read_small_file(path: Path) -> SmallFile:
+    """A file or a pipe with its UTF-8 text, without a byte order mark; one without an end is not read for ever.
+
+    Raises OSError where it cannot be read, and ValueError, which says why, where it is longer than `SIZE_LIMIT` or is
+    not text.
+    """
+    with path.open("rb") as file:
+        raw = file.read(SIZE_LIMIT + 1)
+        status = os.fstat(file.fileno())
+    if len(raw) > SIZE_LIMIT:
+        raise ValueError(f"longer than {SIZE_LIMIT >> 20} MB")
+    try:
+        return SmallFile(raw.decode("utf-8-sig"), status)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not UTF-8 text (byte {error.start})") from None
+
+
 def why_no_commands(file: ConfigFile, opened: os.stat_result) -> str | None:
     """Why commands are not taken from a file; None where they are.
 
-    ``opened`` is what the system said of the very file that was read. The words follow the name of an option.
+    ``opened`` is the status of the very file that was read. The words follow the name of an option.
     """
     if file.found == "here":
         return (

@@ -1,4 +1,4 @@
-"""Preset: what inftop knows of a provider, read from `presets.toml`."""
+"""Presets: what inftop knows of a provider, read from `presets.toml`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from probes.config import checks as check
+from probes.config import checks
 from probes.config.table import Table, parse
 from probes.config_error import ConfigError, Problem
 from probes.endpoint import DEFAULT_REASONING, REASONING, Quirks, Reasoning
@@ -67,7 +67,7 @@ class Preset:
 @cache
 def presets() -> Mapping[str, Preset]:
     """Every preset by its name, in the file's order. Raises ConfigError where the file is not what it must be."""
-    return MappingProxyType(read(PATH))
+    return MappingProxyType(read_presets(PATH))
 
 
 @cache
@@ -88,7 +88,7 @@ def paths() -> Mapping[str, str]:
     return MappingProxyType({one.dialect: one.path for one in presets().values()})
 
 
-def read(path: Path) -> dict[str, Preset]:
+def read_presets(path: Path) -> dict[str, Preset]:
     """The presets of a file. Raises ConfigError with all its problems."""
     problems: list[Problem] = []
     known = {}
@@ -102,27 +102,27 @@ def read(path: Path) -> dict[str, Preset]:
 
 def _preset(name: str, table: Table) -> Preset:
     body = table.table("body")
-    reasoning_text = table.take("reasoning_text", check.one_of(REASONING_TEXTS), "varies")
+    reasoning_text = table.read("reasoning_text", checks.one_of(REASONING_TEXTS), "varies")
     preset = Preset(
         name=name,
-        title=table.need("title", check.label) or name,
-        base_url=table.need("base_url", check.base_url) or "",
-        dialect=table.need("dialect", _dialect) or "",
-        keys=table.need("keys", _key_names) or (),
+        title=table.require("title", checks.label) or name,
+        base_url=table.require("base_url", checks.base_url) or "",
+        dialect=table.require("dialect", _dialect) or "",
+        keys=table.require("keys", _key_names) or (),
         quirks=_quirks(table, reasoning_text),
-        body=body.each(check.json_value),
+        body=body.read_all(checks.json_value),
         reasoning=_reasoning(table.table("reasoning")),
-        docs=table.need("docs", check.base_url) or "",
-        aws_service=table.take("aws_service", check.label, None),
-        path=table.take("path", check.label, CHAT_PATH),
-        gen_ai_name=table.take("gen_ai_name", check.label, None),
-        owned=table.table("owned").each(check.json_value),
+        docs=table.require("docs", checks.base_url) or "",
+        aws_service=table.read("aws_service", checks.label, None),
+        path=table.read("path", checks.label, CHAT_PATH),
+        gen_ai_name=table.read("gen_ai_name", checks.label, None),
+        owned=table.table("owned").read_all(checks.json_value),
         reasoning_text=reasoning_text,
-        reasoning_note=table.take("reasoning_note", check.text, None),
-        server_times=table.take("server_times", check.text, None),
-        limit_headers=table.take("limit_headers", check.text, None),
-        note=table.take("note", check.text, None),
-        source=table.take("source", check.text, None),
+        reasoning_note=table.read("reasoning_note", checks.text, None),
+        server_times=table.read("server_times", checks.text, None),
+        limit_headers=table.read("limit_headers", checks.text, None),
+        note=table.read("note", checks.text, None),
+        source=table.read("source", checks.text, None),
     )
     table.close()
     return preset
@@ -134,18 +134,18 @@ def _reasoning(table: Table) -> dict[Reasoning, Mapping[str, Any]]:
     for level in REASONING:
         fields = table.table(level)
         if fields.given:
-            levels[level] = fields.each(check.json_value)
+            levels[level] = fields.read_all(checks.json_value)
     table.close()
     return levels
 
 
 def _quirks(table: Table, reasoning_text: str) -> Quirks:
-    usual = Quirks()
+    defaults = Quirks()
     return Quirks(
-        max_tokens_field=table.take("max_tokens_field", check.label, usual.max_tokens_field),
-        usage_option=table.take("usage_option", check.flag, usual.usage_option),
-        continuous_usage=table.take("continuous_usage", check.flag, usual.continuous_usage),
-        temperature=table.take("temperature", check.flag, usual.temperature),
+        max_tokens_field=table.read("max_tokens_field", checks.label, defaults.max_tokens_field),
+        usage_option=table.read("usage_option", checks.flag, defaults.usage_option),
+        continuous_usage=table.read("continuous_usage", checks.flag, defaults.continuous_usage),
+        temperature=table.read("temperature", checks.flag, defaults.temperature),
         raw_reasoning=reasoning_text == "raw",
         limit_windows=_limit_windows(table.table("limit_windows")),
     )
@@ -153,14 +153,14 @@ def _quirks(table: Table, reasoning_text: str) -> Quirks:
 
 def _limit_windows(table: Table) -> dict[str, str]:
     measures = ("requests", "tokens")
-    named = {one: table.take(one, check.one_of(sorted(WINDOWS)), None) for one in measures}
+    named = {one: table.read(one, checks.one_of(sorted(WINDOWS)), None) for one in measures}
     table.close()
     return {measure: window for measure, window in named.items() if window is not None}
 
 
 def _dialect(value: object) -> str:
     """The name of a dialect; its module is found but not loaded."""
-    name = check.label(value)
+    name = checks.label(value)
     if not name.isidentifier() or find_spec(f"probes.wire.{name}") is None:
         raise ValueError(f"no dialect has the name {name!r}")
     return name
@@ -168,5 +168,5 @@ def _dialect(value: object) -> str:
 
 def _key_names(value: object) -> tuple[str, ...]:
     if not isinstance(value, list):
-        raise ValueError(f"must be a list of key names, not {check.kind(value)}")
-    return tuple(check.key_name(one) for one in value)
+        raise ValueError(f"must be a list of key names, not {checks.kind(value)}")
+    return tuple(checks.key_name(one) for one in value)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from probes.config import checks as check
+from probes.config import checks
 from probes.endpoint import Endpoint
 
 
@@ -10,18 +10,18 @@ class UnknownEndpoint(LookupError):  # noqa: N818  # reads as what it says
     """A name that no endpoint of the configuration has."""
 
     def __init__(self, name: str, known: Sequence[str]) -> None:
-        guess = check.nearest(name, known)
+        guess = checks.nearest(name, known)
         hint = f"; did you mean {guess!r}?" if guess else "."
-        super().__init__(f"no endpoint is named {check.shown(name)}{hint} Known: {', '.join(known)}")
+        super().__init__(f"no endpoint is named {checks.shown(name)}{hint} Known: {', '.join(known)}")
 
 
 class UnknownGroup(LookupError):  # noqa: N818  # reads as what it says
     """A name that no group of enabled endpoints has."""
 
     def __init__(self, name: str, known: Sequence[str]) -> None:
-        guess = check.nearest(name, known)
+        guess = checks.nearest(name, known)
         hint = f"; did you mean {guess!r}?" if guess else "."
-        super().__init__(f"no enabled endpoint is in a group {check.shown(name)}{hint} Known: {', '.join(known)}")
+        super().__init__(f"no enabled endpoint is in a group {checks.shown(name)}{hint} Known: {', '.join(known)}")
 
 
 def choose(endpoints: Sequence[Endpoint], names: Sequence[str]) -> list[Endpoint]:

@@ -1,4 +1,4 @@
-"""TOML tables read strictly: what is wrong is gathered, not raised, so that every problem is seen at once."""
+"""TOML tables read strictly: problems are collected, not raised, so that a person sees all of them at once."""
 
 import os
 import re
@@ -9,18 +9,18 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeVar
 
 from probes.config.checks import arguments, kind, nearest, shown_name
-from probes.config.small_file import read_small_file
+from probes.config.file import read_small_file
 from probes.config_error import ConfigError, Problem
 from probes.text import line
 
 T = TypeVar("T")
 
 _MISSING: Final = object()
-NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+_NO_TABLE: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class Parsed(NamedTuple):
-    """The TOML of a file, and what the system said of the very file that was read."""
+    """The TOML of a file, and the status of the very file that was read."""
 
     values: dict[str, Any]
     status: os.stat_result
@@ -42,16 +42,12 @@ def parse(path: Path) -> Parsed:
     raise ConfigError((Problem(str(path), "", what),))
 
 
-def _nothing(_: str) -> None:
-    return None
-
-
 class Table:
-    """One table, read key by key: a key nobody asked for by the time of `close` is an unknown one.
+    """One table, read key by key: a key that was not read before `close` is an unknown one.
 
     ``where`` names the table in errors (``endpoint[2] "name"``), ``path`` is put before its keys
-    (``timeout.``), and every problem goes to ``problems``, a list shared by the whole file. ``no_commands`` is why the
-    file may name none, in words that follow the key; None where it may.
+    (``timeout.``), and every problem goes to ``problems``, a list shared by the whole file. ``no_commands`` says why
+    no command is taken from the file, in words that follow the key; None where commands are.
     """
 
     def __init__(
@@ -70,7 +66,7 @@ class Table:
         self._where = where
         self._path = path
         self._no_commands = no_commands
-        self._asked: list[str] = []
+        self._keys_read: list[str] = []
 
     def __contains__(self, key: str) -> bool:
         return key in self._values
@@ -78,40 +74,40 @@ class Table:
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
 
-    def blame(self, key: str, what: str) -> None:
-        """Note a problem of one key, or of the whole table where ``key`` is empty."""
+    def add_problem(self, key: str, what: str) -> None:
+        """Add a problem of one key, or of the whole table where ``key`` is empty."""
         where = ": ".join(part for part in (self._where, f"{self._path}{shown_name(key)}" if key else "") if part)
         self._problems.append(Problem(self._file, where, what))
 
-    def take(self, key: str, check: Callable[[object], T], default: T) -> T:
+    def read(self, key: str, check: Callable[[object], T], default: T) -> T:
         """The checked value of a key; ``default`` where it is missing or wrong."""
-        self._asked.append(key)
+        self._keys_read.append(key)
         value = self._values.get(key, _MISSING)
         if value is _MISSING:
             return default
         try:
             return check(value)
         except ValueError as error:
-            self.blame(key, str(error))
+            self.add_problem(key, str(error))
             return default
 
-    def need(self, key: str, check: Callable[[object], T], why: str = "") -> T | None:
+    def require(self, key: str, check: Callable[[object], T], why: str = "") -> T | None:
         """The checked value of a key that must be there; None where it is missing or wrong."""
         if key not in self:
-            self.blame("", f"missing key '{self._path}{key}'{why}")
-        return self.take(key, check, None)
+            self.add_problem("", f"missing key '{self._path}{key}'{why}")
+        return self.read(key, check, None)
 
     def table(self, key: str) -> "Table":
         """A table inside this one, to be closed on its own; an empty one, not `given`, where it is missing or wrong."""
-        values = self.take(key, _a_table, NOTHING)
+        values = self.read(key, _a_table, _NO_TABLE)
         path = f"{self._path}{key}."
         return Table(values, self._problems, self._file, self._where, path, no_commands=self._no_commands)
 
     def command(self, key: str) -> tuple[str, ...] | None:
         """A command to run, as its arguments; None where there is none, or it is wrong, or the file may name none."""
         if key in self and self._no_commands is not None:
-            self.blame(key, self._no_commands)
-        return self.take(key, arguments, None)
+            self.add_problem(key, self._no_commands)
+        return self.read(key, arguments, None)
 
     @property
     def folder(self) -> Path:
@@ -121,32 +117,34 @@ class Table:
     @property
     def given(self) -> bool:
         """Whether the file has this table."""
-        return self._values is not NOTHING
+        return self._values is not _NO_TABLE
 
     def tables(self, key: str) -> list[dict[str, Any]]:
         """The raw tables of a list of tables (``[[key]]``)."""
-        return self.take(key, _a_list_of_tables, [])
+        return self.read(key, _a_list_of_tables, [])
 
-    def each(self, check: Callable[[object], T], refuse: Callable[[str], str | None] = _nothing) -> dict[str, T]:
-        """Every key with its checked value: for a table of free keys; ``refuse`` says why one may not be."""
-        kept = {}
+    def read_all(
+        self, check: Callable[[object], T], key_problem: Callable[[str], str | None] = lambda _: None
+    ) -> dict[str, T]:
+        """Every key with its checked value, for a table of free keys; ``key_problem`` says what is wrong with a key."""
+        found = {}
         for key in self._values:
-            if why := refuse(key):
-                self.blame(key, why)
-            elif (value := self.take(key, check, None)) is not None:
-                kept[key] = value
-        return kept
+            if problem := key_problem(key):
+                self.add_problem(key, problem)
+            elif (value := self.read(key, check, None)) is not None:
+                found[key] = value
+        return found
 
     def close(self) -> None:
-        """Note every key that was not asked for, with the nearest one that would have been right."""
+        """Add a problem for every unknown key, with the nearest known one."""
         for key in self._unknown():
-            guess = nearest(key, self._asked)
+            guess = nearest(key, self._keys_read)
             hint = f"did you mean '{self._path}{guess}'? " if guess else ""
-            allowed = ", ".join(sorted(self._path + one for one in self._asked))
-            self.blame("", f"unknown key '{self._path}{shown_name(key)}'; {hint}allowed: {allowed}")
+            allowed = ", ".join(sorted(self._path + one for one in self._keys_read))
+            self.add_problem("", f"unknown key '{self._path}{shown_name(key)}'; {hint}allowed: {allowed}")
 
     def _unknown(self) -> Iterator[str]:
-        return (key for key in self._values if key not in self._asked)
+        return (key for key in self._values if key not in self._keys_read)
 
 
 def _a_table(value: object) -> Mapping[str, Any]:

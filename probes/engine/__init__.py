@@ -1,1 +1,1 @@
-"""Engine: endpoints probed on a schedule, their samples stored and told to whoever listens."""
+"""The engine: probes endpoints on a schedule, stores their samples and passes them to listeners; runs races."""

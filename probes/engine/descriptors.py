@@ -1,4 +1,4 @@
-"""Descriptors: how many files and sockets this process may have open, raised as far as it goes, and what is needed."""
+"""File descriptors: raises how many this process may have open, and says where endpoints may need more."""
 
 import sys
 from collections.abc import Sequence
@@ -6,10 +6,10 @@ from typing import Final
 
 from probes.endpoint import Endpoint
 
-OWN: Final = 96
+ENGINE_NEEDS: Final = 96
 """What the engine needs beside its endpoints, with room to spare: loop, ring, store and journal, feed, metrics."""
 
-OPENING: Final = 3
+CONNECTING_NEEDS: Final = 3
 """What an endpoint needs while it connects: a second address that is tried, and what resolves its name."""
 
 MACOS_LIMIT: Final = 10_240
@@ -18,7 +18,7 @@ MACOS_LIMIT: Final = 10_240
 
 def needed(endpoints: Sequence[Endpoint]) -> int:
     """How many descriptors an engine on these endpoints may come to need at one time."""
-    return OWN + sum((2 if one.connection == "both" else 1) + OPENING for one in endpoints)
+    return ENGINE_NEEDS + sum((2 if one.connection == "both" else 1) + CONNECTING_NEEDS for one in endpoints)
 
 
 def raise_limit() -> int | None:
@@ -40,8 +40,8 @@ def raise_limit() -> int | None:
     return None if soft == resource.RLIM_INFINITY else soft
 
 
-def lack(endpoints: Sequence[Endpoint], limit: int | None) -> str | None:
-    """Why a limit may be too low for these endpoints, and what to do about it; None where it is not."""
+def shortage(endpoints: Sequence[Endpoint], limit: int | None) -> str | None:
+    """Why a limit may be too low for these endpoints, and what to do about it; None where it is high enough."""
     if limit is None or needed(endpoints) <= limit:
         return None
     return (

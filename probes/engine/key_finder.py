@@ -1,4 +1,4 @@
-"""Key finder: the credentials of a running engine's endpoints, looked up off its loop, remembered while they work."""
+"""KeyFinder: looks up the credentials of an engine's endpoints off its loop, and caches them while they work."""
 
 import asyncio
 import time
@@ -8,8 +8,7 @@ from typing import Final
 
 from probes.clock import elapsed_ns
 from probes.endpoint import Endpoint
-from probes.keys import command as key_command
-from probes.keys.command import KeyCommand
+from probes.keys.command import KeyCommand, run
 from probes.keys.lookup import find_in_environment, find_key, flaw_in_environment
 from probes.keys.secret import KeyMissing, Secret
 from probes.route import Proxy, via_of
@@ -17,18 +16,18 @@ from probes.wire.aws import AwsCredentials
 from probes.wire.credentials import Credentials, SecretHeader
 
 RETRY_S: Final = 60.0
-"""How long a key that was not found is not looked for in the keyring again, nor a command that failed run again:
-asking may cost a round trip, or ten seconds."""
+"""How long the keyring is not asked again for a key that it did not have, nor a command run again that failed: either
+may take a round trip, or ten seconds."""
 
 
 @dataclass(slots=True)
-class _Printed:
-    """What a command printed last, or why it failed, and until when that holds (`elapsed_ns`)."""
+class _CommandKey:
+    """The key that a command printed last, or why it failed, and until when that is used (`elapsed_ns`)."""
 
     key: Secret | None = None
     failure: str = ""
     until: int = 0
-    running: asyncio.Lock = field(default_factory=asyncio.Lock)
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class KeyFinder:
@@ -37,19 +36,19 @@ class KeyFinder:
     A key that was refused is forgotten, so that a new one is found.
     """
 
-    def __init__(self, run: Callable[[KeyCommand], Awaitable[Secret]] = key_command.run) -> None:
+    def __init__(self, run: Callable[[KeyCommand], Awaitable[Secret]] = run) -> None:
         self._run = run
-        self._printed: dict[KeyCommand, _Printed] = {}
+        self._command_keys: dict[KeyCommand, _CommandKey] = {}
         self._found: dict[tuple[str, ...], Secret] = {}
-        self._missed: dict[tuple[str, ...], float] = {}
-        self._asking = asyncio.Lock()
+        self._not_found: dict[tuple[str, ...], float] = {}
+        self._keyring_lock = asyncio.Lock()
         self._aws = AwsCredentials()
 
     async def find(self, endpoint: Endpoint) -> Credentials | None:
         """What an endpoint's requests need; None where they need nothing. Raises KeyMissing."""
         key, headers = None, []
         if endpoint.key_command is not None:
-            key = await self._print(endpoint.key_command)
+            key = await self._run_command(endpoint.key_command)
         elif endpoint.keys:
             key = await self._find(endpoint.keys, "no key")
         if endpoint.key_header is not None and key is not None:
@@ -65,25 +64,25 @@ class KeyFinder:
         return None if found == Credentials() else found
 
     def forget(self, endpoint: Endpoint) -> None:
-        """Look up again next time what this one uses."""
+        """Look an endpoint's keys up again next time."""
         for names in (endpoint.keys, *((one,) for one in endpoint.key_names)):
             self._found.pop(names, None)
-        if endpoint.key_command in self._printed:
-            self._printed[endpoint.key_command].until = 0
+        if endpoint.key_command in self._command_keys:
+            self._command_keys[endpoint.key_command].until = 0
         if endpoint.aws_service:
             self._aws.forget()
 
-    async def _print(self, command: KeyCommand) -> Secret:
-        """The key that a command prints; it runs once, whoever waits for it. Raises KeyMissing."""
-        last = self._printed.setdefault(command, _Printed())
-        async with last.running:
+    async def _run_command(self, command: KeyCommand) -> Secret:
+        """The key that a command prints; it runs once, however many wait for it. Raises KeyMissing."""
+        last = self._command_keys.setdefault(command, _CommandKey())
+        async with last.lock:
             if (began := elapsed_ns()) >= last.until:
                 try:
                     last.key, last.failure = await self._run(command), ""
                 except KeyMissing as missing:
                     last.key, last.failure = None, str(missing)
-                kept_s = command.lifetime if last.key else min(RETRY_S, command.lifetime)
-                last.until = began + round(kept_s * 1e9)
+                used_s = command.lifetime if last.key else min(RETRY_S, command.lifetime)
+                last.until = began + round(used_s * 1e9)
             if last.key is None:
                 raise KeyMissing(last.failure)
             return last.key
@@ -99,25 +98,25 @@ class KeyFinder:
         via = via_of(endpoint.route, endpoint.base_url)
         return via.credentials if isinstance(via, Proxy) else None
 
-    async def _find(self, names: tuple[str, ...], lacking: str) -> Secret:
-        """The key under the first of these names that has one. Raises KeyMissing, with words that begin so."""
+    async def _find(self, names: tuple[str, ...], problem: str) -> Secret:
+        """The key under the first of these names that has one. Raises KeyMissing that begins with ``problem``."""
         secret = await self._look_up(names)
         if secret is None:
             if (flaw := flaw_in_environment(names)) is not None:
-                raise KeyMissing(f"{lacking}: {flaw}")
-            raise KeyMissing(f"{lacking}: set {' or '.join(names)}, or: inftop keys set {names[0]}")
+                raise KeyMissing(f"{problem}: {flaw}")
+            raise KeyMissing(f"{problem}: set {' or '.join(names)}, or: inftop keys set {names[0]}")
         return secret
 
     async def _look_up(self, names: tuple[str, ...]) -> Secret | None:
         if (known := self._found.get(names) or find_in_environment(names)) is not None:
             self._found[names] = known
             return known
-        async with self._asking:  # keyrings are asked one question at a time: some open a dialog
-            if time.monotonic() < self._missed.get(names, 0.0):
+        async with self._keyring_lock:  # keyrings are asked one question at a time: some open a dialog
+            if time.monotonic() < self._not_found.get(names, 0.0):
                 return None
             found = await asyncio.to_thread(find_key, names)
             if found is None:
-                self._missed[names] = time.monotonic() + RETRY_S
+                self._not_found[names] = time.monotonic() + RETRY_S
                 return None
             self._found[names] = found.secret
             return found.secret

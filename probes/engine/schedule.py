@@ -1,4 +1,4 @@
-"""Schedule: when an endpoint is due, on a grid that neither drifts nor accumulates its jitter.
+"""When an endpoint is due: on a grid that neither drifts nor accumulates its jitter.
 
 APScheduler keeps the time; the due times are ours, since its own jitter moves every later tick too (60 ticks of one
 minute ended 9 min 43 s late).
@@ -18,8 +18,8 @@ JITTER_SHARE: Final = 0.05
 
 JITTER_CAP_S: Final = 2.0
 
-MISSED: Final = 1_000
-"""Missed due times that are told of at once, at most: days of them, of a recorder that was stopped, are no news."""
+MOST_MISSED: Final = 1_000
+"""Missed due times that are reported at once, at most: days of them, of a recorder that was stopped, are no news."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +91,19 @@ class CadenceTrigger(BaseTrigger):  # type: ignore[misc]  # APScheduler 3 has no
         return self.upcoming
 
     def missed(self) -> Iterator[float]:
-        """The due times after the one that fired last that were over when it did, the oldest `MISSED` of them."""
+        """The due times after the one that fired last that were over when it did, at most the oldest `MOST_MISSED`."""
         if self.fired is None or self.upcoming is None:
             return
         due, upcoming = self.fired.timestamp(), self.upcoming.timestamp()
         if self._first is not None:
             due = max(due, self._first + self.cadence.interval / 2)
-        for _ in range(MISSED):
+        for _ in range(MOST_MISSED):
             if (due := self.cadence.next_after(due)) >= upcoming:
                 return
             yield due
 
     def move(self, by: float) -> None:
-        """The clock was set by so much (s, signed): what is due next is due at the same moment, then on the grid."""
+        """Follow a clock set by so many seconds: the next due time is the same moment, later ones are on the grid."""
         if self.upcoming is not None:
             self._first = self.upcoming.timestamp() + by
             self.upcoming = datetime.fromtimestamp(self._first, UTC)
@@ -111,6 +111,6 @@ class CadenceTrigger(BaseTrigger):  # type: ignore[misc]  # APScheduler 3 has no
             self.fired += timedelta(seconds=by)
 
     def pass_over(self, now: float) -> None:
-        """Where what is due next was due before now, it is the first due time after."""
+        """Skip a next due time that is over to the first one after ``now`` (seconds since the epoch)."""
         if self.upcoming is not None and self.upcoming.timestamp() < now:
             self.upcoming = datetime.fromtimestamp(self.cadence.next_after(now), UTC)

@@ -15,10 +15,11 @@ from typing import Final
 from probes import __version__
 from probes.budget.cap import DAY_MS, Budget, Ledger, midnight
 from probes.budget.charge import Spent, charge
-from probes.config.load import HERE, find_config, load
+from probes.config.file import find_config
+from probes.config.load import DEFAULT_VANTAGE, load
 from probes.diagnosis.reachability import DEFAULT_PLAN, ReachabilityPlan
 from probes.endpoint import Endpoint
-from probes.engine.descriptors import lack, raise_limit
+from probes.engine.descriptors import raise_limit, shortage
 from probes.engine.engine import Engine
 from probes.engine.key_finder import KeyFinder
 from probes.engine.race.lanes import as_lane
@@ -63,7 +64,7 @@ class Plan:
     simulated: bool = False
     reachability_plan: ReachabilityPlan = DEFAULT_PLAN
     retention: Retention = FOREVER
-    vantage: str = HERE
+    vantage: str = DEFAULT_VANTAGE
 
     @property
     def journal(self) -> Path:
@@ -124,7 +125,7 @@ async def open_engine(
     """
     # the store's thread may hold the interpreter this long while data waits to be stamped
     sys.setswitchinterval(SWITCH_S)
-    if (why := lack(plan.endpoints, raise_limit())) is not None:
+    if (why := shortage(plan.endpoints, raise_limit())) is not None:
         log.warning("%s", why)
     routes = [(one.route, one.base_url) for one in plan.endpoints if one.enabled and watching]
     for note in ignored_notes(routes):

@@ -1,4 +1,4 @@
-"""RaceRequest: who is to race on what, as a person asked for it."""
+"""A request to race: which endpoints, on which prompt, how often."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -11,6 +11,15 @@ MOST_OUTPUT_TOKENS: Final = 100_000
 
 class InvalidRaceRequest(ValueError):  # noqa: N818  # reads as what it says
     """A race that can not be run; the words are for the person who asked for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPrompt:
+    """A prompt of a configuration's library. ``expect`` is a regular expression that a right answer matches, if any."""
+
+    name: str
+    text: str
+    expect: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

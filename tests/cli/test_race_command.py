@@ -7,9 +7,8 @@ import pytest
 
 from probes.cli.commands.race import RaceArguments, race, wish_of
 from probes.config.load import load
-from probes.config.prompts import NamedPrompt
 from probes.config.select import UnknownEndpoint
-from probes.race.request import InvalidRaceRequest
+from probes.race.request import InvalidRaceRequest, NamedPrompt
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.store.races import listed

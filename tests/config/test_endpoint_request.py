@@ -5,8 +5,9 @@ import json
 import pytest
 
 from probes.budget.daily_cost import prompt_tokens
-from probes.config.load import ConfigError, load
+from probes.config.load import load
 from probes.config.presets import dialects, paths, presets, socket_dialects
+from probes.config_error import ConfigError
 from probes.conversation import Message
 from probes.events import Usage
 from probes.figures.plausible import plausible_figures

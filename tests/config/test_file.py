@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from probes.config.file import ConfigFile, find_config
-from probes.config.load import ConfigError, load
+from probes.config.load import load
+from probes.config_error import ConfigError
 
 COMMAND = """
 [[endpoint]]

@@ -7,9 +7,11 @@ import pytest
 
 from probes.budget.cap import Budget
 from probes.config.endpoints import DEFAULT_PROMPT
-from probes.config.load import ConfigError, find_config, load
+from probes.config.file import find_config
+from probes.config.load import load
 from probes.config.presets import dialects, presets
 from probes.config.select import UnknownEndpoint, UnknownGroup, choose, in_group
+from probes.config_error import ConfigError
 from probes.diagnosis.reachability import ReachabilityPlan
 from probes.endpoint import Price, Timeouts
 from probes.store.retention import USUAL, Retention

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from probes.config.load import load
-from probes.config.presets import dialects, presets, read
+from probes.config.presets import dialects, presets, read_presets
 from probes.config_error import ConfigError
 from probes.endpoint import merged
 from probes.wire import load_dialect
@@ -96,7 +96,7 @@ def test_a_wrong_file_is_refused(tmp_path):
         "reasoning.maximal = { effort = 9 }\nreasoning.low = 3\n"
     )
     with pytest.raises(ConfigError) as caught:
-        read(path)
+        read_presets(path)
     said = str(caught.value)
     assert len(caught.value.problems) == 7
     for part in (

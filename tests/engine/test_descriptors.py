@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from probes.engine.descriptors import lack, needed
+from probes.engine.descriptors import needed, shortage
 from tests.samples import endpoint
 
 pytestmark = pytest.mark.slow
@@ -34,9 +34,9 @@ def test_the_limit_is_raised_to_the_hard_one(soft, hard):
 def test_a_hundred_endpoints_fit_where_nobody_has_lowered_the_limit_and_not_in_two_hundred():
     hundred = [endpoint(name=str(n), connection="both" if n % 2 else "warm") for n in range(100)]
     assert needed(hundred) < 1024
-    assert lack(hundred, 1024) is None
-    assert lack(hundred, None) is None
-    words = lack(hundred, 200) or ""
+    assert shortage(hundred, 1024) is None
+    assert shortage(hundred, None) is None
+    words = shortage(hundred, 200) or ""
     assert words.startswith(
         f"100 endpoints may need {needed(hundred)} file descriptors and this process may have 200: "
     )

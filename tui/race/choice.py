@@ -11,8 +11,7 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input
 
-from probes.config.prompts import NamedPrompt
-from probes.race.request import MOST_LANES
+from probes.race.request import MOST_LANES, NamedPrompt
 from probes.text import line
 from tui.race.form import FIELDS, Field, RaceForm
 from tui.race.lane_words import LETTERS

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from probes.config.prompts import NamedPrompt
 from probes.feed.messages import EndpointFacts
-from probes.race.request import FEWEST_LANES, MOST_LANES, RaceRequest
+from probes.race.request import FEWEST_LANES, MOST_LANES, NamedPrompt, RaceRequest
 from tui.state.view import EndpointView
 
 Field = Literal["cap", "heats", "cold"]

@@ -11,10 +11,9 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.screen import Screen
 
-from probes.config.prompts import NamedPrompt
 from probes.feed.messages import EndpointFacts
 from probes.race.race import Race
-from probes.race.request import RaceRequest
+from probes.race.request import NamedPrompt, RaceRequest
 from probes.race.updates import RaceNews
 from probes.store.problem import StoreProblem
 from tui.keymap import bindings

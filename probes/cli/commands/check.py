@@ -13,7 +13,8 @@ from probes.budget.daily_cost import DailyCost, daily_cost
 from probes.cli.commands.check_keys import EndpointKeys, keys_of, warnings
 from probes.cli.commands.check_route import route_facts, route_notes, route_record
 from probes.cli.output.sample_lines import columns
-from probes.config.load import Config, find_config, load
+from probes.config.file import find_config
+from probes.config.load import Config, load
 from probes.endpoint import DEFAULT_REASONING, Endpoint
 from probes.keys.lookup import flaw_in_environment, key_sources
 from probes.store.location import default_url, shown

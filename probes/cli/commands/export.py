@@ -10,7 +10,8 @@ import typer
 
 from probes.certificate import Certificate
 from probes.cli.output.progress_bar import progress_bar
-from probes.config.load import Config, find_config, load
+from probes.config.file import find_config
+from probes.config.load import Config, load
 from probes.config.select import in_group
 from probes.exports.export import Format
 from probes.exports.export import export as write

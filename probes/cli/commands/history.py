@@ -10,7 +10,8 @@ import typer
 
 from probes.cli.output.progress_bar import progress_bar
 from probes.cli.output.sample_lines import columns
-from probes.config.load import Config, find_config, load
+from probes.config.file import find_config
+from probes.config.load import Config, load
 from probes.sample import iso
 from probes.store.history import checking, copying, merging
 from probes.store.history import vacuum as shrinking

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from probes.cli.output.sample_lines import columns
 from probes.config.checks import key_name, nearest
-from probes.config.load import find_config, load
+from probes.config.file import find_config
+from probes.config.load import load
 from probes.config.presets import presets
 from probes.keys import keyring as keyring_store
 from probes.keys.lookup import flaw_in_environment, key_sources

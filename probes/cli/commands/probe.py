@@ -8,7 +8,8 @@ from typing import Final
 
 from probes.cli.output.ranking import ranking, ranking_table
 from probes.cli.output.sample_lines import sample_line
-from probes.config.load import find_config, load
+from probes.config.file import find_config
+from probes.config.load import load
 from probes.config.select import choose, in_group
 from probes.endpoint import Endpoint
 from probes.engine.key_finder import KeyFinder

@@ -10,16 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from probes.cli.output.race_lines import closing_lines, heat_lines, live_lines
-from probes.config.load import find_config, load, race_prompts
-from probes.config.prompts import NamedPrompt
+from probes.config.file import find_config, read_small_text
+from probes.config.load import load, race_prompts
 from probes.config.select import UnknownEndpoint
-from probes.config.small_file import read_small_text
 from probes.endpoint import Endpoint
 from probes.engine.race.lanes import lane_endpoints
 from probes.engine.race.race_task import RaceTask
 from probes.engine.session import open_engine, open_plan
 from probes.race.race import Race
-from probes.race.request import FEWEST_LANES, MOST_LANES, InvalidRaceRequest, RaceRequest
+from probes.race.request import FEWEST_LANES, MOST_LANES, InvalidRaceRequest, NamedPrompt, RaceRequest
 from probes.race.result import news_record, result
 from probes.race.updates import RaceNews
 from probes.signals import stop_on_signals

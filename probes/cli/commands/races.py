@@ -10,7 +10,8 @@ from typing import Final, Literal
 
 from probes.cli.output.race_lines import closing_lines
 from probes.cli.output.sample_lines import columns
-from probes.config.load import find_config, load
+from probes.config.file import find_config
+from probes.config.load import load
 from probes.exports.file import opened
 from probes.exports.race.cast import cast
 from probes.exports.race.records import events_jsonl, heat_record, race_record, samples_csv

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from probes.certificate import Certificate, MeasuredLoad, Spread, milliseconds
 from probes.cli.output.sample_lines import columns
-from probes.config.load import find_config, load
+from probes.config.file import find_config
+from probes.config.load import load
 from probes.selftest.run import Screen
 from probes.selftest.run import selftest as measure
 from probes.sockets.event_loop import ReaderKind

@@ -1,1 +1,1 @@
-"""Races as the engine runs them: the lanes of every heat started together, and their news."""
+"""Races as the engine runs them: starts the lanes of every heat together and reports how they stand."""

@@ -3,14 +3,13 @@
 import random
 from dataclasses import dataclass
 
-from probes.config.prompts import NamedPrompt
 from probes.endpoint import Price
 from probes.events import Kind
 from probes.outcome import Outcome
 from probes.race.heat import Heat, LaneResult
 from probes.race.race import LaneFacts, Race
 from probes.race.recording import OutputEvent, Recording
-from probes.race.request import RaceRequest
+from probes.race.request import NamedPrompt, RaceRequest
 from probes.race.verdict import judge
 from probes.sample import Sample
 from tests.tui.fabric import NOW
