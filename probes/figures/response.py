@@ -15,12 +15,12 @@ from probes.events import (
     ServerTimes,
     StreamEnd,
     Usage,
+    raw_reasoning,
 )
 from probes.figures.think_tags import ThinkTags
 from probes.figures.timeline import ContentEvent, Timeline
 from probes.figures.token_bounds import SAMPLED_CHARS
 from probes.text import plain
-from probes.wire.shown_reasoning import raw_reasoning
 
 TEXT_LIMIT: Final = 256 * 1024
 """Characters of an answer that are kept; what comes after them is counted and dropped."""

@@ -9,6 +9,7 @@ from msgspec import structs
 
 from probes.budget.daily_cost import prompt_tokens
 from probes.endpoint import Endpoint
+from probes.events import raw_reasoning
 from probes.figures import timing
 from probes.figures.decode_speed import Shown, Speed, decode_speed
 from probes.figures.error_bound import error_bound, setup_bound_ms
@@ -21,12 +22,11 @@ from probes.measure.own_fault import Absence
 from probes.measure.prompt import version
 from probes.outcome import INCONCLUSIVE, LIMITED, Outcome
 from probes.rate_limits.headers import Measure, RateLimits
-from probes.rate_limits.refused_bucket import limited_by, named
+from probes.rate_limits.refused_bucket import limited_by, named_limit
 from probes.rate_limits.wait import Wait
 from probes.sample import TRUSTED_MS, Sample, new_sample_id
 from probes.text import line
 from probes.wire.credentials import Credentials
-from probes.wire.shown_reasoning import raw_reasoning
 
 BUCKETS_KEPT: Final = 16
 """Rate-limit buckets in a sample. No provider has so many; a hostile one must not fill the store."""
@@ -257,8 +257,8 @@ def _limited_by(answer: ResponseAccumulator, limits: RateLimits | None) -> str |
     if failure is None or failure.outcome not in LIMITED:
         return None
     if failure.outcome is Outcome.QUOTA:  # as a rule credit, which is in no bucket
-        return limited_by(failure.said, None) if named(failure.said).window else None
-    return limited_by(failure.said or failure.detail, limits)
+        return limited_by(failure.provider_message, None) if named_limit(failure.provider_message).window else None
+    return limited_by(failure.provider_message or failure.detail, limits)
 
 
 def _headroom(limits: RateLimits | None) -> dict[str, Any]:

@@ -23,8 +23,8 @@ from probes.sockets.read_budget import ReadBudget
 from probes.tls.errors import BEHIND_HANDSHAKE, USE_HTTPS, wants_tls
 from probes.transport.base import Gate, Response, ResponseBody, Transport
 from probes.wire.dialect import StreamReader
-from probes.wire.errors.bot_wall import is_walled
-from probes.wire.errors.error_words import CONNECTION_LIMIT
+from probes.wire.errors.bot_wall import has_bot_wall_header
+from probes.wire.errors.error_outcome import CONNECTION_LIMIT
 
 ERROR_BODY_LIMIT: Final = 64 << 10
 """Bytes of an error response that are looked at."""
@@ -75,7 +75,12 @@ class Exchange:
     def outlived(self) -> bool:
         """Whether the server said, in place of any answer, that a reused connection is too old."""
         failure = self.answer.failure
-        return self.reused and failure is not None and CONNECTION_LIMIT in failure.said and not self.timeline.contents
+        return (
+            self.reused
+            and failure is not None
+            and CONNECTION_LIMIT in failure.provider_message
+            and not self.timeline.contents
+        )
 
     def restart(self) -> None:
         """Forget the first attempt: the request is sent once more, on a fresh connection."""
@@ -159,7 +164,7 @@ def is_stream(response: Response) -> bool:
     """Whether a response is a stream of an answer by its head: any 2xx is, but that of a guard before the API."""
     if response.status == HTTPStatus.SWITCHING_PROTOCOLS:
         return True
-    return response.status // 100 == 2 and not is_walled(response.headers)
+    return response.status // 100 == 2 and not has_bot_wall_header(response.headers)
 
 
 async def read_error_response(

@@ -34,7 +34,7 @@ from probes.measure.own_fault import Absence, attribute_to_absences, describe_de
 from probes.measure.prompt import nonce, version
 from probes.outcome import Outcome
 from probes.rate_limits.headers import RateLimits, rate_limits
-from probes.rate_limits.wait import asked_wait
+from probes.rate_limits.wait import wait_after
 from probes.sample import Sample
 from probes.sockets.errors import ExchangeError
 from probes.sockets.event_loop import let_others_read
@@ -287,7 +287,7 @@ class Prober:
     ) -> tuple[Sample, str]:
         """The sample of an exchange that is over, and why a wait was asked for, if that is known."""
         failure = exchange.answer.failure
-        wait = asked_wait(failure, exchange.limits, time.time()) if failure else None
+        wait = wait_after(failure, exchange.limits, time.time()) if failure else None
         sample = build_sample(
             self.endpoint,
             exchange.timeline,

@@ -1,1 +1,1 @@
-"""Rate limits: what headers say of them, which bucket refused a request, and how long to wait; pure."""
+"""Rate limits: those in a response's headers, which of them refused a request, and how long to wait for it; pure."""

@@ -1,4 +1,4 @@
-"""Rate limits: the buckets, resets and retry hints that response headers tell, whatever family they are of."""
+"""The rate limits in response headers: buckets, resets and retry hints, whatever provider's family they are of."""
 
 import math
 import re
@@ -8,22 +8,25 @@ from datetime import UTC, datetime
 from typing import Final, Literal
 
 LONGEST_RESET_S: Final = 400 * 86400.0
-"""A reset further away than a year and a bit is a misread or hostile header."""
+"""Longest reset and wait that are believed: a header with more was misread or is hostile."""
 
 CLOCKS_AGREE_S: Final = 5.0
-"""So far our clock may be from a response's ``Date``, which is cut to whole seconds and has been on the way."""
+"""How far our clock may be from a response's ``Date``, which is cut to whole seconds and was sent a moment ago."""
 
 UPSTREAM_PREFIX: Final = "llm_provider-"
-"""Before the names of a provider's headers, where LiteLLM passes them on (litellm issue 21553)."""
+"""What LiteLLM puts before the names of its provider's headers when it passes them on (litellm issue 21553)."""
 
 UPSTREAM: Final = " upstream"
-"""After the scope of a bucket that a gateway passes on."""
+"""Suffix of the scope of a bucket that a gateway passes on from its provider."""
+
+MESSAGE_LIMIT: Final = 2000
+"""Characters of an error's message that are searched."""
 
 LONGEST_SCOPE: Final = 40
-"""Characters; a header may name any words as often as it likes, and all of them would be stored."""
+"""Characters; a header's name may repeat words without end, and all of them would be stored."""
 
 _LONGEST_LIST: Final = 256
-"""Characters of a Retry-After that was sent more than once which are looked at."""
+"""Characters that are read of a Retry-After that was sent more than once."""
 
 LARGEST_AMOUNT: Final = 1e15
 """A limit, or what is left of it, above this is nonsense: no provider grants so much in any window."""
@@ -54,7 +57,7 @@ _DIRECTIONS: Final[Mapping[str, Direction]] = {
     "generated": "output",
 }
 WINDOWS: Final = frozenset({"second", "minute", "hour", "day", "month"})
-"""The spans a limit may be counted over."""
+"""The windows that a limit may be counted over."""
 
 _VARIANTS: Final = frozenset({"dynamic", "cache", "adjusted", "usage", "based", "priority", "fast"})
 
@@ -67,7 +70,7 @@ _HINT: Final = re.compile(
 )
 
 
-_KEPT: Final = re.compile(
+_STORED: Final = re.compile(
     r"(?:(?P<direction>input|output) )?(?P<kind>requests|tokens)"
     rf"(?:/(?P<scope>[a-z ]{{1,{LONGEST_SCOPE + len(UPSTREAM)}}}))?"
     r"=(?P<remaining>[^/@]+)/(?P<limit>[^/@]+)@(?P<reset>[^/@]+)"
@@ -103,7 +106,7 @@ class Bucket:
         return f"{name}{f' per {window}' if window else ''}{f' ({variant})' if variant else ''}"
 
     def __str__(self) -> str:
-        """As samples keep it, the inverse of `parse_bucket`: ``tokens/minute=17997/18000@7.66``, ``?`` not known."""
+        """As samples store it, the inverse of `parse_bucket`: ``tokens/minute=17997/18000@7.66``, ``?`` for unknown."""
         name = f"{self.direction} {self.kind}" if self.direction else self.kind
         amounts = [_short(one) for one in (self.remaining, self.limit, self.reset_s)]
         return f"{name}{f'/{self.scope}' if self.scope else ''}={amounts[0]}/{amounts[1]}@{amounts[2]}"
@@ -111,7 +114,7 @@ class Bucket:
 
 @dataclass(frozen=True, slots=True)
 class RateLimits:
-    """What one response said. ``retry_after_s`` on a success is a mere hint (Together).
+    """The rate limits of one response. ``retry_after_s`` on a success is only a hint (Together).
 
     ``over_limit``: served above the limit and maybe slowed for it (Fireworks), which is not a rate-limit hit.
     """
@@ -123,7 +126,7 @@ class RateLimits:
     def tightest(self, kind: Measure) -> Bucket | None:
         """The bucket of that kind with the least headroom; one without a known headroom only where no other is.
 
-        Of equals, one that says when it resets: Mistral tells the same limit twice, once with its reset.
+        Of equals, one with a reset: Mistral sends the same limit twice, once with its reset.
         """
 
         def ease(one: Bucket) -> tuple[float, bool]:
@@ -132,7 +135,7 @@ class RateLimits:
         return min((one for one in self.buckets if one.kind == kind), key=ease, default=None)
 
     def over(self, windows: Mapping[str, str]) -> "RateLimits":
-        """The same, with the window of each measure where the headers do not name it (Groq: requests are per day)."""
+        """The same, with these windows by measure where the headers name none (Groq: requests are per day)."""
         named = (
             replace(one, scope=windows[one.kind]) if one.scope is None and one.kind in windows else one
             for one in self.buckets
@@ -143,23 +146,23 @@ class RateLimits:
 def rate_limits(headers: Mapping[str, str], now_epoch_s: float) -> RateLimits:
     """The rate limits in ``headers`` (names in lower case), read at ``now_epoch_s`` seconds since the epoch.
 
-    What a gateway passes on of its provider's headers under names of its own (LiteLLM) counts beside what it says
-    itself: the longer wait, and a bucket of the provider's that differs is one more.
+    Headers of its provider that a gateway passes on under other names (LiteLLM) count beside the gateway's own: the
+    longer wait is taken, and a bucket of the provider's that differs is added with the scope `UPSTREAM`.
     """
     now = _server_time(headers, now_epoch_s)
     upstream = {
         name.removeprefix(UPSTREAM_PREFIX): value for name, value in headers.items() if name.startswith(UPSTREAM_PREFIX)
     }
-    told, passed_on = _told(headers), _told(upstream)
+    found, passed_on = _fields_by_bucket(headers), _fields_by_bucket(upstream)
     for place, fields in passed_on.items():
-        own = told.get(place, {})
+        own = found.get(place, {})
         if any(own.get(name, value) != value for name, value in fields.items()):
             kind, scope, direction = place
             place = (kind, f"{scope or ''}{UPSTREAM}".strip(), direction)
             own = {}
-        told[place] = {**fields, **own}
-    buckets = [_bucket(*place, fields, now) for place, fields in told.items()]
-    waits = [wait for said in (headers, upstream) if (wait := _retry_after(said, now)) is not None]
+        found[place] = {**fields, **own}
+    buckets = [_bucket(*place, fields, now) for place, fields in found.items()]
+    waits = [wait for one in (headers, upstream) if (wait := _retry_after(one, now)) is not None]
     over = headers.get("x-ratelimit-over-limit", "").strip().lower()
     return RateLimits(
         tuple(one for one in buckets if one is not None), max(waits, default=None), over in {"yes", "true", "1"}
@@ -167,8 +170,8 @@ def rate_limits(headers: Mapping[str, str], now_epoch_s: float) -> RateLimits:
 
 
 def parse_bucket(text: str) -> Bucket:
-    """The bucket whose `str` this is, Raises ValueError where it is none."""
-    hit = _KEPT.fullmatch(text)
+    """The bucket whose `str` this is. Raises ValueError where it is none."""
+    hit = _STORED.fullmatch(text)
     if hit is None:
         raise ValueError(f"not a rate-limit bucket: {text!r}")
     direction, kind, scope = hit["direction"], hit["kind"], hit["scope"]
@@ -201,8 +204,8 @@ def parse_reset(text: str, now_epoch_s: float) -> float | None:
 
 
 def retry_hint(message: str) -> float | None:
-    """The wait in an error's words, seconds: "try again in 7.66s" (Groq, OpenAI), "retry after 6 seconds" (Azure)."""
-    hit = _HINT.search(message[:2000])
+    """The wait in an error's message, seconds: "try again in 7.66s" (Groq, OpenAI), "retry after 6 seconds" (Azure)."""
+    hit = _HINT.search(message[:MESSAGE_LIMIT])
     if hit is None:
         return None
     amount, _, unit = hit[1].lower().partition(" ")
@@ -223,7 +226,7 @@ def _place(name: str) -> tuple[Measure, str | None, Direction | None, str] | Non
     directions = [_DIRECTIONS[one] for one in rest if one in _DIRECTIONS]
     measures = [_MEASURES[one] for one in rest if one in _MEASURES]
     if len(fields) != 1 or len(scopes) + len(directions) + len(measures) != len(rest):
-        return None  # a word that means something else: x-ratelimit-over-limit, ratelimitbysize-query-cost
+        return None  # it means something else: x-ratelimit-over-limit, ratelimitbysize-query-cost
     scope = " ".join(scopes)
     if len(scope) > LONGEST_SCOPE:
         return None
@@ -236,8 +239,8 @@ def _place(name: str) -> tuple[Measure, str | None, Direction | None, str] | Non
     )
 
 
-def _told(headers: Mapping[str, str]) -> dict[_Place, dict[str, str]]:
-    """What the headers say of every bucket, field by field, in their order."""
+def _fields_by_bucket(headers: Mapping[str, str]) -> dict[_Place, dict[str, str]]:
+    """The fields ("limit", "remaining", "reset") that the headers have for each bucket, in their order."""
     found: dict[_Place, dict[str, str]] = {}
     for name, value in headers.items():
         if placed := _place(name):
@@ -247,7 +250,7 @@ def _told(headers: Mapping[str, str]) -> dict[_Place, dict[str, str]]:
 
 
 def _server_time(headers: Mapping[str, str], now_epoch_s: float) -> float:
-    """What the time is by the server that names instants: its ``Date``, where our own clock is not near that."""
+    """The time to count a server's instants from: its own ``Date`` where that is far from our clock, else our clock."""
     date = _instant(headers.get("date", "")) if "date" in headers else None
     return now_epoch_s if date is None or abs(date - now_epoch_s) <= CLOCKS_AGREE_S else date
 
@@ -286,11 +289,11 @@ def _retry_after(headers: Mapping[str, str], now_epoch_s: float) -> float | None
     exact = _amount(headers.get("retry-after-ms", ""))  # OpenAI's, finer than the standard one
     if exact is not None and 0 <= exact / 1000 <= LONGEST_RESET_S:
         return exact / 1000
-    said = headers.get("retry-after", "")
-    if (wait := parse_reset(said, now_epoch_s)) is not None:
+    text = headers.get("retry-after", "")
+    if (wait := parse_reset(text, now_epoch_s)) is not None:
         return wait
-    # a gateway's own and its provider's, joined (RFC 9110 §5.3): the longest
-    waits = (parse_reset(one, now_epoch_s) for one in said[:_LONGEST_LIST].split(","))
+    # a gateway's own and its provider's, joined by a comma (RFC 9110 §5.3): take the longest
+    waits = (parse_reset(one, now_epoch_s) for one in text[:_LONGEST_LIST].split(","))
     return max((one for one in waits if one is not None), default=None)
 
 

@@ -1,12 +1,9 @@
-"""Hit: which rate-limit bucket refused a request, by the words of the refusal or else by its headers; pure."""
+"""Which rate-limit bucket refused a request, by the message of the refusal or else by its headers; pure."""
 
 import re
 from typing import Final, NamedTuple
 
-from probes.rate_limits.headers import Bucket, RateLimits
-
-SAID_LIMIT: Final = 2000
-"""Characters of a refusal that are searched."""
+from probes.rate_limits.headers import MESSAGE_LIMIT, Bucket, RateLimits
 
 _DIRECTIONS: Final = {
     "input": "input",
@@ -39,13 +36,13 @@ _REQUESTS: Final = re.compile(
     r"\bcall rate|\brequests? (?:rate|limit|quota)|number of requests|\brequests per|\bqueries\b"
     r"|\btype: requests|\(requests\)"
 )
-"""A request is named in nearly every refusal; here it is what is counted."""
+"""Nearly every refusal has the word request in it; these phrases have it as what is counted."""
 
 _SPAN: Final = re.compile(rf"(?:\bper |\ba |\bby |\beach |/){_WINDOW}\b|\b(hourly|daily|monthly)\b")
 """``your per-minute rate limit`` (Anthropic), ``free-models-per-day`` (OpenRouter), ``UserByModelByDay`` (GitHub)."""
 
 _OFFER: Final = re.compile(r"\b(?:upgrade|need more|add \d+ credits|to unlock|to increase)\b", re.IGNORECASE)
-"""``Add 10 credits to unlock 1000 free model requests per day`` (OpenRouter): from there on it is no refusal."""
+"""``Add 10 credits to unlock 1000 free model requests per day`` (OpenRouter): what follows is not about the refusal."""
 
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -64,7 +61,7 @@ _WINDOWS: Final = {
 
 
 class NamedLimit(NamedTuple):
-    """What a refusal says of its limit: what it counts, of which direction, over which window; None: it does not."""
+    """The limit that a refusal names: what is counted, in which direction, over which window; None where not named."""
 
     kind: str | None = None
     direction: str | None = None
@@ -75,13 +72,13 @@ class NamedLimit(NamedTuple):
         return f"{counted} per {self.window}" if self.window else counted
 
 
-def named(said: str) -> NamedLimit:
-    """What the words of a refusal say of its limit: first what they say in one breath, else what is in them at all."""
-    said = _OFFER.split(said[:SAID_LIMIT])[0] or said[:SAID_LIMIT]
-    apart = re.sub("[-_]", " ", _CAMEL.sub(" ", said)).lower()
+def named_limit(message: str) -> NamedLimit:
+    """The limit that the message of a refusal names: in one phrase if possible, else put together from its words."""
+    message = _OFFER.split(message[:MESSAGE_LIMIT])[0] or message[:MESSAGE_LIMIT]
+    apart = re.sub("[-_]", " ", _CAMEL.sub(" ", message)).lower()
     if plain := _PLAIN.search(apart):
         return NamedLimit(f"{plain[2]}s", _DIRECTIONS.get(plain[1] or ""), _WINDOWS.get(plain[3], plain[3]))
-    if short := _SHORT.search(said):
+    if short := _SHORT.search(message):
         direction = {"I": "input", "O": "output"}.get(short[1] or "")
         return NamedLimit(_SHORT_KINDS[short[2]], direction, _WINDOWS[short[3]])
     if _AT_ONCE.search(apart):
@@ -93,13 +90,13 @@ def named(said: str) -> NamedLimit:
     return NamedLimit("requests" if _REQUESTS.search(apart) else None, None, window)
 
 
-def limited_by(said: str, limits: RateLimits | None) -> str | None:
-    """The bucket a rate-limit hit was caused by, in the words of `headers.Bucket.words`; None: not known.
+def limited_by(message: str, limits: RateLimits | None) -> str | None:
+    """The bucket that caused a rate-limit hit, in the words of `headers.Bucket.words`; None where not known.
 
-    ``said`` is the refusal in the provider's words. What it leaves open the headers say, but only where a bucket that
-    the words allow is empty: a refusal for more tokens than are left leaves no such trace.
+    What the provider's ``message`` leaves open is taken from the headers, but only where a bucket that agrees with the
+    message is empty: a refusal for more tokens than are left leaves no empty bucket.
     """
-    words = named(said)
+    words = named_limit(message)
     empty = [one for one in limits.buckets if one.remaining == 0 and _agrees(one, words)] if limits else []
     if words.kind and words.window:
         return str(words)
@@ -112,7 +109,7 @@ def limited_by(said: str, limits: RateLimits | None) -> str | None:
 
 
 def _agrees(bucket: Bucket, words: NamedLimit) -> bool:
-    """Whether a bucket may be the one that the words name."""
+    """Whether a bucket may be the limit that the message names."""
     window = (bucket.scope or "").partition(" ")[0]
     return (
         words.kind in (None, bucket.kind)

@@ -9,22 +9,32 @@ from typing import Any, Final, Literal
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint
-from probes.events import Event, Failure, Finish, HiddenReasoning, Kind, Output, ServedBy, StreamEnd, Usage
+from probes.events import (
+    Event,
+    Failure,
+    Finish,
+    HiddenReasoning,
+    Kind,
+    Output,
+    ServedBy,
+    StreamEnd,
+    Usage,
+    raw_reasoning,
+)
 from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.text import line
 from probes.wire.dialect import Dialect, WireRequest
-from probes.wire.errors.response_error import failure_in_stream, failure_instead_of_stream, failure_of_response
+from probes.wire.errors.failures import failure_in_stream, failure_instead_of_stream, failure_of_response
 from probes.wire.framing.json_values import count, mapping, number, object_in, text_in, word
-from probes.wire.framing.sse_reader import SseReader
+from probes.wire.framing.record_reader import SseReader
 from probes.wire.http_request import json_request, served_request
-from probes.wire.shown_reasoning import raw_reasoning
 
 VERSION: Final = "2023-06-01"
-"""The ``anthropic-version`` asked for where the endpoint's headers name no other."""
+"""The ``anthropic-version`` that is sent where the endpoint's headers have no other."""
 
 FAST_BETA: Final = "fast-mode-2026-02-01"
-"""The beta that ``speed = "fast"`` needs; an endpoint that names a later one in ``anthropic-beta`` gets that."""
+"""The beta that ``speed = "fast"`` needs, unless the endpoint's own ``anthropic-beta`` names another of fast mode."""
 
 _FAST_LIMITS: Final = ("anthropic-fast-input-tokens-limit", "anthropic-fast-output-tokens-limit")
 
@@ -77,7 +87,7 @@ class AnthropicMessages:
         return served_request(headers)
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
-        """What a response that is not a 200 means. ``body`` may be cut, empty, HTML or not text at all.
+        """The failure of a response that is not a 200. ``body`` may be cut, empty, HTML or not text at all.
 
         A 429 with a fast-mode limit of 0 is no rate limit: the organisation may not use fast mode, and waiting does
         not change that (third-party reports).
@@ -93,9 +103,9 @@ class AnthropicMessages:
 class AnthropicReader(SseReader):
     """One response's decoder. Text is as sent, not yet safe to show.
 
-    A delta holds several tokens and no event tells the running count, so `Output` has none. A block of thinking without
-    text (``display: omitted``) or a redacted one is hidden reasoning. Whether thinking is a summary goes by the model's
-    name, for servers of other models speak this too.
+    A delta holds several tokens and no event has a running count, so `Output` has none. A block of thinking without
+    text (``display: omitted``) or a redacted one is hidden reasoning. Whether thinking is a summary is decided by the
+    model's name: servers of other models have this API too.
     """
 
     def __init__(self) -> None:
@@ -112,8 +122,8 @@ class AnthropicReader(SseReader):
         if sort == "message_start":
             message = object_in(record, "message")
             usage = mapping(message.get("usage"))
-            # its output_tokens are a placeholder, and would pass for the count of a stream that is cut
-            return [*self._say_served(message, usage), *self._counted(usage, final=False)]
+            # its output_tokens are a placeholder, which would be taken for the count of a stream that is cut
+            return [*self._served_events(message, usage), *self._counted(usage, final=False)]
         if sort == "content_block_start":
             block = object_in(record, "content_block")
             self._thinking = "hidden" if word(block.get("type")) in _THINKING else None
@@ -126,10 +136,10 @@ class AnthropicReader(SseReader):
         if sort == "message_delta":
             delta, usage = object_in(record, "delta"), mapping(record.get("usage"))
             reason, details = word(delta.get("stop_reason")), mapping(delta.get("stop_details"))
-            said = ": ".join(one for name in ("category", "explanation") if (one := word(details.get(name))))
-            finish = [Finish(line(reason, 100), line(said))] if reason else []
+            explanation = ": ".join(one for name in ("category", "explanation") if (one := word(details.get(name))))
+            finish = [Finish(line(reason, 100), line(explanation))] if reason else []
             self._finished = self._finished or bool(reason)
-            return [*finish, *self._say_served({}, usage), *self._counted(usage, final=True)]
+            return [*finish, *self._served_events({}, usage), *self._counted(usage, final=True)]
         if sort == "message_stop":
             return [StreamEnd()]
         return []  # ping, and whatever else is to come: clients must ignore it
@@ -145,7 +155,7 @@ class AnthropicReader(SseReader):
         self._thinking = "shown"
         return [Output(kind, text, raw=raw_reasoning(self._served.model))]
 
-    def _verdict(self) -> StreamEnd | Failure:
+    def _end_of_body(self) -> StreamEnd | Failure:
         if not self._begun and (instead := failure_instead_of_stream(self._decoder.stray)):
             return instead
         if self._finished:  # nothing but the marker comes after it
@@ -172,8 +182,8 @@ class AnthropicReader(SseReader):
         )
         return [] if found == Usage() else [found]
 
-    def _say_served(self, message: dict[str, Any], usage: dict[str, Any]) -> list[Event]:
-        """What served, where that is news. ``usage.speed`` may come with either usage (which one is unverified)."""
+    def _served_events(self, message: dict[str, Any], usage: dict[str, Any]) -> list[Event]:
+        """What served, where that has changed. ``usage.speed`` may come with either usage (which one is unverified)."""
         model, tier, called = (
             line(one, 200) if one else None
             for one in (word(message.get("model")), _tier(usage), word(message.get("id")))
@@ -192,7 +202,7 @@ def _fast(request: WireRequest) -> WireRequest:
 
 
 def _tier(usage: dict[str, Any]) -> str | None:
-    """The speed served ("fast", "standard"), else the tier; the tier "standard" would say nothing about the speed."""
+    """The speed served ("fast", "standard"), else the tier, unless that is "standard", which is not about speed."""
     tier = word(usage.get("service_tier"))
     return word(usage.get("speed")) or (tier if tier != "standard" else None)
 

@@ -20,10 +20,10 @@ from probes.text import line
 from probes.wire.dialect import WireRequest
 
 LIMIT_S: Final = 10.0
-"""How long finding credentials may take: a single sign-on or a container's service may have to be asked."""
+"""How long finding credentials may take: botocore may have to ask a single sign-on or a container's service."""
 
 FRESH_S: Final = 60.0
-"""How long credentials are used without asking botocore again, which renews them minutes before they expire."""
+"""How long credentials are used without search botocore again, which renews them minutes before they expire."""
 
 NO_CREDENTIALS: Final = (
     "no AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a key"
@@ -41,7 +41,7 @@ _SIGNATURES_KEPT: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class AwsKeys:
-    """What signs a request. ``region`` is the user's usual one."""
+    """The keys that sign a request. ``region`` is the user's default one."""
 
     access_key: Secret
     secret_key: Secret
@@ -60,7 +60,7 @@ class FoundCredentials:
 
 
 class AwsSigner:
-    """Signs requests of one service in one region; what it put into them is among its `secrets`."""
+    """Signs requests of one service in one region; the signatures are among its `secrets`."""
 
     def __init__(self, keys: AwsKeys, service: str, region: str) -> None:
         self._keys = keys
@@ -75,7 +75,7 @@ class AwsSigner:
         return [*held, self._keys.token] if self._keys.token else held
 
     def sign(self, request: WireRequest) -> WireRequest:
-        """The request with a signature, which is good for a few minutes: the wall clock is in it."""
+        """The request with a signature, which is valid for a few minutes: it contains the time of day."""
         from botocore.auth import SigV4Auth
         from botocore.awsrequest import AWSRequest
         from botocore.credentials import ReadOnlyCredentials
@@ -94,16 +94,16 @@ class AwsSigner:
 class AwsCredentials:
     """Finds AWS credentials where AWS's own tools do: environment, profile, single sign-on, container, instance.
 
-    They are looked for in a daemon thread, by one at a time.
+    The search runs in a daemon thread, one at a time.
     """
 
     def __init__(self) -> None:
         self._found: FoundCredentials | None = None
         self._fresh_until = 0.0
-        self._asking: Future[FoundCredentials] | None = None
+        self._search: Future[FoundCredentials] | None = None
 
     async def signer(self, service: str, url: str) -> AwsSigner:
-        """What signs requests to a URL for a service. Raises KeyMissing, with what to do about it."""
+        """The signer for requests of a service to a URL. Raises KeyMissing, with what to do about it."""
         keys = await self._find()
         region = region_of(url) or keys.region
         if region is None:
@@ -117,23 +117,23 @@ class AwsCredentials:
     async def _find(self) -> AwsKeys:
         if self._found is not None and time.monotonic() < self._fresh_until:
             return self._found.keys
-        if self._asking is None:
-            self._asking = _in_thread(self._found)
-        asking = self._asking
+        if self._search is None:
+            self._search = _in_thread(self._found)
+        search = self._search
         try:
             async with asyncio.timeout(LIMIT_S):
-                found = await asyncio.shield(asyncio.wrap_future(asking))
+                found = await asyncio.shield(asyncio.wrap_future(search))
         except TimeoutError:
             raise KeyMissing(f"no AWS credentials within {LIMIT_S:g} s") from None
         finally:
-            if asking.done() and self._asking is asking:
-                self._asking = None
+            if search.done() and self._search is search:
+                self._search = None
         self._found, self._fresh_until = found, time.monotonic() + FRESH_S
         return found.keys
 
 
 def region_of(url: str) -> str | None:
-    """The region that an address of AWS names; None where it is none, or names none."""
+    """The region in an address of AWS; None where there is none, or the address is not of AWS."""
     host = urlsplit(url).hostname or ""
     if not host.endswith(_OF_AWS):
         return None
@@ -150,7 +150,7 @@ def _in_thread(before: FoundCredentials | None) -> "Future[FoundCredentials]":
 def _work(future: "Future[FoundCredentials]", before: FoundCredentials | None) -> None:
     try:
         future.set_result(_look_up(before))
-    except Exception as error:  # whatever it is, who asked must be told
+    except Exception as error:  # any error is raised where the result is awaited
         future.set_exception(error)
 
 

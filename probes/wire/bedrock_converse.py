@@ -18,7 +18,7 @@ from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.text import line
 from probes.wire.dialect import Dialect, WireRequest
-from probes.wire.errors.response_error import failure_in_stream, failure_instead_of_stream, failure_of_response
+from probes.wire.errors.failures import failure_in_stream, failure_instead_of_stream, failure_of_response
 from probes.wire.framing.event_stream import BrokenFrame, EventFrame, EventStreamDecoder
 from probes.wire.framing.json_values import count, mapping, object_in, parsed, text_in, word
 from probes.wire.framing.record_reader import RecordReader
@@ -42,10 +42,10 @@ _EXCEPTIONS: Final[Mapping[str, Outcome]] = {
     "unrecognizedclient": Outcome.AUTH,
     "validation": Outcome.BAD_REQUEST,
 }
-"""What its exceptions mean, in small letters and without "Exception"."""
+"""Outcomes by the names of its exceptions, in lower case and without "Exception"."""
 
 SILENT_FRAMES: Final = 20_000
-"""Frames without an output or a count in them: a stream has three or four."""
+"""How many frames without output or counts may come; a stream has three or four."""
 
 _PER_DAY: Final = re.compile(r"\bper day\b|\bdaily\b", re.IGNORECASE)
 _NO_MODEL: Final = re.compile(r"model identifier is invalid", re.IGNORECASE)
@@ -60,8 +60,8 @@ class BedrockConverse:
     def request(self, endpoint: Endpoint, conversation: Conversation, key: Secret | None) -> WireRequest:
         """The streaming request for one conversation; the endpoint's own headers and body fields win over ours.
 
-        A key is a Bedrock API key, sent as a bearer; without one whoever sends the request signs it. Raises TypeError
-        where the endpoint's body holds what JSON cannot.
+        A key is a Bedrock API key, sent as a bearer token; without one the sender signs the request (SigV4). Raises
+        TypeError where the endpoint's body holds what JSON cannot.
         """
         config: dict[str, Any] = {"maxTokens": endpoint.max_output_tokens}
         if endpoint.quirks.temperature and endpoint.temperature is not None:
@@ -84,15 +84,15 @@ class BedrockConverse:
         return served_request(headers)
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
-        """What a response that is not a 200 means: a header names the exception, the body has its message."""
+        """The failure of a response that is not a 200: a header names the exception, the body has its message."""
         name = headers.get("x-amzn-errortype", "").partition(":")[0]
         try:
             record = mapping(json.loads(body))
         except (ValueError, RecursionError):
             record = {}
-        if said := word(record.get("message")) or word(record.get("Message")):
-            body = json.dumps({"message": said, "type": name}).encode()
-        return _named(failure_of_response(status, headers, body), name)
+        if message := word(record.get("message")) or word(record.get("Message")):
+            body = json.dumps({"message": message, "type": name}).encode()
+        return _by_exception(failure_of_response(status, headers, body), name)
 
 
 class BedrockReader(RecordReader[EventFrame | BrokenFrame]):
@@ -110,14 +110,14 @@ class BedrockReader(RecordReader[EventFrame | BrokenFrame]):
         if isinstance(frame, BrokenFrame):
             return [self._broken(frame)]
         self._begun = True
-        events = self._said(frame)
+        events = self._whole_frame(frame)
         self._silent += not events
-        if self._silent > SILENT_FRAMES:  # an empty one costs as much to read as any, and only events are budgeted
+        if self._silent > SILENT_FRAMES:  # each costs as much to read as any, and only events are counted elsewhere
             return [Failure(Outcome.PROTOCOL, f"a flood: over {SILENT_FRAMES:,} frames that say nothing")]
         return events
 
-    def _said(self, frame: EventFrame) -> list[Event]:
-        """The events of a whole frame."""
+    def _whole_frame(self, frame: EventFrame) -> list[Event]:
+        """The events of a whole frame: an event, an exception or an error."""
         try:
             record = parsed(frame.payload.decode()) if frame.payload else {}
         except (ValueError, RecursionError):
@@ -126,14 +126,14 @@ class BedrockReader(RecordReader[EventFrame | BrokenFrame]):
             return [_no_record("not an object", frame)]
         sort = frame.headers.get(":message-type", "event")
         if sort == "exception":
-            return [_told(frame.headers.get(":exception-type", ""), record)]
+            return [_exception(frame.headers.get(":exception-type", ""), record)]
         if sort == "error":
             words = {"message": frame.headers.get(":error-message", "")}
-            return [_told(frame.headers.get(":error-code", ""), words)]
+            return [_exception(frame.headers.get(":error-code", ""), words)]
         return self._record(frame.headers.get(":event-type", ""), record)
 
     def _record(self, name: str, record: dict[str, Any]) -> list[Event]:
-        """The events of one event; an unknown one means nothing."""
+        """The events of one event by its name; an unknown one is ignored."""
         if name == "contentBlockDelta":
             delta = object_in(record, "delta")
             return [*self._hidden_reasoning(mapping(delta.get("reasoningContent"))), *_piece(delta)]
@@ -141,12 +141,12 @@ class BedrockReader(RecordReader[EventFrame | BrokenFrame]):
             self._finish = reason
             return [Finish(line(reason, 100))]
         if name == "metadata":
-            events: list[Event] = [*self._say_served(record), *_usage(mapping(record.get("usage")))]
+            events: list[Event] = [*self._served_events(record), *_usage(mapping(record.get("usage")))]
             return [*events, StreamEnd()] if self._finish is not None else events
         return []
 
     def _hidden_reasoning(self, content: dict[str, Any]) -> list[Event]:
-        """A sign of it: redacted content, or a signature that no text came before."""
+        """`HiddenReasoning` for redacted content, and for a signature without text before it."""
         if "text" in content:
             self._reasoning_shown = True
         if "redactedContent" not in content and "signature" not in content:
@@ -154,7 +154,7 @@ class BedrockReader(RecordReader[EventFrame | BrokenFrame]):
         hidden, self._reasoning_shown = not self._reasoning_shown, False
         return [HiddenReasoning()] if hidden else []
 
-    def _verdict(self) -> StreamEnd | Failure:
+    def _end_of_body(self) -> StreamEnd | Failure:
         rest = self._decoder.rest
         if not self._begun and (instead := _instead(rest)):
             return instead
@@ -164,12 +164,12 @@ class BedrockReader(RecordReader[EventFrame | BrokenFrame]):
         return Failure(Outcome.CUT, f"the stream ended {'inside a frame' if rest else begun}")
 
     def _broken(self, frame: BrokenFrame) -> Failure:
-        """What is no frame: another answer than a stream, where it is the first; else a broken one."""
+        """The failure of bytes that are no frame: at the beginning another body than a stream, later a broken frame."""
         instead = None if self._begun else _instead(frame.data)
         return instead or Failure(Outcome.PROTOCOL, frame.why)
 
-    def _say_served(self, record: dict[str, Any]) -> list[Event]:
-        """The tier, and the model that a prompt router chose."""
+    def _served_events(self, record: dict[str, Any]) -> list[Event]:
+        """What served: the tier, and the model that a prompt router chose."""
         latency = word(mapping(record.get("performanceConfig")).get("latency"))
         tier = word(mapping(record.get("serviceTier")).get("type"))
         if latency and latency != "standard":
@@ -184,15 +184,15 @@ def _no_record(why: str, frame: EventFrame) -> Failure:
 
 
 def _instead(data: bytes) -> Failure | None:
-    """What it means that text stands where a stream should be; None for what is no text."""
+    """The failure where JSON or HTML stands in place of a stream; None for anything else."""
     return failure_instead_of_stream(data) if data.lstrip()[:1] in {b"{", b"[", b"<"} else None
 
 
 def _piece(delta: dict[str, Any]) -> list[Event]:
     """The output of a delta; signatures and redacted reasoning are none."""
     reasoning = text_in(object_in(delta, "reasoningContent"), "text")
-    called = text_in(object_in(delta, "toolUse"), "input")
-    pieces = ((Kind.REASONING, reasoning), (Kind.ANSWER, text_in(delta, "text")), (Kind.TOOL, called))
+    arguments = text_in(object_in(delta, "toolUse"), "input")
+    pieces = ((Kind.REASONING, reasoning), (Kind.ANSWER, text_in(delta, "text")), (Kind.TOOL, arguments))
     return [Output(kind, text) for kind, text in pieces if text]
 
 
@@ -210,14 +210,14 @@ def _usage(counts: dict[str, Any]) -> list[Event]:
     return [] if found == Usage() else [found]
 
 
-def _told(name: str, record: dict[str, Any]) -> Failure:
-    """The trouble that an exception in the stream tells."""
-    said = word(record.get("message")) or word(record.get("originalMessage")) or ""
-    return _named(failure_in_stream({"error": {"message": said, "type": name}}), name)
+def _exception(name: str, record: dict[str, Any]) -> Failure:
+    """The failure that an exception in the stream comes to."""
+    message = word(record.get("message")) or word(record.get("originalMessage")) or ""
+    return _by_exception(failure_in_stream({"error": {"message": message, "type": name}}), name)
 
 
-def _named(found: Failure, name: str) -> Failure:
-    """``found`` made exact by an exception's name. Throttled by the day is a quota: waiting a minute is no help."""
+def _by_exception(found: Failure, name: str) -> Failure:
+    """``found`` with the outcome of the exception. Throttling per day is a quota: waiting a minute does not help."""
     outcome = _EXCEPTIONS.get(name.lower().removesuffix("exception"), found.outcome)
     if outcome is Outcome.RATE_LIMITED and _PER_DAY.search(found.detail):
         outcome = Outcome.QUOTA

@@ -1,30 +1,40 @@
-"""Chunks of OpenAI's completions, those of chats and the legacy ones of texts, as its many look-alikes send them."""
+"""Chunks of OpenAI's chat completions and legacy completions, as OpenAI and its many look-alikes stream them."""
 
 from collections.abc import Iterator
 from typing import Any, Final
 
-from probes.events import Event, Failure, Finish, HiddenReasoning, Kind, Output, Queued, ServedBy, StreamEnd
+from probes.events import (
+    Event,
+    Failure,
+    Finish,
+    HiddenReasoning,
+    Kind,
+    Output,
+    Queued,
+    ServedBy,
+    StreamEnd,
+    raw_reasoning,
+)
 from probes.outcome import Outcome
 from probes.text import line
 from probes.wire.chat_usage import times_of, usage_of
-from probes.wire.errors.response_error import (
+from probes.wire.errors.failures import (
     failure_in_stream,
     failure_instead_of_stream,
     filtered_categories,
     is_error,
 )
 from probes.wire.framing.json_values import mapping, object_in, objects_in, text_in, word
-from probes.wire.framing.repetition import Repetition
+from probes.wire.framing.record_reader import SseReader
+from probes.wire.framing.record_template import RecordTemplate
 from probes.wire.framing.sse import SseEvent
-from probes.wire.framing.sse_reader import SseReader
-from probes.wire.shown_reasoning import raw_reasoning
 
 _REASONING_FIELDS: Final = (
     *("reasoning", "reasoning_content", "thinking", "reasoning_details"),
     "reasoning_text",  # GitHub Copilot
-    "content_blocks",  # Portkey, of Claude and Bedrock: beside the answer's text in "content"
+    "content_blocks",  # Portkey, for Claude and Bedrock: beside the answer's text in "content"
 )
-"""Best first, one is read: transitional servers (vLLM, OpenRouter) send the same text under two of them."""
+"""The first of these that has text is read: some servers (vLLM, OpenRouter) send the same text under two of them."""
 
 _TEXT_FIELDS: Final = ("text", "thinking", "reasoning", "summary", "refusal")
 """Where a typed part has its text, which may again be a list of parts (Mistral)."""
@@ -36,21 +46,21 @@ _NOTHING: Final[dict[str, Any]] = {}
 class ChunkReader(SseReader):
     """One response's decoder.
 
-    Only the choice of index 0 is read: one is asked for, and the text of a second would be timed as the first one's.
-    Text is as sent, not yet safe to show.
+    Only the choice of index 0 is read: no more is requested, and the text of a second would be timed as the first
+    one's. Text is as sent, not yet safe to show.
 
     A chunk marked ``"diffusion_meta": {"diffusion_content": true}`` has in ``delta.content`` the whole answer so far,
-    part of it noise, in place of the last one's: Mercury's drafts, asked for with ``diffusing``. Its clients tell them
+    part of it noise, in place of the one before: Mercury's drafts, requested with ``diffusing``. Its clients tell them
     from deltas by that (clio-coder's diffusion-frames, "measured against the live API", and four others); Inception's
-    own words on it were not to be had, nor a recording.
+    own documentation of it was not to be had, nor a recording.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self._finish: str | None = None
-        self._named: tuple[object, ...] = ()
+        self._served_fields: tuple[object, ...] = ()
         self._served = ServedBy()
-        self._repetition = Repetition()
+        self._template = RecordTemplate()
         self._queued = 0
 
     def feed(self, data: bytes) -> list[Event]:
@@ -63,8 +73,8 @@ class ChunkReader(SseReader):
         self._queued += new
         return [*[Queued()] * new, *events] if new else events
 
-    def _verdict(self) -> StreamEnd | Failure:
-        """An answer with a finish reason is whole without a ``[DONE]``: not every look-alike sends one."""
+    def _end_of_body(self) -> StreamEnd | Failure:
+        """An answer with a finish reason is complete without a ``[DONE]``: not every look-alike sends one."""
         instead = failure_instead_of_stream(self._decoder.stray)
         if instead and (instead.outcome is not Outcome.PROTOCOL or not self._begun):
             return instead
@@ -78,17 +88,17 @@ class ChunkReader(SseReader):
             return [StreamEnd()]
         if sse.name:
             return super()._events(sse)
-        if (again := self._repetition.output(sse.data)) is not None:
-            return [again]
+        if (output := self._template.match(sse.data)) is not None:
+            return [output]
         events = super()._events(sse)
-        self._repetition.learn(sse.data, events)
+        self._template.remember(sse.data, events)
         return events
 
     def _record(self, record: dict[str, Any], name: str) -> list[Event]:
         """The events of one record, a `Failure` last."""
         choice = _first_choice(objects_in(record, "choices"))
         groq = mapping(record["x_groq"]) if "x_groq" in record else _NOTHING
-        events = self._say_served(record, groq)
+        events = self._served_events(record, groq)
         counts = mapping(record.get("usage") or choice.get("usage") or groq.get("usage"))  # choice: Kimi
         timings = mapping(record["timings"]) if "timings" in record else _NOTHING
         usage = usage_of(counts, timings) if counts or timings else None
@@ -116,15 +126,15 @@ class ChunkReader(SseReader):
             events.append(Failure(Outcome.STREAM_ERROR, "finish reason: error"))
         return events
 
-    def _say_served(self, record: dict[str, Any], groq: dict[str, Any]) -> list[Event]:
+    def _served_events(self, record: dict[str, Any], groq: dict[str, Any]) -> list[Event]:
         usage = record.get("usage")
         tier = record.get("service_tier") or groq.get("service_tier") or (usage and mapping(usage).get("service_tier"))
         called, build = groq.get("id") or record.get("id"), record.get("system_fingerprint")
-        named = record.get("model"), tier, record.get("provider"), called, build
-        if named == self._named:  # nearly always: every record of a stream repeats them
+        fields = record.get("model"), tier, record.get("provider"), called, build
+        if fields == self._served_fields:  # nearly always: every record of a stream repeats them
             return []
-        self._named = named
-        model, tier, by, request_id, build = (line(known, 200) if (known := word(one)) else None for one in named)
+        self._served_fields = fields
+        model, tier, by, request_id, build = (line(known, 200) if (known := word(one)) else None for one in fields)
         old = self._served
         self._served = ServedBy(
             model or old.model, tier or old.tier, by or old.by, old.request_id or request_id, build or old.fingerprint
@@ -174,7 +184,7 @@ def _details(choice: dict[str, Any]) -> list[str]:
 
 
 def _is_raw(choice: dict[str, Any], record: dict[str, Any]) -> bool | None:
-    """Whether the reasoning text of a record is what the model generated; None where nothing tells.
+    """Whether the reasoning text of a record is what the model generated; None where unknown.
 
     Gateways pass summaries on in the same fields as raw text, OpenRouter those of Claude even as ``reasoning.text``.
     """

@@ -1,4 +1,4 @@
-"""Usage and server times of one chat-completions record, under all the names that look-alikes give them."""
+"""Usage and server times in a record of chat completions, under all the names that look-alikes give them."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ def times_of(record: dict[str, Any], counts: dict[str, Any], output: int | None)
     """The server's own times: llama.cpp (ms), Cerebras, Groq, SambaNova and Fireworks (seconds).
 
     ``prefill_ms`` of SambaNova and of Fireworks' shared deployments is their whole time to first token, waiting
-    included: they do not tell the two apart.
+    included: they do not send the two separately.
     """
     if timings := mapping(record.get("timings")):
         found = ServerTimes(

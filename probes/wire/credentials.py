@@ -1,4 +1,4 @@
-"""Credentials: what authenticates an endpoint's requests, put into them here and hidden wherever it is echoed."""
+"""The secrets that authenticate an endpoint's requests: put into requests, and hidden in any text that echoes them."""
 
 import base64
 from dataclasses import dataclass, field, replace
@@ -12,7 +12,7 @@ from probes.wire.dialect import WireRequest
 
 LEAST_WORD: Final = 8
 LEAST_OTHER: Final = 5
-"""Characters from which on a plain header value is hidden too, where it is a mere word and where it is not: "true",
+"""Shortest plain header value that is hidden too, in characters: of one that is a mere word, and of any other. "true",
 "prod" and "infra" stand in any message."""
 
 
@@ -29,9 +29,9 @@ class SecretHeader:
 class Credentials:
     """The secrets of one endpoint's requests, as found for one probe; repr shows none of them.
 
-    ``key`` is for the dialect, which shows it in its own way. ``headers`` are added to whatever request it makes.
-    ``aws`` signs the request, after all of that. ``proxy`` is the "user:password" of the proxy on the way. ``plain``
-    are other header values of the configuration; where somebody echoes one whole, it is hidden as well.
+    ``key`` is for the dialect, which puts it into its requests. ``headers`` are added to these requests. ``aws`` signs
+    the result. ``proxy`` is the "user:password" of the proxy. ``plain`` are other header values of the configuration;
+    one that is echoed whole is hidden as well.
     """
 
     key: Secret | None = None
@@ -48,26 +48,26 @@ class Credentials:
 
     @cached_property
     def redaction(self) -> Redactions:
-        """What finds every secret, and parts of it, in texts."""
+        """Finds every secret, and parts of it, in texts."""
         secrets = [*([self.key] if self.key else []), *(one.secret for one in self.headers)]
         secrets += self.aws.secrets if self.aws else []
-        whole = [Redaction(one, whole=True) for one in dict.fromkeys(self.plain) if _tells(one)]
-        return Redactions([*(one.redaction for one in secrets), *_told_proxy(self.proxy), *whole])
+        whole = [Redaction(one, whole=True) for one in dict.fromkeys(self.plain) if _is_distinctive(one)]
+        return Redactions([*(one.redaction for one in secrets), *_proxy_redactions(self.proxy), *whole])
 
     def hide(self, text: str) -> str:
         """``text`` without any of the secrets and without any part of them, however spelt."""
         return self.redaction.hide(text)
 
 
-def _tells(value: str) -> bool:
-    """Whether a plain header value is told from the words of a message."""
+def _is_distinctive(value: str) -> bool:
+    """Whether a plain header value is long enough not to be a usual word of a message."""
     return len(value) >= (LEAST_WORD if value.isalpha() else LEAST_OTHER)
 
 
-def _told_proxy(proxy: Secret | None) -> list[Redaction]:
-    """What finds a proxy's "user:password", the password in it, and both as Basic has them (RFC 7617).
+def _proxy_redactions(proxy: Secret | None) -> list[Redaction]:
+    """Find a proxy's "user:password", the password alone, and both in Basic's base64 (RFC 7617).
 
-    A password so short that any text holds it is found as a word by itself only.
+    A password so short that any text may contain it is found only as a word by itself.
     """
     if proxy is None:
         return []

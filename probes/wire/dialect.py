@@ -1,7 +1,7 @@
-"""Dialect: the protocol of a wire format, and the events every dialect turns its stream into.
+"""What every dialect (a wire format) offers, as protocols, and the request that it builds.
 
-A dialect is pure: it builds a request from an endpoint, and turns response bytes into events. It never reads a
-clock and never opens a connection; whoever feeds it bytes knows when they came.
+A dialect is pure: it builds a request from an endpoint, and turns the bytes of a response into `probes.events`. It
+never reads a clock and never opens a connection; its caller knows when the bytes came.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,18 +10,15 @@ from typing import Protocol
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint
-from probes.events import (
-    Event,
-    Failure,
-)
+from probes.events import Event, Failure
 from probes.keys.secret import Secret
 
 
 @dataclass(frozen=True, slots=True)
 class WireRequest:
-    """One request, ready to send. The headers hold the key, so a repr (and with it a traceback) leaves them out.
+    """One request, ready to send. The headers contain the key, so its repr (and with it a traceback) leaves them out.
 
-    ``proxy_key`` is the "user:password" of the proxy it goes through, where that wants one.
+    ``proxy_key`` is the "user:password" of the proxy it goes through, where that needs one.
     """
 
     url: str
@@ -39,7 +36,7 @@ class StreamReader(Protocol):
         ...
 
     def close(self) -> Iterable[Event]:
-        """The events left over at the end of the body; `Failure` (cut) where the terminal marker is missing."""
+        """The last events, at the end of the body; `Failure` (outcome cut) where the terminal marker is missing."""
         ...
 
 
@@ -49,7 +46,7 @@ class Dialect(Protocol):
     name: str
 
     def request(self, endpoint: Endpoint, conversation: Conversation, key: Secret | None) -> WireRequest:
-        """The streaming request for one conversation (nonce already in it)."""
+        """The streaming request for one conversation (nonce already in it); ``key`` is put where the dialect has it."""
         ...
 
     def reader(self) -> StreamReader:
@@ -57,9 +54,9 @@ class Dialect(Protocol):
         ...
 
     def response_events(self, headers: Mapping[str, str]) -> Iterable[Event]:
-        """What a 200 response's headers say: `Served`, `ServerTimes`. Header names are lower case."""
+        """The events in the headers of a 200 response, such as `ServedBy`. Header names are lower case."""
         ...
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
-        """What a response that is not a 200 means. ``body`` may be cut, empty, HTML or not text at all."""
+        """The failure of a response that is not a 200. ``body`` may be cut, empty, HTML or not text at all."""
         ...

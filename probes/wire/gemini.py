@@ -15,21 +15,21 @@ from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.text import line
 from probes.wire.dialect import Dialect, WireRequest
-from probes.wire.errors.response_error import (
+from probes.wire.errors.failures import (
     failure_in_stream,
     failure_instead_of_stream,
     failure_of_response,
     is_error,
 )
 from probes.wire.framing.json_values import count, mapping, object_in, objects_in, text_in, word
-from probes.wire.framing.sse_reader import SseReader
+from probes.wire.framing.record_reader import SseReader
 from probes.wire.http_request import json_request
 
 _TIER_HEADER: Final = "x-gemini-service-tier"
 """Which tier served (ai.google.dev, priority-inference): an overfull one answers as "standard"."""
 
 _ROLES: Final = {"user": "user", "assistant": "model"}
-"""How it calls who says a message."""
+"""The roles of messages in its words."""
 
 _COUNTS: Final = (
     "promptTokenCount",
@@ -71,7 +71,7 @@ class GeminiGenerateContent:
         return [ServedBy(tier=line(tier, 200))] if tier else []
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
-        """What a response that is not a 200 means. ``body`` may be cut, empty, HTML or not text at all."""
+        """The failure of a response that is not a 200. ``body`` may be cut, empty, HTML or not text at all."""
         return failure_of_response(status, headers, body)
 
 
@@ -79,7 +79,7 @@ class GeminiReader(SseReader):
     """One response's decoder. Text is as sent, not yet safe to show.
 
     There is no terminal marker: a finish reason, then the end of the body, is a whole answer. Errors in mid-stream
-    are bare JSON over many lines. Only the candidate of index 0 is read: one is asked for. Thoughts are told as
+    are bare JSON over many lines. Only the candidate of index 0 is read: no more is requested. Thoughts are sent as
     summaries (ai.google.dev, thinking: "thought summaries").
     """
 
@@ -92,7 +92,7 @@ class GeminiReader(SseReader):
     def _record(self, record: dict[str, Any], name: str) -> list[Event]:
         if name == "error" or is_error(record):
             return [failure_in_stream(record)]
-        events = self._say_served(record)
+        events = self._served_events(record)
         new = self._count(mapping(record.get("usageMetadata")))
         usage = self._usage() if new else None
         candidate = _first(objects_in(record, "candidates"))
@@ -113,11 +113,11 @@ class GeminiReader(SseReader):
             events.append(Failure(Outcome.REFUSED, line(f"prompt blocked: {blocked}{f': {why}' if why else ''}")))
         return events
 
-    def _verdict(self) -> StreamEnd | Failure:
+    def _end_of_body(self) -> StreamEnd | Failure:
         stray = self._decoder.stray
         if stray.lstrip()[:1] in {b"{", b"["}:
-            said = line(stray.decode("utf-8", "replace"))
-            return Failure(Outcome.STREAM_ERROR, line(f"JSON cut short where a record should be: {said}"))
+            text = line(stray.decode("utf-8", "replace"))
+            return Failure(Outcome.STREAM_ERROR, line(f"JSON cut short where a record should be: {text}"))
         if not self._begun and (instead := failure_instead_of_stream(stray)):
             return instead
         if self._finish is not None:
@@ -126,13 +126,13 @@ class GeminiReader(SseReader):
         return Failure(Outcome.CUT, f"the stream ended {begun}")
 
     def _count(self, usage: dict[str, Any]) -> set[str]:
-        """Take over the counts of one record, which are cumulative; the names of those it had."""
+        """Remember the counts of one record, which are cumulative; returns the names of those it had."""
         new = {name: tokens for name in _COUNTS if (tokens := count(usage.get(name))) is not None}
         self._counts |= new
         return set(new)
 
     def _usage(self) -> Usage:
-        """All counts so far: the prompt's hold the cached ones, but the candidates' leave the thoughts out."""
+        """All counts so far. The prompt's includes the cached tokens; the candidates' leaves out the thoughts."""
         prompt, tools, cached, visible, thoughts = (self._counts.get(name) for name in _COUNTS)
         return Usage(
             input=None if prompt is None else prompt + (tools or 0),
@@ -141,14 +141,14 @@ class GeminiReader(SseReader):
             reasoning=thoughts,
         )
 
-    def _say_served(self, record: dict[str, Any]) -> list[Event]:
+    def _served_events(self, record: dict[str, Any]) -> list[Event]:
         model, called = word(record.get("modelVersion")), word(record.get("responseId"))
         served = ServedBy(
             model=line(model, 200) if model else self._served.model,
             request_id=self._served.request_id or (line(called, 200) if called else None),
         )
-        news, self._served = served != self._served, served
-        return [served] if news else []
+        changed, self._served = served != self._served, served
+        return [served] if changed else []
 
 
 def _first(candidates: list[dict[str, Any]]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""JSON over HTTP: what every dialect's request has in common, and the id that comes back to quote to support."""
+"""What the requests of all dialects have in common, and the request id in their responses, to quote to support."""
 
 import json
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ def json_request(
 
 
 def request_url(endpoint: Endpoint, path: str) -> str:
-    """Where an endpoint's requests go: to the dialect's ``path``, or its own, with the queries of both."""
+    """The URL of an endpoint's requests: its own path or else the dialect's, with the queries of both."""
     own, _, query = path.partition("?")
     queries = [query] if query else []
     if endpoint.query:
@@ -49,11 +49,11 @@ def request_url(endpoint: Endpoint, path: str) -> str:
 
 
 def bearer(key: Secret | None) -> dict[str, str]:
-    """The header that shows the key, where there is one."""
+    """The authorization header with the key as a bearer token; none without a key."""
     return {} if key is None else {"authorization": f"Bearer {key.reveal()}"}
 
 
 def served_request(headers: Mapping[str, str]) -> list[ServedBy]:
-    """The request's id, where a response's headers (names in lower case) hold one."""
+    """The request's id, where a response's headers (names in lower case) have one."""
     found = next((value for name in REQUEST_IDS if (value := headers.get(name))), None)
     return [ServedBy(request_id=line(found, 200))] if found else []

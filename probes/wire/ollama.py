@@ -9,16 +9,15 @@ from typing import Any, Final
 
 from probes.conversation import Conversation
 from probes.endpoint import Endpoint
-from probes.events import Event, Failure, Finish, Kind, Output, ServedBy, ServerTimes, StreamEnd, Usage
+from probes.events import Event, Failure, Finish, Kind, Output, ServedBy, ServerTimes, StreamEnd, Usage, raw_reasoning
 from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.text import line
 from probes.wire.dialect import Dialect, WireRequest
-from probes.wire.errors.response_error import failure_in_stream, failure_of_response, is_error
+from probes.wire.errors.failures import failure_in_stream, failure_of_response, is_error
 from probes.wire.framing.json_values import count, mapping, number, object_in, text_in, word
-from probes.wire.framing.ndjson import NdjsonReader
+from probes.wire.framing.record_reader import NdjsonReader
 from probes.wire.http_request import bearer, json_request, served_request
-from probes.wire.shown_reasoning import raw_reasoning
 
 
 class OllamaChat:
@@ -51,47 +50,46 @@ class OllamaChat:
         return served_request(headers)
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
-        """What a response that is not a 200 means: ``{"error": "text"}``, or what a proxy made of it."""
+        """The failure of a response that is not a 200: ``{"error": "text"}``, or whatever a proxy made of it."""
         return failure_of_response(status, headers, body)
 
 
 class OllamaReader(NdjsonReader):
-    """One response's decoder: the line that says ``done`` ends it. Text is as sent, not yet safe to show."""
+    """One response's decoder: the line with ``done`` true ends it. Text is as sent, not yet safe to show."""
 
     def __init__(self) -> None:
         super().__init__()
         self._served = ServedBy()
-        self._said_something = False
+        self._any_output = False
 
     def _record(self, record: dict[str, Any]) -> list[Event]:
         if is_error(record):
             return [failure_in_stream(record)]
         outputs = _outputs(object_in(record, "message"), word(record.get("model")))
-        self._said_something = self._said_something or bool(outputs)
-        events = [*self._say_served(record), *outputs]
+        self._any_output = self._any_output or bool(outputs)
+        events = [*self._served_events(record), *outputs]
         return [*events, *self._ending(record)] if record.get("done") is True else events
 
-    def _verdict(self) -> Failure:
+    def _end_of_body(self) -> Failure:
         begun = 'without a line that says "done"' if self._begun else "before its first line"
         return Failure(Outcome.CUT, f"the stream ended {begun}")
 
-    def _say_served(self, record: dict[str, Any]) -> list[Event]:
-        """The model, and the host upstream where it is a cloud model that this server only passes on."""
+    def _served_events(self, record: dict[str, Any]) -> list[Event]:
+        """The model, and the upstream host of a cloud model that this server only passes on."""
         model, host = word(record.get("model")), word(record.get("remote_host"))
         old = self._served
         self._served = ServedBy(line(model, 200) if model else old.model, by=line(host, 200) if host else old.by)
         return [] if self._served == old else [self._served]
 
     def _ending(self, last: dict[str, Any]) -> list[Event]:
-        """What the last line tells. What is zero is left out of it, so a missing count is 0 where it can be.
+        """The events of the last line. Ollama leaves zeros out of it, so a missing count of output is 0 without output.
 
-        It can be for the output of an answer that had none. A prompt is never empty: its count is missing where
-        all of it was in the cache, and then it is not known. ``eval_count`` has the thinking in it, and nothing
-        says how much of it that was.
+        A prompt is never empty: its count is missing where all of it was in the cache, and then it is not known.
+        ``eval_count`` includes the thinking, whose own count is sent nowhere.
         """
         reason = word(last.get("done_reason"))
         output = count(last.get("eval_count"))
-        if output is None and not self._said_something and "total_duration" in last:
+        if output is None and not self._any_output and "total_duration" in last:
             output = 0
         usage = Usage(input=count(last.get("prompt_eval_count")), output=output)
         decode = _ms(last, "eval_duration")
@@ -110,19 +108,19 @@ class OllamaReader(NdjsonReader):
 
 
 def _outputs(message: dict[str, Any], model: str | None) -> list[Event]:
-    """The non-empty output of a line, one piece per kind. Thinking comes whole, but for models of other clouds."""
-    called = message.get("tool_calls")
+    """The non-empty output of a line, one piece per kind. Thinking is raw, except that of models of other clouds."""
+    calls = message.get("tool_calls")
     pieces = (
         (Kind.REASONING, text_in(message, "thinking")),
         (Kind.ANSWER, text_in(message, "content")),
-        (Kind.TOOL, "".join(map(_arguments, called)) if isinstance(called, list) else None),
+        (Kind.TOOL, "".join(map(_arguments, calls)) if isinstance(calls, list) else None),
     )
     raw = raw_reasoning(model) is not False
     return [Output(kind, text, raw=raw if kind is Kind.REASONING else None) for kind, text in pieces if text]
 
 
 def _arguments(call: object) -> str:
-    """The arguments of a call, which come whole and as an object; its name alone is not output."""
+    """The arguments of a tool call, which are a whole object, as JSON; its name alone is not output."""
     arguments = mapping(mapping(mapping(call).get("function")).get("arguments"))
     try:
         return json.dumps(arguments, ensure_ascii=False) if arguments else ""
@@ -131,7 +129,7 @@ def _arguments(call: object) -> str:
 
 
 def _ms(last: dict[str, Any], name: str) -> float | None:
-    """A duration of the last line, which has nanoseconds."""
+    """A duration of the last line, from nanoseconds to milliseconds."""
     nanoseconds = number(last.get(name))
     return None if nanoseconds is None else round(nanoseconds / 1e6, 4)
 

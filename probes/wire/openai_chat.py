@@ -1,4 +1,4 @@
-"""OpenAI chat completions over server-sent events, as OpenAI speaks it and as its many look-alikes do."""
+"""OpenAI chat completions over server-sent events, of OpenAI and of its many look-alikes."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -10,7 +10,7 @@ from probes.keys.secret import Secret
 from probes.wire.chat_chunks import ChunkReader
 from probes.wire.chat_usage import usage_options
 from probes.wire.dialect import Dialect, WireRequest
-from probes.wire.errors.response_error import failure_of_response
+from probes.wire.errors.failures import failure_of_response
 from probes.wire.http_request import bearer, json_request, served_request
 
 
@@ -43,13 +43,13 @@ class OpenAIChat:
     def response_events(self, headers: Mapping[str, str]) -> Iterable[Event]:
         """The request's id, to quote to support. Header names are lower case.
 
-        ``openai-processing-ms`` and Together's ``x-api-call-*`` are left out: on a stream they can only describe the
-        time until the headers, which is neither queue nor prefill.
+        ``openai-processing-ms`` and Together's ``x-api-call-*`` are left out: on a stream they can only be the time
+        until the headers, which is neither queue nor prefill.
         """
         return served_request(headers)
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
-        """What a response that is not a 200 means. ``body`` may be cut, empty, HTML or not text at all."""
+        """The failure of a response that is not a 200. ``body`` may be cut, empty, HTML or not text at all."""
         return failure_of_response(status, headers, body)
 
 

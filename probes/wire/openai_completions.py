@@ -1,4 +1,4 @@
-"""OpenAI's legacy completions over server-sent events: a text goes on, without a chat template.
+"""OpenAI's legacy completions over server-sent events: the model continues a text, without a chat template.
 
 vLLM, SGLang, llama.cpp, TGI, LM Studio, Together, Fireworks and others serve it, base models mostly. Facts:
 openai-python (``types/completion.py``, ``completion_create_params.py``), vLLM (``entrypoints/openai``), llama.cpp
@@ -15,7 +15,7 @@ from probes.keys.secret import Secret
 from probes.wire.chat_chunks import ChunkReader
 from probes.wire.chat_usage import usage_options
 from probes.wire.dialect import Dialect, WireRequest
-from probes.wire.errors.response_error import failure_of_response
+from probes.wire.errors.failures import failure_of_response
 from probes.wire.http_request import bearer, json_request, served_request
 
 
@@ -51,7 +51,7 @@ class OpenAICompletions:
         return served_request(headers)
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
-        """What a response that is not a 200 means. ``body`` may be cut, empty, HTML or not text at all."""
+        """The failure of a response that is not a 200. ``body`` may be cut, empty, HTML or not text at all."""
         return failure_of_response(status, headers, body)
 
 

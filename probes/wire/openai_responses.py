@@ -1,4 +1,4 @@
-"""OpenAI Responses over server-sent events, as OpenAI speaks it and as its look-alikes do."""
+"""OpenAI Responses over server-sent events, of OpenAI and of its look-alikes."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -9,9 +9,9 @@ from probes.events import Event, Failure
 from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.wire.dialect import Dialect, WireRequest
-from probes.wire.errors.response_error import failure_instead_of_stream, failure_of_response
+from probes.wire.errors.failures import failure_instead_of_stream, failure_of_response
+from probes.wire.framing.record_reader import SseReader
 from probes.wire.framing.sse import SseEvent
-from probes.wire.framing.sse_reader import SseReader
 from probes.wire.http_request import bearer, json_request, served_request
 from probes.wire.responses_events import ResponseEvents, request_body
 
@@ -38,12 +38,12 @@ class OpenAIResponses:
         return served_request(headers)
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
-        """What a response that is not a 200 means. ``body`` may be cut, empty, HTML or not text at all."""
+        """The failure of a response that is not a 200. ``body`` may be cut, empty, HTML or not text at all."""
         return failure_of_response(status, headers, body)
 
 
 class ResponsesReader(SseReader):
-    """One response's decoder: its terminal event ends it; whether a ``[DONE]`` follows is told nowhere."""
+    """One response's decoder: its terminal event ends it; no source says whether a ``[DONE]`` follows."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class ResponsesReader(SseReader):
     def _record(self, record: dict[str, Any], name: str) -> list[Event]:
         return self._response.read(record, name)
 
-    def _verdict(self) -> Failure:
+    def _end_of_body(self) -> Failure:
         instead = failure_instead_of_stream(self._decoder.stray)
         if instead and (instead.outcome is not Outcome.PROTOCOL or not self._begun):
             return instead

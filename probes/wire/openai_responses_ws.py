@@ -1,4 +1,4 @@
-"""OpenAI Responses over a WebSocket: the event objects of the HTTP dialect as messages of one kept socket.
+"""OpenAI Responses over a WebSocket: the event objects of the HTTP dialect as messages of one socket that stays open.
 
 Facts: OpenAI's guide to WebSocket mode (developers.openai.com/api/docs/guides/websocket-mode) and openai-python
 (``responses_client_event.py``, ``responses_server_event.py``). xAI offers the same at its own address.
@@ -14,13 +14,13 @@ from probes.events import Event, Failure
 from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.wire.dialect import Dialect, WireRequest
-from probes.wire.errors.response_error import failure_of_response
-from probes.wire.framing.ndjson import NdjsonReader
+from probes.wire.errors.failures import failure_of_response
+from probes.wire.framing.record_reader import NdjsonReader
 from probes.wire.http_request import bearer, json_request, served_request
 from probes.wire.responses_events import ResponseEvents, request_body
 
 _OF_A_BODY: Final = frozenset({"content-type", "accept", "accept-encoding"})
-"""Headers of a request with a body, which an upgrade is not."""
+"""Headers that describe a body, which an upgrade does not have."""
 
 
 class OpenAIResponsesWebSocket:
@@ -42,16 +42,16 @@ class OpenAIResponsesWebSocket:
         return ResponsesSocketReader()
 
     def response_events(self, headers: Mapping[str, str]) -> Iterable[Event]:
-        """The upgrade's request id, on the first request of a socket. Header names are lower case."""
+        """The request id of the upgrade, at the first request of a socket. Header names are lower case."""
         return served_request(headers)
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
-        """What a refused upgrade means."""
+        """The failure of a refused upgrade."""
         return failure_of_response(status, headers, body)
 
 
 class ResponsesSocketReader(NdjsonReader):
-    """One response's decoder: its terminal event ends it, the socket lives on. Text is as sent."""
+    """One response's decoder: its terminal event ends it, and the socket stays open. Text is as sent."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ class ResponsesSocketReader(NdjsonReader):
     def _record(self, record: dict[str, Any]) -> list[Event]:
         return self._response.read(record)
 
-    def _verdict(self) -> Failure:
+    def _end_of_body(self) -> Failure:
         return Failure(Outcome.CUT, "the socket closed without a terminal event")
 
 

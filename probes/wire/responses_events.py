@@ -1,7 +1,7 @@
 """Events of OpenAI's Responses API, the same objects whether server-sent events or WebSocket messages carry them.
 
 Facts: openai-python (``types/responses``, ``_streaming.py``), recorded streams (vercel/ai), and llama.cpp's own server,
-which was run. xAI, OpenRouter, vLLM and LM Studio speak it too.
+which was run. xAI, OpenRouter, vLLM and LM Studio serve it too.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from probes.events import Event, Failure, Finish, HiddenReasoning, Kind, Output,
 from probes.outcome import Outcome
 from probes.text import line
 from probes.wire.chat_usage import leaves_out, times_of
-from probes.wire.errors.response_error import failure_in_stream
+from probes.wire.errors.failures import failure_in_stream
 from probes.wire.framing.json_values import count, mapping, number, object_in, text_in, word
 
 _DELTAS: Final[Mapping[str, Kind]] = {
@@ -24,7 +24,7 @@ _DELTAS: Final[Mapping[str, Kind]] = {
     "response.function_call_arguments.delta": Kind.TOOL,
     "response.custom_tool_call_input.delta": Kind.TOOL,
 }
-"""The events with output. Their ``obfuscation`` is padding, and ``*.done`` repeats what was said."""
+"""The events with output. Their ``obfuscation`` is padding, and ``*.done`` repeats the text."""
 
 _SUMMARY: Final = "response.reasoning_summary_text.delta"
 
@@ -36,7 +36,7 @@ _TERMINAL: Final = frozenset({"response.completed", "response.incomplete", "resp
 def request_body(endpoint: Endpoint, conversation: Conversation) -> dict[str, Any]:
     """The fields of a request for one conversation that both transports send; the endpoint's own are not yet merged in.
 
-    ``max_output_tokens`` includes reasoning. Nothing is kept on the provider's side.
+    ``max_output_tokens`` includes reasoning. Nothing is stored on the provider's side.
     """
     first, *others = turns = conversation.turns
     alone = first.role == "user" and not others
@@ -54,7 +54,7 @@ def request_body(endpoint: Endpoint, conversation: Conversation) -> dict[str, An
 
 
 class ResponseEvents:
-    """What the event objects of one response mean, in the order they come. Text is as sent, not yet safe to show."""
+    """Decodes the event objects of one response, in the order they come. Text is as sent, not yet safe to show."""
 
     def __init__(self) -> None:
         self._served = ServedBy()
@@ -64,12 +64,12 @@ class ResponseEvents:
         """The events of one object, a `StreamEnd` or `Failure` last; ``name`` stands in for a missing ``type``.
 
         Of an ``error`` and the ``response.failed`` after it the first counts: it is the one with type and code. Every
-        object with an ``error`` is one, as openai-python has it. What is unknown means nothing: ``keepalive`` and
-        more come undocumented (openai-node, issue 1964).
+        object with an ``error`` is one, as openai-python has it. Unknown objects are ignored: ``keepalive`` and more
+        come undocumented (openai-node, issue 1964).
         """
         sort = word(record.get("type")) or name
         if sort == "error" or record.get("error"):
-            return [_told(record)]
+            return [_failure(record)]
         if kind := _DELTAS.get(sort):
             text = text_in(record, "delta")
             running = count(mapping(record.get("timings")).get("predicted_n"))  # llama.cpp with timings_per_token
@@ -82,7 +82,7 @@ class ResponseEvents:
         if sort in _ITEMS and mapping(record.get("item")).get("type") == "reasoning":
             return self._reasoning_item(over=sort.endswith("done"))
         response = object_in(record, "response")
-        events = self._say_served(response, final=sort in _TERMINAL)
+        events = self._served_events(response, final=sort in _TERMINAL)
         if sort not in _TERMINAL:
             return events
         items = response.get("output")
@@ -95,13 +95,13 @@ class ResponseEvents:
         return [*events, *_ending(sort, response)]
 
     def _reasoning_item(self, *, over: bool) -> list[Event]:
-        """What a reasoning item means that begins, or is over: hidden reasoning, where nothing of it was told."""
+        """The events of a reasoning item that begins or is over: hidden reasoning where no text of it was sent."""
         hidden = over and self._reasoning != "shown"
         self._reasoning = "over" if over else "begun"
         return [HiddenReasoning()] if hidden else []
 
-    def _say_served(self, response: dict[str, Any], *, final: bool) -> list[Event]:
-        """Who serves. Until the response has ended its ``service_tier`` is the one asked for, not the one served."""
+    def _served_events(self, response: dict[str, Any], *, final: bool) -> list[Event]:
+        """What served. Until the response has ended its ``service_tier`` is only the requested one."""
         tier = response.get("service_tier") if final else None
         named = word(response.get("model")), word(tier), word(response.get("id"))
         model, tier, request_id = (line(one, 200) if one else None for one in named)
@@ -111,7 +111,7 @@ class ResponseEvents:
 
 
 def _ending(sort: str, response: dict[str, Any]) -> list[Event]:
-    """How a response ended. Incomplete is an end like any other: the probe's own token cap makes one."""
+    """The events of a response's end. "Incomplete" is an end like any other: the probe's own token cap causes it."""
     if sort == "response.failed":
         if error := response.get("error"):
             return [failure_in_stream({"error": error})]
@@ -121,8 +121,8 @@ def _ending(sort: str, response: dict[str, Any]) -> list[Event]:
     return [Finish(line(reason or status, 100)), StreamEnd()]
 
 
-def _told(record: dict[str, Any]) -> Failure:
-    """The trouble an ``error`` object tells, nested or flat; over a WebSocket its headers are inside it."""
+def _failure(record: dict[str, Any]) -> Failure:
+    """The failure of an ``error`` object, nested or flat; over a WebSocket its headers are inside it."""
     return failure_in_stream({name: value for name, value in record.items() if name != "type"})
 
 

@@ -8,15 +8,15 @@ import pytest
 from probes.events import Failure
 from probes.outcome import Outcome
 from probes.rate_limits.headers import Bucket, RateLimits
-from probes.rate_limits.wait import CLOSED_S, Wait, asked_wait
-from probes.wire.errors.google_error import PACIFIC
+from probes.rate_limits.wait import CLOSED_S, Wait, wait_after
+from probes.wire.errors.google_details import PACIFIC
 
 HOUR = 3600.0
 NOON = datetime(2026, 7, 1, 12, 0, tzinfo=UTC).timestamp()
 
 
 def refused(said: str = "slow down", *buckets: Bucket, asked: float | None = None, now: float = NOON) -> Wait | None:
-    return asked_wait(Failure(Outcome.RATE_LIMITED, said), RateLimits(buckets, asked), now)
+    return wait_after(Failure(Outcome.RATE_LIMITED, said), RateLimits(buckets, asked), now)
 
 
 def test_nothing_said_is_no_wait():
@@ -51,8 +51,8 @@ def test_a_bucket_that_fills_up_steadily_is_no_longer_than_what_was_asked():
     ],
 )
 def test_googles_day_ends_at_midnight_in_california(now: datetime, hours: float):
-    trouble = Failure(Outcome.QUOTA, "used up", said="GenerateRequestsPerDayPerProject", day_zone=PACIFIC)
-    found = asked_wait(trouble, None, now.timestamp())
+    failure = Failure(Outcome.QUOTA, "used up", provider_message="GenerateRequestsPerDayPerProject", day_zone=PACIFIC)
+    found = wait_after(failure, None, now.timestamp())
     assert found is not None
     assert found.seconds == pytest.approx(hours * HOUR)
     assert found.why == "the day's quota, until 00:00 Pacific time"
@@ -63,7 +63,7 @@ def test_a_system_without_time_zones_waits_an_hour_longer_at_most(monkeypatch: p
         raise ZoneInfoNotFoundError(name)
 
     monkeypatch.setattr("probes.rate_limits.wait.ZoneInfo", missing)
-    found = asked_wait(Failure(Outcome.QUOTA, "used up", day_zone=PACIFIC), None, NOON)
+    found = wait_after(Failure(Outcome.QUOTA, "used up", day_zone=PACIFIC), None, NOON)
     assert found is not None
     assert found.seconds == 20 * HOUR
 
@@ -91,5 +91,5 @@ def test_a_limit_of_nothing_is_looked_at_after_hours():
 
 def test_what_is_no_refusal_is_waited_for_as_long_as_it_asks():
     spent = RateLimits((Bucket("requests", "day", None, 100, 0, 9 * HOUR),), 5.0)
-    assert asked_wait(Failure(Outcome.OVERLOADED, "busy"), spent, NOON) == Wait(5)
-    assert asked_wait(Failure(Outcome.SERVER_ERROR, "broke"), None, NOON) is None
+    assert wait_after(Failure(Outcome.OVERLOADED, "busy"), spent, NOON) == Wait(5)
+    assert wait_after(Failure(Outcome.SERVER_ERROR, "broke"), None, NOON) is None

@@ -7,13 +7,23 @@ from zlib import crc32
 import pytest
 
 from probes.conversation import user_says
-from probes.events import EVENT_LIMIT, Failure, Finish, HiddenReasoning, Kind, Output, ServedBy, StreamEnd, Usage
+from probes.events import (
+    EVENT_LIMIT,
+    Failure,
+    Finish,
+    HiddenReasoning,
+    Kind,
+    Output,
+    ServedBy,
+    StreamEnd,
+    Usage,
+    raw_reasoning,
+)
 from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.simulator.dialects.bedrock_converse import event, exception
 from probes.simulator.event_stream import frame
 from probes.wire.bedrock_converse import DIALECT, SILENT_FRAMES
-from probes.wire.shown_reasoning import raw_reasoning
 from tests.samples import endpoint
 from tests.wire.dialect_facts import DialectFacts
 

@@ -1,4 +1,4 @@
-"""Bot wall: whether a response is that of a guard before the API, which takes us for a robot; pure.
+"""Bot walls: whether a response comes from a guard in front of the API that takes the client for a robot; pure.
 
 Such a guard answers in place of the API, mostly with a page that asks a browser to run a script, under 403, 503, 429,
 405, 202 or even 200. Nothing is wrong with the key, nor with the model.
@@ -14,13 +14,13 @@ PAGE_LIMIT: Final = 64 << 10
 """Bytes of a page that are searched."""
 
 _HEADERS: Final = {
-    # header: what it says where the response is a wall's, and whose it is
+    # header: its value in a response of a wall, and whose wall it is
     "cf-mitigated": ("challenge", "Cloudflare"),  # developers.cloudflare.com, detect a challenge page response
     "x-amzn-waf-action": ("challenge|captcha", "AWS WAF"),  # docs.aws.amazon.com/waf, CAPTCHA and Challenge
     "x-vercel-mitigated": ("challenge|deny", "Vercel"),
 }
 _PAGES: Final = (
-    # whose, what is in the pages that it puts in place of others, and on no other page of its sites; under which status
+    # whose; what is on the pages it shows in place of others, and on no other page of its sites; under which statuses
     (
         "Cloudflare",
         re.compile(
@@ -53,7 +53,7 @@ _PAGES: Final = (
     ("Kasada", re.compile(rb"window\.KPSDK"), range(200, 500)),
     ("DDoS-Guard", re.compile(rb"<title>DDoS-Guard"), range(200, 500)),
     (
-        "",  # anybody's
+        "",  # any wall's
         re.compile(
             rb"<title>[^<]{0,80}(?:captcha|are you (?:a )?(?:human|robot)|not a (?:ro)?bot|human verification)",
             re.IGNORECASE,
@@ -62,8 +62,8 @@ _PAGES: Final = (
     ),
 )
 _ANSWERS: Final = (
-    # what they say to a client that takes no pages
-    # error 1010 is of a client's signature, 1006 to 1009 of its address, 1020 of a rule; 1015 comes as a 429
+    # what they send to a client that accepts no HTML
+    # error 1010 is about a client's signature, 1006 to 1009 its address, 1020 a rule; 1015 comes as a 429
     ("Cloudflare", re.compile(rb"error code: 1\d{3}\s*\Z"), range(403, 404)),
     ("DataDome", re.compile(rb'\{"url":"https://geo\.captcha-delivery\.com/'), range(200, 500)),
     ("HUMAN", re.compile(rb'\{"appId":"PX[^{}]{0,2000}"blockScript":'), range(200, 500)),
@@ -74,7 +74,7 @@ ADVICE: Final = "the request did not reach the API; ask the provider to let this
 
 
 def bot_wall(status: int, headers: Mapping[str, str], body: bytes) -> str | None:
-    """In words: that it is such a response, and what to do; None where it is none. Header names are in lower case."""
+    """For a bot wall's response, a sentence that says so and what to do; else None. Header names are in lower case."""
     whose = _walled_by(status, headers, body[:PAGE_LIMIT])
     if whose is None:
         return None
@@ -83,8 +83,8 @@ def bot_wall(status: int, headers: Mapping[str, str], body: bytes) -> str | None
     return f"blocked by a bot wall{f' ({whose})' if whose else ''}{page}: {ADVICE}"
 
 
-def is_walled(headers: Mapping[str, str]) -> bool:
-    """Whether the headers alone say so, whatever the status is."""
+def has_bot_wall_header(headers: Mapping[str, str]) -> bool:
+    """Whether a header marks the response as a bot wall's, whatever the status is."""
     return _by_headers(headers) is not None
 
 
@@ -100,7 +100,7 @@ def _walled_by(status: int, headers: Mapping[str, str], page: bytes) -> str | No
 
 
 def _by_headers(headers: Mapping[str, str]) -> str | None:
-    for name, (said, whose) in _HEADERS.items():
-        if re.fullmatch(said, headers.get(name, "").strip(), re.IGNORECASE):
+    for name, (pattern, whose) in _HEADERS.items():
+        if re.fullmatch(pattern, headers.get(name, "").strip(), re.IGNORECASE):
             return whose
     return None

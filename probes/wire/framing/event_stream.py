@@ -26,7 +26,7 @@ class EventFrame(NamedTuple):
 
 
 class BrokenFrame(NamedTuple):
-    """What is no frame, and the bytes where one should be; none comes after it."""
+    """Bytes that should be a frame and are none, and why; no frame comes after it."""
 
     why: str
     data: bytes
@@ -43,7 +43,7 @@ class EventStreamDecoder:
         self._rest = bytearray()
         self._broken = False
         self.overflowed = False
-        self.not_utf8 = False  # what a payload is, the dialect finds out
+        self.not_utf8 = False  # always: the dialect decodes the payloads
 
     def feed(self, data: bytes) -> list[EventFrame | BrokenFrame]:
         """The frames that ``data``, the next bytes of the body, completes; a `BrokenFrame` is the last."""
@@ -72,12 +72,12 @@ class EventStreamDecoder:
         return frames
 
     def close(self) -> list[EventFrame | BrokenFrame]:
-        """Nothing: a frame that is not whole by the end of the body never will be; its beginning is the `rest`."""
+        """Nothing: a frame that is not complete at the end of the body is not returned; its beginning is the `rest`."""
         return []
 
     @property
     def rest(self) -> bytes:
-        """What came of the frame that is not whole yet."""
+        """The bytes so far of the frame that is not complete."""
         return bytes(self._rest)
 
     def _break(self, why: str, start: int) -> BrokenFrame:

@@ -14,9 +14,9 @@ _DECODER: Final = json.JSONDecoder()
 
 
 def parsed(text: str) -> Any:
-    """As ``json.loads``, in two thirds of its time where there are no blanks around the value.
+    """The same as ``json.loads``, in two thirds of its time where there are no blanks around an object.
 
-    Raises ValueError and RecursionError as it does.
+    Raises ValueError and RecursionError, as ``json.loads`` does.
     """
     if text.startswith("{"):
         value, end = _DECODER.raw_decode(text)
@@ -25,7 +25,7 @@ def parsed(text: str) -> Any:
     return json.loads(text)
 
 
-class Malformed(ValueError):  # noqa: N818  # a record, in the words of a sample's detail
+class Malformed(ValueError):  # noqa: N818  # its message is the detail of a sample
     """A record with a value of a type that its dialect does not allow there."""
 
 
@@ -43,7 +43,7 @@ def object_in(record: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def objects_in(record: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    """A field that can only be a list of objects; nulls in it are left out. Raises Malformed as `object_in`."""
+    """A field that can only be a list of objects; nulls in it are left out. Raises Malformed for anything else."""
     value = record.get(name)
     if not value:
         return []
@@ -53,7 +53,7 @@ def objects_in(record: dict[str, Any], name: str) -> list[dict[str, Any]]:
 
 
 def text_in(record: dict[str, Any], name: str) -> str:
-    """A field that can only be text; empty where it is missing, null or empty. Raises Malformed as `object_in`."""
+    """A field that can only be text; empty where it is missing, null or empty. Raises Malformed for anything else."""
     value = record.get(name)
     if isinstance(value, str):
         return value

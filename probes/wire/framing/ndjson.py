@@ -1,20 +1,12 @@
 """NDJSON: one JSON object per line; bytes in, lines out, split on LF only (never at U+2028 and its kin)."""
 
-import json
-from abc import abstractmethod
-from typing import Any
-
-from probes.events import EVENT_LIMIT, Event, Failure
-from probes.outcome import Outcome
-from probes.text import line
-from probes.wire.errors.response_error import failure_in_stream, is_error
-from probes.wire.framing.record_reader import RecordReader
+from probes.events import EVENT_LIMIT
 
 
 class NdjsonDecoder:
-    """An incremental decoder. A line above ``limit`` bytes, or one that is not UTF-8, ends the decoding and says so.
+    """An incremental decoder; a line above ``limit`` bytes sets ``overflowed``, one that is not UTF-8 ``not_utf8``.
 
-    Memory stays bounded whatever comes. What is left at the end of the body is a line too.
+    Either ends the decoding, so that memory stays bounded. What is left at the end of the body is a line too.
     """
 
     def __init__(self, limit: int = EVENT_LIMIT) -> None:
@@ -60,26 +52,3 @@ class NdjsonDecoder:
     def _overflow(self) -> None:
         self.overflowed = True
         self._rest.clear()
-
-
-class NdjsonReader(RecordReader[str]):
-    """A `RecordReader` of lines that are a JSON object each."""
-
-    def __init__(self) -> None:
-        super().__init__(NdjsonDecoder(), "a line")
-
-    @abstractmethod
-    def _record(self, record: dict[str, Any]) -> list[Event]:
-        """The events of one record, a `StreamEnd` or `Failure` last."""
-
-    def _events(self, frame: str) -> list[Event]:
-        try:
-            record = json.loads(frame)
-        except (ValueError, RecursionError):
-            return [Failure(Outcome.PROTOCOL, line(f"not JSON: {frame[:200]}"))]
-        if isinstance(record, dict):
-            self._begun = True
-            return self._record(record)
-        if is_error(record):
-            return [failure_in_stream(record)]
-        return [Failure(Outcome.PROTOCOL, line(f"not an object: {frame[:200]}"))]

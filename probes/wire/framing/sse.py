@@ -6,13 +6,13 @@ from typing import Final, NamedTuple
 from probes.events import EVENT_LIMIT
 
 STRAY_LIMIT: Final = 64 * 1024
-"""Bytes kept of lines that are no field of the format: a JSON error or an HTML page where a stream should be."""
+"""Bytes that are kept of lines without a field of the format: a JSON error or an HTML page in place of a stream."""
 
 _BOM: Final = b"\xef\xbb\xbf"
 _COLON: Final = ord(":")
 _CR: Final = ord("\r")
 _JSON_STRING: Final = re.compile(rb'"(?:[^"\\]|\\.?)*+"?')
-"""A string of one line, whole or cut short: brackets inside it do not count. Never looks twice at a byte."""
+"""A string of one line, whole or cut short: brackets inside it do not count. Linear in time."""
 
 
 class SseEvent(NamedTuple):
@@ -26,9 +26,9 @@ class SseEvent(NamedTuple):
 class SseDecoder:
     """An incremental decoder after the WHATWG event-stream grammar, with two differences a probe needs.
 
-    What is left at the end of the body is an event too (providers forget the last blank line), and an event or line
-    above ``limit`` bytes sets ``overflowed`` and ends the decoding: memory stays bounded whatever comes. So does one
-    whose data is not UTF-8, with ``not_utf8``.
+    What is left at the end of the body is an event too (providers forget the last blank line). An event or line above
+    ``limit`` bytes sets ``overflowed`` and ends the decoding, so that memory stays bounded; an event whose data is not
+    UTF-8 sets ``not_utf8`` and ends it too.
 
     With ``bare_json``, JSON on lines of its own, without ``data:``, is an event as soon as its brackets balance
     (Gemini's errors in mid-stream; python-genai reads them so, ``_api_client.py``); until then it is `stray`.
@@ -50,8 +50,8 @@ class SseDecoder:
         self.overflowed = False
         self.not_utf8 = False
         self.keep_alives = 0
-        """The comments ``: keep-alive`` before the first event."""
-        self._any = False
+        """How many comments ``: keep-alive`` came before the first event."""
+        self._any_event = False
 
     @property
     def stray(self) -> bytes:
@@ -113,7 +113,7 @@ class SseDecoder:
                 self._data.append(line[6:] if line[5:6] == b" " else line[5:])
                 self._size += len(line)
             elif line[0] == _COLON:
-                self.keep_alives += not self._any and line[1:].strip() == b"keep-alive"
+                self.keep_alives += not self._any_event and line[1:].strip() == b"keep-alive"
             elif not self._take_field(line):
                 events += self._take_stray(line)
                 if self.not_utf8:
@@ -122,7 +122,7 @@ class SseDecoder:
 
     def _event(self) -> list[SseEvent]:
         """The event whose data lines have come; none where they are not UTF-8."""
-        self._any = True
+        self._any_event = True
         data = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
         self._data.clear()
         self._size = 0
@@ -148,7 +148,7 @@ class SseDecoder:
         return True
 
     def _take_stray(self, line: bytes) -> list[SseEvent]:
-        """Keep a line that is no field; the event of bare JSON that it completes, and before it any left unended."""
+        """Keep a line without a field; the event of bare JSON that it completes, after an unfinished one if any."""
         start = len(self._stray)
         kept = (line + b"\n")[: STRAY_LIMIT - start]
         self._stray += kept

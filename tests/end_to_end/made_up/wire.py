@@ -13,9 +13,9 @@ from probes.keys.secret import Secret
 from probes.outcome import Outcome
 from probes.text import line
 from probes.wire.dialect import Dialect, WireRequest
-from probes.wire.errors.response_error import failure_in_stream, failure_of_response, is_error
+from probes.wire.errors.failures import failure_in_stream, failure_of_response, is_error
 from probes.wire.framing.json_values import count, object_in, text_in, word
-from probes.wire.framing.ndjson import NdjsonReader
+from probes.wire.framing.record_reader import NdjsonReader
 from probes.wire.http_request import json_request, served_request
 
 
@@ -60,7 +60,7 @@ class MurmurReader(NdjsonReader):
         usage = Usage(count(told.get("heard")), None, count(told.get("said")), count(told.get("thought")))
         return [*events, Finish(line(why, 100)), usage, StreamEnd()]
 
-    def _verdict(self) -> Failure:
+    def _end_of_body(self) -> Failure:
         return Failure(Outcome.CUT, "the stream ended without saying why")
 
 

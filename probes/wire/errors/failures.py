@@ -1,4 +1,4 @@
-"""Trouble: what an error means, whether it is a whole response or sits inside a stream that began well.
+"""The failure that an error comes to, whether it is a whole response or sits inside a stream that began well.
 
 Look-alikes of one API put errors in many shapes: ``{"error": {"message", "type", "code"}}`` (OpenAI), flat (Cerebras,
 Mistral), ``{"error": "text"}`` (Ollama), in a list (Gemini), a list of field errors (FastAPI, Mistral's 422), an HTML
@@ -16,29 +16,29 @@ from urllib.parse import urlsplit
 
 from probes.events import Failure
 from probes.outcome import LIMITED, Outcome
-from probes.rate_limits.headers import parse_reset, retry_hint
+from probes.rate_limits.headers import MESSAGE_LIMIT, parse_reset, retry_hint
 from probes.text import line
 from probes.tls.errors import CLIENT_CERTIFICATE
 from probes.wire.errors.bot_wall import bot_wall
-from probes.wire.errors.error_words import SAID_LIMIT, is_closed, is_loading, outcome_of, too_large
-from probes.wire.errors.google_error import NO_DETAILS, PACIFIC, GoogleError, google_error
+from probes.wire.errors.error_outcome import is_closed, is_loading, outcome_of, too_large
+from probes.wire.errors.google_details import NO_DETAILS, PACIFIC, GoogleDetails, google_details
 from probes.wire.framing.json_values import mapping, word
 from probes.wire.framing.sse import SseDecoder
 
 PAGE_LIMIT: Final = 64 * 1024
-"""Characters of a body that is not JSON which are looked at."""
+"""Characters that are read of a body that is not JSON."""
 
 _GOOGLE_DAY: Final = re.compile(r"PerDay[A-Z]|googleapis\.com/\w*per_day")
-"""A day's quota of Google's, where a gateway puts the whole error in its own sentence (LiteLLM)."""
+"""A quota per day of Google's, in the sentence of a gateway that puts the whole error into it (LiteLLM)."""
 
 TOO_LARGE: Final = "too large for the limit, waiting does not help: lower max_output_tokens or shorten the prompt"
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorRecord:
-    """What an error record says: a sentence, the words it uses for its kind, the HTTP status it names, the wait.
+    """An error record: its sentence, the words for its kind (codes, types), the HTTP status it names, and the wait.
 
-    ``headers`` are those that it holds, names in lower case; ``google`` what Google's details say.
+    ``headers`` are those inside the record, names in lower case; ``google`` is what Google's details have.
     """
 
     sentence: str
@@ -46,15 +46,15 @@ class ErrorRecord:
     status: int | None = None
     retry_after_s: float | None = None
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    google: GoogleError = NO_DETAILS
+    google: GoogleDetails = NO_DETAILS
 
     @property
     def detail(self) -> str:
-        """One plain line: the sentence, with the most telling kind after it where that adds something."""
-        return line(f"model loading: {self._said}") if is_loading(self.sentence) else self._said
+        """One plain line: the sentence, with its kind after it where that adds something."""
+        return line(f"model loading: {self._words}") if is_loading(self.sentence) else self._words
 
     @property
-    def _said(self) -> str:
+    def _words(self) -> str:
         kind = next((one for one in self.words if not one.isdigit()), "")
         sentence, kind = line(self.sentence), line(kind, 40)
         if not sentence:
@@ -63,10 +63,10 @@ class ErrorRecord:
         return f"{line(sentence, 250)} ({kind})" if adds else sentence
 
     def as_failure(self, status: int | None, otherwise: Outcome) -> Failure:
-        """What it means under an HTTP status, if there is one; ``otherwise`` where nothing of it tells."""
+        """The failure it comes to under an HTTP status, if any; ``otherwise`` is the outcome where none fits."""
         outcome = outcome_of(self.words, self.sentence, status) or otherwise
         detail, retry_after_s, google = self.detail, self.retry_after_s, self.google
-        daily = google.daily or bool(_GOOGLE_DAY.search(self.sentence[:SAID_LIMIT]))
+        daily = google.daily or bool(_GOOGLE_DAY.search(self.sentence[:MESSAGE_LIMIT]))
         if google.wrong_key:
             outcome = Outcome.AUTH
         elif outcome is Outcome.BAD_REQUEST and too_large(self.sentence, status):
@@ -75,37 +75,38 @@ class ErrorRecord:
             detail = line(f"{detail}: {CLIENT_CERTIFICATE}")
         elif outcome in LIMITED:
             detail = line(f"{line(google.quota, 100)}: {detail}") if google.quota else detail
-            if daily or google.nothing:
+            if daily or google.zero_quota:
                 outcome, retry_after_s = Outcome.QUOTA, None
+        kinds = " ".join(f"({one})" for one in self.words)
         return Failure(
             outcome,
             detail,
             retry_after_s,
             self.headers,
-            said=f"{google.quota} {self.sentence[:SAID_LIMIT]} {' '.join(f'({one})' for one in self.words)}".strip(),
+            provider_message=f"{google.quota} {self.sentence[:MESSAGE_LIMIT]} {kinds}".strip(),
             day_zone=PACIFIC if daily else None,
-            closed=google.nothing or is_closed(self.sentence),
+            closed=google.zero_quota or is_closed(self.sentence),
         )
 
 
 def failure_of_response(status: int, headers: Mapping[str, str], body: bytes) -> Failure:
-    """What a response that is not a 200 means. ``body`` may be cut, empty, HTML or not text; names in lower case."""
+    """The failure of a response that is not a 200. ``body`` may be cut, empty, HTML or not text."""
     if 300 <= status < 400:
         return Failure(Outcome.PROTOCOL, _redirect(headers.get("location", "")))
     if wall := bot_wall(status, headers, body):
         return Failure(Outcome.BAD_REQUEST, wall)
-    complaint = read_complaint(_error_record(body)) or ErrorRecord(_prose(body) or f"HTTP {status} with an empty body")
-    return complaint.as_failure(status, Outcome.PROTOCOL)
+    error = read_error_record(_error_record(body)) or ErrorRecord(_prose(body) or f"HTTP {status} with an empty body")
+    return error.as_failure(status, Outcome.PROTOCOL)
 
 
 def failure_in_stream(record: object) -> Failure:
-    """What an error record inside a 200 means: as specific as its own words, else a stream error."""
-    complaint = read_complaint(record) or ErrorRecord("")
-    return complaint.as_failure(complaint.status, Outcome.STREAM_ERROR)
+    """The failure that an error record inside a 200 comes to: by its own words, else a stream error."""
+    error = read_error_record(record) or ErrorRecord("")
+    return error.as_failure(error.status, Outcome.STREAM_ERROR)
 
 
 def failure_instead_of_stream(body: bytes) -> Failure | None:
-    """What it means that a 200 has (the start of) ``body`` where a stream should be; None for white space."""
+    """The failure of a 200 with this ``body``, or its beginning, where a stream should be; None for white space."""
     if wall := bot_wall(HTTPStatus.OK, {}, body):
         return Failure(Outcome.BAD_REQUEST, wall)
     record = _json(body)
@@ -127,62 +128,62 @@ def is_error(record: object) -> bool:
     return "choices" not in found and bool(word(found.get("message"))) and ("type" in found or "code" in found)
 
 
-def read_complaint(record: object) -> ErrorRecord | None:
-    """What an error record says, or None where it says nothing."""
+def read_error_record(record: object) -> ErrorRecord | None:
+    """The error in a JSON value, of any look-alike's shape; None where there is none."""
     if isinstance(record, list) and record and "error" in mapping(record[0]):
         record = record[0]
     outer = mapping(record)
     error = mapping(outer.get("error"))
-    meta = mapping(error.get("metadata"))  # OpenRouter: its own class of the error, and the upstream's words
+    meta = mapping(error.get("metadata"))  # OpenRouter: its own class of the error, and the upstream's error
     sentence = _sentence(record)
     if upstream := word(meta.get("raw")):
         sentence = f"{sentence}: {upstream}"
     if filtered := filtered_categories(mapping(error.get("innererror")).get("content_filter_result")):
         sentence = f"{filtered}: {sentence}"  # Azure
-    named = [meta.get("error_type"), error.get("code"), error.get("type"), error.get("status")]
-    named += [outer.get("code"), outer.get("type"), outer.get("status_code"), outer.get("status")]
-    words = tuple(str(one) for one in named if isinstance(one, str | int) and one and len(str(one)) <= 64)
+    kinds = [meta.get("error_type"), error.get("code"), error.get("type"), error.get("status")]
+    kinds += [outer.get("code"), outer.get("type"), outer.get("status_code"), outer.get("status")]
+    words = tuple(str(one) for one in kinds if isinstance(one, str | int) and one and len(str(one)) <= 64)
     if not sentence and not words:
         return None
     status = next((int(one) for one in words if re.fullmatch("[45][0-9][0-9]", one)), None)
-    google, headers = google_error(error.get("details")), _headers(outer, error, meta)
+    google, headers = google_details(error.get("details")), _headers(outer, error, meta)
     waits = (parse_reset(headers.get("retry-after", ""), 0.0), google.retry_after_s, retry_hint(sentence))
     wait = next((one for one in waits if one is not None), None)
     return ErrorRecord(sentence, words, status, wait, headers, google)
 
 
 def filtered_categories(results: object) -> str:
-    """What Azure's content filter held against a text: ``{"hate": {"filtered": true, "severity": "high"}, …}``."""
+    """The categories Azure's content filter blocked: of ``{"hate": {"filtered": true, "severity": "high"}, …}``."""
     found = [(name, mapping(one)) for name, one in mapping(results).items() if mapping(one).get("filtered") is True]
     return line(", ".join(f"{name} {word(one.get('severity')) or ''}".strip() for name, one in found), 100)
 
 
 def _headers(*records: Mapping[str, Any]) -> dict[str, str]:
-    """The headers that an error holds: OpenAI's over a WebSocket, OpenRouter's in its metadata. Names in lower case."""
-    told = (mapping(one.get("headers")) for one in records)
+    """The headers inside an error: OpenAI's over a WebSocket, OpenRouter's in its metadata. Names in lower case."""
+    found = (mapping(one.get("headers")) for one in records)
     return {
-        name.lower(): str(value) for one in told for name, value in one.items() if isinstance(value, str | int | float)
+        name.lower(): str(value) for one in found for name, value in one.items() if isinstance(value, str | int | float)
     }
 
 
 def _sentence(value: object, depth: int = 5) -> str:
-    """The words in an error value: a string, the sentence of an object, those of a list (field errors) joined."""
+    """The sentence in an error: a string, that of an object, or those of a list (field errors) joined."""
     if isinstance(value, str):
         return value
     if isinstance(value, list) and depth:
-        return "; ".join(said for one in value[:5] if (said := _sentence(one, depth - 1)))
+        return "; ".join(text for one in value[:5] if (text := _sentence(one, depth - 1)))
     if isinstance(value, dict) and depth:
         keys = ("error", "message", "msg", "detail", "description", "errors")
-        said = next((said for key in keys if (said := _sentence(value.get(key), depth - 1))), "")
+        text = next((text for key in keys if (text := _sentence(value.get(key), depth - 1))), "")
         place = value.get("loc")
-        if said and isinstance(place, list):
-            return f"{'.'.join(str(one) for one in place[:8] if isinstance(one, str | int))}: {said}"
-        return said
+        if text and isinstance(place, list):
+            return f"{'.'.join(str(one) for one in place[:8] if isinstance(one, str | int))}: {text}"
+        return text
     return ""
 
 
 def _error_record(body: bytes) -> Any:
-    """The record in the body of an error: its JSON, or the first error, else complaint, of those it streams; or None.
+    """The error record in the body of an error response: its JSON, or the first among the records it streams; or None.
 
     Those are server-sent events (LiteLLM's 500 on its Responses route is ``data: {"error": …}``) or lines of JSON.
     """
@@ -193,7 +194,7 @@ def _error_record(body: bytes) -> Any:
     records = [
         _json(one.data) if one.data[:1] in "{[" else {"error": one.data} for one in events if one.data != "[DONE]"
     ]
-    records = [one for one in records or map(_json, body.splitlines()) if read_complaint(one)]
+    records = [one for one in records or map(_json, body.splitlines()) if read_error_record(one)]
     return next(filter(is_error, records), records[0] if records else None)
 
 

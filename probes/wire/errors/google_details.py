@@ -1,4 +1,4 @@
-"""Google error: what the ``details`` of Google's error model say (google.rpc), whichever API carries them; pure.
+"""The ``details`` of an error in Google's error model (google.rpc), whichever API carries them; pure.
 
 Facts: googleapis/google/rpc/error_details.proto, gemini-cli (``googleQuotaErrors.ts``), recorded refusals.
 """
@@ -14,35 +14,35 @@ PACIFIC: Final = "America/Los_Angeles"
 
 
 @dataclass(frozen=True, slots=True)
-class GoogleError:
-    """``quota`` is the id of the violated quota, that of a day first; ``nothing``: it allows nothing at all.
+class GoogleDetails:
+    """``quota`` is the id of the violated quota, one per day first; ``zero_quota``: a violated quota allows nothing.
 
-    ``retry_after_s`` is what RetryInfo says, which knows nothing of days.
+    ``retry_after_s`` is RetryInfo's, which takes no account of quotas per day.
     """
 
     quota: str = ""
-    nothing: bool = False
+    zero_quota: bool = False
     wrong_key: bool = False
     retry_after_s: float | None = None
 
     @property
     def daily(self) -> bool:
-        """Whether it is a day's quota: waiting a minute does not help, even where one of a minute is named with it."""
+        """Whether a quota per day is used up: waiting a minute does not help, even if one per minute is too."""
         return "PerDay" in self.quota
 
 
-NO_DETAILS: Final = GoogleError()
+NO_DETAILS: Final = GoogleDetails()
 
 
-def google_error(details: object) -> GoogleError:
-    """What they say; nothing where they are not of that model."""
+def google_details(details: object) -> GoogleDetails:
+    """The details that are known; all empty where ``details`` are not in that model."""
     known = [mapping(one) for one in details] if isinstance(details, list) else []
     delays = [delay for one in known if (delay := word(one.get("retryDelay")))]
     violations = [mapping(one) for detail in known for one in _list(detail.get("violations"))]
     quotas = [quota for one in violations if (quota := word(one.get("quotaId")))]
-    return GoogleError(
+    return GoogleDetails(
         quota=next((one for one in quotas if "PerDay" in one), quotas[0] if quotas else ""),
-        nothing=any(word(one.get("quotaValue")) == "0" for one in violations),
+        zero_quota=any(word(one.get("quotaValue")) == "0" for one in violations),
         wrong_key=any(one.get("reason") == "API_KEY_INVALID" for one in known),  # a 400 (gemini-cli issue 25198)
         retry_after_s=parse_reset(delays[0], 0.0) if delays else None,
     )

@@ -1,4 +1,4 @@
-"""Repetition: read without parsing, and never otherwise than parsing would."""
+"""A record that fits a template is read as parsing it would have read it."""
 
 import json
 
@@ -9,22 +9,22 @@ from hypothesis import strategies as st
 from probes.events import Finish, Kind, Output
 from probes.wire import load_dialect
 from probes.wire.chat_chunks import ChunkReader
-from probes.wire.framing.repetition import Repetition
+from probes.wire.framing.record_template import RecordTemplate
 
 
 def record(text, **fields):
     return json.dumps({"id": "x", **fields, "choices": [{"index": 0, "delta": {"content": text}}]}, ensure_ascii=False)
 
 
-def learnt(text, kind=Kind.ANSWER, **fields):
-    made = Repetition()
-    made.learn(record(text, **fields), [Output(kind, text)])
-    return made
+def template_of(text, kind=Kind.ANSWER, **fields):
+    template = RecordTemplate()
+    template.remember(record(text, **fields), [Output(kind, text)])
+    return template
 
 
 def test_a_record_that_differs_in_its_text_alone_is_read():
-    assert learnt("Hello").output(record(" world 🚀")) == Output(Kind.ANSWER, " world 🚀")
-    assert learnt("Hmm", Kind.REASONING).output(record("so")) == Output(Kind.REASONING, "so")
+    assert template_of("Hello").match(record(" world 🚀")) == Output(Kind.ANSWER, " world 🚀")
+    assert template_of("Hmm", Kind.REASONING).match(record("so")) == Output(Kind.REASONING, "so")
 
 
 @pytest.mark.parametrize(
@@ -35,13 +35,13 @@ def test_a_record_that_differs_in_its_text_alone_is_read():
     ],
 )  # fmt: skip
 def test_whatever_else_differs_must_be_parsed(other):
-    assert learnt("Hello").output(other) is None
+    assert template_of("Hello").match(other) is None
 
 
 @pytest.mark.parametrize(
     ("text", "events"),
     [
-        ("x", [Output(Kind.ANSWER, "x")]),  # the id says it too
+        ("x", [Output(Kind.ANSWER, "x")]),  # the id has the same text
         ("content", [Output(Kind.ANSWER, "content")]),
         ("Hello", [Output(Kind.ANSWER, "Hello", tokens=3)]),
         ("Hello", [Output(Kind.ANSWER, "Hello", draft=True)]),
@@ -50,15 +50,15 @@ def test_whatever_else_differs_must_be_parsed(other):
     ],
 )
 def test_only_what_was_nothing_but_a_text_in_a_known_place_is_remembered(text, events):
-    made = learnt("before")
-    made.learn(record(text), events)
-    assert made.output(record("next")) is None
+    template = template_of("before")
+    template.remember(record(text), events)
+    assert template.match(record("next")) is None
 
 
 def test_an_escape_hides_where_a_text_stands():
-    made = Repetition()
-    made.learn(r'{"id": "a", "choices": [{"delta": {"content": "\u0061"}}]}', [Output(Kind.ANSWER, "a")])
-    assert made.output(r'{"id": "b", "choices": [{"delta": {"content": "\u0061"}}]}') is None
+    template = RecordTemplate()
+    template.remember(r'{"id": "a", "choices": [{"delta": {"content": "\u0061"}}]}', [Output(Kind.ANSWER, "a")])
+    assert template.match(r'{"id": "b", "choices": [{"delta": {"content": "\u0061"}}]}') is None
 
 
 texts = st.text(max_size=6) | st.sampled_from(["x", "content", "a", '"', "\\", "index", "0", "null"])
@@ -76,7 +76,7 @@ records = st.builds(
 @given(st.lists(records, max_size=12))
 def test_a_stream_reads_as_if_every_record_were_parsed(stream):
     def parsed(one):
-        reader.__dict__["_repetition"] = Repetition()  # remembers nothing
+        reader.__dict__["_template"] = RecordTemplate()  # remembers nothing
         return reader.feed(f"data: {one}\n\n".encode())
 
     reader = ChunkReader()

@@ -7,7 +7,7 @@ import pytest
 
 from probes.events import Failure
 from probes.outcome import Outcome
-from probes.wire.errors.response_error import failure_in_stream, failure_instead_of_stream, failure_of_response
+from probes.wire.errors.failures import failure_in_stream, failure_instead_of_stream, failure_of_response
 
 OPENAI_LIMIT = {
     "error": {

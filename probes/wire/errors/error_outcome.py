@@ -1,6 +1,6 @@
-"""Error words: which outcome a provider's words and status come to; pure.
+"""The outcome of a provider's error, by the words for its kind, its sentence and its HTTP status; pure.
 
-Where they disagree the words win, and of the words the more telling ones.
+Where they disagree the words come first, the more specific ones before the others, then the sentence, then the status.
 """
 
 import re
@@ -9,15 +9,13 @@ from http import HTTPStatus
 from typing import Final
 
 from probes.outcome import Outcome
-
-SAID_LIMIT: Final = 2000
-"""Characters of a sentence that are searched."""
+from probes.rate_limits.headers import MESSAGE_LIMIT
 
 CONNECTION_LIMIT: Final = "websocket_connection_limit_reached"
-"""OpenAI's word for a socket that is older than 60 minutes."""
+"""OpenAI's error code for a socket that is older than 60 minutes."""
 
 _WORDS: Final[Mapping[Outcome, frozenset[str]]] = {
-    # In order of precedence: where type and code disagree, the more telling one wins.
+    # In order of precedence: where type and code disagree, the more specific one wins.
     Outcome.QUOTA: frozenset(
         {
             *("insufficient_quota", "exceeded_current_quota_error", "payment_required", "insufficient_balance"),
@@ -29,7 +27,7 @@ _WORDS: Final[Mapping[Outcome, frozenset[str]]] = {
         {
             *("overloaded_error", "engine_overloaded_error", "provider_overloaded", "server_is_overloaded"),
             *("service_unavailable", "service_unavailable_error", "unavailable", "unavailable_error"),
-            # 429s that say nothing about the caller's own use: Cerebras' full queue, Mistral's full tier
+            # 429s that are not about the caller's own use: Cerebras' full queue, Mistral's full tier
             *("queue_exceeded", "service_tier_capacity_exceeded"),
         }
     ),
@@ -45,7 +43,7 @@ _WORDS: Final[Mapping[Outcome, frozenset[str]]] = {
         {
             *("authentication_error", "authentication", "invalid_api_key", "invalid_authentication_error"),
             *("incorrect_api_key_error", "wrong_api_key", "permission_error", "permission_denied", "unauthorized"),
-            "no_db_connection",  # LiteLLM without a database, of a key that is not its master key (400)
+            "no_db_connection",  # LiteLLM without a database, for a key that is not its master key (400)
         }
     ),
     Outcome.NOT_FOUND: frozenset(
@@ -55,7 +53,7 @@ _WORDS: Final[Mapping[Outcome, frozenset[str]]] = {
     Outcome.REFUSED: frozenset({"content_policy_violation", "content_filter", "refusal", "data_inspection_failed"}),
 }
 _WEAK_WORDS: Final[Mapping[Outcome, frozenset[str]]] = {
-    # Said of nearly everything (Anthropic's lack of credit is an invalid_request_error): only where nothing else helps.
+    # Used for nearly everything (Anthropic's lack of credit is an invalid_request_error): looked at last.
     Outcome.BAD_REQUEST: frozenset(
         {
             *("invalid_request_error", "invalid_request", "bad_request", "badrequesterror", "invalid_prompt"),
@@ -112,7 +110,7 @@ _TOO_LARGE: Final = re.compile(
     r"|request exceeds the maximum size",
     re.IGNORECASE,
 )
-_ASKED: Final = re.compile(r"\blimit:? ?(\d[\d,]{0,19}).{0,80}?\brequested:? ?(\d[\d,]{0,19})", re.IGNORECASE)
+_REQUESTED: Final = re.compile(r"\blimit:? ?(\d[\d,]{0,19}).{0,80}?\brequested:? ?(\d[\d,]{0,19})", re.IGNORECASE)
 """``Limit 6000, Requested 9000`` (Groq, OpenAI)."""
 
 _CLOSED: Final = re.compile(
@@ -132,7 +130,7 @@ _STATUSES: Final[Mapping[int, Outcome]] = {
     402: Outcome.QUOTA,
     403: Outcome.AUTH,
     404: Outcome.NOT_FOUND,
-    405: Outcome.NOT_FOUND,  # something is there, but no API that takes a POST
+    405: Outcome.NOT_FOUND,  # the path exists, but takes no POST
     408: Outcome.SERVER_ERROR,  # the provider gave up, we did not
     410: Outcome.NOT_FOUND,
     424: Outcome.SERVER_ERROR,
@@ -146,13 +144,13 @@ _STATUSES: Final[Mapping[int, Outcome]] = {
 
 
 def outcome_of(words: Sequence[str], sentence: str, status: int | None) -> Outcome | None:
-    """What an error comes to by the ``words`` for its kind, its sentence and its status; None where none tells."""
-    sentence = sentence[:SAID_LIMIT]
+    """The outcome by an error's ``words`` (its codes and types), its sentence and its status; None where none says."""
+    sentence = sentence[:MESSAGE_LIMIT]
     if too_large(sentence, status):
         return Outcome.BAD_REQUEST
-    said = {one.lower() for one in words}
+    kinds = {one.lower() for one in words}
     for outcome, known in _WORDS.items():
-        if said & known:
+        if kinds & known:
             return outcome
     for outcome, pattern in _SENTENCES:
         if pattern.search(sentence):
@@ -163,22 +161,22 @@ def outcome_of(words: Sequence[str], sentence: str, status: int | None) -> Outco
         return meant
     if status is not None and 400 <= status < 600:
         return Outcome.BAD_REQUEST if status < 500 else Outcome.SERVER_ERROR
-    return next((outcome for outcome, known in _WEAK_WORDS.items() if said & known), None)
+    return next((outcome for outcome, known in _WEAK_WORDS.items() if kinds & known), None)
 
 
 def is_loading(sentence: str) -> bool:
-    """Whether it says that the model is being loaded: the server is up, but not yet of use."""
-    return bool(_LOADING.search(sentence[:SAID_LIMIT]))
+    """Whether the error is that the model is still being loaded: the server is up, but cannot answer yet."""
+    return bool(_LOADING.search(sentence[:MESSAGE_LIMIT]))
 
 
 def is_closed(sentence: str) -> bool:
-    """Whether a limit allows nothing at all: it must be opened first."""
-    return bool(_CLOSED.search(sentence[:SAID_LIMIT]))
+    """Whether the error is that a limit allows nothing at all, so that waiting does not help."""
+    return bool(_CLOSED.search(sentence[:MESSAGE_LIMIT]))
 
 
 def too_large(sentence: str, status: int | None) -> bool:
-    """Whether one request is more than the limit allows at all, so that no waiting helps."""
+    """Whether one request alone is more than the limit allows, so that waiting does not help."""
     if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE or _TOO_LARGE.search(sentence):
         return True
-    asked = _ASKED.search(sentence)
-    return asked is not None and int(asked[2].replace(",", "")) > int(asked[1].replace(",", ""))
+    hit = _REQUESTED.search(sentence)
+    return hit is not None and int(hit[2].replace(",", "")) > int(hit[1].replace(",", ""))
