@@ -45,11 +45,11 @@ class Connections:
 
     def note_keep_alive(self, headers: Mapping[str, str]) -> None:
         """Learn from the headers of a response how long the server keeps an idle connection."""
-        self._idle_limit = self._idle_limit.told(headers)
+        self._idle_limit = self._idle_limit.with_headers(headers)
 
     def note_closed(self, idle: Idle) -> None:
         """Learn that the server closed a connection that had been idle for so long."""
-        self._idle_limit = self._idle_limit.seen(idle._replace(closed=True))
+        self._idle_limit = self._idle_limit.with_observation(idle._replace(closed=True))
 
     async def open(
         self, lane: Lane, request: WireRequest, budget: ReadBudget, ahead_s: float = 0.0
@@ -64,9 +64,9 @@ class Connections:
                 await asyncio.sleep(0)
             is_open = transport.is_open
             if (idle := transport.idle) is not None:
-                self._idle_limit = self._idle_limit.seen(idle)
+                self._idle_limit = self._idle_limit.with_observation(idle)
                 if is_open and self._idle_limit.is_near(idle.seconds + ahead_s):
-                    self._idle_limit = self._idle_limit.renewed()
+                    self._idle_limit = self._idle_limit.with_renewal()
                     transport.drop()
             return await transport.open(request, budget)
 

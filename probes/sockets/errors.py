@@ -1,4 +1,4 @@
-"""Socket error: what a connection that was open ended by, as an outcome and in words; pure."""
+"""Errors of an open connection: which outcome each is, and what went wrong in one plain line."""
 
 import errno
 import os
@@ -13,10 +13,10 @@ from probes.tls.errors import describe_tls_error, wants_client_certificate
 
 
 class ExchangeError(Exception):
-    """A request and response that broke on an open connection.
+    """An exchange that failed on an open connection.
 
-    ``outcome`` is cut, protocol, tls or own_fault, or what the other side said as it closed; ``retry_after_s`` where it
-    said that, too.
+    ``outcome`` is cut, protocol, tls or own_fault, or the meaning of what the other side said as it closed;
+    ``retry_after_s`` where it said that, too.
     """
 
     def __init__(self, outcome: Outcome, detail: str, retry_after_s: float | None = None) -> None:
@@ -26,33 +26,33 @@ class ExchangeError(Exception):
         self.retry_after_s = retry_after_s
 
 
-_LACKING: Final = {
+_RESOURCES: Final = {
     errno.EMFILE: "out of file descriptors",
     errno.ENFILE: "this machine is out of file descriptors",
     errno.ENOMEM: "out of memory",
     errno.ENOBUFS: "this machine is out of network buffers",
     errno.EADDRNOTAVAIL: "no local address or port is left",
 }
-"""What errno says that this machine lacks (errno(3), connect(2), socket(2))."""
+"""Errors that say what this machine lacks (errno(3), connect(2), socket(2))."""
 
 
 _RESOLVER_DESCRIPTORS: Final = 4
-"""Descriptors that the resolver may need at once: a file, a socket for each family, one to ask for addresses."""
+"""Descriptors that a resolver may need at once: a file, a socket for each family, one to ask for addresses."""
 
 
 def missing_resource(error: BaseException | None) -> str | None:
-    """What this process or machine lacked; None where the error may be the endpoint's or the network's."""
+    """The resource that this process or machine lacked; None where the error may be the endpoint's or the network's."""
     if isinstance(error, MemoryError):
         return "out of memory"
     if isinstance(error, socket.gaierror):  # its numbers are not those of errno
         if error.errno == socket.EAI_MEMORY:
             return "out of memory"
-        return "out of file descriptors" if _lacks_descriptors() else None
-    return _LACKING.get(error.errno or 0) if isinstance(error, OSError) else None
+        return "out of file descriptors" if _out_of_descriptors() else None
+    return _RESOURCES.get(error.errno or 0) if isinstance(error, OSError) else None
 
 
-def _lacks_descriptors() -> bool:
-    """Whether a resolver that has just failed lacked descriptors: it does not say so itself (getaddrinfo(3))."""
+def _out_of_descriptors() -> bool:
+    """Whether a resolver that has just failed had no descriptors: it does not say so itself (getaddrinfo(3))."""
     held: list[int] = []
     try:
         for _ in range(_RESOLVER_DESCRIPTORS):
@@ -67,17 +67,20 @@ def _lacks_descriptors() -> bool:
 
 
 def exchange_error(error: Exception) -> Exception:
-    """What a connection that was open ended by; an own fault where this machine lacked something."""
+    """The error that an open connection ended by, as an ExchangeError; a ReadBudgetSpent stays one.
+
+    It is an own fault where this machine lacked a resource.
+    """
     if isinstance(error, ReadBudgetSpent):
         return error
-    if ours := missing_resource(error):
-        return ExchangeError(Outcome.OWN_FAULT, ours)
+    if missing := missing_resource(error):
+        return ExchangeError(Outcome.OWN_FAULT, missing)
     # with TLS 1.3 a server learns only after the handshake, as a client sees it, that a certificate is missing
     return ExchangeError(Outcome.TLS if wants_client_certificate(error) else Outcome.CUT, describe(error))
 
 
 def describe(error: BaseException) -> str:
-    """What went wrong, in one plain line."""
+    """What went wrong, in one plain line without control characters."""
     if isinstance(error, ssl.SSLError):
         return describe_tls_error(error)
     if isinstance(error, OSError) and error.errno in errno.errorcode:

@@ -1,7 +1,7 @@
-"""RoundTrips: the network round trips of one connection, out of what the kernel measures of every request's ACK.
+"""The network round trips of one connection, from what the kernel (TCP_INFO) measures of every request's ACK.
 
 The kernel keeps no single sample, but its smoothed round trip moves by an eighth of what a new sample differs from it
-(RFC 6298 §2; Linux, tcp_rtt_estimator), so where exactly one segment was sent and acknowledged between two looks, the
+(RFC 6298 §2; Linux, tcp_rtt_estimator), so where exactly one segment was sent and acknowledged between two samples, the
 sample follows from both, to 8 µs.
 
 An ACK may be late, and then is no round trip of the network (RFC 1122 §4.2.3.2). Linux holds it back until the answer
@@ -24,21 +24,21 @@ from typing import Final
 from probes.sockets.connection_timing import Stamp, Step
 
 HELD_BACK_US: Final = 40_000
-"""The least time after which Linux sends an ACK that no answer takes along; others wait longer."""
+"""The least time after which Linux sends an ACK that no answer carries; other systems wait longer."""
 
 RESTED_NS: Final = 1_000_000_000
 """Longer than the retransmission timeout of a server up to half a second away."""
 
 TOGETHER_US: Final = 100
-"""An ACK so shortly before the answer came with it."""
+"""An ACK that arrived this shortly before the answer was carried by it."""
 
 OLD_NS: Final = 300_000_000_000
-"""A round trip older than five minutes says nothing of the network now; Linux's own minimum forgets it then."""
+"""A round trip older than five minutes says nothing of the network now; Linux's own minimum forgets it then, too."""
 
 _KEPT: Final = 8
 
 _SIZE: Final = 512
-"""More than the fields read here take; a kernel hands out as many as it has, or as many as fit."""
+"""More bytes than the fields that are read here; a kernel returns as many as it has, or as fit."""
 
 _NOT_MEASURED: Final = 0xFFFF_FFFF
 
@@ -48,7 +48,7 @@ class TcpInfo:
     """Counters and round trips of one connection.
 
     ``rtt_us`` is the smoothed round trip (SRTT of RFC 6298), 0 before the first sample; ``least_us`` the smallest the
-    kernel keeps, ``latest_us`` the newest sample. ``unacked``: what is on its way, 0 for nothing. ``retransmitted``:
+    kernel keeps, ``latest_us`` the newest sample. ``unacked``: what is in flight, 0 for nothing. ``retransmitted``:
     segments sent again so far, a SYN included; ``data_segments``: those with data sent so far. None is not known.
     """
 
@@ -61,7 +61,7 @@ class TcpInfo:
 
 
 def parse_linux(data: bytes) -> TcpInfo | None:
-    """Out of ``struct tcp_info`` (include/uapi/linux/tcp.h), of which older kernels hand out the beginning only.
+    """Read ``struct tcp_info`` (include/uapi/linux/tcp.h), of which older kernels return the beginning only.
 
     ``tcpi_min_rtt`` and ``tcpi_data_segs_out`` came with Linux 4.6; None where there is less than any 2.6 hands out.
     """
@@ -78,7 +78,7 @@ def parse_linux(data: bytes) -> TcpInfo | None:
 
 
 def parse_macos(data: bytes) -> TcpInfo | None:
-    """Out of ``struct tcp_connection_info`` (bsd/netinet/tcp.h): whole milliseconds, and bytes on their way.
+    """Read ``struct tcp_connection_info`` (bsd/netinet/tcp.h): whole milliseconds, and bytes in flight.
 
     Written from the header and not run on a Mac.
     """
@@ -89,7 +89,7 @@ def parse_macos(data: bytes) -> TcpInfo | None:
 
 
 def read_tcp_info(sock: socket.socket) -> TcpInfo | None:
-    """Ask the kernel; None on other systems, for another kind of socket, and for a closed one."""
+    """What the kernel knows; None on other systems, for another kind of socket, and for a closed one."""
     if (known := _BY_SYSTEM.get(sys.platform)) is None:
         return None
     option, parse = known
@@ -103,7 +103,7 @@ _BY_SYSTEM: Final[dict[str, tuple[int, Callable[[bytes], TcpInfo | None]]]] = {
     "linux": (11, parse_linux),  # TCP_INFO, include/uapi/linux/tcp.h
     "darwin": (0x106, parse_macos),  # TCP_CONNECTION_INFO, bsd/netinet/tcp.h
 }
-"""The option that is asked for, and how to read the answer."""
+"""The socket option of each system, and how to read its value."""
 
 
 def _field(data: bytes, offset: int) -> int | None:
@@ -112,14 +112,14 @@ def _field(data: bytes, offset: int) -> int | None:
 
 
 class RoundTrips:
-    """Looks at the kernel's figures before a request is sent, and again when something comes after it.
+    """Samples the kernel's figures before a request is sent, and again when data is received after it.
 
-    ``connect`` is the connection's handshake, for systems whose kernel tells nothing. ``waiting``: a request was sent
-    and nothing has come yet.
+    ``connect`` is the connection's handshake, for systems whose kernel tells nothing. ``awaiting_data``: a request was
+    sent and no data has been received yet.
     """
 
     def __init__(self, sock: socket.socket, connect: Step | None = None) -> None:
-        self.waiting = False
+        self.awaiting_data = False
         self._sock = sock
         self._before: TcpInfo | None = None
         self._sent_ns = time.monotonic_ns()
@@ -135,33 +135,36 @@ class RoundTrips:
     def since(self, start_ns: int) -> int | None:
         """The smallest round trip (ns) measured since an instant (monotonic ns).
 
-        Else the newest, where it is not `OLD_NS`; None where there is none.
+        Without one, the newest, unless it is older than `OLD_NS`; None where there is none.
         """
-        own = [us for at, us in self._samples if at >= start_ns]
+        recent = [us for at, us in self._samples if at >= start_ns]
         newest = self._newest_us(time.monotonic_ns())
-        found = min(own) if own else newest
+        found = min(recent) if recent else newest
         return None if found is None else found * 1000
 
-    def sending(self) -> None:
+    def note_request(self) -> None:
         """A request is about to be sent."""
         self._before = read_tcp_info(self._sock)
         now = time.monotonic_ns()
         self._rested = now - self._sent_ns >= RESTED_NS
-        self._sent_ns, self.waiting = now, self._before is not None
+        self._sent_ns, self.awaiting_data = now, self._before is not None
 
-    def arrived(self, stamp: Stamp) -> None:
-        """Something came after the request; by now its ACK has, as a rule."""
+    def note_data(self, stamp: Stamp) -> None:
+        """Data was received after the request; by now its ACK has been, too, as a rule."""
         before, after = self._before, read_tcp_info(self._sock)
         if before is None or after is None:
-            self.waiting = False
+            self.awaiting_data = False
         elif not after.unacked:
-            self.waiting = False
-            waited_us = (stamp.at - (stamp.uncertainty_ns or 0) - self._sent_ns) // 1000
+            self.awaiting_data = False
+            answered_us = (stamp.at - (stamp.uncertainty_ns or 0) - self._sent_ns) // 1000
             if not before.unacked and after.retransmitted == before.retransmitted:  # else whose ACK it was? RFC 6298 §3
-                self._judge(before, after, waited_us, stamp.at)
+                self._evaluate(before, after, answered_us, stamp.at)
 
-    def _judge(self, before: TcpInfo, after: TcpInfo, waited_us: int, at: int) -> None:
-        """Take what was measured between two looks for a round trip, unless the ACK may have been late."""
+    def _evaluate(self, before: TcpInfo, after: TcpInfo, answered_us: int, at: int) -> None:
+        """Add what was measured between two samples as a round trip, unless the ACK may have been late.
+
+        ``answered_us`` is how long after the request data was received.
+        """
         sample_us = lone_sample_us(before, after)
         if sample_us is None:
             if after.least_us is not None and segments(before, after) > 1:
@@ -171,7 +174,7 @@ class RoundTrips:
         if newest_us is not None and sample_us <= newest_us:
             self._add(sample_us, at)
             return
-        if sample_us >= waited_us - TOGETHER_US:
+        if sample_us >= answered_us - TOGETHER_US:
             return
         sudden = self._previous_us is not None and sample_us >= self._previous_us + HELD_BACK_US
         self._previous_us = sample_us
@@ -187,12 +190,12 @@ class RoundTrips:
 
 
 def segments(before: TcpInfo, after: TcpInfo) -> int:
-    """How many segments with data were sent between two looks, as far as the kernel tells."""
+    """How many segments with data were sent between two samples, as far as the kernel tells."""
     return (after.data_segments or 0) - (before.data_segments or 0)
 
 
 def lone_sample_us(before: TcpInfo, after: TcpInfo) -> int | None:
-    """The round trip, µs, of the only segment with data that was sent between two looks; None where it was not one."""
+    """The round trip (µs) of the only segment with data that was sent between two samples; None unless it was one."""
     if after.latest_us is not None:
         return after.latest_us
     if segments(before, after) != 1:

@@ -150,13 +150,13 @@ class Stream:
     async def write(self, data: bytes) -> None:
         """Write everything; ``sent`` is then when the socket took the last byte. Raises ExchangeError."""
         self.sent = None
-        self.activity.moved()
+        self.activity.note_bytes()
         try:
             data = data if self._tls is None else self._tls.encrypt(data)
-            self.round_trips.sending()
+            self.round_trips.note_request()
             self.sent = await self._send_all(data)
         except (OSError, ssl.SSLError) as error:
-            self.activity.end()
+            self.activity.note_end()
             raise exchange_error(await self._alert_received() or error) from error
 
     async def start_tls(self, context: ssl.SSLContext, host: str) -> Step:
@@ -215,12 +215,12 @@ class Stream:
         """Keep one read until it is its turn, or decode it now where it stands alone."""
         if not data:
             selector = timestamped_selector(self._loop)  # the kernel gives the end no timestamp
-            self.activity.end(min(stamp.at, selector.not_polling_since_ns) if selector else stamp.at)
+            self.activity.note_end(min(stamp.at, selector.not_polling_since_ns) if selector else stamp.at)
             self._finish(self._reader.error)
             return
-        self.activity.moved()
-        if self.round_trips.waiting:
-            self.round_trips.arrived(stamp)
+        self.activity.note_bytes()
+        if self.round_trips.awaiting_data:
+            self.round_trips.note_data(stamp)
         self._append(self._raw, stamp, data)
         consumer = self._consumer
         if consumer is None:
@@ -276,14 +276,14 @@ class Stream:
             try:
                 data = self._tls.decrypt(data)
             except ssl.SSLError as error:
-                self.activity.heard = True
+                self.activity.answered = True
                 self._discard_raw()
                 self._error = error  # it was sent before whatever the connection has ended by since
                 self._finish(error)
                 return
             if not self._tls.is_between_records:  # the read ended with the beginning of another record
                 stamp = stamp._replace(end_uncertainty_ns=stamp.uncertainty_ns)
-        self.activity.heard = self.activity.heard or bool(data)
+        self.activity.answered = self.activity.answered or bool(data)
         consumer = self._consumer
         if consumer is not None and len(data) <= PIECE_SIZE and not consumer.done.done():
             if data:
@@ -293,7 +293,7 @@ class Stream:
             self._changed.set()
         if self._tls is not None and self._tls.ended:
             self._discard_raw()
-            self.activity.end(stamp.at)
+            self.activity.note_end(stamp.at)
             self._finish(None)
 
     def _finish(self, error: Exception | None) -> None:

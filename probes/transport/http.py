@@ -163,7 +163,7 @@ class HttpConnection(httpx.AsyncBaseTransport):
         await request.extensions["gate"]()
         if self._stream is None:
             raise ExchangeError(Outcome.CUT, "the connection was dropped")
-        self._stream.activity.ask()
+        self._stream.activity.note_request()
         await self._stream.write(data)
         at, first = Stamp(0), b""
 

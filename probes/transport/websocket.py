@@ -105,7 +105,7 @@ class Incoming:
         """Send a message, which all that comes from now on answers; when it was sent. Raises ExchangeError."""
         self._early = []
         self.asked, self._heard = True, False
-        self._stream.activity.ask()
+        self._stream.activity.note_request()
         if self._protocol.state is not State.OPEN:
             raise self.end or _end(self._protocol)
         self._protocol.send_text(message)
@@ -139,7 +139,7 @@ class Incoming:
         self._stream.budget.spend(len(frames))
         # a control frame is no answer; the beginning of whatever frame may be one
         self._heard = self._heard or not frames or any(frame.opcode not in CTRL_OPCODES for frame in frames)
-        self._stream.activity.heard = self._heard
+        self._stream.activity.answered = self._heard
         for frame in frames:
             if frame.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
                 self._message += frame.data
@@ -153,7 +153,7 @@ class Incoming:
                     self._message.clear()
         self._answer()
         if self._protocol.state is not State.OPEN:
-            self._stream.activity.end(stamp.at)
+            self._stream.activity.note_end(stamp.at)
             return False
         return True
 

@@ -19,8 +19,8 @@ from probes.sockets.errors import ExchangeError
 from probes.sockets.event_loop import EngineLoop
 from probes.sockets.idle import (
     GOODBYE_NS,
-    PATIENCE,
     PROMPT_NS,
+    RENEWALS_BEFORE_TEST,
     ConnectionActivity,
     Idle,
     IdleLimit,
@@ -42,7 +42,7 @@ OPEN, CLOSED = False, True
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "expected"),
     [
         ("timeout=5, max=100", KeepAlive(5.0, 100)),
         ("timeout=60", KeepAlive(60.0, None)),
@@ -53,53 +53,58 @@ OPEN, CLOSED = False, True
         ("timeout=" + "9" * 30, KeepAlive(999_999_999.0, None)),
     ],
 )
-def test_a_keep_alive_header_says_how_long_and_how_often(value: str, told: KeepAlive):
-    assert keep_alive(value) == told
+def test_a_keep_alive_header_says_how_long_and_for_how_many_requests(value: str, expected: KeepAlive):
+    assert keep_alive(value) == expected
 
 
 @pytest.mark.parametrize(
     ("limit_s", "safe_s", "near_s"), [(1.0, 0.4, 0.5), (5.0, 3.9, 4.0), (60.0, 56.9, 57.0), (600.0, 569.0, 570.0)]
 )
 def test_a_connection_is_renewed_a_margin_ahead_of_its_limit(limit_s: float, safe_s: float, near_s: float):
-    limit = IdleLimit().told({"keep-alive": f"timeout={limit_s:.0f}"})
+    limit = IdleLimit().with_headers({"keep-alive": f"timeout={limit_s:.0f}"})
     assert not limit.is_near(safe_s)
     assert limit.is_near(near_s)
-    assert IdleLimit().seen(Idle(limit_s, CLOSED)).is_near(near_s)
+    assert IdleLimit().with_observation(Idle(limit_s, CLOSED)).is_near(near_s)
     assert not IdleLimit().is_near(1e9), "of a server that never closed nothing is known"
 
 
 def test_the_newest_response_says_what_holds():
-    limit = IdleLimit().told({"keep-alive": "timeout=5"})
+    limit = IdleLimit().with_headers({"keep-alive": "timeout=5"})
     assert limit.is_near(5)
-    assert not limit.told({"keep-alive": "timeout=75"}).is_near(60)
-    assert not limit.told({}).is_near(60)
+    assert not limit.with_headers({"keep-alive": "timeout=75"}).is_near(60)
+    assert not limit.with_headers({}).is_near(60)
 
 
 def test_a_limit_that_was_found_is_refuted_by_a_connection_that_lives_longer():
-    limit = IdleLimit().seen(Idle(20.0, CLOSED))
+    limit = IdleLimit().with_observation(Idle(20.0, CLOSED))
     assert limit.is_near(20.0)
-    assert limit.seen(Idle(20.5, OPEN)) == limit, "within the margin its end may be under way"
-    assert limit.seen(Idle(30.0, OPEN)) == IdleLimit()
+    assert limit.with_observation(Idle(20.5, OPEN)) == limit, "within the margin its end may be under way"
+    assert limit.with_observation(Idle(30.0, OPEN)) == IdleLimit()
 
 
 def test_a_close_at_once_is_none_for_idleness():
-    assert IdleLimit().seen(Idle(0.2, CLOSED)) == IdleLimit()
+    assert IdleLimit().with_observation(Idle(0.2, CLOSED)) == IdleLimit()
 
 
 def test_the_shortest_limit_found_stands():
-    limit = IdleLimit().seen(Idle(3600.0, CLOSED)).seen(Idle(60.0, CLOSED)).seen(Idle(62.0, CLOSED))
+    limit = (
+        IdleLimit()
+        .with_observation(Idle(3600.0, CLOSED))
+        .with_observation(Idle(60.0, CLOSED))
+        .with_observation(Idle(62.0, CLOSED))
+    )
     assert limit.observed_s == 60.0
 
 
 def test_now_and_then_a_connection_is_left_to_show_whether_the_limit_holds():
-    limit, tried = IdleLimit().seen(Idle(60.0, CLOSED)), []
+    limit, tried = IdleLimit().with_observation(Idle(60.0, CLOSED)), []
     for number in range(1000):
         if limit.is_near(60.0):
-            limit = limit.renewed()
+            limit = limit.with_renewal()
         else:
             tried.append(number)
-            limit = limit.seen(Idle(60.0, CLOSED))
-    assert tried[0] == PATIENCE
+            limit = limit.with_observation(Idle(60.0, CLOSED))
+    assert tried[0] == RENEWALS_BEFORE_TEST
     assert len(tried) <= 7, "each time it holds it is tried half as often"
 
 
@@ -188,7 +193,7 @@ HELD_NS = 3 * PROMPT_NS
 
 
 async def ask(stream: Stream) -> None:
-    stream.activity.ask()
+    stream.activity.note_request()
     await stream.write(b"a request")
 
 
@@ -204,7 +209,7 @@ def gone(near: socket.socket) -> None:
 
 
 def hold() -> None:
-    """Keep the loop from listening."""
+    """Keep the loop from polling."""
     time.sleep(HELD_NS / 1e9)
 
 
@@ -228,9 +233,9 @@ async def test_an_end_that_had_come_before_the_request_is_known_to_be_earlier():
         assert stream.closed_unanswered_ns < 0
 
 
-async def test_an_end_that_a_busy_loop_hears_late_may_have_come_at_once():
+async def test_an_end_that_a_busy_loop_polls_late_may_have_come_at_once():
     if not isinstance(asyncio.get_running_loop(), EngineLoop):
-        pytest.skip("this loop does not know when it listened")
+        pytest.skip("this loop does not know when it polled")
     async with streaming() as (stream, far):
         await ask(stream)
         far.close()
@@ -252,7 +257,7 @@ async def test_an_end_that_comes_late_is_late():
 
 
 @pytest.mark.parametrize("end", [reset, socket.socket.close])
-async def test_after_a_byte_it_is_no_hanging_up(end):
+async def test_an_end_after_a_byte_is_not_unanswered(end):
     async with streaming() as (stream, far):
         await ask(stream)
         far.recv(100)
@@ -263,24 +268,24 @@ async def test_after_a_byte_it_is_no_hanging_up(end):
         assert stream.closed_unanswered_ns is None
 
 
-async def test_a_connection_that_is_open_has_not_hung_up():
+async def test_a_connection_that_is_open_has_no_unanswered_end():
     async with streaming() as (stream, _):
         await ask(stream)
         assert stream.closed_unanswered_ns is None
         assert not stream.activity.idle.closed
 
 
-def test_idle_time_ends_with_the_connection_and_a_goodbye_is_no_traffic(monkeypatch):
+def test_idle_time_ends_with_the_connection_and_a_goodbye_is_no_use_of_it(monkeypatch):
     now_ns = 1_000_000_000
     monkeypatch.setattr(idle, "elapsed_ns", lambda: now_ns)
     silent, polite = ConnectionActivity(), ConnectionActivity()
     now_ns = 31_000_000_000
     assert silent.idle == Idle(30.0, closed=False)
-    polite.moved()  # a close frame
+    polite.note_bytes()  # a close frame
     now_ns += GOODBYE_NS // 2
-    polite.moved()  # and a close_notify
-    polite.end()
-    silent.end()
+    polite.note_bytes()  # and a close_notify
+    polite.note_end()
+    silent.note_end()
     now_ns = 99_000_000_000
     assert silent.idle == Idle(30.05, closed=True)
     assert polite.idle == silent.idle

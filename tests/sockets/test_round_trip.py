@@ -75,8 +75,8 @@ def test_where_the_kernel_is_not_asked_the_handshake_is_the_round_trip(monkeypat
         assert read_tcp_info(near) is None
         now = time.monotonic_ns()
         trips = RoundTrips(near, Step(now - 3_000_000, now))
-        trips.sending()
-        assert (trips.waiting, trips.since(now - SECOND)) == (False, 3_000_000)
+        trips.note_request()
+        assert (trips.awaiting_data, trips.since(now - SECOND)) == (False, 3_000_000)
         assert RoundTrips(near).since(0) is None
 
 
@@ -119,14 +119,14 @@ class Kernel:
         """A request after a rest: the round trip, µs, that its probe tells."""
         self.now += round(rest_s * SECOND)
         started = self.now
-        self.trips.sending()
+        self.trips.note_request()
         known = self.info
         smoothed = known.rtt_us + round((ack_us - known.rtt_us) / 8)
         least = min(ack_us, known.least_us or ack_us)
         self.info = replace(
             known, **{"rtt_us": smoothed, "data_segments": (known.data_segments or 0) + 1, "least_us": least, **odd}
         )
-        self.trips.arrived(Stamp(self.now + answer_us * 1000, doubt_us * 1000, 0, kernel=True))
+        self.trips.note_data(Stamp(self.now + answer_us * 1000, doubt_us * 1000, 0, kernel=True))
         self.now += answer_us * 1000
         found = self.trips.since(started)
         return None if found is None else found // 1000
@@ -209,11 +209,11 @@ def test_of_several_segments_the_kernels_own_minimum_counts(kernel):
 
 def test_before_all_is_acknowledged_it_is_waited_on(kernel):
     kernel.now += SECOND
-    kernel.trips.sending()
+    kernel.trips.note_request()
     for unacked, waiting in ((1, True), (0, False)):
         kernel.info = TcpInfo(19_000, unacked, 0, 1, 12_000)
-        kernel.trips.arrived(Stamp(kernel.now + 100_000_000))
-        assert kernel.trips.waiting is waiting
+        kernel.trips.note_data(Stamp(kernel.now + 100_000_000))
+        assert kernel.trips.awaiting_data is waiting
     assert kernel.trips.since(kernel.now) == 12_000_000
 
 
