@@ -26,7 +26,7 @@ from probes.sockets.errors import missing_resource
 from probes.sockets.read_budget import ReadBudget, ReadBudgetSpent
 from probes.tls.context import TlsContexts
 from probes.transport.base import SetupError
-from probes.transport.connect import is_encrypted, open_stream, peer_of
+from probes.transport.connect import is_encrypted, open_stream, parse_peer
 from probes.transport.opening import OpeningProgress
 from probes.wire.credentials import Credentials
 
@@ -48,7 +48,7 @@ async def check(
     at, origin, opening = time.time_ns() // 1_000_000, origin_via(address, via), OpeningProgress()
     try:
         async with asyncio.timeout(timeout):
-            stream, setup = await open_stream(*peer_of(address, tls), ReadBudget.of_idle(), via, opening)
+            stream, setup = await open_stream(parse_peer(address, tls), ReadBudget.of_idle(), via, opening)
     except TimeoutError:
         late = opening.late(Failure(Outcome.TIMEOUT, f"connect: nothing within {timeout:g} s"))
         return ReachabilityCheck(origin, at, late.outcome, late.detail)

@@ -42,7 +42,7 @@ def is_encrypted(url: str) -> bool:
     return urlsplit(url).scheme not in _PLAIN
 
 
-def peer_of(url: str, tls: ssl.SSLContext | None) -> Peer:
+def parse_peer(url: str, tls: ssl.SSLContext | None) -> Peer:
     """The other end of an http, https, ws or wss address.
 
     Raises ValueError for an encrypted one without trust: a key would go there for all to read.
@@ -63,9 +63,7 @@ Address = tuple[socket.AddressFamily, tuple[Any, ...]]
 
 
 async def open_stream(
-    host: str,
-    port: int,
-    tls: ssl.SSLContext | None,
+    peer: Peer,
     budget: ReadBudget,
     via: Via | None = None,
     opening: OpeningProgress | None = None,
@@ -81,16 +79,16 @@ async def open_stream(
         opening.where = AT_PROXY
         sock, setup = await _connect_to_host(via.host, via.port, AT_PROXY)
     else:
-        sock, setup = await _connect_to_host(host, port)
+        sock, setup = await _connect_to_host(peer.host, peer.port)
     opening.setup = setup
     stream = Stream(sock, budget, setup.connect)
     try:
         if isinstance(via, Proxy) and not via.forwards:
             opening.step = "proxy"
-            opening.setup = setup = replace(setup, proxy=await open_tunnel(stream, via, host, port))
-        if tls is not None:
+            opening.setup = setup = replace(setup, proxy=await open_tunnel(stream, via, peer.host, peer.port))
+        if peer.tls is not None:
             opening.step = "tls"
-            opening.setup = setup = replace(setup, tls=await _secure(stream, tls, host))
+            opening.setup = setup = replace(setup, tls=await _start_tls(stream, peer.tls, peer.host))
     except BaseException:
         stream.abort()
         raise
@@ -98,7 +96,7 @@ async def open_stream(
     return stream, setup
 
 
-async def _secure(stream: Stream, tls: ssl.SSLContext, host: str) -> Step:
+async def _start_tls(stream: Stream, tls: ssl.SSLContext, host: str) -> Step:
     """Shake hands: what that took. Raises SetupError and ReadBudgetSpent."""
     try:
         return await stream.start_tls(tls, host)

@@ -1,4 +1,11 @@
-"""Connection: one endpoint's HTTP connection, kept warm or opened cold; over httpx."""
+"""One endpoint's HTTP connection, kept warm or opened cold, and the responses over it.
+
+What httpx is used for, in the whole project: here, `httpx.AsyncClient.build_request` makes the request that every
+client of these APIs sends (target, Host, Content-Length, default headers) and `httpx.Headers` decodes those of the
+response; in `probes.tls.context`, `httpx.create_ssl_context` says whom to trust. The exchange itself is our own
+(`probes.transport.http1` over `probes.sockets.stream`): httpx hands a body's bytes out when the program comes to them,
+and does not tell when they arrived.
+"""
 
 import ssl
 
@@ -15,21 +22,17 @@ from probes.sockets.read_budget import ReadBudget
 from probes.sockets.stream import Stream
 from probes.tls.errors import HTTP2_ONLY, wants_http2
 from probes.transport.base import Gate, Response
-from probes.transport.connect import open_stream, peer_of
+from probes.transport.connect import open_stream, parse_peer
 from probes.transport.http1 import ResponseParser, request_bytes
 from probes.transport.opening import OpeningProgress
 from probes.transport.proxy import authorization, authorized, refusal_of_forwarder
 from probes.wire.dialect import WireRequest
 
 
-class HttpBody(httpx.AsyncByteStream):
-    """A response's body; `read_while` keeps what httpx would lose: when each piece reached the process.
-
-    ``head`` is when the head had come, and with it ``first``.
-    """
+class HttpBody:
+    """The body of a response whose head has been parsed; ``first`` are its bytes that arrived with the head, ``at``."""
 
     def __init__(self, stream: Stream, parser: ResponseParser, first: bytes, at: Stamp) -> None:
-        self.head = at
         self._stream = stream
         self._parser = parser
         self._first = first
@@ -40,14 +43,14 @@ class HttpBody(httpx.AsyncByteStream):
         """Whether all of it has been read."""
         return self._parser.complete and not self._first
 
-    async def read_while(self, take: OnData) -> None:
-        """Hand over the bytes of every read while ``take`` wants more; until it does not, or at the end.
+    async def read_while(self, on_data: OnData) -> None:
+        """Call ``on_data`` with the body bytes of every read while it returns True; until then, or to the end.
 
-        Raises ExchangeError, ReadBudgetSpent, and what ``take`` raises.
+        Raises ExchangeError, ReadBudgetSpent, and what ``on_data`` raises.
         """
         if self._first:
             first, self._first = self._first, b""
-            if not take(self._at, first):
+            if not on_data(self._at, first):
                 return
         if self._parser.broken is not None:
             raise self._parser.broken
@@ -58,7 +61,7 @@ class HttpBody(httpx.AsyncByteStream):
         def parse(stamp: Stamp, data: bytes) -> bool:
             nonlocal satisfied
             body = self._parser.feed(data)
-            satisfied = bool(body) and not take(stamp, body)
+            satisfied = bool(body) and not on_data(stamp, body)
             return not satisfied and not self._parser.complete
 
         await self._stream.read_while(parse)
@@ -66,21 +69,21 @@ class HttpBody(httpx.AsyncByteStream):
             self._parser.close()
 
 
-class HttpConnection(httpx.AsyncBaseTransport):
+class HttpConnection:
     """One HTTP/1.1 connection to one origin, without a pool: a `probes.transport.base.Transport`.
 
-    No redirect is followed. ``via`` is the proxy or the socket's file it goes through, if any. Raises ValueError for an
-    encrypted address without ``tls``.
+    No redirect is followed and no cookie kept. ``via`` is the proxy or the socket's file it goes through, if any.
+    Raises ValueError for an encrypted address without ``tls``.
     """
 
     def __init__(self, base_url: str, tls: ssl.SSLContext | None, via: Via | None = None) -> None:
-        self._peer = peer_of(base_url, tls)
+        self._peer = parse_peer(base_url, tls)
         self._via = via
         self._opening = OpeningProgress()
-        self._origin = httpx.URL(base_url).copy_with(raw_path=b"/", query=None, fragment=None)
+        self._origin = _origin(httpx.URL(base_url))
         self._stream: Stream | None = None
         self._parser: ResponseParser | None = None
-        self._client = httpx.AsyncClient(transport=self, timeout=None, trust_env=False, follow_redirects=False)  # noqa: S113  # the probe's own four deadlines
+        self._requests = httpx.AsyncClient(transport=httpx.AsyncBaseTransport(), trust_env=False)  # builds, never sends
 
     @property
     def is_open(self) -> bool:
@@ -116,7 +119,7 @@ class HttpConnection(httpx.AsyncBaseTransport):
         return self._opening
 
     async def open(self, wire: WireRequest, budget: ReadBudget) -> ConnectionTiming | None:
-        """Open it unless it is open; what that took, or None where a kept connection serves.
+        """Open it unless it is open; how that went, or None where a kept connection serves.
 
         Raises SetupError and ReadBudgetSpent.
         """
@@ -125,69 +128,67 @@ class HttpConnection(httpx.AsyncBaseTransport):
             return None
         self.drop()
         self._via, self._opening = authorized(self._via, wire), OpeningProgress()
-        self._stream, setup = await open_stream(*self._peer, budget, self._via, self._opening)
-        return setup
+        self._stream, timing = await open_stream(self._peer, budget, self._via, self._opening)
+        return timing
 
     async def send(self, wire: WireRequest, gate: Gate | None = None) -> Response:
-        """Send a request on the open connection once the ``gate`` lets it through; only the reply's head is read.
+        """Send a request on the open connection once the ``gate`` lets it through; only the response's head is read.
 
         Raises ExchangeError and ReadBudgetSpent, and ValueError for a request that must not be sent.
         """
-        request = self._client.build_request(
-            wire.method,
-            wire.url,
-            headers=dict(wire.headers),
-            content=wire.body,
-            extensions={"gate": gate or let_others_read},
-        )
+        request = self._requests.build_request(wire.method, wire.url, headers=dict(wire.headers), content=wire.body)
         await let_others_read()
-        response = await self._client.send(request, stream=True)
-        await let_others_read()
-        headers = {name.lower(): value for name, value in response.headers.items()}
-        body: HttpBody = response.extensions["body"]
-        return Response(response.status_code, headers, body, body.head)
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """The transport's side of httpx: write the request, read the response's head."""
         if self._stream is None:
             raise ExchangeError(Outcome.CUT, "no connection is open")
-        url = request.url
-        if (url.scheme, url.host, url.port) != (self._origin.scheme, self._origin.host, self._origin.port):
+        if _origin(request.url) != self._origin:
             raise ValueError("the request is for another origin")
         parser = self._parser = ResponseParser(self._stream.budget)
-        target, headers = url.raw_path, request.headers.raw
+        target, headers = request.url.raw_path, request.headers.raw
         forwarder = self._via if isinstance(self._via, Proxy) and self._via.forwards else None
         if forwarder is not None:
-            target, headers = str(url).encode("ascii"), [*headers, *authorization(forwarder)]
-        data = request_bytes(request.method, target, headers, await request.aread())
-        await request.extensions["gate"]()
-        if self._stream is None:
+            target, headers = str(request.url).encode("ascii"), [*headers, *authorization(forwarder)]
+        data = request_bytes(request.method, target, headers, request.content)
+        await (gate or let_others_read)()
+        if (stream := self._stream) is None:
             raise ExchangeError(Outcome.CUT, "the connection was dropped")
-        self._stream.activity.note_request()
-        await self._stream.write(data)
-        at, first = Stamp(0), b""
-
-        def take(stamp: Stamp, data: bytes) -> bool:
-            nonlocal at, first
-            at, first = stamp, parser.feed(data)
-            return parser.status is None
-
-        # what httpx does with a head takes long enough to miss a token or two that come right behind it
-        await self._stream.read_while(take, allow_batching=True)
-        if parser.status is None:
-            parser.close()
-            raise AssertionError("a parser without a response does not close")
+        stream.activity.note_request()
+        await stream.write(data)
+        status, head, first = await _read_head(stream, parser)
         if forwarder is not None and (no := refusal_of_forwarder(forwarder, parser)) is not None:
             raise no
-        if wants_http2(parser.status, parser.headers):
-            raise ExchangeError(Outcome.PROTOCOL, f"{HTTP2_ONLY} (HTTP {parser.status})")
-        body = HttpBody(self._stream, parser, first, at)
-        # httpx would send a cookie with every later request, and keep all there ever were
-        headers = [(name, value) for name, value in parser.headers if name.lower() != b"set-cookie"]
-        return httpx.Response(parser.status, headers=headers, stream=body, extensions={"body": body})
+        if wants_http2(status, parser.headers):
+            raise ExchangeError(Outcome.PROTOCOL, f"{HTTP2_ONLY} (HTTP {status})")
+        # a cookie is a secret that nothing here has a use for
+        received = httpx.Headers([one for one in parser.headers if one[0].lower() != b"set-cookie"])
+        await let_others_read()
+        return Response(status, dict(received.items()), HttpBody(stream, parser, first, head), head)
 
     def drop(self) -> None:
         """Close the connection at once, if one is open."""
         if self._stream is not None:
             self._stream.abort()
         self._stream = self._parser = None
+
+
+async def _read_head(stream: Stream, parser: ResponseParser) -> tuple[int, Stamp, bytes]:
+    """Read to the end of a response's head: its status, when it had arrived, and the body bytes that came with it.
+
+    Raises ExchangeError and ReadBudgetSpent.
+    """
+    head, first = Stamp(0), b""
+
+    def parse(stamp: Stamp, data: bytes) -> bool:
+        nonlocal head, first
+        head, first = stamp, parser.feed(data)
+        return parser.status is None
+
+    # what is done with a head takes long enough to delay the reading of a token or two that come right behind it
+    await stream.read_while(parse, allow_batching=True)
+    if parser.status is None:
+        parser.close()
+        raise AssertionError("a parser without a response does not close")
+    return parser.status, head, first
+
+
+def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
+    return url.scheme, url.host, url.port

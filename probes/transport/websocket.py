@@ -32,7 +32,7 @@ from probes.sockets.stream import Stream
 from probes.text import line
 from probes.tls.errors import not_http1
 from probes.transport.base import Gate, Response, SetupError, UpgradeRefused
-from probes.transport.connect import open_stream, peer_of
+from probes.transport.connect import open_stream, parse_peer
 from probes.transport.http import HttpBody
 from probes.transport.http1 import ResponseParser
 from probes.transport.opening import OpeningProgress
@@ -188,7 +188,7 @@ class WebSocketConnection:
     """
 
     def __init__(self, base_url: str, tls: ssl.SSLContext | None, via: Via | None = None) -> None:
-        self._peer = peer_of(base_url, tls)
+        self._peer = parse_peer(base_url, tls)
         self._via = via
         self._opening = OpeningProgress()
         self._stream: Stream | None = None
@@ -249,7 +249,7 @@ class WebSocketConnection:
             return None
         self.drop()
         self._via, self._opening = authorized(self._via, wire), OpeningProgress()
-        self._stream, setup = await open_stream(*self._peer, budget, self._via, self._opening)
+        self._stream, setup = await open_stream(self._peer, budget, self._via, self._opening)
         self._protocol = ClientProtocol(parse_uri(wire.url), max_size=EVENT_LIMIT, logger=_SILENT)
         self._opening.step = "upgrade"
         try:

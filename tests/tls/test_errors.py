@@ -15,7 +15,7 @@ from probes.outcome import Outcome
 from probes.tls.context import tls_context
 from probes.tls.errors import HTTP2_ONLY, USE_HTTPS, not_http1, wants_tls
 from probes.transport.base import SetupError
-from probes.transport.connect import open_stream
+from probes.transport.connect import Peer, open_stream
 from probes.transport.factory import transport_to
 from probes.wire import load_dialect
 from tests.samples import endpoint
@@ -63,7 +63,7 @@ def trusting(authority: trustme.CA) -> ssl.SSLContext:
 
 async def failure(port: int, context: ssl.SSLContext, host: str = "localhost") -> tuple[Outcome, str]:
     with pytest.raises(SetupError) as caught:
-        await open_stream(host, port, context, plenty())
+        await open_stream(Peer(host, port, context), plenty())
     return caught.value.outcome, caught.value.detail
 
 
@@ -204,7 +204,7 @@ async def test_http_1_is_offered_so_that_a_server_of_http_2_alone_refuses_it(tmp
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
         serving = asyncio.create_task(asyncio.to_thread(serve, listening))
-        stream, _ = await open_stream("localhost", listening.getsockname()[1], tls_context(), plenty())
+        stream, _ = await open_stream(Peer("localhost", listening.getsockname()[1], tls_context()), plenty())
         await serving
         stream.abort()
     assert chosen == ["http/1.1"]

@@ -18,7 +18,7 @@ from probes.sockets.event_loop import EngineLoop
 from probes.sockets.receive_timestamps import CLOCK_ERROR_NS
 from probes.sockets.stream import Stream
 from probes.transport.base import SetupError
-from probes.transport.connect import open_stream
+from probes.transport.connect import Peer, open_stream
 from tests.servers.certificate import server_context
 from tests.sockets.pairs import on_linux, pair, plenty, whole
 
@@ -26,7 +26,7 @@ LARGE = bytes(range(256)) * (12 << 10)
 """3 MiB."""
 
 
-class Peer:
+class ServerSide:
     """The server's side of one session, over a blocking socket; every byte it sends is sent by the test's own hand."""
 
     def __init__(self, context: ssl.SSLContext, sock: socket.socket) -> None:
@@ -75,12 +75,12 @@ class Peer:
 @asynccontextmanager
 async def secured(
     folder: Path, *, version: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3, behind: bytes = b""
-) -> AsyncIterator[tuple[Stream, Peer]]:
+) -> AsyncIterator[tuple[Stream, ServerSide]]:
     """A stream that has shaken hands, and its peer; ``behind`` comes in one piece with the peer's last flight."""
     context, authority = server_context(folder)
     context.maximum_version = version
     near, far = pair()
-    stream, peer = Stream(near, plenty()), Peer(context, far)
+    stream, peer = Stream(near, plenty()), ServerSide(context, far)
 
     def serve() -> None:
         flight = peer.do_handshake()
@@ -170,7 +170,7 @@ async def test_a_certificate_for_another_name_fails_the_set_up(tmp_path):
     listening = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0, ssl=context)
     port = listening.sockets[0].getsockname()[1]
     with pytest.raises(SetupError) as caught:
-        await open_stream("127.0.0.1", port, ssl.create_default_context(cafile=str(authority)), plenty())
+        await open_stream(Peer("127.0.0.1", port, ssl.create_default_context(cafile=str(authority))), plenty())
     assert caught.value.outcome is Outcome.TLS
     assert "certificate" in caught.value.detail
     listening.close()
@@ -185,7 +185,9 @@ async def test_a_server_that_goes_during_the_handshake_fails_the_set_up(tmp_path
 
     listening = await asyncio.start_server(leave, "127.0.0.1", 0)
     with pytest.raises(SetupError) as caught:
-        await open_stream("127.0.0.1", listening.sockets[0].getsockname()[1], ssl.create_default_context(), plenty())
+        await open_stream(
+            Peer("127.0.0.1", listening.sockets[0].getsockname()[1], ssl.create_default_context()), plenty()
+        )
     assert caught.value.outcome is Outcome.TLS
     assert "closed during the handshake" in caught.value.detail
     listening.close()

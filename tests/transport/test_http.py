@@ -15,7 +15,7 @@ from probes.sockets.stream import UNREAD_LIMIT
 from probes.tls.context import tls_context
 from probes.transport import connect as network
 from probes.transport.base import Response, SetupError
-from probes.transport.connect import open_stream, peer_of
+from probes.transport.connect import Peer, open_stream, parse_peer
 from probes.transport.factory import transport_to
 from probes.transport.http import HttpConnection
 from probes.wire.dialect import WireRequest
@@ -115,7 +115,7 @@ async def test_no_cookie_is_kept_for_the_next_request():
 
 async def test_a_name_is_resolved_and_its_time_known():
     async with serving() as server:
-        stream, setup = await open_stream("localhost", server.port, None, plenty())
+        stream, setup = await open_stream(Peer("localhost", server.port, None), plenty())
         assert setup.dns is not None
         assert setup.dns.start < setup.dns.stop <= setup.connect.start
         assert setup.address == "127.0.0.1"
@@ -161,7 +161,7 @@ async def test_an_unknown_certificate_is_a_tls_failure(tmp_path, monkeypatch):
     context, _ = server_context(tmp_path)
     async with serving(context) as server:
         with pytest.raises(SetupError) as caught:
-            await open_stream("localhost", server.port, tls_context(), plenty())
+            await open_stream(Peer("localhost", server.port, tls_context()), plenty())
         assert caught.value.outcome is Outcome.TLS
         assert "certificate" in caught.value.detail
 
@@ -178,7 +178,7 @@ async def test_a_server_that_speaks_no_tls_is_a_tls_failure():
 
     listening = await asyncio.start_server(plain, "127.0.0.1", 0)
     with pytest.raises(SetupError) as caught:
-        await open_stream("127.0.0.1", listening.sockets[0].getsockname()[1], tls_context(), plenty())
+        await open_stream(Peer("127.0.0.1", listening.sockets[0].getsockname()[1], tls_context()), plenty())
     assert caught.value.outcome is Outcome.TLS
     await gone.wait()
     listening.close()
@@ -186,7 +186,7 @@ async def test_a_server_that_speaks_no_tls_is_a_tls_failure():
 
 async def test_an_unknown_host_is_a_dns_failure():
     with pytest.raises(SetupError) as caught:
-        await open_stream("no-such-host.invalid", 80, None, plenty())
+        await open_stream(Peer("no-such-host.invalid", 80, None), plenty())
     assert caught.value.outcome is Outcome.DNS
 
 
@@ -195,7 +195,7 @@ async def test_a_closed_port_is_a_connect_failure():
         sock.bind(("127.0.0.1", 0))
         port = sock.getsockname()[1]
     with pytest.raises(SetupError) as caught:
-        await open_stream("127.0.0.1", port, None, plenty())
+        await open_stream(Peer("127.0.0.1", port, None), plenty())
     assert caught.value.outcome is Outcome.CONNECT
     assert caught.value.detail == "Connection refused"
 
@@ -277,7 +277,7 @@ async def test_a_reader_behind_a_flood_leaves_it_in_the_kernel():
         gone.set()
 
     listening = await asyncio.start_server(flood, "127.0.0.1", 0)
-    stream, _ = await open_stream("127.0.0.1", listening.sockets[0].getsockname()[1], None, plenty())
+    stream, _ = await open_stream(Peer("127.0.0.1", listening.sockets[0].getsockname()[1], None), plenty())
     while stream.unread <= UNREAD_LIMIT:
         await asyncio.sleep(0)
     for _ in range(1000):
@@ -297,9 +297,9 @@ def test_an_encrypted_address_is_never_opened_in_plain(scheme):
     with pytest.raises(ValueError, match="is encrypted, and no certificate is trusted"):
         transport_to(url, None)
     trust = tls_context()
-    assert peer_of(url, trust) == ("api.example", 443, trust)
+    assert parse_peer(url, trust) == ("api.example", 443, trust)
 
 
 def test_a_plain_address_is_plain_though_there_is_trust():
-    assert peer_of("http://h:81", tls_context()) == ("h", 81, None)
-    assert peer_of("ws://h", tls_context()) == ("h", 80, None)
+    assert parse_peer("http://h:81", tls_context()) == ("h", 81, None)
+    assert parse_peer("ws://h", tls_context()) == ("h", 80, None)
