@@ -255,3 +255,151 @@ def test_a_race_stopped_midway_or_spoilt_by_us_holds_its_last_heat_against_nobod
     verdict = judge(race, AB)
     assert verdict.winner == "A"
     assert FaultCount("A", f"{outcome.replace('_', ' ')}: stopped by hand", 1, counts=False) in verdict.faults
+
+
+SPOILT = finish(1, outcome=Outcome.OWN_FAULT, outcome_detail="stopped", ttft_ms=None, e2e_ms=None)
+
+
+def test_the_leader_is_ahead_of_the_most_lanes_whoever_is_ahead_by_the_most():
+    """A is a little ahead of both others, B far ahead of C alone: far ahead of a bad lane is no lead."""
+    race = [
+        heat(1, A=finish(1000), B=finish(1010), C=FAILED),
+        heat(2, A=finish(1000), B=FAILED, C=finish(1100)),
+        heat(3, A=FAILED, B=finish(1000), C=finish(9000)),
+    ]
+    verdict = judge(race, tuple("BCA"))
+    assert verdict.leader == "A"
+    assert verdict.words.startswith("one heat: A was 1.01× faster than B; ")
+
+
+def test_a_lane_that_we_spoilt_in_every_heat_is_behind_and_has_not_lost():
+    verdict = judge([heat(n, A=finish(1000), B=SPOILT) for n in (1, 2)], ("B", "A"))
+    assert (verdict.winner, verdict.leader) == (None, "A")
+    assert verdict.words == "no winner yet: A finished right in 2 of 2 heats, B in none"
+
+
+@pytest.mark.parametrize(
+    ("a", "words"),
+    [(SPOILT, "no lane finished right"), (FAILED, "no lane finished right: A timeout in 2 of 2 heats")],
+)
+def test_only_lanes_with_faults_of_their_own_are_named_where_none_finished(a, words):
+    assert judge([heat(n, A=a, B=SPOILT) for n in (1, 2)], AB).words == words
+
+
+def test_who_beats_all_others_and_is_out_has_not_won_and_both_are_told_why():
+    race = [heat(n, A=finish(1000) if n % 2 else WRONG, B=FAILED) for n in range(1, 5)]
+    verdict = judge(race, AB)
+    assert (verdict.winner, verdict.leader) == (None, "A")
+    assert verdict.words == (
+        "no winner yet: A finished right in 2 of 4 heats, B in none"
+        "; A does not win: wrong answer in 2 of 4 heats; B does not win: timeout in 4 of 4 heats"
+    )
+
+
+def test_lanes_that_are_level_have_no_leader():
+    verdict = judge(heats({"A": [1000.0, 900, 1100], "B": [1000.0, 900, 1100]}), AB)
+    assert verdict.leader is None
+    seen = verdict.duels[0].by(DECIDING)
+    assert (seen.wins, seen.losses, seen.pairs) == (0, 0, 3), "a pair that is equal is neither won nor lost"
+
+
+def test_what_is_told_of_many_is_the_duel_that_keeps_the_leader_from_winning():
+    """Not the closest one: A has beaten B, and it is C of which nothing can be said."""
+    race = {"A": [1000.0] * 5, "B": [1100.0, 1110, 1120, 1105, 1115], "C": [500.0, 5000, 5100, 9000, 5000]}
+    verdict = judge(heats(race), tuple("ABC"))
+    assert (verdict.winner, verdict.leader, verdict.duels[0].against) == (None, "A", "B")
+    assert verdict.words == "no difference shown between A and C: 5 heats, interval 0.50–23.51 includes 1"
+
+
+def test_a_lane_that_cannot_be_compared_comes_after_those_that_can():
+    race = [heat(n, A=finish(1000 + n), B=FAILED, C=finish(2000 + n)) for n in range(1, 6)]
+    verdict = judge(race, tuple("ABC"))
+    assert [duel.against for duel in verdict.duels] == ["C", "B"]
+    alone = judge([heat(n, A=finish(1000 + n), B=FAILED, C=FAILED) for n in (1, 2)], tuple("ABC"))
+    assert alone.words == "A wins: no other lane finished right"
+
+
+@pytest.mark.parametrize("count", [3, 4])
+def test_what_suffices_once_does_not_suffice_for_who_looks_after_every_heat(count):
+    """Looking again and again finds luck sooner or later, so each look must be surer."""
+    fast = [1000.0 + 13 * place for place in range(count)]
+    slow = [1300 * (1 + (place * 37 % 11 - 5) / 60) for place in range(count)]
+    race = heats({"A": fast, "B": slow})
+    assert judge(race, AB).winner == "A"
+    assert not decided(race, AB)
+
+
+def test_an_interval_that_begins_at_exactly_1_shows_no_difference():
+    verdict = judge(heats({"A": [1000.0] * 7, "B": [1000.0 + 100 * place for place in range(7)]}), AB)
+    assert verdict.duels[0].by(DECIDING).low == 1
+    assert verdict.winner is None
+    assert verdict.words == "no difference shown: 7 heats, interval 1.00–1.60 includes 1"
+
+
+def test_the_figures_of_a_faster_lane_that_may_not_win_are_its_own_and_not_the_leaders():
+    race = [heat(n, A=finish(1000 + n), B=finish(400 + 7 * n) if n % 2 else WRONG) for n in range(1, 13)]
+    verdict = judge(race, AB)
+    assert verdict.duels[0].by(DECIDING).ratio < 1
+    assert verdict.words.startswith("B is 2.3× faster (2.1–2.5, won 6 of 6); B does not win")
+
+
+def test_who_finished_first_in_half_of_the_heats_only_is_not_told():
+    race = [heat(n, A=finish(1000), B=finish(900 if n < 3 else 1100, output_chars=500)) for n in range(1, 5)]
+    assert judge(race, AB).words == "A is 2.0× faster (1.5–2.6, won 4 of 4)"
+
+
+@pytest.mark.parametrize(
+    ("ms", "shown"),
+    [
+        (2_000_000, ">999"),
+        (999_900, "999.9"),
+        (1_300, "1.3"),
+        (1_240, "1.24"),
+        (1_001, "1.001"),
+        (1_000.1, "1.0001"),
+        (1_000.001, "1"),
+    ],
+)
+def test_a_ratio_is_as_exact_as_it_deserves_and_not_1_where_it_is_above_it(ms, shown):
+    words = judge(heats({"A": [1000.0], "B": [float(ms)]}), AB).words
+    assert words == f"one heat: A was {shown}× faster; more heats tell whether that was luck"
+
+
+def test_an_end_of_an_interval_that_is_next_to_nothing_is_told_as_that():
+    verdict = judge(heats({"A": [1.0, 1000, 1000], "B": [1000.0, 1, 1000]}), AB)
+    assert verdict.words == "no difference shown: 3 heats, interval <0.01–>999 includes 1"
+
+
+def test_a_right_outcome_with_a_wrong_answer_makes_no_pair():
+    race = [
+        heat(n, A=finish(1000 + n), B=finish(400, expect_ok=False) if n == 1 else finish(2000)) for n in range(1, 6)
+    ]
+    assert judge(race, AB).duels[0].by(DECIDING).pairs == 4
+
+
+def test_a_heat_that_a_lane_was_not_in_counts_for_the_others_alone():
+    race = [heat(1, A=finish(1000)), heat(2, B=finish(1)), *heats({"A": [500.0, 510], "B": [1000.0, 1000]})]
+    [duel] = judge(race, AB).duels
+    assert duel.by(DECIDING).pairs == 2
+    slower = [heat(n, A=finish(500), B=finish(1000, tokens_per_s=None)) for n in range(1, 4)]
+    assert judge(slower, AB).duels[0].by("tokens_per_s").pairs == 0
+
+
+def test_the_most_frequent_fault_comes_first_each_with_the_detail_that_came_most_often():
+    def failing(outcome, detail):
+        return finish(1000, outcome=outcome, outcome_detail=detail, ttft_ms=None, e2e_ms=None)
+
+    each = [
+        failing(Outcome.CUT, "early"),
+        failing(Outcome.TIMEOUT, "stall"),
+        failing(Outcome.TIMEOUT, "total"),
+        failing(Outcome.TIMEOUT, "total"),
+        failing(Outcome.SKIPPED, "stopped by hand"),
+    ]
+    verdict = judge([heat(n, A=one, B=finish(1000)) for n, one in enumerate(each, 1)], AB)
+    assert verdict.faults == (
+        FaultCount("A", "timeout: total", 3),
+        FaultCount("A", "cut: early", 1),
+        FaultCount("A", "skipped: stopped by hand", 1, counts=False),
+    )
+    assert verdict.faults[0].counts is True
