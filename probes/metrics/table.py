@@ -3,7 +3,7 @@
 Names, units and buckets that begin with ``gen_ai.`` are those of the OpenTelemetry semantic conventions for
 generative AI (github.com/open-telemetry/semantic-conventions-genai, docs/gen-ai/gen-ai-metrics.md), their buckets
 continued to what is met here; an ``inftop.`` name is ours, where they have none. Histograms hold only what the
-screens call measured (`probes.stats.measured`).
+screens call measured (`probes.stats.sample_values`).
 """
 
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ from probes.feed.messages import EngineStatus
 from probes.metrics.metric import Metric, Reading
 from probes.outcome import INCONCLUSIVE, Outcome
 from probes.sample import Sample
-from probes.stats.measured import is_measured, measured
+from probes.stats.sample_values import is_measured, measured
 
 COMMON: Final[dict[str, str]] = {
     "inftop.endpoint": "the endpoint's name in the configuration",

@@ -10,9 +10,9 @@ from typing import Final, Literal, get_args
 from probes.race.faults import LaneFault, LaneRecord, counted, right, standing, troubles
 from probes.race.heat import Heat
 from probes.sample import Sample
-from probes.stats.measured import is_measured, measured
-from probes.stats.paired_confidence import CHANCE, FEWEST, interval, spent
-from probes.stats.quantiles import chars_per_s, median
+from probes.stats.paired_confidence import CHANCE, FEWEST, chance_of_look, paired_interval
+from probes.stats.quantiles import median
+from probes.stats.sample_values import chars_per_s, is_measured, measured
 
 Metric = Literal["ttft_ms", "e2e_ms", "tokens_per_s", "chars_per_s"]
 
@@ -164,7 +164,7 @@ def _duel(rows: Sequence[_Row], lane: str, against: str, every_heat: bool) -> He
 
 def _comparison(logs: Sequence[float], metric: Metric, every_heat: bool) -> PairedComparison:
     middle = median(logs)
-    sure = interval(logs, spent(max(len(logs), FEWEST)) if every_heat else CHANCE)
+    sure = paired_interval(logs, chance_of_look(max(len(logs), FEWEST)) if every_heat else CHANCE)
     return PairedComparison(
         metric,
         ratio=None if middle is None else math.exp(middle),

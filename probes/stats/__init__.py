@@ -1,1 +1,1 @@
-"""Statistics: quantiles, sketches that add up, rollups, and how sure a figure is; pure."""
+"""Statistics: quantiles, sketches and rollups that add up, time ranges, and confidence intervals; pure."""

@@ -1,8 +1,9 @@
-"""Median interval: between which values the true median of a sketch's values lies, whatever their distribution; pure.
+"""Confidence intervals of a quantile and of a share, whatever the distribution of the values; pure.
 
-Of n values the number that lie below the true median is binomial, so that two order statistics hold it between them
-with a known probability (Conover, Practical Nonparametric Statistics, 3.2); other quantiles go the same way. The
-values count as independent of each other: of a stretch of time it says how well the stretch is known, not the next.
+The quantile: of n values the number that lie below the true median is binomial, so that two order statistics hold it
+between them with a known probability (Conover, Practical Nonparametric Statistics, 3.2); other quantiles go the same
+way. The values count as independent of each other: the interval says how well the time range they come from is known,
+and nothing of the next one. The share: Wilson's score interval (1927).
 """
 
 import math
@@ -13,14 +14,17 @@ from probes.stats.sketch import ACCURACY, Sketch
 
 CONFIDENCE: Final = 0.95
 
+Z: Final = 1.959964
+"""Standard deviations of a normal that 95 % of it lie within."""
+
 _REACH: Final = 9.0  # standard deviations from the mean beyond which nothing of a binomial is left to count
 
 
-def interval(sketch: Sketch, confidence: float = CONFIDENCE, share: float = 0.5) -> tuple[float, float] | None:
-    """From where to where the true median lies, or the quantile of another ``share`` (0 to 1).
+def quantile_interval(sketch: Sketch, confidence: float = CONFIDENCE, share: float = 0.5) -> tuple[float, float] | None:
+    """The interval that holds the true median, or the quantile of another ``share`` (0 to 1).
 
-    It leaves out the truth with a probability of at most 1 - ``confidence``, and is as wide as the bins it ends in:
-    what a sketch cannot tell apart it does not claim. None of too few values: for 95 % of a median six are needed.
+    It misses the true value with a probability of at most 1 - ``confidence``, and is widened to the bins it ends in,
+    since a sketch cannot tell values within a bin apart. None of too few values: for 95 % of a median six are needed.
     """
     count = sketch.count
     low, below_high = _rank(count, share, confidence), _rank(count, 1 - share, confidence)
@@ -30,9 +34,23 @@ def interval(sketch: Sketch, confidence: float = CONFIDENCE, share: float = 0.5)
     return None if first is None or last is None else (first / (1 + ACCURACY), last / (1 - ACCURACY))
 
 
+def share_interval(part: int, whole: int) -> tuple[float, float] | None:
+    """Wilson's score interval (1927) of the true share (of 1) behind ``part`` of ``whole``, with 95 % confidence.
+
+    It is right on the average also for shares near 0 and 1, and for few: of 0 in 10 it says 0 to 0.28. None where
+    ``whole`` is 0.
+    """
+    if not whole:
+        return None
+    share, spread = part / whole, Z * Z / whole
+    middle = share + spread / 2
+    half = Z * math.sqrt(share * (1 - share) / whole + spread / (4 * whole))
+    return max((middle - half) / (1 + spread), 0.0), min((middle + half) / (1 + spread), 1.0)
+
+
 @cache
 def _rank(count: int, share: float, confidence: float) -> int:
-    """The highest order statistic (from 1 on) that is above the quantile with at most half the chance left; 0: none."""
+    """The highest order statistic (from 1 on) that exceeds the quantile with at most half the error; 0: none."""
     if not count or not 0 < share < 1:
         return 0
     mean, deviation = count * share, math.sqrt(count * share * (1 - share))

@@ -1,18 +1,18 @@
-"""Shift: how many times the median of one stretch of time is that of another, and how sure that is; pure.
+"""The ratio of the medians of two time ranges, and its confidence interval; pure.
 
-Both medians have an interval by order statistics (`confidence`). In logarithms a ratio is a difference, and
-the interval of a difference follows from those of its two ends: each side is the root of the sum of squares of the two
-distances that make for it (MOVER: Donner and Zou, The American Statistician 56, 2002). Nothing is asked of the
+Both medians have an interval by order statistics (`probes.stats.confidence`). In logarithms a ratio is a difference,
+and the interval of a difference follows from those of its two ends: each side is the root of the sum of squares of the
+two distances that bound it (MOVER: Donner and Zou, The American Statistician 56, 2002). Nothing is asked of the
 distributions, nor that the two are alike. As wide as a sketch's bins it is always: 4 % and less are not told apart.
 
-Samples count as independent of each other. Where a provider drifts within a stretch they are not quite, and the
-interval says how well the two stretches are known, not what comes next.
+Samples count as independent of each other. Where a provider drifts within a time range they are not quite, and the
+interval says how well the two ranges are known, not what comes next.
 """
 
 import math
 from dataclasses import dataclass
 
-from probes.stats.confidence import interval
+from probes.stats.confidence import quantile_interval
 from probes.stats.sketch import Sketch
 
 
@@ -20,7 +20,7 @@ from probes.stats.sketch import Sketch
 class MedianRatio:
     """Two medians, ``ratio`` = median / ``before``, and where the true one lies with 95 % confidence.
 
-    ``low`` and ``high`` are None where either stretch has too few values for an interval (six each).
+    ``low`` and ``high`` are None where either range has too few values for an interval (six each).
     """
 
     median: float
@@ -39,12 +39,12 @@ class MedianRatio:
         return self.low is not None and self.high is not None and not self.low <= 1 <= self.high
 
 
-def shift(sketch: Sketch, before: Sketch) -> MedianRatio | None:
-    """How the median of one distribution stands to that of another; None where either holds nothing."""
+def compare_medians(sketch: Sketch, before: Sketch) -> MedianRatio | None:
+    """The ratio of the median of one distribution to that of the one ``before``; None where either holds nothing."""
     one, other = sketch.quantile(0.5), before.quantile(0.5)
     if one is None or other is None:
         return None
-    ends, other_ends = interval(sketch), interval(before)
+    ends, other_ends = quantile_interval(sketch), quantile_interval(before)
     if ends is None or other_ends is None:
         return MedianRatio(one, other)
     down = math.hypot(math.log(one / ends[0]), math.log(other_ends[1] / other))

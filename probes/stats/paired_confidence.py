@@ -1,10 +1,10 @@
-"""Interval: how sure the median of a few paired log ratios is; pure, without dice.
+"""The confidence interval of the median of a few paired log ratios; pure, without random numbers.
 
-What is told is a bootstrap interval of the median, over all resamples at once. Of few heats that is far too narrow
-(of five equal ones it would call one in sixteen different), so it is never told narrower than what a test of known
-error allows: Wilcoxon's signed ranks where there are pairs enough for them, Student's t where there are not. Of two
-equal lanes the log ratios are symmetric about 0, however their times are distributed, which is all that the signed
-ranks ask for; heavy tails only make t more cautious.
+It is a bootstrap interval of the median, computed exactly over all resamples. Of few heats that is far too narrow (of
+five equal ones it would call one in sixteen different), so it is never narrower than what a test of known error allows:
+Wilcoxon's signed ranks where there are pairs enough for them, Student's t where there are not. Of two equal lanes the
+log ratios are symmetric about 0, however their times are distributed, which is all that the signed ranks ask for; heavy
+tails only make t more cautious.
 """
 
 import math
@@ -25,18 +25,18 @@ CHANCE: Final = 0.02
 _BOOTSTRAP: Final = 0.05
 
 
-def spent(pairs: int) -> float:
-    """The part of `CHANCE` for a look after ``pairs`` pairs, where somebody looks after every heat.
+def chance_of_look(pairs: int) -> float:
+    """The part of `CHANCE` that one look after ``pairs`` pairs may use, if somebody looks after every heat.
 
-    ``2 / (n (n - 1))`` from `FEWEST` on sums to 1, so that all looks together, however many, err no more than one.
+    The parts ``2 / (n (n - 1))`` from `FEWEST` on sum to 1, so that all looks together err no more often than one.
     """
     return CHANCE * (FEWEST - 1) / (pairs * (pairs - 1))
 
 
-def interval(logs: Sequence[float], chance: float = CHANCE) -> tuple[float, float] | None:
-    """From where to where the true median of ``logs`` lies, with at least 95 % confidence; None of fewer than three.
+def paired_interval(logs: Sequence[float], chance: float = CHANCE) -> tuple[float, float] | None:
+    """The interval of the true median of ``logs``, with at least 95 % confidence; None of fewer than three.
 
-    It leaves out the truth with a probability of at most ``chance``, and holds the median of ``logs``.
+    It misses the true median with a probability of at most ``chance``, and holds the median of ``logs``.
     """
     n = len(logs)
     if n < FEWEST:
@@ -58,11 +58,12 @@ def _bootstrap_rank(n: int) -> int:
 
 
 def _at_least(least: int, n: int, p: float) -> float:
+    """The probability that a binomial of ``n`` draws with chance ``p`` is ``least`` or more."""
     return math.fsum(math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(least, n + 1))
 
 
 def _signed_ranks(ordered: Sequence[float], chance: float) -> tuple[float, float]:
-    """Wilcoxon's test turned round: between which means of two values the truth lies (Hodges and Lehmann 1963)."""
+    """Wilcoxon's signed-rank test inverted: an interval of means of two values (Hodges and Lehmann 1963)."""
     means = sorted([(one + other) / 2 for one, other in combinations_with_replacement(ordered, 2)])
     outside = _rank_sums(len(ordered), chance)
     return means[outside - 1], means[-outside]
@@ -70,7 +71,7 @@ def _signed_ranks(ordered: Sequence[float], chance: float) -> tuple[float, float
 
 @cache
 def _rank_sums(n: int, chance: float) -> int:
-    """How many rank sums from 0 up are together at most ``chance`` / 2 likely, of ``n`` values with signs by luck."""
+    """How many rank sums from 0 up have a probability of at most ``chance`` / 2 together, ``n`` signs being random."""
     ways = [1.0] + [0.0] * (n * (n + 1) // 4)
     for rank in range(1, n + 1):
         ways = ways[:rank] + list(map(add, ways[rank:], ways))
@@ -84,6 +85,7 @@ def _rank_sums(n: int, chance: float) -> int:
 
 
 def _student(ordered: Sequence[float], chance: float) -> tuple[float, float]:
+    """The interval of Student's t for the mean of the values."""
     n = len(ordered)
     middle, half = fmean(ordered), _t(n - 1, chance) * stdev(ordered) / math.sqrt(n)
     return middle - half, middle + half

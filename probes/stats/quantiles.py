@@ -1,4 +1,4 @@
-"""Stats: quantiles, medians and rates of what was measured; None-aware and pure."""
+"""Quantiles, medians and rates of values that may not be known (None); pure."""
 
 from collections.abc import Iterable, Sequence
 
@@ -39,21 +39,3 @@ def rate(part: int, whole: int) -> float | None:
 def ratio(value: float | None, best: float | None) -> float | None:
     """How many times the best value this one is; None where either is not known or the best is nothing."""
     return None if value is None or not best else value / best
-
-
-def chars_per_s(output_chars: int | None, e2e_ms: float | None) -> float | None:
-    """Output characters / E2E, characters per second; None without output or without a time."""
-    return output_chars / e2e_ms * 1000 if output_chars and e2e_ms else None
-
-
-def setup_ms(
-    dns_ms: float | None,
-    connect_ms: float | None,
-    proxy_ms: float | None,
-    tls_ms: float | None,
-    upgrade_ms: float | None,
-) -> float | None:
-    """Connection set-up, milliseconds: dns + connect + proxy + tls + upgrade, as far as there were any, or None."""
-    return (
-        None if connect_ms is None else connect_ms + sum(one or 0.0 for one in (dns_ms, proxy_ms, tls_ms, upgrade_ms))
-    )

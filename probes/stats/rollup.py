@@ -1,4 +1,4 @@
-"""Rollup: what a stretch of one endpoint's samples comes to: counts, extremes and sketches; rollups add up."""
+"""Rollups: counts, extremes and sketches of one endpoint's samples in one bucket of time; they add up."""
 
 import math
 from collections import Counter, defaultdict
@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple
 
 from probes.outcome import FAILED, NEVER_SENT, Outcome
 from probes.sample import Sample
-from probes.stats.measured import is_measured, measured
+from probes.stats.sample_values import is_measured, measured
 from probes.stats.sketch import Sketch
 
 Tier = Literal["minute", "hour", "day", "month"]
@@ -20,10 +20,10 @@ LENGTH_MS: Final[dict[Tier, int]] = {"minute": 60_000, "hour": 3_600_000, "day":
 """How long a bucket of a tier is; of a month the longest there is."""
 
 METRICS: Final = ("ttft_ms", "tokens_per_s", "ttfa_ms", "e2e_ms", "gap_max_ms")
-"""What is sketched, as `probes.sample.Sample` names it, where `probes.stats.measured` says that it counts."""
+"""The columns of a sample that are sketched, where the value counts (`probes.stats.sample_values.measured`)."""
 
 EXTENTS: Final = (*METRICS, "headroom")
-"""What the least and the most are kept of: also of the headroom, the share of the tightest rate limit that is left."""
+"""What the minimum and maximum are kept of; headroom is the share left of the tightest rate limit."""
 
 
 def bucket_of(tier: Tier, at: int) -> int:
@@ -33,7 +33,7 @@ def bucket_of(tier: Tier, at: int) -> int:
     return at // LENGTH_MS[tier] * LENGTH_MS[tier]
 
 
-def after(tier: Tier, start: int) -> int:
+def next_bucket(tier: Tier, start: int) -> int:
     """The beginning of the bucket after the one that begins at ``start``."""
     return bucket_of(tier, start + LENGTH_MS[tier])
 
@@ -82,7 +82,7 @@ class Rollup:
 
     @classmethod
     def of(cls, samples: Sequence[Sample]) -> "Rollup":
-        """What samples come to, one at least."""
+        """The rollup of samples, at least one."""
         ok = [one for one in samples if one.outcome is Outcome.OK]
         good = [one for one in ok if is_measured(one)]
         columns = {name: _known(measured(one, name) for one in good) for name in METRICS}
@@ -101,15 +101,15 @@ class Rollup:
 
     def __add__(self, other: "Rollup") -> "Rollup":
         return Rollup(
-            outcomes=_counted_up(self.outcomes, other.outcomes),
+            outcomes=_added_counts(self.outcomes, other.outcomes),
             untrusted=self.untrusted + other.untrusted,
             buffered=self.buffered + other.buffered,
             last_at=max(self.last_at, other.last_at),
             cost_usd=self.cost_usd + other.cost_usd,
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
-            extents=_joined(self.extents, other.extents),
-            sketches=_added(self.sketches, other.sketches),
+            extents=_joined_extents(self.extents, other.extents),
+            sketches=_added_sketches(self.sketches, other.sketches),
         )
 
     @property
@@ -133,8 +133,8 @@ class Rollup:
         return sum(count for outcome, count in self.outcomes.items() if outcome in NEVER_SENT)
 
 
-def rolled(samples: Iterable[tuple[int, Sample]], tiers: Iterable[Tier] = TIERS) -> dict[RollupKey, Rollup]:
-    """What samples come to, each with the id of its endpoint's row, bucket by bucket."""
+def roll_up(samples: Iterable[tuple[int, Sample]], tiers: Iterable[Tier] = TIERS) -> dict[RollupKey, Rollup]:
+    """The rollups of samples, which are given with the id of their endpoint's row, by tier and bucket."""
     minutes: dict[tuple[int, str, int], list[Sample]] = defaultdict(list)
     for endpoint_id, sample in samples:
         minutes[endpoint_id, sample.connection or "none", bucket_of("minute", sample.started_at)].append(sample)
@@ -143,14 +143,14 @@ def rolled(samples: Iterable[tuple[int, Sample]], tiers: Iterable[Tier] = TIERS)
     for (endpoint_id, connection, minute), some in minutes.items():
         one = Rollup.of(some)
         for tier in wanted:
-            spot = RollupKey(tier, endpoint_id, connection, bucket_of(tier, minute))
-            known = found.get(spot)
-            found[spot] = one if known is None else known + one
+            key = RollupKey(tier, endpoint_id, connection, bucket_of(tier, minute))
+            known = found.get(key)
+            found[key] = one if known is None else known + one
     return found
 
 
 def _known(values: Iterable[float | None]) -> list[float]:
-    """The values that are possible."""
+    """The values that can be measurements."""
     return [value for one in values if (value := _possible(one)) is not None]
 
 
@@ -171,14 +171,14 @@ def _headroom(sample: Sample) -> float | None:
     return min(left, default=None)
 
 
-def _counted_up(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+def _added_counts(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
     found = dict(one)
     for outcome, count in other.items():
         found[outcome] = found.get(outcome, 0) + count
     return found
 
 
-def _joined(one: Mapping[str, Extent], other: Mapping[str, Extent]) -> dict[str, Extent]:
+def _joined_extents(one: Mapping[str, Extent], other: Mapping[str, Extent]) -> dict[str, Extent]:
     found = dict(one)
     for name, extent in other.items():
         known = found.get(name, extent)
@@ -186,7 +186,7 @@ def _joined(one: Mapping[str, Extent], other: Mapping[str, Extent]) -> dict[str,
     return found
 
 
-def _added(one: Mapping[str, Sketch], other: Mapping[str, Sketch]) -> dict[str, Sketch]:
+def _added_sketches(one: Mapping[str, Sketch], other: Mapping[str, Sketch]) -> dict[str, Sketch]:
     found = dict(one)
     for name, sketch in other.items():
         known = found.get(name)

@@ -1,12 +1,12 @@
-"""Span: a stretch of time, and the fewest buckets of rollups that cover it."""
+"""A time range, and the fewest buckets of rollups that cover it."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from probes.stats.rollup import LENGTH_MS, TIERS, Tier, after, bucket_of
+from probes.stats.rollup import LENGTH_MS, TIERS, Tier, bucket_of, next_bucket
 
 HOURS_FROM_MS: Final = 2 * LENGTH_MS["day"]
-"""Longer spans begin and end at full hours: a minute more or less of them tells nothing."""
+"""Longer ranges begin and end at full hours: a minute more or less makes no difference to them."""
 
 
 class TimeRange(NamedTuple):
@@ -21,7 +21,7 @@ class TimeRange(NamedTuple):
         return self.until - self.since
 
     def before(self) -> "TimeRange":
-        """The span of the same length just before it."""
+        """The range of the same length just before it."""
         return TimeRange(self.since - self.length_ms, self.since)
 
 
@@ -33,22 +33,25 @@ class BucketRange(NamedTuple):
     until: int
 
 
-def finest(span: TimeRange, oldest: Mapping[Tier, int | None]) -> Tier:
-    """The finest tier worth asking for the whole of a span; ``oldest`` says where each tier begins, None: nowhere."""
-    for tier in ("minute", "hour", "day") if span.length_ms <= HOURS_FROM_MS else ("hour", "day"):
+def finest_tier(time_range: TimeRange, oldest: Mapping[Tier, int | None]) -> Tier:
+    """The finest tier that reaches back to the beginning of a time range, or as far as anything does.
+
+    ``oldest`` says where each tier begins (ms since the epoch; None: it holds nothing).
+    """
+    for tier in ("minute", "hour", "day") if time_range.length_ms <= HOURS_FROM_MS else ("hour", "day"):
         begin, first = oldest.get(tier), oldest.get("day")
-        if begin is not None and (begin <= span.since or first is None or begin <= after("day", first)):
+        if begin is not None and (begin <= time_range.since or first is None or begin <= next_bucket("day", first)):
             return tier
     return "day"
 
 
-def pieces(span: TimeRange, tier: Tier) -> list[BucketRange]:
-    """The fewest buckets, ``tier`` the finest of them, that cover a span, oldest first and each instant once.
+def covering_buckets(time_range: TimeRange, tier: Tier) -> list[BucketRange]:
+    """The fewest buckets, ``tier`` the finest of them, that cover a time range, oldest first and each instant once.
 
     The ends are widened to full buckets of that tier.
     """
     found: list[BucketRange] = []
-    for one in _buckets(TimeRange(bucket_of(tier, span.since), span.until), tier):
+    for one in _buckets(TimeRange(bucket_of(tier, time_range.since), time_range.until), tier):
         if found and found[-1].tier == one.tier:
             found[-1] = BucketRange(one.tier, found[-1].since, one.until)
         else:
@@ -56,12 +59,14 @@ def pieces(span: TimeRange, tier: Tier) -> list[BucketRange]:
     return found
 
 
-def _buckets(span: TimeRange, tier: Tier) -> Iterator[BucketRange]:
-    """One bucket after the other, each the longest that begins there and ends within the span."""
-    at = span.since
+def _buckets(time_range: TimeRange, tier: Tier) -> Iterator[BucketRange]:
+    """One bucket after the other, each the longest that begins there and ends within the range."""
+    at = time_range.since
     coarser = TIERS[TIERS.index(tier) :]
-    while at < span.until:
-        fitting = (one for one in reversed(coarser) if bucket_of(one, at) == at and after(one, at) <= span.until)
+    while at < time_range.until:
+        fitting = (
+            one for one in reversed(coarser) if bucket_of(one, at) == at and next_bucket(one, at) <= time_range.until
+        )
         longest = next(fitting, tier)
-        yield BucketRange(longest, at, after(longest, at))
-        at = after(longest, at)
+        yield BucketRange(longest, at, next_bucket(longest, at))
+        at = next_bucket(longest, at)

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Final, Literal
 
 from probes.durations import lasting
-from probes.stats.rollup import TIERS, Tier, after, bucket_of
+from probes.stats.rollup import TIERS, Tier, bucket_of, next_bucket
 
 Held = Literal["raw", "minute", "hour", "day", "month"]
 HELD: Final[tuple[Held, ...]] = ("raw", *TIERS)
@@ -65,4 +65,4 @@ def whole_since(until: Mapping[Held, int]) -> dict[Tier, int]:
 def up(tier: Tier, at: int) -> int:
     """The first beginning of a bucket that is not before ``at``."""
     start = bucket_of(tier, at)
-    return start if start == at else after(tier, start)
+    return start if start == at else next_bucket(tier, start)

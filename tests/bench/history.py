@@ -20,7 +20,7 @@ from typing import Final
 from probes.feed.messages import EndpointFacts
 from probes.stats.quantiles import quantile
 from probes.stats.rollup import LENGTH_MS
-from probes.stats.time_range import TimeRange, pieces
+from probes.stats.time_range import TimeRange, covering_buckets
 from probes.store.read.reader import StoreReader
 from probes.store.read.rollup_queries import sketches
 from tests.bench.startup import first_paint
@@ -87,7 +87,7 @@ def accuracy(url: str) -> None:
     with closing(StoreReader(url)) as reader:
         worst = 0.0
         for endpoint_id in list(reader.endpoints())[:5]:
-            covered = pieces(TimeRange(until - 90 * DAY, until), "hour")
+            covered = covering_buckets(TimeRange(until - 90 * DAY, until), "hour")
             found = sketches(reader, [endpoint_id], covered, ("ttft_ms",))[endpoint_id, "warm"]["ttft_ms"]
             sql = (
                 "SELECT ttft_ms FROM sample WHERE endpoint_id = ? AND started_at >= ? AND outcome = 'ok' AND trusted "

@@ -22,7 +22,7 @@ from pathlib import Path
 from probes.engine.session import SWITCH_S
 from probes.sample import Sample
 from probes.stats.rollup import LENGTH_MS
-from probes.stats.time_range import TimeRange, pieces
+from probes.stats.time_range import TimeRange, covering_buckets
 from probes.store.read.reader import StoreReader
 from probes.store.read.rollup_queries import sketches, totals
 from probes.store.write.writer import Writer
@@ -71,7 +71,7 @@ def read_on(url: str, pipe: Connection) -> None:
             ids = list(reader.endpoints())
             reader.latest()
             sum(1 for _ in reader.points(now - 1_000))
-            covered = pieces(TimeRange(now - 30 * LENGTH_MS["day"], now), "hour")
+            covered = covering_buckets(TimeRange(now - 30 * LENGTH_MS["day"], now), "hour")
             totals(reader, ids, covered)
             sketches(reader, ids, covered, ("ttft_ms", "tokens_per_s"))
             rounds, slowest = rounds + 1, max(slowest, time.perf_counter() - started)

@@ -1,17 +1,17 @@
-"""Median interval: the ranks of the tables, and the truth is inside as often as is said."""
+"""Confidence intervals: the ranks and values of the literature, and the truth is inside as often as is said."""
 
 import math
 import random
 
 import pytest
 
-from probes.stats.confidence import interval
+from probes.stats.confidence import quantile_interval, share_interval
 from probes.stats.sketch import ACCURACY, Sketch
 
 
 def ranks(count, **options):
     """Which order statistics the ends are: the values lie so far apart that a bin holds one."""
-    found = interval(Sketch.of(1.1**place for place in range(1, count + 1)), **options)
+    found = quantile_interval(Sketch.of(1.1**place for place in range(1, count + 1)), **options)
     assert found is not None
     low, high = found
     return round(math.log(low * (1 + ACCURACY), 1.1)), round(math.log(high * (1 - ACCURACY), 1.1))
@@ -31,16 +31,16 @@ def test_more_confidence_needs_more_room():
 
 @pytest.mark.parametrize("count", range(6))
 def test_of_too_few_values_nothing_is_claimed(count):
-    assert interval(Sketch.of([100.0] * count)) is None
+    assert quantile_interval(Sketch.of([100.0] * count)) is None
 
 
 def test_a_high_quantile_needs_more_values():
-    assert interval(Sketch.of([100.0] * 71), share=0.95) is None
+    assert quantile_interval(Sketch.of([100.0] * 71), share=0.95) is None
     assert ranks(72, share=0.95) == (64, 72)
 
 
 def test_equal_values_leave_the_width_of_their_bin():
-    found = interval(Sketch.of([250.0] * 1000))
+    found = quantile_interval(Sketch.of([250.0] * 1000))
     assert found is not None
     low, high = found
     assert low <= 250 <= high < 1.021 * low
@@ -52,7 +52,7 @@ def test_the_truth_is_inside_as_often_as_is_said(share):
     truth = {0.5: 1.0, 0.95: math.exp(1.6448536)}[share]
     inside = 0
     for _ in range(rounds):
-        found = interval(Sketch.of(rng.lognormvariate(0, 1) for _ in range(90)), share=share)
+        found = quantile_interval(Sketch.of(rng.lognormvariate(0, 1) for _ in range(90)), share=share)
         assert found is not None
         inside += found[0] <= truth <= found[1]
     assert 0.95 * rounds <= inside <= 0.999 * rounds
@@ -60,7 +60,28 @@ def test_the_truth_is_inside_as_often_as_is_said(share):
 
 def test_of_very_many_it_is_narrow_and_quick():
     crowd = Sketch.of([100.0] * 100 + [200.0] * 100).lanes
-    found = interval(Sketch(crowd * 10_000))
+    found = quantile_interval(Sketch(crowd * 10_000))
     assert found is not None
     low, high = found
     assert low < 101 < 199 < high
+
+
+# shares
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "low", "high"),
+    # Newcombe, Statistics in Medicine 17 (1998), table I, method 3
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+)
+def test_the_interval_of_a_share_is_wilsons(part, whole, low, high):
+    assert share_interval(part, whole) == pytest.approx((low, high), abs=5e-5)
+
+
+def test_a_share_of_all_mirrors_a_share_of_nothing():
+    low, high = share_interval(20, 20)
+    assert (low, high) == pytest.approx((1 - 0.1611, 1.0), abs=5e-5)
+
+
+def test_a_share_of_nothing_has_no_interval():
+    assert share_interval(0, 0) is None

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from probes.stats.median_ratio import shift
+from probes.stats.median_ratio import compare_medians
 from probes.stats.sketch import Sketch
 
 
@@ -16,19 +16,19 @@ def drawn(rng, count, median, spread=0.5):
 @pytest.mark.parametrize(("truth", "count", "before"), [(1.0, 12, 12), (1.0, 60, 60), (1.3, 30, 200), (0.5, 250, 250)])
 def test_the_interval_holds_the_truth_in_93_of_100_runs_or_more(truth, count, before):
     rng = random.Random(11)
-    found = [shift(drawn(rng, count, 200 * truth), drawn(rng, before, 200, 0.9)) for _ in range(100)]
+    found = [compare_medians(drawn(rng, count, 200 * truth), drawn(rng, before, 200, 0.9)) for _ in range(100)]
     assert sum(one.low <= truth <= one.high for one in found) >= 93
 
 
 def test_equal_stretches_are_hardly_ever_called_different():
     rng = random.Random(4)
-    found = [shift(drawn(rng, 80, 300), drawn(rng, 80, 300)) for _ in range(100)]
+    found = [compare_medians(drawn(rng, 80, 300), drawn(rng, 80, 300)) for _ in range(100)]
     assert sum(one.shown for one in found) <= 7
 
 
 def test_a_real_difference_is_shown():
     rng = random.Random(5)
-    found = shift(drawn(rng, 500, 300), drawn(rng, 500, 200))
+    found = compare_medians(drawn(rng, 500, 300), drawn(rng, 500, 200))
     assert found.ratio == pytest.approx(1.5, rel=0.1)
     assert found.shown
     assert found.low < 1.5 < found.high
@@ -36,14 +36,14 @@ def test_a_real_difference_is_shown():
 
 
 def test_what_a_sketch_cannot_tell_apart_is_not_claimed():
-    found = shift(Sketch.of([101.0] * 5000), Sketch.of([100.0] * 5000))
+    found = compare_medians(Sketch.of([101.0] * 5000), Sketch.of([100.0] * 5000))
     assert not found.shown
     assert found.high / found.low < 1.05
 
 
 def test_of_too_few_there_is_no_interval_and_of_nothing_no_ratio():
-    few = shift(Sketch.of([100.0] * 5), Sketch.of([50.0] * 500))
+    few = compare_medians(Sketch.of([100.0] * 5), Sketch.of([50.0] * 500))
     assert (few.low, few.high, few.shown) == (None, None, False)
     assert few.ratio == pytest.approx(2.0, rel=0.02)
-    assert shift(Sketch(), Sketch.of([1.0])) is None
-    assert shift(Sketch.of([1.0]), Sketch()) is None
+    assert compare_medians(Sketch(), Sketch.of([1.0])) is None
+    assert compare_medians(Sketch.of([1.0]), Sketch()) is None

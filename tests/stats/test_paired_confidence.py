@@ -5,7 +5,15 @@ import random
 
 import pytest
 
-from probes.stats.paired_confidence import CHANCE, FEWEST, _bootstrap_rank, _rank_sums, _t, interval, spent
+from probes.stats.paired_confidence import (
+    CHANCE,
+    FEWEST,
+    _bootstrap_rank,
+    _rank_sums,
+    _t,
+    chance_of_look,
+    paired_interval,
+)
 
 
 @pytest.mark.parametrize(
@@ -36,13 +44,13 @@ def test_the_bootstrap_without_dice_is_the_one_with_dice(n):
 
 
 def test_two_pairs_have_no_interval_and_three_have():
-    assert interval([0.7, 0.7]) is None
-    assert interval([0.7, 0.7, 0.7]) == pytest.approx((0.7, 0.7))
+    assert paired_interval([0.7, 0.7]) is None
+    assert paired_interval([0.7, 0.7, 0.7]) == pytest.approx((0.7, 0.7))
 
 
 def test_the_chances_of_all_looks_add_up_to_no_more_than_one_look():
-    assert math.fsum(spent(n) for n in range(FEWEST, 1001)) == pytest.approx(CHANCE, rel=0.01)
-    assert math.fsum(spent(n) for n in range(FEWEST, 1001)) < CHANCE
+    assert math.fsum(chance_of_look(n) for n in range(FEWEST, 1001)) == pytest.approx(CHANCE, rel=0.01)
+    assert math.fsum(chance_of_look(n) for n in range(FEWEST, 1001)) < CHANCE
 
 
 @pytest.mark.parametrize("n", [3, 5, 8, 20])
@@ -51,12 +59,12 @@ def test_the_interval_holds_the_truth_19_times_in_20_and_the_median_always(n):
     held = 0
     for _ in range(400):
         logs = [0.5 + dice.gauss(0, 0.1) + (dice.choice((-1, 1)) if dice.random() < 0.2 else 0) for _ in range(n)]
-        low, high = interval(logs)
+        low, high = paired_interval(logs)
         held += low <= 0.5 <= high
         assert low <= sorted(logs)[(n - 1) // 2] <= high
     assert held >= 380
 
 
 def test_one_stall_in_twenty_heats_hides_no_difference():
-    low, high = interval([0.2 + 0.001 * k for k in range(19)] + [-3.0])
+    low, high = paired_interval([0.2 + 0.001 * k for k in range(19)] + [-3.0])
     assert 0.15 < low < high < 0.25

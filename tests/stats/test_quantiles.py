@@ -5,7 +5,7 @@ import statistics
 
 import pytest
 
-from probes.stats.quantiles import chars_per_s, known, median, quantile, rate, ratio
+from probes.stats.quantiles import known, median, quantile, rate, ratio
 
 
 @pytest.mark.parametrize(
@@ -55,8 +55,3 @@ def test_a_rate_is_a_share_of_one():
 def test_a_ratio_needs_both_and_something_to_compare_with():
     assert ratio(3.0, 2.0) == 1.5
     assert ratio(None, 2.0) is ratio(2.0, None) is ratio(2.0, 0.0) is None
-
-
-def test_characters_a_second_need_output_and_a_time():
-    assert chars_per_s(1000, 500.0) == 2000.0
-    assert chars_per_s(None, 500.0) is chars_per_s(0, 500.0) is chars_per_s(1000, None) is chars_per_s(1, 0.0) is None

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from probes.outcome import Outcome
-from probes.stats.rollup import LENGTH_MS, METRICS, TIERS, Extent, Rollup, RollupKey, after, bucket_of, rolled
+from probes.stats.rollup import LENGTH_MS, METRICS, TIERS, Extent, Rollup, RollupKey, bucket_of, next_bucket, roll_up
 from probes.stats.sketch import Sketch
 from tests.samples import sample
 
@@ -27,13 +27,13 @@ def at(text):
 def test_an_instant_is_in_its_bucket(tier, start, then):
     instant = at("2026-11-21T08:41:59.999")
     assert bucket_of(tier, instant) == at(start)
-    assert after(tier, at(start)) == at(then)
+    assert next_bucket(tier, at(start)) == at(then)
 
 
 def test_months_follow_each_other_through_leap_years():
     start, seen = at("2027-12-01"), []
     for _ in range(4):
-        start = after("month", start)
+        start = next_bucket("month", start)
         seen.append(start)
     assert seen == [at(f"2028-0{month}-01") for month in (1, 2, 3, 4)]
 
@@ -94,7 +94,7 @@ def test_the_sum_of_the_hours_is_the_day():
         )
         for _ in range(300)
     ]
-    found = rolled(pairs)
+    found = roll_up(pairs)
     for tier in TIERS[:-1]:
         for endpoint_id in (0, 1):
             parts = [one for spot, one in found.items() if spot[:3] == (tier, endpoint_id, "warm")]

@@ -6,8 +6,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probes.stats.rollup import LENGTH_MS, after, bucket_of
-from probes.stats.time_range import BucketRange, TimeRange, finest, pieces
+from probes.stats.rollup import LENGTH_MS, bucket_of, next_bucket
+from probes.stats.time_range import BucketRange, TimeRange, covering_buckets, finest_tier
 
 HOUR, DAY = LENGTH_MS["hour"], LENGTH_MS["day"]
 
@@ -22,7 +22,7 @@ def at(text):
     st.sampled_from(["hour", "day"]),
 )
 def test_pieces_follow_each_other_and_cover_the_span(since, length, tier):
-    found = pieces(TimeRange(since, since + length), tier)
+    found = covering_buckets(TimeRange(since, since + length), tier)
     assert found[0].since == bucket_of(tier, since)
     assert all(one.until == other.since for one, other in pairwise(found))
     assert all(one.tier != other.tier for one, other in pairwise(found))
@@ -31,7 +31,7 @@ def test_pieces_follow_each_other_and_cover_the_span(since, length, tier):
 
 def test_a_year_is_made_of_months_and_days_and_hours():
     span = TimeRange(at("2025-11-21T08:40"), at("2026-11-21T08:40"))
-    assert [(one.tier, one.since, one.until) for one in pieces(span, "hour")] == [
+    assert [(one.tier, one.since, one.until) for one in covering_buckets(span, "hour")] == [
         ("hour", at("2025-11-21T08:00"), at("2025-11-22")),
         ("day", at("2025-11-22"), at("2025-12-01")),
         ("month", at("2025-12-01"), at("2026-11-01")),
@@ -41,7 +41,7 @@ def test_a_year_is_made_of_months_and_days_and_hours():
 
 
 def test_a_full_bucket_is_one_piece():
-    assert pieces(TimeRange(at("2026-02-01"), after("month", at("2026-02-01"))), "minute") == [
+    assert covering_buckets(TimeRange(at("2026-02-01"), next_bucket("month", at("2026-02-01"))), "minute") == [
         BucketRange("month", at("2026-02-01"), at("2026-03-01"))
     ]
 
@@ -49,17 +49,17 @@ def test_a_full_bucket_is_one_piece():
 def test_minutes_are_for_short_spans_that_they_reach():
     now = at("2026-11-21T08:40")
     kept = {"minute": now - 14 * DAY, "hour": now - 300 * DAY, "day": now - 400 * DAY, "month": now - 400 * DAY}
-    assert finest(TimeRange(now - HOUR, now), kept) == "minute"
-    assert finest(TimeRange(now - 7 * DAY, now), kept) == "hour"
-    assert finest(TimeRange(now - 20 * DAY, now - 20 * DAY + HOUR), kept) == "hour"
-    assert finest(TimeRange(now - 350 * DAY, now), kept) == "day"
+    assert finest_tier(TimeRange(now - HOUR, now), kept) == "minute"
+    assert finest_tier(TimeRange(now - 7 * DAY, now), kept) == "hour"
+    assert finest_tier(TimeRange(now - 20 * DAY, now - 20 * DAY + HOUR), kept) == "hour"
+    assert finest_tier(TimeRange(now - 350 * DAY, now), kept) == "day"
 
 
 def test_a_young_history_is_read_by_the_minute():
     now = at("2026-11-21T08:40")
     young = {"minute": now - HOUR, "hour": now - HOUR, "day": bucket_of("day", now), "month": at("2026-11-01")}
-    assert finest(TimeRange(now - DAY, now), young) == "minute"
-    assert finest(TimeRange(now - DAY, now), dict.fromkeys(young)) == "day"
+    assert finest_tier(TimeRange(now - DAY, now), young) == "minute"
+    assert finest_tier(TimeRange(now - DAY, now), dict.fromkeys(young)) == "day"
 
 
 def test_the_span_before_is_as_long_and_ends_where_it_begins():

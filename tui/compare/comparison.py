@@ -9,7 +9,7 @@ from typing import Final
 from probes.sample import Sample
 from probes.stats.rollup import LENGTH_MS, METRICS, TIERS, Rollup, Tier, bucket_of
 from probes.stats.sketch import Sketch
-from probes.stats.time_range import BucketRange, TimeRange, finest, pieces
+from probes.stats.time_range import BucketRange, TimeRange, covering_buckets, finest_tier
 from probes.store.read.reader import StoreReader
 from probes.store.read.rollup_queries import RollupSums, oldest, sketched_slices, sketches, slices, totals
 from tui.compare.contender import Contender
@@ -159,12 +159,12 @@ def _of_rollups(
     columns: int,
     metric: str | None,
 ) -> Comparison:
-    fine = finest(span, oldest(reader, owners))
+    fine = finest_tier(span, oldest(reader, owners))
     length = slice_ms(span, columns, _interval_s(contenders), LENGTH_MS[fine])
     tier: Tier = next(one for one in reversed(TIERS[:3]) if LENGTH_MS[one] <= length)
     begin = bucket_of(tier, span.since)
     grid = TimeGrid.covering(TimeRange(begin, span.until), length)
-    covered = pieces(span, fine)
+    covered = covering_buckets(span, fine)
     drawn = sketches(reader, owners, covered, METRICS)
     whole: dict[int, ContenderTally] = defaultdict(ContenderTally)
     for (key, connection), sums in totals(reader, owners, covered).items():

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from probes.stats import confidence as median_interval
-from probes.stats import share_confidence as share_interval
+from probes.stats.confidence import quantile_interval, share_interval
 from probes.stats.quantiles import rate
 from tui.compare.comparison import ContenderTally
 from tui.compare.contender import Contender
@@ -42,9 +41,9 @@ class CompareMetric:
     def interval(self, tally: ContenderTally) -> tuple[float, float]:
         """From where to where the truth lies, with 95 % confidence where luck is in it."""
         if self.sketch is not None:
-            return median_interval.interval(tally.sketches[self.sketch], share=self.share) or UNSURE
+            return quantile_interval(tally.sketches[self.sketch], share=self.share) or UNSURE
         if self is MEASURES["errors"]:
-            return share_interval.interval(tally.failed, tally.ok + tally.failed) or UNSURE
+            return share_interval(tally.failed, tally.ok + tally.failed) or UNSURE
         value = self.count(tally)
         return UNSURE if value is None else (value, value)
 

@@ -8,7 +8,7 @@ from typing import Final
 from probes.sample import Sample
 from probes.stats.rollup import EXTENTS, LENGTH_MS, Rollup
 from probes.stats.sketch import Sketch
-from probes.stats.time_range import BucketRange, TimeRange, finest, pieces
+from probes.stats.time_range import BucketRange, TimeRange, covering_buckets, finest_tier
 from probes.store.read import pages
 from probes.store.read.pages import Stored
 from probes.store.read.reader import StoreReader
@@ -76,7 +76,7 @@ def read_portrait(url: str, asked: SummaryQuestion) -> tuple[EndpointSummary, tu
         known = {number: key[0] for number, key in reader.endpoints().items() if key[1] == asked.name}
         ids = [number for number, vantage in known.items() if asked.vantage in (None, vantage)]
         begins, span = oldest(reader, ids), asked.span
-        least = finest(span, begins)
+        least = finest_tier(span, begins)
         kept = Retained(pages.oldest_sample(reader, ids), least, begins[least])
         if span.length_ms <= BY_SAMPLES_MS and (read := _samples(reader, ids, span)) is not None:
             grid = TimeGrid.of_buckets(span, SECOND_MS, asked.columns)
@@ -85,8 +85,9 @@ def read_portrait(url: str, asked: SummaryQuestion) -> tuple[EndpointSummary, tu
         tier = tier_for(span, begins)
         grid = TimeGrid.of_buckets(span, LENGTH_MS[tier], asked.columns)
         whole = BucketRange(tier, grid.start_ms, grid.end_ms)
-        parts = pieces(span, tier)
-        parts_before = pieces(TimeRange(parts[0].since - span.length_ms, parts[0].since), tier)  # no bucket in both
+        parts = covering_buckets(span, tier)
+        before_them = TimeRange(parts[0].since - span.length_ms, parts[0].since)  # no bucket is in both
+        parts_before = covering_buckets(before_them, tier)
         found = SummaryRows(
             totals(reader, ids, parts),
             sketches(reader, ids, parts),

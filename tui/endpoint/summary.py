@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
-from probes.stats.median_ratio import MedianRatio, shift
+from probes.stats.median_ratio import MedianRatio, compare_medians
 from probes.stats.quantiles import rate
 from probes.stats.rollup import LENGTH_MS, TIERS, Tier
 from probes.stats.sketch import Sketch
-from probes.stats.time_range import TimeRange, finest
+from probes.stats.time_range import TimeRange, finest_tier
 from probes.store.read.rollup_queries import LaneKey, RollupSums, Slice, added
 from tui.time.time_grid import TimeGrid
 
@@ -123,12 +123,12 @@ class EndpointSummary:
         """How the span's median stands to that of the span before."""
         if lane not in self.lanes or lane not in self.before:
             return None
-        return shift(self.lanes[lane].sketch(metric), self.before[lane].sketch(metric))
+        return compare_medians(self.lanes[lane].sketch(metric), self.before[lane].sketch(metric))
 
 
 def tier_for(span: TimeRange, oldest: Mapping[Tier, int | None]) -> Tier:
     """The coarsest tier that draws a span in `LEAST_SLICES`, at least; the finest that is kept where none does."""
-    least = finest(span, oldest)
+    least = finest_tier(span, oldest)
     choices = [one for one in TIERS[:3] if TIERS.index(one) >= TIERS.index(least)]
     return next((one for one in reversed(choices) if span.length_ms >= LEAST_SLICES * LENGTH_MS[one]), least)
 

@@ -12,7 +12,8 @@ from probes.race.price import lane_cost
 from probes.race.updates import RaceNews
 from probes.race.verdict import HeadToHead, Metric, PairedComparison, RaceVerdict
 from probes.sample import Sample
-from probes.stats.quantiles import chars_per_s, median
+from probes.stats.quantiles import median
+from probes.stats.sample_values import chars_per_s
 from probes.text import line
 from tui.race.lane_words import LETTERS
 from tui.style.format import DASH, cost, number, price, times, usd

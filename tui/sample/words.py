@@ -5,7 +5,7 @@ from typing import Final
 
 from probes.outcome import Outcome
 from probes.sample import Sample
-from probes.stats.quantiles import chars_per_s
+from probes.stats.sample_values import chars_per_s
 from probes.text import line
 from tui.style.format import number, span, usd
 

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from probes.certificate import Certificate
 from probes.outcome import Outcome
 from probes.sample import Sample
-from probes.stats.quantiles import chars_per_s, setup_ms
+from probes.stats.sample_values import chars_per_s, setup_ms
 from tui.state.rate_limits import LimitReading
 from tui.state.served_by import ServingChange, ServingSeen
 

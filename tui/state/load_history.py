@@ -5,7 +5,7 @@ from contextlib import closing
 from typing import Final
 
 from probes.sample import Sample
-from probes.stats.quantiles import chars_per_s, setup_ms
+from probes.stats.sample_values import chars_per_s, setup_ms
 from probes.store.certificates import newest as newest_certificate
 from probes.store.read.reader import StoreReader
 from tui.state.history import History, LoadedHistory

@@ -10,7 +10,7 @@ from probes.endpoint import Lane, lane_of
 from probes.outcome import Outcome
 from probes.stats.rollup import LENGTH_MS, Tier
 from probes.stats.sketch import Sketch
-from probes.stats.time_range import BucketRange, TimeRange, pieces
+from probes.stats.time_range import BucketRange, TimeRange, covering_buckets
 from probes.store.read.latest import LatestQuestion, LatestValues, newest_failures, newest_samples, newest_values
 from probes.store.read.reader import StoreReader
 from probes.store.read.rollup_queries import Bar, LaneKey, bars, oldest, sketches
@@ -48,7 +48,7 @@ def read_window(url: str, question: Question) -> Generator[RollupWindow, None, R
 def _read(reader: StoreReader, question: Question, ids: dict[int, str], tier: Tier) -> RollupWindow:
     """The figures from the rollups of a tier, and of coarser ones within."""
     lanes = {facts.name: lane_of(facts.connection) for facts in question.facts}
-    covered, on = pieces(question.span, tier), question.grid
+    covered, on = covering_buckets(question.span, tier), question.grid
     whole = BucketRange(tier, covered[0].since, covered[-1].until)
     found: dict[str, list[Bar]] = defaultdict(list)
     last: dict[int, int] = {}

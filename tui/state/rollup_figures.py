@@ -9,7 +9,7 @@ from probes.feed.messages import EndpointFacts, MonitorStatus
 from probes.outcome import Outcome
 from probes.stats.rollup import LENGTH_MS, TIERS, Tier
 from probes.stats.sketch import Sketch
-from probes.stats.time_range import TimeRange, finest
+from probes.stats.time_range import TimeRange, finest_tier
 from probes.store.read.rollup_queries import Bar
 from tui.state.figures import Cell, hold, sliced
 from tui.state.view import EndpointView, Figures, LaneFigures
@@ -125,7 +125,7 @@ def tier_of(span: TimeRange, slice_ms: int, oldest: Mapping[Tier, int | None], l
 
     The coarsest whose buckets are no longer than a slice, or hardly; else the finest; the day where all have too many.
     """
-    tiers = TIERS[TIERS.index(finest(span, oldest)) : TIERS.index("day") + 1]
+    tiers = TIERS[TIERS.index(finest_tier(span, oldest)) : TIERS.index("day") + 1]
     few = [tier for tier in tiers if lanes * span.length_ms <= MOST_ROWS * LENGTH_MS[tier]] or ["day"]
     within = [tier for tier in few if LENGTH_MS[tier] <= HARDLY * slice_ms]
     return within[-1] if within else few[0]

@@ -18,7 +18,8 @@ from probes.exports.race.records import events_jsonl, heat_record, race_record, 
 from probes.race.price import LaneCost, cost
 from probes.race.race import LaneFacts, Race
 from probes.sample import iso
-from probes.stats.quantiles import chars_per_s, median
+from probes.stats.quantiles import median
+from probes.stats.sample_values import chars_per_s
 from probes.store import races as store
 from probes.store.location import default_url
 from probes.store.races import RaceSummary

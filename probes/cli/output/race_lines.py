@@ -8,7 +8,7 @@ from probes.race.heat import Heat, LaneResult
 from probes.race.race import Race
 from probes.race.updates import LaneNews, RaceNews
 from probes.race.verdict import Metric, PairedComparison, RaceVerdict
-from probes.stats.quantiles import chars_per_s
+from probes.stats.sample_values import chars_per_s
 from probes.text import line
 
 BAR: Final = 20

@@ -9,8 +9,8 @@ from probes.cli.output.sample_lines import columns
 from probes.endpoint import Endpoint, lane_of
 from probes.outcome import FAILED, NEVER_SENT, UNCOUNTED, Outcome
 from probes.sample import Sample
-from probes.stats.measured import is_measured, measured
-from probes.stats.quantiles import chars_per_s, known, median, quantile, rate, ratio
+from probes.stats.quantiles import known, median, quantile, rate, ratio
+from probes.stats.sample_values import chars_per_s, is_measured, measured
 
 DASH: Final = "–"
 
@@ -19,8 +19,8 @@ DASH: Final = "–"
 class Rank:
     """One endpoint of a group by its samples. Units are in the names; None is not known.
 
-    Times and speeds use only what counts (`probes.stats.measured`) with the endpoint's own connection policy; of `both`
-    the warm ones. A ratio is the endpoint's median over the best one's: 1 for the best, above it for slower
+    Times and speeds use only what counts (`probes.stats.sample_values`) with the endpoint's own connection policy; of
+    `both` the warm ones. A ratio is the endpoint's median over the best one's: 1 for the best, above it for slower
     first tokens, below it for slower decoding. ``error_rate`` is a share of 1; ``hits`` counts rate-limit hits.
     ``cost_usd`` is the mean of the probes whose cost is known. ``of_answers``: some of its tokens/s are of answers
     alone, whose reasoning is not shown as it is generated.

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 from probes.outcome import FAILED, UNCOUNTED, Outcome
 from probes.sample import Sample
-from probes.stats.measured import measured
 from probes.stats.quantiles import median
+from probes.stats.sample_values import measured
 
 
 def columns(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[str]:
@@ -47,7 +47,7 @@ class EndpointTally:
     tokens_per_s: deque[float] = field(default_factory=lambda: deque(maxlen=KEPT))
 
     def add(self, sample: Sample) -> None:
-        """Count one sample; times and speeds are those that are measured (`probes.stats.measured`)."""
+        """Count one sample; times and speeds are those that are measured (`probes.stats.sample_values`)."""
         self.outcomes[sample.outcome] += 1
         if (ttft := measured(sample, "ttft_ms")) is not None:
             self.ttft_ms.append(ttft)

@@ -14,7 +14,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Engine
 
 from probes.sample import Sample
-from probes.stats.rollup import TIERS, Rollup, RollupKey, Tier, bucket_of, rolled
+from probes.stats.rollup import TIERS, Rollup, RollupKey, Tier, bucket_of, roll_up
 from probes.store.arrivals import BATCH, COPY, MERGE, arrived, note, own_name, sources
 from probes.store.history.checksum import canonical
 from probes.store.history.duplicates import has_race, held, key_of
@@ -187,7 +187,7 @@ class _Merge:
                 self._refuse_counted(connection, fresh, gone)
                 if fresh:
                     insert_samples(connection, [row_of(sample, endpoint_id) for endpoint_id, sample in fresh])
-                found = rolled((theirs[endpoint_id], sample) for endpoint_id, sample in fresh)
+                found = roll_up((theirs[endpoint_id], sample) for endpoint_id, sample in fresh)
                 rollups.add(
                     connection, _renamed(ids, ((key, one) for key, one in found.items() if key in from_samples))
                 )

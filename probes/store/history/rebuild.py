@@ -14,7 +14,7 @@ from typing import Final
 
 from sqlalchemy import Connection, Engine
 
-from probes.stats.rollup import TIERS, Rollup, RollupKey, Tier, after, bucket_of, rolled
+from probes.stats.rollup import TIERS, Rollup, RollupKey, Tier, bucket_of, next_bucket, roll_up
 from probes.store.read.reader import JOINED
 from probes.store.read.snapshot import Snapshot
 from probes.store.retention import FINER, whole_since
@@ -135,18 +135,18 @@ def _parts(spans: Mapping[int, tuple[int, int]], since: Mapping[Tier, int]) -> I
             start = bucket_of(tier, max(first, min(since["minute"], since["hour"]) if tier == "hour" else since[tier]))
             while start <= last:
                 yield _Part(tier, endpoint_id, start)
-                start = after(tier, start)
+                start = next_bucket(tier, start)
 
 
 def _rebuild_part(connection: Connection, one: _Part, since: Mapping[Tier, int]) -> int:
     """Rebuild the rollups of one part; how many there are now."""
-    stop = after(one.tier, one.start)
+    stop = next_bucket(one.tier, one.start)
     if one.tier != "hour":
         if one.start < since[one.tier]:
             return 0
         return _replace(connection, one, one.tier, one.start, _summed(connection, one, stop))
     rows = run(connection, _SAMPLES, (one.endpoint_id, one.start, stop))
-    found = rolled(((endpoint_id, sample_of(values)) for endpoint_id, *values in rows), ("minute", "hour"))
+    found = roll_up(((endpoint_id, sample_of(values)) for endpoint_id, *values in rows), ("minute", "hour"))
     made = 0
     for tier in ("minute", "hour"):
         first = max(one.start, since[tier])
@@ -168,7 +168,7 @@ def _summed(connection: Connection, one: _Part, stop: int) -> dict[RollupKey, Ro
 
 def _replace(connection: Connection, one: _Part, tier: Tier, first: int, found: Mapping[RollupKey, Rollup]) -> int:
     """Put rollups in the place of all those of a tier from ``first`` to the end of the part; how many they are."""
-    span = {"tier": tier, "endpoint_id": one.endpoint_id, "start": first, "stop": after(one.tier, one.start)}
+    span = {"tier": tier, "endpoint_id": one.endpoint_id, "start": first, "stop": next_bucket(one.tier, one.start)}
     for table in ("rollup", "sketch"):
         run(connection, f"DELETE FROM {table} WHERE {_WITHIN}", span)
     rollups.put(connection, found)

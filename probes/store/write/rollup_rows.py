@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection
 
-from probes.stats.rollup import EXTENTS, METRICS, Extent, Rollup, RollupKey, rolled
+from probes.stats.rollup import EXTENTS, METRICS, Extent, Rollup, RollupKey, roll_up
 from probes.stats.sketch import Sketch
 from probes.store.read.reader import JOINED
 from probes.store.row import sample_of
@@ -50,7 +50,7 @@ def roll_up_some(connection: Connection, limit: int) -> int:
     first, last = int(row[0]), int(row[1])
     stop = min(first + limit - 1, last)
     rows = run(connection, _SAMPLES, (first, stop)).fetchall()
-    add(connection, rolled((endpoint_id, sample_of(values)) for endpoint_id, *values in rows))
+    add(connection, roll_up((endpoint_id, sample_of(values)) for endpoint_id, *values in rows))
     if stop == last:
         run(connection, "DELETE FROM unrolled WHERE id = 1")
     else:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Engine, insert, select
 
 from probes.sample import Sample
-from probes.stats.rollup import rolled
+from probes.stats.rollup import roll_up
 from probes.store.arrivals import own_name
 from probes.store.holder import StoreHeld
 from probes.store.location import is_postgres, path_of
@@ -181,7 +181,7 @@ class BatchWriter:
         rows = [row_of(entry.sample, endpoints[key]) for entry, key in zip(entries, keys, strict=True)]
         insert_samples(connection, rows)
         pairs = ((endpoints[key], entry.sample) for entry, key in zip(entries, keys, strict=True))
-        rollups.add(connection, rolled(pairs))
+        rollups.add(connection, roll_up(pairs))
         answers = {  # the last of each endpoint, with its place among the samples
             endpoints[key]: (place, text)
             for place, (entry, key) in enumerate(zip(entries, keys, strict=True))

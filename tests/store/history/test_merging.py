@@ -11,7 +11,7 @@ from msgspec import structs
 
 from probes.outcome import Outcome
 from probes.sample import epoch_ms, new_sample_id
-from probes.stats.rollup import METRICS, rolled
+from probes.stats.rollup import METRICS, roll_up
 from probes.store.history import merging
 from probes.store.history.checking import check
 from probes.store.history.copying import copy
@@ -86,7 +86,7 @@ def is_of(url, samples):
     names = {number: tuple(key) for number, *key in ask(url, "SELECT id, vantage, name FROM endpoint")}
     rows = ask(url, f"SELECT {READ} FROM rollup JOIN sketch USING (tier, endpoint_id, connection, start)")
     found = {spot._replace(endpoint_id=names[spot.endpoint_id]): one for spot, one in map(rollup_of, rows)}
-    (held, costs), (wanted, sums) = split(found), split(rolled(((one.vantage, one.endpoint), one) for one in samples))
+    (held, costs), (wanted, sums) = split(found), split(roll_up(((one.vantage, one.endpoint), one) for one in samples))
     return held == wanted and all(math.isclose(cost, sums[key], abs_tol=1e-9) for key, cost in costs.items())
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from probes.outcome import Outcome
 from probes.sample import epoch_ms
-from probes.stats.rollup import METRICS, rolled
+from probes.stats.rollup import METRICS, roll_up
 from probes.store.history import rebuild as rebuilding
 from probes.store.history.rebuild import rebuild
 from probes.store.problem import StoreProblem
@@ -124,7 +124,7 @@ def test_samples_that_come_meanwhile_count_once(filled, monkeypatch):
     rebuild(filled, on_progress)
     assert len(come) == 14
     ids = {name: number for number, name in ask(filled, "SELECT id, name FROM endpoint")}
-    expected = rolled((ids[one.endpoint], one) for one in [*SAMPLES, *come])
+    expected = roll_up((ids[one.endpoint], one) for one in [*SAMPLES, *come])
     found = stored(filled)
     assert found[0] == {spot: replace(one, cost_usd=0) for spot, one in expected.items()}
 

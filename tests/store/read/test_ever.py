@@ -8,7 +8,7 @@ import pytest
 
 from probes.outcome import FAILED, Outcome
 from probes.sample import epoch_ms
-from probes.stats.rollup import rolled
+from probes.stats.rollup import roll_up
 from probes.store.history.checking import check
 from probes.store.history.copying import copy
 from probes.store.history.merging import merge
@@ -137,7 +137,7 @@ def counted(url):
 
 
 def expected(samples):
-    return rolled(((one.vantage, one.endpoint), one) for one in samples)
+    return roll_up(((one.vantage, one.endpoint), one) for one in samples)
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -9,7 +9,7 @@ import pytest
 from probes.outcome import FAILED, Outcome
 from probes.stats.rollup import LENGTH_MS, bucket_of
 from probes.stats.sketch import Sketch
-from probes.stats.time_range import BucketRange, TimeRange, finest, pieces
+from probes.stats.time_range import BucketRange, TimeRange, covering_buckets, finest_tier
 from probes.store.read.reader import StoreReader
 from probes.store.read.rollup_queries import (
     finished,
@@ -72,7 +72,7 @@ def good(samples):
 
 @pytest.mark.slow
 def test_totals_are_those_of_the_samples(reader, ids):
-    covered = pieces(SPAN, "hour")
+    covered = covering_buckets(SPAN, "hour")
     span = TimeRange(covered[0].since, covered[-1].until)
     found = totals(reader, [ids["sim/a"], ids["sim/b"]], covered)
     assert set(found) == {(ids[name], lane) for name in ("sim/a", "sim/b") for lane in ("warm", "cold")}
@@ -90,7 +90,7 @@ def test_totals_are_those_of_the_samples(reader, ids):
 
 
 def test_sketches_are_those_of_the_samples(reader, ids):
-    covered = pieces(SPAN, "hour")
+    covered = covering_buckets(SPAN, "hour")
     span = TimeRange(covered[0].since, covered[-1].until)
     found = sketches(reader, [ids["sim/c"]], covered, ("ttft_ms",))
     for lane in ("warm", "cold"):
@@ -133,8 +133,8 @@ def test_groups_hold_the_buckets_that_belong_to_them(reader, ids):
 
 
 def test_nothing_is_said_of_what_is_not_there(reader, ids):
-    assert totals(reader, [], pieces(SPAN, "day")) == {}
-    assert sketches(reader, [ids["sim/a"]], pieces(TimeRange(0, HOUR), "hour")) == {}
+    assert totals(reader, [], covering_buckets(SPAN, "day")) == {}
+    assert sketches(reader, [ids["sim/a"]], covering_buckets(TimeRange(0, HOUR), "hour")) == {}
     assert list(slices(reader, [99], BucketRange("day", 0, BEGIN * 2), 0, HOUR)) == []
 
 
@@ -142,11 +142,11 @@ def test_the_oldest_bucket_of_each_tier(reader, ids):
     first = min(one.started_at for one in SAMPLES)
     found = oldest(reader, ids.values())
     assert found == {tier: bucket_of(tier, first) for tier in ("minute", "hour", "day", "month")}
-    assert finest(TimeRange(first + HOUR, first + 2 * HOUR), found) == "minute"
+    assert finest_tier(TimeRange(first + HOUR, first + 2 * HOUR), found) == "minute"
     assert oldest(reader, [99]) == dict.fromkeys(found)
 
 
 def test_a_store_that_is_not_there_is_empty(tmp_path):
     with closing(StoreReader(url_of(tmp_path / "none.db"))) as reader:
-        assert totals(reader, [1], pieces(SPAN, "day")) == {}
+        assert totals(reader, [1], covering_buckets(SPAN, "day")) == {}
         assert oldest(reader, [1])["day"] is None

@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from probes.outcome import Outcome
-from probes.stats.rollup import METRICS, TIERS, rolled
+from probes.stats.rollup import METRICS, TIERS, roll_up
 from probes.store.write.database import open_database
 from probes.store.write.rollup_rows import READ, roll_up_some, rollup_of
 from probes.store.write.sink import BatchWriter, PendingSample
@@ -43,7 +43,7 @@ def stored(store):
 
 def expected(store, samples=SAMPLES):
     ids = {name: number for number, name in ask(store, "SELECT id, name FROM endpoint")}
-    return rolled((ids[one.endpoint], one) for one in samples)
+    return roll_up((ids[one.endpoint], one) for one in samples)
 
 
 @pytest.mark.parametrize(("count", "batch"), [(80, 1), (400, 7), (400, 400)])
