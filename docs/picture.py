@@ -27,7 +27,7 @@ from tui.sources.attached import FollowingSource
 from tui.sources.child import ChildEngine
 from tui.sources.source import LiveSource
 from tui.sources.viewer import ReadOnlySource
-from tui.state.view_options import ViewOptions
+from tui.state.view_options import ScreenOptions, ViewOptions
 from tui.time.period import LENGTHS, Period
 
 SIZE = (150, 48)
@@ -44,8 +44,7 @@ def demo(*words: str, race: RaceRequest | None = None) -> InftopApp:
             lambda: ChildEngine(engine_argv(["run", "--demo", *words]), engine_environment(os.environ)), FollowingSource
         ),
         now=lambda: time.time_ns() // 1_000_000,
-        lens=ViewOptions(Period(LENGTHS["1 m"])),
-        race=race,
+        options=ScreenOptions(ViewOptions(Period(LENGTHS["1 m"])), race=race),
     )
 
 
@@ -76,8 +75,7 @@ async def year() -> str:
         app = InftopApp(
             ReadOnlySource(f"sqlite:///{store}", ()),
             now=lambda: time.time_ns() // 1_000_000,
-            store_url=f"sqlite:///{store}",
-            lens=ViewOptions(Period(LENGTHS["1 y"])),
+            options=ScreenOptions(ViewOptions(Period(LENGTHS["1 y"])), store_url=f"sqlite:///{store}"),
         )
         async with app.run_test(size=SIZE) as pilot:
             while not (isinstance(app.screen, DashboardScreen) and app.screen.board and app.screen.board.endpoints):

@@ -13,7 +13,7 @@ from textual.driver import Driver
 from textual.screen import Screen
 
 from probes.feed.messages import EndpointFacts, Hello
-from probes.race.request import NamedPrompt, RaceRequest
+from probes.race.request import RaceRequest
 from probes.race.updates import RaceCommand, RaceNews
 from probes.text import line
 from tui.compare.keys import COMPARE_KEYS
@@ -27,7 +27,7 @@ from tui.sources.source import Source
 from tui.state.fleet import FleetState
 from tui.state.history import SPAN_MS
 from tui.state.ranking import unknown_last
-from tui.state.view_options import ViewOptions
+from tui.state.view_options import ScreenOptions
 from tui.style.themes import DARK, THEMES
 
 if TYPE_CHECKING:
@@ -42,10 +42,7 @@ CATCH_UP_MS: Final = 300_000
 class InftopApp(App[None]):
     """The dashboard on one source.
 
-    ``endpoints`` and ``store_url`` are what the configuration says, so that there is something to show before the
-    engine has said hello; ``now`` gives the present in ms since the epoch; ``lasting_s`` ends the app by itself;
-    ``prompts`` gives those to race on, when they are wanted; ``race`` is run as soon as there is an engine.
-    Nothing a source delivers and nothing a worker meets ends it.
+    ``now`` gives the present in ms since the epoch. Nothing a source delivers and nothing a worker meets ends it.
     """
 
     TITLE = "inftop"
@@ -56,23 +53,16 @@ class InftopApp(App[None]):
         source: Source,
         *,
         now: Callable[[], int],
-        endpoints: Iterable[EndpointFacts] = (),
-        store_url: str | None = None,
-        lens: ViewOptions | None = None,
-        theme: str | None = None,
-        lasting_s: float | None = None,
-        prompts: Callable[[], Sequence[NamedPrompt]] = tuple,
-        race: RaceRequest | None = None,
+        options: ScreenOptions = ScreenOptions(),  # noqa: B008 - frozen
     ) -> None:
         super().__init__()
         self._source = source
-        self._lasting_s = lasting_s
         self._now = now
-        self._fleet = FleetState(endpoints, now())
-        self._fleet.store_url = store_url
-        self._dashboard = DashboardScreen(self._fleet, source, now, lens or ViewOptions())
-        self._prompts = prompts
-        self._wish = race
+        self._options = options
+        self._fleet = FleetState(options.endpoints, now())
+        self._fleet.store_url = options.store_url
+        self._dashboard = DashboardScreen(self._fleet, source, now, options.view)
+        self._race_to_run = options.race
         self._race: RaceScreen | None = None
         self._compare: CompareScreen | None = None
         self._endpoint: EndpointScreen | None = None
@@ -81,7 +71,7 @@ class InftopApp(App[None]):
         self._ended = False
         for one in THEMES:
             self.register_theme(one)
-        self.theme = theme if theme in self.available_themes else DARK.name
+        self.theme = options.theme if options.theme in self.available_themes else DARK.name
 
     def get_driver_class(self) -> type[Driver]:
         """Textual's own, but for terminals of POSIX."""
@@ -103,8 +93,8 @@ class InftopApp(App[None]):
         """Listen to the source, once there is a picture; what it says is applied and drawn tick by tick."""
         self.call_after_refresh(self._begin)
         self.set_interval(TICK_S, self.tick)
-        if self._lasting_s is not None:
-            self.set_timer(self._lasting_s, self.action_quit)
+        if self._options.lasting_s is not None:
+            self.set_timer(self._options.lasting_s, self.action_quit)
 
     def _begin(self) -> None:
         self.run_worker(self._listen(), group="source", exit_on_error=False)
@@ -135,9 +125,9 @@ class InftopApp(App[None]):
                 self._fleet.apply(LineRejected(str(error)), now)
             if isinstance(message, Hello):
                 self._load(CATCH_UP_MS)
-                if self._wish is not None:
-                    self.call_later(self.open_race, self._wish.lanes, self._wish)
-                    self._wish = None
+                if self._race_to_run is not None:
+                    self.call_later(self.open_race, self._race_to_run.lanes, self._race_to_run)
+                    self._race_to_run = None
         self._dashboard.draw()
 
     # the store's past
@@ -167,7 +157,7 @@ class InftopApp(App[None]):
     @property
     def _window_ms(self) -> int:
         """How much of the past is held in memory for the window that is shown."""
-        return min(self._dashboard.lens.period.length_ms, SPAN_MS)
+        return min(self._dashboard.options.period.length_ms, SPAN_MS)
 
     async def _read(self, url: str, spans: list[tuple[int, int]]) -> None:
         from probes.store.problem import StoreProblem  # all of them after the first picture
@@ -205,7 +195,7 @@ class InftopApp(App[None]):
             self._race = RaceScreen(
                 start=lambda request: self._source.send(RaceCommand("start", request)),
                 stop=lambda: self._source.send(RaceCommand("stop")),
-                prompts=self._prompts(),
+                prompts=self._options.prompts(),
                 kept=StoredRaces(self._store_url),
             )
             self.install_screen(self._race, "race")

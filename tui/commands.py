@@ -8,7 +8,7 @@ import typer
 from probes.cli.app import RACE_VIEW, ConfigOption, ForOption, JsonOption, VersionOption, app
 from probes.cli.app import main as run_app
 from probes.cli.exit_codes import ExitCode
-from tui.state.view_options import ViewOptions, lens_on
+from tui.state.view_options import ViewOptions
 
 WindowOption = Annotated[
     str,
@@ -42,12 +42,12 @@ def dashboard(
     if at_terminal():
         ctx.meta[RACE_VIEW] = show_race
     if attach is not None:
-        _attach(ctx, attach, _lens(window), theme)
+        _attach(ctx, attach, _view(window), theme)
     elif ctx.invoked_subcommand is None:
-        show_dashboard(config, _lens(window), theme=theme)
+        show_dashboard(config, _view(window), theme=theme)
 
 
-def _attach(ctx: typer.Context, store: str, lens: ViewOptions, theme: str | None) -> None:
+def _attach(ctx: typer.Context, store: str, view: ViewOptions, theme: str | None) -> None:
     from tui.launch import at_terminal, show_attached, url_of
 
     if ctx.invoked_subcommand is not None:
@@ -58,7 +58,7 @@ def _attach(ctx: typer.Context, store: str, lens: ViewOptions, theme: str | None
         url = url_of(store)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--attach") from error
-    show_attached(url, ctx.obj, lens, theme=theme)
+    show_attached(url, ctx.obj, view, theme=theme)
 
 
 @app.command()
@@ -74,7 +74,7 @@ def demo(lasting: ForOption = None, window: WindowOption = "1m", theme: ThemeOpt
         lasting_s = None if lasting is None else seconds(lasting)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--for") from error
-    show_demo(_lens(window), theme=theme, lasting_s=lasting_s)
+    show_demo(_view(window), theme=theme, lasting_s=lasting_s)
 
 
 @app.command()
@@ -109,8 +109,8 @@ def run() -> None:
     run_app()
 
 
-def _lens(window: str) -> ViewOptions:
+def _view(window: str) -> ViewOptions:
     try:
-        return lens_on(window)
+        return ViewOptions.of_window(window)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--window") from error

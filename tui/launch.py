@@ -1,4 +1,4 @@
-"""Launch: the command that is our engine, and the dashboard started on it."""
+"""Starting the screen: the command that runs our engine, the options, and the app on its source."""
 
 import asyncio
 import gc
@@ -6,19 +6,20 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import probes
 from probes.config.file import find_config
-from probes.config.load import load, race_prompts
+from probes.config.load import Config, load, race_prompts
 from probes.feed.messages import EndpointFacts, Hello
 from probes.race.request import NamedPrompt, RaceRequest
 from probes.store.location import check_url, default_url, is_postgres, path_of
 from probes.store.problem import StoreProblem
 from probes.user_folders import from_home
 from tui.sources.source import HeldSource, LiveSource, Source
-from tui.state.view_options import ViewOptions, lens_on
+from tui.state.view_options import ScreenOptions, ViewOptions
 
 if TYPE_CHECKING:
     from tui.app import InftopApp
@@ -30,33 +31,30 @@ DEMO_WINDOW: Final = "1m"
 def bare(*, demo: bool) -> None:
     """``inftop`` or ``inftop demo`` without options. Raises ConfigError before anything is shown."""
     if demo:
-        show_demo(lens_on(DEMO_WINDOW))
+        show_demo(ViewOptions.of_window(DEMO_WINDOW))
     else:
-        show_dashboard(None, lens_on(DEFAULT_WINDOW))
+        show_dashboard(None, ViewOptions.of_window(DEFAULT_WINDOW))
 
 
-def show_dashboard(config: Path | None, lens: ViewOptions, *, theme: str | None = None) -> None:
+def show_dashboard(config: Path | None, view: ViewOptions, *, theme: str | None = None) -> None:
     """The dashboard on a configuration; lines on standard output where there is no terminal. Raises ConfigError."""
     file = find_config(config)
     read = load(file)  # what is wrong with it is said before a screen hides it
-    words = file.argument
     if not at_terminal():
-        become([*words, "record"])
-    facts = [EndpointFacts.of(one) for one in read.endpoints]
-    url = read.store_url or default_url()
-    _run([*words, "run"], lens, theme=theme, endpoints=facts, store_url=url, prompts=lambda: race_prompts(read))
+        become([*file.argument, "record"])
+    _run([*file.argument, "run"], _configured(read, view, theme))
 
 
-def show_attached(url: str, config: Path | None, lens: ViewOptions, *, theme: str | None = None) -> None:
+def show_attached(url: str, config: Path | None, view: ViewOptions, *, theme: str | None = None) -> None:
     """The dashboard on any store, only reading; several may look at one store.
 
     Raises ConfigError, and StoreProblem where there is no such file.
     """
     if not is_postgres(url) and not path_of(url).exists():
         raise StoreProblem("failed", f"there is no store at {path_of(url)}")
-    read = load(find_config(config))
-    facts = [EndpointFacts.of(one) for one in read.endpoints]
-    _show(lambda: _onlooker(url, facts), lens, theme=theme, store_url=url, prompts=lambda: race_prompts(read))
+    configured = _configured(load(find_config(config)), view, theme)
+    options = replace(configured, endpoints=(), store_url=url)  # the store says which endpoints there are
+    _show(lambda: _read_only_source(url, configured.endpoints), options)
 
 
 def url_of(store: str) -> str:
@@ -66,37 +64,29 @@ def url_of(store: str) -> str:
     return url
 
 
-def show_demo(lens: ViewOptions, *, theme: str | None = None, lasting_s: float | None = None) -> None:
+def show_demo(view: ViewOptions, *, theme: str | None = None, lasting_s: float | None = None) -> None:
     """The dashboard on simulated providers, for ``lasting_s`` seconds or until a person leaves; lines likewise."""
     if not at_terminal():
         become(["record", "--demo", *([] if lasting_s is None else ["--for", f"{lasting_s}s"])])
-    _run(["run", "--demo"], lens, theme=theme, lasting_s=lasting_s)
+    _run(["run", "--demo"], ScreenOptions(view, theme, prompts=_own_prompts, lasting_s=lasting_s))
 
 
-def show_race(config: Path | None, wish: RaceRequest, *, demo: bool) -> None:
+def show_race(config: Path | None, request: RaceRequest, *, demo: bool) -> None:
     """The race view, on an engine that only races; the race begins at once. Raises ConfigError."""
     if demo:
-        _run(["run", "--demo", "--races"], lens_on(DEMO_WINDOW), theme=None, race=wish)
+        view = ViewOptions.of_window(DEMO_WINDOW)
+        _run(["run", "--demo", "--races"], ScreenOptions(view, prompts=_own_prompts, race=request))
         return
     file = find_config(config)
-    read = load(file)
-    facts = [EndpointFacts.of(one) for one in read.endpoints]
-    _run(
-        [*file.argument, "run", "--races"],
-        lens_on(DEFAULT_WINDOW),
-        theme=None,
-        endpoints=facts,
-        store_url=read.store_url or default_url(),
-        prompts=lambda: race_prompts(read),
-        race=wish,
-    )
+    options = _configured(load(file), ViewOptions.of_window(DEFAULT_WINDOW))
+    _run([*file.argument, "run", "--races"], replace(options, race=request))
 
 
 def show_measuring(stage: Path) -> None:
     """The screen on the engine of a selftest."""
     from tui.selftest_app import SelftestApp
 
-    _run(["measure", str(stage)], lens_on(DEMO_WINDOW), theme=None, program=SelftestApp)
+    _run(["measure", str(stage)], ScreenOptions(ViewOptions.of_window(DEMO_WINDOW)), SelftestApp)
 
 
 def measuring_screen(stage: Path) -> list[str]:
@@ -104,58 +94,32 @@ def measuring_screen(stage: Path) -> list[str]:
     return [sys.executable, "-m", "tui", "measuring", str(stage)]
 
 
-def _run(
-    words: Sequence[str],
-    lens: ViewOptions,
-    *,
-    theme: str | None,
-    endpoints: Iterable[EndpointFacts] = (),
-    store_url: str | None = None,
-    lasting_s: float | None = None,
-    prompts: Callable[[], Sequence[NamedPrompt]] = lambda: race_prompts(load(find_config(None))),
-    race: RaceRequest | None = None,
-    program: "type[InftopApp] | None" = None,
-) -> None:
-    """Show the dashboard on an engine started with these words, or the race view with this race over it."""
-    _show(
-        lambda: LiveSource(lambda: _engine(words), _attached),
-        lens,
-        theme=theme,
-        endpoints=endpoints,
-        store_url=store_url,
-        lasting_s=lasting_s,
-        prompts=prompts,
-        race=race,
-        program=program,
+def _configured(read: Config, view: ViewOptions, theme: str | None = None) -> ScreenOptions:
+    """The options of a screen on what a configuration says."""
+    return ScreenOptions(
+        view,
+        theme,
+        endpoints=[EndpointFacts.of(one) for one in read.endpoints],
+        store_url=read.store_url or default_url(),
+        prompts=lambda: race_prompts(read),
     )
 
 
-def _show(
-    source: Callable[[], Source],
-    lens: ViewOptions,
-    *,
-    theme: str | None,
-    endpoints: Iterable[EndpointFacts] = (),
-    store_url: str | None = None,
-    lasting_s: float | None = None,
-    prompts: Callable[[], Sequence[NamedPrompt]],
-    race: RaceRequest | None = None,
-    program: "type[InftopApp] | None" = None,
-) -> None:
-    """Show the screen on a source."""
+def _own_prompts() -> Sequence[NamedPrompt]:
+    """The prompts of the configuration that is found, for a screen that needs none for anything else."""
+    return race_prompts(load(find_config(None)))
+
+
+def _run(words: Sequence[str], options: ScreenOptions, program: "type[InftopApp] | None" = None) -> None:
+    """Show the screen on an engine started with these words."""
+    _show(lambda: LiveSource(lambda: _engine(words), _following_source), options, program)
+
+
+def _show(source: Callable[[], Source], options: ScreenOptions, program: "type[InftopApp] | None" = None) -> None:
+    """Show the screen on a source; ``program`` in the place of the usual app."""
     from tui.app import InftopApp  # not where there is no terminal
 
-    app = (program or InftopApp)(
-        source(),
-        now=lambda: time.time_ns() // 1_000_000,
-        endpoints=endpoints,
-        store_url=store_url,
-        lens=lens,
-        theme=theme,
-        lasting_s=lasting_s,
-        prompts=prompts,
-        race=race,
-    )
+    app = (program or InftopApp)(source(), now=lambda: time.time_ns() // 1_000_000, options=options)
     gc.freeze()  # what start-up has made stays: walking it again and again would hold up keys and reading
     if os.name == "posix":
         from tui.terminal import show  # the terminals of other systems are otherwise
@@ -174,15 +138,15 @@ def _engine(words: Sequence[str]) -> HeldSource:
     return ChildEngine(engine_argv(words), engine_environment(os.environ))
 
 
-def _attached(hello: Hello) -> Source:
+def _following_source(hello: Hello) -> Source:
     """The recorder that holds the store."""
     from tui.sources.attached import FollowingSource
 
     return FollowingSource(hello)
 
 
-def _onlooker(url: str, configured: Iterable[EndpointFacts]) -> Source:
-    """Whoever only looks."""
+def _read_only_source(url: str, configured: Iterable[EndpointFacts]) -> Source:
+    """A store that is only read."""
     from tui.sources.viewer import ReadOnlySource
 
     return ReadOnlySource(url, configured)

@@ -7,7 +7,7 @@ from tests.tui import fabric
 from tests.tui.fabric import NOW
 from tui.app import InftopApp
 from tui.sources.source import ScriptedSource
-from tui.state.view_options import ViewOptions
+from tui.state.view_options import ScreenOptions, ViewOptions
 from tui.time.period import LENGTHS, Period
 
 TURNS = 200
@@ -98,11 +98,12 @@ class Shown:
 
 
 @asynccontextmanager
-async def showing(*messages, size=(120, 35), lens=None, theme=None, source=None, **options):
+async def showing(*messages, size=(120, 35), view=None, source=None, **options):
     """The dashboard after these messages (by default the made-up fleet's last hours)."""
     source = source or ScriptedSource(messages or [fabric.hello(), fabric.frame(fabric.day(hours=7))])
     clock = Clock()
-    app = InftopApp(source, now=clock, lens=lens or ViewOptions(Period(LENGTHS["6 h"])), theme=theme, **options)
+    options = ScreenOptions(view or ViewOptions(Period(LENGTHS["6 h"])), **options)
+    app = InftopApp(source, now=clock, options=options)
     async with app.run_test(size=size, notifications=True) as pilot:
         shown = Shown(app, source, clock, pilot)
         await shown.settle()

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import probes
 from tui import cli, launch
 from tui.commands import app
-from tui.state.view_options import lens_on
+from tui.state.view_options import ViewOptions
 
 pytestmark = pytest.mark.slow
 
@@ -50,7 +50,7 @@ def shown(monkeypatch):
     """Dashboards that would have been shown."""
     calls = []
     monkeypatch.setattr(launch, "at_terminal", lambda: True)
-    monkeypatch.setattr(launch, "_run", lambda words, lens, **options: calls.append((words, lens, options)))
+    monkeypatch.setattr(launch, "_run", lambda words, options: calls.append((words, options)))
     return calls
 
 
@@ -73,12 +73,12 @@ def test_without_a_terminal_the_demo_is_a_recording_of_the_same_length(become):
 
 def test_the_dashboard_knows_its_endpoints_and_its_store_before_the_engine_does(config, shown):
     assert run("--config", str(config), "--window", "24h", "--theme", "inftop-light").exit_code == 0
-    ((words, lens, options),) = shown
+    ((words, options),) = shown
     assert words == ["--config", str(config), "run"]
-    assert lens.period.words == "24 h"
-    assert [one.name for one in options["endpoints"]] == ["local"]
-    assert options["store_url"] == f"sqlite:///{config.parent}/history.db"
-    assert options["theme"] == "inftop-light"
+    assert options.view.period.words == "24 h"
+    assert [one.name for one in options.endpoints] == ["local"]
+    assert options.store_url == f"sqlite:///{config.parent}/history.db"
+    assert options.theme == "inftop-light"
 
 
 def test_the_bare_commands_go_the_short_way(config, shown, monkeypatch):
@@ -86,8 +86,8 @@ def test_the_bare_commands_go_the_short_way(config, shown, monkeypatch):
     for words in (["inftop"], ["inftop", "demo"]):
         monkeypatch.setattr(sys, "argv", words)
         cli.main()
-    assert [words for words, _, _ in shown] == [["--config", str(config), "run"], ["run", "--demo"]]
-    assert [lens for _, lens, _ in shown] == [lens_on("1h"), lens_on("1m")]
+    assert [words for words, _ in shown] == [["--config", str(config), "run"], ["run", "--demo"]]
+    assert [options.view for _, options in shown] == [ViewOptions.of_window("1h"), ViewOptions.of_window("1m")]
 
 
 @pytest.mark.parametrize("words", [[], ["--window", "1h"]])

@@ -26,7 +26,7 @@ async def test_e_writes_what_is_shown(tmp_path, monkeypatch):
         store, [shown_one, sample(endpoint=CEREBRAS, started_at=NOW - 7 * HOUR), sample(endpoint=GROQ, started_at=NOW)]
     )
     hello = fabric.hello(store_url=url_of(store))
-    async with showing(hello, fabric.frame([]), lens=ViewOptions(Period(LENGTHS["6 h"]), query="cerebras")) as shown:
+    async with showing(hello, fabric.frame([]), view=ViewOptions(Period(LENGTHS["6 h"]), query="cerebras")) as shown:
         await shown.press("e")
         await shown.app.workers.wait_for_complete([one for one in shown.app.workers if one.group == "export"])
         await shown.settle()

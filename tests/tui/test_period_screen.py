@@ -50,7 +50,7 @@ async def test_the_dashboard_draws_the_past_when_it_is_read(url):
     from tests.tui import fabric
 
     messages = fabric.hello(store_url=url), fabric.frame([])
-    async with showing(*messages, lens=ViewOptions(Period(LENGTHS["6 h"]))) as shown:
+    async with showing(*messages, view=ViewOptions(Period(LENGTHS["6 h"]))) as shown:
         shown.app.simulate_key("left_square_bracket")
         await read(shown)
         assert "PAST" in shown.lines[0]

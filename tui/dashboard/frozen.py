@@ -20,9 +20,9 @@ class FrozenSnapshot:
     recents: dict[str, Recent]
 
     @classmethod
-    def of(cls, fleet: FleetState, lens: ViewOptions, columns: int, now: int) -> "FrozenSnapshot":
+    def of(cls, fleet: FleetState, options: ViewOptions, columns: int, now: int) -> "FrozenSnapshot":
         """The fleet as it is now."""
-        board = fleet.dashboard(replace(lens, query=""), columns, now)
+        board = fleet.dashboard(replace(options, query=""), columns, now)
         return cls(
             at=now,
             views={view.name: view for view in board.endpoints},
@@ -36,13 +36,13 @@ class FrozenSnapshot:
     def dashboard(
         self,
         fleet: FleetState,
-        lens: ViewOptions,
+        options: ViewOptions,
         columns: int,
         selected: str | None,
         stretch: "RollupWindow | None" = None,
     ) -> Dashboard:
-        """The held instant through a lens: window, order and filter may change, what is known may not."""
-        board = fleet.dashboard(lens, columns, self.at, selected, stretch)
+        """Lay the frozen snapshot out by other options: window, order and filter may change, values may not."""
+        board = fleet.dashboard(options, columns, self.at, selected, stretch)
         endpoints = tuple(
             replace(
                 self.views[view.name],

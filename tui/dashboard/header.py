@@ -21,13 +21,13 @@ ORDER: Final[tuple[State, ...]] = (
 class HeaderLine(OneLine):
     """The top line."""
 
-    def show(self, board: Dashboard, lens: ViewOptions, now: int, loading: str = "", trouble: str = "") -> None:
+    def show(self, board: Dashboard, options: ViewOptions, now: int, loading: str = "", trouble: str = "") -> None:
         """Draw it; ``now`` is the present, also while the dashboard is frozen or shows the past.
 
         ``loading`` names what is wanted and not drawn yet, ``trouble`` why it cannot be.
         """
         reading = _reading(loading, trouble) if loading else []
-        self.parts([*_past(board, now), *reading, *_left(board, lens)], _right(board, now))
+        self.parts([*_past(board, now), *reading, *_left(board, options)], _right(board, now))
 
 
 def _past(board: Dashboard, now: int) -> list[LinePart]:
@@ -44,27 +44,27 @@ def _reading(loading: str, trouble: str) -> list[LinePart]:
     return [LinePart(Content.styled(words, "bold $error" if trouble else "bold $accent"), 0 if trouble else 1)]
 
 
-def _left(board: Dashboard, lens: ViewOptions) -> list[LinePart]:
+def _left(board: Dashboard, options: ViewOptions) -> list[LinePart]:
     shown = len(board.endpoints)
     of_all = f"{board.total} endpoint{'' if board.total == 1 else 's'}"
     count = of_all if shown == board.total else f"{shown} of {of_all}"
     parts = [
         LinePart(Content.styled("inftop", "bold $primary"), 1),
-        LinePart(Content.assemble(("window ", "$text-muted"), (lens.period.words, "bold")), 2),
+        LinePart(Content.assemble(("window ", "$text-muted"), (options.period.words, "bold")), 2),
         LinePart(Content(count), 5 if shown == board.total else 2),
     ]
     for state in ORDER:
         if number := board.states.get(state):
             look = LOOKS[state]
             parts.append(LinePart(Content.assemble((look.glyph, color(look.variable)), f" {number} {state}"), 3))
-    if lens.ranked:
-        parts.append(LinePart(Content.styled(f"ranked by {lens.rank}", "$text-muted"), 4))
-    elif lens.sort != "configured":
-        parts.append(LinePart(Content.styled(f"by {lens.sort}", "$text-muted"), 4))
+    if options.ranked:
+        parts.append(LinePart(Content.styled(f"ranked by {options.rank}", "$text-muted"), 4))
+    elif options.sort != "configured":
+        parts.append(LinePart(Content.styled(f"by {options.sort}", "$text-muted"), 4))
     if board.vantage:
         parts.append(LinePart(Content.styled(f"from {line(board.vantage, 24)}", "bold $accent"), 2))
-    if lens.query:
-        parts.append(LinePart(Content.styled(f"/{lens.query}", "bold $accent"), 2))
+    if options.query:
+        parts.append(LinePart(Content.styled(f"/{options.query}", "bold $accent"), 2))
     return parts
 
 

@@ -1,4 +1,4 @@
-"""Travel: what the dashboard draws where memory does not reach: spans of the store, asked for as the lens moves."""
+"""HistoryNavigator: what the dashboard draws where memory does not reach, read from the store as keys ask for it."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
@@ -77,10 +77,10 @@ class HistoryNavigator:
         return (Period(asked.length_ms).words if asked.live else dates(*asked.span, self._now())) + place
 
 
-def question(fleet: FleetState, lens: ViewOptions, columns: int, at: int) -> Question:
-    """What to ask for a lens; in the present the same for a while, so that it is not read at every tick."""
-    period, count = lens.period, max(columns, 2)
+def question(fleet: FleetState, options: ViewOptions, columns: int, at: int) -> Question:
+    """What to ask by these options; in the present the same for a while, so that it is not read at every tick."""
+    period, count = options.period, max(columns, 2)
     pause = min(max(period.length_ms // (count - 1) // 60, SOONEST_MS), LATEST_MS)
     until = at // pause * pause if period.until is None else period.until
     facts = tuple(one.facts for one in fleet.endpoints.values())
-    return Question(until, period.length_ms, count, facts, lens.vantage, period.live)
+    return Question(until, period.length_ms, count, facts, options.vantage, period.live)

@@ -1,4 +1,4 @@
-"""DashboardScreen: the main page; ticks become pictures, keys become changes of the lens or wishes to the engine."""
+"""DashboardScreen: the main page; each tick draws a picture, keys change the options or send the engine commands."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -44,16 +44,16 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
     """The fleet, the group view or four large panels over the selected endpoint's detail.
 
     ``fleet`` is what is known, ``source`` takes wishes, ``now`` gives the present in ms since the epoch. Everything a
-    person chose is in ``lens``, ``selected`` and ``still``; a resize changes none of them.
+    person chose is in ``options``, ``selected`` and ``still``; a resize changes none of them.
     """
 
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(KEYS)]
 
-    def __init__(self, fleet: FleetState, source: Source, now: Callable[[], int], lens: ViewOptions) -> None:
+    def __init__(self, fleet: FleetState, source: Source, now: Callable[[], int], options: ViewOptions) -> None:
         super().__init__(fleet, source)
         self.now = now
-        self.lens = lens
+        self.options = options
         self.still: FrozenSnapshot | None = None
         self._header = HeaderLine(id="header")
         self._rows = FleetPanel(id="fleet")
@@ -99,7 +99,10 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
             self.board, self.selected = board, board.selected
             self.set_class(board.past, "-past")
             self._header.show(
-                board, self.lens, now, *((self._navigator.loading, self._navigator.problem) if self._navigator else ())
+                board,
+                self.options,
+                now,
+                *((self._navigator.loading, self._navigator.problem) if self._navigator else ()),
             )
             self._status.show(board, now)
             self._share_height(board)
@@ -107,33 +110,33 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
                 self._charts.show(board)
                 return
             if self._groups is not None and self._groups.display:
-                self._groups.show(board, self.fleet.longest_name, self.lens.rank)
+                self._groups.show(board, self.fleet.longest_name, self.options.rank)
             else:
-                self._rows.shared_scale = self.lens.shared_scale
+                self._rows.shared_scale = self.options.shared_scale
                 self._rows.show(board, self.fleet.longest_name)
             if self._detail is not None:
                 recent = self._recent(board)
                 self._detail.show(self.chosen(), recent.sample, recent.failures, recent.answer, board.at)
 
     def _board(self, now: int) -> Dashboard:
-        """The dashboard of this tick; while frozen it changes only with the lens, but for the truth on the engine."""
+        """The dashboard of this tick; while frozen it changes only with the options; the engine's status is true."""
         columns = self._columns()
         window = self._history(columns, self.still.at if self.still else now)
         if self.still is None:
-            board = self.fleet.dashboard(self.lens, columns, now, self.selected, window)
+            board = self.fleet.dashboard(self.options, columns, now, self.selected, window)
         else:
-            board = self.still.dashboard(self.fleet, self.lens, columns, self.selected, window)
+            board = self.still.dashboard(self.fleet, self.options, columns, self.selected, window)
         return replace(board, link=self.fleet.link_at(now), engine=self.fleet.engine)
 
     def _history(self, columns: int, at: int) -> "RollupWindow | None":
         """What to draw from the store in the place of what memory holds; None where that is enough, or all there is."""
-        if not self.lens.in_memory and self._detail is not None:  # after the first picture
+        if not self.options.in_memory and self._detail is not None:  # after the first picture
             if self._navigator is None:
                 from tui.dashboard.navigator import HistoryNavigator
 
                 start = partial(self.run_worker, group="store", exit_on_error=False)
                 self._navigator = HistoryNavigator(self.fleet, self.now, start, self.draw)
-            return self._navigator.window(self.lens, columns, at)
+            return self._navigator.window(self.options, columns, at)
         if self._navigator is not None:
             self._navigator.forget()
         return None
@@ -148,7 +151,7 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
         """How many slices of time the visible panel can draw."""
         if self._charts is not None and self._charts.display:
             return self._charts.columns
-        if self.lens.ranked:
+        if self.options.ranked:
             return 1  # it draws no time
         return max(self._rows.columns_for(self.fleet.longest_name).spark, 1)
 
@@ -164,21 +167,21 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
         if self._detail is not None:
             self._detail.display = bool(least and board.selected and not charts)
 
-    # the lens
+    # the options
 
     def _look(self, **changes: Any) -> None:
-        """Change the lens and draw at once: a key that is answered late seems broken."""
-        self.lens = replace(self.lens, **changes)
+        """Change the options and draw at once: a key that is answered late seems broken."""
+        self.options = replace(self.options, **changes)
         self.draw()
 
     @property
     def period(self) -> Period:
         """The period that is shown."""
-        return self.lens.period
+        return self.options.period
 
     @period.setter
     def period(self, period: Period) -> None:
-        self.lens = replace(self.lens, period=period)
+        self.options = replace(self.options, period=period)
 
     @property
     def lengths(self) -> Sequence[int]:
@@ -200,7 +203,7 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
 
     def action_home(self) -> None:
         """Back to the present; there, to the first endpoint."""
-        if self.lens.period.live:
+        if self.options.period.live:
             self.action_move(-len(self.fleet.endpoints))
         else:
             self.action_live()
@@ -210,19 +213,19 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
         if not self.fleet.vantages:
             self.notify("All that the store holds of these endpoints is from one place.")
         else:
-            self._look(vantage=next_of((None, *self.fleet.vantages), self.lens.vantage))
+            self._look(vantage=next_of((None, *self.fleet.vantages), self.options.vantage))
 
     def action_sort(self, step: int) -> None:
         """Sort, or in the group view rank, by another figure."""
-        if self.lens.ranked:
-            self._look(rank=next_of(RANKS, self.lens.rank, step))
+        if self.options.ranked:
+            self._look(rank=next_of(RANKS, self.options.rank, step))
         else:
-            self._look(sort=next_of(SORTS, self.lens.sort, step))
+            self._look(sort=next_of(SORTS, self.options.sort, step))
 
     async def action_group(self) -> None:
         """Endpoints of the same model under a heading, then side by side, then not together."""
-        self.lens = replace(self.lens, groups=next_of(GROUPS, self.lens.groups))
-        if self.lens.ranked:
+        self.options = replace(self.options, groups=next_of(GROUPS, self.options.groups))
+        if self.options.ranked:
             if self._groups is None:
                 from tui.dashboard.groups import GroupPanel
 
@@ -234,7 +237,7 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
 
     def action_scale(self) -> None:
         """One scale for a column, or one for each row."""
-        self._look(shared_scale=not self.lens.shared_scale)
+        self._look(shared_scale=not self.options.shared_scale)
 
     def action_move(self, step: int) -> None:
         """Select another endpoint, in the order drawn; the ends are ends."""
@@ -258,10 +261,10 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
 
     def action_freeze(self) -> None:
         """Hold the picture still, or let it go on."""
-        if not self.lens.period.live:
+        if not self.options.period.live:
             self.notify("The past stands still. Home goes back to the present.")
             return
-        self.still = None if self.still else FrozenSnapshot.of(self.fleet, self.lens, self._columns(), self.now())
+        self.still = None if self.still else FrozenSnapshot.of(self.fleet, self.options, self._columns(), self.now())
         self.set_class(self.still is not None, "-frozen")
         self.draw()
 
@@ -279,9 +282,9 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
     def _rearrange(self) -> None:
         """Show the one panel that is chosen: the large ones, the group view, or the fleet."""
         charts = self._charts is not None and self._charts.display
-        self._rows.display = not charts and not self.lens.ranked
+        self._rows.display = not charts and not self.options.ranked
         if self._groups is not None:
-            self._groups.display = not charts and self.lens.ranked
+            self._groups.display = not charts and self.options.ranked
         self.call_after_refresh(self.draw)
         self.draw()
 
@@ -292,7 +295,7 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
         from tui.widgets.filter_line import FilterLine
 
         self.add_class("-filtering")
-        line = FilterLine(self.lens.query, self.lens.period, self.now)
+        line = FilterLine(self.options.query, self.options.period, self.now)
         await self.mount(line, before=self._status)
 
     def action_clear(self) -> None:

@@ -201,7 +201,7 @@ class FleetState:
 
     def dashboard(
         self,
-        lens: ViewOptions,
+        options: ViewOptions,
         columns: int,
         now: int,
         selected: str | None = None,
@@ -209,18 +209,18 @@ class FleetState:
     ) -> Dashboard:
         """The screen at ``now``; ``columns`` is how many slices of time the visible panel can draw.
 
-        With a ``stretch`` the figures are its, and its span and its place are shown, not those of the lens.
+        With a ``stretch`` the figures are its, and its span and its place are shown, not those of the options.
         """
         asked = stretch.question if stretch else None
-        length = asked.length_ms if asked else min(lens.period.length_ms, SPAN_MS)
+        length = asked.length_ms if asked else min(options.period.length_ms, SPAN_MS)
         past = asked is not None and not asked.live
         if stretch and past:
             seen = [stretch.row(one.facts, one.slot) for one in self.endpoints.values()]
         else:
-            seen = self._present(lens, length, columns, now)
+            seen = self._present(options, length, columns, now)
             seen = [stretch.under(one) for one in seen] if stretch else seen
-        views = compared(seen, lens.ranking)
-        shown, groups = arranged(views, lens)
+        views = compared(seen, options.ranking)
+        shown, groups = arranged(views, options)
         names = [view.name for view in shown]
         return Dashboard(
             at=asked.at if asked and past else now,
@@ -242,11 +242,11 @@ class FleetState:
             vantage=asked.vantage if asked else None,
         )
 
-    def _present(self, lens: ViewOptions, length_ms: int, columns: int, now: int) -> list[EndpointView]:
+    def _present(self, options: ViewOptions, length_ms: int, columns: int, now: int) -> list[EndpointView]:
         """The rows of now, over a window that ends now and is no longer than memory reaches."""
         length = min(length_ms, SPAN_MS)
         on, since = TimeGrid.of_window(length, columns, now), window_start(length, now)
-        seen = [self._view(one, on, since, now, fully=lens.ranked) for one in self.endpoints.values()]
+        seen = [self._view(one, on, since, now, fully=options.ranked) for one in self.endpoints.values()]
         verdicts = self._verdicts(seen, now)
         return [replace(one, verdict=verdicts.get(one.name)) for one in seen]
 

@@ -1,14 +1,18 @@
-"""Lens: what a person chose to see (period, place, order, filter, groups), and the pure functions that apply it."""
+"""What the screen shows: as a person chose it (period, place, order, filter, groups), and as a run of it begins."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
+from probes.feed.messages import EndpointFacts
 from tui.state.history import SPAN_MS
 from tui.state.ranking import Rank, grouped, unknown_last
 from tui.state.view import EndpointView
 from tui.style.palette import STATES
 from tui.time.period import LENGTHS, Period
+
+if TYPE_CHECKING:  # the first picture races nothing
+    from probes.race.request import NamedPrompt, RaceRequest
 
 T = TypeVar("T")
 Sort = Literal["configured", "name", "ttft", "tokens/s", "errors", "state"]
@@ -41,6 +45,15 @@ class ViewOptions:
     rank: Rank = "ttft"
     shared_scale: bool = True
 
+    @classmethod
+    def of_window(cls, window: str) -> "ViewOptions":
+        """The present in a window of that name (``1h``, ``24 h``). Raises ValueError where there is none."""
+        by_name = {name.replace(" ", ""): length for name, length in LENGTHS.items()}
+        try:
+            return cls(Period(by_name[window.replace(" ", "")]))
+        except KeyError:
+            raise ValueError(f"a window is one of {', '.join(by_name)}") from None
+
     @property
     def in_memory(self) -> bool:
         """Whether it shows no more than what is held in memory."""
@@ -57,6 +70,24 @@ class ViewOptions:
         return self.rank if self.ranked else None
 
 
+@dataclass(frozen=True, slots=True)
+class ScreenOptions:
+    """What a run of the screen begins with.
+
+    ``endpoints`` and ``store_url`` are what the configuration says, so that there is something to show before the
+    engine has said hello. ``prompts`` gives those to race on, when they are wanted; ``race`` is run as soon as there is
+    an engine. ``lasting_s`` ends the screen by itself; None: a person does.
+    """
+
+    view: ViewOptions = field(default_factory=ViewOptions)
+    theme: str | None = None
+    endpoints: Sequence[EndpointFacts] = ()
+    store_url: str | None = None
+    prompts: "Callable[[], Sequence[NamedPrompt]]" = tuple
+    race: "RaceRequest | None" = None
+    lasting_s: float | None = None
+
+
 def next_of(options: Sequence[T], current: T, step: int = 1) -> T:
     """The option after (or before) the current one, round and round; the first where it is none of them."""
     return options[(options.index(current) + step) % len(options)] if current in options else options[0]
@@ -67,15 +98,6 @@ def lengths(*, simulated: bool) -> tuple[int, ...]:
     return tuple(length for name, length in LENGTHS.items() if simulated or name != "1 m")
 
 
-def lens_on(window: str) -> ViewOptions:
-    """A lens on the window of that name, blanks or none. Raises ValueError where there is no such window."""
-    by_name = {name.replace(" ", ""): length for name, length in LENGTHS.items()}
-    try:
-        return ViewOptions(Period(by_name[window.replace(" ", "")]))
-    except KeyError:
-        raise ValueError(f"a window is one of {', '.join(by_name)}") from None
-
-
 def matches(view: EndpointView, query: str) -> bool:
     """Whether every word of the query occurs in the endpoint's name, provider, model, group or state."""
     facts = view.facts
@@ -83,17 +105,17 @@ def matches(view: EndpointView, query: str) -> bool:
     return all(word in text for word in query.lower().split())
 
 
-def arranged(views: Sequence[EndpointView], lens: ViewOptions) -> tuple[tuple[EndpointView, ...], dict[str, str]]:
+def arranged(views: Sequence[EndpointView], options: ViewOptions) -> tuple[tuple[EndpointView, ...], dict[str, str]]:
     """The views to draw, in order, and the heading above an endpoint by its name.
 
     A group is a model that at least two endpoints share; the rest comes last. Groups stand in the order of
     their first member, members in the order asked for; ties keep the configured order. Unknown figures sort
     last. For the group view see `_in_blocks`.
     """
-    if lens.ranked:
-        return _in_blocks(views, lens)
-    shown = sorted((view for view in views if matches(view, lens.query)), key=_ORDERS[lens.sort])
-    if lens.groups == "none":
+    if options.ranked:
+        return _in_blocks(views, options)
+    shown = sorted((view for view in views if matches(view, options.query)), key=_ORDERS[options.sort])
+    if options.groups == "none":
         return tuple(shown), {}
     by_model = grouped(shown)
     shared = {name: members for name, members in by_model.items() if len(members) > 1}
@@ -106,18 +128,18 @@ def arranged(views: Sequence[EndpointView], lens: ViewOptions) -> tuple[tuple[En
     return tuple(view for members in [*shared.values(), alone] for view in members), headings
 
 
-def _in_blocks(views: Sequence[EndpointView], lens: ViewOptions) -> tuple[tuple[EndpointView, ...], dict[str, str]]:
+def _in_blocks(views: Sequence[EndpointView], options: ViewOptions) -> tuple[tuple[EndpointView, ...], dict[str, str]]:
     """The same for the group view: members in the order of their places, whatever part of a group the filter leaves."""
     headings: dict[str, str] = {}
     blocks: list[EndpointView] = []
     for name, group in grouped([view for view in views if view.standing]).items():
-        shown = sorted((view for view in group if matches(view, lens.query)), key=_place)
+        shown = sorted((view for view in group if matches(view, options.query)), key=_place)
         if shown:
             of_all = f"{len(group)} endpoints"
             count = of_all if len(shown) == len(group) else f"{len(shown)} of {of_all}"
             headings[shown[0].name] = f"{name} · {count}"
             blocks.extend(shown)
-    alone = [view for view in views if not view.standing and matches(view, lens.query)]
+    alone = [view for view in views if not view.standing and matches(view, options.query)]
     if alone:
         headings[alone[0].name] = OTHERS if any(view.standing for view in views) else NOTHING_SHARED
     return (*blocks, *alone), headings

@@ -68,7 +68,7 @@ async def comparing(url, *, size=(120, 35), window="6 h", select=GROQ, **options
     """The compare screen over a store, with an endpoint selected on the dashboard before."""
     hello, frame = fabric.priced(hours=0.5)
     source = ScriptedSource([replace(hello, store_url=url), frame])
-    async with showing(source=source, size=size, lens=ViewOptions(Period(LENGTHS[window])), **options) as shown:
+    async with showing(source=source, size=size, view=ViewOptions(Period(LENGTHS[window])), **options) as shown:
         await shown.app.workers.wait_for_complete([one for one in shown.app.workers if one.group != "source"])
         await shown.settle()
         shown.dashboard.selected = select

@@ -148,7 +148,7 @@ async def test_g_leads_from_headings_to_the_groups_to_a_plain_list_and_back(mess
         assert names(shown) == [habit.name for habit in HABITS]
         await shown.press("g")
         assert "claude-opus\n" in shown.text
-        assert shown.dashboard.lens.groups == "headings"
+        assert shown.dashboard.options.groups == "headings"
 
 
 async def test_s_ranks_by_the_next_figure_and_leaves_the_fleets_order_alone(messages):
@@ -161,7 +161,7 @@ async def test_s_ranks_by_the_next_figure_and_leaves_the_fleets_order_alone(mess
         await shown.press("S", "S", "S")
         assert "▾$/probe" in shown.text
         assert place_of(shown, OPENROUTER) == "–"
-        assert shown.dashboard.lens.sort == "configured"
+        assert shown.dashboard.options.sort == "configured"
 
 
 async def test_what_was_selected_stays_selected_and_moves_with_keys_and_clicks(messages):

@@ -58,7 +58,7 @@ def test_what_is_not_known_is_a_dash_and_nothing_moves_as_numbers_grow():
 
 @pytest.mark.parametrize("size", [(160, 45), (100, 40), (80, 24)])
 async def test_the_detail_shows_two_lanes_and_the_row_the_warm_ones(size):
-    async with showing(*messages(), size=size, lens=ViewOptions(Period(LENGTHS["6 h"]))) as shown:
+    async with showing(*messages(), size=size, view=ViewOptions(Period(LENGTHS["6 h"]))) as shown:
         before = shown.lines
         assert [line.strip() for line in before if "set-up p50" in line or "warm  n " in line] == [
             "warm  n  20  TTFT p50   100 p95   100 ms  tok/s p50   500",
@@ -77,7 +77,7 @@ async def test_without_room_the_lanes_are_dropped_and_nothing_moves():
     pictures = []
     for first in (facts[0], structs.replace(facts[0], connection="both")):
         hello = fabric.hello(endpoints=(first, *facts[1:]))
-        async with showing(hello, told, size=(80, 24), lens=ViewOptions(Period(LENGTHS["6 h"]))) as shown:
+        async with showing(hello, told, size=(80, 24), view=ViewOptions(Period(LENGTHS["6 h"]))) as shown:
             detail = shown.dashboard.query_one("#detail")
             heights = [detail.query_one(f"#{name}").size.height for name in ("title", "figures", "lanes", "failures")]
             pictures.append((detail.size.height, heights, "warm  n " in shown.text))

@@ -45,7 +45,7 @@ def utc(monkeypatch):
 
 def looking(path, size=(120, 35), **options):
     recent = [one for one in fabric.day(hours=24, interval=600) if one.started_at > NOW - 2 * HOUR]
-    return showing(fabric.hello(store_url=url_of(path)), fabric.frame(recent), size=size, **{"lens": SIX, **options})
+    return showing(fabric.hello(store_url=url_of(path)), fabric.frame(recent), size=size, **{"view": SIX, **options})
 
 
 async def read(shown):
@@ -91,7 +91,7 @@ async def test_no_more_than_a_day_of_samples_is_ever_read_into_memory(history, m
         return read_points(url, since, until, *rest)
 
     monkeypatch.setattr("tui.state.load_history.read_points", points)
-    async with looking(history, lens=ViewOptions(Period(LENGTHS["1 y"]))) as shown:
+    async with looking(history, view=ViewOptions(Period(LENGTHS["1 y"]))) as shown:
         await read(shown)
         await press(shown, "t", "t")
         await press(shown, "slash", *"2026-08-20", "enter")
@@ -115,7 +115,7 @@ async def test_a_step_back_is_the_past_and_home_the_present(history):
         await press(shown, "home")
         assert not shown.dashboard.board.past
         assert "PAST" not in shown.text
-        assert shown.dashboard.lens.period == Period(6 * HOUR)
+        assert shown.dashboard.options.period == Period(6 * HOUR)
         assert shown.dashboard.selected == GROQ
         await press(shown, "home")
         assert shown.dashboard.selected == CEREBRAS
@@ -205,7 +205,7 @@ async def test_a_resize_midway_asks_for_other_columns_and_keeps_the_place(histor
             assert shown.dashboard.board.past
             assert all(len(line) <= size[0] for line in shown.lines)
         assert shown.dashboard.board.grid.count > 30
-        assert shown.dashboard.lens.period == Period(6 * HOUR, NOW - 3 * HOUR)
+        assert shown.dashboard.options.period == Period(6 * HOUR, NOW - 3 * HOUR)
 
 
 async def test_what_was_drawn_stays_until_the_new_is_there(history):
@@ -238,7 +238,7 @@ async def test_a_store_that_fails_midway_is_said_and_what_is_drawn_stays(history
 
 
 async def test_a_frozen_long_window_and_a_past_that_needs_no_freezing(history):
-    async with looking(history, lens=ViewOptions(Period(LENGTHS["7 d"]))) as shown:
+    async with looking(history, view=ViewOptions(Period(LENGTHS["7 d"]))) as shown:
         await read(shown)
         await press(shown, "f")
         assert "FROZEN" in shown.lines[0]
@@ -254,7 +254,7 @@ async def test_a_frozen_long_window_and_a_past_that_needs_no_freezing(history):
 async def test_a_window_of_the_present_is_read_again_as_it_moves_on(history, tmp_path):
     path = tmp_path / "history.db"
     shutil.copy(history, path)
-    async with looking(path, lens=ViewOptions(Period(LENGTHS["30 d"]))) as shown:
+    async with looking(path, view=ViewOptions(Period(LENGTHS["30 d"]))) as shown:
         await read(shown)
         before = total(shown)
         fill(path, [replace(fabric.day(hours=1)[-1], started_at=NOW + 20_000)])
@@ -269,26 +269,26 @@ async def test_places_are_gone_through_where_there_are_several(history, tmp_path
         await read(shown)
         await press(shown, "V")
         assert any("one place" in notice for notice in shown.notices)
-        assert shown.dashboard.lens.vantage is None
+        assert shown.dashboard.options.vantage is None
     path = tmp_path / "history.db"
     one, *_ = [each for each in fabric.day(hours=2) if each.endpoint == CEREBRAS]
     fill(
         path, [replace(one, vantage=place, started_at=NOW - HOUR + n) for n, place in enumerate(("fra", "nyc", "fra"))]
     )
-    async with showing(fabric.hello(store_url=url_of(path)), fabric.frame([]), lens=SIX) as shown:
+    async with showing(fabric.hello(store_url=url_of(path)), fabric.frame([]), view=SIX) as shown:
         await read(shown)
         seen = []
         for _ in range(3):
-            seen.append((shown.dashboard.lens.vantage, total(shown)))
+            seen.append((shown.dashboard.options.vantage, total(shown)))
             await press(shown, "V")
         assert seen == [(None, 3), ("fra", 2), ("nyc", 1)]
-        assert shown.dashboard.lens.vantage is None
+        assert shown.dashboard.options.vantage is None
         await press(shown, "V")
         assert "from fra" in shown.lines[0]
 
 
 async def test_without_a_store_it_says_so():
-    async with showing(source=None, lens=SIX) as shown:
+    async with showing(source=None, view=SIX) as shown:
         shown.dashboard.fleet.store_url = None
         await shown.press("left_square_bracket")
         assert "not read: there is no store yet" in shown.lines[0]

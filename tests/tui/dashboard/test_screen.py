@@ -48,7 +48,7 @@ async def test_windows_go_up_and_down_and_round(messages):
         seen = []
         for key in ("t", "t", "t", "T", "T"):
             await shown.press(key)
-            seen.append(shown.dashboard.lens.period.words)
+            seen.append(shown.dashboard.options.period.words)
         assert seen == ["24 h", "7 d", "30 d", "7 d", "24 h"]
         assert "window 24 h" in shown.lines[0]
         assert shown.dashboard.board.window_ms == 86_400_000
@@ -58,7 +58,7 @@ async def test_a_simulated_engine_says_so_and_offers_a_minute(messages):
     async with showing(fabric.hello(simulated=True), messages[1]) as shown:
         assert "simulated" in shown.lines[0]
         await shown.press("T", "T", "T")
-        assert shown.dashboard.lens.period.words == "1 m"
+        assert shown.dashboard.options.period.words == "1 m"
 
 
 async def test_sorting_and_grouping(messages):
@@ -69,7 +69,7 @@ async def test_sorting_and_grouping(messages):
         assert "by ttft" in shown.lines[0]
         assert names(shown)[0] == "local/llama.cpp"
         await shown.press("S", "S", "S")
-        assert shown.dashboard.lens.sort == "state"
+        assert shown.dashboard.options.sort == "state"
         assert names(shown)[0] == "inception/mercury"
 
 
@@ -99,7 +99,7 @@ async def test_the_filter_is_live_and_stays_or_goes(messages):
         assert not shown.app.screen.query("FilterLine")
         assert "/gpt" in shown.lines[0]
         await shown.press("t")
-        assert shown.dashboard.lens.period.words == "24 h"  # keys are keys again
+        assert shown.dashboard.options.period.words == "24 h"  # keys are keys again
         await shown.press("escape")
         assert len(names(shown)) == 12
         await shown.press("slash")
@@ -175,7 +175,7 @@ async def test_a_command_of_the_palette_does_what_its_key_does(messages):
         commands = {command.title: command for command in shown.app.get_system_commands(shown.dashboard)}
         await commands["Longer window  (t)"].callback()
         await commands["Freeze the picture  (f)"].callback()
-        assert shown.dashboard.lens.period.words == "24 h"
+        assert shown.dashboard.options.period.words == "24 h"
         assert shown.dashboard.still is not None
 
 
@@ -185,7 +185,7 @@ async def test_the_footer_names_keys_and_can_be_clicked(messages):
         assert all(f"{key.shown} {key.label}" in footer for key in FOOTER)
         await shown.pilot.click(offset=(footer.index("t window") + 3, 44))
         await shown.settle()
-        assert shown.dashboard.lens.period.words == "24 h"
+        assert shown.dashboard.options.period.words == "24 h"
 
 
 async def test_a_resize_loses_nothing(messages):
@@ -196,7 +196,7 @@ async def test_a_resize_loses_nothing(messages):
             await shown.settle()
             assert len(shown.lines) == size[1]
             assert all(len(line) <= size[0] for line in shown.lines)
-        assert shown.dashboard.lens.sort == "ttft"
+        assert shown.dashboard.options.sort == "ttft"
         assert shown.dashboard.still is not None
         assert shown.dashboard.selected in shown.text
 

@@ -23,7 +23,7 @@ from tui.commands import app
 from tui.sources.messages import RecorderAbsent, RecorderJoined
 from tui.sources.stored_endpoints import facts_of, interval_of, policy_of, stored_endpoints
 from tui.sources.viewer import ReadOnlySource
-from tui.state.view_options import lens_on
+from tui.state.view_options import ViewOptions
 
 pytestmark = pytest.mark.slow
 
@@ -242,7 +242,7 @@ async def test_the_screen_says_that_it_only_reads(tmp_path, monkeypatch):
 def shown(monkeypatch):
     calls = []
     monkeypatch.setattr(launch, "at_terminal", lambda: True)
-    monkeypatch.setattr(launch, "_show", lambda source, lens, **options: calls.append((source(), lens, options)))
+    monkeypatch.setattr(launch, "_show", lambda source, options: calls.append((source(), options)))
     return calls
 
 
@@ -256,9 +256,9 @@ async def test_a_store_is_named_by_its_path_or_its_url(tmp_path, shown, monkeypa
     await store(tmp_path, sample(started_at=now()))
     for word in ("history.db", "~/history.db", str(tmp_path / "history.db"), url_in(tmp_path)):
         assert run("--attach", word, "--window", "6h").exit_code == 0
-        source, lens, options = shown[-1]
+        source, options = shown[-1]
         assert isinstance(source, ReadOnlySource)
-        assert (lens, options["store_url"]) == (lens_on("6h"), url_in(tmp_path))
+        assert (options.view, options.store_url) == (ViewOptions.of_window("6h"), url_in(tmp_path))
     assert not (tmp_path / "history.db.lock").exists()
 
 

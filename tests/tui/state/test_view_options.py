@@ -1,11 +1,11 @@
-"""The lens: order, filter and groups of what is shown."""
+"""What is shown, as a person chose it: order, filter and groups."""
 
 import pytest
 
 from probes.feed.messages import MonitorStatus
 from tests.tui.fabric import HABITS, facts
 from tui.state.view import EndpointView, Figures
-from tui.state.view_options import SORTS, ViewOptions, arranged, lengths, lens_on, matches, next_of
+from tui.state.view_options import SORTS, ViewOptions, arranged, lengths, matches, next_of
 from tui.time.period import LENGTHS, Period
 
 
@@ -19,8 +19,8 @@ def view(slot, **changes):
     return EndpointView(facts(habit), slot, changes.pop("state", "ok"), figures, MonitorStatus(habit.name))
 
 
-def names(views, lens):
-    return [one.name for one in arranged(views, lens)[0]]
+def names(views, options):
+    return [one.name for one in arranged(views, options)[0]]
 
 
 def test_the_configured_order_is_kept_within_models_that_are_shared():
@@ -87,7 +87,7 @@ def test_a_minute_is_offered_only_where_the_engine_simulates():
 
 
 def test_a_window_by_its_name():
-    assert lens_on("24h").period == lens_on("24 h").period == Period(86_400_000)
-    assert lens_on("1y").period.words == "1 y"
+    assert ViewOptions.of_window("24h").period == ViewOptions.of_window("24 h").period == Period(86_400_000)
+    assert ViewOptions.of_window("1y").period.words == "1 y"
     with pytest.raises(ValueError, match="1m, 5m, 1h, 6h, 24h, 7d, 30d, 90d, 1y"):
-        lens_on("2h")
+        ViewOptions.of_window("2h")
