@@ -1,4 +1,4 @@
-"""The command line without a screen: a Typer app whose functions only hand over to `probes.commands`.
+"""The command line without a screen: a Typer app whose functions only call those of `probes.cli.commands`.
 
 The screen's command line (`tui.cli`) adds its commands to this `app` and replaces its callback. Results go to
 standard output, narration to standard error; exit codes are in `probes.cli.exit_codes`.
@@ -13,7 +13,7 @@ from typing import Annotated, Final, Literal
 import typer
 
 from probes import __version__
-from probes.cli.exit_codes import ExitCode, exit_code_of, words_of
+from probes.cli.exit_codes import ExitCode, exit_code_of, message_of
 from probes.cli.history_app import history_app
 from probes.cli.races_app import races_app
 
@@ -25,7 +25,7 @@ app = typer.Typer(
     rich_markup_mode=None,  # help is plain text, so that [[endpoint]] stays as written
 )
 RACE_VIEW: Final = "inftop.race_view"
-"""Where a screen, if there is one, leaves in the context's ``meta`` how a race is shown on it."""
+"""The key in the context's ``meta`` under which a screen, if there is one, puts the function that shows a race."""
 
 keys_app = typer.Typer(help="Keep, list and delete the keys of providers.", no_args_is_help=True)
 app.add_typer(keys_app, name="keys")
@@ -109,10 +109,10 @@ def record(
     from probes.metrics.publishing import Publishing
 
     try:
-        outlets = Publishing.of(metrics, otlp)
+        publishing = Publishing.from_options(metrics, otlp)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    record(ctx.obj, demo=demo, seconds=_seconds(lasting), outlets=outlets, need_store=need_store)
+    record(ctx.obj, demo=demo, seconds=_seconds(lasting), publishing=publishing, need_store=need_store)
 
 
 @app.command()
@@ -163,10 +163,10 @@ def race(
     All start within a millisecond of each other. On a terminal in the race view, else in lines: exit code 1 where no
     lane comes to the finish.
     """
-    from probes.cli.commands.race import RaceArguments, race, wished
+    from probes.cli.commands.race import RaceArguments, race, read_request
 
     on_screen = None if plain or as_json else ctx.meta.get(RACE_VIEW)
-    asked = RaceArguments(
+    arguments = RaceArguments(
         words=tuple(words),
         prompt_name=prompt,
         prompt_file=prompt_file,
@@ -178,8 +178,8 @@ def race(
         cold=cold,
     )
     if on_screen is not None:
-        on_screen(ctx.obj, wished(ctx.obj, asked, demo=demo), demo=demo)
-    elif not race(ctx.obj, asked, demo=demo, as_json=as_json):
+        on_screen(ctx.obj, read_request(ctx.obj, arguments, demo=demo), demo=demo)
+    elif not race(ctx.obj, arguments, demo=demo, as_json=as_json):
         raise typer.Exit(ExitCode.NOT_OK)
 
 
@@ -222,11 +222,11 @@ def simulate() -> None:
 def _seconds(text: str | None) -> float | None:
     from probes.durations import seconds
 
-    with _usage():
+    with _usage_errors():
         return None if text is None else seconds(text)
 
 
-Several = list[str] | None
+Repeated = list[str] | None
 
 
 @app.command()
@@ -234,12 +234,12 @@ def export(
     ctx: typer.Context,
     since: Annotated[str, typer.Option(metavar="WHEN", help="The first: 24h or 7d ago, or a time.")] = "24h",
     until: Annotated[str | None, typer.Option(metavar="WHEN", help="Where to end; default: now.")] = None,
-    endpoint: Annotated[Several, typer.Option(metavar="NAME", help="Only these; may be repeated.")] = None,
-    group: Annotated[Several, typer.Option(metavar="NAME", help="Only endpoints of this group.")] = None,
-    provider: Annotated[Several, typer.Option(metavar="NAME", help="Only those of this provider.")] = None,
-    vantage: Annotated[Several, typer.Option(metavar="NAME", help="Only what was recorded there.")] = None,
-    connection: Annotated[Several, typer.Option(metavar="KIND", help="Only warm or cold ones.")] = None,
-    outcome: Annotated[Several, typer.Option(metavar="WORD", help="Only those that ended so.")] = None,
+    endpoint: Annotated[Repeated, typer.Option(metavar="NAME", help="Only these; may be repeated.")] = None,
+    group: Annotated[Repeated, typer.Option(metavar="NAME", help="Only endpoints of this group.")] = None,
+    provider: Annotated[Repeated, typer.Option(metavar="NAME", help="Only those of this provider.")] = None,
+    vantage: Annotated[Repeated, typer.Option(metavar="NAME", help="Only what was recorded there.")] = None,
+    connection: Annotated[Repeated, typer.Option(metavar="KIND", help="Only warm or cold ones.")] = None,
+    outcome: Annotated[Repeated, typer.Option(metavar="WORD", help="Only those that ended so.")] = None,
     rollup: Annotated[
         Literal["minute", "hour", "day", "month"] | None, typer.Option(help="Counts and quantiles of each, no samples.")
     ] = None,
@@ -266,14 +266,14 @@ def export(
     if certificate and output is None:
         raise typer.BadParameter("--certificate stands beside a file: name one with --output")
     chosen = {"endpoints": endpoint, "providers": provider, "vantages": vantage, "connections": connection}
-    with _usage():
-        wish = export_request(since, until, {**chosen, "outcomes": outcome}, rollup=rollup, columns=columns, zone=tz)
-    export(ctx.obj, wish, groups=group or (), format=format, output=output, certificate=certificate)
+    with _usage_errors():
+        request = export_request(since, until, {**chosen, "outcomes": outcome}, rollup=rollup, columns=columns, zone=tz)
+    export(ctx.obj, request, groups=group or (), format=format, output=output, certificate=certificate)
 
 
 @contextmanager
-def _usage() -> Iterator[None]:
-    """A ValueError is the fault of the command line."""
+def _usage_errors() -> Iterator[None]:
+    """Report a ValueError as a mistake in the command line."""
     try:
         yield
     except ValueError as error:
@@ -325,5 +325,5 @@ def main() -> None:
         code = exit_code_of(error)
         if code is None:
             raise
-        print(words_of(error), file=sys.stderr)  # noqa: T201
+        print(message_of(error), file=sys.stderr)  # noqa: T201
         sys.exit(code)

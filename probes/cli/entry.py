@@ -1,4 +1,4 @@
-"""Entry: what every command line of inftop does first and last: streams that can be used, words for what ends it."""
+"""Runs a command line of inftop with standard streams that can be used, and ends it quietly at Ctrl+C."""
 
 import io
 import os
@@ -13,7 +13,7 @@ _STREAMS: Final = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
 
 
 def run(command: Callable[[], None]) -> None:
-    """Run a command with usable standard streams; Ctrl+C, as early as it may come, ends it without a traceback."""
+    """Run a command with usable standard streams; Ctrl+C ends it without a traceback, however early it comes."""
     try:
         open_closed_streams()
         replace_unencodable()

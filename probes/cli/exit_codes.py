@@ -1,4 +1,4 @@
-"""Exit codes: what a command tells the shell, and which errors end a command in plain words."""
+"""The exit codes of commands, and which errors end a command with one line of text instead of a traceback."""
 
 from enum import IntEnum
 
@@ -15,7 +15,7 @@ class ExitCode(IntEnum):
 
 
 def exit_code_of(error: Exception) -> ExitCode | None:
-    """The exit code of an error whose text is all a person needs; None for a defect, which deserves its traceback."""
+    """The exit code of an error whose text is all a person needs; None for a defect, shown with its traceback."""
     from probes.cli.commands.export import NoCertificate
     from probes.cli.commands.races import NoSuchRace
     from probes.config.select import UnknownEndpoint, UnknownGroup  # all of them only now: most commands end well
@@ -41,8 +41,8 @@ def exit_code_of(error: Exception) -> ExitCode | None:
     return None
 
 
-def words_of(error: Exception) -> str:
-    """What is printed of such an error: its text; of the system's own without its number."""
+def message_of(error: Exception) -> str:
+    """The text printed for such an error; of an OSError the file and the reason, without the number."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return str(error)

@@ -1,1 +1,1 @@
-"""Metrics: what a recorder tells Prometheus and OpenTelemetry of its samples and of itself."""
+"""Metrics: publishes a recorder's samples and state to Prometheus and OpenTelemetry."""

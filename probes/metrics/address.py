@@ -1,4 +1,4 @@
-"""Address: where metrics are served, and where they are pushed, as written on a command line."""
+"""Reads the address where metrics are served, and the URL where they are pushed."""
 
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
@@ -13,7 +13,7 @@ class Address(NamedTuple):
     port: int
 
     def __str__(self) -> str:
-        """As in a URL."""
+        """The address as a URL has it: IPv6 in brackets."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
@@ -39,7 +39,7 @@ def parse_collector(url: str) -> str:
     return urlunsplit(parts._replace(path=path if path.endswith("/v1/metrics") else f"{path}/v1/metrics"))
 
 
-def shown(url: str) -> str:
-    """A URL without what may be secret in it: user, password and query."""
+def without_secrets(url: str) -> str:
+    """A URL without its user, password and query, which may be secret."""
     parts = urlsplit(url)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

@@ -1,4 +1,4 @@
-"""Metric: one row of the table of metrics: its OpenTelemetry name and unit, and the Prometheus name they make."""
+"""Metric: the definition of one metric: its OpenTelemetry name and unit, and the Prometheus name made of them."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 Kind = Literal["histogram", "counter", "gauge"]
 
-Reading = tuple[tuple[str, ...], float]
+DataPoint = tuple[tuple[str, ...], float]
 """The values of a metric's own attributes, in their order, empty where there is none, and the value itself."""
 
 _UNITS: Final = {"s": "seconds"}
@@ -30,7 +30,7 @@ class Metric(Generic[T]):
     kind: Kind
     unit: str
     help: str
-    read: Callable[[T], Iterable[Reading]]
+    read: Callable[[T], Iterable[DataPoint]]
     attributes: tuple[str, ...] = ()
     buckets: tuple[float, ...] = ()
 

@@ -31,44 +31,46 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 from probes import __version__
-from probes.metrics.address import shown
-from probes.metrics.tallies import Family, Heap, Tallies
+from probes.metrics.address import without_secrets
+from probes.metrics.tallies import HistogramCounts, MetricFamily, Tallies
 
-EVERY_S: Final = 15.0
-PATIENCE_S: Final = 5.0
-"""How long one push may take, and how long the last one holds up the end."""
+INTERVAL_S: Final = 15.0
+TIMEOUT_S: Final = 5.0
+"""How long one push may take, and how long the last one may delay the end."""
 
 log = logging.getLogger("inftop.otlp")
 
 
 @contextmanager
-def pushing(url: str, tallies: Tallies, every_s: float = EVERY_S) -> Iterator[None]:
-    """Push tallies to ``url`` until the block is left, and once more then. A collector that fails is only warned of."""
+def pushing(url: str, tallies: Tallies, interval_s: float = INTERVAL_S) -> Iterator[None]:
+    """Push tallies to ``url`` until the block is left, and once more then. Failures are logged as a warning."""
     logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)  # it would complain at every push
-    exporter = OTLPMetricExporter(endpoint=url, timeout=PATIENCE_S)
+    exporter = OTLPMetricExporter(endpoint=url, timeout=TIMEOUT_S)
     stop = threading.Event()
-    thread = threading.Thread(target=_push, args=(exporter, url, tallies, every_s, stop), name="otlp", daemon=True)
+    thread = threading.Thread(target=_push, args=(exporter, url, tallies, interval_s, stop), name="otlp", daemon=True)
     thread.start()
     try:
         yield
     finally:
         stop.set()
-        thread.join(PATIENCE_S)
+        thread.join(TIMEOUT_S)
         exporter.shutdown()
 
 
-def _push(exporter: OTLPMetricExporter, url: str, tallies: Tallies, every_s: float, stop: threading.Event) -> None:
+def _push(exporter: OTLPMetricExporter, url: str, tallies: Tallies, interval_s: float, stop: threading.Event) -> None:
     instance = f"{socket.gethostname()}:{os.getpid()}"
     resource = Resource.create(
         {"service.name": "inftop", "service.version": __version__, "service.instance.id": instance}
     )
-    well, last = True, False
+    succeeding, last = True, False
     while not last:
-        last = stop.wait(every_s)
+        last = stop.wait(interval_s)
         sent = exporter.export(metrics_data(tallies, resource, time.time_ns())) is MetricExportResult.SUCCESS
-        if well and not sent:
-            log.warning("the collector at %s takes no metrics; inftop records on and keeps trying", shown(url))
-        well = sent
+        if succeeding and not sent:
+            log.warning(
+                "the collector at %s takes no metrics; inftop records on and keeps trying", without_secrets(url)
+            )
+        succeeding = sent
 
 
 def metrics_data(tallies: Tallies, resource: Resource, now_ns: int) -> MetricsData:
@@ -78,24 +80,24 @@ def metrics_data(tallies: Tallies, resource: Resource, now_ns: int) -> MetricsDa
     return MetricsData([ResourceMetrics(resource, [scope], "")])
 
 
-def _metric(family: Family, since_ns: int, now_ns: int) -> Metric:
+def _metric(family: MetricFamily, since_ns: int, now_ns: int) -> Metric:
     metric, cumulative = family.metric, AggregationTemporality.CUMULATIVE
-    numbers, heaps = [], []
+    numbers, histograms = [], []
     for values, content in family.points.items():
         known = {name: _value(name, value) for name, value in zip(family.attributes, values, strict=True) if value}
-        if isinstance(content, Heap):
+        if isinstance(content, HistogramCounts):
             count = sum(content.counts)
             # the least and the most are not kept: OTLP lets them out, only the value class's types do not
             edges: tuple[float, float] = (None, None)  # type: ignore[assignment]
             point = HistogramDataPoint(
                 known, since_ns, now_ns, count, content.sum, content.counts, metric.buckets, *edges
             )
-            heaps.append(point)
+            histograms.append(point)
         else:
             numbers.append(NumberDataPoint(known, since_ns, now_ns, content))
     data: Histogram | Sum | Gauge
     if metric.kind == "histogram":
-        data = Histogram(heaps, cumulative)
+        data = Histogram(histograms, cumulative)
     elif metric.kind == "counter":
         data = Sum(numbers, cumulative, is_monotonic=True)
     else:

@@ -1,4 +1,4 @@
-"""Publishing: where a recorder's metrics go, as wished on the command line, and how they are kept going there."""
+"""Publishing: where the metrics of a recorder go, by the options of the command line."""
 
 import asyncio
 import sys
@@ -9,23 +9,23 @@ from importlib.util import find_spec
 from typing import Final, Self
 
 from probes.engine.engine import Engine
-from probes.metrics.address import Address, parse_address, parse_collector, shown
+from probes.metrics.address import Address, parse_address, parse_collector, without_secrets
 from probes.metrics.tallies import Tallies
 
-ASK_S: Final = 1.0
-"""How often the engine is asked how it is."""
+STATUS_S: Final = 1.0
+"""How often the engine's status is read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Publishing:
-    """The wished outlets; None is not wished."""
+    """Where metrics are served and pushed; None where they are not."""
 
     address: Address | None = None
     collector: str | None = None
 
     @classmethod
-    def of(cls, metrics: str | None, otlp: str | None) -> Self:
-        """From the options. Raises ValueError, also where the extra that one needs is not installed."""
+    def from_options(cls, metrics: str | None, otlp: str | None) -> Self:
+        """From the options of the command line. Raises ValueError, also where an extra they need is not installed."""
         if otlp is not None and (find_spec("opentelemetry") is None or find_spec("opentelemetry.sdk") is None):
             raise ValueError("--otlp needs an extra: pip install 'inftop[otlp]'")
         address = None if metrics is None else parse_address(metrics)
@@ -33,31 +33,31 @@ class Publishing:
 
     @asynccontextmanager
     async def open(self, engine: Engine) -> AsyncIterator[None]:
-        """Publish what this engine samples until the block is left. Raises OSError where the address cannot be had."""
+        """Publish the metrics of an engine until the block is left. Raises OSError where the address cannot be used."""
         if self == Publishing():
             yield
             return
         tallies = Tallies(one.endpoint for one in engine.monitors.values())
-        engine.on_sample(tallies.take)
-        with ExitStack() as held:
+        engine.on_sample(tallies.add)
+        with ExitStack() as outlets:
             if self.address is not None:
                 from probes.metrics.server import serving
 
-                address = held.enter_context(serving(self.address, tallies))
+                address = outlets.enter_context(serving(self.address, tallies))
                 print(f"metrics at http://{address}/metrics", file=sys.stderr)  # noqa: T201
             if self.collector is not None:
                 from probes.metrics.otlp import pushing
 
-                held.enter_context(pushing(self.collector, tallies))
-                print(f"metrics go to {shown(self.collector)}", file=sys.stderr)  # noqa: T201
-            asking = asyncio.create_task(_ask(engine, tallies))
+                outlets.enter_context(pushing(self.collector, tallies))
+                print(f"metrics go to {without_secrets(self.collector)}", file=sys.stderr)  # noqa: T201
+            updating = asyncio.create_task(_update(engine, tallies))
             try:
                 yield
             finally:
-                asking.cancel()
+                updating.cancel()
 
 
-async def _ask(engine: Engine, tallies: Tallies) -> None:
+async def _update(engine: Engine, tallies: Tallies) -> None:
     while True:
-        tallies.hear(engine.status)
-        await asyncio.sleep(ASK_S)
+        tallies.update_engine(engine.status)
+        await asyncio.sleep(STATUS_S)

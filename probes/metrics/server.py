@@ -1,4 +1,4 @@
-"""Server: the HTTP server that Prometheus scrapes, in threads of its own."""
+"""The HTTP server that Prometheus scrapes, in threads of its own."""
 
 import io
 import socket
@@ -17,8 +17,8 @@ from probes.metrics.prometheus import registry
 from probes.metrics.tallies import Tallies
 from probes.store.status import WAITED_LONG_S
 
-PATIENCE_S: Final = 5.0
-"""How long a client may take to say what it wants, or to read it."""
+TIMEOUT_S: Final = 5.0
+"""How long a client may take to send its request, or to read the response."""
 
 UNAVAILABLE: Final = "503 Service Unavailable"
 SILENT: Final = "the engine is silent"
@@ -50,7 +50,7 @@ def serving(address: Address, tallies: Tallies) -> Iterator[Address]:
 
 
 def _application(tallies: Tallies) -> Application:
-    """What is at each path. One scrape is rendered at a time: each takes the interpreter from the engine's loop."""
+    """The response for each path. One scrape is rendered at a time: each keeps the engine's loop waiting."""
     metrics, turn = make_wsgi_app(registry(tallies)), threading.Lock()
 
     def application(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
@@ -61,7 +61,7 @@ def _application(tallies: Tallies) -> Application:
         if path == "/healthz":
             status, text = ("200 OK", "ok") if tallies.alive else (UNAVAILABLE, SILENT)
         elif path == "/readyz":
-            why = tallies.unready(time.time_ns() // 1_000_000) if tallies.alive else SILENT
+            why = tallies.why_not_ready(time.time_ns() // 1_000_000) if tallies.alive else SILENT
             status, text = ("200 OK", "ok") if why is None else (UNAVAILABLE, why)
         elif path == "/":
             status, text = "200 OK", INDEX
@@ -84,17 +84,17 @@ class _Server(ThreadingMixIn, WSGIServer):
         super().__init__(address, handler)
 
     def server_bind(self) -> None:
-        """As WSGIServer's, but without asking the DNS for this machine's full name."""
+        """Bind the socket like WSGIServer, but without asking the DNS for this machine's full name."""
         TCPServer.server_bind(self)
         self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
         self.setup_environ()
 
     def handle_error(self, *_: Any) -> None:
-        """A client that goes away in the middle is its own affair."""
+        """Do nothing: a client that goes away in the middle is no error of ours."""
 
 
 class _Reader(socket.SocketIO):
-    """Reads a socket until ``ends_at`` (monotonic, seconds): one who sends a byte now and then gets no longer."""
+    """Reads a socket until ``ends_at`` (monotonic, seconds), also where a client sends a byte now and then."""
 
     def __init__(self, connection: socket.socket, ends_at: float) -> None:
         super().__init__(connection, "r")
@@ -110,12 +110,12 @@ class _Reader(socket.SocketIO):
 
 
 class _Handler(WSGIRequestHandler):
-    timeout = PATIENCE_S  # for one read, and for all that is written of an answer
+    timeout = TIMEOUT_S  # for one read, and for all that is written of an answer
 
     def setup(self) -> None:
         """Prepare to handle a request, whose reader ends when its time is over."""
         super().setup()
-        self.rfile = io.BufferedReader(_Reader(self.connection, time.monotonic() + PATIENCE_S))
+        self.rfile = io.BufferedReader(_Reader(self.connection, time.monotonic() + TIMEOUT_S))
 
     def log_message(self, *_: Any) -> None:
-        """A scrape is no news."""
+        """Log nothing for a scrape."""

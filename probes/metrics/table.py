@@ -1,4 +1,4 @@
-"""Table: every metric there is, in one place; Prometheus and OTLP are both made from it, and so is docs/service.md.
+"""All metrics, in one table from which Prometheus, OTLP and docs/service.md are made.
 
 Names, units and buckets that begin with ``gen_ai.`` are those of the OpenTelemetry semantic conventions for
 generative AI (github.com/open-telemetry/semantic-conventions-genai, docs/gen-ai/gen-ai-metrics.md), their buckets
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from probes.feed.messages import EngineStatus
-from probes.metrics.metric import Metric, Reading
+from probes.metrics.metric import DataPoint, Metric
 from probes.outcome import INCONCLUSIVE, Outcome
 from probes.sample import Sample
 from probes.stats.sample_values import is_measured, measured
@@ -46,58 +46,58 @@ _SPEED: Final = (
 _GAP: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0)
 
 
-def _field(name: str, scale: float = 1.0) -> Callable[[Sample], list[Reading]]:
-    """A field as far as it is measured, times ``scale``."""
+def _field(name: str, scale: float = 1.0) -> Callable[[Sample], list[DataPoint]]:
+    """A field of a sample where it is measured, times ``scale``."""
 
-    def read(sample: Sample) -> list[Reading]:
+    def read(sample: Sample) -> list[DataPoint]:
         value = measured(sample, name)
         return [] if value is None else [((), value * scale)]
 
     return read
 
 
-def _tokens(sample: Sample) -> Iterator[Reading]:
+def _tokens(sample: Sample) -> Iterator[DataPoint]:
     for kind, count in (("input", sample.input_tokens), ("output", sample.output_tokens)):
         if count is not None:
             yield (kind,), count
 
 
-def _usage(sample: Sample) -> Iterator[Reading]:
+def _usage(sample: Sample) -> Iterator[DataPoint]:
     if is_measured(sample) and sample.token_source == "usage":  # noqa: S105 - a word, not a secret
         yield from _tokens(sample)
 
 
-def _outcome(sample: Sample) -> Iterator[Reading]:
-    well = sample.outcome is Outcome.OK or sample.outcome in INCONCLUSIVE
-    yield (sample.outcome.value, "" if well else sample.outcome.value), 1
+def _outcome(sample: Sample) -> Iterator[DataPoint]:
+    no_error = sample.outcome is Outcome.OK or sample.outcome in INCONCLUSIVE
+    yield (sample.outcome.value, "" if no_error else sample.outcome.value), 1
 
 
-def _untrusted(sample: Sample) -> Iterator[Reading]:
+def _untrusted(sample: Sample) -> Iterator[DataPoint]:
     if sample.trusted is False:
         yield (), 1
 
 
-def _buffered(sample: Sample) -> Iterator[Reading]:
+def _buffered(sample: Sample) -> Iterator[DataPoint]:
     if sample.buffered:
         yield (), 1
 
 
-def _own_fault(sample: Sample) -> Iterator[Reading]:
+def _own_fault(sample: Sample) -> Iterator[DataPoint]:
     if sample.outcome is Outcome.OWN_FAULT:
         yield (), 1
 
 
-def _limited(sample: Sample) -> Iterator[Reading]:
+def _limited(sample: Sample) -> Iterator[DataPoint]:
     if sample.outcome is Outcome.RATE_LIMITED:
         yield (), 1
 
 
-def _cost(sample: Sample) -> Iterator[Reading]:
+def _cost(sample: Sample) -> Iterator[DataPoint]:
     if sample.cost_usd is not None:
         yield (), sample.cost_usd
 
 
-def _headroom(sample: Sample) -> Iterator[Reading]:
+def _headroom(sample: Sample) -> Iterator[DataPoint]:
     for kind, left, limit in (
         ("requests", sample.requests_remaining, sample.requests_limit),
         ("tokens", sample.tokens_remaining, sample.tokens_limit),
@@ -106,12 +106,12 @@ def _headroom(sample: Sample) -> Iterator[Reading]:
             yield (kind,), left / limit
 
 
-def _lag(engine: EngineStatus) -> Iterator[Reading]:
+def _lag(engine: EngineStatus) -> Iterator[DataPoint]:
     if engine.loop_lag_ms is not None:
         yield (), engine.loop_lag_ms / 1000
 
 
-OF_SAMPLES: Final[tuple[Metric[Sample], ...]] = (
+SAMPLE_METRICS: Final[tuple[Metric[Sample], ...]] = (
     Metric(
         "gen_ai.server.time_to_first_token", "histogram", "s",
         "Time to first token as seen from here, the network included: last byte of the request to first output.",
@@ -174,9 +174,9 @@ OF_SAMPLES: Final[tuple[Metric[Sample], ...]] = (
         "When the last sample began, since the Unix epoch.", lambda sample: [((), sample.started_at / 1000)],
     ),
 )  # fmt: skip
-"""What is told of samples, each with the attributes in `COMMON`."""
+"""The metrics of samples, each with the attributes in `COMMON`."""
 
-OF_ENGINE: Final[tuple[Metric[EngineStatus], ...]] = (
+ENGINE_METRICS: Final[tuple[Metric[EngineStatus], ...]] = (
     Metric("inftop.engine.lag", "gauge", "s", "Worst lateness of the engine's loop in ten seconds.", _lag),
     Metric(
         "inftop.store.ok", "gauge", "", "1 while samples are stored, 0 while they wait.",
@@ -195,4 +195,4 @@ OF_ENGINE: Final[tuple[Metric[EngineStatus], ...]] = (
         lambda engine: [((), engine.store.dropped)],
     ),
 )  # fmt: skip
-"""What is told of the recorder itself; without attributes."""
+"""The metrics of the recorder itself; without attributes."""

@@ -1,11 +1,11 @@
-"""``inftop race`` without a screen, against a simulator: what it prints, keeps and says of a wrong wish."""
+"""``inftop race`` without a screen, against a simulator: what it prints, stores and refuses."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from probes.cli.commands.race import RaceArguments, race, wish_of
+from probes.cli.commands.race import RaceArguments, race, race_request
 from probes.config.load import load
 from probes.config.select import UnknownEndpoint
 from probes.race.request import InvalidRaceRequest, NamedPrompt
@@ -72,24 +72,24 @@ def test_nobody_at_the_finish_is_not_ok(tmp_path: Path, capsys):
 
 
 def test_words_are_lanes_and_perhaps_a_prompt_behind_them():
-    assert wish_of(RaceArguments(("a", "b")), ENDPOINTS, PROMPTS).prompt_name == "story"
-    three = wish_of(RaceArguments(("c", "a", "b")), ENDPOINTS, PROMPTS)
+    assert race_request(RaceArguments(("a", "b")), ENDPOINTS, PROMPTS).prompt_name == "story"
+    three = race_request(RaceArguments(("c", "a", "b")), ENDPOINTS, PROMPTS)
     assert three.lanes == ("c", "a", "b")
-    written = wish_of(RaceArguments(("a", "b", "Why is the sky blue?")), ENDPOINTS, PROMPTS)
+    written = race_request(RaceArguments(("a", "b", "Why is the sky blue?")), ENDPOINTS, PROMPTS)
     assert (written.prompt, written.prompt_name, written.lanes) == ("Why is the sky blue?", None, ("a", "b"))
 
 
 def test_a_prompt_is_found_by_name_or_in_a_file(tmp_path: Path):
-    named = wish_of(RaceArguments(("a", "b"), prompt_name="sum"), ENDPOINTS, PROMPTS)
+    named = race_request(RaceArguments(("a", "b"), prompt_name="sum"), ENDPOINTS, PROMPTS)
     assert (named.prompt, named.expect, named.prompt_name) == ("1 + 1?", "2", "sum")
     file = tmp_path / "long.txt"
     file.write_text("A long one. ü", encoding="utf-8")
-    read = wish_of(RaceArguments(("a", "b"), prompt_file=file), ENDPOINTS, PROMPTS)
+    read = race_request(RaceArguments(("a", "b"), prompt_file=file), ENDPOINTS, PROMPTS)
     assert (read.prompt, read.prompt_name) == ("A long one. ü", "long.txt")
 
 
 @pytest.mark.parametrize(
-    ("asked", "words"),
+    ("arguments", "words"),
     [
         (RaceArguments(("a",)), "2 to 4 endpoints to race, not 1"),
         (RaceArguments(("a", "a")), "a lane is named twice"),
@@ -97,11 +97,11 @@ def test_a_prompt_is_found_by_name_or_in_a_file(tmp_path: Path):
         (RaceArguments(("a", "b", "and why?"), prompt_name="sum"), "only one of them"),
     ],
 )
-def test_a_wrong_wish_is_refused_in_words(asked: RaceArguments, words: str):
+def test_an_invalid_request_is_refused_in_words(arguments: RaceArguments, words: str):
     with pytest.raises(InvalidRaceRequest, match=words):
-        wish_of(asked, ENDPOINTS, PROMPTS)
+        race_request(arguments, ENDPOINTS, PROMPTS)
 
 
 def test_an_unknown_lane_names_the_nearest():
     with pytest.raises(UnknownEndpoint, match="'bb'"):
-        wish_of(RaceArguments(("a", "bb")), ENDPOINTS, PROMPTS)
+        race_request(RaceArguments(("a", "bb")), ENDPOINTS, PROMPTS)

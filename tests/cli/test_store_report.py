@@ -17,16 +17,16 @@ def full(waiting=0, dropped=0, since=AT):
 def test_a_trouble_is_said_at_once_every_minute_and_when_it_is_over():
     report = StoreReport()
     said = [
-        report.hear(StoreStatus("opening"), AT, 0.0),
-        report.hear(StoreStatus("ok", stored=5, waiting=1, waiting_since=AT), AT, 1.0),
-        report.hear(full(), AT, 2.0),
-        report.hear(full(1), AT + 1_000, 3.0),
-        report.hear(full(1), AT + 59_000, 61.9),
-        report.hear(full(1_312, 2), AT + 60_000, 62.0),
-        report.hear(full(1_313, 2), AT + 61_000, 63.0),
-        report.hear(StoreStatus("ok", "", 20, 1_000, 2, AT), AT + 62_000, 64.0),  # the line of them is still long
-        report.hear(StoreStatus("ok", "", 1_318, 1, 2, AT + 62_990), AT + 63_000, 65.0),
-        report.hear(StoreStatus("ok", "", 1_319, 0, 2), AT + 64_000, 66.0),
+        report.update(StoreStatus("opening"), AT, 0.0),
+        report.update(StoreStatus("ok", stored=5, waiting=1, waiting_since=AT), AT, 1.0),
+        report.update(full(), AT, 2.0),
+        report.update(full(1), AT + 1_000, 3.0),
+        report.update(full(1), AT + 59_000, 61.9),
+        report.update(full(1_312, 2), AT + 60_000, 62.0),
+        report.update(full(1_313, 2), AT + 61_000, 63.0),
+        report.update(StoreStatus("ok", "", 20, 1_000, 2, AT), AT + 62_000, 64.0),  # the line of them is still long
+        report.update(StoreStatus("ok", "", 1_318, 1, 2, AT + 62_990), AT + 63_000, 65.0),
+        report.update(StoreStatus("ok", "", 1_319, 0, 2), AT + 64_000, 66.0),
     ]
     assert [one for one in said if one] == [
         "the store takes no samples: no space left; no sample waits, none is lost",
@@ -38,8 +38,8 @@ def test_a_trouble_is_said_at_once_every_minute_and_when_it_is_over():
 
 def test_another_trouble_is_said_at_once():
     report = StoreReport()
-    assert report.hear(full(), AT, 0.0)
-    assert report.hear(StoreStatus("newer", "a newer one", 0, 1, 0, AT), AT, 1.0) == (
+    assert report.update(full(), AT, 0.0)
+    assert report.update(StoreStatus("newer", "a newer one", 0, 1, 0, AT), AT, 1.0) == (
         "the store takes no samples: a newer one; 1 sample waits, none is lost"
     )
 
@@ -47,9 +47,9 @@ def test_another_trouble_is_said_at_once():
 def test_that_the_old_store_is_gone_is_said_once():
     report = StoreReport()
     gone = "a new store was begun at 14:02; the old one is gone"
-    assert report.hear(StoreStatus("ok", notice=gone), AT, 0.0) == gone
-    assert report.hear(StoreStatus("ok", notice=gone), AT, 1.0) is None
-    assert "no space left" in report.hear(StoreStatus("full", "no space left", notice=gone), AT, 2.0)
+    assert report.update(StoreStatus("ok", notice=gone), AT, 0.0) == gone
+    assert report.update(StoreStatus("ok", notice=gone), AT, 1.0) is None
+    assert "no space left" in report.update(StoreStatus("full", "no space left", notice=gone), AT, 2.0)
 
 
 @pytest.mark.parametrize(

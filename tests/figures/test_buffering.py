@@ -14,7 +14,7 @@ from probes.engine.engine import Engine
 from probes.engine.key_finder import KeyFinder
 from probes.figures.buffering import ANSWERS, DETAIL, MOST, came_at_once, is_buffered
 from probes.measure.probe import Prober
-from probes.metrics.table import OF_SAMPLES
+from probes.metrics.table import SAMPLE_METRICS
 from probes.outcome import Outcome
 from probes.stats.rollup import Extent, Rollup
 from probes.stats.sample_values import measured
@@ -110,7 +110,7 @@ def test_rankings_tables_and_metrics_leave_it_out():
     mine = endpoint()
     [rank] = ranking([(mine, [replace(one, connection="warm") for one in (HELD, STREAMED)])])
     assert (rank.ttft_p50_ms, rank.tokens_per_s_p50) == (200.0, 100.0)
-    told = {one.name: list(one.read(HELD)) for one in OF_SAMPLES}
+    told = {one.name: list(one.read(HELD)) for one in SAMPLE_METRICS}
     assert told["inftop.buffered.samples"] == [((), 1)]
     assert told["gen_ai.server.time_to_first_token"] == told["inftop.output.tokens"] == told["inftop.gap.max"] == []
     assert told["gen_ai.client.operation.duration"] == [((), pytest.approx(1.501))]

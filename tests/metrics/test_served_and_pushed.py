@@ -27,14 +27,14 @@ from typer.testing import CliRunner
 
 from probes.cli.app import app
 from probes.feed.messages import EngineStatus
-from probes.metrics.address import Address, parse_address, parse_collector, shown
+from probes.metrics.address import Address, parse_address, parse_collector, without_secrets
 from probes.metrics.metric import label
 from probes.metrics.otlp import pushing
 from probes.metrics.prometheus import registry
 from probes.metrics.publishing import Publishing
 from probes.metrics.server import serving
-from probes.metrics.table import COMMON, OF_ENGINE, OF_SAMPLES
-from probes.metrics.tallies import Heap, Tallies
+from probes.metrics.table import COMMON, ENGINE_METRICS, SAMPLE_METRICS
+from probes.metrics.tallies import HistogramCounts, Tallies
 from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.simulator.behaviour import Behaviour
@@ -58,7 +58,7 @@ def told(tallies, name):
 def tallied(*samples):
     tallies = Tallies([endpoint()])
     for one in samples:
-        tallies.take(one)
+        tallies.add(one)
     return tallies
 
 
@@ -85,7 +85,7 @@ def get(address, path, **headers):
 
 
 def test_names_in_prometheus_follow_opentelemetrys_rules():
-    assert [one.prometheus for one in (*OF_SAMPLES, *OF_ENGINE)] == [
+    assert [one.prometheus for one in (*SAMPLE_METRICS, *ENGINE_METRICS)] == [
         "gen_ai_server_time_to_first_token_seconds",
         "gen_ai_server_time_per_output_token_seconds",
         "gen_ai_client_operation_duration_seconds",
@@ -126,12 +126,12 @@ CONVENTION = {
 
 
 def test_what_the_convention_names_has_its_unit_and_all_its_buckets():
-    ours = {one.name: one for one in OF_SAMPLES if one.name.startswith("gen_ai.")}
+    ours = {one.name: one for one in SAMPLE_METRICS if one.name.startswith("gen_ai.")}
     assert ours.keys() == CONVENTION.keys()
     for name, (unit, buckets) in CONVENTION.items():
         assert ours[name].unit == unit
         assert buckets <= set(ours[name].buckets)
-    for one in OF_SAMPLES:
+    for one in SAMPLE_METRICS:
         assert list(one.buckets) == sorted(set(one.buckets))
         assert bool(one.buckets) == (one.kind == "histogram")
 
@@ -147,8 +147,8 @@ def test_the_packages_own_list_of_the_convention_has_our_names():
         for value in vars(module).values()
         if isinstance(value, str)
     }
-    attributes = {*COMMON, *(name for one in OF_SAMPLES for name in one.attributes)}
-    metrics = {one.name for one in (*OF_SAMPLES, *OF_ENGINE)}
+    attributes = {*COMMON, *(name for one in SAMPLE_METRICS for name in one.attributes)}
+    metrics = {one.name for one in (*SAMPLE_METRICS, *ENGINE_METRICS)}
     assert {one for one in metrics | attributes if not one.startswith("inftop.")} <= known
 
 
@@ -156,10 +156,10 @@ def test_the_packages_own_list_of_the_convention_has_our_names():
 
 
 def test_a_bucket_holds_its_upper_bound_and_the_last_has_none():
-    heap = Heap((0, 0, 0))
+    counts = HistogramCounts((0, 0, 0))
     for value in (0.5, 1.0, 1.5, 2.0, 7.0):
-        heap = heap.plus(value, (1.0, 2.0))
-    assert heap == Heap((2, 2, 1), 12.0)
+        counts = counts.plus(value, (1.0, 2.0))
+    assert counts == HistogramCounts((2, 2, 1), 12.0)
 
 
 def test_histograms_hold_what_is_ok_and_trusted_and_nothing_else():
@@ -179,8 +179,8 @@ def test_histograms_hold_what_is_ok_and_trusted_and_nothing_else():
         ("inftop.output.tokens", 100.0),
         ("inftop.gap.max", 0.03),
     ):
-        heap = told(tallies, name)[()]
-        assert (sum(heap.counts), heap.sum) == (2, pytest.approx(2 * value))
+        counts = told(tallies, name)[()]
+        assert (sum(counts.counts), counts.sum) == (2, pytest.approx(2 * value))
     assert told(tallies, "inftop.samples") == {
         ("ok", ""): 3,
         ("cut", "cut"): 1,
@@ -200,7 +200,7 @@ def test_tokens_are_all_counted_but_only_the_providers_own_go_into_the_histogram
     )
     assert told(tallies, "inftop.tokens") == {("input",): 17, ("output",): 150}
     usage = told(tallies, "gen_ai.client.token.usage")
-    assert {kind: (sum(heap.counts), heap.sum) for (kind,), heap in usage.items()} == {
+    assert {kind: (sum(counts.counts), counts.sum) for (kind,), counts in usage.items()} == {
         "input": (1, 10),
         "output": (1, 100),
     }
@@ -220,8 +220,8 @@ def test_attributes_say_who_and_where_without_what_is_secret():
         base_url="https://user:hunter2@gateway.test/v1?key=hunter2", keys=("A_KEY",), headers={"x": "hunter2"}
     )
     tallies = Tallies([one])
-    tallies.take(sample(provider="mistral", connection="warm"))
-    tallies.take(sample(endpoint="unknown", dialect="gemini", provider="gemini"))
+    tallies.add(sample(provider="mistral", connection="warm"))
+    tallies.add(sample(endpoint="unknown", dialect="gemini", provider="gemini"))
     [family] = [one for one in tallies.families() if one.metric.name == "inftop.last_sample.time"]
     known, unknown = (dict(zip(family.attributes, values, strict=True)) for values in family.points)
     assert known == {
@@ -241,8 +241,8 @@ def test_attributes_say_who_and_where_without_what_is_secret():
 def test_the_engines_own_word():
     tallies = Tallies([])
     assert told(tallies, "inftop.store.ok") == {}
-    tallies.hear(EngineStatus(StoreStatus("full", stored=5, waiting=3, dropped=2), loop_lag_ms=1.5))
-    words = {one.name: dict(one.read(tallies._heard[1])) for one in OF_ENGINE}
+    tallies.update_engine(EngineStatus(StoreStatus("full", stored=5, waiting=3, dropped=2), loop_lag_ms=1.5))
+    words = {one.name: dict(one.read(tallies._engine[1])) for one in ENGINE_METRICS}
     assert words == {
         "inftop.engine.lag": {(): 0.0015},
         "inftop.store.ok": {(): 0},
@@ -250,7 +250,7 @@ def test_the_engines_own_word():
         "inftop.store.waiting": {(): 3},
         "inftop.store.dropped": {(): 2},
     }
-    tallies.hear(EngineStatus(StoreStatus("ok")))
+    tallies.update_engine(EngineStatus(StoreStatus("ok")))
     assert read(generate_latest(registry(tallies)).decode())[("inftop_store_ok", frozenset())] == 1
     assert "inftop_engine_lag_seconds 0" not in generate_latest(registry(tallies)).decode()
 
@@ -284,7 +284,7 @@ def test_a_collectors_url_gets_otlps_path():
     assert parse_collector("http://localhost:4318") == "http://localhost:4318/v1/metrics"
     assert parse_collector("https://a.test/otlp/") == "https://a.test/otlp/v1/metrics"
     assert parse_collector("http://a.test/v1/metrics") == "http://a.test/v1/metrics"
-    assert shown("http://u:hunter2@a.test:1/v1/metrics?k=hunter2") == "http://a.test:1/v1/metrics"
+    assert without_secrets("http://u:hunter2@a.test:1/v1/metrics?k=hunter2") == "http://a.test:1/v1/metrics"
     for wrong in ("localhost:4318", "grpc://hunter2@a.test", "http://", "http://a.test:hunter2"):
         with pytest.raises(ValueError, match="collector") as caught:
             parse_collector(wrong)
@@ -296,7 +296,7 @@ def test_a_missing_extra_is_said_before_anything_else(monkeypatch):
     done = CliRunner().invoke(app, ["record", "--otlp", "http://127.0.0.1:9"])
     assert done.exit_code == 2
     assert "pip install 'inftop[otlp]'" in done.output
-    assert Publishing.of(None, None) == Publishing()
+    assert Publishing.from_options(None, None) == Publishing()
 
 
 # the server
@@ -335,9 +335,9 @@ def test_a_scrape_says_what_was_counted_in_both_formats():
 def test_the_health_of_the_engine_and_what_else_is_there():
     with scraped() as (tallies, address):
         assert get(address, "/healthz")[0] == 503
-        tallies.hear(EngineStatus(StoreStatus("ok")))
+        tallies.update_engine(EngineStatus(StoreStatus("ok")))
         assert get(address, "/healthz")[::2] == (200, b"ok\n")
-        tallies._heard = (time.monotonic() - 60, tallies._heard[1])
+        tallies._engine = (time.monotonic() - 60, tallies._engine[1])
         assert get(address, "/healthz")[0] == 503
         assert b"/metrics" in get(address, "/")[2]
         assert get(address, "/other")[0] == 404
@@ -345,7 +345,7 @@ def test_the_health_of_the_engine_and_what_else_is_there():
         get(address, "/")
 
 
-def test_a_store_that_is_away_makes_it_unready_and_not_unhealthy():
+def test_a_store_that_is_away_makes_it_not_ready_and_not_unhealthy():
     now = time.time_ns() // 1_000_000
     with scraped() as (tallies, address):
         assert get(address, "/readyz")[::2] == (503, b"the engine is silent\n")
@@ -354,9 +354,9 @@ def test_a_store_that_is_away_makes_it_unready_and_not_unhealthy():
             StoreStatus("locked", "in other hands", waiting=3, waiting_since=now - 20_000),
             StoreStatus("locked", "in other hands"),
         ):
-            tallies.hear(EngineStatus(store))
+            tallies.update_engine(EngineStatus(store))
             assert get(address, "/readyz")[::2] == (200, b"ok\n")
-        tallies.hear(EngineStatus(StoreStatus("full", "no space left", 9, 1_312, 0, now - 3_600_000)))
+        tallies.update_engine(EngineStatus(StoreStatus("full", "no space left", 9, 1_312, 0, now - 3_600_000)))
         code, headers, body = get(address, "/readyz")
         assert (code, headers["Content-Type"]) == (503, "text/plain; charset=utf-8")
         assert body.startswith(b"samples have waited for the store for 3,60")
@@ -379,7 +379,7 @@ def test_a_client_that_says_nothing_holds_up_nobody(capfd):
 
 
 def test_a_client_that_says_a_byte_now_and_then_gets_no_longer(monkeypatch):
-    monkeypatch.setattr("probes.metrics.server.PATIENCE_S", 0.5)
+    monkeypatch.setattr("probes.metrics.server.TIMEOUT_S", 0.5)
     said = 0
     with scraped() as (_, address), socket.create_connection(address) as slow:
         slow.sendall(b"GET /metrics HTTP/1.1\r\nX: ")
@@ -454,9 +454,9 @@ def attributes(point):
 def test_a_collector_is_sent_what_was_counted_with_the_same_buckets(monkeypatch):
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", f"authorization=Bearer {KEY}")
     tallies = tallied(sample(ttft_ms=20.0), sample(ttft_ms=70.0, requests_limit=4.0, requests_remaining=1.0))
-    tallies.hear(EngineStatus(StoreStatus("ok", stored=2)))
+    tallies.update_engine(EngineStatus(StoreStatus("ok", stored=2)))
     with Collector() as collector:
-        with pushing(parse_collector(collector.url), tallies, every_s=3600):
+        with pushing(parse_collector(collector.url), tallies, interval_s=3600):
             pass
         [request] = collector.requests
         [(path, headers)] = collector.headers
@@ -466,7 +466,7 @@ def test_a_collector_is_sent_what_was_counted_with_the_same_buckets(monkeypatch)
     assert KEY not in str(request)
     assert resource["service.name"] == "inftop"
     [point] = metrics["gen_ai.server.time_to_first_token"].histogram.data_points
-    [metric] = [one for one in OF_SAMPLES if one.name == "gen_ai.server.time_to_first_token"]
+    [metric] = [one for one in SAMPLE_METRICS if one.name == "gen_ai.server.time_to_first_token"]
     assert tuple(point.explicit_bounds) == metric.buckets
     assert list(point.bucket_counts) == list(told(tallies, metric.name)[()].counts)
     assert (point.count, point.sum) == (2, pytest.approx(0.09))
@@ -482,14 +482,14 @@ def test_a_collector_is_sent_what_was_counted_with_the_same_buckets(monkeypatch)
     assert [one.as_double for one in samples.data_points] == [2]
     assert metrics["inftop.rate_limit.headroom"].gauge.data_points[0].as_double == 0.25
     assert {name: one.unit for name, one in metrics.items()} == {
-        one.name: one.unit for one in (*OF_SAMPLES, *OF_ENGINE) if one.name in metrics
+        one.name: one.unit for one in (*SAMPLE_METRICS, *ENGINE_METRICS) if one.name in metrics
     }
 
 
 def test_a_collector_that_fails_is_warned_of_once_and_tried_again(caplog):
     with Collector(refusals=3) as collector, caplog.at_level(logging.WARNING):
         url = parse_collector(collector.url.replace("http://", "http://user:hunter2@"))
-        with pushing(url, tallied(sample()), every_s=0.01):
+        with pushing(url, tallied(sample()), interval_s=0.01):
             collector.wait(6)
     [warning] = caplog.records
     assert "takes no metrics" in warning.message
@@ -497,10 +497,10 @@ def test_a_collector_that_fails_is_warned_of_once_and_tried_again(caplog):
 
 
 def test_no_collector_is_no_end(caplog, monkeypatch):
-    monkeypatch.setattr("probes.metrics.otlp.PATIENCE_S", 0.7)  # less than the exporter waits before it tries again
+    monkeypatch.setattr("probes.metrics.otlp.TIMEOUT_S", 0.7)  # less than the exporter waits before it tries again
     with Collector() as gone:
         pass
-    with pushing(parse_collector(gone.url), tallied(sample()), every_s=3600):
+    with pushing(parse_collector(gone.url), tallied(sample()), interval_s=3600):
         [thread] = [one for one in threading.enumerate() if one.name == "otlp"]
     thread.join()  # the end does not wait for it longer than that
     assert len(caplog.records) == 1

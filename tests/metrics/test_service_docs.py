@@ -18,7 +18,7 @@ from probes.feed.messages import EngineStatus
 from probes.metrics.address import Address
 from probes.metrics.publishing import Publishing
 from probes.metrics.server import serving
-from probes.metrics.table import COMMON, OF_ENGINE, OF_SAMPLES
+from probes.metrics.table import COMMON, ENGINE_METRICS, SAMPLE_METRICS
 from probes.metrics.tallies import Tallies
 from probes.store.status import StoreStatus
 from tui.commands import app
@@ -33,7 +33,7 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 def metric_table():
     """The page's table of metrics, from the table in the code."""
     rows = ["| OpenTelemetry | Prometheus | kind | unit | own attributes | |", "|---|---|---|---|---|---|"]
-    for one in (*OF_SAMPLES, *OF_ENGINE):
+    for one in (*SAMPLE_METRICS, *ENGINE_METRICS):
         own = ", ".join(f"`{name}`" for name in one.attributes)
         unit = f"`{one.unit}`" if one.unit else ""
         rows.append(f"| `{one.name}` | `{one.prometheus}` | {one.kind} | {unit} | {own} | {one.help} |")
@@ -79,7 +79,7 @@ def test_the_page_tells_every_metric_and_every_attribute():
 
 def test_queries_ask_for_metrics_that_exist():
     asked = set(re.findall(r"\b((?:gen_ai|inftop)_[a-z_]+)(?:[\[{]|\) >)", "\n".join(fenced("promql"))))
-    told = {one.prometheus for one in (*OF_SAMPLES, *OF_ENGINE)}
+    told = {one.prometheus for one in (*SAMPLE_METRICS, *ENGINE_METRICS)}
     assert len(asked) == 4
     assert {name.removesuffix("_bucket") for name in asked} <= told
     labels = set(re.findall(r"by \(([a-z_]+)", PAGE)) | set(re.findall(r"{([a-z_]+)!~", PAGE))
@@ -119,11 +119,11 @@ def unit():
 def test_the_units_command_line_is_ours(called):
     service = unit()["Service"]
     program, *words = shlex.split(service["ExecStart"])
-    config, wished = called(words)
+    config, options = called(words)
     assert program == "/opt/inftop/bin/inftop"
     assert config == Path("/etc/inftop/config.toml")
-    assert wished == {
-        "demo": False, "seconds": None, "outlets": Publishing(Address("127.0.0.1", 9464)), "need_store": False,
+    assert options == {
+        "demo": False, "seconds": None, "publishing": Publishing(Address("127.0.0.1", 9464)), "need_store": False,
     }  # fmt: skip
 
 
@@ -174,9 +174,9 @@ def last(name):
 
 
 def test_the_image_runs_a_command_of_ours(called):
-    _, wished = called([*json.loads(last("ENTRYPOINT"))[1:], *json.loads(last("CMD"))])
+    _, options = called([*json.loads(last("ENTRYPOINT"))[1:], *json.loads(last("CMD"))])
     assert json.loads(last("ENTRYPOINT")) == ["inftop"] == list(PYPROJECT["project"]["scripts"])
-    assert wished["outlets"] == Publishing(Address("0.0.0.0", 9464))
+    assert options["publishing"] == Publishing(Address("0.0.0.0", 9464))
     assert (last("EXPOSE"), last("USER"), last("VOLUME")) == ("9464", "inftop", "/var/lib/inftop")
 
 
@@ -201,7 +201,7 @@ def test_the_image_asks_for_health_where_it_is_told():
         code = command[2].replace("127.0.0.1:9464", str(address))
         with pytest.raises(OSError, match="503"):
             exec(code)
-        tallies.hear(EngineStatus(StoreStatus("ok")))
+        tallies.update_engine(EngineStatus(StoreStatus("ok")))
         exec(code)
     assert command[:2] == ["python", "-c"]
     assert code != command[2]

@@ -1,4 +1,4 @@
-"""``check``: what a configuration comes to: where every endpoint is, whether it has its key, what it can cost."""
+"""``check``: shows where every endpoint of a configuration is, whether it has its key, and what it can cost."""
 
 import json
 import sys
@@ -10,7 +10,7 @@ from typing import Any, Final
 from probes.budget.cap import Budget, Ledger
 from probes.budget.charge import most
 from probes.budget.daily_cost import DailyCost, daily_cost
-from probes.cli.commands.check_keys import EndpointKeys, keys_of, warnings
+from probes.cli.commands.check_keys import EndpointKeys, endpoint_keys, warnings
 from probes.cli.commands.check_route import route_facts, route_notes, route_record
 from probes.cli.output.sample_lines import columns
 from probes.config.file import find_config
@@ -46,7 +46,7 @@ class EndpointCheck:
 class Total:
     """What all endpoints that run can use in a day, against the budget. ``usd`` sums the priced ones.
 
-    ``too_dear`` are those of which not even one probe is within the caps.
+    ``unaffordable`` are those of which not even one probe is within the caps.
     """
 
     tokens: int
@@ -54,7 +54,7 @@ class Total:
     priced: int
     running: int
     budget: Budget
-    too_dear: tuple[Endpoint, ...]
+    unaffordable: tuple[Endpoint, ...]
 
     @property
     def hours(self) -> float | None:
@@ -65,22 +65,22 @@ class Total:
 
 
 def check(config: Path | None, *, as_json: bool) -> None:
-    """Print what the configuration comes to. Raises ConfigError."""
-    read = load(find_config(config))
-    notes = route_notes(read.endpoints)
-    if any(one.aws_service for one in read.endpoints) and find_spec("botocore") is None:
+    """Print what a configuration would probe, and what that can cost. Raises ConfigError."""
+    loaded = load(find_config(config))
+    notes = route_notes(loaded.endpoints)
+    if any(one.aws_service for one in loaded.endpoints) and find_spec("botocore") is None:
         notes = [*notes, NO_BOTOCORE]
-    names = dict.fromkeys(name for one in read.endpoints for name in one.key_names)
+    names = dict.fromkeys(name for one in loaded.endpoints for name in one.key_names)
     sources = key_sources(names)
     flaws = (flaw_in_environment((name,)) for name in names if name not in sources.found)
     notes = [*notes, *(f"{flaw}: not used" for flaw in flaws if flaw is not None)]
-    rows = [EndpointCheck(one, keys_of(one, sources), daily_cost(one)) for one in read.endpoints]
-    total = _total(rows, read.budget)
+    rows = [EndpointCheck(one, endpoint_keys(one, sources), daily_cost(one)) for one in loaded.endpoints]
+    total = _total(rows, loaded.budget)
     if sources.keyring_trouble and any(row.keys.missing for row in rows):
         print(f"note: {sources.keyring_trouble}", file=sys.stderr)  # noqa: T201
     for note in notes:
         print(f"note: {note}", file=sys.stderr)  # noqa: T201
-    text = json.dumps(_record(read, rows, total), indent=2) if as_json else "\n".join(_lines(read, rows, total))
+    text = json.dumps(_record(loaded, rows, total), indent=2) if as_json else "\n".join(_lines(loaded, rows, total))
     print(text)  # noqa: T201
 
 
@@ -88,8 +88,8 @@ def _total(rows: list[EndpointCheck], budget: Budget) -> Total:
     running = [row.cost for row in rows if row.runs]
     usd = [cost.usd for cost in running if cost.usd is not None]
     unspent = Ledger(budget, day=0)
-    too_dear = tuple(row.endpoint for row in rows if row.runs and unspent.refusal(most(row.endpoint)))
-    return Total(sum(cost.tokens for cost in running), sum(usd), len(usd), len(running), budget, too_dear)
+    unaffordable = tuple(row.endpoint for row in rows if row.runs and unspent.refusal(most(row.endpoint)))
+    return Total(sum(cost.tokens for cost in running), sum(usd), len(usd), len(running), budget, unaffordable)
 
 
 def _lines(config: Config, rows: list[EndpointCheck], total: Total) -> list[str]:
@@ -105,11 +105,11 @@ def _lines(config: Config, rows: list[EndpointCheck], total: Total) -> list[str]
         table[0],
     ]
     for row, cells in zip(rows, table[1:], strict=True):
-        lines += [cells, *_packed(_facts(row)), *(f"  warning: {one}" for one in warnings(row.endpoint))]
-    return [*lines, "", *_verdict(total), *map(_why_never, total.too_dear)]
+        lines += [cells, *_wrapped(_facts(row)), *(f"  warning: {one}" for one in warnings(row.endpoint))]
+    return [*lines, "", *_closing_lines(total), *map(_why_unaffordable, total.unaffordable)]
 
 
-def _why_never(endpoint: Endpoint) -> str:
+def _why_unaffordable(endpoint: Endpoint) -> str:
     needed = most(endpoint)
     usd = f" and ${needed.usd:,.4f}" if endpoint.price else ""
     return f"{endpoint.name} is never probed: one probe may use {needed.tokens:,} tokens{usd}, over a cap."
@@ -122,7 +122,7 @@ def _cells(row: EndpointCheck) -> tuple[str, ...]:
 
 
 def _facts(row: EndpointCheck) -> list[str]:
-    """Where an endpoint is, what it speaks, the name of its key, and what is asked for beside the usual."""
+    """Where an endpoint is, its dialect, the name of its key, and the options that differ from the defaults."""
     endpoint = row.endpoint
     facts = [endpoint.base_url, endpoint.dialect, *row.keys.facts]
     if endpoint.path is not None:
@@ -139,11 +139,11 @@ def _facts(row: EndpointCheck) -> list[str]:
 
 
 def _tiers(endpoint: Endpoint) -> dict[str, str | None]:
-    asked = {name: endpoint.body.get(name) for name in TIERS}
-    return {name: line(value) if isinstance(value, str) else None for name, value in asked.items()}
+    requested = {name: endpoint.body.get(name) for name in TIERS}
+    return {name: line(value) if isinstance(value, str) else None for name, value in requested.items()}
 
 
-def _packed(words: list[str]) -> list[str]:
+def _wrapped(words: list[str]) -> list[str]:
     """The words, two blanks between them, on as few indented lines as `WIDTH` allows."""
     lines: list[str] = []
     for word in words:
@@ -154,7 +154,7 @@ def _packed(words: list[str]) -> list[str]:
     return lines
 
 
-def _verdict(total: Total) -> list[str]:
+def _closing_lines(total: Total) -> list[str]:
     if not total.running:
         return ["Nothing would be probed: no endpoint is both enabled and has its key", "(inftop keys set NAME)."]
     budget = total.budget
@@ -186,7 +186,7 @@ def _record(config: Config, rows: list[EndpointCheck], total: Total) -> dict[str
             "tokens_per_day": total.budget.tokens_per_day,
             "usd_per_day": total.budget.usd_per_day,
             "reached_after_hours": total.hours,
-            "never_probed": [one.name for one in total.too_dear],
+            "never_probed": [one.name for one in total.unaffordable],
         },
     }
 

@@ -29,12 +29,12 @@ class EndpointKeys:
 
     @property
     def missing(self) -> bool:
-        """Whether one of them is not to be found: nothing would be sent."""
+        """Whether one of them cannot be found: nothing would be sent."""
         return "missing" in {self.source, *self.others.values()}
 
     @property
     def summary(self) -> str:
-        """One word on all of them."""
+        """Where the keys are, in one word: "missing" if any is."""
         return "missing" if self.missing else self.source
 
     @property
@@ -56,7 +56,7 @@ class EndpointKeys:
 
     @property
     def record(self) -> dict[str, Any]:
-        """The same as JSON has it."""
+        """The keys as ``--json`` shows them."""
         endpoint = self.endpoint
         header, command = endpoint.key_header, endpoint.key_command
         return {
@@ -74,7 +74,7 @@ class EndpointKeys:
         }
 
 
-def keys_of(endpoint: Endpoint, sources: KeySources) -> EndpointKeys:
+def endpoint_keys(endpoint: Endpoint, sources: KeySources) -> EndpointKeys:
     """The keys of an endpoint, by where each name was found."""
     others = {name: sources.found.get(name, "missing") for name in endpoint.key_names[len(endpoint.keys) :]}
     if endpoint.key_command is not None:

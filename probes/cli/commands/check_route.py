@@ -10,7 +10,7 @@ from probes.transport.connect import is_encrypted
 
 
 def route_facts(endpoint: Endpoint) -> list[str]:
-    """What stands between here and an endpoint, whom it trusts and who we are there, where that is not the usual."""
+    """Proxy or socket, authorities and client certificate of an endpoint, where they are not the default."""
     route, via = endpoint.route, via_of(endpoint.route, endpoint.base_url)
     facts = []
     if isinstance(via, UnixSocket):
@@ -24,7 +24,7 @@ def route_facts(endpoint: Endpoint) -> list[str]:
 
 
 def route_record(endpoint: Endpoint) -> dict[str, Any]:
-    """The same for a program to read; None is the usual."""
+    """The route as ``--json`` shows it; None is the default."""
     route, via = endpoint.route, via_of(endpoint.route, endpoint.base_url)
     return {
         "proxy": None if via is None or route.socket is not None else str(via),
@@ -38,7 +38,7 @@ def route_record(endpoint: Endpoint) -> dict[str, Any]:
 
 
 def route_notes(endpoints: Iterable[Endpoint]) -> list[str]:
-    """What a person should know of it. Raises ConfigError where a file that the environment names cannot be used."""
+    """Ignored proxies and expired certificates. Raises ConfigError where the environment names an unusable file."""
     enabled = [one for one in endpoints if one.enabled]
     if any(is_encrypted(one.base_url) and one.route.tls.ca is None for one in enabled):
         from probes.tls.context import check_environment  # only now: `ssl` is of no use to most checks

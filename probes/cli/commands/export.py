@@ -14,7 +14,7 @@ from probes.config.file import find_config
 from probes.config.load import Config, load
 from probes.config.select import in_group
 from probes.exports.export import Format
-from probes.exports.export import export as write
+from probes.exports.export import export as write_export
 from probes.exports.request import ExportRequest
 from probes.exports.selection import Selection
 from probes.store.certificates import newest
@@ -28,44 +28,44 @@ class NoCertificate(Exception):  # noqa: N818  # what is missing, not what went 
 
 def export(
     config: Path | None,
-    wish: ExportRequest,
+    request: ExportRequest,
     *,
     groups: Collection[str],
     format: Format,  # noqa: A002  # the word people know
     output: Path | None,
     certificate: bool,
 ) -> None:
-    """Write what is wished; a bar on standard error shows how far it is, where that is a terminal.
+    """Write what is requested; a bar on standard error shows the progress, where that is a terminal.
 
     ``groups``: the endpoints of these groups too. ``certificate``: write the newest selftest's beside ``output``, which
-    must be given. Raises ConfigError, UnknownGroup, StoreProblem, NoCertificate, NoParquet before anything is written,
-    and OSError where a file cannot be written.
+    must be given then. Raises ConfigError, UnknownGroup, StoreProblem, NoCertificate and NoParquet before anything is
+    written, and OSError where a file cannot be written.
     """
-    known = load(find_config(config))
-    url = known.store_url or default_url()
-    vouching = _certificate(url) if certificate else None
+    loaded = load(find_config(config))
+    url = loaded.store_url or default_url()
+    newest_certificate = _certificate(url) if certificate else None
     with StoreReader(url) as reader, progress_bar("Exporting") as on_progress:
-        count = write(
+        count = write_export(
             reader,
             output or sys.stdout.buffer,
-            _with_groups(wish.selection, known, groups),
+            _with_groups(request.selection, loaded, groups),
             format=format,
-            columns=wish.columns,
-            zone=wish.zone,
-            rollup=wish.rollup,
+            columns=request.columns,
+            zone=request.zone,
+            rollup=request.rollup,
             on_progress=on_progress if sys.stderr.isatty() else None,  # for which all rows are counted
         )
     sys.stdout.flush()
-    if vouching is not None and output is not None:
+    if newest_certificate is not None and output is not None:
         beside = output.with_name(f"{output.name}.certificate.json")
-        beside.write_text(json.dumps(vouching.to_json(), indent=2) + "\n", encoding="utf-8")
+        beside.write_text(json.dumps(newest_certificate.to_json(), indent=2) + "\n", encoding="utf-8")
     if output or not count:
-        counted = f"{count:,} {'rollup' if wish.rollup else 'sample'}{'' if count == 1 else 's'}"
+        counted = f"{count:,} {'rollup' if request.rollup else 'sample'}{'' if count == 1 else 's'}"
         typer.echo(f"{counted} in {output}" if output else counted, err=True)
 
 
-def _with_groups(selection: Selection, known: Config, groups: Collection[str]) -> Selection:
-    members = [one.name for group in groups for one in in_group(known.endpoints, group)]
+def _with_groups(selection: Selection, config: Config, groups: Collection[str]) -> Selection:
+    members = [one.name for group in groups for one in in_group(config.endpoints, group)]
     return replace(selection, endpoints=[*selection.endpoints, *members])
 
 

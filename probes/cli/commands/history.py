@@ -1,4 +1,4 @@
-"""``history``: the store itself: what it holds, whether it is sound, rollups made again, room freed."""
+"""``history``: shows what a store holds, checks it, rebuilds its rollups, frees room, copies and merges it."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,16 +14,16 @@ from probes.config.file import find_config
 from probes.config.load import Config, load
 from probes.sample import iso
 from probes.store.history import checking, copying, merging
-from probes.store.history import vacuum as shrinking
+from probes.store.history import vacuum as vacuuming
 from probes.store.history.contents import StoreContents, contents
 from probes.store.history.duplicates import shared_vantages
-from probes.store.history.rebuild import rebuild as make_again
+from probes.store.history.rebuild import rebuild as rebuild_rollups
 from probes.store.location import default_url, shown
 from probes.store.problem import StoreProblem
 from probes.store.write.journal_folder import waiting_for
 from probes.text import line
 
-APART: Final = "if these are two machines, give each a [store] vantage"
+VANTAGE_ADVICE: Final = "if these are two machines, give each a [store] vantage"
 
 
 def history(config: Path | None, *, as_json: bool) -> None:
@@ -31,31 +31,33 @@ def history(config: Path | None, *, as_json: bool) -> None:
 
     Raises ConfigError and StoreProblem.
     """
-    read = load(find_config(config))
-    url = _url(read)
-    waiting = waiting_for(url, read.vantage)
+    loaded = load(find_config(config))
+    url = _url(loaded)
+    waiting = waiting_for(url, loaded.vantage)
     record: dict[str, Any] = {"store": shown(url), "waiting": [one._asdict() for one in waiting]}
     lines = [f"waiting    {one.samples:,} samples in {one.folder}" for one in waiting]
     try:
         found = contents(url)
     except StoreProblem as problem:
         if waiting:
-            _say({**record, "problem": {"state": problem.state, "detail": problem.detail}}, as_json, lines)
+            _print({**record, "problem": {"state": problem.state, "detail": problem.detail}}, as_json, lines)
         raise
-    _say({**record, "retention_s": asdict(read.retention), **asdict(found)}, as_json, [*lines, *_lines(read, found)])
+    _print(
+        {**record, "retention_s": asdict(loaded.retention), **asdict(found)}, as_json, [*lines, *_lines(loaded, found)]
+    )
 
 
 def rebuild(config: Path | None, *, as_json: bool) -> None:
     """Make the rollups again, and print how far back. Raises ConfigError and StoreProblem."""
     with progress_bar("Rebuilding") as on_progress:
-        found = make_again(_url(load(find_config(config))), on_progress)
+        found = rebuild_rollups(_url(load(find_config(config))), on_progress)
     lines = [f"{found.rollups:,} rollups made again from samples"]
     lines += [f"  by {tier:<7} from {_at(at) if at else 'the beginning'}" for tier, at in found.since.items()]
-    _say(asdict(found), as_json, lines)
+    _print(asdict(found), as_json, lines)
 
 
 def check(config: Path | None, *, as_json: bool) -> bool:
-    """Print all that is wrong with the store; whether nothing is. Raises ConfigError and StoreProblem."""
+    """Print all that is wrong with the store. Returns whether nothing is. Raises ConfigError and StoreProblem."""
     with progress_bar("Checking") as on_progress:
         found = checking.check(_url(load(find_config(config))), lambda _what, done, total: on_progress(done, total))
     lines = [f"{found.samples:,} samples and {found.rollups:,} rollups were looked at"]
@@ -63,15 +65,15 @@ def check(config: Path | None, *, as_json: bool) -> bool:
     for one in found.faults:
         lines += [f"wrong: {one.what}", f"  {one.advice}"]
     sound = not found.faults
-    _say({"sound": sound, **asdict(found)}, as_json, [*lines, *(["all is well"] if sound else [])])
+    _print({"sound": sound, **asdict(found)}, as_json, [*lines, *(["all is well"] if sound else [])])
     return sound
 
 
 def vacuum(config: Path | None, *, as_json: bool) -> None:
     """Shrink the store. Raises ConfigError, StoreProblem, and StoreHeld where a recorder has it."""
     with progress_bar("Vacuuming") as on_progress:
-        found = shrinking.vacuum(_url(load(find_config(config))), lambda: on_progress(0, 0))
-    _say(asdict(found), as_json, [f"{_size(found.before)} before, {_size(found.after)} now"])
+        found = vacuuming.vacuum(_url(load(find_config(config))), lambda: on_progress(0, 0))
+    _print(asdict(found), as_json, [f"{_size(found.before)} before, {_size(found.after)} now"])
 
 
 def copy(source: str, target: str, *, as_json: bool) -> None:
@@ -80,20 +82,20 @@ def copy(source: str, target: str, *, as_json: bool) -> None:
         found = copying.copy(source, target, on_progress)
     held = [f"{one.rows:,} rows of {name}" for name, one in found.tables.items() if one.rows]
     lines = [f"{found.rows:,} rows copied into {shown(target)}; the same in both: {', '.join(held) or 'nothing'}"]
-    _say({"target": shown(target), **asdict(found)}, as_json, lines)
+    _print({"target": shown(target), **asdict(found)}, as_json, lines)
 
 
 def merge(target: str, sources: Sequence[str], *, as_json: bool) -> None:
     """Join the histories at these URLs to another's, one by one, and print what came. Raises StoreProblem.
 
-    That both hold samples of one vantage is said before they are joined, on stderr.
+    Where both hold samples of one vantage, a warning is printed to standard error before they are joined.
     """
     records, lines = [], []
     for source in sources:
         vantages = shared_vantages(target, source)
         if vantages:
             one = f"the vantage{'s' if len(vantages) > 1 else ''} {', '.join(map(line, vantages))}"
-            typer.echo(f"{shown(source)}: both hold samples of {one}: {APART}", err=True)
+            typer.echo(f"{shown(source)}: both hold samples of {one}: {VANTAGE_ADVICE}", err=True)
         with progress_bar("Merging") as on_progress:
             found = merging.merge(target, source, on_progress)
         records.append({"source": shown(source), "shared_vantages": vantages, **asdict(found)})
@@ -104,18 +106,18 @@ def merge(target: str, sources: Sequence[str], *, as_json: bool) -> None:
         if found.missed:
             first, last = map(_at, found.missed)
             lines.append(f"  note: it pruned samples from {first} to {last} that had not come over yet")
-    _say({"target": shown(target), "sources": records}, as_json, lines)
+    _print({"target": shown(target), "sources": records}, as_json, lines)
 
 
-def _url(read: Config) -> str:
-    return read.store_url or default_url()
+def _url(config: Config) -> str:
+    return config.store_url or default_url()
 
 
-def _say(record: Mapping[str, Any], as_json: bool, lines: list[str]) -> None:
+def _print(record: Mapping[str, Any], as_json: bool, lines: list[str]) -> None:
     typer.echo(json.dumps(record, indent=2) if as_json else "\n".join(lines))
 
 
-def _lines(read: Config, found: StoreContents) -> list[str]:
+def _lines(config: Config, found: StoreContents) -> list[str]:
     """The store, its parts as a table, and how long each is kept."""
     free = f", {_size(found.bytes_free)} of them free" if found.bytes_free else ""
     rows = [
@@ -124,12 +126,12 @@ def _lines(read: Config, found: StoreContents) -> list[str]:
     ]
     tables = ", ".join(f"{name} {_size(size)}" for name, size in list(found.tables.items())[:4])
     return [
-        f"store      {shown(_url(read))}",
+        f"store      {shown(_url(config))}",
         f"version    {found.version}",
         f"size       {_size(found.bytes)}{free}{f' ({tables})' if tables else ''}",
         f"endpoints  {found.endpoints:,} at {', '.join(found.vantages) or 'no place'}",
         f"races      {found.races:,}",
-        f"kept       {read.retention}",
+        f"kept       {config.retention}",
         f"complete   {'since ever' if found.whole_since is None else f'since {_at(found.whole_since)}'}",
         "",
         *columns([("HELD", "ROWS", "FIRST", "LAST"), *rows], right={1}),

@@ -11,7 +11,7 @@ from probes.config.checks import key_name, nearest
 from probes.config.file import find_config
 from probes.config.load import load
 from probes.config.presets import presets
-from probes.keys import keyring as keyring_store
+from probes.keys import keyring
 from probes.keys.lookup import flaw_in_environment, key_sources
 from probes.keys.secret import InvalidKey, Secret, flaw
 
@@ -19,22 +19,22 @@ from probes.keys.secret import InvalidKey, Secret, flaw
 def set_key(config: Path | None, name: str) -> None:
     """Ask for a key without showing it (or read it from standard input), and keep it in the keyring.
 
-    Raises WrongKey, KeyringMissing and ConfigError.
+    Raises InvalidKey, KeyringMissing and ConfigError.
     """
-    name = _name(name)
+    name = _checked_name(name)
     known = {one.lower(): one for one in _users(config)}
     if name not in known.values():
         guess = nearest(name, known)
         hint = f"; did you mean {known[guess]}?" if guess else ""
-        _say(f"note: no endpoint and no provider uses a key named {name}{hint}")
-    keyring_store.read(name)  # raises where there is no keyring, before a person types a key in vain
+        _note(f"note: no endpoint and no provider uses a key named {name}{hint}")
+    keyring.read(name)  # raises where there is no keyring, before a person types a key in vain
     value = _ask(name).strip()
     if why := flaw(value):
         raise InvalidKey(f"the key {why}; nothing was changed")
-    keyring_store.write(name, Secret(value))
-    _say(f"{name} is in the keyring")
+    keyring.write(name, Secret(value))
+    _note(f"{name} is in the keyring")
     if os.environ.get(name):
-        _say(f"note: the environment variable {name} is set too, and goes first")
+        _note(f"note: the environment variable {name} is set too, and goes first")
 
 
 def list_keys(config: Path | None, *, as_json: bool) -> None:
@@ -43,9 +43,9 @@ def list_keys(config: Path | None, *, as_json: bool) -> None:
     sources = key_sources(users)
     for name in users:
         if name not in sources.found and (why := flaw_in_environment((name,))) is not None:
-            _say(f"note: {why}: not used")
+            _note(f"note: {why}: not used")
     if sources.keyring_trouble:
-        _say(f"note: {sources.keyring_trouble}")
+        _note(f"note: {sources.keyring_trouble}")
     if as_json:
         rows = [{"name": name, "source": sources.found.get(name), "used_by": by} for name, by in users.items()]
         print(json.dumps(rows, indent=2))  # noqa: T201
@@ -55,12 +55,12 @@ def list_keys(config: Path | None, *, as_json: bool) -> None:
 
 
 def delete_key(name: str) -> bool:
-    """Take a key out of the keyring; whether there was one. Raises WrongKey and KeyringMissing."""
-    name = _name(name)
-    gone = keyring_store.delete(name)
-    _say(f"{name} is no longer in the keyring" if gone else f"{name} is not in the keyring")
+    """Take a key out of the keyring. Returns whether there was one. Raises InvalidKey and KeyringMissing."""
+    name = _checked_name(name)
+    gone = keyring.delete(name)
+    _note(f"{name} is no longer in the keyring" if gone else f"{name} is not in the keyring")
     if os.environ.get(name):
-        _say(f"note: the environment variable {name} is still set")
+        _note(f"note: the environment variable {name} is still set")
     return gone
 
 
@@ -77,7 +77,7 @@ def _users(config: Path | None) -> dict[str, list[str]]:
     return users
 
 
-def _name(name: str) -> str:
+def _checked_name(name: str) -> str:
     try:
         return key_name(name)
     except ValueError:
@@ -93,5 +93,5 @@ def _ask(name: str) -> str:
     return sys.stdin.readline()
 
 
-def _say(text: str) -> None:
+def _note(text: str) -> None:
     print(text, file=sys.stderr)  # noqa: T201

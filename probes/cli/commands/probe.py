@@ -19,7 +19,7 @@ from probes.measure.host_noise import HostNoiseMonitor
 from probes.measure.probe import Prober
 from probes.outcome import Outcome
 from probes.sample import Sample
-from probes.sockets import event_loop as loop
+from probes.sockets import event_loop
 from probes.text import line
 from probes.tls.context import TlsContexts
 from probes.transport.factory import cold_transport_of, transport_of
@@ -27,11 +27,11 @@ from probes.wire import load_dialect
 
 SETTLE_S: Final = 0.05
 """Between two probes of one endpoint: a server that closes after every answer (llama.cpp does, whatever it promises)
-has then been heard to, and the next probe opens a connection instead of losing its request."""
+has been noticed by then, and the next probe opens a connection instead of losing its request."""
 
 
 def probe(config: Path | None, names: Sequence[str], *, group: str | None, count: int, as_json: bool) -> bool:
-    """Probe the named endpoints, those of a group, or all enabled ones, ``count`` times; whether every sample was ok.
+    """Probe the named endpoints, those of a group, or all enabled ones, ``count`` times. Returns whether all were ok.
 
     One at a time, so that endpoints do not measure each other. A group's endpoints are ranked at the end, and since one
     cold sample would not compare with the warm ones, warm connections are opened ahead. Raises ConfigError,
@@ -39,7 +39,7 @@ def probe(config: Path | None, names: Sequence[str], *, group: str | None, count
     """
     known = load(find_config(config)).endpoints
     endpoints = choose(known, names) if group is None else in_group(known, group)
-    samples = loop.run(_probe(endpoints, count, ahead=group is not None, as_json=as_json))
+    samples = event_loop.run(_probe(endpoints, count, ahead=group is not None, as_json=as_json))
     if group is not None and not as_json:
         table = ranking_table(ranking((one, samples[one.name]) for one in endpoints))
         print("\n".join(["", f"{line(group)}, by median TTFT", *table]))  # noqa: T201
@@ -47,27 +47,29 @@ def probe(config: Path | None, names: Sequence[str], *, group: str | None, count
 
 
 async def _probe(endpoints: Sequence[Endpoint], count: int, *, ahead: bool, as_json: bool) -> dict[str, list[Sample]]:
-    """The samples of every endpoint by its name, each printed as it came; ``ahead``: on connections opened before."""
+    """The samples of every endpoint by its name, printed as they come; ``ahead``: connections are opened before."""
     contexts, keys = TlsContexts(), KeyFinder()
     width = max((len(one.name) for one in endpoints), default=8)
     samples: dict[str, list[Sample]] = {one.name: [] for one in endpoints}
-    around = HostNoiseMonitor()
-    around.start()
+    noise_monitor = HostNoiseMonitor()
+    noise_monitor.start()
     try:
         for endpoint in endpoints:
             dialect, transport = load_dialect(endpoint.dialect), transport_of(endpoint, contexts)
-            prober = Prober(endpoint, dialect, transport, cold_transport_of(endpoint, contexts), noise_monitor=around)
+            prober = Prober(
+                endpoint, dialect, transport, cold_transport_of(endpoint, contexts), noise_monitor=noise_monitor
+            )
             opened = ahead or endpoint.connection == "both"  # its first probe is to be a warm one
             for number in range(count):
                 await asyncio.sleep(SETTLE_S if number else 0)
-                sample = await _once(prober, keys, ahead=opened)
+                sample = await _probe_once(prober, keys, ahead=opened)
                 samples[endpoint.name].append(sample)
                 print(json.dumps(sample.to_json()) if as_json else sample_line(sample, width), flush=True)  # noqa: T201
                 if _is_interrupted():
                     raise asyncio.CancelledError
             prober.close()
     finally:
-        around.stop()
+        noise_monitor.stop()
     return samples
 
 
@@ -77,7 +79,7 @@ def _is_interrupted() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-async def _once(prober: Prober, keys: KeyFinder, *, ahead: bool) -> Sample:
+async def _probe_once(prober: Prober, keys: KeyFinder, *, ahead: bool) -> Sample:
     endpoint = prober.endpoint
     try:
         credentials = await keys.find(endpoint)

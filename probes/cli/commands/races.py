@@ -1,4 +1,4 @@
-"""``races``: the races that were kept: listed, shown, exported."""
+"""``races``: lists, shows and exports the races in the store."""
 
 import json
 import sys
@@ -20,7 +20,7 @@ from probes.race.race import LaneFacts, Race
 from probes.sample import iso
 from probes.stats.quantiles import median
 from probes.stats.sample_values import chars_per_s
-from probes.store import races as store
+from probes.store import races as race_store
 from probes.store.location import default_url
 from probes.store.races import RaceSummary
 from probes.text import line, plain
@@ -45,7 +45,7 @@ _HEAD: Final = (
     "STALL ms",
     "USD",
 )
-_NAMED: Final = 8
+_LISTED_IN_ERROR: Final = 8
 """Races that an error names at most."""
 
 
@@ -59,7 +59,7 @@ class NoSuchRace(Exception):  # noqa: N818  # what was asked for, not what went 
 
 def races(config: Path | None, *, limit: int, as_json: bool) -> None:
     """Print the races that are kept, the newest first. Raises ConfigError and StoreProblem."""
-    found = store.listed(_url(config), limit)
+    found = race_store.listed(_url(config), limit)
     if as_json:
         print(json.dumps([asdict(one) | {"started_at": iso(one.started_at)} for one in found], indent=2))  # noqa: T201
     elif found:
@@ -94,9 +94,9 @@ def _url(config: Path | None) -> str:
 
 
 def _race(url: str, number: int) -> Race:
-    race = store.load(url, number)
+    race = race_store.load(url, number)
     if race is None:
-        raise NoSuchRace(number, [one.number for one in store.listed(url, _NAMED)])
+        raise NoSuchRace(number, [one.number for one in race_store.listed(url, _LISTED_IN_ERROR)])
     return race
 
 
@@ -122,18 +122,18 @@ def _listed(found: list[RaceSummary]) -> list[str]:
 
 def _lines(race: Race) -> list[str]:
     """What was asked, the lanes' medians, where the lanes differ, the comparisons, the verdict."""
-    wish = race.wish
+    request = race.wish
     facts = [
-        f"prompt {line(wish.prompt_name or wish.prompt, 60)}",
-        f"at most {wish.max_output_tokens:,} tokens",
+        f"prompt {line(request.prompt_name or request.prompt, 60)}",
+        f"at most {request.max_output_tokens:,} tokens",
         "1 heat" if len(race.heats) == 1 else f"{len(race.heats)} heats",
-        "cold connections" if wish.cold else "warm connections",
+        "cold connections" if request.cold else "warm connections",
         *(["simulated"] if race.simulated else []),
     ]
-    costs = cost(race.heats, wish.lanes)
+    costs = cost(race.heats, request.lanes)
     rows = [_cells(race, one, priced) for one, priced in zip(race.lanes, costs, strict=True)]
     table = columns([_HEAD, *rows], right=range(2, len(_HEAD)))
-    title = f"race {race.number}, {_at(race.started_at)}: {_versus(wish.lanes)}"
+    title = f"race {race.number}, {_at(race.started_at)}: {_versus(request.lanes)}"
     return [title, ", ".join(facts), "", *table, "", *map(plain, closing_lines(race))]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from probes.engine.engine import Engine
-from probes.engine.race.service import RaceService
+from probes.engine.race.service import RaceService, store_race
 from probes.engine.session import Plan, open_engine, open_plan
 from probes.feed.messages import Command, EngineStatus
 from probes.feed.pipe import FeedWriter, read_commands
@@ -18,11 +18,7 @@ from probes.race.updates import RaceCommand
 from probes.signals import stop_on_signals
 from probes.sockets import event_loop
 from probes.store.holder import StoreHeld
-from probes.store.problem import StoreProblem
-from probes.store.races import keep as keep_race
 from probes.store.status import StoreStatus
-
-log = logging.getLogger(__name__)
 
 
 def run(config: Path | None, *, demo: bool, watching: bool) -> None:
@@ -63,8 +59,8 @@ async def serve(
     with os.fdopen(1, "wb", buffering=0, closefd=False) as out:
         feed = FeedWriter(out, status, lambda: race_services[0].news() if race_services else None)
 
-        async def store_race(race: Race) -> int | None:
-            return await asyncio.to_thread(_store_race, plan.store_url, race)
+        async def store(race: Race) -> int | None:
+            return await asyncio.to_thread(store_race, plan.store_url, race)
 
         commands = _CommandRouter()
         read_commands(os.fdopen(0, "rb", buffering=0, closefd=False), commands.route, stop.set)
@@ -80,7 +76,7 @@ async def serve(
                 races = RaceService(
                     plan.endpoints,
                     engine,
-                    store_race=store_race,
+                    store_race=store,
                     on_change=feed.add_race_news,
                     simulated=plan.simulated,
                     vantage=plan.vantage,
@@ -126,12 +122,3 @@ class _CommandRouter:
         self._connected = engine, races
         for command in self._early:
             self.route(command)
-
-
-def _store_race(url: str, race: Race) -> int | None:
-    """Store a race. Returns its number; where the store does not take it, logs a warning and returns None."""
-    try:
-        return keep_race(url, race)
-    except StoreProblem as problem:
-        log.warning("the race is not kept: %s", problem.detail)
-        return None

@@ -10,7 +10,7 @@ from probes.cli.output.sample_lines import columns
 from probes.config.file import find_config
 from probes.config.load import load
 from probes.selftest.run import Screen
-from probes.selftest.run import selftest as measure
+from probes.selftest.run import selftest as run_selftest
 from probes.sockets.event_loop import ReaderKind
 from probes.store.certificates import keep
 from probes.store.location import default_url
@@ -20,12 +20,12 @@ HEAD = ("LOAD (tok/s)", "PROBES", "TTFT ms p50", "p99", "max", "tok/s % p50", "p
 
 
 def selftest(config: Path | None, screen: Screen | None, *, quick: bool, as_json: bool) -> bool:
-    """Measure, keep the certificate in the configuration's store and print it; whether this machine can measure.
+    """Measure, store the certificate and print it. Returns whether this machine can measure.
 
     Raises ConfigError, and OSError or RuntimeError where a process of the selftest fails.
     """
     store_url = load(find_config(config)).store_url or default_url()
-    found = measure(screen, quick=quick, narrate=lambda words: print(words, file=sys.stderr, flush=True))  # noqa: T201
+    found = run_selftest(screen, quick=quick, narrate=lambda words: print(words, file=sys.stderr, flush=True))  # noqa: T201
     print(json.dumps(found.to_json(), indent=2) if as_json else "\n".join(lines(found)))  # noqa: T201
     try:
         keep(store_url, found)

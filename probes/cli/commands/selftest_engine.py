@@ -1,6 +1,6 @@
-"""Engine: the real engine on a selftest's stage, a process of its own; what it saw goes to a file at the end.
+"""``measure``: the engine of a selftest, in a process of its own; writes what it observed to a file at the end.
 
-That the file is there says that the engine has begun.
+The file exists as soon as the engine has begun.
 """
 
 import asyncio
@@ -17,15 +17,15 @@ from probes.selftest.anonymous_tls import context
 from probes.selftest.observation import Observation
 from probes.selftest.stage import Stage
 from probes.signals import stop_on_signals
-from probes.sockets import event_loop as loop
+from probes.sockets import event_loop
 
 
 def measure(stage: Path) -> None:
-    """Be the engine of a screen, as ``run`` is, and keep what was seen of every probe."""
+    """Serve a screen as ``run`` does, and record an observation of every probe."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     told = Stage.read(stage)
     Path(told.seen).touch()
-    seen = loop.run(_measure(told))
+    seen = event_loop.run(_measure(told))
     Path(told.seen).write_text("".join(json.dumps(dataclasses.asdict(one)) + "\n" for one in seen), encoding="utf-8")
 
 
@@ -34,7 +34,7 @@ async def _measure(stage: Stage) -> list[Observation]:
     over_tls = {one.name for one in endpoints if one.base_url.startswith("https:")}
     seen: list[Observation] = []
 
-    reader = loop.reader_kind(asyncio.get_running_loop()).value
+    reader = event_loop.reader_kind(asyncio.get_running_loop()).value
 
     def see(probed: ProbeResult) -> None:
         seen.append(Observation.of(probed, tls=probed.sample.endpoint in over_tls, reader=reader))

@@ -1,4 +1,4 @@
-"""``simulate``: the demo's simulator in a process of its own; says its URL and folder, and ends with standard input."""
+"""``simulate``: the demo's simulator as a process; writes its URL and folder, and ends with standard input."""
 
 import asyncio
 import os
@@ -26,9 +26,9 @@ async def _simulate() -> None:
     with stop_on_signals(stop):
         threading.Thread(target=wait_for_parent, name="parent", daemon=True).start()
         with tempfile.TemporaryDirectory(prefix="inftop-demo-", ignore_cleanup_errors=True) as folder:
-            await serve_demo(lambda url: _say(f"{url} {folder}\n"), stop)
+            await serve_demo(lambda url: _tell_parent(f"{url} {folder}\n"), stop)
 
 
-def _say(words: str) -> None:
-    """Tell the parent, whatever is in a path."""
+def _tell_parent(words: str) -> None:
+    """Write to the parent process; a path may hold bytes that are not UTF-8."""
     os.write(1, os.fsencode(words))

@@ -1,4 +1,4 @@
-"""Progress: a bar on standard error, where that is a terminal; elsewhere nothing."""
+"""A progress bar on standard error, where that is a terminal; elsewhere nothing."""
 
 import sys
 import time
@@ -8,12 +8,12 @@ from contextlib import contextmanager
 import typer
 
 Progress = Callable[[int, int], None]
-"""Told how much is done, and of how much; 0 of 0 where nobody knows, but it goes on."""
+"""Called with how much is done, and of how much in all; 0 and 0 where that is not known."""
 
 
 @contextmanager
 def progress_bar(label: str) -> Iterator[Progress]:
-    """What shows how far something has come."""
+    """Show a bar while the block runs; yields the function that advances it."""
     if not sys.stderr.isatty():
         yield lambda _done, _total: None
         return

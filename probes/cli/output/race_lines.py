@@ -1,4 +1,4 @@
-"""Lines: a race as lines of text, for a terminal without a screen; pure."""
+"""A race as lines of text, for a terminal without a screen; pure."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -34,7 +34,7 @@ def live_lines(news: RaceNews, columns: int) -> list[str]:
 
 
 def lane_line(lane: LaneNews, width: int, cap: int) -> str:
-    """One lane while it runs, or where it came in."""
+    """One lane while it runs, or its place at the finish."""
     now = lane.progress
     share = min(1.0, now.tokens / cap)
     about = "≈" if now.estimated and lane.state != "finished" else ""
@@ -44,7 +44,7 @@ def lane_line(lane: LaneNews, width: int, cap: int) -> str:
 
 
 def heat_lines(heat: Heat) -> list[str]:
-    """What came of a heat: one line for each lane."""
+    """The results of a heat: one line for each lane."""
     width = max(len(one.lane) for one in heat.lanes)
     skew = f", started within {heat.skew_ms:.2f} ms" if heat.skew_ms is not None else ""
     return [f"heat {heat.number}{skew}", *(f"  {_result(one, width)}" for one in heat.lanes)]

@@ -1,4 +1,4 @@
-"""Ranking: endpoints that serve the same model, side by side, the first token's fastest first; pure."""
+"""Ranks endpoints that serve the same model by their median TTFT; pure."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -56,7 +56,7 @@ def ranking(group: Iterable[tuple[Endpoint, Sequence[Sample]]]) -> tuple[Rank, .
 
 
 def ranking_table(ranks: Sequence[Rank]) -> list[str]:
-    """The lines of a ranking: a row of figures for each endpoint, and below it what is to be known of it: its costs."""
+    """The lines of a ranking: a row of figures for each endpoint, and below it a note on its costs."""
     head = ("ENDPOINT", "TTFT ms", "P95", "×BEST", "TOK/S", "×BEST", "CHAR/S", "ERRORS", "HITS")
     top, *rows = columns([head, *(_cells(one) for one in ranks)], right=range(1, len(head)))
     lines = [top]

@@ -1,4 +1,4 @@
-"""Lines: samples as lines of text for a terminal without a screen, and the table that closes a recording."""
+"""Samples as lines of text, the table that closes a recording, and tables in general."""
 
 from collections import Counter, deque
 from collections.abc import Collection, Sequence
@@ -12,7 +12,7 @@ from probes.stats.sample_values import measured
 
 
 def columns(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[str]:
-    """One line per row, two blanks between columns as wide as their widest cell; ``right`` ones end together."""
+    """A table as one line per row, its columns two blanks apart; those in ``right`` are aligned to the right."""
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     return [
         "  ".join(
@@ -23,7 +23,7 @@ def columns(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[
     ]
 
 
-KEPT = 10_000
+MEDIAN_OF = 10_000
 """Values an endpoint's medians are taken over: the newest ones, so that weeks fit in memory."""
 
 
@@ -32,19 +32,19 @@ def sample_line(sample: Sample, width: int) -> str:
     at = datetime.fromtimestamp(sample.started_at / 1000, UTC).astimezone()
     ttft = f"{sample.ttft_ms:,.1f} ms" if sample.ttft_ms is not None else "–"
     speed = f"{sample.tokens_per_s:,.1f} tokens/s" if sample.tokens_per_s is not None else "–"
-    of_it = "tokens/s of the answer alone" if sample.speed_basis == "answer" else None
-    detail = "; ".join(words for words in (of_it, sample.outcome_detail) if words)
-    said = f"{at:%H:%M:%S}  {sample.endpoint:<{width}}  {sample.outcome:<12}  {ttft:>12}  {speed:>18}"
-    return f"{said}  {detail}" if detail else said
+    basis = "tokens/s of the answer alone" if sample.speed_basis == "answer" else None
+    detail = "; ".join(words for words in (basis, sample.outcome_detail) if words)
+    text = f"{at:%H:%M:%S}  {sample.endpoint:<{width}}  {sample.outcome:<12}  {ttft:>12}  {speed:>18}"
+    return f"{text}  {detail}" if detail else text
 
 
 @dataclass(slots=True)
 class EndpointTally:
-    """What one endpoint has done since the recording began."""
+    """The outcomes and figures of one endpoint since the recording began."""
 
     outcomes: Counter[Outcome] = field(default_factory=Counter)
-    ttft_ms: deque[float] = field(default_factory=lambda: deque(maxlen=KEPT))
-    tokens_per_s: deque[float] = field(default_factory=lambda: deque(maxlen=KEPT))
+    ttft_ms: deque[float] = field(default_factory=lambda: deque(maxlen=MEDIAN_OF))
+    tokens_per_s: deque[float] = field(default_factory=lambda: deque(maxlen=MEDIAN_OF))
 
     def add(self, sample: Sample) -> None:
         """Count one sample; times and speeds are those that are measured (`probes.stats.sample_values`)."""

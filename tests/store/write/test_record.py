@@ -360,9 +360,9 @@ async def test_a_store_that_is_needed_ends_it_when_samples_have_waited_too_long(
     monkeypatch.setattr("probes.cli.commands.record.WAITED_LONG_S", 1.0)
     path = tmp_path / "history.db"
     fill(path, [sample(endpoint="before")])
-    nowhere = Publishing.of(None, None)
+    nowhere = Publishing.from_options(None, None)
     config = configured(url_of(path))
-    recording = asyncio.create_task(_record(config, demo=False, seconds=None, outlets=nowhere, need_store=True))
+    recording = asyncio.create_task(_record(config, demo=False, seconds=None, publishing=nowhere, need_store=True))
     await until(lambda: simulator.records)
     with locked(path), pytest.raises(StoreProblem, match="samples have waited for 1 s, and the store is needed"):
         await recording
