@@ -97,7 +97,7 @@ REFUSALS = {
     ),
     "content filter": (
         "openai_chat",
-        [CHAT.said("Once"), CHAT.finished("content_filter"), CHAT.marker],
+        [CHAT.output("Once"), CHAT.finish("content_filter"), CHAT.marker],
         "finish reason content_filter",
     ),
     "Azure's filter of the answer": (
@@ -123,7 +123,7 @@ REFUSALS = {
     ),
     "Responses' refusal": (
         "openai_responses",
-        [sse({"type": "response.refusal.delta", "delta": "I can't."}), RESPONSES.counted(1, 2)],
+        [sse({"type": "response.refusal.delta", "delta": "I can't."}), RESPONSES.usage(1, 2)],
         "I can't.",
     ),
     "Responses' filter": (
@@ -196,7 +196,7 @@ async def test_the_grace_is_neither_cut_short_by_a_short_stall_nor_made_longer_b
 
 async def test_usage_that_comes_within_the_grace_is_taken(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(deadline, "END_S", 0.5)
-    late = [*unmarked("openai_chat", counts=None), *[b": ping\n\n"] * 20, CHAT.counted(12, 20)]
+    late = [*unmarked("openai_chat", counts=None), *[b": ping\n\n"] * 20, CHAT.usage(12, 20)]
     sample = (await replay("openai_chat", late, ending="open")).sample
     assert (sample.outcome, sample.output_tokens, sample.token_source) == (Outcome.OK, 20, "usage")
 
@@ -204,7 +204,7 @@ async def test_usage_that_comes_within_the_grace_is_taken(monkeypatch: pytest.Mo
 async def test_a_finish_reason_that_more_output_follows_is_no_end(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(deadline, "END_S", 0.05)
     hasty = Timeouts(connect=20, first_token=20, stall=0.2, total=20)
-    pieces = [CHAT.said("One"), CHAT.finished(), CHAT.said(" two")]
+    pieces = [CHAT.output("One"), CHAT.finish(), CHAT.output(" two")]
     sample = (await replay("openai_chat", pieces, ending="open", timeouts=hasty)).sample
     assert sample.outcome is Outcome.TIMEOUT
 
@@ -231,7 +231,7 @@ async def test_bedrocks_answer_is_complete_without_its_metadata(ending: Ending, 
 
 @every_dialect
 async def test_an_answer_without_a_finish_reason_is_cut(dialect: str):
-    pieces = [RECORDS[dialect].said(text) for text in TEXTS]
+    pieces = [RECORDS[dialect].output(text) for text in TEXTS]
     assert (await replay(dialect, pieces)).sample.outcome is Outcome.CUT
 
 

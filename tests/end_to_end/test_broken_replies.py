@@ -46,10 +46,10 @@ BROKEN = {
     "a number": lambda records: records.frame("17"),
     "nested too deep": lambda records: records.frame("[" * 20_000),
     "two objects": lambda records: records.frame('{"a": 1} {"b": 2}'),
-    "not UTF-8": lambda records: records.said("XX").replace(b"XX", b"\xff\xfe"),
-    "UTF-8 cut short": lambda records: records.said("XX").replace(b"XX", "é".encode()[:1]),
-    "a number for text": lambda records: records.said("XX").replace(b'"XX"', b"17"),
-    "a boolean for text": lambda records: records.said("XX").replace(b'"XX"', b"true"),
+    "not UTF-8": lambda records: records.output("XX").replace(b"XX", b"\xff\xfe"),
+    "UTF-8 cut short": lambda records: records.output("XX").replace(b"XX", "é".encode()[:1]),
+    "a number for text": lambda records: records.output("XX").replace(b'"XX"', b"17"),
+    "a boolean for text": lambda records: records.output("XX").replace(b'"XX"', b"true"),
 }
 
 
@@ -57,7 +57,7 @@ BROKEN = {
 @pytest.mark.parametrize("name", BROKEN)
 async def test_a_broken_record_is_protocol(dialect: str, name: str):
     records = RECORDS[dialect]
-    probed = await replay(dialect, [records.said("a"), BROKEN[name](records), *answer(dialect, "b")])
+    probed = await replay(dialect, [records.output("a"), BROKEN[name](records), *answer(dialect, "b")])
     assert (probed.sample.outcome, probed.text) == (Outcome.PROTOCOL, "a"), probed.sample
     assert probed.sample.outcome_detail
 
@@ -66,7 +66,7 @@ async def test_a_broken_record_is_protocol(dialect: str, name: str):
 async def test_a_value_where_an_object_must_be_is_protocol(dialect: str):
     records = RECORDS[dialect]
     for record in facts(dialect).misshapen:
-        pieces = [records.said("a"), records.frame(json.dumps(record)), *answer(dialect, "b")]
+        pieces = [records.output("a"), records.frame(json.dumps(record)), *answer(dialect, "b")]
         sample = (await replay(dialect, pieces)).sample
         assert sample.outcome is Outcome.PROTOCOL, (record, sample)
         assert " is not a" in (sample.outcome_detail or "")

@@ -373,22 +373,22 @@ def test_what_is_no_bucket_is_refused(text):
 
 
 def test_a_provider_may_count_over_windows_its_headers_do_not_name():
-    told = rate_limits(GROQ, NOW).over({"requests": "day", "tokens": "minute"})
-    assert [one.words for one in told.buckets] == ["requests per day", "tokens per minute"]
+    limits = rate_limits(GROQ, NOW).over({"requests": "day", "tokens": "minute"})
+    assert [one.words for one in limits.buckets] == ["requests per day", "tokens per minute"]
     named = RateLimits((Bucket("requests", "minute"), Bucket("tokens")))
     assert named.over({"requests": "day"}).buckets == (Bucket("requests", "minute"), Bucket("tokens"))
 
 
 def test_an_absurd_amount_is_not_known():
-    said = {"x-ratelimit-limit-tokens": "1e308", "x-ratelimit-remaining-tokens": "5", "retry-after": "1e300"}
-    assert rate_limits(said, 0.0) == RateLimits((Bucket("tokens", remaining=5.0),))
+    headers = {"x-ratelimit-limit-tokens": "1e308", "x-ratelimit-remaining-tokens": "5", "retry-after": "1e300"}
+    assert rate_limits(headers, 0.0) == RateLimits((Bucket("tokens", remaining=5.0),))
 
 
 def test_a_bucket_is_named_in_so_few_words_that_it_can_be_read_back():
-    said = {f"x-ratelimit-limit-{'day-' * 10_000}requests": "5", "x-ratelimit-limit-tokens-minute-usage-based": "7"}
-    told = rate_limits(said, 0.0)
-    assert [one.scope for one in told.buckets] == ["minute usage based"]
-    assert tuple(parse_bucket(str(one)) for one in told.buckets) == told.buckets
+    headers = {f"x-ratelimit-limit-{'day-' * 10_000}requests": "5", "x-ratelimit-limit-tokens-minute-usage-based": "7"}
+    limits = rate_limits(headers, 0.0)
+    assert [one.scope for one in limits.buckets] == ["minute usage based"]
+    assert tuple(parse_bucket(str(one)) for one in limits.buckets) == limits.buckets
 
 
 def test_what_a_gateway_passes_on_completes_its_own_words_and_where_it_differs_is_a_bucket_of_its_own():

@@ -82,7 +82,7 @@ WORDS_AGAINST_BUCKETS = RateLimits(
 
 
 @pytest.mark.parametrize(
-    ("said", "bucket"),
+    ("message", "bucket"),
     [
         ("would exceed your organization's rate limit of 8,000 output tokens per minute", "output tokens per minute"),
         ("exceeded token rate limit of your pricing tier", "input tokens per minute"),
@@ -92,8 +92,8 @@ WORDS_AGAINST_BUCKETS = RateLimits(
         ("slow down", "requests per minute"),
     ],
 )
-def test_no_bucket_is_blamed_that_the_words_do_not_mean(said: str, bucket: str):
-    assert limited_by(said, WORDS_AGAINST_BUCKETS) == bucket
+def test_no_bucket_counts_that_the_message_does_not_mean(message: str, bucket: str):
+    assert limited_by(message, WORDS_AGAINST_BUCKETS) == bucket
 
 
 def test_words_that_name_the_window_alone_take_the_measure_from_the_empty_bucket():

@@ -84,5 +84,5 @@ RECORDS: Final[Mapping[str, Records]] = {name: one.records for name, one in ever
 def answer(dialect: str, *texts: str, counts: tuple[int, int] | None = (12, 20)) -> list[bytes]:
     """A whole answer of these texts, an event each."""
     records = RECORDS[dialect]
-    whole = [*map(records.said, texts), records.finished(), *([records.counted(*counts)] if counts else [])]
+    whole = [*map(records.output, texts), records.finish(), *([records.usage(*counts)] if counts else [])]
     return [one for one in [*whole, records.marker] if one]

@@ -1,4 +1,4 @@
-"""What the tests of every dialect must be told of each: it stands in ``tests/wire/test_NAME.py``, with its streams."""
+"""The facts that the tests of all dialects need of each; they stand in its ``tests/wire/test_NAME.py``."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -12,24 +12,24 @@ from probes.config.presets import dialects
 
 
 class Records(Protocol):
-    """How a dialect says things, as the bytes of its stream: each call makes one record, ``marker`` ends them all."""
+    """The records of a dialect's stream as bytes: each call makes one, ``marker`` ends the stream."""
 
     marker: bytes
 
-    def said(self, text: str) -> bytes:
-        """A piece of the answer's text."""
+    def output(self, text: str) -> bytes:
+        """A record with a piece of the answer's text."""
         ...
 
-    def finished(self) -> bytes:
-        """The reason of the end; a record that means nothing where it comes with the counts."""
+    def finish(self) -> bytes:
+        """A record with the finish reason; one that is ignored where the reason comes with the usage."""
         ...
 
-    def counted(self, prompt: int, output: int) -> bytes:
-        """The tokens of the prompt and of the output; it ends the answer where there is no marker."""
+    def usage(self, prompt: int, output: int) -> bytes:
+        """A record with the tokens of the prompt and of the output; it ends the answer where there is no marker."""
         ...
 
     def frame(self, text: str) -> bytes:
-        """A record that holds this text, JSON or not, in the place of one with output; lone surrogates are bytes."""
+        """A record with this text, JSON or not, in place of one with output; lone surrogates stand for bytes."""
         ...
 
 
@@ -39,9 +39,9 @@ class DialectFacts:
 
     ``stop`` and ``cap`` are its finish reasons of a whole answer and of one that the output cap ended. ``misshapen``
     are records with a value where an object must be, ``nothing`` those with null, nothing or an empty value there.
-    ``speed_bases`` say what tokens/s is the speed of ("output", "answer", None: withheld) in each of
-    `tests.bench.speed_table.FORMS`. ``keep_alive`` is what means nothing between two records. ``thoughts`` are the
-    request fields that ask for reasoning text. ``counts_reasoning``: its usage says how much of the output that was.
+    ``speed_bases`` are what tokens/s is the speed of ("output", "answer", None: withheld) in each of
+    `tests.bench.speed_table.FORMS`. ``keep_alive`` are bytes that are ignored between two records. ``thoughts`` are the
+    request fields that ask for reasoning text. ``counts_reasoning``: its usage has the tokens of the reasoning.
     """
 
     stop: str
@@ -58,12 +58,12 @@ class DialectFacts:
 @cache
 def facts(dialect: str) -> DialectFacts:
     """The ``FACTS`` of a dialect."""
-    return told(dialect, "FACTS", "its DialectFacts")
+    return constant(dialect, "FACTS", "its DialectFacts")
 
 
 def streams(dialect: str) -> dict[str, bytes]:
     """The ``STREAMS`` of a dialect: bodies of responses by names, good and bad ones, as servers send them."""
-    return told(dialect, "STREAMS", "bodies of its streams by their names")
+    return constant(dialect, "STREAMS", "bodies of its streams by their names")
 
 
 def every_facts() -> dict[str, DialectFacts]:
@@ -71,7 +71,7 @@ def every_facts() -> dict[str, DialectFacts]:
     return {name: facts(name) for name in dialects()}
 
 
-def told(dialect: str, name: str, what: str) -> Any:
+def constant(dialect: str, name: str, what: str) -> Any:
     module = f"tests.wire.test_{dialect}"
     file = f"{module.replace('.', '/')}.py"
     assert find_spec(module), f"the dialect {dialect} has no tests: add {file} with STREAMS and FACTS (CONTRIBUTING.md)"

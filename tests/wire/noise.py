@@ -24,7 +24,7 @@ UNKNOWN = st.builds(lambda word, value: {f"x_{word}": value}, st.sampled_from(["
 """Fields that no dialect knows."""
 
 
-COMMENT = LINE.map(lambda said: f":{said}\n")
+COMMENT = LINE.map(lambda text: f":{text}\n")
 NOISE = st.one_of(
     st.just("\n"),
     COMMENT,
@@ -88,20 +88,20 @@ def frames_of(body: bytes) -> list[EventFrame]:
 
 def reframed(one: EventFrame, payload: bytes) -> bytes:
     """A frame with the headers of another."""
-    return frame(payload, **{name.removeprefix(":").replace("-", "_"): said for name, said in one.headers.items()})
+    return frame(payload, **{name.removeprefix(":").replace("-", "_"): value for name, value in one.headers.items()})
 
 
 def _noisy_frames(draw: Draw, body: bytes) -> bytes:
     """Frames with their JSON spelt another way, unknown fields in it, and unknown events between them."""
     separators = draw(st.sampled_from([(",", ":"), (", ", ": "), (" , ", " : ")]))
     encode = json.JSONEncoder(ensure_ascii=draw(st.booleans()), separators=separators).encode
-    said = []
+    noisy = []
     for one in frames_of(body):
         if draw(st.booleans()):
-            said.append(frame(encode(draw(UNKNOWN)).encode(), event_type="aNewEvent", message_type="event"))
+            noisy.append(frame(encode(draw(UNKNOWN)).encode(), event_type="aNewEvent", message_type="event"))
         record = _strewn(json.loads(one.payload), draw(st.just({}) | UNKNOWN), draw(st.booleans()))
-        said.append(reframed(one, encode(record).encode()))
-    return b"".join(said)
+        noisy.append(reframed(one, encode(record).encode()))
+    return b"".join(noisy)
 
 
 def _is_lines(body: bytes) -> bool:
@@ -119,7 +119,7 @@ def _respelt(record: bytes, encode: Callable[[Any], str], fields: dict[str, Any]
 
 
 def _strewn(value: Any, fields: dict[str, Any], first: bool) -> Any:
-    """``value`` with ``fields`` in all its objects, before their own or after, but for what the model said."""
+    """``value`` with ``fields`` in all its objects, before their own or after, except the model's own text."""
     if isinstance(value, list):
         return [_strewn(one, fields, first) for one in value]
     if not isinstance(value, dict):

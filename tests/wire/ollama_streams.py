@@ -10,13 +10,13 @@ def lines(*objects):
     ).encode()
 
 
-def said(content="", **more):
+def line_of(content="", **more):
     message = {"role": "assistant", "content": content, **more}
     return {"model": "qwen3:4b", "created_at": "2026-11-20T23:14:07.414671Z", "message": message, "done": False}
 
 
 def done(reason="stop", **more):
-    return {**said(), "done": True, "done_reason": reason, **more}
+    return {**line_of(), "done": True, "done_reason": reason, **more}
 
 
 METRICS = {
@@ -25,20 +25,25 @@ METRICS = {
 }  # fmt: skip
 """In nanoseconds, as in docs/api/usage."""
 
-TEXT = lines(said("Hel"), said("lo\u2028\u0085!"), done(**METRICS))
+TEXT = lines(line_of("Hel"), line_of("lo\u2028\u0085!"), done(**METRICS))
 THINKING = lines(
-    said(thinking="Hm"), said(thinking=", so"), said(""), said("Yes"), said("."), done("length", **METRICS)
+    line_of(thinking="Hm"),
+    line_of(thinking=", so"),
+    line_of(""),
+    line_of("Yes"),
+    line_of("."),
+    done("length", **METRICS),
 )
 CACHED = lines(
-    said("Hi"), done(total_duration=80_000_000, load_duration=9_000_000, eval_count=2, eval_duration=30_000_000)
+    line_of("Hi"), done(total_duration=80_000_000, load_duration=9_000_000, eval_count=2, eval_duration=30_000_000)
 )
 SILENT = lines(done(total_duration=5_000_000, load_duration=4_000_000, prompt_eval_count=11))
 CLOUD = lines(
-    {**said("Hi"), "remote_model": "gpt-oss:120b", "remote_host": "https://ollama.com"},
+    {**line_of("Hi"), "remote_model": "gpt-oss:120b", "remote_host": "https://ollama.com"},
     done(total_duration=900_000_000, prompt_eval_count=70, eval_count=12),
 )
-TOOL = lines(said(tool_calls=[{"function": {"name": "f", "arguments": {"a": 1}}}]), done(**METRICS))
-FAILED = lines(said("On"), {"error": "an error was encountered while running the model"})
+TOOL = lines(line_of(tool_calls=[{"function": {"name": "f", "arguments": {"a": 1}}}]), done(**METRICS))
+FAILED = lines(line_of("On"), {"error": "an error was encountered while running the model"})
 
 ALL = {
     name.lower(): body

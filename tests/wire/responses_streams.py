@@ -16,13 +16,13 @@ class Records:
         self.record: Callable[[object], bytes] = row if over_socket else one_event
         self.frame = line if over_socket else data
 
-    def said(self, text: str) -> bytes:
+    def output(self, text: str) -> bytes:
         return self.record({"type": "response.output_text.delta", "delta": text})
 
-    def finished(self) -> bytes:
+    def finish(self) -> bytes:
         return self.record({"type": "response.output_text.done"})
 
-    def counted(self, prompt: int, output: int) -> bytes:
+    def usage(self, prompt: int, output: int) -> bytes:
         usage = {"input_tokens": prompt, "output_tokens": output}
         return self.record({"type": "response.completed", "response": {"status": "completed", "usage": usage}})
 

@@ -11,13 +11,13 @@ class Records:
     marker = b"data: [DONE]\n\n"
     frame = staticmethod(data)
 
-    def said(self, text: str) -> bytes:
+    def output(self, text: str) -> bytes:
         return sse({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}]})
 
-    def finished(self, reason: str = "stop") -> bytes:
+    def finish(self, reason: str = "stop") -> bytes:
         return sse({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
 
-    def counted(self, prompt: int, output: int) -> bytes:
+    def usage(self, prompt: int, output: int) -> bytes:
         return sse({"choices": [], "usage": {"prompt_tokens": prompt, "completion_tokens": output}})
 
 

@@ -111,14 +111,14 @@ class Records:
     marker = b'event: message_stop\ndata: {"type": "message_stop"}\n\n'
     frame = staticmethod(data)
 
-    def said(self, text: str) -> bytes:
+    def output(self, text: str) -> bytes:
         delta = {"type": "text_delta", "text": text}
         return sse({"type": "content_block_delta", "index": 0, "delta": delta}, "content_block_delta")
 
-    def finished(self) -> bytes:
+    def finish(self) -> bytes:
         return sse({"type": "content_block_stop", "index": 0}, "content_block_stop")
 
-    def counted(self, prompt: int, output: int) -> bytes:
+    def usage(self, prompt: int, output: int) -> bytes:
         usage = {"input_tokens": prompt, "output_tokens": output}
         return sse({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": usage}, "message_delta")
 
@@ -144,7 +144,7 @@ def of(events, sort):
     return [one for one in events if isinstance(one, sort)]
 
 
-def said(events):
+def outputs(events):
     return [(one.kind, one.text) for one in of(events, Output)]
 
 
@@ -236,7 +236,7 @@ def test_fast_mode_needs_its_beta_beside_the_configured_ones(body, configured, b
 )
 def test_streams(name, output, usage, reason):
     events = read(STREAMS[name])
-    assert said(events) == output
+    assert outputs(events) == output
     assert {one.tokens for one in of(events, Output)} <= {None}
     assert of(events, Usage) == usage
     assert of(events, Finish)[-1] == Finish(reason)
@@ -258,7 +258,7 @@ def test_any_cut_of_the_bytes_gives_the_same_events(name):
 
 def test_pings_and_unknown_events_are_ignored():
     later = {"type": "budget_notice", "message": "of a kind to come", "left": [1]}
-    assert said(read(named(PING, start(), later, delta("text_delta", text="Hi"), PING, later, STOP))) == [
+    assert outputs(read(named(PING, start(), later, delta("text_delta", text="Hi"), PING, later, STOP))) == [
         (ANSWER, "Hi")
     ]
 
@@ -268,7 +268,7 @@ def test_events_need_no_name():
 
 
 def test_text_in_the_start_of_a_block_is_part_of_the_message():
-    assert said(read(named(start(), block("text", text="Hi"), block("thinking", thinking="hm"), STOP))) == [
+    assert outputs(read(named(start(), block("text", text="Hi"), block("thinking", thinking="hm"), STOP))) == [
         (ANSWER, "Hi"),
         (REASONING, "hm"),
     ]
@@ -289,8 +289,8 @@ def test_a_null_count_keeps_the_one_before():
 @pytest.mark.parametrize("served", ["fast", "standard"])
 async def test_a_probe_that_asks_for_fast_says_what_it_got(served):
     async with simulating(Behaviour(speed=served, output_tokens=Constant(20))) as simulator:
-        asked = endpoint(model=MODEL, base_url=simulator.url, body={"speed": "fast"})
-        prober = Prober(asked, DIALECT, transport_to(asked.base_url, None))
+        watched = endpoint(model=MODEL, base_url=simulator.url, body={"speed": "fast"})
+        prober = Prober(watched, DIALECT, transport_to(watched.base_url, None))
         sample = (await prober.probe(None)).sample
         prober.close()
     assert (sample.outcome, sample.served_tier) == (Outcome.OK, served)
@@ -314,7 +314,7 @@ def test_the_speed_that_was_served(usage, later, tier):
     assert served == ServedBy("claude-opus-5", tier, None, "msg_01")
 
 
-def test_what_served_is_told_once():
+def test_what_served_is_one_event():
     assert of(read(FAST), ServedBy) == [ServedBy("claude-opus-5", "standard", None, "msg_01")]
 
 

@@ -68,9 +68,9 @@ def signature(method, target, headers, body):
     """Signature Version 4 of a request as it came, after the steps of AWS's documentation (sigv4-create-request)."""
     scheme, *parts = headers["authorization"].replace(",", "").split(" ")
     assert scheme == "AWS4-HMAC-SHA256"
-    said = dict(one.split("=", 1) for one in parts)
+    fields = dict(one.split("=", 1) for one in parts)
     path, _, query = target.partition("?")
-    names = said["SignedHeaders"].split(";")
+    names = fields["SignedHeaders"].split(";")
     pairs = sorted((quote(name, safe="-_.~"), quote(value, safe="-_.~")) for name, value in parse_qsl(query))
     canonical = "\n".join(
         [
@@ -79,18 +79,18 @@ def signature(method, target, headers, body):
             "&".join(f"{name}={value}" for name, value in pairs),
             *(f"{name}:{headers[name].strip()}" for name in names),
             "",
-            said["SignedHeaders"],
+            fields["SignedHeaders"],
             hashlib.sha256(body).hexdigest(),
         ]
     )
-    access, date, region, service, end = said["Credential"].split("/")
+    access, date, region, service, end = fields["Credential"].split("/")
     key = f"AWS4{SECRET}".encode()
     for part in (date, region, service, end):
         key = hmac.digest(key, part.encode(), "sha256")
     scope = "/".join((date, region, service, end))
     hashed = hashlib.sha256(canonical.encode()).hexdigest()
     text = "\n".join([scheme, headers["x-amz-date"], scope, hashed])
-    return access, region, service, names, hmac.new(key, text.encode(), "sha256").hexdigest(), said["Signature"]
+    return access, region, service, names, hmac.new(key, text.encode(), "sha256").hexdigest(), fields["Signature"]
 
 
 @asynccontextmanager
@@ -104,9 +104,9 @@ async def verifying(answer):
         body = await reader.readexactly(int(headers["content-length"]))
         method, target, _ = head[0].split(" ")
         requests.append((method, target, headers, body))
-        said = answer(headers)
+        body = answer(headers)
         kind = b"HTTP/1.1 403 Forbidden\r\nx-amzn-errortype: InvalidSignatureException\r\n"
-        writer.write(kind + b"connection: close\r\ncontent-length: %d\r\n\r\n" % len(said) + said)
+        writer.write(kind + b"connection: close\r\ncontent-length: %d\r\n\r\n" % len(body) + body)
         await writer.drain()
         writer.close()
 
@@ -154,17 +154,17 @@ async def test_a_server_that_has_the_secret_comes_to_the_same_signature(signed_i
 async def test_nothing_secret_that_a_provider_echoes_is_in_the_sample(signed_in):
     def echo(headers):
         sent = headers["authorization"].rpartition("Signature=")[2]
-        said = f"not {sent} of {headers['x-amz-security-token']} by {ACCESS} with {SECRET}"
-        return json.dumps({"message": said}).encode()
+        message = f"not {sent} of {headers['x-amz-security-token']} by {ACCESS} with {SECRET}"
+        return json.dumps({"message": message}).encode()
 
     async with verifying(echo) as (requests, url):
         found = await probed(bedrock(base_url=url))
     [(_, _, headers, _)] = requests
     assert found.sample.outcome is Outcome.AUTH
     assert "(InvalidSignatureException)" in (found.sample.outcome_detail or "")
-    told = repr(found)
+    text = repr(found)
     for secret in (headers["authorization"].rpartition("Signature=")[2], TOKEN, ACCESS, SECRET):
-        assert not any(secret[at : at + 8] in told for at in range(len(secret) - 7)), secret
+        assert not any(secret[at : at + 8] in text for at in range(len(secret) - 7)), secret
 
 
 @needs_botocore
@@ -215,7 +215,7 @@ async def test_a_profile_is_found_as_awss_own_tools_find_it(monkeypatch, nowhere
 
 @needs_botocore
 @pytest.mark.parametrize(
-    ("env", "said"),
+    ("env", "message"),
     [
         ({}, "no AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
         ({"AWS_PROFILE": "nobody"}, "no AWS credentials: The config profile (nobody) could not be found"),
@@ -226,16 +226,16 @@ async def test_a_profile_is_found_as_awss_own_tools_find_it(monkeypatch, nowhere
         ),
     ],
 )
-async def test_what_is_missing_is_said(monkeypatch, env, said):
+async def test_the_error_names_what_is_missing(monkeypatch, env, message):
     for name, value in env.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(KeyMissing) as caught:
         await KeyFinder().find(bedrock(base_url="http://127.0.0.1:1"))
-    assert str(caught.value).startswith(said)
+    assert str(caught.value).startswith(message)
     assert SECRET not in str(caught.value)
 
 
-async def test_without_the_extra_it_is_said_what_to_install(monkeypatch):
+async def test_without_the_extra_the_error_says_what_to_install(monkeypatch):
     for name in [one for one in sys.modules if one.partition(".")[0] == "botocore"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "botocore", None)

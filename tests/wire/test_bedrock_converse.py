@@ -31,8 +31,8 @@ REGIONAL = "https://bedrock-runtime.eu-west-1.amazonaws.com"
 MODEL = "anthropic.claude-sonnet-4-5-20250929-v1:0"
 
 
-def text(said, **more):
-    return event("contentBlockDelta", {"contentBlockIndex": 0, "delta": {"text": said}, "p": "abcdefgh", **more})
+def text(piece, **more):
+    return event("contentBlockDelta", {"contentBlockIndex": 0, "delta": {"text": piece}, "p": "abcdefgh", **more})
 
 
 def delta(**part):
@@ -93,13 +93,13 @@ class Records:
 
     marker = b""
 
-    def said(self, text: str) -> bytes:
+    def output(self, text: str) -> bytes:
         return event("contentBlockDelta", {"contentBlockIndex": 0, "delta": {"text": text}})
 
-    def finished(self) -> bytes:
+    def finish(self) -> bytes:
         return event("messageStop", {"stopReason": "end_turn"})
 
-    def counted(self, prompt: int, output: int) -> bytes:
+    def usage(self, prompt: int, output: int) -> bytes:
         return event("metadata", {"usage": {"inputTokens": prompt, "outputTokens": output}})
 
     def frame(self, text: str) -> bytes:
@@ -155,7 +155,7 @@ def test_a_text_and_its_usage():
     ]  # fmt: skip
 
 
-def test_reasoning_is_told_apart_and_cached_input_is_input():
+def test_reasoning_is_separate_and_cached_input_is_input():
     assert read(STREAMS["thinking"]) == [
         Output(Kind.REASONING, "Hm"), Output(Kind.REASONING, ", so"), HiddenReasoning(), Output(Kind.ANSWER, "Yes"),
         Finish("max_tokens"), Usage(1494, 1490, 832), StreamEnd(),
@@ -207,7 +207,7 @@ def test_every_flipped_bit_is_a_broken_frame_or_a_cut():
         (b"<html><title>Sign in</title></html>", "not an event stream: Sign in"),
     ],
 )
-def test_what_is_no_stream_is_told(data, why):
+def test_a_body_that_is_no_stream_is_a_failure(data, why):
     *_, last = read(data)
     assert (last.outcome, last.detail.startswith(why)) == (Outcome.PROTOCOL, True), last
 

@@ -19,7 +19,7 @@ repeatable = settings(max_examples=60, deadline=None, derandomize=True, database
 texts = st.lists(st.text("abc de\n%", min_size=1), max_size=8)
 
 
-def told(*parts):
+def decoded(*parts):
     """The answer that a stream in ``parts`` folds into, and its marks."""
     answer, timeline, reader = ResponseAccumulator(), Timeline(due=0, started=0), DIALECT.reader()
     for at, part in enumerate(parts):
@@ -31,20 +31,20 @@ def told(*parts):
 
 
 def test_the_answer_is_the_last_draft_and_every_draft_is_output():
-    answer, timeline = told(streams.MERCURY_DRAFTS)
+    answer, timeline = decoded(streams.MERCURY_DRAFTS)
     assert (answer.text, answer.chars, answer.failure, answer.finish) == ("The quick brown fox", 19, None, "stop")
     assert [(one.chars, one.draft) for one in timeline.contents] == [(9, True), (15, True), (19, True)]
 
 
 def test_blocks_without_the_mark_are_deltas_though_one_repeats_the_other():
-    answer, timeline = told(streams.MERCURY)
+    answer, timeline = decoded(streams.MERCURY)
     assert answer.text == "The quick brown fox The quick brown fox jumps."
     assert not any(one.draft for one in timeline.contents)
 
 
 @pytest.mark.parametrize("meta", [None, {}, [], "x", {"diffusion_content": False}, {"diffusion_content": "true"}])
 def test_only_true_marks_a_draft(meta):
-    answer, _ = told(
+    answer, _ = decoded(
         records(*(chunk({"content": text}, diffusion_meta=meta) for text in ("a", "ab")), chunk({}, "stop"))
     )
     assert answer.text == "aab"
@@ -53,7 +53,7 @@ def test_only_true_marks_a_draft(meta):
 def test_what_is_not_the_answer_is_never_a_draft():
     call = {"content": "I r%ad.", "tool_calls": [{"index": 0, "function": {"arguments": "{}"}}]}
     frames = [{"reasoning": "Hm"}, call, {**call, "reasoning": "m"}, {"content": "I read."}]
-    answer, timeline = told(records(*(chunk(one, **MARK) for one in frames), chunk({}, "tool_calls")))
+    answer, timeline = decoded(records(*(chunk(one, **MARK) for one in frames), chunk({}, "tool_calls")))
     assert (answer.text, answer.chars) == ("I read.", len("Hm{}{}mI read."))
     assert {one.kind for one in timeline.contents if one.draft} == {Kind.ANSWER}
 
@@ -65,7 +65,7 @@ def test_a_stream_of_deltas_is_never_taken_for_drafts(data, deltas, rewritten, o
     if rewritten:
         deltas = ["".join(deltas[: place + 1]) for place in range(len(deltas))]
     body = records(*(chunk({"content": one}, **other) for one in deltas), chunk({}, "stop"))
-    answer, timeline = told(*pieces(data.draw, body))
+    answer, timeline = decoded(*pieces(data.draw, body))
     assert (answer.text, answer.chars) == (plain("".join(deltas)), sum(map(len, deltas)))
     assert not any(one.draft for one in timeline.contents)
 
@@ -74,7 +74,7 @@ def test_a_stream_of_deltas_is_never_taken_for_drafts(data, deltas, rewritten, o
 @given(data=st.data(), frames=st.lists(st.tuples(st.text("abc de%", min_size=1), st.booleans()), max_size=8))
 def test_a_draft_takes_the_place_of_all_before_it_and_a_delta_goes_on_from_there(data, frames):
     body = records(*(chunk({"content": text}, **(MARK if draft else {})) for text, draft in frames), chunk({}, "stop"))
-    answer, timeline = told(*pieces(data.draw, body))
+    answer, timeline = decoded(*pieces(data.draw, body))
     expected = ""
     for text, draft in frames:
         expected = text if draft else expected + text

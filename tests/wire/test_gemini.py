@@ -93,13 +93,13 @@ class Records:
     marker = b""
     frame = staticmethod(data)
 
-    def said(self, text: str) -> bytes:
+    def output(self, text: str) -> bytes:
         return sse({"candidates": [{"content": {"parts": [{"text": text}], "role": "model"}, "index": 0}]})
 
-    def finished(self) -> bytes:
+    def finish(self) -> bytes:
         return sse({"candidates": [{"finishReason": "STOP", "index": 0}]})
 
-    def counted(self, prompt: int, output: int) -> bytes:
+    def usage(self, prompt: int, output: int) -> bytes:
         return sse({"usageMetadata": {"promptTokenCount": prompt, "candidatesTokenCount": output}})
 
 
@@ -126,7 +126,7 @@ def of(events, sort):
     return [one for one in events if isinstance(one, sort)]
 
 
-def said(events):
+def outputs(events):
     return [(one.kind, one.text, one.tokens) for one in of(events, Output)]
 
 
@@ -202,7 +202,7 @@ def test_a_models_full_name_is_its_path(model, path):
 )
 def test_streams(name, output, last, reason):
     events = read(STREAMS[name])
-    assert said(events) == output
+    assert outputs(events) == output
     assert of(events, Usage)[-1] == last
     assert of(events, Finish) == [Finish(reason)]
     assert of(events, ServedBy) == [ServedBy("gemini-3.5-flash", None, None, "bWvFaOm0")]
@@ -240,13 +240,13 @@ def test_any_cut_of_the_bytes_gives_the_same_events(name):
 )
 def test_what_is_output_and_what_its_count_is(parts, usage_of_it, output):
     events = read(records(chunk(*parts, usage=usage_of_it)))
-    assert said(events) == output
+    assert outputs(events) == output
     assert len(of(events, Usage)) == (usage_of_it is not None)
 
 
 def test_only_the_candidate_of_index_0_is_read():
     other = {"index": 1, "content": {"parts": [{"text": "other"}]}, "finishReason": "STOP"}
-    assert said(read(records({"candidates": [other, *chunk({"text": "mine"})["candidates"]]}))) == [
+    assert outputs(read(records({"candidates": [other, *chunk({"text": "mine"})["candidates"]]}))) == [
         (ANSWER, "mine", None)
     ]
 
@@ -264,13 +264,13 @@ def test_a_bare_error_ends_the_stream_as_its_last_brace_comes():
 
 
 def test_output_before_an_error_is_kept_and_what_follows_is_not():
-    assert said(read(LISTED)) == [(ANSWER, "Once", 4)]
+    assert outputs(read(LISTED)) == [(ANSWER, "Once", 4)]
 
 
 def test_a_record_without_its_blank_line_comes_before_a_bare_error():
     body = records(chunk({"text": "Once"})).rstrip() + b"\n" + json.dumps(BUSY, indent=1).encode()
     events = read(body)
-    assert said(events) == [(ANSWER, "Once", None)]
+    assert outputs(events) == [(ANSWER, "Once", None)]
     assert events[-1].outcome is Outcome.OVERLOADED
 
 
@@ -328,8 +328,8 @@ async def test_probes_up_to_a_quota(window_s, outcome):
     allowance = Allowance(requests=1, requests_window_s=window_s)
     behaviour = Behaviour(output_tokens=Constant(20), reasoning_tokens=Constant(10), allowance=allowance)
     async with simulating(behaviour) as simulator:
-        asked = endpoint(model=MODEL, base_url=simulator.url.removesuffix("/v1") + "/v1beta")
-        prober = Prober(asked, DIALECT, transport_to(asked.base_url, None))
+        watched = endpoint(model=MODEL, base_url=simulator.url.removesuffix("/v1") + "/v1beta")
+        prober = Prober(watched, DIALECT, transport_to(watched.base_url, None))
         good, limited = [(await prober.probe(None)).sample for _ in range(2)]
         prober.close()
     assert (good.outcome, good.finish_reason) == (Outcome.OK, "STOP")

@@ -17,8 +17,7 @@ from probes.wire.ollama import DIALECT
 from tests.samples import endpoint
 from tests.wire import ollama_streams as streams
 from tests.wire.dialect_facts import DialectFacts, line, row
-from tests.wire.ollama_streams import METRICS, done, lines
-from tests.wire.ollama_streams import said as line_of
+from tests.wire.ollama_streams import METRICS, done, line_of, lines
 
 ANSWER, REASONING = Kind.ANSWER, Kind.REASONING
 STREAMS = streams.ALL
@@ -31,13 +30,13 @@ class Records:
     marker = b""
     frame = staticmethod(line)
 
-    def said(self, text: str) -> bytes:
+    def output(self, text: str) -> bytes:
         return row({"model": "m", "message": {"role": "assistant", "content": text}, "done": False})
 
-    def finished(self) -> bytes:
+    def finish(self) -> bytes:
         return b"\n"
 
-    def counted(self, prompt: int, output: int) -> bytes:
+    def usage(self, prompt: int, output: int) -> bytes:
         counts = {"prompt_eval_count": prompt, "eval_count": output}
         return row({"model": "m", "message": {"content": ""}, "done": True, "done_reason": "stop", **counts})
 
@@ -64,7 +63,7 @@ def of(events, sort):
     return [one for one in events if isinstance(one, sort)]
 
 
-def said(events):
+def outputs(events):
     return [(one.kind, one.text) for one in of(events, Output)]
 
 
@@ -124,7 +123,7 @@ def test_the_endpoints_own_fields_are_merged_last_and_deep():
 )
 def test_streams_that_end_well(name, output, usage, times, finish):
     events = read(STREAMS[name])
-    assert said(events) == output
+    assert outputs(events) == output
     assert of(events, Usage) == [usage]
     assert of(events, ServerTimes) == ([] if times is None else [times])
     assert of(events, Finish) == [Finish(finish)]
@@ -189,12 +188,12 @@ def test_streams_that_end_in_a_failure(body, outcome, detail):
 
 def test_output_before_an_error_is_kept_and_what_follows_is_not():
     events = read(streams.FAILED, lines(line_of("late"), done()))
-    assert said(events) == [(ANSWER, "On")]
+    assert outputs(events) == [(ANSWER, "On")]
     assert isinstance(events[-1], Failure)
 
 
 @pytest.mark.parametrize(
-    ("status", "said_so", "outcome"),
+    ("status", "message", "outcome"),
     [
         (404, "model 'nope' not found", Outcome.NOT_FOUND),
         (503, "server busy, please try again.  maximum pending requests exceeded", Outcome.OVERLOADED),
@@ -204,9 +203,9 @@ def test_output_before_an_error_is_kept_and_what_follows_is_not():
         (500, "model requires more system memory (5.6 GiB) than is available (2.1 GiB)", Outcome.SERVER_ERROR),
     ],
 )
-def test_error_responses(status, said_so, outcome):
-    found = DIALECT.failure(status, {"content-type": "application/json"}, json.dumps({"error": said_so}).encode())
-    assert found == Failure(outcome, " ".join(said_so.split()))
+def test_error_responses(status, message, outcome):
+    found = DIALECT.failure(status, {"content-type": "application/json"}, json.dumps({"error": message}).encode())
+    assert found == Failure(outcome, " ".join(message.split()))
 
 
 def test_whatever_comes_nothing_raises():

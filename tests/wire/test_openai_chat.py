@@ -24,7 +24,7 @@ def of(events, sort):
     return [one for one in events if isinstance(one, sort)]
 
 
-def said(events):
+def outputs(events):
     return [(one.kind, one.text) for one in of(events, Output)]
 
 
@@ -93,7 +93,7 @@ ANSWER, REASONING = Kind.ANSWER, Kind.REASONING
 )
 def test_streams_of_the_look_alikes(name, output, usage, times):
     events = read(STREAMS[name])
-    assert said(events) == output
+    assert outputs(events) == output
     assert of(events, Usage)[-1] == usage
     assert [*of(events, ServerTimes), None][-1 if times is None else -2] == times
     assert of(events, Finish) == [Finish("length" if name in {"mistral", "llama_cpp_per_token"} else "stop")]
@@ -151,7 +151,7 @@ def test_what_really_served(name, served):
     ],
 )
 def test_what_is_no_output(delta):
-    assert said(read(records(chunk(delta)))) == []
+    assert outputs(read(records(chunk(delta)))) == []
 
 
 @pytest.mark.parametrize(
@@ -174,17 +174,17 @@ def test_what_is_no_output(delta):
     ],
 )
 def test_what_is_output(delta, output):
-    assert said(read(records(chunk(delta)))) == output
+    assert outputs(read(records(chunk(delta)))) == output
 
 
 def test_legacy_text_counts_where_there_is_no_delta():
-    assert said(read(records({"choices": [{"index": 0, "text": "old"}]}))) == [(ANSWER, "old")]
+    assert outputs(read(records({"choices": [{"index": 0, "text": "old"}]}))) == [(ANSWER, "old")]
 
 
 def test_only_the_choice_of_index_0_is_read():
     one = {"index": 1, "delta": {"content": "other"}, "finish_reason": "stop"}
     both = {"choices": [one, {"index": 0, "delta": {"content": "mine"}}]}
-    assert said(read(records({"choices": [one]}, both))) == [(ANSWER, "mine")]
+    assert outputs(read(records({"choices": [one]}, both))) == [(ANSWER, "mine")]
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_streams_that_end_in_a_failure(body, outcome, detail):
 
 def test_output_before_an_error_is_kept_and_what_follows_is_not():
     events = read(streams.VLLM_ERROR, records(chunk({"content": "late"})))
-    assert said(events) == [(ANSWER, "x")]
+    assert outputs(events) == [(ANSWER, "x")]
     assert isinstance(events[-1], Failure)
 
 

@@ -59,10 +59,10 @@ STREAMS = {
 class Records(streams.Records):
     """How text completions say things."""
 
-    def said(self, text: str) -> bytes:
+    def output(self, text: str) -> bytes:
         return sse({"choices": [{"index": 0, "text": text, "finish_reason": None}]})
 
-    def finished(self) -> bytes:
+    def finish(self) -> bytes:
         return sse({"choices": [{"index": 0, "text": "", "finish_reason": "stop"}]})
 
 
@@ -159,7 +159,7 @@ def test_bytes_may_be_cut_anywhere(name):
 
 
 @pytest.mark.parametrize(
-    ("body", "outcome", "said"),
+    ("body", "outcome", "words"),
     [
         (STREAMS["failed"], Outcome.SERVER_ERROR, "out of memory"),
         (records(chunk("On"), end=""), Outcome.CUT, "without a finish reason or [DONE]"),
@@ -170,10 +170,10 @@ def test_bytes_may_be_cut_anywhere(name):
         (b'{"error": {"message": "no", "code": 429}}', Outcome.RATE_LIMITED, "no"),
     ],
 )
-def test_what_went_wrong_is_told(body, outcome, said):
+def test_errors_are_failures(body, outcome, words):
     last = read(body)[-1]
     assert isinstance(last, Failure)
-    assert (last.outcome, said in last.detail) == (outcome, True), last
+    assert (last.outcome, words in last.detail) == (outcome, True), last
 
 
 def test_a_second_choice_is_not_timed_as_the_first():

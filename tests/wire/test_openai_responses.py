@@ -47,7 +47,7 @@ def of(events, sort):
     return [one for one in events if isinstance(one, sort)]
 
 
-def said(events):
+def outputs(events):
     return [(one.kind, one.text) for one in of(events, Output)]
 
 
@@ -109,7 +109,7 @@ def test_the_endpoints_own_fields_are_merged_last():
 )
 def test_streams_that_end_well(name, output, counts, finish):
     events = read(STREAMS[name])
-    assert said(events) == output
+    assert outputs(events) == output
     assert of(events, Usage) == ([] if counts is None else [counts])
     assert of(events, Finish) == [Finish(finish)]
     assert events[-1] == StreamEnd()
@@ -141,8 +141,8 @@ def test_the_names_of_events_stand_in_for_types_and_neither_is_needed_where_the_
 
 
 def test_the_tier_is_the_one_that_served_and_not_the_one_asked_for():
-    asked, served = of(read(streams.TEXT), ServedBy)
-    assert asked == ServedBy("gpt-5.4-nano-2026-03-17", None, None, "resp_1")
+    created, served = of(read(streams.TEXT), ServedBy)
+    assert created == ServedBy("gpt-5.4-nano-2026-03-17", None, None, "resp_1")
     assert served == ServedBy("gpt-5.4-nano-2026-03-17", "priority", None, "resp_1")
 
 
@@ -240,9 +240,9 @@ def test_streams_that_end_in_a_failure(body, outcome, detail):
     assert not of(events, StreamEnd)
 
 
-def test_what_a_failed_response_had_said_and_cost_is_kept_and_its_wait_too():
+def test_a_failed_response_keeps_its_output_its_usage_and_its_wait():
     events = read(streams.FAILED)
-    assert said(events) == [(ANSWER, "On")]
+    assert outputs(events) == [(ANSWER, "On")]
     assert of(events, Usage) == [Usage(9, 0, 1, 0)]
     assert events[-1].retry_after_s == 7.66
 
@@ -266,7 +266,7 @@ def test_nothing_after_the_terminal_event_counts():
     assert list(reader.close()) == []
 
 
-def test_an_error_response_is_told_as_everywhere():
+def test_an_error_response_is_the_same_failure_as_in_other_dialects():
     body = b'{"error": {"message": "no credit", "type": "insufficient_quota", "code": "insufficient_quota"}}'
     assert DIALECT.failure(429, {}, body) == Failure(Outcome.QUOTA, "no credit (insufficient_quota)")
 

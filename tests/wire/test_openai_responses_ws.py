@@ -69,15 +69,15 @@ class Scripted:
 
     def __init__(self, *scripts: list[dict[str, Any]]) -> None:
         self.scripts = list(scripts)
-        self.asked: list[dict[str, Any]] = []
+        self.received: list[dict[str, Any]] = []
         self.upgrades: list[Any] = []
         self.after: Callable[[ServerConnection], Any] | None = None
 
     async def serve(self, connection: ServerConnection) -> None:
         self.upgrades.append(connection.request)
         async for message in connection:
-            self.asked.append(json.loads(message))
-            for event in self.scripts[min(len(self.asked), len(self.scripts)) - 1]:
+            self.received.append(json.loads(message))
+            for event in self.scripts[min(len(self.received), len(self.scripts)) - 1]:
                 await connection.send(json.dumps(event))
                 await asyncio.sleep(0.015)
             if self.after is not None:
@@ -113,10 +113,10 @@ async def test_one_socket_serves_many_probes():
     assert len(script.upgrades) == 1
     assert script.upgrades[0].path == "/v1/responses"
     assert script.upgrades[0].headers["authorization"] == f"Bearer {SECRET.reveal()}"
-    asked = script.asked[0]
-    assert (asked["type"], asked["model"], asked["service_tier"]) == ("response.create", "spark", "ultrafast")
-    assert "stream" not in asked
-    assert "background" not in asked
+    message = script.received[0]
+    assert (message["type"], message["model"], message["service_tier"]) == ("response.create", "spark", "ultrafast")
+    assert "stream" not in message
+    assert "background" not in message
 
 
 async def test_a_socket_opened_ahead_serves_a_warm_probe():

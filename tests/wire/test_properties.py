@@ -40,7 +40,7 @@ def read(name, *parts):
     return events + list(reader.close())
 
 
-def told(events):
+def decoded(events):
     """What a probe keeps of the events: the outputs with their running counts, and the answer they fold into."""
     answer, timeline = ResponseAccumulator(), Timeline(due=0, started=0)
     for event in events:
@@ -50,7 +50,7 @@ def told(events):
 
 def ends_once(events):
     """Whether the last event, and no other, says how it ended, so that a probe has an outcome."""
-    verdict = classify(told(events)[1], endpoint())
+    verdict = classify(decoded(events)[1], endpoint())
     return [isinstance(one, StreamEnd | Failure) for one in events] == [False] * (len(events) - 1) + [True] and (
         verdict.outcome in Outcome
     )
@@ -70,7 +70,7 @@ def test_any_split_of_the_bytes_gives_the_same_events(name, data):
 def test_what_means_nothing_changes_nothing(name, data):
     body = a_body(data, name)
     other = noisy(data.draw, body)
-    assert told(read(name, *pieces(data.draw, other))) == told(read(name, body)), other
+    assert decoded(read(name, *pieces(data.draw, other))) == decoded(read(name, body)), other
 
 
 @every_dialect
@@ -103,7 +103,7 @@ def test_any_json_in_any_place_ends_in_an_outcome(name, data):
         place = data.draw(st.integers(0, len(frames) - 1))
         payloads = [json.loads(one.payload) for one in frames]
         payloads[place] = mutant(data.draw, payloads[place])
-        parts = [reframed(one, json.dumps(said).encode()) for one, said in zip(frames, payloads, strict=True)]
+        parts = [reframed(one, json.dumps(payload).encode()) for one, payload in zip(frames, payloads, strict=True)]
         assert ends_once(read(name, *parts))
         return
     lines = body.splitlines()

@@ -21,7 +21,7 @@ from probes.wire import load_dialect
 from tests.samples import endpoint
 from tests.servers.certificate import server_context
 from tests.wire.noise import pieces
-from tests.wire.test_properties import a_body, read, repeatable, told
+from tests.wire.test_properties import a_body, decoded, read, repeatable
 
 pytestmark = pytest.mark.slow
 
@@ -114,7 +114,7 @@ def test_a_stream_in_any_pieces_gives_the_same_sample(contexts, name, encrypted)
         with asyncio.Runner(loop_factory=partial(EngineLoop, use_io_uring=data.draw(st.booleans()))) as runner:
             got = runner.run(probed(name, parts, server if encrypted else None, client))
 
-        outputs, answer = told(read(name, body))
+        outputs, answer = decoded(read(name, body))
         tokens = timing.count_tokens(answer.usage, answer.chars)
         assert got.sample.outcome is classify(answer, endpoint()).outcome, got.sample
         assert got.text == answer.text

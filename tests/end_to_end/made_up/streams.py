@@ -24,13 +24,13 @@ class Records:
     marker = b""
     frame = staticmethod(line)
 
-    def said(self, text: str) -> bytes:
+    def output(self, text: str) -> bytes:
         return row({"word": text})
 
-    def finished(self) -> bytes:
+    def finish(self) -> bytes:
         return b"\n"
 
-    def counted(self, prompt: int, output: int) -> bytes:
+    def usage(self, prompt: int, output: int) -> bytes:
         return row({"why": "period", "counts": {"heard": prompt, "said": output}})
 
 

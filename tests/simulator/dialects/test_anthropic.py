@@ -24,7 +24,7 @@ def asking(headers=VERSION, **fields):
     return request(body(**{"max_tokens": 100, **fields}), PATH, headers=headers)
 
 
-async def told(behaviour, data=None):
+async def answered(behaviour, data=None):
     """The response to one request and the record of it."""
     async with simulating(behaviour) as simulator, connected(simulator) as client:
         return await client.ask(data or asking()), simulator.records[0]
@@ -35,7 +35,7 @@ def deltas(response):
 
 
 async def test_an_answer_is_a_message_of_one_block():
-    response, record = await told(Behaviour(text="a b c", request_id_header=None))
+    response, record = await answered(Behaviour(text="a b c", request_id_header=None))
     assert response.status == 200
     assert response.headers["content-type"].startswith("text/event-stream")
     assert response.headers["request-id"]
@@ -57,7 +57,7 @@ async def test_an_answer_is_a_message_of_one_block():
 
 
 async def test_thinking_is_a_block_of_its_own_with_a_signature_at_its_end():
-    response, record = await told(Behaviour(**THINKING))
+    response, record = await answered(Behaviour(**THINKING))
     started = [
         (one["index"], one["content_block"]["type"]) for one in response.data if one["type"] == "content_block_start"
     ]
@@ -68,7 +68,7 @@ async def test_thinking_is_a_block_of_its_own_with_a_signature_at_its_end():
 
 
 async def test_usage_is_a_placeholder_at_the_start_and_cumulative_at_the_end():
-    response, record = await told(Behaviour(**THINKING, usage_extra={"cache_read_input_tokens": 7}))
+    response, record = await answered(Behaviour(**THINKING, usage_extra={"cache_read_input_tokens": 7}))
     start, end = response.data[0]["message"]["usage"], response.data[-2]["usage"]
     assert (start["input_tokens"], start["output_tokens"], start["service_tier"]) == (
         record.input_tokens,
@@ -81,20 +81,20 @@ async def test_usage_is_a_placeholder_at_the_start_and_cumulative_at_the_end():
 
 
 async def test_usage_may_never_come():
-    response, _ = await told(Behaviour(text="a b", usage="never"))
+    response, _ = await answered(Behaviour(text="a b", usage="never"))
     assert b"usage" not in response.body
 
 
 async def test_omitted_thinking_shows_a_signature_and_nothing_else():
     data = asking(thinking={"type": "adaptive", "display": "omitted"})
-    response, record = await told(Behaviour(**THINKING), data)
+    response, record = await answered(Behaviour(**THINKING), data)
     assert [one["type"] for one in deltas(response)] == ["signature_delta"] + ["text_delta"] * 3
     assert all(one.kind is not Kind.REASONING for one in record.outputs)
     assert response.data[-2]["usage"]["output_tokens"] == 10
 
 
 async def test_thinking_can_be_switched_off():
-    response, record = await told(Behaviour(**THINKING), asking(thinking={"type": "disabled"}))
+    response, record = await answered(Behaviour(**THINKING), asking(thinking={"type": "disabled"}))
     assert {one["type"] for one in deltas(response)} == {"text_delta"}
     assert (record.output_tokens, record.reasoning_tokens) == (6, 0)
 
@@ -108,23 +108,23 @@ async def test_thinking_can_be_switched_off():
     ],
 )
 async def test_says_why_it_stopped(kind, cap, reason, sort):
-    response, _ = await told(Behaviour(text='{"a": 1}', kind=kind), asking(max_tokens=cap))
+    response, _ = await answered(Behaviour(text='{"a": 1}', kind=kind), asking(max_tokens=cap))
     assert response.data[-2]["delta"]["stop_reason"] == reason
     assert {one["type"] for one in deltas(response)} == {sort}
 
 
 async def test_pings_fill_the_wait():
     behaviour = Behaviour(ttfb_ms=Constant(1), ttft_ms=Constant(12), comment="", comment_every_ms=3, text="hi")
-    response, record = await told(behaviour)
+    response, record = await answered(behaviour)
     assert response.names[:5] == ["message_start", "ping", "ping", "ping", "ping"]
     assert [(one.due_ns - record.read_ns) / 1e6 for one in record.events[2:5]] == [4, 7, 10]
 
 
 @pytest.mark.parametrize(("served", "speed"), [(None, "fast"), ("standard", "standard")])
 async def test_the_speed_that_served_is_told_to_those_who_asked(served, speed):
-    response, _ = await told(Behaviour(text="hi", speed=served), asking(FAST, speed="fast"))
+    response, _ = await answered(Behaviour(text="hi", speed=served), asking(FAST, speed="fast"))
     assert response.data[0]["message"]["usage"]["speed"] == speed
-    response, _ = await told(Behaviour(text="hi", speed=served))
+    response, _ = await answered(Behaviour(text="hi", speed=served))
     assert "speed" not in response.data[0]["message"]["usage"]
 
 
@@ -142,18 +142,18 @@ async def test_the_speed_that_served_is_told_to_those_who_asked(served, speed):
     ],
 )
 async def test_a_wrong_request_is_told_what_is_wrong(data, message):
-    response, _ = await told(Behaviour(), data)
+    response, _ = await answered(Behaviour(), data)
     assert (response.status, response.json["type"]) == (400, "error")
     assert response.json["error"]["type"] == "invalid_request_error"
     assert message in response.json["error"]["message"]
 
 
 async def test_an_unknown_model_and_a_wrong_key_are_refused():
-    response, _ = await told(Behaviour(), asking(model="unknown"))
+    response, _ = await answered(Behaviour(), asking(model="unknown"))
     assert (response.status, response.json["error"]["type"]) == (404, "not_found_error")
-    response, _ = await told(Behaviour(key="sk-right"), asking({**VERSION, "x-api-key": "sk-wrong"}))
+    response, _ = await answered(Behaviour(key="sk-right"), asking({**VERSION, "x-api-key": "sk-wrong"}))
     assert (response.status, response.json["error"]["type"]) == (401, "authentication_error")
-    response, _ = await told(Behaviour(key="sk-right"), asking({**VERSION, "x-api-key": "sk-right"}))
+    response, _ = await answered(Behaviour(key="sk-right"), asking({**VERSION, "x-api-key": "sk-right"}))
     assert response.status == 200
 
 
@@ -183,13 +183,13 @@ async def test_limits_are_told_in_its_own_headers_and_enforced(style, family):
     ],
 )
 async def test_troubles_have_its_shape(trouble, status, kind):
-    response, _ = await told(Behaviour(fault=trouble))
+    response, _ = await answered(Behaviour(fault=trouble))
     assert (response.status, response.json["error"]["type"]) == (status, kind)
 
 
 async def test_an_error_inside_a_200_is_an_event_of_its_own():
     fault = ErrorEvent(2, "anthropic", "Overloaded", "overloaded_error")
-    response, record = await told(Behaviour(text="a b c d", fault=fault))
+    response, record = await answered(Behaviour(text="a b c d", fault=fault))
     assert response.status == 200
     assert response.names[-1] == "error"
     assert response.data[-1]["error"] == {"type": "overloaded_error", "message": "Overloaded"}
@@ -197,19 +197,19 @@ async def test_an_error_inside_a_200_is_an_event_of_its_own():
 
 
 async def test_events_may_lose_their_names():
-    response, _ = await told(Behaviour(text="a b", fault=UnnamedEvents()))
+    response, _ = await answered(Behaviour(text="a b", fault=UnnamedEvents()))
     assert response.names == []
     assert response.data[-1] == {"type": "message_stop"}
 
 
 async def test_a_cut_leaves_out_the_end():
-    response, record = await told(Behaviour(text="a b c d", fault=CutOff(2, "end")))
+    response, record = await answered(Behaviour(text="a b c d", fault=CutOff(2, "end")))
     assert response.names[-2:] == ["content_block_delta"] * 2
     assert (len(record.outputs), record.end) == (2, "complete")
 
 
 async def test_hostile_text_arrives_whole():
-    response, _ = await told(Behaviour(text=prose.SEPARATORS))
+    response, _ = await answered(Behaviour(text=prose.SEPARATORS))
     assert "".join(one["text"] for one in deltas(response)) == prose.SEPARATORS
     assert "\u2028".encode() in response.body
 
@@ -218,5 +218,5 @@ async def test_hostile_text_arrives_whole():
     ("health", "speed"), [(None, "fast"), (HealthSchedule((Incident(0, 1, 1, speed="standard"),)), "standard")]
 )
 async def test_fast_mode_falls_back_during_an_incident(health, speed):
-    response, _ = await told(Behaviour(text="a", health=health), asking(FAST, speed="fast"))
+    response, _ = await answered(Behaviour(text="a", health=health), asking(FAST, speed="fast"))
     assert response.data[0]["message"]["usage"]["speed"] == speed

@@ -24,7 +24,7 @@ def asking(path=PATH, headers=None, contents=None, **config):
     return request({"contents": turns, "generationConfig": config}, path, headers=headers or {})
 
 
-async def told(behaviour, data=None):
+async def answered(behaviour, data=None):
     """The response to one request and the record of it."""
     async with simulating(behaviour) as simulator, connected(simulator) as client:
         return await client.ask(data or asking()), simulator.records[0]
@@ -39,7 +39,7 @@ def parts(response):
 
 
 async def test_an_answer_is_a_few_whole_responses_without_a_marker():
-    response, record = await told(Behaviour(text="a b c d e f", tokens_per_chunk=Constant(4)))
+    response, record = await answered(Behaviour(text="a b c d e f", tokens_per_chunk=Constant(4)))
     assert response.headers["content-type"].startswith("text/event-stream")
     assert all(one.startswith(b"data: {") and one.endswith(b"}\r\n\r\n") for one in response.chunks)
     assert [one["text"] for one in parts(response)] == ["a b c d", " e f", ""]
@@ -50,7 +50,7 @@ async def test_an_answer_is_a_few_whole_responses_without_a_marker():
 
 
 async def test_thoughts_are_marked_parts_for_those_who_want_them():
-    response, record = await told(Behaviour(**BLOCKS), asking(**TOLD))
+    response, record = await answered(Behaviour(**BLOCKS), asking(**TOLD))
     assert [one.get("thought") for one in parts(response)] == [True, True, None, None, None]
     assert [one.kind for one in record.outputs] == [Kind.REASONING] * 2 + [Kind.ANSWER] * 2
     running = [one["usageMetadata"] for one in response.data]
@@ -60,14 +60,14 @@ async def test_thoughts_are_marked_parts_for_those_who_want_them():
 
 
 async def test_thoughts_are_kept_back_from_the_others_and_counted_from_the_start():
-    response, record = await told(Behaviour(**BLOCKS))
+    response, record = await answered(Behaviour(**BLOCKS))
     assert not any("thought" in one for one in parts(response))
     assert [one["usageMetadata"]["thoughtsTokenCount"] for one in response.data] == [6, 6, 6]
     assert (record.output_tokens, record.reasoning_tokens) == (15, 6)
 
 
 async def test_thinking_can_be_switched_off():
-    response, record = await told(Behaviour(**BLOCKS), asking(thinkingConfig={"thinkingBudget": 0}))
+    response, record = await answered(Behaviour(**BLOCKS), asking(thinkingConfig={"thinkingBudget": 0}))
     assert record.output_tokens == 9
     assert b"thoughtsTokenCount" not in response.body
 
@@ -77,13 +77,13 @@ async def test_thinking_can_be_switched_off():
     [(Kind.ANSWER, 2, "MAX_TOKENS"), (Kind.REFUSAL, 100, "SAFETY"), (Kind.TOOL, 100, "STOP")],
 )
 async def test_says_why_it_stopped(kind, cap, reason):
-    response, _ = await told(Behaviour(text="a b c d", kind=kind), asking(maxOutputTokens=cap))
+    response, _ = await answered(Behaviour(text="a b c d", kind=kind), asking(maxOutputTokens=cap))
     assert candidates(response)[-1]["finishReason"] == reason
     assert ("functionCall" in parts(response)[0]) is (kind is Kind.TOOL)
 
 
 async def test_usage_may_never_come_and_the_tier_is_a_header():
-    response, _ = await told(Behaviour(text="a b", usage="never", service_tier="priority"))
+    response, _ = await answered(Behaviour(text="a b", usage="never", service_tier="priority"))
     assert b"usageMetadata" not in response.body
     assert response.headers["x-gemini-service-tier"] == "priority"
 
@@ -99,16 +99,16 @@ async def test_usage_may_never_come_and_the_tier_is_a_header():
     ],
 )
 async def test_a_wrong_request_is_told_what_is_wrong(data, code, status, message):
-    response, _ = await told(Behaviour(), data)
+    response, _ = await answered(Behaviour(), data)
     assert response.status == response.json["error"]["code"] == code
     assert response.json["error"]["status"] == status
     assert message in response.json["error"]["message"]
 
 
 async def test_a_wrong_key_is_a_bad_request_with_its_reason():
-    response, _ = await told(Behaviour(key="right"), asking(headers={"x-goog-api-key": "wrong"}))
+    response, _ = await answered(Behaviour(key="right"), asking(headers={"x-goog-api-key": "wrong"}))
     assert (response.status, response.json["error"]["details"][0]["reason"]) == (400, "API_KEY_INVALID")
-    response, _ = await told(Behaviour(key="right"), asking(headers={"x-goog-api-key": "right"}))
+    response, _ = await answered(Behaviour(key="right"), asking(headers={"x-goog-api-key": "right"}))
     assert response.status == 200
 
 
@@ -137,7 +137,7 @@ async def test_a_limit_tells_which_quota_and_how_long_to_wait_in_its_body_alone(
 @pytest.mark.parametrize(("shape", "unwrap"), [("gemini", lambda body: body), ("gemini_list", lambda body: body[0])])
 async def test_an_error_inside_a_200_is_bare_json_over_many_lines(shape, unwrap):
     fault = ErrorEvent(2, shape, "The model is overloaded.", "UNAVAILABLE")
-    response, record = await told(Behaviour(text="a b c d", fault=fault))
+    response, record = await answered(Behaviour(text="a b c d", fault=fault))
     *_, bare = response.chunks
     assert response.status == 200
     assert b"data:" not in bare
@@ -151,7 +151,7 @@ async def test_an_error_inside_a_200_is_bare_json_over_many_lines(shape, unwrap)
 
 
 async def test_a_blocked_prompt_is_a_200_without_candidates():
-    response, _ = await told(Behaviour(fault=provider_errors.GEMINI_BLOCKED))
+    response, _ = await answered(Behaviour(fault=provider_errors.GEMINI_BLOCKED))
     [only] = response.data
     assert response.status == 200
     assert response.headers["content-type"].startswith("text/event-stream")
@@ -163,11 +163,11 @@ async def test_a_blocked_prompt_is_a_200_without_candidates():
     ("trouble", "status"), [(provider_errors.GEMINI_UNAVAILABLE, 503), (provider_errors.gemini_used_up("day"), 429)]
 )
 async def test_troubles_have_its_shape(trouble, status):
-    response, _ = await told(Behaviour(fault=trouble))
+    response, _ = await answered(Behaviour(fault=trouble))
     assert response.status == response.json["error"]["code"] == status
 
 
 async def test_hostile_text_arrives_whole():
-    response, _ = await told(Behaviour(text=prose.SEPARATORS))
+    response, _ = await answered(Behaviour(text=prose.SEPARATORS))
     assert "".join(one["text"] for one in parts(response)) == prose.SEPARATORS
     assert "\u2028".encode() in response.body

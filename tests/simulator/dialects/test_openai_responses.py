@@ -19,11 +19,11 @@ SUMMARY = {"effort": "low", "summary": "auto"}
 
 
 def asking(headers=None, **fields):
-    asked = {"model": MODEL, "input": "Say something.", "stream": True, "store": False, **fields}
-    return request(asked, PATH, headers=headers or {})
+    wanted = {"model": MODEL, "input": "Say something.", "stream": True, "store": False, **fields}
+    return request(wanted, PATH, headers=headers or {})
 
 
-async def told(behaviour, data=None):
+async def answered(behaviour, data=None):
     """The response to one request and the record of it."""
     async with simulating(behaviour) as simulator, connected(simulator) as client:
         return await client.ask(data or asking()), simulator.records[0]
@@ -38,7 +38,7 @@ def last(response):
 
 
 async def test_an_answer_is_an_item_with_one_part_and_everything_again_when_done():
-    response, record = await told(Behaviour(text="a b c"))
+    response, record = await answered(Behaviour(text="a b c"))
     assert response.names == [one["type"] for one in response.data]
     assert [one["sequence_number"] for one in response.data] == list(range(len(response.data)))
     assert [name.removeprefix("response.") for name, _ in groupby(response.names)] == [
@@ -64,26 +64,26 @@ async def test_an_answer_is_an_item_with_one_part_and_everything_again_when_done
 
 
 async def test_usage_comes_with_the_whole_answer():
-    response, record = await told(Behaviour(**THINKING, usage_extra={"input_tokens_details": {"cached_tokens": 3}}))
+    response, record = await answered(Behaviour(**THINKING, usage_extra={"input_tokens_details": {"cached_tokens": 3}}))
     assert response.data[0]["response"]["usage"] is None
     usage = last(response)["usage"]
     assert usage["input_tokens"] == record.input_tokens
     assert (usage["output_tokens"], usage["output_tokens_details"]) == (10, {"reasoning_tokens": 4})
     assert usage["input_tokens_details"] == {"cached_tokens": 3}
     assert usage["total_tokens"] == usage["input_tokens"] + 10
-    response, _ = await told(Behaviour(text="a", usage="never"))
+    response, _ = await answered(Behaviour(text="a", usage="never"))
     assert last(response)["usage"] is None
 
 
 @pytest.mark.parametrize(
-    ("style", "asked", "sort", "part"),
+    ("style", "wanted", "sort", "part"),
     [
         ("reasoning", SUMMARY, "response.reasoning_summary_text.delta", "response.reasoning_summary_part.added"),
         ("reasoning_text", None, "response.reasoning_text.delta", "response.content_part.added"),
     ],
 )
-async def test_reasoning_is_an_item_before_the_message(style, asked, sort, part):
-    response, record = await told(Behaviour(**THINKING, reasoning_style=style), asking(reasoning=asked))
+async def test_reasoning_is_an_item_before_the_message(style, wanted, sort, part):
+    response, record = await answered(Behaviour(**THINKING, reasoning_style=style), asking(reasoning=wanted))
     assert [name for name, _ in deltas(response)] == [sort] * 2 + ["response.output_text.delta"] * 3
     assert [one.kind for one in record.outputs] == [Kind.REASONING] * 2 + [Kind.ANSWER] * 3
     assert response.names[2:4] == ["response.output_item.added", part]
@@ -91,11 +91,11 @@ async def test_reasoning_is_an_item_before_the_message(style, asked, sort, part)
 
 
 async def test_without_a_summary_reasoning_is_an_item_and_silence():
-    response, record = await told(Behaviour(**THINKING, tokens_per_s=Constant(1_000)))
+    response, record = await answered(Behaviour(**THINKING, tokens_per_s=Constant(1_000)))
     assert {name for name, _ in deltas(response)} == {"response.output_text.delta"}
     assert record.outputs[0].due_ns > record.read_ns
     assert [one["item"]["type"] for one in response.data if "item" in one] == ["reasoning"] * 2 + ["message"] * 2
-    response, record = await told(Behaviour(**THINKING), asking(reasoning={"effort": "none"}))
+    response, record = await answered(Behaviour(**THINKING), asking(reasoning={"effort": "none"}))
     assert record.output_tokens == 6
     assert [one["type"] for one in last(response)["output"]] == ["message"]
 
@@ -108,7 +108,7 @@ async def test_without_a_summary_reasoning_is_an_item_and_silence():
     ],
 )
 async def test_refusals_and_arguments_have_events_of_their_own(kind, sort):
-    response, record = await told(Behaviour(text="a b", kind=kind))
+    response, record = await answered(Behaviour(text="a b", kind=kind))
     assert [name for name, _ in deltas(response)] == [sort] * 2
     assert sort.replace("delta", "done") in response.names
     assert {one.kind for one in record.outputs} == {kind}
@@ -116,7 +116,7 @@ async def test_refusals_and_arguments_have_events_of_their_own(kind, sort):
 
 @pytest.mark.parametrize(("cap", "items"), [(5, ["reasoning", "message"]), (3, ["reasoning"])])
 async def test_a_cap_leaves_the_answer_incomplete(cap, items):
-    response, record = await told(Behaviour(**THINKING), asking(max_output_tokens=cap, reasoning=SUMMARY))
+    response, record = await answered(Behaviour(**THINKING), asking(max_output_tokens=cap, reasoning=SUMMARY))
     assert response.names[-1] == "response.incomplete"
     assert last(response)["incomplete_details"] == {"reason": "max_output_tokens"}
     assert [one["type"] for one in last(response)["output"]] == items
@@ -124,7 +124,7 @@ async def test_a_cap_leaves_the_answer_incomplete(cap, items):
 
 
 @pytest.mark.parametrize(
-    ("asked", "served", "first", "final"),
+    ("wanted", "served", "first", "final"),
     [
         (None, None, "auto", "default"),
         ("fast", None, "fast", "fast"),
@@ -132,8 +132,8 @@ async def test_a_cap_leaves_the_answer_incomplete(cap, items):
         ("ultrafast", "ultrafast", "ultrafast", "ultrafast"),
     ],
 )
-async def test_the_tier_asked_for_comes_first_and_the_tier_that_served_last(asked, served, first, final):
-    response, _ = await told(Behaviour(text="a", service_tier=served), asking(service_tier=asked))
+async def test_the_requested_tier_comes_first_and_the_tier_that_served_last(wanted, served, first, final):
+    response, _ = await answered(Behaviour(text="a", service_tier=served), asking(service_tier=wanted))
     assert response.data[0]["response"]["service_tier"] == first
     assert last(response)["service_tier"] == final
 
@@ -142,7 +142,7 @@ async def test_headers_are_those_of_chat():
     behaviour = Behaviour(
         text="a", timings="openai", ttfb_ms=Constant(2), ttft_ms=Constant(3), limits="openai", allowance=Allowance(9)
     )
-    response, _ = await told(behaviour)
+    response, _ = await answered(behaviour)
     assert response.headers["openai-processing-ms"] == "2"
     assert response.headers["x-ratelimit-limit-requests"] == "9"
     assert response.headers["x-request-id"]
@@ -165,13 +165,13 @@ async def test_a_limit_refuses_as_openai_does():
     ],
 )
 async def test_a_wrong_request_is_told_what_is_wrong(data, status, message):
-    response, _ = await told(Behaviour(), data)
+    response, _ = await answered(Behaviour(), data)
     assert response.status == status
     assert message in response.json["error"]["message"]
 
 
 async def test_a_wrong_key_is_refused():
-    response, _ = await told(Behaviour(key="sk-right"), asking({"Authorization": "Bearer sk-wrong"}))
+    response, _ = await answered(Behaviour(key="sk-right"), asking({"Authorization": "Bearer sk-wrong"}))
     assert (response.status, response.json["error"]["code"]) == (401, "invalid_api_key")
 
 
@@ -185,7 +185,7 @@ async def test_a_wrong_key_is_refused():
 )
 async def test_an_error_inside_a_200_has_one_of_its_shapes(shape, names, find):
     fault = ErrorEvent(2, shape, "went wrong", "server_error")
-    response, record = await told(Behaviour(text="a b c d", fault=fault))
+    response, record = await answered(Behaviour(text="a b c d", fault=fault))
     assert response.status == 200
     assert response.names[-len(names) :] == names
     assert (find(response.data)["message"], find(response.data)["code"]) == ("went wrong", "server_error")
@@ -194,32 +194,32 @@ async def test_an_error_inside_a_200_has_one_of_its_shapes(shape, names, find):
 
 
 async def test_no_credit_is_an_error_inside_a_200():
-    response, record = await told(Behaviour(text="a b", fault=provider_errors.RESPONSES_NO_CREDIT))
+    response, record = await answered(Behaviour(text="a b", fault=provider_errors.RESPONSES_NO_CREDIT))
     assert response.names[-2:] == ["error", "response.failed"]
     assert last(response)["error"]["code"] == "insufficient_quota"
     assert record.outputs == []
 
 
 async def test_events_may_lose_their_names():
-    response, _ = await told(Behaviour(text="a b", fault=UnnamedEvents()))
+    response, _ = await answered(Behaviour(text="a b", fault=UnnamedEvents()))
     assert response.names == []
     assert response.data[-1]["type"] == "response.completed"
 
 
 async def test_comments_fill_the_wait_after_the_first_events():
     behaviour = Behaviour(ttfb_ms=Constant(1), ttft_ms=Constant(10), comment=" wait", comment_every_ms=4, text="hi")
-    response, record = await told(behaviour)
+    response, record = await answered(behaviour)
     assert response.chunks[2:4] == [b": wait\n\n"] * 2
     assert [(one.due_ns - record.read_ns) / 1e6 for one in record.events[:5]] == [1, 1, 5, 9, 10]
 
 
 async def test_no_output_at_all_is_an_answer_without_items():
-    response, _ = await told(Behaviour(output_tokens=Constant(0)))
+    response, _ = await answered(Behaviour(output_tokens=Constant(0)))
     assert response.names == ["response.created", "response.in_progress", "response.completed"]
     assert last(response)["output"] == []
 
 
 async def test_hostile_text_arrives_whole():
-    response, _ = await told(Behaviour(text=prose.SEPARATORS))
+    response, _ = await answered(Behaviour(text=prose.SEPARATORS))
     assert "".join(text for _, text in deltas(response)) == prose.SEPARATORS
     assert "\u2028".encode() in response.body

@@ -92,7 +92,7 @@ WALLS: dict[str, tuple[int, tuple[str, ...], bytes, str]] = {
 
 @pytest.mark.parametrize("dialect", ["openai_chat", "gemini", "openai_responses_ws"])
 @pytest.mark.parametrize("name", WALLS)
-async def test_a_wall_is_told_as_one_and_not_as_a_refused_key(name: str, dialect: str):
+async def test_a_wall_is_named_and_is_no_refused_key(name: str, dialect: str):
     status, headers, page, whose = WALLS[name]
     sample = await probed(answering(response(status, *headers, body=page)), dialect)
     if dialect == "openai_responses_ws" and status // 100 == 2:

@@ -30,7 +30,7 @@ def test_lines_end_at_line_feeds_and_nowhere_else(body, lines):
     assert decoded(body) == (lines, False)
 
 
-def test_a_line_that_is_not_utf8_is_the_last_and_is_said():
+def test_a_line_that_is_not_utf8_is_the_last_and_sets_the_flag():
     decoder = NdjsonDecoder()
     assert decoder.feed(b'{"a":1}\n"\xff\xc3"\n{"b":2}\n') == ['{"a":1}']
     assert decoder.not_utf8

@@ -40,7 +40,7 @@ def test_events_of_a_body(body, events):
     assert decoded(body)[0] == [SseEvent(*one) for one in events]
 
 
-def test_an_event_that_is_not_utf8_is_the_last_and_is_said():
+def test_an_event_that_is_not_utf8_is_the_last_and_sets_the_flag():
     decoder = SseDecoder()
     assert decoder.feed(b"data: a\n\ndata: \xff\xfe ok\n\ndata: b\n\n") == [SseEvent("a")]
     assert decoder.not_utf8
