@@ -50,7 +50,7 @@ async def check(
         async with asyncio.timeout(timeout):
             stream, setup = await open_stream(parse_peer(address, tls), ReadBudget.of_idle(), via, opening)
     except TimeoutError:
-        late = opening.late(Failure(Outcome.TIMEOUT, f"connect: nothing within {timeout:g} s"))
+        late = opening.timeout_failure(Failure(Outcome.TIMEOUT, f"connect: nothing within {timeout:g} s"))
         return ReachabilityCheck(origin, at, late.outcome, late.detail)
     except SetupError as error:
         return (

@@ -271,7 +271,7 @@ class Prober:
             patience_s = self.endpoint.timeouts.stall
             answer.failure = attribute_to_absences(answer.failure, absences, exchange.deadline.phase_bounds, patience_s)
             if transport.opening.step != "done":
-                timeline.setup = transport.opening.setup
+                timeline.setup = transport.opening.timing
                 answer.failure = opening_failure(answer.failure, transport.opening, self.endpoint)
         is_whole = answer.failure is None and answer.ended
         if not is_whole or exchange.lane == "cold" or not transport.is_open:

@@ -1,4 +1,4 @@
-"""Transport: what a probe needs of a connection, whatever is spoken over it, and the reply to one request."""
+"""What a probe needs of a connection, whatever is spoken over it: a transport, and the response to a request."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -6,13 +6,14 @@ from typing import Protocol
 
 from probes.outcome import Outcome
 from probes.sockets.connection_timing import ConnectionTiming, Stamp
+from probes.sockets.decode_queue import OnData
 from probes.sockets.idle import Idle
 from probes.sockets.read_budget import ReadBudget
 from probes.transport.opening import OpeningProgress
 from probes.wire.dialect import WireRequest
 
 Gate = Callable[[], Awaitable[None]]
-"""Where a request waits, ready to be written, until it may go."""
+"""Awaited when a request is ready to be written; the request is written when it returns. A race starts its lanes so."""
 
 
 class SetupError(Exception):
@@ -25,27 +26,27 @@ class SetupError(Exception):
 
 
 class ResponseBody(Protocol):
-    """What answers one request, piece by piece."""
+    """The body of a response, read piece by piece as it arrives."""
 
     @property
     def complete(self) -> bool:
         """Whether the connection could take the next request now."""
         ...
 
-    async def read_while(self, take: Callable[[Stamp, bytes], bool]) -> None:
-        """Hand over what every read completed, as soon as it has come, while ``take`` wants more; else until the end.
+    async def read_while(self, on_data: OnData) -> None:
+        """Call ``on_data`` with what every read completed while it returns True; until then, or to the end.
 
-        Raises ExchangeError, ReadBudgetSpent, and what ``take`` raises.
+        Raises ExchangeError, ReadBudgetSpent, and what ``on_data`` raises.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """The beginning of a reply. ``head`` is when its head had come.
+    """A response whose head has been read, and whose body has not.
 
-    ``head`` is None where a reply has no head of its own. Header names are in lower case; of a header that came
-    twice the last one stands.
+    ``head`` is when the head had arrived; None over a WebSocket, where a response has none. Header names are in lower
+    case. Over HTTP the values of a header that came twice are joined by ", "; of an upgrade the last one stands.
     """
 
     status: int
@@ -54,8 +55,8 @@ class Response:
     head: Stamp | None
 
 
-class UpgradeRefused(Exception):  # noqa: N818  # an answer, though not the one hoped for
-    """The server answered the opening of a connection with an HTTP response that says no."""
+class UpgradeRefused(Exception):  # noqa: N818  # a response, not an error of ours
+    """The server answered the upgrade to a WebSocket with an HTTP response that refuses it."""
 
     def __init__(self, response: Response) -> None:
         super().__init__(f"HTTP {response.status}")
@@ -63,7 +64,7 @@ class UpgradeRefused(Exception):  # noqa: N818  # an answer, though not the one 
 
 
 class Transport(Protocol):
-    """One kept connection to one origin: what is open, and since when, is always known. Nothing is retried here."""
+    """One kept connection to one origin, opened and used for one request at a time. Nothing is retried here."""
 
     @property
     def is_open(self) -> bool:
@@ -77,9 +78,9 @@ class Transport(Protocol):
 
     @property
     def closed_unanswered_ns(self) -> int | None:
-        """How long after the newest request was sent (ns, negative: before) the server simply closed the connection.
+        """How long (ns) after the newest request was sent the server closed the connection without an answer.
 
-        None where it did not, or a byte of an answer had come.
+        Negative: before it was sent. None where the connection is open, or a byte of an answer had been received.
         """
         ...
 
@@ -89,7 +90,7 @@ class Transport(Protocol):
         ...
 
     def round_trip_ns(self, since: int) -> int | None:
-        """The smallest round trip of the network since an instant (monotonic ns), else the last one known; in ns."""
+        """The smallest round trip of the network (ns) since an instant (monotonic ns), else the newest one known."""
         ...
 
     @property
@@ -98,10 +99,10 @@ class Transport(Protocol):
         ...
 
     async def open(self, wire: WireRequest, budget: ReadBudget) -> ConnectionTiming | None:
-        """Open it unless it is open; what that took, or None where a kept connection serves.
+        """Open it unless it is open; how that went, or None where a kept connection serves.
 
-        ``wire`` says with which headers, where opening takes any. All that is read from now on counts against
-        ``budget``, until the next opening. Raises SetupError, Refused and ReadBudgetSpent.
+        ``wire`` holds the headers of an upgrade and the key of a proxy, where opening takes any. All that is read from
+        now on counts against ``budget``, until the next opening. Raises SetupError, UpgradeRefused and ReadBudgetSpent.
         """
         ...
 

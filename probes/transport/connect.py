@@ -1,4 +1,4 @@
-"""Network: the opening of a stream: resolution, connect (happy eyeballs), proxy and TLS, each timed apart."""
+"""Opens a stream: name resolution, connect (happy eyeballs), proxy and TLS, each timed on its own."""
 
 import asyncio
 import contextlib
@@ -30,7 +30,7 @@ _PLAIN: Final = frozenset({"http", "ws"})
 
 
 class Peer(NamedTuple):
-    """A host, its port, and the trust its certificate is held to; without one nothing is encrypted."""
+    """A host, its port, and the TLS context its certificate is verified by; without one nothing is encrypted."""
 
     host: str
     port: int
@@ -38,14 +38,14 @@ class Peer(NamedTuple):
 
 
 def is_encrypted(url: str) -> bool:
-    """Whether what goes to an address must be encrypted; only what says that it is plain is not."""
+    """Whether what is sent to a URL must be encrypted: all schemes but http and ws."""
     return urlsplit(url).scheme not in _PLAIN
 
 
 def parse_peer(url: str, tls: ssl.SSLContext | None) -> Peer:
-    """The other end of an http, https, ws or wss address.
+    """The other end of an http, https, ws or wss URL.
 
-    Raises ValueError for an encrypted one without trust: a key would go there for all to read.
+    Raises ValueError for an encrypted one without a TLS context: a key would go there for all to read.
     """
     parts, encrypted = urlsplit(url), is_encrypted(url)
     if encrypted and tls is None:
@@ -54,10 +54,10 @@ def parse_peer(url: str, tls: ssl.SSLContext | None) -> Peer:
 
 
 HEAD_START_S: Final = 0.25
-"""How long one address may try alone before the next joins in (RFC 8305, "connection attempt delay")."""
+"""How long one address is tried alone before the next is tried, too (RFC 8305, "connection attempt delay")."""
 
-ASK_AGAIN_S: Final = 0.005
-"""How soon a server at a socket's file whose queue is full is asked again."""
+RETRY_S: Final = 0.005
+"""How soon a server at a socket's file whose queue is full is tried again."""
 
 Address = tuple[socket.AddressFamily, tuple[Any, ...]]
 
@@ -68,36 +68,36 @@ async def open_stream(
     via: Via | None = None,
     opening: OpeningProgress | None = None,
 ) -> tuple[Stream, ConnectionTiming]:
-    """A connected stream, ``via`` a proxy or a socket's file where one is given, and what opening it took.
+    """Open a stream to a peer, ``via`` a proxy or a socket's file where one is given; the stream, and its timing.
 
-    ``opening`` is told how far it has come, for where it fails or is given up. Raises SetupError and ReadBudgetSpent.
+    ``opening`` is kept up to date, for where this fails or is cancelled. Raises SetupError and ReadBudgetSpent.
     """
     opening = opening or OpeningProgress()
     if isinstance(via, UnixSocket):
-        sock, setup = await _connect_to_file(via.path)
+        sock, timing = await _connect_to_file(via.path)
     elif via is not None:
         opening.where = AT_PROXY
-        sock, setup = await _connect_to_host(via.host, via.port, AT_PROXY)
+        sock, timing = await _connect_to_host(via.host, via.port, AT_PROXY)
     else:
-        sock, setup = await _connect_to_host(peer.host, peer.port)
-    opening.setup = setup
-    stream = Stream(sock, budget, setup.connect)
+        sock, timing = await _connect_to_host(peer.host, peer.port)
+    opening.timing = timing
+    stream = Stream(sock, budget, timing.connect)
     try:
         if isinstance(via, Proxy) and not via.forwards:
             opening.step = "proxy"
-            opening.setup = setup = replace(setup, proxy=await open_tunnel(stream, via, peer.host, peer.port))
+            opening.timing = timing = replace(timing, proxy=await open_tunnel(stream, via, peer.host, peer.port))
         if peer.tls is not None:
             opening.step = "tls"
-            opening.setup = setup = replace(setup, tls=await _start_tls(stream, peer.tls, peer.host))
+            opening.timing = timing = replace(timing, tls=await _start_tls(stream, peer.tls, peer.host))
     except BaseException:
         stream.abort()
         raise
     opening.step = "done"
-    return stream, setup
+    return stream, timing
 
 
 async def _start_tls(stream: Stream, tls: ssl.SSLContext, host: str) -> Step:
-    """Shake hands: what that took. Raises SetupError and ReadBudgetSpent."""
+    """Do the TLS handshake; the step it took. Raises SetupError and ReadBudgetSpent."""
     try:
         return await stream.start_tls(tls, host)
     except ExchangeError as error:
@@ -110,7 +110,7 @@ async def _start_tls(stream: Stream, tls: ssl.SSLContext, host: str) -> Step:
 
 
 async def _connect_to_host(host: str, port: int, where: str = "") -> tuple[socket.socket, ConnectionTiming]:
-    """A socket connected to a host, and what that took. Raises SetupError, whose detail begins with ``where``."""
+    """Resolve a host and connect to it. Raises SetupError, whose detail begins with ``where``."""
     addresses, resolution = await _resolve(host, port, where)
     sock, connect = await _connect(addresses, where)
     try:
@@ -123,10 +123,10 @@ async def _connect_to_host(host: str, port: int, where: str = "") -> tuple[socke
 
 
 async def _connect_to_file(path: str) -> tuple[socket.socket, ConnectionTiming]:
-    """A socket connected to a socket's file on this machine, and what that took. Raises SetupError.
+    """Connect to a socket's file on this machine. Raises SetupError.
 
     The connection is there when the call returns. Where the server's queue is full, Linux says that it would block, and
-    does not tell when there is room (connect(2)): so it is asked again.
+    does not tell when there is room (connect(2)): so it is tried again.
     """
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
@@ -138,7 +138,7 @@ async def _connect_to_file(path: str) -> tuple[socket.socket, ConnectionTiming]:
                 return sock, ConnectionTiming(Step(start, time.monotonic_ns(), uncertainty_ns), address=path)
             except BlockingIOError:
                 asked = time.monotonic_ns()
-                await asyncio.sleep(ASK_AGAIN_S)
+                await asyncio.sleep(RETRY_S)
                 uncertainty_ns = time.monotonic_ns() - asked
     except OSError as error:
         sock.close()
@@ -149,7 +149,7 @@ async def _connect_to_file(path: str) -> tuple[socket.socket, ConnectionTiming]:
 
 
 async def _resolve(host: str, port: int, where: str) -> tuple[list[Address], Step]:
-    """The addresses of a host in the order in which to try them, and what finding them took."""
+    """The addresses of a host in the order in which to try them, and the step that resolving it took."""
     loop = asyncio.get_running_loop()
     try:
         found, step = await loop.run_in_executor(None, _look_up, host, port)
@@ -166,10 +166,10 @@ async def _resolve(host: str, port: int, where: str) -> tuple[list[Address], Ste
 
 
 def _look_up(host: str, port: int) -> tuple[list[Any], Step]:
-    """Resolve a host, in a thread, and stamp it there: how busy the loop is does not matter then.
+    """Resolve a host, on a thread, and take the time there: how busy the loop is does not matter then.
 
-    In doubt is how long the thread waited for a processor, and for the interpreter: while other threads ran, but not
-    for longer than the switch interval, after which they let go of it unless a library holds it. Raises OSError and
+    The uncertainty is how long the thread waited for a processor, and for the interpreter: while other threads ran, but
+    not for longer than the switch interval, after which they let go of it unless a library holds it. Raises OSError and
     UnicodeError.
     """
     queue = RunQueue()
@@ -186,40 +186,41 @@ def _look_up(host: str, port: int) -> tuple[list[Any], Step]:
 
 
 async def _connect(addresses: list[Address], where: str = "") -> tuple[socket.socket, Step]:
-    """The first address to connect, each given a head start on the next (happy eyeballs), and what that took.
+    """Connect to the first address that answers, each with a head start on the next (happy eyeballs).
 
-    It is the handshake of that address, and a whole head start for each that ran out before it was tried.
+    The step is the handshake of that address, and a whole head start for each that ran out before it was tried.
     """
     tries: set[asyncio.Task[tuple[socket.socket, Step]]] = set()
     errors: list[BaseException] = []
     waiting = list(addresses)
-    ran_out_ns = 0
+    head_starts_ns = 0
     try:
         while waiting or tries:
             if waiting:
-                tries.add(asyncio.create_task(_try(waiting.pop(0), ran_out_ns)))
+                tries.add(asyncio.create_task(_try(waiting.pop(0), head_starts_ns)))
             done, tries = await asyncio.wait(
                 tries, timeout=HEAD_START_S if waiting else None, return_when=asyncio.FIRST_COMPLETED
             )
-            ran_out_ns += 0 if done else round(HEAD_START_S * 1e9)
+            head_starts_ns += 0 if done else round(HEAD_START_S * 1e9)
             connected = [task for task in done if task.exception() is None]
             if connected:
-                tries |= set(connected[1:])  # two at the same turn of the loop: one is enough
+                tries |= set(connected[1:])  # two in the same turn of the loop: one is enough
                 return connected[0].result()
             errors += [error for task in done if (error := task.exception()) is not None]
     finally:
         await _abandon(tries)
-    telling = next((one for one in errors if missing_resource(one) is None), errors[0])
-    raise _failure(Outcome.CONNECT, telling, where) from telling
+    most_telling = next((one for one in errors if missing_resource(one) is None), errors[0])
+    raise _failure(Outcome.CONNECT, most_telling, where) from most_telling
 
 
 def _failure(outcome: Outcome, error: BaseException, where: str = "") -> SetupError:
-    """What it failed by; an own fault where this machine lacked something."""
-    ours = missing_resource(error)
-    return SetupError(Outcome.OWN_FAULT, ours) if ours else SetupError(outcome, f"{where}{describe(error)}")
+    """The error as a SetupError; an own fault where this machine lacked a resource."""
+    missing = missing_resource(error)
+    return SetupError(Outcome.OWN_FAULT, missing) if missing else SetupError(outcome, f"{where}{describe(error)}")
 
 
 async def _abandon(tries: set[asyncio.Task[tuple[socket.socket, Step]]]) -> None:
+    """Cancel what still connects, and close what has connected meanwhile."""
     for task in tries:
         task.cancel()
     for task in tries:
@@ -229,11 +230,11 @@ async def _abandon(tries: set[asyncio.Task[tuple[socket.socket, Step]]]) -> None
 
 
 async def _try(address: Address, waited_ns: int) -> tuple[socket.socket, Step]:
-    """Connect to one address; ``waited_ns`` were waited before, in vain. Raises OSError.
+    """Connect to one address, ``waited_ns`` after the first was tried. Raises OSError.
 
-    The kernel measures the round trip of a SYN and its SYN-ACK. It does not where it had to send the SYN again
-    (RFC 6298 §3), and other systems do not tell: then the loop says when the socket became writable, and how long
-    before that it may have been.
+    The kernel measures the round trip of SYN and SYN-ACK. It does not where it had to send the SYN again (RFC 6298 §3),
+    and other systems do not tell: then the loop says when the socket became writable, and how long before that it may
+    have been.
     """
     sock = socket.socket(address[0], socket.SOCK_STREAM)
     try:
@@ -255,14 +256,14 @@ async def _try(address: Address, waited_ns: int) -> tuple[socket.socket, Step]:
 
 
 async def _writable(sock: socket.socket) -> tuple[int, int | None]:
-    """When the loop found a socket writable (monotonic ns), and how much earlier it may have been; None: not known."""
+    """When the loop found a socket writable (monotonic ns), and how much earlier it may have been; None: unknown."""
     loop = asyncio.get_running_loop()
     found: asyncio.Future[tuple[int, int | None]] = loop.create_future()
 
     def stamp() -> None:
-        now, listening = time.monotonic_ns(), timestamped_selector(loop)
+        now, selector = time.monotonic_ns(), timestamped_selector(loop)
         if not found.done():
-            found.set_result((now, None if listening is None else now - listening.not_polling_since_ns))
+            found.set_result((now, None if selector is None else now - selector.not_polling_since_ns))
 
     loop.add_writer(sock, stamp)
     try:

@@ -1,4 +1,4 @@
-"""Transports: which transport an endpoint asks for, through what, whom it trusts, and whether it wants a second one."""
+"""Makes the transports of an endpoint: HTTP or WebSocket, through which proxy, trusting whom, and one or two."""
 
 import ssl
 
@@ -10,7 +10,7 @@ from probes.transport.connect import is_encrypted
 
 
 def transport_to(base_url: str, tls: ssl.SSLContext | None, via: Via | None = None) -> Transport:
-    """A transport, not yet open: a WebSocket for ``ws`` and ``wss``, else HTTP. Each is imported where it is wanted."""
+    """A transport that is not open yet: a WebSocket for ``ws`` and ``wss``, else HTTP. Each is imported when used."""
     if base_url.startswith(("ws://", "wss://")):
         from probes.transport.websocket import WebSocketConnection
 
@@ -21,11 +21,14 @@ def transport_to(base_url: str, tls: ssl.SSLContext | None, via: Via | None = No
 
 
 def transport_of(endpoint: Endpoint, contexts: TlsContexts) -> Transport:
-    """An endpoint's transport, not yet open, as its route has it. Raises what `TlsContexts.of` does."""
+    """An endpoint's transport, not open yet, by its route. Raises ConfigError and ValueError for an unusable file."""
     tls = contexts.of(endpoint.route.tls) if is_encrypted(endpoint.base_url) else None
     return transport_to(endpoint.base_url, tls, via_of(endpoint.route, endpoint.base_url))
 
 
 def cold_transport_of(endpoint: Endpoint, contexts: TlsContexts) -> Transport | None:
-    """The cold probes' own transport where an endpoint's are warm and cold in turn, so that the warm one stays open."""
+    """A second transport for cold probes, where an endpoint's are warm and cold in turn; else None.
+
+    With it the warm probes' connection stays open.
+    """
     return transport_of(endpoint, contexts) if endpoint.connection == "both" else None

@@ -1,4 +1,4 @@
-"""HTTP/1.1: the bytes of a request, and a parser of the bytes of a response; pure, around the parser of httptools."""
+"""HTTP/1.1: the bytes of a request, and a parser of the bytes of a response, around the parser of httptools."""
 
 from http import HTTPStatus
 from typing import Final
@@ -12,15 +12,15 @@ from probes.sockets.read_budget import ReadBudget, ReadBudgetSpent
 from probes.tls.errors import not_http1
 
 HEAD_LIMIT: Final = 64 << 10
-"""Bytes in a row with no body in them (a head and the interim responses before it, chunk sizes, trailers) before a
-response is given up as hostile."""
+"""Bytes in a row without any of a body (a head and the interim responses before it, chunk sizes, trailers) after
+which a response is given up as hostile."""
 
 MIN_STATUS: Final = 100
 """The smallest code that HTTP has (RFC 9110 §15)."""
 
 
 def request_bytes(method: str, target: bytes, headers: list[tuple[bytes, bytes]], body: bytes) -> bytes:
-    """Head and body of a request, to be written at once. Raises ValueError for a header that would end its line."""
+    """Head and body of a request, to be written in one call. Raises ValueError for a header with a line end in it."""
     lines = [b"%b %b HTTP/1.1" % (method.encode("ascii"), target)]
     for name, value in headers:
         if any(byte in b"\r\n\0" for byte in name + value):
@@ -30,11 +30,11 @@ def request_bytes(method: str, target: bytes, headers: list[tuple[bytes, bytes]]
 
 
 class ResponseParser:
-    """One response: feed it bytes, get the body's bytes; interim (1xx) responses are passed over.
+    """Parses one response: feed it bytes, get the body's bytes. Interim (1xx) responses are skipped.
 
-    Headers, trailers and chunks count against the ``budget``.
-    ``keep_alive`` is known when ``complete``. A body without a length ends with the connection: see `close`. ``broken``
-    is why the bytes behind the head that came with it are no HTTP: the head holds all the same.
+    Headers, trailers and chunks count against the ``budget``. ``keep_alive`` is known when ``complete``. A body without
+    a length ends with the connection, which `close` reports. ``broken`` is the error of bytes that came with the head,
+    behind it, and are no HTTP: the head is valid all the same.
     """
 
     def __init__(self, budget: ReadBudget) -> None:
@@ -54,17 +54,17 @@ class ResponseParser:
         )
         self._budget = budget
         self._body: list[bytes] = []
-        self._headers = 0
-        self._bodiless = 0
+        self._header_count = 0
+        self._without_body = 0
 
     def feed(self, data: bytes) -> bytes:
-        """The body bytes in the next bytes of the response.
+        """Parse the next bytes of the response; the bytes of its body among them.
 
         Raises ExchangeError where they are no HTTP, and ReadBudgetSpent.
         """
-        self._headers = 0
-        self._bodiless += len(data)
-        headless = self.status is None
+        self._header_count = 0
+        self._without_body += len(data)
+        in_head = self.status is None
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade as error:
@@ -73,21 +73,23 @@ class ResponseParser:
             if isinstance(error.__context__, ExchangeError):  # raised by what httptools called
                 raise error.__context__ from None
             if not self.complete:
-                told = not_http1(data) if self.status is None else None
-                self.broken = ExchangeError(Outcome.PROTOCOL, told or f"no HTTP: {error}")
-                if not headless or self.status is None:
+                other = not_http1(data) if self.status is None else None
+                self.broken = ExchangeError(Outcome.PROTOCOL, other or f"no HTTP: {error}")
+                if not in_head or self.status is None:
                     raise self.broken from error
-            self.keep_alive = False  # bytes after the response: whole as it is, its connection is not to be trusted
-        if self._bodiless > HEAD_LIMIT and not self.complete:
+            self.keep_alive = (
+                False  # bytes after the response: it is complete, but its connection must not be used again
+            )
+        if self._without_body > HEAD_LIMIT and not self.complete:
             part = "a response head" if self.status is None else "chunk sizes and trailers"
             raise ReadBudgetSpent(f"a flood: {part} of more than {HEAD_LIMIT >> 10} KiB")
-        self._budget.spend(self._headers + len(self._body))
+        self._budget.spend(self._header_count + len(self._body))
         body = b"".join(self._body)
         self._body.clear()
         return body
 
     def close(self) -> None:
-        """The connection has ended. Raises ExchangeError where the response is not whole by that."""
+        """Note that the connection has ended. Raises ExchangeError where the response is incomplete by that."""
         if self.status is None:
             raise ExchangeError(Outcome.CUT, "the connection closed before a response")
         names = {name.lower() for name, _ in self.headers}
@@ -95,22 +97,22 @@ class ResponseParser:
             raise ExchangeError(Outcome.CUT, "the connection closed before the end of the response")
         self.complete = True
 
-    # what httptools calls
+    # callbacks of httptools
 
     def on_message_begin(self) -> None:
         """A response begins: the first, one after an interim one, or one nobody asked for."""
-        self._headers += 1
+        self._header_count += 1
         if self.status is None:
             self.headers = []
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """One header of the head; a trailer is let go."""
-        self._headers += 1
+        """One header of the head; trailers are ignored."""
+        self._header_count += 1
         if self.status is None:
             self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
-        """The head is whole."""
+        """The head is complete."""
         code = self._parser.get_status_code()
         if code < MIN_STATUS and not self.complete:
             raise ExchangeError(Outcome.PROTOCOL, f"HTTP status {code:03}")
@@ -119,17 +121,19 @@ class ResponseParser:
 
     def on_body(self, body: bytes) -> None:
         """A piece of the body."""
-        self._bodiless = 0
+        self._without_body = 0
         if self.status is not None and not self.complete:
             self._body.append(body)
 
     def on_message_complete(self) -> None:
-        """The response is whole."""
+        """The response is complete."""
         if self.status is not None:
             self.keep_alive = not self.complete and self._parser.should_keep_alive() and self._takes_more()
             self.complete = True
 
     def _takes_more(self) -> bool:
         """Whether another request may follow: the server may have said that this one was the last."""
-        told = [keep_alive(value.decode("latin-1")) for name, value in self.headers if name.lower() == b"keep-alive"]
-        return all(one.requests_left != 0 for one in told)
+        announced = [
+            keep_alive(value.decode("latin-1")) for name, value in self.headers if name.lower() == b"keep-alive"
+        ]
+        return all(one.requests_left != 0 for one in announced)

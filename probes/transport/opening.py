@@ -1,4 +1,4 @@
-"""Opening: how far a connection came that was being opened, and what its failure is told as."""
+"""How far the opening of a connection came, and how a failure to open one is worded."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -12,36 +12,36 @@ from probes.sockets.connection_timing import ConnectionTiming
 
 @dataclass(slots=True)
 class OpeningProgress:
-    """How far the opening of a connection has come: the step it is at, and, once connected, what it took so far.
+    """The step that the opening of a connection is at, and, once connected, how long its steps took so far.
 
-    ``where`` is put before the words of a failure to connect: whom it is that is being connected to.
+    ``where`` is put before the words of a failure to connect: at the proxy, or nothing.
     """
 
     step: Literal["connect", "proxy", "tls", "upgrade", "done"] = "connect"
-    setup: ConnectionTiming | None = None
+    timing: ConnectionTiming | None = None
     where: str = ""
 
-    def late(self, late: Failure) -> Failure:
-        """A time-out in the words of the step that was waited for; of the TLS handshake it is a failure of that."""
-        phase, _, passed = late.detail.partition(": ")
+    def timeout_failure(self, timeout: Failure) -> Failure:
+        """A time-out in the words of the step that was waited for; during the TLS handshake it is a failure of TLS."""
+        phase, _, passed = timeout.detail.partition(": ")
         match self.step:
             case "tls":
                 return Failure(Outcome.TLS, f"the handshake has not ended: {passed}")
             case "proxy":
-                return replace(late, detail=f"{phase}: {BEYOND_PROXY}{passed}")
+                return replace(timeout, detail=f"{phase}: {BEYOND_PROXY}{passed}")
             case "upgrade":
-                return replace(late, detail=f"{phase}: the upgrade has not ended: {passed}")
+                return replace(timeout, detail=f"{phase}: the upgrade has not ended: {passed}")
             case _:
-                return replace(late, detail=f"{phase}: {self.where}{passed}")
+                return replace(timeout, detail=f"{phase}: {self.where}{passed}")
 
 
-def opening_failure(trouble: Failure, opening: OpeningProgress, endpoint: Endpoint) -> Failure:
-    """The trouble of a probe whose connection did not come about: at which step, and whether a proxy would help."""
-    if trouble.outcome is Outcome.TIMEOUT:
-        trouble = opening.late(trouble)
-    elif trouble.outcome not in SET_UP:
-        return trouble
+def opening_failure(failure: Failure, opening: OpeningProgress, endpoint: Endpoint) -> Failure:
+    """The failure of a probe whose connection could not be opened: at which step, and whether a proxy might help."""
+    if failure.outcome is Outcome.TIMEOUT:
+        failure = opening.timeout_failure(failure)
+    elif failure.outcome not in SET_UP:
+        return failure
     variable = ignored_proxy(endpoint.route, endpoint.base_url)
     if variable is None or opening.step == "upgrade":  # the server was reached
-        return trouble
-    return replace(trouble, detail=f"{trouble.detail}; {ignored_words(variable)}")
+        return failure
+    return replace(failure, detail=f"{failure.detail}; {ignored_words(variable)}")

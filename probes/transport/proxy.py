@@ -1,4 +1,4 @@
-"""Proxy: what is said to a proxy, and by it: for a tunnel (HTTP CONNECT, SOCKS5), and with requests it forwards."""
+"""Proxies: opening a tunnel (HTTP CONNECT, SOCKS5), and what is added to requests that a proxy forwards."""
 
 import base64
 import re
@@ -30,22 +30,22 @@ _SOCKS_REPLIES: Final = {
     5: "connection refused",
     6: "TTL expired",
 }
-"""Replies that tell of the other side of the proxy (RFC 1928 §6)."""
+"""Replies about the endpoint's side of the proxy (RFC 1928 §6)."""
 _SOCKS_REFUSALS: Final = {
     2: "its rules do not allow this connection",
     7: "it does not know the command CONNECT",
     8: "it does not know this type of address",
 }
-_SQUID_BEYOND: Final = re.compile(
+_SQUID_ENDPOINT_ERROR: Final = re.compile(
     rb"ERR_(?:CANNOT_FORWARD|DNS_FAIL|CONNECT_FAIL|SECURE_CONNECT_FAIL|READ_ERROR|READ_TIMEOUT|ZERO_SIZE_OBJECT)\b"
 )
-"""What squid says of the other side, also under 500: to CONNECT a name that does not resolve (5.7)."""
+"""Squid's errors about the endpoint's side. Some come with 500, as to CONNECT a name that does not resolve (5.7)."""
 _PART_LIMIT: Final = 255
 """Bytes of a name, a user or a password in SOCKS5 (RFC 1928 §5, RFC 1929 §2)."""
 
 
 async def open_tunnel(stream: Stream, proxy: Proxy, host: str, port: int) -> Step:
-    """Ask the proxy at the other end of a stream for a tunnel: what that took.
+    """Open a tunnel through the proxy at the other end of a stream; the step that took.
 
     Raises SetupError, ReadBudgetSpent and OSError.
     """
@@ -54,26 +54,26 @@ async def open_tunnel(stream: Stream, proxy: Proxy, host: str, port: int) -> Ste
             return await _socks5(ExactReader(stream), proxy, host, port)
         return await _http_connect(stream, proxy, host, port)
     except ExchangeError as error:
-        ours = error.outcome is Outcome.OWN_FAULT
-        raise (SetupError(error.outcome, error.detail) if ours else _at_proxy(error.detail)) from error
+        own_fault = error.outcome is Outcome.OWN_FAULT
+        raise (SetupError(error.outcome, error.detail) if own_fault else _at_proxy(error.detail)) from error
 
 
 def authorized(via: Via | None, wire: WireRequest) -> Via | None:
-    """The proxy with the user and password of a request, where it has any."""
+    """The proxy with the user and password that a request holds for it, if any."""
     if isinstance(via, Proxy) and wire.proxy_key is not None:
         return replace(via, credentials=wire.proxy_key)
     return via
 
 
 def authorization(proxy: Proxy) -> list[tuple[bytes, bytes]]:
-    """The header that tells a proxy the user and password (RFC 9110 §11.7.2); none without them."""
+    """The header with a proxy's user and password (RFC 9110 §11.7.2); none without them."""
     if proxy.credentials is None:
         return []
     return [(b"Proxy-Authorization", b"Basic " + base64.b64encode(proxy.credentials.reveal().encode()))]
 
 
 def refusal_of_forwarder(proxy: Proxy, response: ResponseParser) -> SetupError | None:
-    """What a response to a forwarded request comes to where the proxy says that it is its own; None for the server's.
+    """The error of a forwarded request that the proxy answered itself; None for a response of the server.
 
     Squid marks its own with X-Squid-Error, others with an error in Proxy-Status (RFC 9209); a 407 always is.
     """
@@ -85,25 +85,29 @@ def refusal_of_forwarder(proxy: Proxy, response: ResponseParser) -> SetupError |
 
 
 def _refusal(proxy: Proxy, response: ResponseParser) -> SetupError:
-    """What an answer of the proxy's own comes to."""
+    """The error that a response of the proxy itself means."""
     status = response.status or 0
     if status == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED:
-        wanted = [value.decode("latin-1") for name, value in response.headers if name.lower() == b"proxy-authenticate"]
-        schemes = [one.split()[0] for one in wanted if one.strip()]
+        schemes_wanted = [
+            value.decode("latin-1") for name, value in response.headers if name.lower() == b"proxy-authenticate"
+        ]
+        schemes = [one.split()[0] for one in schemes_wanted if one.strip()]
         if schemes and not any(one.lower().startswith("basic") for one in schemes):
             return _at_proxy(f"it wants a user by {line(schemes[0], 20)}; inftop knows Basic only (407)")
         return _at_proxy(f"it {_UNAUTHORIZED if proxy.credentials is None else _REFUSED} (407)")
-    said = f"{status} {_phrase(status)}".strip()
-    beyond = any(name.lower() == b"x-squid-error" and _SQUID_BEYOND.match(value) for name, value in response.headers)
+    phrase = f"{status} {_phrase(status)}".strip()
+    beyond = any(
+        name.lower() == b"x-squid-error" and _SQUID_ENDPOINT_ERROR.match(value) for name, value in response.headers
+    )
     if beyond or status in (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT):
-        return SetupError(Outcome.CONNECT, f"{BEYOND_PROXY}it could not connect to the endpoint's host ({said})")
+        return SetupError(Outcome.CONNECT, f"{BEYOND_PROXY}it could not connect to the endpoint's host ({phrase})")
     if status == HTTPStatus.FORBIDDEN:
-        return _at_proxy(f"it does not allow this connection ({said})")
-    return _at_proxy(f"it opens no tunnel ({said})")
+        return _at_proxy(f"it does not allow this connection ({phrase})")
+    return _at_proxy(f"it opens no tunnel ({phrase})")
 
 
 async def _http_connect(stream: Stream, proxy: Proxy, host: str, port: int) -> Step:
-    """CONNECT (RFC 9110 §9.3.6)."""
+    """Open a tunnel with HTTP CONNECT (RFC 9110 §9.3.6)."""
     target = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     name = target.encode("ascii" if target.isascii() else "idna")
     await stream.write(request_bytes("CONNECT", name, [(b"Host", name), *authorization(proxy)], b""))
@@ -122,9 +126,9 @@ async def _http_connect(stream: Stream, proxy: Proxy, host: str, port: int) -> S
 
 
 class ExactReader:
-    """A stream read by so many bytes at a time.
+    """A stream that is read by exact numbers of bytes.
 
-    ``begun`` is when the first message went out, ``late`` how long (ns) this side took to answer since then.
+    ``begun`` is when the first message was sent, ``late`` how long (ns) this side took to answer since then.
     """
 
     def __init__(self, stream: Stream) -> None:
@@ -144,23 +148,23 @@ class ExactReader:
             self.late += sent.at - self.stamp.at
 
     async def read(self, size: int) -> bytes:
-        """So many bytes. Raises SetupError at an end before."""
+        """Read exactly ``size`` bytes. Raises SetupError where the connection ends before."""
         while len(self._left) < size:
             self.stamp, data = await self._stream.read()
             if not data:
                 raise _at_proxy("it closed the connection in the middle of SOCKS5")
             self._left += data
-        got, self._left = self._left[:size], self._left[size:]
-        return got
+        data, self._left = self._left[:size], self._left[size:]
+        return data
 
     @property
     def is_spent(self) -> bool:
-        """Whether nothing came beyond what was read."""
+        """Whether nothing was received beyond what was read."""
         return not self._left
 
 
 async def _socks5(peer: ExactReader, proxy: Proxy, host: str, port: int) -> Step:
-    """SOCKS5 (RFC 1928), with a user and password (RFC 1929) where there are any. The proxy resolves the name."""
+    """Open a tunnel with SOCKS5 (RFC 1928), with a user and password (RFC 1929) if any. The proxy resolves the name."""
     methods = [_NO_AUTHENTICATION] if proxy.credentials is None else [_NO_AUTHENTICATION, _BY_PASSWORD]
     await peer.write(bytes([_SOCKS, len(methods), *methods]))
     version, method = await peer.read(2)
@@ -189,6 +193,7 @@ async def _socks5(peer: ExactReader, proxy: Proxy, host: str, port: int) -> Step
 
 
 def _address(host: str) -> bytes:
+    """A host as SOCKS5 has it: type, then an address or a name (RFC 1928 §5)."""
     for kind, family in ((_IPV4, socket.AF_INET), (_IPV6, socket.AF_INET6)):
         try:
             return bytes([kind]) + socket.inet_pton(family, host)
@@ -198,6 +203,7 @@ def _address(host: str) -> bytes:
 
 
 def _part(text: str, what: str, encoding: str = "utf-8") -> bytes:
+    """Text after its length in one byte. Raises SetupError for an empty one, and for one that is too long."""
     try:
         data = text.encode(encoding if not text.isascii() else "ascii")
     except UnicodeError:

@@ -1,7 +1,7 @@
-"""WebSocket: one kept socket per endpoint, one request at a time; framed by the sans-I/O half of websockets.
+"""One kept WebSocket per endpoint, one request at a time, framed by the sans-I/O half of websockets.
 
-A server may speak while nothing is asked: pings are answered, anything else that comes between two requests is let
-go, and a close is known at once. The socket is renewed before the server's limit on its age.
+A server may send while no request is open: pings are answered, anything else that comes between two requests is
+dropped, and a close is known at once. The socket is renewed before the server's limit on its age.
 """
 
 import asyncio
@@ -44,31 +44,31 @@ RENEW_AFTER_NS: Final = 55 * 60 * 1_000_000_000
 """OpenAI closes a socket after 60 minutes (`websocket_connection_limit_reached`); others renew at 55."""
 
 _NO_UPGRADE: Final = re.compile(rb"HTTP/1\.[01] (?!101)[0-9]{3}")
-"""How a response begins that is an answer to the upgrade, and none to what would come after it."""
+"""How a response begins that refuses the upgrade."""
 
 _SILENT: Final = logging.getLogger(f"{__name__}.wire")
 _SILENT.setLevel(logging.CRITICAL + 1)  # the library logs headers, and one of them is the key
 
 
 UPGRADE_LIMIT: Final = 128 << 10
-"""Bytes of the answer to an upgrade, with what may come right behind it."""
+"""Bytes of the response to an upgrade, with what may come right behind it."""
 
 UNSENT_LIMIT: Final = 64 << 10
-"""Bytes of answers to pings that the other side does not take, before it is given up as hostile."""
+"""Bytes of answers to pings that the server does not read, after which it is given up as hostile."""
 
 IDLE_CLOSES: Final = frozenset({1000, 1001})
-"""Codes by which a server closes a socket that it merely does not need any more (RFC 6455 §7.4.1); without a close
-frame it does too."""
+"""Codes with which a server closes a socket that it merely does not need any more (RFC 6455 §7.4.1); a close without a
+frame means the same."""
 
 CLOSE_S: Final = 0.5
 """How long the answer to a close may take to be written."""
 
 
-class Incoming:
-    """What comes over one open socket: pings are answered, messages go to whoever waits for them.
+class MessageStream:
+    """The messages of one open socket: the body of every response over it.
 
-    While nobody does, a message is let go, and what comes counts against a budget of its own. ``asked``: a message was
-    sent.
+    It reads for as long as the socket lives and answers pings. Messages go to the consumer; while there is none they
+    are dropped, and what is read counts against a budget of its own. ``asked``: a request was sent.
     """
 
     complete = True
@@ -76,35 +76,35 @@ class Incoming:
     def __init__(self, stream: Stream, protocol: ClientProtocol) -> None:
         self.end: Exception | None = None
         self.asked = False
-        self._heard = False
+        self._answered = False
         self._stream = stream
         self._protocol = protocol
         self._message = bytearray()
         self._early: list[tuple[Stamp, bytes]] | None = None
-        self._taker: Consumer | None = None
+        self._consumer: Consumer | None = None
         self._unsent = bytearray()
         self._writing = asyncio.Lock()
-        self._answering: asyncio.Task[None] | None = None
+        self._writing_answers: asyncio.Task[None] | None = None
 
-    async def listen(self) -> None:
-        """Take in what comes for as long as the socket lives, asked for or not; then say why it ended, and close it."""
+    async def run(self) -> None:
+        """Read for as long as the socket lives; then set ``end``, the reason why it ended, and close it."""
         try:
-            await self._stream.read_while(self._hear)
+            await self._stream.read_while(self._on_data)
             self._protocol.receive_eof()
             self.end = _end(self._protocol)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(CLOSE_S):
                     await self._flush()
-        except Exception as error:  # whatever it is, it is for whoever asks next
+        except Exception as error:  # whatever it is, the next request raises it
             self.end = error
         self._stream.abort()
-        if self._taker is not None and not self._taker.done.done():
-            self._taker.done.set_exception(self.end)
+        if self._consumer is not None and not self._consumer.done.done():
+            self._consumer.done.set_exception(self.end)
 
     async def ask(self, message: bytes) -> Stamp | None:
-        """Send a message, which all that comes from now on answers; when it was sent. Raises ExchangeError."""
+        """Send a message; all that is received from now on answers it. When it was sent. Raises ExchangeError."""
         self._early = []
-        self.asked, self._heard = True, False
+        self.asked, self._answered = True, False
         self._stream.activity.note_request()
         if self._protocol.state is not State.OPEN:
             raise self.end or _end(self._protocol)
@@ -114,32 +114,32 @@ class Incoming:
             await self._stream.write(data)
             return self._stream.sent
 
-    async def read_while(self, take: OnData) -> None:
-        """Hand over every message, a line feed after it, while ``take`` wants more; a request may follow after any.
+    async def read_while(self, on_data: OnData) -> None:
+        """Call ``on_data`` with every message, a line feed after it, while it returns True; a request may follow then.
 
-        Raises ExchangeError, ReadBudgetSpent, and what ``take`` raises.
+        Raises ExchangeError, ReadBudgetSpent, and what ``on_data`` raises.
         """
-        self._taker = taker = Consumer(take, asyncio.get_running_loop().create_future())
+        self._consumer = consumer = Consumer(on_data, asyncio.get_running_loop().create_future())
         early, self._early = self._early or [], None
         try:
             for stamp, message in early:
-                if not taker.done.done():
-                    taker.deliver(stamp, message)
-            if self.end is not None and not taker.done.done():
+                if not consumer.done.done():
+                    consumer.deliver(stamp, message)
+            if self.end is not None and not consumer.done.done():
                 raise self.end
-            await taker.done
+            await consumer.done
         finally:
-            self._taker = None
+            self._consumer = None
             self._stream.budget = ReadBudget.of_idle()
 
-    def _hear(self, stamp: Stamp, data: bytes) -> bool:
-        """Take in a piece of a read; whether the socket is still open."""
+    def _on_data(self, stamp: Stamp, data: bytes) -> bool:
+        """Parse a piece of a read and deliver the messages it completes; whether the socket is still open."""
         self._protocol.receive_data(data)
         frames = [one for one in self._protocol.events_received() if isinstance(one, Frame)]
         self._stream.budget.spend(len(frames))
-        # a control frame is no answer; the beginning of whatever frame may be one
-        self._heard = self._heard or not frames or any(frame.opcode not in CTRL_OPCODES for frame in frames)
-        self._stream.activity.answered = self._heard
+        # a control frame is no answer; the beginning of any frame may be one
+        self._answered = self._answered or not frames or any(frame.opcode not in CTRL_OPCODES for frame in frames)
+        self._stream.activity.answered = self._answered
         for frame in frames:
             if frame.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
                 self._message += frame.data
@@ -147,32 +147,32 @@ class Incoming:
                     last = frame is frames[-1]
                     # one message is one record: a line end in it can only be between tokens of its JSON
                     message = self._message.replace(b"\n", b" ") + b"\n"
-                    self._give(
+                    self._deliver(
                         stamp if last else stamp._replace(end_uncertainty_ns=stamp.uncertainty_ns), bytes(message)
                     )
                     self._message.clear()
-        self._answer()
+        self._answer_pings()
         if self._protocol.state is not State.OPEN:
             self._stream.activity.note_end(stamp.at)
             return False
         return True
 
-    def _give(self, stamp: Stamp, message: bytes) -> None:
-        if self._taker is not None and not self._taker.done.done():
-            self._taker.deliver(stamp, message)
+    def _deliver(self, stamp: Stamp, message: bytes) -> None:
+        if self._consumer is not None and not self._consumer.done.done():
+            self._consumer.deliver(stamp, message)
         elif self._early is not None:
             self._early.append((stamp, message))
 
-    def _answer(self) -> None:
-        """Have the answers to pings written. Raises ExchangeError where too many of them wait to be."""
+    def _answer_pings(self) -> None:
+        """Have the answers to pings written. Raises ReadBudgetSpent where too many of them wait."""
         self._unsent += b"".join(self._protocol.data_to_send())  # an empty piece asks for the end, which `drop` is for
         if len(self._unsent) > UNSENT_LIMIT:
             raise ReadBudgetSpent("a flood: pings whose answers the server does not read")
-        if self._unsent and (self._answering is None or self._answering.done()):
-            self._answering = asyncio.create_task(self._flush())
+        if self._unsent and (self._writing_answers is None or self._writing_answers.done()):
+            self._writing_answers = asyncio.create_task(self._flush())
 
     async def _flush(self) -> None:
-        with contextlib.suppress(ExchangeError):  # who listens learns of it
+        with contextlib.suppress(ExchangeError):  # `run` learns of it
             async with self._writing:
                 while self._unsent:
                     data = bytes(self._unsent)
@@ -181,7 +181,7 @@ class Incoming:
 
 
 class WebSocketConnection:
-    """One WebSocket to one URL; a `probes.transport.base.Transport`. Opening it takes the headers of the request.
+    """One WebSocket to one URL: a `probes.transport.base.Transport`. It is opened with the headers of a request.
 
     ``via`` is the proxy or the socket's file it goes through, if any. Raises ValueError for an encrypted address
     without ``tls``.
@@ -193,8 +193,8 @@ class WebSocketConnection:
         self._opening = OpeningProgress()
         self._stream: Stream | None = None
         self._protocol: ClientProtocol | None = None
-        self._incoming: Incoming | None = None
-        self._listening: asyncio.Task[None] | None = None
+        self._messages: MessageStream | None = None
+        self._running: asyncio.Task[None] | None = None
         self._headers: Mapping[str, str] = {}
         self._opened_ns = 0
         self._sent: Stamp | None = None
@@ -202,14 +202,14 @@ class WebSocketConnection:
     @property
     def is_open(self) -> bool:
         """Whether it is open and young enough for another request."""
-        if self._incoming is None or self._incoming.end is not None or self._protocol is None:
+        if self._messages is None or self._messages.end is not None or self._protocol is None:
             return False
         return self._protocol.state is State.OPEN and time.monotonic_ns() - self._opened_ns < RENEW_AFTER_NS
 
     @property
     def idle(self) -> Idle | None:
         """How long nothing has gone over it since it first served a request; None before that."""
-        if self._stream is None or self._incoming is None or not self._incoming.asked:
+        if self._stream is None or self._messages is None or not self._messages.asked:
             return None
         return self._stream.activity.idle
 
@@ -218,8 +218,8 @@ class WebSocketConnection:
         """How long (ns) after the newest request the server closed it without a byte of an answer; else None."""
         if self._stream is None or self._protocol is None:
             return None
-        said = self._protocol.close_rcvd
-        if said is not None and said.code not in IDLE_CLOSES:
+        close = self._protocol.close_rcvd
+        if close is not None and close.code not in IDLE_CLOSES:
             return None
         return self._stream.activity.closed_unanswered_ns(self._sent.at if self._sent else None)
 
@@ -240,49 +240,52 @@ class WebSocketConnection:
         return self._opening
 
     async def open(self, wire: WireRequest, budget: ReadBudget) -> ConnectionTiming | None:
-        """Open and upgrade it unless it is open; what that took, or None where a kept socket serves.
+        """Open and upgrade it unless it is open; how that went, or None where a kept socket serves.
 
-        Raises SetupError, Refused and ReadBudgetSpent.
+        Raises SetupError, UpgradeRefused and ReadBudgetSpent.
         """
         if self._stream is not None and self.is_open:
             self._stream.budget = budget
             return None
         self.drop()
         self._via, self._opening = authorized(self._via, wire), OpeningProgress()
-        self._stream, setup = await open_stream(self._peer, budget, self._via, self._opening)
+        self._stream, timing = await open_stream(self._peer, budget, self._via, self._opening)
         self._protocol = ClientProtocol(parse_uri(wire.url), max_size=EVENT_LIMIT, logger=_SILENT)
         self._opening.step = "upgrade"
         try:
             upgrade = await self._upgrade(self._stream, self._protocol, wire)
         except ExchangeError as error:
-            told = error.outcome in (Outcome.OWN_FAULT, Outcome.TLS)
-            raise SetupError(error.outcome if told else Outcome.CONNECT, f"upgrade: {error.detail}") from error
+            known = error.outcome in (Outcome.OWN_FAULT, Outcome.TLS)
+            raise SetupError(error.outcome if known else Outcome.CONNECT, f"upgrade: {error.detail}") from error
         self._opened_ns, self._opening.step = time.monotonic_ns(), "done"
-        self._incoming = Incoming(self._stream, self._protocol)
-        self._listening = asyncio.create_task(self._incoming.listen())
-        return replace(setup, upgrade=upgrade)
+        self._messages = MessageStream(self._stream, self._protocol)
+        self._running = asyncio.create_task(self._messages.run())
+        return replace(timing, upgrade=upgrade)
 
     async def send(self, wire: WireRequest, gate: Gate | None = None) -> Response:
-        """Send the request as one text frame. The headers are those of the upgrade, once. Raises ExchangeError."""
+        """Send the request as one text frame; the first response has the headers of the upgrade.
+
+        Raises ExchangeError.
+        """
         if gate is not None:
             await gate()
-        if self._incoming is None:
+        if self._messages is None:
             raise ExchangeError(Outcome.CUT, "no socket is open")
         self._sent = None
-        self._sent = await self._incoming.ask(wire.body)
+        self._sent = await self._messages.ask(wire.body)
         headers, self._headers = self._headers, {}
-        return Response(101, headers, self._incoming, None)
+        return Response(101, headers, self._messages, None)
 
     def drop(self) -> None:
         """Close the socket at once, if one is open."""
-        if self._listening is not None:
-            self._listening.cancel()
+        if self._running is not None:
+            self._running.cancel()
         if self._stream is not None:
             self._stream.abort()
-        self._stream = self._protocol = self._incoming = self._listening = None
+        self._stream = self._protocol = self._messages = self._running = None
 
     async def _upgrade(self, stream: Stream, protocol: ClientProtocol, wire: WireRequest) -> Step:
-        """Ask for a WebSocket: what that took, from the request's last byte sent to the answer's arrival."""
+        """Upgrade to a WebSocket; the step from the last byte of the request sent to the arrival of the response."""
         request = protocol.connect()
         for name, value in wire.headers.items():
             if any(character in "\r\n\0" for character in name + value):
@@ -308,8 +311,8 @@ class WebSocketConnection:
         answers = [one for one in protocol.events_received() if isinstance(one, HandshakeResponse)]
         headers = {name.lower(): value for one in answers for name, value in one.headers.raw_items()}
         if protocol.handshake_exc is not None:
-            if (told := not_http1(bytes(answer))) is not None:
-                raise SetupError(Outcome.PROTOCOL, told.replace("https://", "wss://"))
+            if (other := not_http1(bytes(answer))) is not None:
+                raise SetupError(Outcome.PROTOCOL, other.replace("https://", "wss://"))
             raise ExchangeError(Outcome.PROTOCOL, line(str(protocol.handshake_exc)))
         if answers_to_pings := b"".join(protocol.data_to_send()):  # that came right behind
             await stream.write(answers_to_pings)
@@ -321,7 +324,7 @@ class WebSocketConnection:
 
 
 async def _refusal(stream: Stream, stamp: Stamp, data: bytes) -> Response:
-    """The HTTP response in place of an upgrade, of which ``data`` has come; only its head is waited for.
+    """The HTTP response in place of an upgrade, of which ``data`` has been read; only its head is waited for.
 
     Raises ExchangeError and ReadBudgetSpent.
     """
@@ -337,10 +340,10 @@ async def _refusal(stream: Stream, stamp: Stamp, data: bytes) -> Response:
 
 
 def _end(protocol: ClientProtocol) -> ExchangeError:
-    """Why a socket is open no more."""
+    """Why a socket is not open any more, as an ExchangeError."""
     if protocol.close_rcvd is not None:
-        told = failure_of_close(protocol.close_rcvd.code, protocol.close_rcvd.reason)
-        return ExchangeError(told.outcome, told.detail, told.retry_after_s)
+        failure = failure_of_close(protocol.close_rcvd.code, protocol.close_rcvd.reason)
+        return ExchangeError(failure.outcome, failure.detail, failure.retry_after_s)
     if protocol.parser_exc is None or isinstance(protocol.parser_exc, EOFError):
         return ExchangeError(Outcome.CUT, "the socket closed without a word (1006)")
     return ExchangeError(Outcome.PROTOCOL, line(f"no WebSocket: {protocol.parser_exc}"))

@@ -368,7 +368,7 @@ async def test_a_full_queue_at_a_socket_file_is_waited_for(tmp_path):
     ],
 )
 def test_a_time_out_is_told_by_the_step_that_was_waited_for(opening, outcome, words):
-    late = opening.late(Failure(Outcome.TIMEOUT, "connect: nothing within 5 s"))
+    late = opening.timeout_failure(Failure(Outcome.TIMEOUT, "connect: nothing within 5 s"))
     assert (late.outcome, late.detail) == (outcome, words)
 
 
