@@ -180,7 +180,7 @@ class Stream:
         except ssl.SSLError as error:
             with contextlib.suppress(OSError):
                 await self._send_all(tls.outgoing())  # the alert that tells the server why
-            raise handshake_error(error, tls.seen, time.time()) from error
+            raise handshake_error(error, tls.failed_handshake, time.time()) from error
         await self._send_all(tls.outgoing())
         self._tls = tls
         last = stamp if tls.is_between_records else stamp._replace(end_uncertainty_ns=stamp.uncertainty_ns)

@@ -1,4 +1,4 @@
-"""TLS contexts: whom an endpoint's connections trust, and who they are; the files are read here, off the clock."""
+"""TLS contexts: which authorities an endpoint's connections trust, and which client certificate they show."""
 
 import contextlib
 import os
@@ -14,24 +14,24 @@ _ENVIRONMENT: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
 def tls_context(options: TlsOptions | None = None) -> ssl.SSLContext:
-    """The trust an encrypted endpoint is held to; takes tens of milliseconds, so make it once, off the clock.
+    """Make the context of an encrypted endpoint's connections. That takes tens of milliseconds and reads files.
 
-    By default that is $SSL_CERT_FILE or $SSL_CERT_DIR, else the authorities that come with Python's certifi. Raises
-    ConfigError where a file of the environment, and ValueError where one of the options cannot be used.
+    By default it trusts what $SSL_CERT_FILE or $SSL_CERT_DIR hold, else the authorities that come with Python's
+    certifi. Raises ConfigError where a file of the environment, and ValueError where one of the options cannot be used.
     """
     options = options or TlsOptions()
-    context = _trusting(options.ca)
+    context = _verifying_context(options.ca)
     if options.client_cert is not None:
-        _identify(context, options.client_cert, options.client_key)
+        _load_client_certificate(context, options.client_cert, options.client_key)
     context.set_alpn_protocols(["http/1.1"])  # a server that speaks HTTP/2 only says so instead of speaking it
     return context
 
 
 class TlsContexts:
-    """A context for each set of options, shared by all that have the same; ``usual`` is that of no options."""
+    """The context of each set of options, made once; ``default`` is the context of no options."""
 
-    def __init__(self, usual: ssl.SSLContext | None = None) -> None:
-        self._made = {} if usual is None else {TlsOptions(): usual}
+    def __init__(self, default: ssl.SSLContext | None = None) -> None:
+        self._made = {} if default is None else {TlsOptions(): default}
 
     def of(self, options: TlsOptions) -> ssl.SSLContext:
         """The context of these options. Raises ConfigError and ValueError where a file cannot be used."""
@@ -41,26 +41,27 @@ class TlsContexts:
 
 
 def authorities_problem(ca: str) -> str | None:
-    """Why nobody can be trusted by a file, in words; None where somebody can."""
+    """Why a file of authorities cannot be used, in words; None where it can."""
     try:
-        _trusting(ca)
+        _verifying_context(ca)
     except ValueError as error:
         return str(error)
     return None
 
 
 def client_certificate_problem(cert: str, key: str | None) -> str | None:
-    """Why a client certificate cannot be shown, in words; None where it can."""
+    """Why a client certificate with its key cannot be used, in words; None where it can."""
     try:
-        _identify(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), cert, key)
+        _load_client_certificate(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), cert, key)
     except ValueError as error:
         return str(error)
     return None
 
 
-def _trusting(ca: str | None) -> ssl.SSLContext:
+def _verifying_context(ca: str | None) -> ssl.SSLContext:
+    """A context that trusts a file's authorities, the system's, or the default. Raises ConfigError, ValueError."""
     if ca is None:
-        return _usual()
+        return _default_context()
     if ca == SYSTEM:
         return ssl.create_default_context()
     try:
@@ -72,7 +73,7 @@ def _trusting(ca: str | None) -> ssl.SSLContext:
 
 
 def check_environment() -> ssl.SSLContext | None:
-    """Whom $SSL_CERT_FILE or $SSL_CERT_DIR say to trust; None where neither is set. Raises ConfigError."""
+    """A context that trusts what $SSL_CERT_FILE or $SSL_CERT_DIR name; None if neither is set. Raises ConfigError."""
     for variable in _ENVIRONMENT:
         value = os.environ.get(variable)
         if not value:
@@ -84,32 +85,34 @@ def check_environment() -> ssl.SSLContext | None:
                 return ssl.create_default_context(capath=value)
             return ssl.create_default_context(cafile=value)
         except ssl.SSLError:
-            what = "holds no certificate in PEM"
+            problem = "holds no certificate in PEM"
         except OSError as error:
-            what = error.strerror or str(error)
+            problem = error.strerror or str(error)
         advice = 'mend or unset it, or set ca = "system" or ca = "/path/to/file.pem"'
-        raise ConfigError((Problem(f"environment: {variable}", line(value), f"{what}; {advice}"),))
+        raise ConfigError((Problem(f"environment: {variable}", line(value), f"{problem}; {advice}"),))
     return None
 
 
 def certificate_expiry(path: str) -> float | None:
-    """Until when the first certificate of a file is valid (seconds since the epoch); None where that is not known."""
-    with contextlib.suppress(Exception):  # not a public interface: what it tells is a note, and no more
+    """When the first certificate of a file expires (seconds since the epoch); None where that cannot be read."""
+    with contextlib.suppress(Exception):  # not a public interface, and only for a note: nothing depends on it
         decoded = ssl._ssl._test_decode_cert(path)  # type: ignore[attr-defined]
         return float(ssl.cert_time_to_seconds(decoded["notAfter"]))
     return None
 
 
-def _usual() -> ssl.SSLContext:
-    """Whom the environment names, else whom certifi does: as httpx has it. Raises ConfigError."""
+def _default_context() -> ssl.SSLContext:
+    """Trusts what the environment names, else certifi's authorities, as httpx does. Raises ConfigError."""
     if (named := check_environment()) is not None:
         return named
-    import httpx  # only now: a configuration is read without it
+    import httpx  # only here: reading a configuration does not need it
 
     return httpx.create_ssl_context(trust_env=False)
 
 
-def _identify(context: ssl.SSLContext, cert: str, key: str | None) -> None:
+def _load_client_certificate(context: ssl.SSLContext, cert: str, key: str | None) -> None:
+    """Have connections show a certificate. Raises ValueError where it or its key cannot be used."""
+
     def refuse() -> str:
         raise ValueError(f"{key or cert}: the key is encrypted; inftop reads only one that is not")
 

@@ -1,4 +1,4 @@
-"""TLS words: what a TLS session failed by: which certificate, why, and what to do about it; pure."""
+"""Why a TLS session failed, in words: which certificate, why, and what to do about it."""
 
 import re
 import ssl
@@ -15,7 +15,7 @@ HTTP2_ONLY: Final = "the server speaks HTTP/2 only, inftop HTTP/1.1"
 USE_HTTPS: Final = "the server wants TLS: use https://"
 
 CLIENT_CERTIFICATE: Final = 'client_cert = "/path/to/file.pem"'
-"""What to do where a server wants one."""
+"""What to do where a server wants a client certificate."""
 
 BEHIND_HANDSHAKE: Final = f"right behind the TLS handshake; if it wants a client certificate: {CLIENT_CERTIFICATE}"
 
@@ -39,7 +39,7 @@ _ALERTS: Final = {
 }
 """Alerts by number (RFC 8446 §6), in the words of OpenSSL's reasons."""
 
-_OF_OUR_CERTIFICATE: Final = frozenset(_ALERTS[number] for number in (42, 43, 44, 45, 46, 48, 49))
+_ABOUT_CLIENT_CERTIFICATE: Final = frozenset(_ALERTS[number] for number in (42, 43, 44, 45, 46, 48, 49))
 
 _REASON: Final = re.compile(r"^(?:sslv3|tlsv1|tlsv13)(?: alert)? ")
 _HTTP2: Final = re.compile(rb"\x00..[\x04\x07].\x00\x00\x00\x00", re.DOTALL)
@@ -59,11 +59,11 @@ _UNKNOWN_ISSUER: Final = frozenset({2, 19, 20, 21})
 _NAMES_SHOWN: Final = 4
 
 Certificate = Mapping[str, Any]
-"""What `ssl.SSLSocket.getpeercert` says of one."""
+"""A certificate as `ssl.SSLSocket.getpeercert` returns it."""
 
 
 class HandshakeError(ssl.SSLError):
-    """A handshake that failed, in words; ``outcome`` is tls, or protocol where TLS was not what it failed by."""
+    """A handshake that failed, in words; ``outcome`` is tls, or protocol where the failure was not about TLS."""
 
     def __init__(self, outcome: Outcome, detail: str) -> None:
         super().__init__(detail)
@@ -72,56 +72,56 @@ class HandshakeError(ssl.SSLError):
 
 
 class FailedHandshake(NamedTuple):
-    """A handshake as far as it came: whom it was with, the first bytes that were heard, and the certificates shown."""
+    """How far a handshake came: with which host, the first bytes that were received, and the certificates in them."""
 
     host: str
-    heard: bytes
+    first_bytes: bytes
     chain: Sequence[Certificate] = ()
 
 
-def handshake_error(error: ssl.SSLError, seen: FailedHandshake, now_epoch_s: float) -> HandshakeError:
-    """What a handshake that failed at ``now_epoch_s`` (seconds since the epoch) comes to."""
+def handshake_error(error: ssl.SSLError, handshake: FailedHandshake, now_epoch_s: float) -> HandshakeError:
+    """The error of a handshake that failed at ``now_epoch_s`` (seconds since the epoch)."""
     if isinstance(error, ssl.SSLCertVerificationError):
-        return HandshakeError(Outcome.TLS, _certificate_words(error, seen, now_epoch_s))
-    if seen.heard and seen.heard[0] not in _CONTENT_TYPES:
-        return HandshakeError(Outcome.TLS, _no_tls(seen.heard))
-    at_once = _first_alert(seen.heard)
-    said = at_once or reason(error)
-    if said == "no application protocol":
+        return HandshakeError(Outcome.TLS, _certificate_words(error, handshake, now_epoch_s))
+    if handshake.first_bytes and handshake.first_bytes[0] not in _CONTENT_TYPES:
+        return HandshakeError(Outcome.TLS, _no_tls(handshake.first_bytes))
+    first_alert = _first_alert(handshake.first_bytes)
+    alert = first_alert or reason(error)
+    if alert == "no application protocol":
         return HandshakeError(Outcome.PROTOCOL, HTTP2_ONLY)
-    if said == "handshake failure":  # about what our first message offered, or later about what was left out (TLS 1.2)
-        words = "no cipher or signature in common with the server" if at_once else _wants_certificate(said)
-    elif said in {"protocol version", "unsupported protocol"}:
+    if alert == "handshake failure":  # about what our first message offered, or later about what was left out (TLS 1.2)
+        words = "no cipher or signature in common with the server" if first_alert else _wants_certificate(alert)
+    elif alert in {"protocol version", "unsupported protocol"}:
         words = "the server speaks neither TLS 1.2 nor TLS 1.3"
-    elif said == "unrecognized name":
-        words = f"the server knows no host named {line(seen.host, 80)}"
+    elif alert == "unrecognized name":
+        words = f"the server knows no host named {line(handshake.host, 80)}"
     else:
         words = describe_tls_error(error)
     return HandshakeError(Outcome.TLS, words)
 
 
 def describe_tls_error(error: ssl.SSLError) -> str:
-    """What a session failed by, in the handshake or after it: TLS 1.3 refuses a client without certificate late."""
-    said = reason(error)
-    if said == "certificate required" or said in _OF_OUR_CERTIFICATE:
-        return _wants_certificate(said)
-    return said
+    """Why a session failed, in the handshake or after it: TLS 1.3 refuses a client without certificate late."""
+    alert = reason(error)
+    if alert == "certificate required" or alert in _ABOUT_CLIENT_CERTIFICATE:
+        return _wants_certificate(alert)
+    return alert
 
 
 def wants_client_certificate(error: BaseException) -> bool:
-    """Whether a session ended since the server wants a client certificate, or another one."""
-    said = reason(error) if isinstance(error, ssl.SSLError) else ""
-    return said == "certificate required" or said in _OF_OUR_CERTIFICATE
+    """Whether the server ended a session because it wants a client certificate, or another one."""
+    alert = reason(error) if isinstance(error, ssl.SSLError) else ""
+    return alert == "certificate required" or alert in _ABOUT_CLIENT_CERTIFICATE
 
 
 def reason(error: ssl.SSLError) -> str:
-    """OpenSSL's reason, or the alert that was received, in lower case words."""
-    said = line((error.reason or str(error)).replace("_", " ").lower())
-    return _REASON.sub("", said)
+    """OpenSSL's reason, or the alert that was received, in lower-case words."""
+    alert = line((error.reason or str(error)).replace("_", " ").lower())
+    return _REASON.sub("", alert)
 
 
 def not_http1(data: bytes) -> str | None:
-    """What it is that a server spoke first, where that was not HTTP/1.1 and can be told."""
+    """What a server sent in place of HTTP/1.1, in words with advice; None where that is not known."""
     if data[:2] == bytes([_ALERT, 3]):
         return USE_HTTPS
     return HTTP2_ONLY if _HTTP2.match(data) else None
@@ -139,42 +139,41 @@ def wants_http2(status: int, headers: Iterable[tuple[bytes, bytes]]) -> bool:
     return status == HTTPStatus.HTTP_VERSION_NOT_SUPPORTED
 
 
-def _wants_certificate(said: str) -> str:
-    wish = (
-        "wants a client certificate"
-        if said not in _OF_OUR_CERTIFICATE
-        else "does not take our client certificate, or its lack"
-    )
-    return f"the server {wish} ({said}): {CLIENT_CERTIFICATE}"
+def _wants_certificate(alert: str) -> str:
+    if alert in _ABOUT_CLIENT_CERTIFICATE:
+        return f"the server does not take our client certificate, or its lack ({alert}): {CLIENT_CERTIFICATE}"
+    return f"the server wants a client certificate ({alert}): {CLIENT_CERTIFICATE}"
 
 
-def _first_alert(heard: bytes) -> str | None:
+def _first_alert(first_bytes: bytes) -> str | None:
     """The alert that was the server's whole answer to our first message."""
-    return _ALERTS.get(heard[6]) if len(heard) > 6 and heard[0] == _ALERT else None
+    return _ALERTS.get(first_bytes[6]) if len(first_bytes) > 6 and first_bytes[0] == _ALERT else None
 
 
-def _no_tls(heard: bytes) -> str:
-    if heard.startswith(b"HTTP/"):
+def _no_tls(first_bytes: bytes) -> str:
+    """What it was that did not answer in TLS."""
+    if first_bytes.startswith(b"HTTP/"):
         return "the server answers in plain HTTP: use http://"
-    if _HTTP2.match(heard):
+    if _HTTP2.match(first_bytes):
         return "the server answers in plain HTTP/2, which inftop does not speak"
-    return f"no TLS: the server says {line(heard[:40].decode('latin-1'), 40)!r}"
+    return f"no TLS: the server says {line(first_bytes[:40].decode('latin-1'), 40)!r}"
 
 
-def _certificate_words(error: ssl.SSLCertVerificationError, seen: FailedHandshake, now: float) -> str:
-    code, leaf = error.verify_code, seen.chain[0] if seen.chain else None
-    if code == _EXPIRED and (late := _first(seen.chain, lambda one: _instant(one, "notAfter") < now)):
-        return f"certificate: expired {_day(late, 'notAfter')} (today is {_today(now)} here): {_described(late)}"
-    if code == _NOT_YET and (early := _first(seen.chain, lambda one: _instant(one, "notBefore") > now)):
+def _certificate_words(error: ssl.SSLCertVerificationError, handshake: FailedHandshake, now: float) -> str:
+    """Which certificate is not trusted, why, and what to do about it."""
+    code, leaf = error.verify_code, handshake.chain[0] if handshake.chain else None
+    if code == _EXPIRED and (expired := _first(handshake.chain, lambda one: _instant(one, "notAfter") < now)):
+        return f"certificate: expired {_day(expired, 'notAfter')} (today is {_today(now)} here): {_described(expired)}"
+    if code == _NOT_YET and (early := _first(handshake.chain, lambda one: _instant(one, "notBefore") > now)):
         begins = _day(early, "notBefore")
         return f"certificate: valid only from {begins} (today is {_today(now)} here): {_described(early)}"
     if code in (_HOSTNAME, _ADDRESS) and leaf is not None:
-        return f"certificate: for {_names(leaf)}, not for {line(seen.host, 80)}"
+        return f"certificate: for {_names(leaf)}, not for {line(handshake.host, 80)}"
     of = f": {_described(leaf)}" if leaf is not None else ""
     if code == _SELF_SIGNED:
         return f'certificate: self-signed{of}; ca = "/path/to/it.pem" trusts it'
     if code in _UNKNOWN_ISSUER:
-        alone = "; or the server leaves out the certificates between" if len(seen.chain) == 1 else ""
+        alone = "; or the server leaves out the certificates between" if len(handshake.chain) == 1 else ""
         advice = 'ca = "/path/to/authority.pem" or ca = "system" trusts it'
         return f"certificate: its authority is not trusted{of}; {advice}{alone}"
     return f"certificate: {line(error.verify_message)}{of}"
