@@ -1,4 +1,4 @@
-"""Trouble: what can be held against a lane in one heat, named; pure."""
+"""The faults of a lane in a heat, named, and what of them counts against it; pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,14 +15,14 @@ _ANSWERED: Final = frozenset({Outcome.OK, Outcome.WRONG_ANSWER})
 _LONGEST: Final = 120
 
 NOT_RUN: Final = frozenset({Outcome.SKIPPED, Outcome.OWN_FAULT})
-"""What inftop did not start, or spoilt itself, is held against nobody."""
+"""Outcomes of heats that inftop did not start, or spoilt itself: no fault of the lane."""
 
 
 ANSWER_ALONE: Final = "other lanes' are of all output"
 
 
 class LaneFault(NamedTuple):
-    """One fault in one heat. ``counts``: it speaks against the lane itself, so that it may cost it the win."""
+    """One fault of a lane in one heat. ``counts``: it is the lane's own, so that it may cost it the win."""
 
     lane: str
     words: str
@@ -30,12 +30,12 @@ class LaneFault(NamedTuple):
     counts: bool
 
 
-def right(sample: Sample) -> bool:
+def finished_right(sample: Sample) -> bool:
     """Whether it finished with the answer that was expected, if one was."""
     return sample.outcome is Outcome.OK and sample.expect_ok is not False
 
 
-def troubles(heat: Mapping[str, Sample]) -> Iterator[LaneFault]:
+def lane_faults(heat: Mapping[str, Sample]) -> Iterator[LaneFault]:
     """The faults of one heat, given as the sample of each lane; a lane may have more than one."""
     ended = any(one.outcome is Outcome.OK and one.finish_reason and not _capped(one) for one in heat.values())
     bases = {one.speed_basis for one in heat.values() if one.tokens_per_s is not None}
@@ -45,16 +45,16 @@ def troubles(heat: Mapping[str, Sample]) -> Iterator[LaneFault]:
             refused = sample.outcome is Outcome.RATE_LIMITED
             words = "limited" if refused else sample.outcome.replace("_", " ")
             yield LaneFault(lane, words, detail, sample.outcome not in NOT_RUN)
-        elif not right(sample):
+        elif not finished_right(sample):
             yield LaneFault(lane, "wrong answer", None, counts=True)
         if ended and _capped(sample) and sample.outcome in _ANSWERED:
             # an answer that matches what was expected needed no more room
             yield LaneFault(lane, "stopped at the cap", None, counts=sample.expect_ok is not True)
-        if sample.trusted is False and right(sample):
+        if sample.trusted is False and finished_right(sample):
             yield LaneFault(lane, "not trusted", "this machine held the engine up", counts=False)
-        if sample.buffered and right(sample):
+        if sample.buffered and finished_right(sample):
             yield LaneFault(lane, "buffered", CAUSE, counts=False)
-        if sample.speed_basis == "answer" and len(bases) > 1 and right(sample):
+        if sample.speed_basis == "answer" and len(bases) > 1 and finished_right(sample):
             yield LaneFault(lane, "tokens/s of the answer alone", ANSWER_ALONE, counts=False)
 
 
@@ -68,7 +68,7 @@ class LaneRecord:
 
     lane: str
     heats: int
-    right: int
+    finished_right: int
     faulty: int
     faults: tuple[tuple[str, int], ...]
 
@@ -80,21 +80,21 @@ class LaneRecord:
     @property
     def why(self) -> str:
         """Its faults, for a person."""
-        return ", ".join(f"{words} in {count} of {counted(self.heats)}" for words, count in self.faults)
+        return ", ".join(f"{words} in {count} of {heats_words(self.heats)}" for words, count in self.faults)
 
 
-def standing(lane: str, samples: Sequence[Sample], found: Iterable[Iterable[LaneFault]]) -> LaneRecord:
-    """The standing of a lane: ``samples`` are its own, ``found`` the troubles of all lanes, heat by heat."""
+def lane_record(lane: str, samples: Sequence[Sample], found: Iterable[Iterable[LaneFault]]) -> LaneRecord:
+    """The record of a lane: ``samples`` are its own, ``found`` the faults of all lanes, heat by heat."""
     against = [{one.words for one in heat if one.counts and one.lane == lane} for heat in found]
     return LaneRecord(
         lane,
         heats=sum(one.outcome not in NOT_RUN for one in samples),
-        right=sum(right(one) for one in samples),
+        finished_right=sum(finished_right(one) for one in samples),
         faulty=sum(bool(words) for words in against),
         faults=tuple(Counter(one for words in against for one in sorted(words)).most_common()),
     )
 
 
-def counted(count: int) -> str:
+def heats_words(count: int) -> str:
     """How many heats, for a person."""
     return "1 heat" if count == 1 else f"{count} heats"

@@ -1,4 +1,4 @@
-"""Heat: one repetition of a race, all lanes started together."""
+"""One repetition of a race: all lanes started together, and what each brought."""
 
 from dataclasses import dataclass
 
@@ -23,10 +23,11 @@ class LaneResult:
 
 @dataclass(frozen=True, slots=True)
 class Heat:
-    """One heat. ``number`` counts from 1, ``started_at`` is in ms since the epoch, ``lanes`` in the wish's order.
+    """One repetition of a race. ``number`` counts from 1, ``started_at`` is in ms since the epoch.
 
-    ``order`` is the order in which the requests were written; ``skew_ms`` is from the first to the last of them, None
-    where fewer than two went out. ``nonce`` stood at the front of every lane's prompt.
+    ``lanes`` are in the request's order, ``order`` is the order in which the requests were written; ``skew_ms`` is from
+    the first to the last of them, None where fewer than two went out. ``nonce`` stood at the front of every lane's
+    prompt.
     """
 
     number: int

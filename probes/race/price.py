@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from probes.race.faults import right
+from probes.race.faults import finished_right
 from probes.race.heat import Heat
 from probes.sample import Sample
 from probes.stats.quantiles import known, median, ratio
@@ -44,7 +44,7 @@ def lane_cost(lane: str, samples: Sequence[Sample]) -> LaneCost:
     paid = [(one.cost_usd, one.output_tokens) for one in samples if one.cost_usd is not None and one.output_tokens]
     tokens = sum(count for _, count in paid)
     per_million = sum(usd for usd, _ in paid) / tokens * 1e6 if tokens else None
-    speed = median(measured(one, "tokens_per_s") for one in samples if right(one))
+    speed = median(measured(one, "tokens_per_s") for one in samples if finished_right(one))
     return LaneCost(lane, _sum(one.cost_usd for one in samples), per_million, ratio(speed, per_million))
 
 

@@ -1,4 +1,4 @@
-"""Race: a wish that was run, and what came of it."""
+"""One race that was run: its request, lanes, heats and verdict."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from probes.race.verdict import RaceVerdict
 
 @dataclass(frozen=True, slots=True)
 class LaneFacts:
-    """Who ran in a lane: its name, and what it was at the time."""
+    """The endpoint that ran in a lane, as it was at the time."""
 
     name: str
     provider: str
@@ -27,7 +27,7 @@ class Race:
 
     number: int | None
     started_at: int
-    wish: RaceRequest
+    request: RaceRequest
     lanes: tuple[LaneFacts, ...]
     heats: tuple[Heat, ...]
     verdict: RaceVerdict

@@ -43,7 +43,7 @@ class RaceRequest:
     cold: bool = False
 
     def __post_init__(self) -> None:
-        """Raises WrongWish."""
+        """Check every bound. Raises InvalidRaceRequest."""
         if not FEWEST_LANES <= len(self.lanes) <= MOST_LANES:
             raise InvalidRaceRequest(f"a race has {FEWEST_LANES} to {MOST_LANES} lanes, not {len(self.lanes)}")
         if len(set(self.lanes)) < len(self.lanes):

@@ -26,7 +26,7 @@ def result(race: Race) -> dict[str, Any]:
     """
     verdict = race.verdict
     duel = next(iter(verdict.duels), None)
-    costs = cost(race.heats, race.wish.lanes)
+    costs = cost(race.heats, race.request.lanes)
     return {
         "type": "result",
         "winner": verdict.winner,

@@ -1,9 +1,9 @@
-"""RaceNews: what a race says to whoever watches it, at most 20 times a second, whatever the rate of its tokens."""
+"""What a race reports while it runs, at most 20 times a second whatever the rate of its tokens; and its commands."""
 
 from collections.abc import Sequence
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from probes.race.progress import Progress
 from probes.race.recording import OutputEvent
@@ -28,8 +28,8 @@ class TextDelta(Struct, frozen=True, forbid_unknown_fields=True):
     draft: bool = False
 
 
-def pieces(moments: Sequence[OutputEvent]) -> tuple[TextDelta, ...]:
-    """The text of moments one after another, neighbours of one kind joined; a draft begins anew."""
+def text_deltas(moments: Sequence[OutputEvent]) -> tuple[TextDelta, ...]:
+    """The text of events one after another, neighbours of one kind joined; a draft begins anew."""
     found: list[TextDelta] = []
     run: list[str] = []
     for place, one in enumerate(moments):
@@ -42,7 +42,7 @@ def pieces(moments: Sequence[OutputEvent]) -> tuple[TextDelta, ...]:
 
 
 class LaneNews(Struct, frozen=True, forbid_unknown_fields=True):
-    """One lane: what it said since the last news, and how it stands now.
+    """One lane: what it said since the last report (``deltas``), and how it stands now.
 
     ``sample`` and ``place`` (None: it did not finish right) come when it is ``finished``.
     """
@@ -50,7 +50,7 @@ class LaneNews(Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     state: LaneState
     progress: Progress
-    pieces: tuple[TextDelta, ...] = ()
+    deltas: tuple[TextDelta, ...] = field(default=(), name="pieces")  # the name in `inftop race --json`
     sample: Sample | None = None
     place: int | None = None
 
@@ -63,7 +63,7 @@ class RaceNews(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type"
     """
 
     started_at: int
-    wish: RaceRequest
+    request: RaceRequest = field(name="wish")  # the name in `inftop race --json`
     phase: Phase
     heat: int
     lanes: tuple[LaneNews, ...]
@@ -76,7 +76,7 @@ class RaceNews(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type"
 
 
 class RaceCommand(Struct, frozen=True, tag_field="type", tag="racecommand"):
-    """A screen's wish: start a race (with its ``wish``), or stop the one that runs."""
+    """A command of the screen: start a race (as its ``request`` says), or stop the one that runs."""
 
     do: Literal["start", "stop"]
-    wish: RaceRequest | None = None
+    request: RaceRequest | None = None

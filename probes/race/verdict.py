@@ -1,4 +1,4 @@
-"""Judgement: from the heats of a race to who is faster, by how much, and whether that was luck; pure."""
+"""The verdict on a race: who is faster, by how much, and whether that was luck; pure."""
 
 import math
 from collections import Counter
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import Final, Literal, get_args
 
-from probes.race.faults import LaneFault, LaneRecord, counted, right, standing, troubles
+from probes.race.faults import LaneFault, LaneRecord, finished_right, heats_words, lane_faults, lane_record
 from probes.race.heat import Heat
 from probes.sample import Sample
 from probes.stats.paired_confidence import CHANCE, FEWEST, chance_of_look, paired_interval
@@ -84,10 +84,10 @@ class RaceVerdict:
     words: str
 
 
-def judge(heats: Sequence[Heat], lanes: Sequence[str], *, every_heat: bool = False) -> RaceVerdict:
+def decide(heats: Sequence[Heat], lanes: Sequence[str], *, every_heat: bool = False) -> RaceVerdict:
     """Who of ``lanes`` is faster by `DECIDING` in the ``heats`` so far, if any; pure, and the same each time.
 
-    A heat counts for two lanes where both finished right (`probes.race.faults.right`) and neither is distrusted. The
+    A heat counts for two lanes where both finished right (`finished_right`) with times that are trusted. The
     winner beats each other lane: the whole interval lies above 1, or the other one never finished right in two heats
     or more. A lane with faults of its own in half of its heats, or more, does not win.
 
@@ -96,26 +96,26 @@ def judge(heats: Sequence[Heat], lanes: Sequence[str], *, every_heat: bool = Fal
     together.
     """
     rows = [{one.lane: one.sample for one in heat.lanes} for heat in heats]
-    found = [list(troubles(row)) for row in rows]
-    standings = {lane: standing(lane, [row[lane] for row in rows if lane in row], found) for lane in lanes}
+    found = [list(lane_faults(row)) for row in rows]
+    records = {lane: lane_record(lane, [row[lane] for row in rows if lane in row], found) for lane in lanes}
     faults = tuple(_faults(lanes, [one for heat in found for one in heat]))
-    if not any(one.right for one in standings.values()):
-        whys = "; ".join(f"{one.lane} {one.why}" for one in standings.values() if one.why)
+    if not any(one.finished_right for one in records.values()):
+        whys = "; ".join(f"{one.lane} {one.why}" for one in records.values() if one.why)
         words = f"no lane finished right{whys and ': '}{whys}" if rows else "no heat yet"
         return RaceVerdict(None, None, len(rows), (), faults, words)
-    ranks = _ranks(rows, standings)
+    ranks = _ranks(rows, records)
     top, second = sorted(lanes, key=lambda lane: ranks[lane], reverse=True)[:2]
     duels = sorted((_duel(rows, top, other, every_heat) for other in lanes if other != top), key=_closeness)
-    unbeaten = [duel for duel in duels if not _beats(duel, standings)]
-    winner = None if unbeaten or standings[top].out else top
+    unbeaten = [duel for duel in duels if not _beats(duel, records)]
+    winner = None if unbeaten or records[top].out else top
     leader = top if ranks[top] > ranks[second] else None
-    words = _words((unbeaten or duels)[0], standings, winner)
+    words = _words((unbeaten or duels)[0], records, winner)
     return RaceVerdict(winner, leader, len(rows), tuple(duels), faults, words)
 
 
-def decided(heats: Sequence[Heat], lanes: Sequence[str]) -> bool:
-    """Whether a race that is looked at after every heat has a winner by now, and may end; see `judge`."""
-    return judge(heats, lanes, every_heat=True).winner is not None
+def is_decided(heats: Sequence[Heat], lanes: Sequence[str]) -> bool:
+    """Whether a race that is looked at after every heat has a winner by now, so that it may end."""
+    return decide(heats, lanes, every_heat=True).winner is not None
 
 
 def _faults(lanes: Sequence[str], found: Sequence[LaneFault]) -> Iterator[FaultCount]:
@@ -128,20 +128,20 @@ def _faults(lanes: Sequence[str], found: Sequence[LaneFault]) -> Iterator[FaultC
             yield FaultCount(lane, f"{words}: {details[0][0]}" if details else words, count, counts)
 
 
-def _ranks(rows: Sequence[_Row], standings: Mapping[str, LaneRecord]) -> dict[str, tuple[bool, int, float]]:
-    """How each lane stands, the most the best: not out, ahead of how many others, and how far in all."""
-    ahead, far = dict.fromkeys(standings, 0), dict.fromkeys(standings, 0.0)
-    for one, other in permutations(standings, 2):
+def _ranks(rows: Sequence[_Row], records: Mapping[str, LaneRecord]) -> dict[str, tuple[bool, int, float]]:
+    """The rank of each lane, the highest the best: not out, ahead of how many others, and how far in all."""
+    ahead, far = dict.fromkeys(records, 0), dict.fromkeys(records, 0.0)
+    for one, other in permutations(records, 2):
         middle = median(_logs(_pairs(rows, one, other), DECIDING)) or 0.0
-        walkover = standings[one].right > 0 and not standings[other].right
+        walkover = records[one].finished_right > 0 and not records[other].finished_right
         ahead[one] += walkover or middle > 0
         far[one] += middle
-    return {lane: (not one.out, ahead[lane], far[lane]) for lane, one in standings.items()}
+    return {lane: (not one.out, ahead[lane], far[lane]) for lane, one in records.items()}
 
 
 def _pairs(rows: Sequence[_Row], lane: str, against: str) -> list[tuple[Sample, Sample]]:
     both = [(row[lane], row[against]) for row in rows if lane in row and against in row]
-    return [pair for pair in both if all(right(one) and is_measured(one) for one in pair)]
+    return [pair for pair in both if all(finished_right(one) and is_measured(one) for one in pair)]
 
 
 def _logs(pairs: Sequence[tuple[Sample, Sample]], metric: Metric) -> list[float]:
@@ -182,24 +182,24 @@ def _closeness(duel: HeadToHead) -> float:
     return math.inf if ratio is None else ratio
 
 
-def _beats(duel: HeadToHead, standings: Mapping[str, LaneRecord]) -> bool:
-    lane, against = standings[duel.lane], standings[duel.against]
-    if not against.right:
-        return min(lane.right, against.heats) >= FEWEST_FOR_WALKOVER
+def _beats(duel: HeadToHead, records: Mapping[str, LaneRecord]) -> bool:
+    lane, against = records[duel.lane], records[duel.against]
+    if not against.finished_right:
+        return min(lane.finished_right, against.heats) >= FEWEST_FOR_WALKOVER
     return (duel.by(DECIDING).low or 0.0) > 1
 
 
-def _words(duel: HeadToHead, standings: Mapping[str, LaneRecord], winner: str | None) -> str:
+def _words(duel: HeadToHead, records: Mapping[str, LaneRecord], winner: str | None) -> str:
     """What one duel shows; where nobody wins, which of the two can not, and why."""
-    lane, against = standings[duel.lane], standings[duel.against]
-    if not against.right:
-        said = _walkover(lane, against, winner, len(standings) > 2)
+    lane, against = records[duel.lane], records[duel.against]
+    if not against.finished_right:
+        said = _walkover(lane, against, winner, len(records) > 2)
     elif not duel.by(DECIDING).pairs:
         said = (
             f"nothing to compare: in no heat did {lane.lane} and {against.lane} both finish right, with times to trust"
         )
     else:
-        said = _compared(duel, len(standings) > 2)
+        said = _compared(duel, len(records) > 2)
     barred = [] if winner else [f"; {one.lane} does not win: {one.why}" for one in (lane, against) if one.out]
     return said + "".join(barred)
 
@@ -209,7 +209,8 @@ def _walkover(lane: LaneRecord, against: LaneRecord, winner: str | None, many: b
         return f"{winner} wins: " + (
             "no other lane finished right" if many else f"{against.lane} never finished right, {against.why}"
         )
-    return f"no winner yet: {lane.lane} finished right in {lane.right} of {counted(lane.heats)}, {against.lane} in none"
+    heats = heats_words(lane.heats)
+    return f"no winner yet: {lane.lane} finished right in {lane.finished_right} of {heats}, {against.lane} in none"
 
 
 def _compared(duel: HeadToHead, many: bool) -> str:
@@ -225,13 +226,13 @@ def _compared(duel: HeadToHead, many: bool) -> str:
     often = " with a shorter answer" if seen.pairs == 1 else f" in {firsts} of {finish.pairs}, with shorter answers"
     first = f", though {slow} finished first{often}" if 2 * firsts > finish.pairs else ""
     if low is None or high is None:
-        count = "one heat" if seen.pairs == 1 else counted(seen.pairs)
+        count = "one heat" if seen.pairs == 1 else heats_words(seen.pairs)
         told = f"{fast} was {faster}{first}" if ratio > 1 else "a dead heat"
         return f"{count}: {told}; more heats tell whether that was luck"
     if low <= 1:
         between = f" between {fast} and {slow}" if many else ""
         reach = f"{_number(low, 1.0)}–{_number(high, 1.0)}"
-        return f"no difference shown{between}: {counted(seen.pairs)}, interval {reach} includes 1"
+        return f"no difference shown{between}: {heats_words(seen.pairs)}, interval {reach} includes 1"
     return f"{fast} is {faster} ({_number(low, ratio)}–{_number(high, ratio)}, won {wins} of {seen.pairs}){first}"
 
 

@@ -1,4 +1,4 @@
-"""Rehearsal: a made-up race of two lanes that stream as fast as the fastest models, for a screen that is to be busy."""
+"""A made-up race of two lanes that stream as fast as the fastest models, for a screen that is to be busy."""
 
 from typing import Final
 
@@ -8,7 +8,7 @@ from probes.race.heat import Heat, LaneResult
 from probes.race.race import LaneFacts, Race
 from probes.race.recording import OutputEvent, Recording
 from probes.race.request import RaceRequest
-from probes.race.verdict import judge
+from probes.race.verdict import decide
 from probes.sample import Sample
 
 NAMES: Final = ("rehearsal/a", "rehearsal/b")
@@ -24,9 +24,9 @@ def rehearsal(*, tokens: int = 20_000, tokens_per_s: float = 2_000.0) -> Race:
     recording = Recording(0, moments[-1].at, moments)
     lanes = tuple(LaneResult(name, _sample(name, tokens), recording, "", 1) for name in NAMES)
     heats = (Heat(1, 0, NAMES, 0.0, "", lanes),)
-    wish = RaceRequest(NAMES, "Rehearse.", max_output_tokens=tokens)
+    request = RaceRequest(NAMES, "Rehearse.", max_output_tokens=tokens)
     facts = tuple(LaneFacts(name, "rehearsal", "made up") for name in NAMES)
-    return Race(None, 0, wish, facts, heats, judge(heats, NAMES), simulated=True)
+    return Race(None, 0, request, facts, heats, decide(heats, NAMES), simulated=True)
 
 
 def _sample(name: str, tokens: int) -> Sample:

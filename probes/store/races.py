@@ -102,7 +102,7 @@ def load(url: str, number: int) -> Race | None:
                 return Race(
                     number=number,
                     started_at=started_at,
-                    wish=typed_json.decode(wish, _REQUEST),
+                    request=typed_json.decode(wish, _REQUEST),
                     lanes=typed_json.decode(lanes, _FACTS),
                     heats=tuple(_heats(reader, number)),
                     verdict=typed_json.decode(verdict, _VERDICT),
@@ -169,7 +169,7 @@ def _race_row(race: Race) -> dict[str, Any]:
         "started_at": race.started_at,
         "vantage": race.vantage,
         "simulated": race.simulated,
-        "wish": json.dumps(asdict(race.wish)),
+        "wish": json.dumps(asdict(race.request)),
         "lanes": json.dumps([asdict(one) for one in race.lanes]),
         "differences": json.dumps(race.differences),
         "verdict": json.dumps(asdict(race.verdict)),

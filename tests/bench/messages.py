@@ -68,7 +68,7 @@ FRAME = Frame(
 ENTRY = PendingSample(SAMPLES[0], ANSWER)
 NEWS = RaceNews(
     started_at=1_800_000_000_000,
-    wish=RaceRequest(("a", "b", "c", "d"), "Explain how a race is judged.", heats=5),
+    request=RaceRequest(("a", "b", "c", "d"), "Explain how a race is judged.", heats=5),
     phase="running",
     heat=2,
     lanes=tuple(

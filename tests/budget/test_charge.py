@@ -132,27 +132,27 @@ def test_what_races_cost_is_known_after_a_restart(tmp_path):
     watched = replace(PRICED, name=FAST)
     now = time.time_ns() // 1_000_000
     plan = Plan((watched,), Budget(), url_of(tmp_path / "history.db"))
-    wish = RaceRequest((FAST, SLOW), "What was it that was asked?", max_output_tokens=77)
+    request = RaceRequest((FAST, SLOW), "What was it that was asked?", max_output_tokens=77)
     fast = sample(endpoint=FAST, started_at=now, outcome=Outcome.TIMEOUT, reopened=False)
     gone = sample(endpoint=SLOW, started_at=now, reopened=False, token_source="usage", output_tokens=5, cost_usd=0.25)
     results = [LaneResult(one.endpoint, one, Recording(), "") for one in (fast, gone)]
     for at, vantage in ((now, plan.vantage), (now - 2 * DAY_MS, plan.vantage), (now, "elsewhere")):
-        heat = Heat(1, at, wish.lanes, None, "nonce", tuple(results))
-        keep(plan.store_url, race(wish=wish, heats=(heat,), vantage=vantage))
+        heat = Heat(1, at, request.lanes, None, "nonce", tuple(results))
+        keep(plan.store_url, race(request=request, heats=(heat,), vantage=vantage))
     ledger, _ = read_history(plan)
-    raced = most(as_lane(wish, watched))
-    assert raced.tokens == prompt_tokens(as_lane(wish, watched)) + 77
+    raced = most(as_lane(request, watched))
+    assert raced.tokens == prompt_tokens(as_lane(request, watched)) + 77
     assert (ledger.tokens, ledger.usd) == (raced.tokens + 5, pytest.approx(raced.usd + 0.25))
 
 
 def test_a_race_that_cannot_be_read_is_said_and_hides_no_other(tmp_path, caplog):
     now = time.time_ns() // 1_000_000
     plan = Plan((replace(PRICED, name=FAST),), Budget(), url_of(tmp_path / "history.db"))
-    wish = RaceRequest((FAST, SLOW), "What was it that was asked?", max_output_tokens=77)
+    request = RaceRequest((FAST, SLOW), "What was it that was asked?", max_output_tokens=77)
     told = sample(endpoint=FAST, started_at=now, reopened=False, token_source="usage", input_tokens=2, output_tokens=5)
     for _ in range(2):
-        heat = Heat(1, now, wish.lanes, None, "nonce", (LaneResult(FAST, told, Recording(), ""),))
-        keep(plan.store_url, race(wish=wish, heats=(heat,), vantage=plan.vantage))
+        heat = Heat(1, now, request.lanes, None, "nonce", (LaneResult(FAST, told, Recording(), ""),))
+        keep(plan.store_url, race(request=request, heats=(heat,), vantage=plan.vantage))
     with contextlib.closing(sqlite3.connect(tmp_path / "history.db")) as store, store:
         store.execute("UPDATE lane SET sample = '[]' WHERE id = (SELECT min(id) FROM lane)")
     ledger, _ = read_history(plan)

@@ -89,23 +89,23 @@ def test_a_column_that_there_is_not_is_guessed():
 
 def test_a_wish_is_made_of_the_words_of_a_command_line():
     words = {**NOTHING, "endpoints": ["a", "b"], "outcomes": ["ok"], "connections": ["warm"]}
-    wish = export_request(
+    request = export_request(
         "2026-07-01", "2026-07-02T00:00Z", words, rollup=None, columns="outcome, e2e_ms", zone="Europe/Berlin"
     )
-    assert wish.selection == Selection(
+    assert request.selection == Selection(
         since_ms=epoch_ms("2026-06-30T22:00:00.000Z"),
         until_ms=epoch_ms("2026-07-02T00:00:00.000Z"),
         endpoints=("a", "b"),
         outcomes=("ok",),
         connections=("warm",),
     )
-    assert [one.name for one in wish.columns] == ["outcome", "e2e_ms"]
-    assert wish.zone == ZoneInfo("Europe/Berlin")
+    assert [one.name for one in request.columns] == ["outcome", "e2e_ms"]
+    assert request.zone == ZoneInfo("Europe/Berlin")
 
 
 def test_a_wish_without_words_is_for_every_column_in_utc():
-    wish = export_request("2026-07-01", None, NOTHING, rollup=None, columns=None, zone="utc")
-    assert (wish.columns, wish.zone) == (OF_SAMPLES, UTC)
+    request = export_request("2026-07-01", None, NOTHING, rollup=None, columns=None, zone="utc")
+    assert (request.columns, request.zone) == (OF_SAMPLES, UTC)
     assert export_request("2026-07-01", None, NOTHING, rollup="day", columns=None, zone="utc").columns == OF_ROLLUPS
 
 

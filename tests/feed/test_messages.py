@@ -48,10 +48,10 @@ FRAME = Frame(
     answers={"sim/model": "Once\nupon"},
 )
 
-WISH = RaceRequest(("a", "b"), "Tell a story.", expect="x", heats=3, budget_usd=0.5, cold=True)
+REQUEST = RaceRequest(("a", "b"), "Tell a story.", expect="x", heats=3, budget_usd=0.5, cold=True)
 NEWS = RaceNews(
     started_at=1_800_000_000_000,
-    wish=WISH,
+    request=REQUEST,
     phase="running",
     heat=2,
     lanes=(
@@ -78,7 +78,7 @@ NEWS = RaceNews(
         replace(NEWS, verdict=None, lanes=()),
         Command("pause"),
         Command("probe", "sim/model"),
-        RaceCommand("start", WISH),
+        RaceCommand("start", REQUEST),
         RaceCommand("stop"),
     ],
 )
@@ -223,8 +223,8 @@ def changed(message, *path, to):
         changed(HELLO, "news", to=1),
         changed(Command("pause"), "do", to="dance"),
         changed(Command("pause"), "news", to=1),
-        changed(RaceCommand("start", WISH), "do", to="pause"),
-        changed(RaceCommand("start", WISH), "wish", "lanes", to=["a"]),
+        changed(RaceCommand("start", REQUEST), "do", to="pause"),
+        changed(RaceCommand("start", REQUEST), "request", "lanes", to=["a"]),
         changed(NEWS, "wish", to=None),
         changed(NEWS, "wish", "lanes", to=["a"]),
         changed(NEWS, "wish", "heats", to="many"),

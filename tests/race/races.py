@@ -116,7 +116,7 @@ def race(**fields: Any) -> Race:
     usual: dict[str, Any] = {
         "number": None,
         "started_at": STARTED_AT,
-        "wish": RaceRequest(
+        "request": RaceRequest(
             lanes=(FAST, SLOW),
             prompt="Explain how a race is judged.\nBriefly, bitte: 二 🙂",
             prompt_name="explain",

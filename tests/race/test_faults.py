@@ -4,7 +4,7 @@ import pytest
 
 from probes.figures.buffering import CAUSE
 from probes.outcome import Outcome
-from probes.race.faults import LaneFault, standing, troubles
+from probes.race.faults import LaneFault, lane_faults, lane_record
 from tests.race.truths import finish
 from tests.samples import sample
 
@@ -12,7 +12,7 @@ CAPPED = "length"
 
 
 def found(**heat):
-    return [one for one in troubles(heat) if one.lane == "A"]
+    return [one for one in lane_faults(heat) if one.lane == "A"]
 
 
 def test_a_wrong_answer_speaks_against_a_lane_whatever_its_outcome_says():
@@ -52,12 +52,12 @@ def test_a_detail_is_one_line_and_not_a_page():
 
 def test_a_lane_that_never_ran_has_faults_in_no_half_of_its_heats():
     skipped = sample(outcome=Outcome.SKIPPED)
-    never = standing("A", [skipped], [list(troubles({"A": skipped}))])
+    never = lane_record("A", [skipped], [list(lane_faults({"A": skipped}))])
     assert (never.heats, never.out, never.why) == (0, False, "")
 
 
 def test_all_faults_of_a_lane_are_named_the_most_frequent_first():
     heats = [{"A": finish(1, expect_ok=False)}] * 2 + [{"A": sample(outcome=Outcome.CUT)}] + [{"A": finish(1)}] * 2
-    one = standing("A", [heat["A"] for heat in heats], [list(troubles(heat)) for heat in heats])
-    assert (one.heats, one.right, one.faulty, one.out) == (5, 2, 3, True)
+    one = lane_record("A", [heat["A"] for heat in heats], [list(lane_faults(heat)) for heat in heats])
+    assert (one.heats, one.finished_right, one.faulty, one.out) == (5, 2, 3, True)
     assert one.why == "wrong answer in 2 of 5 heats, cut in 1 of 5 heats"

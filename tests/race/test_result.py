@@ -12,7 +12,7 @@ from probes.race.race import LaneFacts, Race
 from probes.race.request import RaceRequest
 from probes.race.result import news_record, result
 from probes.race.updates import LaneNews, RaceNews, TextDelta
-from probes.race.verdict import judge
+from probes.race.verdict import decide
 from probes.sample import COLUMNS
 from tests.race.races import VERDICT
 from tests.race.truths import finish, heat, heats, times
@@ -27,8 +27,8 @@ FIGURES = ["ratio", "low", "high", "wins", "losses", "pairs"]
 
 def race(run, lanes=("A", "B"), stopped=None):
     facts = tuple(LaneFacts(name, "sim", "model") for name in lanes)
-    wish = RaceRequest(lanes=lanes, prompt="Tell.")
-    return Race(None, 1_800_000_000_000, wish, facts, tuple(run), judge(run, lanes), stopped=stopped)
+    request = RaceRequest(lanes=lanes, prompt="Tell.")
+    return Race(None, 1_800_000_000_000, request, facts, tuple(run), decide(run, lanes), stopped=stopped)
 
 
 def test_the_result_has_the_promised_keys_and_is_json():
@@ -81,13 +81,19 @@ def test_without_a_finish_all_is_null_and_the_faults_are_named():
 
 def test_news_have_the_keys_and_the_order_they_always_had():
     finished = sample(ttft_ms=5.5)
-    wish = RaceRequest(("a", "b"), "Tell a story.", heats=3, budget_usd=0.5)
+    request = RaceRequest(("a", "b"), "Tell a story.", heats=3, budget_usd=0.5)
     lanes = (
         LaneNews("a", "running", Progress(12.5, 3.25, events=2, chars=9), (TextDelta("answer", "Once 二"),)),
         LaneNews("b", "finished", Progress(80.0), sample=finished, place=1),
     )
     news = RaceNews(
-        started_at=1_800_000_000_000, wish=wish, phase="running", heat=2, lanes=lanes, skew_ms=0.25, differences=("x",)
+        started_at=1_800_000_000_000,
+        request=request,
+        phase="running",
+        heat=2,
+        lanes=lanes,
+        skew_ms=0.25,
+        differences=("x",),
     )
     unknown = {"ttfa_ms": None, "events": 0, "chars": 0, "tokens": 0.0, "estimated": True}
     speeds = {"tokens_per_s": None, "chars_per_s": None, "stall_ms": None}

@@ -7,7 +7,7 @@ from probes.events import Kind
 from probes.race.faults import ANSWER_ALONE
 from probes.race.progress import ProgressTracker, chars_per_token_of
 from probes.race.recording import OutputEvent, Recording
-from probes.race.verdict import FaultCount, judge
+from probes.race.verdict import FaultCount, decide
 from tests.race.truths import finish, heat
 from tests.samples import sample
 
@@ -18,7 +18,7 @@ ALONE = f"tokens/s of the answer alone: {ANSWER_ALONE}"
 
 def judged(**bases):
     run = [heat(n, A=finish(1000 + n, **bases["a"]), B=finish(500 + n, **bases["b"])) for n in range(1, 6)]
-    return judge(run, ("A", "B"))
+    return decide(run, ("A", "B"))
 
 
 def test_lanes_with_speeds_of_different_things_are_told_apart_and_it_costs_nobody_the_win():

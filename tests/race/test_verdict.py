@@ -3,7 +3,7 @@
 import pytest
 
 from probes.outcome import Outcome
-from probes.race.verdict import DECIDING, FaultCount, decided, judge
+from probes.race.verdict import DECIDING, FaultCount, decide, is_decided
 from tests.race.truths import finish, heat, heats, times
 
 AB = ("A", "B")
@@ -14,7 +14,7 @@ WRONG = finish(100, outcome=Outcome.WRONG_ANSWER, outcome_detail="the answer doe
 
 
 def winners(count, lanes=AB, **truth):
-    return [judge(heats(times(run, count, **truth)), lanes).winner for run in RUNS]
+    return [decide(heats(times(run, count, **truth)), lanes).winner for run in RUNS]
 
 
 @pytest.mark.parametrize("count", [2, 3, 5, 10, 20])
@@ -47,7 +47,7 @@ def test_a_fifth_is_found_through_stalls():
 
 def first_decision(run, **truth):
     run_of = heats(times(run, 20, **truth))
-    return next((count for count in range(2, 21) if decided(run_of[:count], AB)), None)
+    return next((count for count in range(2, 21) if is_decided(run_of[:count], AB)), None)
 
 
 @pytest.mark.slow
@@ -62,11 +62,11 @@ def test_a_fifth_is_decided_within_ten_heats_when_looked_at_after_every_one():
 
 def test_a_verdict_is_the_same_each_time():
     race = heats(times(1, 20, slower=(1.0, 1.1, 1.2, 1.3)))
-    assert judge(race, tuple("ABCD")) == judge(race, tuple("ABCD"))
+    assert decide(race, tuple("ABCD")) == decide(race, tuple("ABCD"))
 
 
 def test_all_metrics_are_compared_heat_by_heat_better_being_above_1():
-    [duel] = judge(heats({"A": [500, 400, 600], "B": [1000, 1000, 1000]}), AB).duels
+    [duel] = decide(heats({"A": [500, 400, 600], "B": [1000, 1000, 1000]}), AB).duels
     assert (duel.lane, duel.against) == AB
     for metric in ("ttft_ms", "e2e_ms", "tokens_per_s", "chars_per_s"):
         seen = duel.by(metric)
@@ -77,34 +77,34 @@ def test_all_metrics_are_compared_heat_by_heat_better_being_above_1():
 
 def test_the_order_of_the_lanes_is_of_no_matter():
     race = heats(times(3, 8, slower=(1.0, 1.1)))
-    [ab], [ba] = judge(race, AB).duels, judge(race, ("B", "A")).duels
+    [ab], [ba] = decide(race, AB).duels, decide(race, ("B", "A")).duels
     assert ab == ba
 
 
 def test_a_metric_that_one_lane_lacks_is_not_compared():
     race = [heat(number, A=finish(500, tokens_per_s=None), B=finish(1000)) for number in range(1, 6)]
-    [duel] = judge(race, AB).duels
+    [duel] = decide(race, AB).duels
     seen = duel.by("tokens_per_s")
     assert (seen.ratio, seen.low, seen.high, seen.pairs) == (None, None, None, 0)
-    assert judge(race, AB).winner == "A"
+    assert decide(race, AB).winner == "A"
 
 
 def test_words_of_a_winner_tell_ratio_interval_and_wins():
     a = [430.0, 400, 460, 440, 420, 435, 425, 445, 440, 430]
-    verdict = judge(heats({"A": a, "B": [1000.0] * 10}), AB)
+    verdict = decide(heats({"A": a, "B": [1000.0] * 10}), AB)
     assert verdict.winner == verdict.leader == "A"
     assert verdict.words == "A is 2.3× faster (2.2–2.4, won 10 of 10)"
 
 
 def test_a_heat_may_be_lost_by_the_winner():
     a = [430.0, 400, 460, 440, 420, 435, 425, 445, 440, 430, 435, 1020]
-    verdict = judge(heats({"A": a, "B": [1000.0] * 12}), AB)
+    verdict = decide(heats({"A": a, "B": [1000.0] * 12}), AB)
     assert verdict.winner == "A"
     assert verdict.words.endswith(", won 11 of 12)")
 
 
 def test_words_of_no_difference_tell_heats_and_interval():
-    verdict = judge(heats({"A": [980.0, 1020, 1000, 990, 1030], "B": [1000.0] * 5}), AB)
+    verdict = decide(heats({"A": [980.0, 1020, 1000, 990, 1030], "B": [1000.0] * 5}), AB)
     assert verdict.winner is None
     assert verdict.words == "no difference shown: 5 heats, interval 0.96–1.03 includes 1"
 
@@ -118,7 +118,7 @@ def test_words_of_no_difference_tell_heats_and_interval():
     ],
 )
 def test_one_or_two_heats_are_no_evidence(race, words):
-    verdict = judge(heats(race), AB)
+    verdict = decide(heats(race), AB)
     assert verdict.winner is None
     assert verdict.duels[0].by(DECIDING).low is None
     assert verdict.words == words
@@ -126,7 +126,7 @@ def test_one_or_two_heats_are_no_evidence(race, words):
 
 def test_the_winner_of_many_is_told_against_the_runner_up():
     race = heats({"A": [1000.0] * 5, "B": [700.0, 710, 720, 690, 700], "C": [2000.0] * 5})
-    verdict = judge(race, ("A", "B", "C"))
+    verdict = decide(race, ("A", "B", "C"))
     assert verdict.winner == "B"
     assert [duel.against for duel in verdict.duels] == ["A", "C"]
     assert verdict.words.startswith("B is 1.4× faster than A (1.")
@@ -134,7 +134,7 @@ def test_the_winner_of_many_is_told_against_the_runner_up():
 
 def test_who_beats_only_one_of_two_has_not_won():
     race = heats({"A": [1000.0, 1010, 990, 1005, 995], "B": [1001.0, 995, 1002, 1000, 1003], "C": [2000.0] * 5})
-    verdict = judge(race, ("A", "B", "C"))
+    verdict = decide(race, ("A", "B", "C"))
     assert verdict.winner is None
     assert verdict.leader is not None
     assert verdict.words.startswith("no difference shown between ")
@@ -142,17 +142,17 @@ def test_who_beats_only_one_of_two_has_not_won():
 
 def test_a_shorter_answer_at_the_finish_first_is_told():
     race = [heat(n, A=finish(1000 + n), B=finish(500 + n, output_chars=200)) for n in range(1, 6)]
-    verdict = judge(race, AB)
+    verdict = decide(race, AB)
     assert verdict.winner == "A"
     assert verdict.words.endswith("won 5 of 5), though B finished first in 5 of 5, with shorter answers")
-    told, _, luck = judge(race[:1], AB).words.partition("; ")
+    told, _, luck = decide(race[:1], AB).words.partition("; ")
     assert told == "one heat: A was 2.5× faster, though B finished first with a shorter answer"
     assert luck == "more heats tell whether that was luck"
 
 
 def test_fast_but_wrong_does_not_win():
     race = [heat(n, A=finish(1000 + n), B=WRONG) for n in range(1, 6)]
-    verdict = judge(race, AB)
+    verdict = decide(race, AB)
     assert verdict.winner == verdict.leader == "A"
     assert verdict.words == "A wins: B never finished right, wrong answer in 5 of 5 heats"
     assert verdict.faults == (FaultCount("B", "wrong answer: the answer does not match /x/", 5),)
@@ -160,7 +160,7 @@ def test_fast_but_wrong_does_not_win():
 
 def test_fast_but_wrong_in_half_of_the_heats_does_not_win():
     race = [heat(n, A=finish(1000 + n), B=finish(400) if n % 2 else WRONG) for n in range(1, 9)]
-    verdict = judge(race, AB)
+    verdict = decide(race, AB)
     assert (verdict.winner, verdict.leader) == (None, "A")
     assert verdict.words.startswith("B is 2.5× faster (")
     assert verdict.words.endswith("won 4 of 4); B does not win: wrong answer in 4 of 8 heats")
@@ -168,7 +168,7 @@ def test_fast_but_wrong_in_half_of_the_heats_does_not_win():
 
 def test_a_refused_lane_is_limited_and_its_heats_do_not_count_as_slow():
     race = [heat(n, A=finish(1000 + n), B=finish(500) if n < 5 else LIMITED) for n in range(1, 7)]
-    verdict = judge(race, AB)
+    verdict = decide(race, AB)
     assert verdict.winner == "B"
     assert verdict.duels[0].by(DECIDING).pairs == 4
     assert verdict.faults == (FaultCount("B", "limited: 429 slow down", 2),)
@@ -176,14 +176,14 @@ def test_a_refused_lane_is_limited_and_its_heats_do_not_count_as_slow():
 
 def test_a_lane_that_never_finishes_loses_after_two_heats_and_not_after_one():
     race = [heat(n, A=finish(1000), B=FAILED) for n in (1, 2)]
-    first, second = judge(race[:1], AB), judge(race, AB)
+    first, second = decide(race[:1], AB), decide(race, AB)
     assert (first.winner, first.leader) == (None, "A")
     assert first.words == (
         "no winner yet: A finished right in 1 of 1 heat, B in none; B does not win: timeout in 1 of 1 heat"
     )
     assert second.winner == "A"
     assert second.words == "A wins: B never finished right, timeout in 2 of 2 heats"
-    assert decided(race, AB)
+    assert is_decided(race, AB)
 
 
 def test_where_each_lane_is_ahead_of_one_other_the_leader_is_who_is_ahead_by_the_most():
@@ -194,7 +194,7 @@ def test_where_each_lane_is_ahead_of_one_other_the_leader_is_who_is_ahead_by_the
         heat(3, A=finish(1000), B=FAILED, C=finish(900)),
     ]
     for lanes in ("ABC", "BCA", "CAB"):
-        verdict = judge(race, tuple(lanes))
+        verdict = decide(race, tuple(lanes))
         assert (verdict.winner, verdict.leader) == (None, "A")
 
 
@@ -202,25 +202,25 @@ def test_a_lane_that_had_one_chance_only_has_not_lost_by_never_finishing():
     """What inftop itself spoilt is no heat of that lane's: one failure is bad luck, two are a walkover."""
     spoilt = finish(1, outcome=Outcome.OWN_FAULT, outcome_detail="stopped", ttft_ms=None, e2e_ms=None)
     race = [heat(1, A=finish(1000), B=spoilt), heat(2, A=finish(1000), B=FAILED)]
-    assert judge(race, AB).winner is None
-    assert judge([*race, heat(3, A=finish(1000), B=FAILED)], AB).winner == "A"
+    assert decide(race, AB).winner is None
+    assert decide([*race, heat(3, A=finish(1000), B=FAILED)], AB).winner == "A"
 
 
 def test_where_none_finishes_nobody_wins_and_all_is_named():
-    verdict = judge([heat(n, A=FAILED, B=LIMITED) for n in (1, 2)], AB)
+    verdict = decide([heat(n, A=FAILED, B=LIMITED) for n in (1, 2)], AB)
     assert (verdict.winner, verdict.leader, verdict.duels) == (None, None, ())
     assert verdict.words == "no lane finished right: A timeout in 2 of 2 heats; B limited in 2 of 2 heats"
     assert verdict.faults == (FaultCount("A", "timeout: stall", 2), FaultCount("B", "limited: 429 slow down", 2))
 
 
 def test_before_the_first_heat_there_is_nothing_to_say():
-    verdict = judge([], AB)
+    verdict = decide([], AB)
     assert (verdict.winner, verdict.leader, verdict.heats, verdict.words) == (None, None, 0, "no heat yet")
 
 
 def test_an_answer_cut_by_the_cap_counts_against_a_lane_where_another_ended_by_itself():
     race = [heat(n, A=finish(1000 + n), B=finish(500 + n, finish_reason="MAX_TOKENS")) for n in range(1, 6)]
-    verdict = judge(race, AB)
+    verdict = decide(race, AB)
     assert verdict.winner is None
     assert verdict.faults == (FaultCount("B", "stopped at the cap", 5),)
     assert verdict.words.endswith("B does not win: stopped at the cap in 5 of 5 heats")
@@ -236,12 +236,12 @@ def test_an_answer_cut_by_the_cap_counts_against_a_lane_where_another_ended_by_i
 )
 def test_the_cap_costs_nothing_where_all_reached_it_or_the_answer_was_right(a, b):
     race = [heat(n, A=finish(1000 + n, **a), B=finish(500 + n, **b)) for n in range(1, 6)]
-    assert judge(race, AB).winner == "B"
+    assert decide(race, AB).winner == "B"
 
 
 def test_a_time_that_is_not_trusted_makes_no_pair_and_is_nobodys_fault():
     race = [heat(n, A=finish(1000, trusted=False), B=finish(500)) for n in range(1, 6)]
-    verdict = judge(race, AB)
+    verdict = decide(race, AB)
     assert verdict.winner is None
     assert verdict.duels[0].by(DECIDING).pairs == 0
     assert verdict.words == "nothing to compare: in no heat did A and B both finish right, with times to trust"
@@ -252,7 +252,7 @@ def test_a_time_that_is_not_trusted_makes_no_pair_and_is_nobodys_fault():
 def test_a_race_stopped_midway_or_spoilt_by_us_holds_its_last_heat_against_nobody(outcome):
     skipped = finish(1, outcome=outcome, outcome_detail="stopped by hand", ttft_ms=None, e2e_ms=None)
     race = [*heats({"A": [500.0, 510, 505], "B": [1000.0] * 3}), heat(4, A=skipped, B=skipped)]
-    verdict = judge(race, AB)
+    verdict = decide(race, AB)
     assert verdict.winner == "A"
     assert FaultCount("A", f"{outcome.replace('_', ' ')}: stopped by hand", 1, counts=False) in verdict.faults
 
@@ -267,13 +267,13 @@ def test_the_leader_is_ahead_of_the_most_lanes_whoever_is_ahead_by_the_most():
         heat(2, A=finish(1000), B=FAILED, C=finish(1100)),
         heat(3, A=FAILED, B=finish(1000), C=finish(9000)),
     ]
-    verdict = judge(race, tuple("BCA"))
+    verdict = decide(race, tuple("BCA"))
     assert verdict.leader == "A"
     assert verdict.words.startswith("one heat: A was 1.01× faster than B; ")
 
 
 def test_a_lane_that_we_spoilt_in_every_heat_is_behind_and_has_not_lost():
-    verdict = judge([heat(n, A=finish(1000), B=SPOILT) for n in (1, 2)], ("B", "A"))
+    verdict = decide([heat(n, A=finish(1000), B=SPOILT) for n in (1, 2)], ("B", "A"))
     assert (verdict.winner, verdict.leader) == (None, "A")
     assert verdict.words == "no winner yet: A finished right in 2 of 2 heats, B in none"
 
@@ -283,12 +283,12 @@ def test_a_lane_that_we_spoilt_in_every_heat_is_behind_and_has_not_lost():
     [(SPOILT, "no lane finished right"), (FAILED, "no lane finished right: A timeout in 2 of 2 heats")],
 )
 def test_only_lanes_with_faults_of_their_own_are_named_where_none_finished(a, words):
-    assert judge([heat(n, A=a, B=SPOILT) for n in (1, 2)], AB).words == words
+    assert decide([heat(n, A=a, B=SPOILT) for n in (1, 2)], AB).words == words
 
 
 def test_who_beats_all_others_and_is_out_has_not_won_and_both_are_told_why():
     race = [heat(n, A=finish(1000) if n % 2 else WRONG, B=FAILED) for n in range(1, 5)]
-    verdict = judge(race, AB)
+    verdict = decide(race, AB)
     assert (verdict.winner, verdict.leader) == (None, "A")
     assert verdict.words == (
         "no winner yet: A finished right in 2 of 4 heats, B in none"
@@ -297,7 +297,7 @@ def test_who_beats_all_others_and_is_out_has_not_won_and_both_are_told_why():
 
 
 def test_lanes_that_are_level_have_no_leader():
-    verdict = judge(heats({"A": [1000.0, 900, 1100], "B": [1000.0, 900, 1100]}), AB)
+    verdict = decide(heats({"A": [1000.0, 900, 1100], "B": [1000.0, 900, 1100]}), AB)
     assert verdict.leader is None
     seen = verdict.duels[0].by(DECIDING)
     assert (seen.wins, seen.losses, seen.pairs) == (0, 0, 3), "a pair that is equal is neither won nor lost"
@@ -306,16 +306,16 @@ def test_lanes_that_are_level_have_no_leader():
 def test_what_is_told_of_many_is_the_duel_that_keeps_the_leader_from_winning():
     """Not the closest one: A has beaten B, and it is C of which nothing can be said."""
     race = {"A": [1000.0] * 5, "B": [1100.0, 1110, 1120, 1105, 1115], "C": [500.0, 5000, 5100, 9000, 5000]}
-    verdict = judge(heats(race), tuple("ABC"))
+    verdict = decide(heats(race), tuple("ABC"))
     assert (verdict.winner, verdict.leader, verdict.duels[0].against) == (None, "A", "B")
     assert verdict.words == "no difference shown between A and C: 5 heats, interval 0.50–23.51 includes 1"
 
 
 def test_a_lane_that_cannot_be_compared_comes_after_those_that_can():
     race = [heat(n, A=finish(1000 + n), B=FAILED, C=finish(2000 + n)) for n in range(1, 6)]
-    verdict = judge(race, tuple("ABC"))
+    verdict = decide(race, tuple("ABC"))
     assert [duel.against for duel in verdict.duels] == ["C", "B"]
-    alone = judge([heat(n, A=finish(1000 + n), B=FAILED, C=FAILED) for n in (1, 2)], tuple("ABC"))
+    alone = decide([heat(n, A=finish(1000 + n), B=FAILED, C=FAILED) for n in (1, 2)], tuple("ABC"))
     assert alone.words == "A wins: no other lane finished right"
 
 
@@ -325,12 +325,12 @@ def test_what_suffices_once_does_not_suffice_for_who_looks_after_every_heat(coun
     fast = [1000.0 + 13 * place for place in range(count)]
     slow = [1300 * (1 + (place * 37 % 11 - 5) / 60) for place in range(count)]
     race = heats({"A": fast, "B": slow})
-    assert judge(race, AB).winner == "A"
-    assert not decided(race, AB)
+    assert decide(race, AB).winner == "A"
+    assert not is_decided(race, AB)
 
 
 def test_an_interval_that_begins_at_exactly_1_shows_no_difference():
-    verdict = judge(heats({"A": [1000.0] * 7, "B": [1000.0 + 100 * place for place in range(7)]}), AB)
+    verdict = decide(heats({"A": [1000.0] * 7, "B": [1000.0 + 100 * place for place in range(7)]}), AB)
     assert verdict.duels[0].by(DECIDING).low == 1
     assert verdict.winner is None
     assert verdict.words == "no difference shown: 7 heats, interval 1.00–1.60 includes 1"
@@ -338,14 +338,14 @@ def test_an_interval_that_begins_at_exactly_1_shows_no_difference():
 
 def test_the_figures_of_a_faster_lane_that_may_not_win_are_its_own_and_not_the_leaders():
     race = [heat(n, A=finish(1000 + n), B=finish(400 + 7 * n) if n % 2 else WRONG) for n in range(1, 13)]
-    verdict = judge(race, AB)
+    verdict = decide(race, AB)
     assert verdict.duels[0].by(DECIDING).ratio < 1
     assert verdict.words.startswith("B is 2.3× faster (2.1–2.5, won 6 of 6); B does not win")
 
 
 def test_who_finished_first_in_half_of_the_heats_only_is_not_told():
     race = [heat(n, A=finish(1000), B=finish(900 if n < 3 else 1100, output_chars=500)) for n in range(1, 5)]
-    assert judge(race, AB).words == "A is 2.0× faster (1.5–2.6, won 4 of 4)"
+    assert decide(race, AB).words == "A is 2.0× faster (1.5–2.6, won 4 of 4)"
 
 
 @pytest.mark.parametrize(
@@ -361,12 +361,12 @@ def test_who_finished_first_in_half_of_the_heats_only_is_not_told():
     ],
 )
 def test_a_ratio_is_as_exact_as_it_deserves_and_not_1_where_it_is_above_it(ms, shown):
-    words = judge(heats({"A": [1000.0], "B": [float(ms)]}), AB).words
+    words = decide(heats({"A": [1000.0], "B": [float(ms)]}), AB).words
     assert words == f"one heat: A was {shown}× faster; more heats tell whether that was luck"
 
 
 def test_an_end_of_an_interval_that_is_next_to_nothing_is_told_as_that():
-    verdict = judge(heats({"A": [1.0, 1000, 1000], "B": [1000.0, 1, 1000]}), AB)
+    verdict = decide(heats({"A": [1.0, 1000, 1000], "B": [1000.0, 1, 1000]}), AB)
     assert verdict.words == "no difference shown: 3 heats, interval <0.01–>999 includes 1"
 
 
@@ -374,15 +374,15 @@ def test_a_right_outcome_with_a_wrong_answer_makes_no_pair():
     race = [
         heat(n, A=finish(1000 + n), B=finish(400, expect_ok=False) if n == 1 else finish(2000)) for n in range(1, 6)
     ]
-    assert judge(race, AB).duels[0].by(DECIDING).pairs == 4
+    assert decide(race, AB).duels[0].by(DECIDING).pairs == 4
 
 
 def test_a_heat_that_a_lane_was_not_in_counts_for_the_others_alone():
     race = [heat(1, A=finish(1000)), heat(2, B=finish(1)), *heats({"A": [500.0, 510], "B": [1000.0, 1000]})]
-    [duel] = judge(race, AB).duels
+    [duel] = decide(race, AB).duels
     assert duel.by(DECIDING).pairs == 2
     slower = [heat(n, A=finish(500), B=finish(1000, tokens_per_s=None)) for n in range(1, 4)]
-    assert judge(slower, AB).duels[0].by("tokens_per_s").pairs == 0
+    assert decide(slower, AB).duels[0].by("tokens_per_s").pairs == 0
 
 
 def test_the_most_frequent_fault_comes_first_each_with_the_detail_that_came_most_often():
@@ -396,7 +396,7 @@ def test_the_most_frequent_fault_comes_first_each_with_the_detail_that_came_most
         failing(Outcome.TIMEOUT, "total"),
         failing(Outcome.SKIPPED, "stopped by hand"),
     ]
-    verdict = judge([heat(n, A=one, B=finish(1000)) for n, one in enumerate(each, 1)], AB)
+    verdict = decide([heat(n, A=one, B=finish(1000)) for n, one in enumerate(each, 1)], AB)
     assert verdict.faults == (
         FaultCount("A", "timeout: total", 3),
         FaultCount("A", "cut: early", 1),

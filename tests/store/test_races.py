@@ -50,7 +50,7 @@ def test_a_race_is_read_back_as_it_was(url):
 
 def test_a_race_without_anything_optional_is_read_back_as_it_was(url):
     bare = race(
-        wish=RaceRequest((FAST, SLOW), "?"),
+        request=RaceRequest((FAST, SLOW), "?"),
         heats=(),
         verdict=replace(VERDICT, winner=None, leader=None, heats=0, duels=(), faults=()),
         differences=(),
@@ -192,8 +192,8 @@ def test_a_list_names_the_race_that_is_damaged(url):
 
 def test_what_a_newer_inftop_added_is_left_out(url):
     keep(url, race())
-    ((wish, lanes, verdict),) = ask(url, "SELECT wish, lanes, verdict FROM race")
-    newer = [json.dumps(json.loads(one) | {"mood": "sunny"}) for one in (wish, verdict)]
+    ((request, lanes, verdict),) = ask(url, "SELECT wish, lanes, verdict FROM race")
+    newer = [json.dumps(json.loads(one) | {"mood": "sunny"}) for one in (request, verdict)]
     more = json.dumps([one | {"mood": "sunny"} for one in json.loads(lanes)])
     with other(url) as theirs:
         theirs.execute(

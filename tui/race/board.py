@@ -56,7 +56,7 @@ class RaceBoard:
     """Takes news as it comes; nothing that was said is ever joined or copied again but by who wants it whole."""
 
     def __init__(self) -> None:
-        self.wish: RaceRequest | None = None
+        self.request: RaceRequest | None = None
         self.phase: Phase = "preparing"
         self.heat = 0
         self.last: RaceNews | None = None
@@ -70,8 +70,8 @@ class RaceBoard:
         if anew:
             self.samples = {}
         if fresh:
-            self._lanes = {name: _Lane(name) for name in news.wish.lanes}
-        self.last, self.wish, self.phase, self.heat = news, news.wish, news.phase, news.heat
+            self._lanes = {name: _Lane(name) for name in news.request.lanes}
+        self.last, self.request, self.phase, self.heat = news, news.request, news.phase, news.heat
         for told in news.lanes:
             if (lane := self._lanes.get(told.name)) is not None:
                 lane.tell(told)
@@ -90,7 +90,7 @@ class RaceBoard:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The lanes, in the order of the wish."""
+        """The lanes, in the order of the request."""
         return tuple(self._lanes)
 
     @property
@@ -108,16 +108,16 @@ class RaceBoard:
         return LaneBoard(name, one.state, one.progress, tuple(one.speeds), one.sample, place, ended)
 
     def lanes(self) -> tuple[LaneBoard, ...]:
-        """All of them, in the order of the wish."""
+        """All of them, in the order of the request."""
         return tuple(self.lane(name) for name in self._lanes)
 
     def pieces(self, name: str) -> Sequence[TextDelta]:
         """All that a lane said in this heat, in order; the answer anew where a draft replaced it."""
-        return self._lanes[name].pieces
+        return self._lanes[name].deltas
 
     def answer(self, name: str) -> str:
         """The answer of a lane, whole."""
-        return "".join(piece.text for piece in self._lanes[name].pieces if piece.kind == "answer")
+        return "".join(piece.text for piece in self._lanes[name].deltas if piece.kind == "answer")
 
     def standing(self) -> tuple[str, ...]:
         """The lanes from the first to the last: who has come in, then who has written more, then who has failed."""
@@ -157,7 +157,7 @@ class _Lane:
         self.speeds: list[float | None] = []
         self.sample: Sample | None = None
         self.place: int | None = None
-        self.pieces: list[TextDelta] = []
+        self.deltas: list[TextDelta] = []
         self._at: list[float] = []
         self._chars: list[int] = []
 
@@ -172,12 +172,12 @@ class _Lane:
 
     def tell(self, told: LaneNews) -> None:
         self.state, self.progress, self.sample, self.place = told.state, told.progress, told.sample, told.place
-        append(self.pieces, told.pieces)
+        append(self.deltas, told.deltas)
         at, chars = told.progress.at_ms, told.progress.chars
         if chars > (self._chars[-1] if self._chars else 0):
             self._at.append(at)
             self._chars.append(chars)
-        if told.progress.tokens_per_s is not None and (told.sample is None or told.pieces):
+        if told.progress.tokens_per_s is not None and (told.sample is None or told.deltas):
             place = int(at // SLICE_MS)
             self.speeds.extend([None] * (place + 1 - len(self.speeds)))
             self.speeds[place] = told.progress.tokens_per_s

@@ -31,7 +31,7 @@ class RaceForm:
     heats: int = 1
     cold: bool = False
 
-    def wish(self) -> RaceRequest:
+    def request(self) -> RaceRequest:
         """The race that is asked for. Raises ValueError in words for a person."""
         if len(self.lanes) < FEWEST_LANES:
             raise ValueError(f"choose {FEWEST_LANES} to {MOST_LANES} lanes")

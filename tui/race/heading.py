@@ -15,10 +15,10 @@ from tui.widgets.plate import Piece, Row
 def of_form(form: RaceForm, width: int) -> Row:
     """While a race is chosen: what it lacks, or how it is started."""
     try:
-        wish = form.wish()
+        request = form.request()
     except ValueError as error:
         return _line([("next race", "figure")], [(str(error), "warning")], width)
-    return _line(_about(wish, None), [("s starts it", "success")], width)
+    return _line(_about(request, None), [("s starts it", "success")], width)
 
 
 def of_kept(width: int) -> Row:
@@ -35,14 +35,14 @@ def of_race(shown: RaceModel, next_heats: int, width: int) -> Row:
         return _line([], [], width)
     if replay is None:
         words = f"next: {next_heats} heat{'s' if next_heats > 1 else ''}   "
-        again = [] if news.wish.heats == next_heats else [(words, "label")]
-        return _line(_about(news.wish, news.heat), [*again, _phase(news, shown.board)], width)
+        again = [] if news.request.heats == next_heats else [(words, "label")]
+        return _line(_about(news.request, news.heat), [*again, _phase(news, shown.board)], width)
     held = "▶" if replay.playing else "‖"
     where = f"{seconds(replay.position_ms)} / {seconds(replay.length_ms)} "
     if replay.is_over and replay.next_heat is not None:
         where = f"◍ heat {replay.next_heat} follows "
     right: list[Piece] = [(" REPLAY ", "badge"), (f" {held} {replay.speed:g}×  ", "figure"), (where, "label")]
-    return _line(_about(news.wish, news.heat), right, width)
+    return _line(_about(news.request, news.heat), right, width)
 
 
 def _phase(news: RaceNews, board: RaceBoard) -> Piece:
@@ -56,14 +56,14 @@ def _phase(news: RaceNews, board: RaceBoard) -> Piece:
     return f"● {seconds(board.elapsed_ms)}", "success"
 
 
-def _about(wish: RaceRequest, heat: int | None) -> list[Piece]:
-    heats = f"{wish.most_heats} heat{'' if wish.most_heats == 1 else 's'}"
-    run = heats if heat is None else f"heat {max(heat, 1)} of {wish.most_heats}"
+def _about(request: RaceRequest, heat: int | None) -> list[Piece]:
+    heats = f"{request.most_heats} heat{'' if request.most_heats == 1 else 's'}"
+    run = heats if heat is None else f"heat {max(heat, 1)} of {request.most_heats}"
     pieces: list[Piece] = [
-        (wish.prompt_name or "own prompt", "figure"),
-        (f" · {number(wish.max_output_tokens)} tokens · {run}", "label"),
+        (request.prompt_name or "own prompt", "figure"),
+        (f" · {number(request.max_output_tokens)} tokens · {run}", "label"),
     ]
-    return [*pieces, (" · cold", "warning")] if wish.cold else pieces
+    return [*pieces, (" · cold", "warning")] if request.cold else pieces
 
 
 def _line(left: Sequence[Piece], right: Sequence[Piece], width: int) -> Row:

@@ -100,7 +100,7 @@ class RaceCourse(Vertical):
         lanes = [board.lane(name) for name in self.order]
         top = max((speed or 0.0 for lane in lanes for speed in lane.speeds), default=0.0)
         top = nice_ceiling(max(top, LEAST_SCALE))
-        self._track.draw(track(lanes, news.wish.max_output_tokens, self._track.size.width))
+        self._track.draw(track(lanes, news.request.max_output_tokens, self._track.size.width))
         if over:
             prices = {name: one.price for name, one in who.items()}
             room = Size(max(self.size.width - 2, 20), self.size.height - len(lanes) - LEAST_TEXT)

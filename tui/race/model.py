@@ -51,12 +51,12 @@ class RaceModel:
             return self._live.samples
         return {heat.number: {one.lane: one.sample for one in heat.lanes} for heat in self.replay.race.heats}
 
-    def ask(self, wish: RaceRequest) -> None:
+    def ask(self, request: RaceRequest) -> None:
         """A race was asked for: what still comes of the one before is not heard any more."""
         if self._live.last is not None:
             self._past = self._live.last.started_at
-        self.replay, self.asked, self._live = None, wish, RaceBoard()
-        self._live.tell(RaceNews(0, wish, "preparing", 1, ()))  # the lanes are there before anybody speaks
+        self.replay, self.asked, self._live = None, request, RaceBoard()
+        self._live.tell(RaceNews(0, request, "preparing", 1, ()))  # the lanes are there before anybody speaks
         self.anew = self.changed = True
 
     def tell(self, news: RaceNews) -> None:

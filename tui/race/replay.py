@@ -5,7 +5,7 @@ from typing import Final
 from probes.race.heat import Heat, LaneResult
 from probes.race.progress import ProgressTracker
 from probes.race.race import Race
-from probes.race.updates import LaneNews, Phase, RaceNews, pieces
+from probes.race.updates import LaneNews, Phase, RaceNews, text_deltas
 
 STEP_MS: Final = 50.0
 """The longest time between two news, as in a race that is run."""
@@ -79,7 +79,7 @@ class Replay:
         known = [cost for cost in costs if cost is not None]
         return RaceNews(
             started_at=race.started_at,
-            wish=race.wish,
+            request=race.request,
             phase=phase,
             heat=self.heat.number,
             lanes=tuple(one.news(self.position_ms) for one in self._lanes),
@@ -122,7 +122,7 @@ class _ReplayLane:
             name=self._result.lane,
             state="finished" if finished else "running" if now >= (recording.sent or 0) else "ready",
             progress=self._track.progress(self._over if finished else now),
-            pieces=pieces(moments[first : self._told]),
+            deltas=text_deltas(moments[first : self._told]),
             sample=self._result.sample if finished else None,
             place=self._result.place if finished else None,
         )

@@ -38,7 +38,7 @@ NO_ENGINE: Final = "No engine takes a race here: it needs one of its own. In a t
 
 
 class RaceScreen(Screen[None]):
-    """``start`` and ``stop`` pass a wish on and say whether somebody takes it; `tell` takes what comes of it.
+    """``start`` and ``stop`` pass a command on and say whether somebody takes it; `tell` takes what comes of it.
 
     ``clock`` gives milliseconds that never go back: what a replay runs by.
     """
@@ -162,28 +162,28 @@ class RaceScreen(Screen[None]):
                 self.notify("Stopping: what was run is kept.", timeout=2)
             return
         try:
-            self.begin(self._choice.form.wish())
+            self.begin(self._choice.form.request())
         except ValueError as error:
             self.notify(f"Not yet: {error}.", severity="warning", markup=False)
             self._turn("choose")
 
     def action_again(self) -> None:
         """The race that is shown, once more."""
-        if (wish := self.shown.board.wish) is None:
+        if (request := self.shown.board.request) is None:
             self.action_start()
         else:
-            self.begin(replace(wish, lanes=self._course.order))
+            self.begin(replace(request, lanes=self._course.order))
 
-    def begin(self, wish: RaceRequest) -> None:
+    def begin(self, request: RaceRequest) -> None:
         """Have a race run, and show it."""
-        missing = set(wish.lanes) - {one.name for one in self._choice.form.endpoints}
+        missing = set(request.lanes) - {one.name for one in self._choice.form.endpoints}
         if missing:
             self.notify(f"Not configured any more: {', '.join(sorted(missing))}.", severity="warning", markup=False)
-        elif not self._start(wish):
+        elif not self._start(request):
             self.notify(NO_ENGINE, severity="warning", markup=False)
         else:
-            self.shown.ask(wish)
-            self._course.begin(wish.lanes)
+            self.shown.ask(request)
+            self._course.begin(request.lanes)
             self._turn("course")
 
     # a replay

@@ -122,7 +122,7 @@ def _listed(found: list[RaceSummary]) -> list[str]:
 
 def _lines(race: Race) -> list[str]:
     """What was asked, the lanes' medians, where the lanes differ, the comparisons, the verdict."""
-    request = race.wish
+    request = race.request
     facts = [
         f"prompt {line(request.prompt_name or request.prompt, 60)}",
         f"at most {request.max_output_tokens:,} tokens",

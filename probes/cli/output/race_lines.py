@@ -27,9 +27,9 @@ _NONE: Final = "–"
 def live_lines(news: RaceNews, columns: int) -> list[str]:
     """One line for the heat, then one for each lane as it stands, none wider than ``columns`` characters."""
     width = max((len(one.name) for one in news.lanes), default=0)
-    heat = f"heat {news.heat} of {news.wish.most_heats}: {news.phase}"
+    heat = f"heat {news.heat} of {news.request.most_heats}: {news.phase}"
     return [
-        one[:columns] for one in (heat, *(lane_line(one, width, news.wish.max_output_tokens) for one in news.lanes))
+        one[:columns] for one in (heat, *(lane_line(one, width, news.request.max_output_tokens) for one in news.lanes))
     ]
 
 

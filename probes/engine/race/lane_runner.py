@@ -13,7 +13,7 @@ from probes.outcome import Outcome
 from probes.race.heat import LaneResult
 from probes.race.progress import ProgressTracker
 from probes.race.recording import OutputEvent, Recording
-from probes.race.updates import LaneNews, LaneState, pieces
+from probes.race.updates import LaneNews, LaneState, text_deltas
 from probes.text import plain
 from probes.wire.credentials import Credentials
 
@@ -118,7 +118,7 @@ class LaneRunner:
             name=self.endpoint.name,
             state=self._state,
             progress=self._progress.progress(max(at, self._events[-1].at if self._events else at)),
-            pieces=pieces(new),
+            deltas=text_deltas(new),
             sample=self.result.sample if self.result else None,
             place=self.place,
         )

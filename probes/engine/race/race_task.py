@@ -23,7 +23,7 @@ from probes.race.race import LaneFacts, Race
 from probes.race.recording import Recording
 from probes.race.request import RaceRequest
 from probes.race.updates import Phase, RaceNews
-from probes.race.verdict import judge
+from probes.race.verdict import decide
 
 BETWEEN_HEATS_S: Final = 0.5
 """The pause between two heats: a server that closes after its answer has been noticed by then."""
@@ -65,10 +65,10 @@ class RaceTask:
         self._race = Race(
             number=None,
             started_at=time.time_ns() // 1_000_000,
-            wish=request,
+            request=request,
             lanes=tuple(LaneFacts(one.name, one.provider, one.model, one.price) for one in self._endpoints),
             heats=(),
-            verdict=judge((), request.lanes),
+            verdict=decide((), request.lanes),
             differences=differences(self._endpoints),
             simulated=simulated,
             vantage=vantage,
@@ -118,7 +118,7 @@ class RaceTask:
         race = self._race
         return RaceNews(
             started_at=race.started_at,
-            wish=self.request,
+            request=self.request,
             phase=self._phase,
             heat=len(self._heats) + (self._phase in ("preparing", "running")),
             lanes=tuple(one.news(now) for one in self._runners),
@@ -223,7 +223,7 @@ class RaceTask:
         self._race = replace(
             self._race,
             heats=heats,
-            verdict=judge(heats, self.request.lanes, every_heat=self.request.until_decided),
+            verdict=decide(heats, self.request.lanes, every_heat=self.request.until_decided),
             stopped=self._stopped,
         )
 

@@ -63,7 +63,7 @@ class RaceService:
     def handle(self, command: RaceCommand) -> None:
         """Start a race, in place of one that runs; or stop that, even where it has not begun yet."""
         self.stop()
-        if command.do == "stop" or (request := command.wish) is None:
+        if command.do == "stop" or (request := command.request) is None:
             return
         try:
             probers = [self._services.make_prober(one) for one in lane_endpoints(request, self._endpoints)]

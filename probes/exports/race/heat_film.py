@@ -53,7 +53,9 @@ class HeatFilm:
         """What does not move: the title, the lanes' names, what stands between them."""
         race = self._race
         number = "" if race.number is None else f" {race.number}"
-        title = fitted(f"inftop race{number} · {line(race.wish.prompt_name or race.wish.prompt)}", self._width - 26)
+        title = fitted(
+            f"inftop race{number} · {line(race.request.prompt_name or race.request.prompt)}", self._width - 26
+        )
         drawn = f"\x1b[2J{at(_TITLE, 2)}{styled(title, '1')}{self._borders_drawn()}"
         return drawn + "".join(lane.names() for lane in self._lanes)
 

@@ -43,7 +43,7 @@ def race_record(race: Race) -> dict[str, Any]:
         "started_at": iso(race.started_at),
         "vantage": race.vantage,
         "simulated": race.simulated,
-        "wish": asdict(race.wish),
+        "wish": asdict(race.request),
         "lanes": [asdict(one) for one in race.lanes],
         "differences": race.differences,
         "stopped": race.stopped,

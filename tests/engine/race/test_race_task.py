@@ -37,7 +37,7 @@ from tests.tries import tries
 
 FAST = Behaviour(output_tokens=Constant(120), tokens_per_s=Constant(1_500), ttft_ms=Constant(10))
 SLOW = Behaviour(output_tokens=Constant(120), tokens_per_s=Constant(300), ttft_ms=Constant(40))
-WISH = RaceRequest(("a", "b"), "Tell a story.")
+REQUEST = RaceRequest(("a", "b"), "Tell a story.")
 ATTEMPTS = 12
 """A busy machine may bend a heat, and what it bent is marked and not judged, as it should be: then it races again."""
 
@@ -51,7 +51,7 @@ class Services(ScriptedServices):
 
 @asynccontextmanager
 async def track(
-    behaviours: dict[str, Behaviour], wish: RaceRequest, **options: Any
+    behaviours: dict[str, Behaviour], request: RaceRequest, **options: Any
 ) -> AsyncIterator[tuple[RaceTask, Any]]:
     """A race of these models, each the lane of its name, and the simulator."""
     special, services = options.pop("endpoints", {}), options.pop("services", None) or Services()
@@ -60,24 +60,24 @@ async def track(
             replace(endpoint(name=name, model=name, base_url=simulator.url), **special.get(name, {}))
             for name in behaviours
         ]
-        probers = [services.make_prober(one) for one in lane_endpoints(wish, known)]
-        yield RaceTask(wish, probers, services, **{"between_s": 0.0, **options}), simulator
+        probers = [services.make_prober(one) for one in lane_endpoints(request, known)]
+        yield RaceTask(request, probers, services, **{"between_s": 0.0, **options}), simulator
 
 
-def raced(behaviours: dict[str, Behaviour], wish: RaceRequest = WISH, **options: Any) -> Race:
+def raced(behaviours: dict[str, Behaviour], request: RaceRequest = REQUEST, **options: Any) -> Race:
     """The race, run on an engine's loop."""
 
     async def run() -> Race:
-        async with track(behaviours, wish, **options) as (racing, _):
+        async with track(behaviours, request, **options) as (racing, _):
             return await racing.run()
 
     return event_loop.run(run())
 
 
-def undisturbed(behaviours: dict[str, Behaviour], wish: RaceRequest) -> Race:
+def undisturbed(behaviours: dict[str, Behaviour], request: RaceRequest) -> Race:
     """A race of which the machine bent nothing."""
     for _ in tries(ATTEMPTS):
-        race = raced(behaviours, wish)
+        race = raced(behaviours, request)
         if all(one.sample.trusted for heat in race.heats for one in heat.lanes):
             return race
     pytest.fail(f"a lane of every race was held up: {race.verdict}")
@@ -88,7 +88,7 @@ def outcomes(race: Race) -> dict[str, Outcome]:
 
 
 def test_the_faster_lane_is_first_and_everything_is_recorded():
-    race = undisturbed({"a": SLOW, "b": FAST}, replace(WISH, heats=2))
+    race = undisturbed({"a": SLOW, "b": FAST}, replace(REQUEST, heats=2))
     assert [[one.place for one in heat.lanes] for heat in race.heats] == [[2, 1], [2, 1]]
     for heat in race.heats:
         assert heat.skew_ms is not None
@@ -105,7 +105,7 @@ def test_the_faster_lane_is_first_and_everything_is_recorded():
 
 def test_all_lanes_get_the_same_bytes_and_every_heat_another_nonce():
     async def run() -> tuple[Race, list[str]]:
-        async with track({"a": FAST, "b": FAST}, replace(WISH, heats=2)) as (racing, simulator):
+        async with track({"a": FAST, "b": FAST}, replace(REQUEST, heats=2)) as (racing, simulator):
             race = await racing.run()
             return race, [one.body["messages"][0]["content"] for one in simulator.records]
 
@@ -115,7 +115,7 @@ def test_all_lanes_get_the_same_bytes_and_every_heat_another_nonce():
 
 
 def test_who_starts_first_takes_turns():
-    race = raced({"a": FAST, "b": FAST, "c": FAST}, replace(WISH, lanes=("a", "b", "c"), heats=3))
+    race = raced({"a": FAST, "b": FAST, "c": FAST}, replace(REQUEST, lanes=("a", "b", "c"), heats=3))
     assert [heat.order for heat in race.heats] == [("a", "b", "c"), ("b", "c", "a"), ("c", "a", "b")]
     for heat in race.heats:
         sent = {one.lane: one.recording.sent or 0 for one in heat.lanes}
@@ -124,7 +124,7 @@ def test_who_starts_first_takes_turns():
 
 @pytest.mark.parametrize(("cold", "said"), [(False, "warm"), (True, "cold")])
 def test_connections_are_opened_before_the_gun_and_kept_or_opened_anew_each_time(cold: bool, said: str):
-    race = raced({"a": FAST, "b": FAST}, replace(WISH, heats=2, cold=cold))
+    race = raced({"a": FAST, "b": FAST}, replace(REQUEST, heats=2, cold=cold))
     assert {one.sample.connection for heat in race.heats for one in heat.lanes} == {said}
 
 
@@ -157,7 +157,7 @@ def test_a_stalled_lane_times_out_and_keeps_what_it_said():
 def test_a_refused_lane_is_limited_and_not_slow():
     race = raced(
         {"a": replace(FAST, allowance=Allowance(requests=1, requests_window_s=3_600.0)), "b": FAST},
-        replace(WISH, heats=2),
+        replace(REQUEST, heats=2),
     )
     assert [heat.lanes[0].sample.outcome for heat in race.heats] == [Outcome.OK, Outcome.RATE_LIMITED]
     assert any(one.lane == "a" and "limited" in one.words for one in race.verdict.faults)
@@ -180,7 +180,7 @@ def test_a_lane_without_its_key_never_starts():
 def test_fast_but_wrong_does_not_win():
     race = raced(
         {"a": replace(FAST, text="It is 7."), "b": replace(SLOW, text="It is 42.")},
-        replace(WISH, expect="42", heats=2),
+        replace(REQUEST, expect="42", heats=2),
     )
     assert outcomes(race) == {"a": Outcome.WRONG_ANSWER, "b": Outcome.OK}
     assert race.verdict.winner != "a"
@@ -190,13 +190,13 @@ def test_fast_but_wrong_does_not_win():
 def test_a_running_count_that_cannot_be_true_is_not_recorded_and_costs_nobody_anything():
     lies = replace(FAST, usage="every_chunk", usage_extra={"completion_tokens": 10**9, "cost": 1e308})
     services = Services()
-    wish = replace(WISH, budget_usd=0.01)
-    race = raced({"a": lies, "b": replace(FAST, usage="every_chunk")}, wish, services=services)
+    request = replace(REQUEST, budget_usd=0.01)
+    race = raced({"a": lies, "b": replace(FAST, usage="every_chunk")}, request, services=services)
     liar, honest = race.heats[0].lanes
     assert {one.tokens for one in liar.recording.moments} == {None}
     assert honest.recording.moments[-1].tokens == honest.sample.output_tokens == 120
-    assert (liar.sample.cost_usd, liar.sample.token_source, len(race.heats)) == (None, "estimate", wish.heats)
-    assert {one.max_output_tokens for _, one in services.costs} == {wish.max_output_tokens}
+    assert (liar.sample.cost_usd, liar.sample.token_source, len(race.heats)) == (None, "estimate", request.heats)
+    assert {one.max_output_tokens for _, one in services.costs} == {request.max_output_tokens}
 
 
 def test_an_echoed_key_is_nowhere():
@@ -231,12 +231,12 @@ def test_of_a_random_key_no_part_is_recorded_however_it_is_cut(size: int):
             "endpoints": {"a": keyed, "b": keyed},
             "on_change": lambda: news.append(racing.news()),
         }
-        async with track({"a": parrot, "b": FAST}, replace(WISH, heats=1), **options) as (racing, _):
+        async with track({"a": parrot, "b": FAST}, replace(REQUEST, heats=1), **options) as (racing, _):
             return await racing.run()
 
     race = event_loop.run(run())
     lane = race.heats[0].lanes[0]
-    pieces = [piece.text for one in news for each in one.lanes if each.name == "a" for piece in each.pieces]
+    pieces = [piece.text for one in news for each in one.lanes if each.name == "a" for piece in each.deltas]
     recorded = "".join(one.text for one in lane.recording.moments)
     for text in (recorded, lane.text, "".join(pieces), repr(race)):
         for spelt in (secret, secret[::-1]):
@@ -252,7 +252,7 @@ def test_a_race_stopped_midway_keeps_the_heats_that_were_whole():
     services = Services()
 
     async def run() -> Race:
-        async with track({"a": SLOW, "b": SLOW}, replace(WISH, heats=50), services=services) as (racing, _):
+        async with track({"a": SLOW, "b": SLOW}, replace(REQUEST, heats=50), services=services) as (racing, _):
             running = asyncio.create_task(racing.run())
             await until(lambda: racing.news().heat == 2 and bool(racing.news().lanes[0].progress.tokens))
             racing.stop()
@@ -268,7 +268,7 @@ def test_a_race_stopped_midway_keeps_the_heats_that_were_whole():
 
 def test_the_budget_ends_a_race_before_it_is_passed():
     price = {name: {"price": Price(0.0, 1_000.0)} for name in "ab"}  # 120 tokens: 0.12 USD a lane
-    race = raced({"a": FAST, "b": FAST}, replace(WISH, heats=5, budget_usd=0.5), endpoints=price)
+    race = raced({"a": FAST, "b": FAST}, replace(REQUEST, heats=5, budget_usd=0.5), endpoints=price)
     assert len(race.heats) == 2
     assert race.stopped == "the race's budget of $0.50 would be passed"
 
@@ -293,14 +293,14 @@ def test_every_lane_of_a_heat_is_asked_for_and_set_aside_together():
             reserved.append(endpoint.name)
             return lambda: asked.append(endpoint.name)
 
-    race = raced({"a": FAST, "b": FAST}, replace(WISH, heats=3), services=Noting())
+    race = raced({"a": FAST, "b": FAST}, replace(REQUEST, heats=3), services=Noting())
     assert (len(race.heats), race.stopped) == (1, "not for both")
     assert reserved == ["a", "b"]
     assert asked == [["a", "b"], "b", "a", ["a", "b"]]
 
 
 def test_until_decided_ends_early_where_the_difference_is_plain():
-    race = undisturbed({"a": FAST, "b": SLOW}, replace(WISH, heats=2, until_decided=True, max_heats=12))
+    race = undisturbed({"a": FAST, "b": SLOW}, replace(REQUEST, heats=2, until_decided=True, max_heats=12))
     assert race.verdict.winner == "a"
     assert 2 <= len(race.heats) < 12
     assert race.stopped == "decided"
@@ -310,13 +310,13 @@ def test_the_news_tell_all_text_once_and_then_the_result():
     told: list[RaceNews] = []
 
     async def run() -> Race:
-        async with track({"a": FAST, "b": SLOW}, WISH) as (racing, _):
+        async with track({"a": FAST, "b": SLOW}, REQUEST) as (racing, _):
             racing._on_change = lambda: told.append(racing.news())
             return await racing.run()
 
     race = event_loop.run(run())
     for lane, result in enumerate(race.heats[0].lanes):
-        said = "".join(piece.text for news in told if news.lanes for piece in news.lanes[lane].pieces)
+        said = "".join(piece.text for news in told if news.lanes for piece in news.lanes[lane].deltas)
         assert said == result.text
     assert told[-1].phase == "over"
     assert told[-1].verdict == race.verdict
@@ -345,15 +345,15 @@ def test_order_rotates():
 
 def test_lanes_are_made_to_be_asked_the_same():
     known = [endpoint(name="a", max_output_tokens=9, expect="x", prompt="y"), endpoint(name="b", connection="cold")]
-    made = lane_endpoints(replace(WISH, max_output_tokens=77), known)
+    made = lane_endpoints(replace(REQUEST, max_output_tokens=77), known)
     assert {(one.prompt, one.max_output_tokens, one.expect, one.connection) for one in made} == {
         ("Tell a story.", 77, None, "warm")
     }
     talk = endpoint(name="b", system="Be brief.", messages=(Message("user", "Hi."), Message("assistant", "Yes?")))
-    _, other = lane_endpoints(WISH, [known[0], talk])
+    _, other = lane_endpoints(REQUEST, [known[0], talk])
     assert other.conversation.messages == (Message("system", "Be brief."), Message("user", "Tell a story."))
     with pytest.raises(UnknownEndpoint):
-        lane_endpoints(replace(WISH, lanes=("a", "nobody")), known)
+        lane_endpoints(replace(REQUEST, lanes=("a", "nobody")), known)
 
 
 @pytest.mark.parametrize(
@@ -371,7 +371,7 @@ def test_lanes_are_made_to_be_asked_the_same():
 )
 def test_what_can_not_be_run_is_refused_in_words(wrong: dict[str, Any]):
     with pytest.raises(InvalidRaceRequest):
-        replace(WISH, **wrong)
+        replace(REQUEST, **wrong)
 
 
 async def until(reached: Callable[[], bool]) -> None:
@@ -383,7 +383,7 @@ async def until(reached: Callable[[], bool]) -> None:
 
 def test_what_turned_out_to_be_reasoning_is_recorded_as_that():
     thinking = replace(SLOW, text="I wonder whether Lyon or\n</think>\n\nParis it is", output_tokens=None)
-    race = raced({"a": thinking, "b": FAST}, replace(WISH, heats=1))
+    race = raced({"a": thinking, "b": FAST}, replace(REQUEST, heats=1))
     lane = next(one for one in race.heats[0].lanes if one.lane == "a")
     moments, sent = lane.recording.moments, lane.recording.sent
     assert lane.sample.outcome is Outcome.OK, lane.sample

@@ -23,7 +23,7 @@ from tests.samples import endpoint, sample
 
 FAST = Behaviour(output_tokens=Constant(60), tokens_per_s=Constant(1_500), ttft_ms=Constant(10))
 LONG = Behaviour(output_tokens=Constant(2_000), tokens_per_s=Constant(100), ttft_ms=Constant(10))
-WISH = RaceRequest(("a", "b"), "Tell a story.")
+REQUEST = RaceRequest(("a", "b"), "Tell a story.")
 
 
 class Bench:
@@ -64,7 +64,7 @@ async def race_service(number: int | None = 7) -> AsyncIterator[Bench]:
 async def test_a_race_is_run_kept_and_told_and_its_endpoints_are_suspended_meanwhile():
     async with race_service() as one:
         assert one.races.news() is None
-        one.races.handle(RaceCommand("start", WISH))
+        one.races.handle(RaceCommand("start", REQUEST))
         await one.reached("over")
         await one.races.close()
         assert one.services.suspended == [("a", "b"), ()]
@@ -79,7 +79,7 @@ async def test_a_race_is_run_kept_and_told_and_its_endpoints_are_suspended_meanw
 
 async def test_a_race_that_no_store_takes_is_told_without_a_number():
     async with race_service(number=None) as one:
-        one.races.handle(RaceCommand("start", WISH))
+        one.races.handle(RaceCommand("start", REQUEST))
         await one.reached("over")
         await one.races.close()
         assert one.news[-1].number is None
@@ -87,7 +87,7 @@ async def test_a_race_that_no_store_takes_is_told_without_a_number():
 
 async def test_a_race_stopped_before_its_first_finish_is_not_kept():
     async with race_service() as one:
-        one.races.handle(RaceCommand("start", replace(WISH, lanes=("a", "long"))))
+        one.races.handle(RaceCommand("start", replace(REQUEST, lanes=("a", "long"))))
         await one.reached("running")
         assert one.services.reserved == ["a", "long"]
         one.races.handle(RaceCommand("stop"))
@@ -100,7 +100,7 @@ async def test_a_race_stopped_before_its_first_finish_is_not_kept():
 
 async def test_a_race_stopped_before_it_has_begun_does_not_run():
     async with race_service() as one:
-        one.races.handle(RaceCommand("start", WISH))
+        one.races.handle(RaceCommand("start", REQUEST))
         one.races.handle(RaceCommand("stop"))
         await one.races.close()
         assert (one.stored, one.services.costs) == ([], [])
@@ -110,15 +110,15 @@ async def test_a_race_stopped_before_it_has_begun_does_not_run():
 
 async def test_of_two_races_asked_for_at_once_the_later_one_runs_unless_it_is_stopped_too():
     async with race_service() as one:
-        one.races.handle(RaceCommand("start", replace(WISH, lanes=("a", "long"))))
-        one.races.handle(RaceCommand("start", WISH))
+        one.races.handle(RaceCommand("start", replace(REQUEST, lanes=("a", "long"))))
+        one.races.handle(RaceCommand("start", REQUEST))
         await one.reached("over")
-        assert one.news[-1].wish == WISH
+        assert one.news[-1].request == REQUEST
         await one.races.close()
-        assert [race.wish.lanes for race in one.stored] == [("a", "b")]
-        one.races.handle(RaceCommand("start", replace(WISH, lanes=("a", "long"))))
+        assert [race.request.lanes for race in one.stored] == [("a", "b")]
+        one.races.handle(RaceCommand("start", replace(REQUEST, lanes=("a", "long"))))
         await one.reached("running")
-        one.races.handle(RaceCommand("start", WISH))
+        one.races.handle(RaceCommand("start", REQUEST))
         one.races.handle(RaceCommand("stop"))
         await one.races.close()
         assert len(one.stored) == 1
@@ -127,18 +127,18 @@ async def test_of_two_races_asked_for_at_once_the_later_one_runs_unless_it_is_st
 
 async def test_another_race_takes_the_place_of_the_one_that_runs():
     async with race_service() as one:
-        one.races.handle(RaceCommand("start", replace(WISH, lanes=("a", "long"))))
+        one.races.handle(RaceCommand("start", replace(REQUEST, lanes=("a", "long"))))
         await one.reached("running")
-        one.races.handle(RaceCommand("start", WISH))
+        one.races.handle(RaceCommand("start", REQUEST))
         await one.reached("over")
         await one.races.close()
-        assert [race.wish.lanes for race in one.stored] == [("a", "b")]
+        assert [race.request.lanes for race in one.stored] == [("a", "b")]
 
 
 async def test_a_lane_that_is_not_known_is_said_and_the_next_race_runs_all_the_same(caplog: pytest.LogCaptureFixture):
     async with race_service() as one:
         with caplog.at_level(logging.WARNING):
-            one.races.handle(RaceCommand("start", replace(WISH, lanes=("a", "nobody"))))
+            one.races.handle(RaceCommand("start", replace(REQUEST, lanes=("a", "nobody"))))
             await one.races.close()
         assert "nobody" in caplog.text
         assert one.services.suspended == []
@@ -146,10 +146,10 @@ async def test_a_lane_that_is_not_known_is_said_and_the_next_race_runs_all_the_s
         assert (refused.phase, refused.lanes) == ("over", ())
         assert "nobody" in (refused.stopped or "")
         one.news.clear()
-        one.races.handle(RaceCommand("start", WISH))
+        one.races.handle(RaceCommand("start", REQUEST))
         await one.reached("over")
         await one.races.close()
-        assert [race.wish.lanes for race in one.stored] == [("a", "b")]
+        assert [race.request.lanes for race in one.stored] == [("a", "b")]
         assert (one.news[-1].phase, one.news[-1].stopped) == ("over", None)
 
 
@@ -165,7 +165,7 @@ async def test_a_file_that_has_gone_since_it_was_checked_is_said_in_place_of_a_r
             raise gone
 
         one.services.make_prober = make_prober  # type: ignore[method-assign]
-        one.races.handle(RaceCommand("start", WISH))
+        one.races.handle(RaceCommand("start", REQUEST))
         await one.races.close()
         [refused] = one.news
         assert (refused.phase, refused.lanes, "/x.pem" in (refused.stopped or "")) == ("over", (), True)
@@ -179,7 +179,7 @@ async def test_a_race_that_meets_a_defect_of_ours_is_over_and_says_so(caplog: py
             raise RuntimeError("no such thing")
 
         one.services.find_credentials = broken  # type: ignore[assignment]
-        one.races.handle(RaceCommand("start", WISH))
+        one.races.handle(RaceCommand("start", REQUEST))
         await one.reached("over", heat=0)
         await one.races.close()
         assert (one.news[-1].phase, one.services.suspended, one.services.reserved) == ("over", [("a", "b"), ()], [])
@@ -191,7 +191,7 @@ async def test_the_speed_of_an_answer_that_is_not_counted_yet_is_made_from_earli
     async with race_service() as one:
         long = sample(endpoint="long", token_source="usage", output_tokens=10, output_chars=20, tokens_per_s=9.0)
         one.races.learn_from(long, "")
-        one.races.handle(RaceCommand("start", replace(WISH, lanes=("a", "long"))))
+        one.races.handle(RaceCommand("start", replace(REQUEST, lanes=("a", "long"))))
         async with asyncio.timeout(60):
             while not (one.news and one.news[-1].lanes and one.news[-1].lanes[1].progress.events):
                 await asyncio.sleep(0.001)

@@ -193,7 +193,7 @@ def test_any_number_of_lanes_fits_any_size(lanes, width, height):
         lane(name, spoken(150, first=1_000_000 * number, step=700_000), sent=0, place=number + 1)
         for number, name in enumerate(names)
     )
-    one = race(wish=RaceRequest(names, "?"), heats=(Heat(1, 0, names, 0.1, "n", results),))
+    one = race(request=RaceRequest(names, "?"), heats=(Heat(1, 0, names, 0.1, "n", results),))
     lines = shown(one, width=width, height=height).lines()  # it fails at anything beyond an edge
     assert Counter("".join(lines))["⚑"] == lanes
     wide = (width - 2 - 3 * (lanes - 1)) // lanes
@@ -233,7 +233,7 @@ def test_a_terminal_that_takes_other_characters_for_wide_keeps_nothing_of_what_s
     moments = tuple(OutputEvent(at, Kind.ANSWER, text[at : at + 5]) for at in range(0, len(text), 5))
     names = ("a", "b")
     results = tuple(lane(name, moments, sent=0, place=1) for name in names)
-    one = race(wish=RaceRequest(names, "?"), heats=(Heat(1, 0, names, 0.1, "n", results),))
+    one = race(request=RaceRequest(names, "?"), heats=(Heat(1, 0, names, 0.1, "n", results),))
     right = shown(one, width=63, height=24).lines(1, 30)
     monkeypatch.setattr(small_terminal, "width", lambda character: min(width_of(character), 1))
     assert ["".join(row.split()) for row in shown(one, width=63, height=24).lines(1, 30)][6:20] == [
@@ -246,7 +246,7 @@ def test_words_are_not_torn_but_cjk_and_long_ones_are():
     moments = tuple(OutputEvent(at, Kind.ANSWER, character) for at, character in enumerate(text))
     names = ("a", "b")
     results = tuple(lane(name, moments, sent=0, place=1) for name in names)
-    one = race(wish=RaceRequest(names, "?"), heats=(Heat(1, 0, names, 0.1, "n", results),))
+    one = race(request=RaceRequest(names, "?"), heats=(Heat(1, 0, names, 0.1, "n", results),))
     lines = shown(one, width=63, height=24).lines(1, 30)[6:20]
     assert lines[:3] == ["Words stay whole Words stay", "whole Words stay whole Words", "stay whole Words stay whole"]
     assert lines[3].startswith("Words stay whole 二つの")

@@ -10,7 +10,7 @@ from probes.race.heat import Heat, LaneResult
 from probes.race.race import LaneFacts, Race
 from probes.race.recording import OutputEvent, Recording
 from probes.race.request import NamedPrompt, RaceRequest
-from probes.race.verdict import judge
+from probes.race.verdict import decide
 from probes.sample import Sample
 from tests.tui.fabric import NOW
 
@@ -105,7 +105,7 @@ def ran(runner: Runner, dice: random.Random) -> LaneResult:
     return LaneResult(runner.name, sample, Recording(sent, over, tuple(moments)), answer)
 
 
-def race(*runners: Runner, heats: int = 1, seed: int = 7, number: int | None = 12, **wish: object) -> Race:
+def race(*runners: Runner, heats: int = 1, seed: int = 7, number: int | None = 12, **request: object) -> Race:
     """A race that is over."""
     dice = random.Random(seed)
     names = tuple(one.name for one in runners)
@@ -120,13 +120,13 @@ def race(*runners: Runner, heats: int = 1, seed: int = 7, number: int | None = 1
         )
         sents = [one.recording.sent for one in results]
         found.append(Heat(heat, NOW + heat * 9_000, names, (max(sents) - min(sents)) / MS, "x7f3", placed))
-    asked = {"prompt": PROMPTS[0].text, "prompt_name": "story", "heats": heats, **wish}
+    asked = {"prompt": PROMPTS[0].text, "prompt_name": "story", "heats": heats, **request}
     return Race(
         number,
         NOW,
         RaceRequest(names, **asked),
         tuple(LaneFacts(one.name, one.provider, one.model, one.price) for one in runners),
         tuple(found),
-        judge(found, names),
+        decide(found, names),
         differences=(f"reasoning: {names[0]} low, {names[1]} default",),
     )

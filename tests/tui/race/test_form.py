@@ -14,16 +14,16 @@ FORM = RaceForm(tuple(fabric.facts(one) for one in HABITS), racing.PROMPTS, ("a"
 
 
 def test_its_wish_is_what_was_chosen():
-    wish = FORM.changed("cap", 1).changed("heats", 1).changed("cold", 1).wish()
-    assert (wish.lanes, wish.prompt_name, wish.expect) == (("a", "b"), "story", None)
-    assert (wish.max_output_tokens, wish.heats, wish.cold) == (1_024, 2, True)
+    request = FORM.changed("cap", 1).changed("heats", 1).changed("cold", 1).request()
+    assert (request.lanes, request.prompt_name, request.expect) == (("a", "b"), "story", None)
+    assert (request.max_output_tokens, request.heats, request.cold) == (1_024, 2, True)
 
 
 def test_too_few_lanes_and_no_prompt_are_said_in_words():
     with pytest.raises(ValueError, match="choose 2 to 4 lanes"):
-        FORM.toggled("a").wish()
+        FORM.toggled("a").request()
     with pytest.raises(ValueError, match="the prompt is empty"):
-        RaceForm((), lanes=("a", "b")).wish()
+        RaceForm((), lanes=("a", "b")).request()
 
 
 def test_a_fifth_lane_takes_the_place_of_the_fourth():

@@ -13,7 +13,7 @@ from tui.race.replay import STEP_MS, Replay
 
 
 def heard(news, name):
-    return "".join(piece.text for one in news for lane in one.lanes if lane.name == name for piece in lane.pieces)
+    return "".join(piece.text for one in news for lane in one.lanes if lane.name == name for piece in lane.deltas)
 
 
 def written(race, name, heat=1):

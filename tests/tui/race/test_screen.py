@@ -36,9 +36,9 @@ class Kept:
             RaceSummary(
                 number=race.number,
                 started_at=race.started_at,
-                lanes=race.wish.lanes,
-                prompt=race.wish.prompt,
-                prompt_name=race.wish.prompt_name,
+                lanes=race.request.lanes,
+                prompt=race.request.prompt,
+                prompt_name=race.request.prompt_name,
                 heats=len(race.heats),
                 winner=race.verdict.winner,
                 words=race.verdict.words,
@@ -149,11 +149,11 @@ async def test_lanes_prompt_cap_heats_and_connections_are_chosen_with_keys(fleet
         await race.press("down", "down", "space", "tab", "down", "space", "down", "down", "down")
         await race.press("right", "down", "right", "right", "down", "space", "s")
         (command,) = race.source.sent
-        wish = command.wish
+        request = command.request
         assert command.do == "start"
-        assert wish.lanes == (CEREBRAS.name, GROQ.name, "openrouter")
-        assert (wish.prompt, wish.prompt_name, wish.expect) == (PROMPTS[1].text, "code", "def ")
-        assert (wish.max_output_tokens, wish.heats, wish.cold) == (1_024, 3, True)
+        assert request.lanes == (CEREBRAS.name, GROQ.name, "openrouter")
+        assert (request.prompt, request.prompt_name, request.expect) == (PROMPTS[1].text, "code", "def ")
+        assert (request.max_output_tokens, request.heats, request.cold) == (1_024, 3, True)
 
 
 async def test_they_are_chosen_with_the_mouse_too(fleet):
@@ -164,8 +164,8 @@ async def test_they_are_chosen_with_the_mouse_too(fleet):
         await race.shown.pilot.click(offset=(50, row))
         await race.settle()
         await race.press("s")
-        assert race.source.sent[0].wish.lanes == (CEREBRAS.name, GROQ.name, OPUS.name)
-        assert race.source.sent[0].wish.prompt_name == "sum"
+        assert race.source.sent[0].request.lanes == (CEREBRAS.name, GROQ.name, OPUS.name)
+        assert race.source.sent[0].request.prompt_name == "sum"
 
 
 async def test_a_prompt_of_ones_own_is_typed(fleet):
@@ -173,8 +173,8 @@ async def test_a_prompt_of_ones_own_is_typed(fleet):
         await race.press("tab", "down", "down", "down", "enter")
         await race.press(*"say hi", "enter")
         await race.press("s")
-        assert race.source.sent[0].wish.prompt == "say hi"
-        assert race.source.sent[0].wish.prompt_name is None
+        assert race.source.sent[0].request.prompt == "say hi"
+        assert race.source.sent[0].request.prompt_name is None
 
 
 async def test_what_is_lacking_is_said_and_nothing_is_started(fleet):
@@ -363,7 +363,7 @@ async def test_rematch_more_heats_and_swap(fleet):
         await race.press("h", "w", "s")
         await race.hear(racing.race(GROQ, CEREBRAS, heats=2), heat=2)
         await race.press("w", "m")
-        asked = [one.wish for one in race.source.sent]
+        asked = [one.request for one in race.source.sent]
         assert asked[0].lanes == (GROQ.name, CEREBRAS.name)
         assert asked[0].heats == 2
         assert asked[1].lanes == (CEREBRAS.name, GROQ.name)
