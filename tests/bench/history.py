@@ -31,7 +31,7 @@ from tui.compare.comparison import read as read_comparison
 from tui.compare.contender import Contender
 from tui.endpoint.read_summary import SummaryQuestion, WeekQuestion, read_portrait, read_week
 from tui.state.read_rollups import read_window
-from tui.state.rollup_figures import Question
+from tui.state.rollup_figures import WindowQuestion
 from tui.time.period import LENGTHS
 from tui.time.store_query import advance
 
@@ -50,8 +50,8 @@ def questions(now: int, endpoints: int) -> Iterator[tuple[str, Callable[[str], o
     rivals = tuple(Contender.of(one, slot) for slot, one in enumerate(facts[:6]))
     for span_name in SPANS:
         span = TimeRange(now - LENGTHS[span_name], now)
-        dashboard = Question(now, span.length_ms, COLUMNS, facts, live=True)
-        past = Question(now - 10 * DAY, span.length_ms, COLUMNS, facts)
+        dashboard = WindowQuestion(now, span.length_ms, COLUMNS, facts, live=True)
+        past = WindowQuestion(now - 10 * DAY, span.length_ms, COLUMNS, facts)
         yield f"dashboard, {span_name}", lambda url, one=dashboard: advance(read_window(url, one))
         yield f"dashboard, {span_name} until 10 d ago", lambda url, one=past: advance(read_window(url, one))
         alone = SummaryQuestion(NAME, span)

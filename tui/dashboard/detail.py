@@ -118,7 +118,7 @@ def failure(sample: Sample, at: int | None = None) -> str:
 
 
 def failures_text(
-    failures: Sequence[Sample], rows: int, verdict: Attribution | None = None, at: int | None = None
+    failures: Sequence[Sample], rows: int, attribution: Attribution | None = None, at: int | None = None
 ) -> Text:
     """Who is to blame for them, where there is a verdict: a row for it and one for the other evidence, in one if few.
 
@@ -128,8 +128,8 @@ def failures_text(
     if not newest:
         return Text("no failure known")
     text = Text(no_wrap=True, overflow="ellipsis")
-    if verdict is not None:
-        first, *rest = map(line, reasons(verdict))
+    if attribution is not None:
+        first, *rest = map(line, reasons(attribution))
         between = "\n  " if rows > VERDICT_ROWS else "; "
         text.append(first, style="bold").append(between + "; ".join(rest) if rest else "").append("\n")
         rows = rows - VERDICT_ROWS if rows > VERDICT_ROWS else rows
@@ -207,7 +207,7 @@ class Detail(Container):
         """
         self._shown = (view, sample, tuple(failures), answer)
         self._at = at
-        self._due = due(view.watch, at) if view and at is not None else ""
+        self._due = due(view.monitor, at) if view and at is not None else ""
         self._draw()
 
     def on_resize(self, event: Resize) -> None:
@@ -222,9 +222,9 @@ class Detail(Container):
         theme, size = self.app.current_theme, self.size
         name = (view.name, view.slot, view.why, view.state, view.hit_by, view.facts) if view else None
         group = against(view) if view else []
-        verdict = view.verdict if view else None
+        attribution = view.attribution if view else None
         roomy = self.has_class("-wide") or self.has_class("-tall")  # a resize on the way is heard in the size after it
-        content = (name, group, sample, failures, answer, theme.name, size, roomy, verdict)
+        content = (name, group, sample, failures, answer, theme.name, size, roomy, attribution)
         if not size.width:
             return
         if (content, self._due) != self._titled:  # it counts down; the rest stays while there is nothing new
@@ -245,7 +245,7 @@ class Detail(Container):
         rows = FIGURE_ROWS if roomy else 1 + (size.height > TALL // 2)
         self._figures.update(_wrapped([*figures(sample), *group], size.width, rows) if sample else "")
         self._failures.update(
-            failures_text(failures, FAILURES_SHOWN if roomy else 1, verdict, self._at) if view else ""
+            failures_text(failures, FAILURES_SHOWN if roomy else 1, attribution, self._at) if view else ""
         )
         self._failures.set_class(bool(failures), "-some")
         self._answer.update(Text(line(answer, size.width * size.height)))

@@ -46,7 +46,7 @@ class EngineCommandScreen(Screen[None]):
     def action_pause(self) -> None:
         """Pause or resume the selected endpoint."""
         if (view := self.chosen()) is not None:
-            do: Literal["pause", "resume"] = "resume" if view.watch.paused else "pause"
+            do: Literal["pause", "resume"] = "resume" if view.monitor.paused else "pause"
             self._wish(do, view.name, f"{do.capitalize()} {view.name}")
 
     def action_pause_all(self) -> None:

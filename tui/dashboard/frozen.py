@@ -1,4 +1,4 @@
-"""Still: the screen held at one instant; what was known then is kept, what came later is not shown."""
+"""FrozenSnapshot: the dashboard held at one instant; what came later is not shown."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ class FrozenSnapshot:
 
     @classmethod
     def of(cls, fleet: FleetState, options: ViewOptions, columns: int, now: int) -> "FrozenSnapshot":
-        """The fleet as it is now."""
+        """Every endpoint as it is now."""
         board = fleet.dashboard(replace(options, query=""), columns, now)
         return cls(
             at=now,
@@ -39,17 +39,17 @@ class FrozenSnapshot:
         options: ViewOptions,
         columns: int,
         selected: str | None,
-        stretch: "RollupWindow | None" = None,
+        window: "RollupWindow | None" = None,
     ) -> Dashboard:
         """Lay the frozen snapshot out by other options: window, order and filter may change, values may not."""
-        board = fleet.dashboard(options, columns, self.at, selected, stretch)
+        board = fleet.dashboard(options, columns, self.at, selected, window)
         endpoints = tuple(
             replace(
                 self.views[view.name],
                 figures=view.figures,
                 ttft_ratio=view.ttft_ratio,
                 tokens_per_s_ratio=view.tokens_per_s_ratio,
-                standing=view.standing,
+                group_rank=view.group_rank,
             )
             if view.name in self.views
             else view

@@ -25,8 +25,8 @@ def head(columns: GroupColumns, rank: Rank) -> str:
 
 def row(view: EndpointView, columns: GroupColumns, *, selected: bool) -> tuple[Piece, ...]:
     """The endpoint's line."""
-    look, standing = LOOKS[view.state], view.standing
-    place = str(standing.place or "–") if standing else ""
+    look, group_rank = LOOKS[view.state], view.group_rank
+    place = str(group_rank.place or "–") if group_rank else ""
     pieces: list[Piece] = [
         (CURSOR if selected else " ", "cursor"),
         (BAR, f"slot{view.slot % SLOTS}"),
@@ -39,11 +39,11 @@ def row(view: EndpointView, columns: GroupColumns, *, selected: bool) -> tuple[P
         room = columns.width - sum(cell_len(text) for text, _ in pieces)
         return *pieces, (set_cell_size(f"  {line(view.why)}", room), "hint")
     shares = {
-        "ttft ratio": None if standing is None else standing.ttft_share,
+        "ttft ratio": None if group_rank is None else group_rank.ttft_share,
         "tokens/s ratio": view.tokens_per_s_ratio,
     }
     for name in columns.shown:
-        best = standing is not None and name in standing.best
+        best = group_rank is not None and name in group_rank.best
         text = f"{BEST if best else ''}{_figure(view, name)}"
         pieces.append((text.rjust(COLUMNS[name].width + columns.gap), "figure" if best else _style(view, name)))
         if COLUMNS[name].bar and columns.bar:
@@ -59,7 +59,7 @@ def seen(view: EndpointView) -> tuple[object, ...]:
         view.state,
         view.why,
         view.facts,
-        view.standing,
+        view.group_rank,
         view.ttft_ratio,
         view.tokens_per_s_ratio,
     )
@@ -95,7 +95,7 @@ def _figure(view: EndpointView, name: str) -> str:
 
 def _ratio(view: EndpointView, ratio: float | None) -> str:
     """How many times the best; nothing at all where there is nobody to be compared with."""
-    if view.standing is None:
+    if view.group_rank is None:
         return ""
     return "best" if ratio == 1 else times(ratio)
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 from probes.stats.time_range import TimeRange
 from tui.state.fleet import FleetState, Recent
 from tui.state.read_rollups import SampleQuestion, read_recent, read_window
-from tui.state.rollup_figures import Question, RollupWindow
+from tui.state.rollup_figures import RollupWindow, WindowQuestion
 from tui.state.view import Dashboard
 from tui.state.view_options import ViewOptions
 from tui.time.period import Period, dates
@@ -77,10 +77,10 @@ class HistoryNavigator:
         return (Period(asked.length_ms).words if asked.live else dates(*asked.span, self._now())) + place
 
 
-def question(fleet: FleetState, options: ViewOptions, columns: int, at: int) -> Question:
+def question(fleet: FleetState, options: ViewOptions, columns: int, at: int) -> WindowQuestion:
     """What to ask by these options; in the present the same for a while, so that it is not read at every tick."""
     period, count = options.period, max(columns, 2)
     pause = min(max(period.length_ms // (count - 1) // 60, SOONEST_MS), LATEST_MS)
     until = at // pause * pause if period.until is None else period.until
     facts = tuple(one.facts for one in fleet.endpoints.values())
-    return Question(until, period.length_ms, count, facts, options.vantage, period.live)
+    return WindowQuestion(until, period.length_ms, count, facts, options.vantage, period.live)

@@ -122,14 +122,14 @@ def row(view: EndpointView, columns: Columns, scale: Scales, board: Dashboard, *
     if columns.age:
         lines.add(since(view.last_at, board.at).rjust(AGE), "usual")
     if columns.due:
-        due = "now" if view.watch.running else until(view.watch.next_due, board.at)
+        due = "now" if view.monitor.running else until(view.monitor.next_due, board.at)
         lines.add(due.rjust(AGE), "usual")
     return lines.pieces
 
 
 def _below_state(view: EndpointView, columns: Columns, board: Dashboard) -> str:
     """How old the newest sample is; of an endpoint that is backed off for a failure, that it is."""
-    if view.watch.failing:
+    if view.monitor.failing:
         return "  backed off" if columns.state >= cell_len("  backed off") else "  waits"
     age = "" if view.last_at is None else f"  {since(view.last_at, board.at)}"
     return age + (" ago" if age and len(age) + 4 < columns.state else "")
@@ -149,10 +149,10 @@ def seen(view: EndpointView, columns: Columns, board: Dashboard) -> tuple[object
         view.hit_by,
         view.other_tier,
         view.changes,
-        view.watch.failing,
+        view.monitor.failing,
         since(view.last_at, board.at),
         _relief(view, board.at),
-        columns.due and (view.watch.running or until(view.watch.next_due, board.at)),
+        columns.due and (view.monitor.running or until(view.monitor.next_due, board.at)),
         view.name == board.selected,
     )
 
@@ -310,7 +310,7 @@ def _limits(lines: _Lines, view: EndpointView, scale: Scales, board: Dashboard) 
 
 def _relief(view: EndpointView, at: int) -> Piece:
     """When the tightest bucket will be empty, where that is foreseen and nothing is held back; else when it is full."""
-    left = DASH if view.watch.blocked_until is not None else until(view.empty_at, at)
+    left = DASH if view.monitor.blocked_until is not None else until(view.empty_at, at)
     if left != DASH:
         return f"empty {left.replace(' ', '')}".rjust(RESET), "limit"
     return until(view.reset_at, at).rjust(RESET), "usual"

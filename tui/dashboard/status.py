@@ -48,7 +48,7 @@ class StatusLine(OneLine):
 
 def _blame(board: Dashboard) -> list[LinePart]:
     """Who is to blame for what fails now; nothing where nothing does."""
-    found = board.verdict
+    found = board.attribution
     if found is None:
         return []
     style = "bold $error" if found.scope == "my network" else "bold $warning" if found.scope else "$warning"

@@ -14,7 +14,7 @@ from tui.state.view import Figures, LaneFigures
 from tui.time.time_grid import TimeGrid
 
 SLOW_MINIMUM: Final = 10
-"""Samples a window must hold before an endpoint can be called slow."""
+"""How many samples a window must hold before an endpoint can be called slow."""
 
 _OK, _FAILED, _HIT, _NOT_SENT, _OWN = range(5)
 
@@ -37,9 +37,10 @@ _KINDS: Final = bytes(_kind(outcome) for outcome in OUTCOMES)
 
 @dataclass(slots=True)
 class Cell:
-    """What has been found in one slice so far; ``last_*`` belong to its newest sample that tells of times or failure.
+    """What one slice holds so far; ``last_*`` are of its newest sample that has times or failed.
 
-    ``sent_at`` is when the newest one of all was sent, ``spoilt_at`` when the newest began that inftop itself spoilt.
+    ``sent_at`` is when the newest of all its samples was sent, ``spoilt_at`` when the newest one began that inftop
+    itself spoilt (ms since the epoch).
     """
 
     ttft_ms: float | None = None
@@ -120,7 +121,7 @@ def figures(
             _measure(cell, ttft, history.tokens_per_s(index), ttfts, speeds)
             if ttft is not None:
                 waits.append(ttft - (history.load_ms(index) or 0.0))
-    hold(cells, on, facts)
+    carry_forward(cells, on, facts)
     shown = _summary(cells, ttfts, waits, speeds, stale)
     span = history.span(max(start, since), now)
     if in_turn:
@@ -129,7 +130,7 @@ def figures(
 
 
 def _lane(history: History, lane: Lane, span: range) -> LaneFigures:
-    """One lane by itself: what is counted is what is timed in `figures`."""
+    """The figures of one lane: of its good, trusted samples."""
     good = [
         index
         for index in span
@@ -171,11 +172,11 @@ def _measure(cell: Cell, ttft: float | None, speed: float | None, ttfts: list[fl
         cell.tokens_per_s = speed if cell.tokens_per_s is None else min(cell.tokens_per_s, speed)
 
 
-def hold(cells: Sequence[Cell], on: TimeGrid, facts: EndpointFacts) -> None:
-    """Let every slice without a sent sample take over the newest one before it, as far as that reaches.
+def carry_forward(cells: Sequence[Cell], on: TimeGrid, facts: EndpointFacts) -> None:
+    """Fill every slice without a sent sample from the newest one before it: up to 1.5 intervals later.
 
-    That which tells of times and failure reaches twice as far where the lanes take turns, while samples of any kind
-    come (`figures`). None reaches beyond a probe that inftop itself spoilt.
+    Times and failures are carried twice as far where the lanes take turns, as long as samples of any kind come (the
+    rule is told in `figures`). Nothing is carried beyond a probe that inftop itself spoilt.
     """
     reach_ms = round(facts.interval * 1500)
     lane_reach_ms = 2 * reach_ms if facts.connection == "both" else reach_ms
@@ -203,13 +204,13 @@ def hold(cells: Sequence[Cell], on: TimeGrid, facts: EndpointFacts) -> None:
 def _summary(
     cells: list[Cell], ttfts: list[float], waits: list[float], speeds: list[float], stale: tuple[int, int]
 ) -> Figures:
-    """The figures of what was found; ``stale``: how many times and speeds are of before the newest failure."""
+    """The figures of all slices; ``stale``: how many of the times and speeds are older than the newest failure."""
     ascending_ttfts, ascending_speeds = sorted(ttfts), sorted(speeds)
     ttft_p50 = quantile(ascending_ttfts, 0.5)
     speed_p50 = quantile(ascending_speeds, 0.5)
     wait_p50 = ttft_p50 if waits == ttfts else median(waits)  # nearly always: no server told of a load
     return replace(
-        sliced(cells),
+        by_slice(cells),
         ttft_last_ms=ttfts[-1] if len(ttfts) > stale[0] else None,
         ttft_p50_ms=ttft_p50,
         ttft_p95_ms=quantile(ascending_ttfts, 0.95),
@@ -220,7 +221,7 @@ def _summary(
     )
 
 
-def sliced(cells: Sequence[Cell]) -> Figures:
+def by_slice(cells: Sequence[Cell]) -> Figures:
     """What cells hold slice by slice, and their counts together; nothing else is known.
 
     Of lists, which are made faster than generators run: a hundred endpoints are drawn by it.
@@ -246,7 +247,7 @@ def sliced(cells: Sequence[Cell]) -> Figures:
 
 
 def _slow(waits: list[float], wait_p50: float | None, speeds: list[float], speed_p50: float | None) -> bool:
-    """The rule of `figures`; values are in the order of time."""
+    """Whether the last three are slow by the rule told in `figures`; values are in the order of time."""
     late, weak = median(waits[-3:]), median(speeds[-3:])
     if len(waits) >= SLOW_MINIMUM and late is not None and wait_p50 is not None and late > 2 * wait_p50:
         return True

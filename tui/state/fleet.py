@@ -1,4 +1,4 @@
-"""Fleet: all the screen knows of its endpoints; messages go in, one frozen `Dashboard` a tick comes out."""
+"""FleetState: all the screen knows of its endpoints; messages go in, one frozen `Dashboard` a tick comes out."""
 
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from probes.feed.messages import EndpointFacts, EngineStatus, Frame, Hello, Moni
 from probes.outcome import FAILED, INCONCLUSIVE, Outcome
 from probes.sample import Sample
 from tui.sources.messages import LineRejected, Message, RecorderAbsent, RecorderJoined, SourceLost
-from tui.state.attribution import lately, recent
+from tui.state.attribution import last_probe, recent_checks
 from tui.state.figures import figures, window_start
 from tui.state.health import state
 from tui.state.history import SPAN_MS, History, LoadedHistory
@@ -30,13 +30,17 @@ if TYPE_CHECKING:  # the first picture needs no rollups
 
 FAILURES_KEPT: Final = 20
 UNPROBED: Final = frozenset({"paused", "no key", "budget", "waiting", "spoilt"})
-"""States in which the newest sample tells nothing of now."""
+"""States in which the newest sample says nothing about the present."""
 
 AHEAD_MS: Final = 10_000
-"""A newest sample so far in the future is none: two machines' clocks may differ, but by less."""
+"""A sample that began further in the future is not the newest: clocks of two machines differ by less."""
 
 SILENT_AFTER_MS: Final = 3_000
-"""An engine that lives sends a frame at least every second."""
+"""A running engine sends a frame at least every second."""
+
+
+_Evidence = tuple[list[LastProbe], tuple[ReachabilityCheck, ...]]
+"""What an attribution is made from."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,33 +54,38 @@ class Recent:
 
 @dataclass(slots=True)
 class EndpointState:
-    """One endpoint as the screen knows it; ``last`` is its newest sample, ``last_sent`` the newest sent."""
+    """One endpoint as the screen knows it.
+
+    ``last`` is its newest sample, ``last_sent`` the newest that was sent, ``hit`` the newest rate-limit hit and
+    ``failures`` are the last ones (oldest first). ``drawn`` and ``attributable`` cache what `figures` and `last_probe`
+    computed, with what it was computed from.
+    """
 
     facts: EndpointFacts
     slot: int
-    watch: MonitorStatus
+    monitor: MonitorStatus
     history: History = field(default_factory=History)
     last: Sample | None = None
     last_sent: Sample | None = None
     hit: Sample | None = None
-    told: EndpointSignals = field(default_factory=EndpointSignals)
+    signals: EndpointSignals = field(default_factory=EndpointSignals)
     failures: deque[Sample] = field(default_factory=lambda: deque(maxlen=FAILURES_KEPT))
     answer: str = ""
     drawn: tuple[tuple[TimeGrid, int, int, int, bool], Figures] | None = None
-    since: tuple[int, LastProbe] | None = None
+    attributable: tuple[int, LastProbe] | None = None
 
-    def take(self, sample: Sample, now: int) -> None:
-        """Take a live sample in; one that is already known (from the store) changes nothing."""
+    def add(self, sample: Sample, now: int) -> None:
+        """Add a live sample; one that is already known from the store changes nothing."""
         self.last, self.last_sent, self.hit = (
             None if one is not None and one.started_at > now + AHEAD_MS else one  # the clock has been set back since
             for one in (self.last, self.last_sent, self.hit)
         )
         if self.history.add(sample):
             self.remember(sample)
-        self.told.hear(sample)  # its point may have come from the store, without what it told
+        self.signals.add(sample)  # its point may have come from the store, without limits and who served
 
     def remember(self, sample: Sample) -> None:
-        """Keep what is shown of single samples: the newest, the last hit, the failures (oldest first)."""
+        """Keep a sample that is shown by itself: the newest, the last hit, one of the last failures."""
         if self.last is None or sample.started_at >= self.last.started_at:
             self.last = sample
         if sample.outcome in FAILED and all(one.started_at != sample.started_at for one in self.failures):
@@ -97,13 +106,13 @@ class EndpointState:
             self.drawn = (key, figures(self.history, self.facts, on, since, now, fully=fully))
         return self.drawn[1]
 
-    def lately(self) -> LastProbe | None:
-        """What its newest sent sample tells; made again only when the history changed."""
+    def last_probe(self) -> LastProbe | None:
+        """What its newest sent sample says of the endpoint; computed again only when the history changed."""
         if self.last_sent is None:
             return None
-        if self.since is None or self.since[0] != self.history.version:
-            self.since = (self.history.version, lately(self.facts, self.last_sent, self.history))
-        return self.since[1]
+        if self.attributable is None or self.attributable[0] != self.history.version:
+            self.attributable = (self.history.version, last_probe(self.facts, self.last_sent, self.history))
+        return self.attributable[1]
 
 
 class FleetState:
@@ -123,15 +132,15 @@ class FleetState:
         self.certificate: Certificate | None = None
         self.vantages: tuple[str, ...] = ()
         self._heard_at = now
-        self._judged: tuple[tuple[list[LastProbe], tuple[ReachabilityCheck, ...]], dict[str, Attribution]] | None = None
-        self._know(endpoints)
+        self._attributed: tuple[_Evidence, dict[str, Attribution]] | None = None
+        self._set_endpoints(endpoints)
 
     def apply(self, message: Message, now: int) -> None:
-        """Take one message in."""
+        """Change the state by one message that came at ``now``."""
         if isinstance(message, Frame):
             self._frame(message, now)
         elif isinstance(message, Hello):
-            self._know(message.endpoints)
+            self._set_endpoints(message.endpoints)
             self.store_url = message.store_url
             self.link = replace(self.link, simulated=message.simulated)
         elif isinstance(message, RecorderJoined):
@@ -152,52 +161,52 @@ class FleetState:
             self.link = replace(self.link, bad_lines=self.link.bad_lines + 1)
         self._heard_at = now
 
-    def _know(self, endpoints: Iterable[EndpointFacts]) -> None:
-        """The endpoints there are now; what is known of those that stay is kept."""
+    def _set_endpoints(self, endpoints: Iterable[EndpointFacts]) -> None:
+        """Replace the endpoints; what is known of those that stay is kept."""
         before, self.endpoints = self.endpoints, {}
         for slot, facts in enumerate(endpoints):
-            watched = before.get(facts.name) or EndpointState(facts, slot, MonitorStatus(facts.name))
-            watched.facts, watched.slot, watched.drawn = facts, slot, None
-            self.endpoints[facts.name] = watched
+            endpoint = before.get(facts.name) or EndpointState(facts, slot, MonitorStatus(facts.name))
+            endpoint.facts, endpoint.slot, endpoint.drawn = facts, slot, None
+            self.endpoints[facts.name] = endpoint
         self.longest_name = max((cell_len(name) for name in self.endpoints), default=0)
 
     def _frame(self, frame: Frame, now: int) -> None:
         self.engine = frame.engine
         if self.link.phase not in ("live", "attached", "unrecorded"):
             self.link = replace(self.link, phase="live", since=now, retry_at=None, reason="")
-        for watch in frame.watches:
-            if (watched := self.endpoints.get(watch.endpoint)) is not None and watched.watch != watch:
-                watched.watch = watch
+        for monitor in frame.watches:
+            if (endpoint := self.endpoints.get(monitor.endpoint)) is not None and endpoint.monitor != monitor:
+                endpoint.monitor = monitor
         for sample in frame.samples:
-            if (watched := self.endpoints.get(sample.endpoint)) is not None:
-                watched.take(sample, now)
+            if (endpoint := self.endpoints.get(sample.endpoint)) is not None:
+                endpoint.add(sample, now)
         for name, answer in (frame.answers or {}).items():
-            if (watched := self.endpoints.get(name)) is not None:
-                watched.answer = answer
+            if (endpoint := self.endpoints.get(name)) is not None:
+                endpoint.answer = answer
 
     def load(self, past: LoadedHistory) -> None:
-        """Take in what the store holds: points, and single samples worth showing."""
+        """Add what was read from the store: points, and single samples worth showing."""
         self.certificate = past.certificate or self.certificate
         self.vantages = past.vantages or self.vantages
         for name, history in past.histories.items():
-            if (watched := self.endpoints.get(name)) is not None:
-                watched.history.join(history)
+            if (endpoint := self.endpoints.get(name)) is not None:
+                endpoint.history.merge(history)
         for sample in past.samples:
-            if (watched := self.endpoints.get(sample.endpoint)) is not None:
-                watched.remember(sample)
+            if (endpoint := self.endpoints.get(sample.endpoint)) is not None:
+                endpoint.remember(sample)
         for name in {*past.readings, *past.seen, *past.changes}:
-            if (watched := self.endpoints.get(name)) is not None:
-                watched.told.join(past.readings.get(name, ()), past.seen.get(name, ()), past.changes.get(name, ()))
+            if (endpoint := self.endpoints.get(name)) is not None:
+                endpoint.signals.merge(past.readings.get(name, ()), past.seen.get(name, ()), past.changes.get(name, ()))
         for name, answer in (past.answers or {}).items():
-            if (watched := self.endpoints.get(name)) is not None and not watched.answer:
-                watched.answer = answer
+            if (endpoint := self.endpoints.get(name)) is not None and not endpoint.answer:
+                endpoint.answer = answer
 
     def recent(self, name: str | None) -> Recent:
         """Single samples of one endpoint; nothing of an unknown one."""
-        watched = self.endpoints.get(name or "")
-        if watched is None:
+        endpoint = self.endpoints.get(name or "")
+        if endpoint is None:
             return Recent()
-        return Recent(watched.last_sent, tuple(reversed(watched.failures)), watched.answer)
+        return Recent(endpoint.last_sent, tuple(reversed(endpoint.failures)), endpoint.answer)
 
     def dashboard(
         self,
@@ -205,20 +214,20 @@ class FleetState:
         columns: int,
         now: int,
         selected: str | None = None,
-        stretch: "RollupWindow | None" = None,
+        window: "RollupWindow | None" = None,
     ) -> Dashboard:
         """The screen at ``now``; ``columns`` is how many slices of time the visible panel can draw.
 
-        With a ``stretch`` the figures are its, and its span and its place are shown, not those of the options.
+        With a ``window`` read from the store, its figures, span and vantage are shown, not those of the options.
         """
-        asked = stretch.question if stretch else None
+        asked = window.question if window else None
         length = asked.length_ms if asked else min(options.period.length_ms, SPAN_MS)
         past = asked is not None and not asked.live
-        if stretch and past:
-            seen = [stretch.row(one.facts, one.slot) for one in self.endpoints.values()]
+        if window and past:
+            seen = [window.past_view(one.facts, one.slot) for one in self.endpoints.values()]
         else:
             seen = self._present(options, length, columns, now)
-            seen = [stretch.under(one) for one in seen] if stretch else seen
+            seen = [window.live_view(one) for one in seen] if window else seen
         views = compared(seen, options.ranking)
         shown, groups = arranged(views, options)
         names = [view.name for view in shown]
@@ -237,30 +246,30 @@ class FleetState:
             buffered=sum(view.figures.buffered for view in views),
             certificate=self.certificate,
             selected=selected if selected in names else next(iter(names), None),
-            verdict=worst({view.name: view.verdict for view in views if view.verdict and view.state == "failing"}),
+            attribution=_worst(views),
             past=past,
             vantage=asked.vantage if asked else None,
         )
 
     def _present(self, options: ViewOptions, length_ms: int, columns: int, now: int) -> list[EndpointView]:
-        """The rows of now, over a window that ends now and is no longer than memory reaches."""
+        """The rows of a window that ends now and is no longer than what is held in memory."""
         length = min(length_ms, SPAN_MS)
         on, since = TimeGrid.of_window(length, columns, now), window_start(length, now)
         seen = [self._view(one, on, since, now, fully=options.ranked) for one in self.endpoints.values()]
-        verdicts = self._verdicts(seen, now)
-        return [replace(one, verdict=verdicts.get(one.name)) for one in seen]
+        attributions = self._attributions(seen, now)
+        return [replace(one, attribution=attributions.get(one.name)) for one in seen]
 
-    def _verdicts(self, views: Iterable[EndpointView], now: int) -> dict[str, Attribution]:
-        """Who is to blame for what fails, from the endpoints that are being probed; judged anew only after news."""
-        probed = (self.endpoints[view.name].lately() for view in views if view.state not in UNPROBED)
-        heard = [one for one in probed if one is not None]
-        checks = recent(self.engine.checks, now) if self.engine else ()
-        if self._judged is None or self._judged[0] != (heard, checks):
-            self._judged = (heard, checks), attribute(heard, checks)
-        return self._judged[1]
+    def _attributions(self, views: Iterable[EndpointView], now: int) -> dict[str, Attribution]:
+        """Who is to blame for each failing endpoint, by name; computed again only when a probe or a check is new."""
+        probed = (self.endpoints[view.name].last_probe() for view in views if view.state not in UNPROBED)
+        newest = [one for one in probed if one is not None]
+        checks = recent_checks(self.engine.checks, now) if self.engine else ()
+        if self._attributed is None or self._attributed[0] != (newest, checks):
+            self._attributed = (newest, checks), attribute(newest, checks)
+        return self._attributed[1]
 
     def link_at(self, now: int) -> EngineLink:
-        """The link at ``now``: found silent where a living engine would have spoken."""
+        """The link at ``now``: silent where nothing has come for longer than a running engine lets pass."""
         quiet = now - self._heard_at > SILENT_AFTER_MS
         return (
             replace(self.link, phase="silent", since=self._heard_at)
@@ -268,37 +277,42 @@ class FleetState:
             else self.link
         )
 
-    def _view(self, watched: EndpointState, on: TimeGrid, since: int, now: int, *, fully: bool) -> EndpointView:
-        shown = watched.figures(on, since, now, fully=fully)
-        word, why = state(watched.facts, watched.watch, self.engine, shown, watched.last, watched.last_sent, now)
-        told, sent, asked = watched.told, watched.last_sent, watched.facts.tier
-        tightest, tier = next(iter(told.levels), None), tier_of(told.seen)
+    def _view(self, endpoint: EndpointState, on: TimeGrid, since: int, now: int, *, fully: bool) -> EndpointView:
+        shown = endpoint.figures(on, since, now, fully=fully)
+        word, why = state(endpoint.facts, endpoint.monitor, self.engine, shown, endpoint.last, endpoint.last_sent, now)
+        signals, sent, asked = endpoint.signals, endpoint.last_sent, endpoint.facts.tier
+        tightest, tier = next(iter(signals.levels), None), tier_of(signals.seen)
         return EndpointView(
-            facts=watched.facts,
-            slot=watched.slot,
+            facts=endpoint.facts,
+            slot=endpoint.slot,
             state=word,
             why=why,
             figures=shown,
-            watch=watched.watch,
+            monitor=endpoint.monitor,
             served=None if sent is None else served(sent),
             last_at=None if sent is None else sent.started_at,
-            last_outcome=None if watched.last is None else watched.last.outcome,
-            last_failure=watched.failures[-1].outcome if watched.failures else None,
-            levels=told.levels,
+            last_outcome=None if endpoint.last is None else endpoint.last.outcome,
+            last_failure=endpoint.failures[-1].outcome if endpoint.failures else None,
+            levels=signals.levels,
             headroom=None if tightest is None else tightest.headroom,
-            reset_at=reset_at(told.levels, watched.watch),
+            reset_at=reset_at(signals.levels, endpoint.monitor),
             empty_at=None if tightest is None else tightest.empty_at,
-            hit_at=None if watched.hit is None else watched.hit.started_at,
-            hit_by=None if watched.hit is None else watched.hit.limited_by,
+            hit_at=None if endpoint.hit is None else endpoint.hit.started_at,
+            hit_by=None if endpoint.hit is None else endpoint.hit.limited_by,
             other_tier=tier if other_tier(asked, tier) else None,
-            changes=told.changes,
+            changes=signals.changes,
         )
 
 
-def reset_at(levels: Sequence[LimitLevel], watch: MonitorStatus) -> int | None:
+def _worst(views: Iterable[EndpointView]) -> Attribution | None:
+    """The worst attribution of the failing endpoints; None where there is none."""
+    return worst({view.name: view.attribution for view in views if view.attribution and view.state == "failing"})
+
+
+def reset_at(levels: Sequence[LimitLevel], monitor: MonitorStatus) -> int | None:
     """When the limiter lets us through: the end of the back-off, else when the tightest bucket is full again."""
-    if watch.blocked_until is not None and not watch.failing:
-        return watch.blocked_until
+    if monitor.blocked_until is not None and not monitor.failing:
+        return monitor.blocked_until
     return levels[0].full_at if levels else None
 
 

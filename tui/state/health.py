@@ -9,12 +9,12 @@ from tui.style.format import until
 from tui.style.palette import State
 
 STALE_INTERVALS = 3
-"""An endpoint without a sample for so many intervals (and half a minute) is waiting, whatever it was."""
+"""An endpoint without a sample for this many intervals, and at least 30 s, is waiting, whatever it was before."""
 
 
 def state(
     facts: EndpointFacts,
-    watch: MonitorStatus,
+    monitor: MonitorStatus,
     engine: EngineStatus | None,
     figures: Figures,
     last: Sample | None,
@@ -30,19 +30,19 @@ def state(
     """
     if not facts.enabled:
         return "paused", "enabled = false in the configuration"
-    if watch.paused or (engine is not None and engine.paused):
+    if monitor.paused or (engine is not None and engine.paused):
         return "paused", "p to resume"
-    if watch.no_key or (last is not None and last.outcome is Outcome.NO_KEY):
+    if monitor.no_key or (last is not None and last.outcome is Outcome.NO_KEY):
         return "no key", _lacking(facts, last)
     if engine is not None and engine.over_budget:
         return "budget", line(engine.over_budget)
-    if watch.blocked_until is not None and watch.blocked_until > now:
-        return _blocked(watch, last_sent)
-    return _by_samples(facts, watch, figures, last, last_sent, now)
+    if monitor.blocked_until is not None and monitor.blocked_until > now:
+        return _blocked(monitor, last_sent)
+    return _by_samples(facts, monitor, figures, last, last_sent, now)
 
 
 def _lacking(facts: EndpointFacts, last: Sample | None) -> str:
-    """Which key is missing, and what to do: as the last sample says, which knows those of headers and of commands."""
+    """Which key is missing, and what to do: as the last sample says, which also knows keys of headers and commands."""
     if last is not None and last.outcome is Outcome.NO_KEY and last.outcome_detail:
         return line(last.outcome_detail.removeprefix("no key: "))
     return f"set ${facts.key}, or: inftop keys set {facts.key}" if facts.key else "no key is set"
@@ -50,7 +50,7 @@ def _lacking(facts: EndpointFacts, last: Sample | None) -> str:
 
 def _by_samples(
     facts: EndpointFacts,
-    watch: MonitorStatus,
+    monitor: MonitorStatus,
     figures: Figures,
     last: Sample | None,
     last_sent: Sample | None,
@@ -60,7 +60,7 @@ def _by_samples(
     if last is not None and last.outcome is Outcome.OWN_FAULT:
         return "spoilt", _words(last)
     if last_sent is None:
-        return "waiting", "first probe under way" if watch.running else "no sample yet"
+        return "waiting", "first probe under way" if monitor.running else "no sample yet"
     if last_sent.outcome in LIMITED:
         return "limited", _limited(last_sent, _words(last_sent))
     if last_sent.outcome in FAILED:
@@ -75,16 +75,16 @@ def _by_samples(
     return "ok", ""
 
 
-def _blocked(watch: MonitorStatus, last_sent: Sample | None) -> tuple[State, str]:
+def _blocked(monitor: MonitorStatus, last_sent: Sample | None) -> tuple[State, str]:
     """The state of an endpoint that is left alone: for a failure, or because a limiter refused."""
-    if watch.failing:
-        words = _words(last_sent) if last_sent is not None else watch.blocked_why
+    if monitor.failing:
+        words = _words(last_sent) if last_sent is not None else monitor.blocked_why
         return "failing", line(f"backed off, failing: {words}")
-    return "limited", _limited(last_sent, watch.blocked_why or "backing off")
+    return "limited", _limited(last_sent, monitor.blocked_why or "backing off")
 
 
 def _limited(sample: Sample | None, why: str) -> str:
-    """Why we were refused, after the bucket where the last sample names it."""
+    """Why the probe was refused, after the name of the bucket where the last sample has it."""
     return line(f"{sample.limited_by}: {why}" if sample is not None and sample.limited_by else why)
 
 
@@ -94,12 +94,12 @@ def _words(sample: Sample) -> str:
     return line(f"{name}: {sample.outcome_detail}" if sample.outcome_detail else name)
 
 
-def due(watch: MonitorStatus, at: int) -> str:
+def due(monitor: MonitorStatus, at: int) -> str:
     """When the next probe is, seen from ``at`` (ms since the epoch); empty where none is planned."""
-    if watch.running:
+    if monitor.running:
         return "probing now"
-    if watch.next_due is None:
+    if monitor.next_due is None:
         return ""
-    if watch.blocked_until is not None and watch.blocked_until > max(watch.next_due, at):
-        return f"backed off{', failing' if watch.failing else ''}: next in {until(watch.blocked_until, at)}"
-    return f"next in {until(watch.next_due, at)}" if watch.next_due > at else ""
+    if monitor.blocked_until is not None and monitor.blocked_until > max(monitor.next_due, at):
+        return f"backed off{', failing' if monitor.failing else ''}: next in {until(monitor.blocked_until, at)}"
+    return f"next in {until(monitor.next_due, at)}" if monitor.next_due > at else ""

@@ -14,7 +14,7 @@ from tui.state.rate_limits import LimitReading
 from tui.state.served_by import ServingChange, ServingSeen
 
 SPAN_MS: Final = 24 * 3600 * 1000
-"""No window is longer, so nothing older is kept."""
+"""No window drawn from memory is longer, so nothing older is kept."""
 
 MAX_SAMPLES: Final = 20_000
 """A day of samples every ten seconds is 8,640; faster than every 4.3 s, less than a day is kept."""
@@ -58,7 +58,7 @@ class History:
         return len(self.started_at)
 
     def add(self, sample: Sample) -> bool:
-        """Take one sample in; False where its start is already here (the store and the feed overlap)."""
+        """Add a sample; False where one with its start is already here (the store and the feed overlap)."""
         one = sample
         return self.add_point(
             one.started_at,
@@ -88,7 +88,10 @@ class History:
         setup_ms: float | None = None,
         buffered: bool | None = None,
     ) -> bool:
-        """The same for the eleven columns alone. In order it costs an append, out of order an insertion."""
+        """Add a sample by its eleven columns; False where one with its start is already here.
+
+        In the order of time this appends, out of order it inserts.
+        """
         values = (  # what is no number fails here, before any column has grown
             int(started_at),
             _CODES[outcome],
@@ -116,10 +119,10 @@ class History:
             self._trim()
         return True
 
-    def join(self, other: "History") -> None:
-        """Take in what another history of the same endpoint knows; where both have a sample, ours stays.
+    def merge(self, other: "History") -> None:
+        """Add the samples of another history of the same endpoint; where both have a sample, ours stays.
 
-        What lies before our first sample is joined as whole arrays, so that a day of a hundred endpoints, loaded in
+        What lies before our first sample is added as whole arrays, so that a day of a hundred endpoints, loaded in
         a thread, does not hold the screen up; the overlap, if any, is a few samples.
         """
         cut = bisect_left(other.started_at, self.started_at[0]) if self.started_at else len(other)
@@ -158,7 +161,7 @@ class History:
         return value if value >= 0 else None
 
     def load_ms(self, index: int) -> float | None:
-        """What of it the server spent on loading the model; None where it did not say."""
+        """How much of the TTFT the server spent on loading the model, ms; None where it did not say."""
         value = self._load[index]
         return value if value >= 0 else None
 
@@ -215,9 +218,9 @@ class History:
 class LoadedHistory:
     """Points of a span of time by endpoint, and single samples worth showing with their answers.
 
-    ``readings`` and ``seen``: what the last samples told of limits and of who served, oldest first; ``changes``: when
-    something else served than before. ``certificate`` is the newest selftest's, ``vantages`` the places that
-    the store holds of the same endpoints; empty where that is one.
+    ``readings`` are the last rate limits and ``seen`` the last words on who served, oldest first; ``changes`` are the
+    moments at which something else served than before. ``certificate`` is the newest selftest's, ``vantages`` the
+    places that the store holds of the same endpoints; empty where that is one.
     """
 
     histories: Mapping[str, History]

@@ -1,4 +1,4 @@
-"""Past: what the store holds of a window, read in a thread, so that no panel is empty after a restart."""
+"""Reads the window's history from the store, in a thread, so that no panel is empty after a restart."""
 
 from collections.abc import Callable, Collection
 from contextlib import closing
@@ -47,7 +47,7 @@ def read_points(
 def read_newest(url: str, names: Collection[str]) -> LoadedHistory:
     """The newest sample, the last failures and the last answer of each of these endpoints. Raises StoreProblem.
 
-    And what their last `KEPT` samples told of limits and of who served, and the newest selftest's certificate.
+    Also the rate limits and who served in their last `KEPT` samples, and the newest selftest's certificate.
     """
     readings: dict[str, list[LimitReading]] = {name: [] for name in names}
     seen: dict[str, list[ServingSeen]] = {name: [] for name in names}
@@ -86,7 +86,8 @@ def read_changes(
 ) -> LoadedHistory:
     """When something else served these endpoints than before, from ``since_ms`` on. Raises StoreProblem.
 
-    A simple pass: SQLite's window functions need three times as long for it. Runs in a thread, as `read_points`.
+    A simple pass: SQLite's window functions need three times as long for it. Runs in a thread; ``ended`` is asked now
+    and then whether to stop.
     """
     seen: dict[str, list[ServingSeen]] = {name: [] for name in names}
     with closing(StoreReader(url)) as reader:

@@ -1,4 +1,4 @@
-"""Standing: how an endpoint compares with the others that serve the same model; pure."""
+"""Ranking: how an endpoint compares with the others that serve the same model; pure."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -38,13 +38,13 @@ def grouped(views: Sequence[EndpointView]) -> dict[str, list[EndpointView]]:
 def compared(views: Sequence[EndpointView], rank: Rank | None = None) -> list[EndpointView]:
     """The views in their order, those that share a group with their ratios to the best of it.
 
-    With a ``rank`` they have their standing too, by that figure, then TTFT, then tokens/s; ties keep their order.
+    With a ``rank`` they have their `GroupRank` too, by that figure, then TTFT, then tokens/s; ties keep their order.
     """
     found: dict[str, EndpointView] = {}
     for group in grouped(views).values():
         if len(group) > 1:
             members = _with_ratios(group)
-            found |= {one.name: one for one in (members if rank is None else _with_standing(members, rank))}
+            found |= {one.name: one for one in (members if rank is None else _with_rank(members, rank))}
     return [found.get(view.name, view) for view in views]
 
 
@@ -61,7 +61,7 @@ def _with_ratios(group: Sequence[EndpointView]) -> list[EndpointView]:
     ]
 
 
-def _with_standing(group: Sequence[EndpointView], rank: Rank) -> list[EndpointView]:
+def _with_rank(group: Sequence[EndpointView], rank: Rank) -> list[EndpointView]:
     figure = _LESS_IS_BETTER.get(rank) or _MORE_IS_BETTER[rank]
     best = {name: _best(group, of, min) for name, of in _LESS_IS_BETTER.items()}
     best |= {name: _best(group, of, max) for name, of in _MORE_IS_BETTER.items()}
@@ -70,7 +70,7 @@ def _with_standing(group: Sequence[EndpointView], rank: Rank) -> list[EndpointVi
     return [
         replace(
             one,
-            standing=GroupRank(
+            group_rank=GroupRank(
                 place=None if figure(one) is None else places[one.name],
                 size=len(group),
                 best=frozenset(name for name, names in best.items() if one.name in names),
@@ -82,7 +82,7 @@ def _with_standing(group: Sequence[EndpointView], rank: Rank) -> list[EndpointVi
 
 
 def _best(group: Sequence[EndpointView], figure: Figure, choose: Callable[[list[float]], float]) -> set[str]:
-    """The names of those with the best value; of nobody where all that is known is the same."""
+    """The names of the endpoints with the best value; none where all known values are equal."""
     values = {one.name: value for one in group if (value := figure(one)) is not None}
     if len(set(values.values())) < 2:
         return set()

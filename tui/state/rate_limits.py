@@ -1,4 +1,4 @@
-"""Limits: the rate-limit buckets of an endpoint as its samples told them, the tightest first; pure."""
+"""Rate limits of an endpoint: the buckets that its samples told, the tightest first, and when each will be empty."""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from probes.rate_limits.headers import Bucket, parse_bucket
 from probes.sample import Sample
 
 LEAST_READINGS: Final = 3
-"""Two readings are one probe's use, and that is no pace."""
+"""Fewer readings give no pace: between two of them lies the use of a single probe."""
 
 _WINDOWS_S: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "month": 31 * 86_400}
 
@@ -91,7 +91,7 @@ def buckets(sample: Sample) -> tuple[Bucket, ...]:
 
 
 def levels(readings: Sequence[LimitReading]) -> tuple[LimitLevel, ...]:
-    """The buckets of the newest reading, the tightest first, with what those before it (oldest first) foretell."""
+    """The buckets of the newest reading, the tightest first, with a forecast from those before it (oldest first)."""
     if not readings:
         return ()
     newest = readings[-1]
@@ -101,7 +101,7 @@ def levels(readings: Sequence[LimitReading]) -> tuple[LimitLevel, ...]:
         used = bucket.remaining is None or bucket.limit is None or bucket.remaining < bucket.limit
         full = newest.at + round(bucket.reset_s * 1000) if used and bucket.reset_s is not None else None
         found.append(LimitLevel(bucket, full, empty_at(known)))
-    return tuple(sorted(found, key=_ease))
+    return tuple(sorted(found, key=_by_tightness))
 
 
 def short(words: str) -> str:
@@ -117,6 +117,6 @@ def _same(reading: LimitReading, bucket: Bucket) -> Bucket | None:
     return next((one for one in reading.buckets if (one.kind, one.scope, one.direction) == name), None)
 
 
-def _ease(level: LimitLevel) -> tuple[float, bool]:
-    """Of equals, the one that says when it is full again."""
+def _by_tightness(level: LimitLevel) -> tuple[float, bool]:
+    """The sort key of tightness: least headroom first; of equals the one that says when it is full again."""
     return (math.inf if level.headroom is None else level.headroom, level.full_at is None)

@@ -1,4 +1,4 @@
-"""Recall: what the store says of a span that memory does not hold, read in a thread."""
+"""Reads what the dashboard draws of time that memory does not hold: from rollups, in a thread."""
 
 from collections import defaultdict
 from collections.abc import Generator, Mapping
@@ -15,7 +15,16 @@ from probes.store.read.latest import LatestQuestion, LatestValues, newest_failur
 from probes.store.read.reader import StoreReader
 from probes.store.read.rollup_queries import Bar, LaneKey, bars, oldest, sketches
 from tui.state.fleet import FAILURES_KEPT, Recent
-from tui.state.rollup_figures import QUANTILED, Question, RangeEnd, RollupWindow, Rows, answer, rough_tier_of, tier_of
+from tui.state.rollup_figures import (
+    QUANTILED,
+    EndpointRollups,
+    RangeEnd,
+    RollupWindow,
+    WindowQuestion,
+    rough_tier_of,
+    tier_of,
+    window_of,
+)
 
 NEAR_MS: Final = LENGTH_MS["hour"]
 """The newest values of a span are looked for no further back than this from its newest probe."""
@@ -23,14 +32,14 @@ NEAR_MS: Final = LENGTH_MS["hour"]
 
 @dataclass(frozen=True, slots=True)
 class SampleQuestion:
-    """What is asked of single samples: the newest and the failures of one endpoint within a span."""
+    """Which single samples to read: the newest and the failures of one endpoint within a span."""
 
     endpoint: str
     span: TimeRange
     vantage: str | None = None
 
 
-def read_window(url: str, question: Question) -> Generator[RollupWindow, None, RollupWindow]:
+def read_window(url: str, question: WindowQuestion) -> Generator[RollupWindow, None, RollupWindow]:
     """The figures of a span from rollups; where they take more than a blink, rough ones are yielded first.
 
     The cost grows with endpoints and columns, up to `rollup_figures.MOST_ROWS` rollups, not with the samples. Raises
@@ -45,7 +54,7 @@ def read_window(url: str, question: Question) -> Generator[RollupWindow, None, R
         return _read(reader, question, ids, tier)
 
 
-def _read(reader: StoreReader, question: Question, ids: dict[int, str], tier: Tier) -> RollupWindow:
+def _read(reader: StoreReader, question: WindowQuestion, ids: dict[int, str], tier: Tier) -> RollupWindow:
     """The figures from the rollups of a tier, and of coarser ones within."""
     lanes = {facts.name: lane_of(facts.connection) for facts in question.facts}
     covered, on = covering_buckets(question.span, tier), question.grid
@@ -58,8 +67,8 @@ def _read(reader: StoreReader, question: Question, ids: dict[int, str], tier: Ti
             last[one.endpoint_id] = max(last.get(one.endpoint_id, 0), one.last_at)
     drawn = _by_name(sketches(reader, ids, covered, QUANTILED), ids)
     ends = {} if question.live else _ends(reader, ids, lanes, last, question.span)
-    rows = {name: Rows(found[name], drawn.get(name, {}), ends.get(name, RangeEnd())) for name in lanes}
-    return answer(question, tier, rows)
+    rows = {name: EndpointRollups(found[name], drawn.get(name, {}), ends.get(name, RangeEnd())) for name in lanes}
+    return window_of(question, tier, rows)
 
 
 def read_recent(url: str, asked: SampleQuestion) -> Recent:
@@ -96,7 +105,7 @@ def _by_name(found: dict[LaneKey, dict[str, Sketch]], ids: dict[int, str]) -> di
 def _ends(
     reader: StoreReader, ids: Mapping[int, str], lanes: Mapping[str, Lane], last: Mapping[int, int], span: TimeRange
 ) -> dict[str, RangeEnd]:
-    """How the spans of endpoints ended; ``last`` is when the newest probe of each row began."""
+    """How the span ended, by endpoint name; ``last`` is when the newest probe of each row of the store began (ms)."""
     near = {number: LatestQuestion(TimeRange(at - NEAR_MS, at + 1), lanes[ids[number]]) for number, at in last.items()}
     whole = {number: LatestQuestion(span, one.lane) for number, one in near.items()}
     values, failures = _latest(newest_values(reader, near), ids), _latest(newest_failures(reader, whole), ids)
@@ -104,7 +113,7 @@ def _ends(
 
 
 def _latest(found: Mapping[int, LatestValues], ids: Mapping[int, str]) -> dict[str, LatestValues]:
-    """The newest of all rows of a name."""
+    """The newest values by name: an endpoint may have several rows."""
     return {ids[number]: one for number, one in sorted(found.items(), key=lambda item: item[1].started_at)}
 
 

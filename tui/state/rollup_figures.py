@@ -1,4 +1,4 @@
-"""Stretch: a span of the store's rollups as the dashboard draws it: question, answer, and the pure way between them."""
+"""A window of time drawn from the store's rollups: the question, the answer, and the pure functions between them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,19 +11,19 @@ from probes.stats.rollup import LENGTH_MS, TIERS, Tier
 from probes.stats.sketch import Sketch
 from probes.stats.time_range import TimeRange, finest_tier
 from probes.store.read.rollup_queries import Bar
-from tui.state.figures import Cell, hold, sliced
+from tui.state.figures import Cell, by_slice, carry_forward
 from tui.state.view import EndpointView, Figures, LaneFigures
 from tui.style.palette import State
 from tui.time.time_grid import TimeGrid
 
 MOST_ROWS: Final = 40_000
-"""Rollups that one question may add up: more would keep whoever asks waiting, and no screen has so many columns."""
+"""Rollups that one question may add up: more take too long to read, and no screen has so many columns."""
 
 FEW_ROWS: Final = 8_000
-"""Rollups that are there at a blink: where more are wanted, a rough picture of so many comes first."""
+"""Rollups that are read in a blink: where more are needed, a rough picture of this many comes first."""
 
 HARDLY: Final = 1.1
-"""A bucket may be longer than a slice by so much: 90 days in 96 columns are drawn by the day."""
+"""A bucket may be longer than a slice by this factor: 90 days in 96 columns are drawn by the day."""
 
 QUANTILED: Final = ("ttft_ms", "tokens_per_s")
 """The metrics whose quantiles the dashboard shows."""
@@ -32,10 +32,10 @@ NOTHING: Final = "nothing was recorded then"
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What is asked: the figures of these endpoints until ``at`` (ms since the epoch), in ``columns`` slices.
+class WindowQuestion:
+    """Which figures to read: of these endpoints until ``at`` (ms since the epoch), in ``columns`` slices.
 
-    ``live``: that is the present, whose newest samples are known from elsewhere. ``vantage`` None: all places together.
+    ``live``: ``at`` is the present, whose newest samples the feed delivers. ``vantage`` None: all places together.
     """
 
     at: int
@@ -55,14 +55,14 @@ class Question:
         """The slices; the last one holds ``at``."""
         return TimeGrid.of_window(self.length_ms, self.columns, self.at)
 
-    def like(self, other: "Question | None") -> bool:
-        """Whether it asks the same, but perhaps for another instant of the present."""
+    def like(self, other: "WindowQuestion | None") -> bool:
+        """Whether it asks the same, apart perhaps from the instant that is the present."""
         return other is not None and (self == other or (self.live and self == replace(other, at=self.at)))
 
 
 @dataclass(frozen=True, slots=True)
 class RangeEnd:
-    """How an endpoint's span ended, as far as its samples are still kept: its newest values, its newest failure."""
+    """An endpoint's newest values and newest failure in a span; ``kept``: its samples are still in the store."""
 
     ttft_ms: float | None = None
     tokens_per_s: float | None = None
@@ -71,8 +71,8 @@ class RangeEnd:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
-    """What the store says of one endpoint: the bars of its lanes, their sketches over the whole, how it ended."""
+class EndpointRollups:
+    """The rollups of one endpoint: the bars of its lanes slice by slice, their sketches over the whole, the end."""
 
     bars: Sequence[Bar] = ()
     sketches: Mapping[str, Mapping[str, Sketch]] = field(default_factory=dict)
@@ -81,16 +81,16 @@ class Rows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RollupWindow:
-    """The answer: figures and ends by the endpoint's name. ``last_at`` is when its newest sent sample began."""
+    """The answer: figures and ends by endpoint name; ``last_at`` is when its newest sent sample began (ms)."""
 
-    question: Question
+    question: WindowQuestion
     tier: Tier
     figures: Mapping[str, Figures]
     ends: Mapping[str, RangeEnd]
     last_at: Mapping[str, int]
 
-    def row(self, facts: EndpointFacts, slot: int) -> EndpointView:
-        """An endpoint's row in a span that is over: its own figures and how it ended, nothing of the present."""
+    def past_view(self, facts: EndpointFacts, slot: int) -> EndpointView:
+        """An endpoint's row in a window that is over: its figures and how it ended, nothing of the present."""
         figures, end = self.figures.get(facts.name, Figures()), self.ends.get(facts.name, RangeEnd())
         state, why = _state(figures)
         if not why and not end.kept:
@@ -101,13 +101,13 @@ class RollupWindow:
             state=state,
             why=why,
             figures=figures,
-            watch=MonitorStatus(facts.name),
+            monitor=MonitorStatus(facts.name),
             last_at=self.last_at.get(facts.name),
             last_failure=end.failure,
         )
 
-    def under(self, view: EndpointView) -> EndpointView:
-        """The row of the present over a longer window: its state and newest values stay as they are."""
+    def live_view(self, view: EndpointView) -> EndpointView:
+        """The endpoint's row of the present with this window's figures; its state and newest values stay."""
         now, long = view.figures, self.figures.get(view.name, Figures())
         newest = replace(long, ttft_last_ms=now.ttft_last_ms, tokens_per_s_last=now.tokens_per_s_last, slow=now.slow)
         return replace(view, figures=newest)
@@ -131,10 +131,10 @@ def tier_of(span: TimeRange, slice_ms: int, oldest: Mapping[Tier, int | None], l
     return within[-1] if within else few[0]
 
 
-def answer(question: Question, tier: Tier, rows: Mapping[str, Rows]) -> RollupWindow:
-    """The stretch that a store's rows come to."""
+def window_of(question: WindowQuestion, tier: Tier, rows: Mapping[str, EndpointRollups]) -> RollupWindow:
+    """The window that the rollups of each endpoint, by name, add up to."""
     on = question.grid
-    known = {facts.name: rows.get(facts.name, Rows()) for facts in question.facts}
+    known = {facts.name: rows.get(facts.name, EndpointRollups()) for facts in question.facts}
     last = {
         name: max((one.last_at for one in held.bars if one.sent), default=None) for name, held in known.items()
     }  # the last bucket may reach beyond the span
@@ -147,7 +147,7 @@ def answer(question: Question, tier: Tier, rows: Mapping[str, Rows]) -> RollupWi
     )
 
 
-def rolled_figures(facts: EndpointFacts, on: TimeGrid, rows: Rows) -> Figures:
+def rolled_figures(facts: EndpointFacts, on: TimeGrid, rows: EndpointRollups) -> Figures:
     """The figures of one endpoint from its rollups, with the meanings of `tui.state.figures.figures`.
 
     Where a slice is shorter than a bucket, the bucket is drawn in the slice in which it begins and reaches as far as
@@ -166,12 +166,12 @@ def rolled_figures(facts: EndpointFacts, on: TimeGrid, rows: Rows) -> Figures:
     for cell in cells:
         cell.last_failed = cell.ttft_ms is None and cell.failed > 0
         cell.last_ttft_ms, cell.last_tokens_per_s = cell.ttft_ms, cell.tokens_per_s
-    hold(cells, on, facts)
+    carry_forward(cells, on, facts)
     own = lane_figures(lane, rows.sketches.get(lane, {}))
     cost = sum(one.cost_usd for one in rows.bars)
     good = sum(one.ok for one in rows.bars)
     return replace(
-        sliced(cells),
+        by_slice(cells),
         ttft_last_ms=rows.end.ttft_ms,
         ttft_p50_ms=own.ttft_p50_ms,
         ttft_p95_ms=own.ttft_p95_ms,

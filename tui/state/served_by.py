@@ -1,4 +1,4 @@
-"""Served: who really answered the probes of an endpoint, and the moments at which that changed; pure."""
+"""Who really served the probes of an endpoint, when that changed, and its rate limits as its samples told them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from probes.sample import Sample
 from tui.state.rate_limits import LimitLevel, LimitReading, levels
 
 WORDS: Final = ("model", "tier", "upstream", "build")
-"""What `ServingSeen` tells, in the order of its fields after the instant."""
+"""What the fields of `ServingSeen` after the instant are called on the screen, in their order."""
 
 SAME_TIERS: Final = frozenset({("fast", "priority")})
 """Two names, asked and served, of one tier: OpenAI reports the fast tier of some models as priority."""
 
 NO_TIER: Final = "auto"
-"""Asked for, it leaves the tier to the provider."""
+"""A request for this tier leaves the choice to the provider."""
 
 
 class ServingSeen(NamedTuple):
@@ -45,7 +45,7 @@ class ServingChange:
 
 
 def changes(seen: Iterable[ServingSeen]) -> list[ServingChange]:
-    """The changes in what one endpoint served, which comes oldest first. What is not known is never a change."""
+    """The changes in who served one endpoint, whose responses come oldest first. What is not known is no change."""
     found: list[ServingChange] = []
     held: list[str | None] = [None] * len(WORDS)
     for at, *said in seen:
@@ -74,16 +74,16 @@ def other_tier(asked: str | None, served: str | None) -> bool:
 
 
 KEPT: Final = 30
-"""So many of the last responses are remembered."""
+"""How many of the last responses are remembered."""
 
 CHANGES_KEPT: Final = 100
 
 
 @dataclass(slots=True)
 class EndpointSignals:
-    """``readings`` of rate limits and who was ``seen`` to serve, oldest first, and the ``changes`` of the latter.
+    """What responses said besides times: rate-limit ``readings``, who was ``seen`` to serve, and its ``changes``.
 
-    Live samples and the store's may come in any order, and twice.
+    All are oldest first. Live samples and the store's may come in any order, and twice.
     """
 
     readings: tuple[LimitReading, ...] = ()
@@ -93,34 +93,34 @@ class EndpointSignals:
 
     @property
     def levels(self) -> tuple[LimitLevel, ...]:
-        """The rate-limit buckets as last told, the tightest first; found when first asked for."""
+        """The rate-limit buckets of the newest response that told them, the tightest first; computed when wanted."""
         if self._levels is None:
             self._levels = levels(self.readings)
         return self._levels
 
-    def hear(self, sample: Sample) -> None:
-        """Take in a sample."""
+    def add(self, sample: Sample) -> None:
+        """Add what a sample says."""
         reading, seen = LimitReading.of(sample), ServingSeen.of(sample)
-        self.join(() if reading is None else (reading,), () if seen is None else (seen,))
+        self.merge(() if reading is None else (reading,), () if seen is None else (seen,))
 
-    def join(
+    def merge(
         self,
         readings: Iterable[LimitReading] = (),
         seen: Iterable[ServingSeen] = (),
-        moments: Iterable[ServingChange] = (),
+        changed: Iterable[ServingChange] = (),
     ) -> None:
-        """Take in what was found before; changes among the remembered are found anew, those before them kept."""
+        """Add what was found elsewhere. Changes among what is remembered are computed again, older ones kept."""
         known = {one.at for one in self.readings} if readings else ()
         if new := [one for one in readings if one.at not in known]:
             self.readings = tuple(sorted((*self.readings, *new), key=attrgetter("at"))[-KEPT:])
             self._levels = None
-        if not seen and not moments:
+        if not seen and not changed:
             return  # a live sample of an endpoint that does not say who serves: nearly all are
-        before = {*self.changes, *moments}
+        before = {*self.changes, *changed}
         known = {one.at for one in self.seen}
-        if heard := [one for one in seen if one.at not in known]:
-            self.seen = tuple(sorted((*self.seen, *heard), key=attrgetter("at"))[-KEPT:])
-        if heard or len(before) > len(self.changes):
+        if fresh := [one for one in seen if one.at not in known]:
+            self.seen = tuple(sorted((*self.seen, *fresh), key=attrgetter("at"))[-KEPT:])
+        if fresh or len(before) > len(self.changes):
             begin = self.seen[0].at if self.seen else None
             older = [one for one in before if begin is None or one.at <= begin]
             found = (*sorted(older, key=attrgetter("at", "word")), *changes(self.seen))[-CHANGES_KEPT:]

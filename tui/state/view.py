@@ -1,4 +1,4 @@
-"""View: the frozen values one tick of the screen is drawn from: an `EndpointView` each, and one `Dashboard`.
+"""The frozen values that one tick of the screen is drawn from: an `EndpointView` for each endpoint, one `Dashboard`.
 
 `tui.state.figures` makes the figures, `tui.state.health` the state, `tui.state.fleet` the rest.
 """
@@ -18,7 +18,7 @@ from tui.time.time_grid import TimeGrid
 
 @dataclass(frozen=True, slots=True)
 class LaneFigures:
-    """What the window holds of one lane: its `ok` samples, the ``measured`` ones, made on that kind of connection.
+    """What the window holds of one lane: of its ``measured`` samples, `ok` ones made on that kind of connection.
 
     ``setup_p50_ms`` is the median connection set-up (dns + connect + proxy + tls + upgrade); None of warm
     ones, who paid none.
@@ -97,15 +97,15 @@ class EndpointView:
     ``changes`` (oldest first) the moments at which something else was served. ``levels`` are the rate-limit buckets,
     the tightest first; ``headroom`` and ``empty_at`` are the tightest's. ``hit_at`` and ``hit_by`` tell of the last
     rate-limit hit, and of the bucket that refused it where that is known. ``*_ratio`` is the window's median over the
-    best one's among the endpoints of the same group; None where nobody else is in it. ``standing`` is known in the
-    group view alone. ``verdict``: who is to blame for its failing now.
+    best one's among the endpoints of the same group; None where nobody else is in it. ``group_rank`` is known in the
+    group view alone. ``attribution``: who is to blame for its failing now.
     """
 
     facts: EndpointFacts
     slot: int
     state: State
     figures: Figures
-    watch: MonitorStatus
+    monitor: MonitorStatus
     why: str = ""
     served: str | None = None
     last_at: int | None = None
@@ -121,8 +121,8 @@ class EndpointView:
     changes: tuple[ServingChange, ...] = ()
     ttft_ratio: float | None = None
     tokens_per_s_ratio: float | None = None
-    standing: GroupRank | None = None
-    verdict: Attribution | None = None
+    group_rank: GroupRank | None = None
+    attribution: Attribution | None = None
 
     @property
     def name(self) -> str:
@@ -132,7 +132,7 @@ class EndpointView:
 
 @dataclass(frozen=True, slots=True)
 class EngineLink:
-    """How the screen hears of the engine; ``since`` its phase began, ``retry_at`` a restart is due."""
+    """How the screen is connected to the engine: since when in this phase, and when a restart is due (ms)."""
 
     phase: Phase = "starting"
     since: int = 0
@@ -154,7 +154,7 @@ class Dashboard:
     ``groups`` holds the heading to be drawn above an endpoint, by its name; empty where groups are not shown.
     ``total`` counts the endpoints before the filter, ``states`` them by state, ``untrusted``, ``own_faults`` and
     ``buffered`` the window's samples that are in no figure, or not in all. ``certificate`` is the newest selftest's.
-    ``verdict`` is the worst of those on failing endpoints.
+    ``attribution`` is the worst of those on failing endpoints.
     """
 
     at: int
@@ -174,4 +174,4 @@ class Dashboard:
     frozen_at: int | None = None
     past: bool = False
     vantage: str | None = None
-    verdict: Attribution | None = None
+    attribution: Attribution | None = None

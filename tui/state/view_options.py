@@ -110,7 +110,7 @@ def arranged(views: Sequence[EndpointView], options: ViewOptions) -> tuple[tuple
 
     A group is a model that at least two endpoints share; the rest comes last. Groups stand in the order of
     their first member, members in the order asked for; ties keep the configured order. Unknown figures sort
-    last. For the group view see `_in_blocks`.
+    last. In the group view members stand in the order of their places.
     """
     if options.ranked:
         return _in_blocks(views, options)
@@ -129,24 +129,24 @@ def arranged(views: Sequence[EndpointView], options: ViewOptions) -> tuple[tuple
 
 
 def _in_blocks(views: Sequence[EndpointView], options: ViewOptions) -> tuple[tuple[EndpointView, ...], dict[str, str]]:
-    """The same for the group view: members in the order of their places, whatever part of a group the filter leaves."""
+    """The views and headings of the group view: members in the order of their places, whatever the filter leaves."""
     headings: dict[str, str] = {}
     blocks: list[EndpointView] = []
-    for name, group in grouped([view for view in views if view.standing]).items():
+    for name, group in grouped([view for view in views if view.group_rank]).items():
         shown = sorted((view for view in group if matches(view, options.query)), key=_place)
         if shown:
             of_all = f"{len(group)} endpoints"
             count = of_all if len(shown) == len(group) else f"{len(shown)} of {of_all}"
             headings[shown[0].name] = f"{name} · {count}"
             blocks.extend(shown)
-    alone = [view for view in views if not view.standing and matches(view, options.query)]
+    alone = [view for view in views if not view.group_rank and matches(view, options.query)]
     if alone:
-        headings[alone[0].name] = OTHERS if any(view.standing for view in views) else NOTHING_SHARED
+        headings[alone[0].name] = OTHERS if any(view.group_rank for view in views) else NOTHING_SHARED
     return (*blocks, *alone), headings
 
 
 def _place(view: EndpointView) -> tuple[bool, float]:
-    return unknown_last(view.standing.place if view.standing else None)
+    return unknown_last(view.group_rank.place if view.group_rank else None)
 
 
 _ORDERS: Final[dict[Sort, Callable[[EndpointView], Any]]] = {

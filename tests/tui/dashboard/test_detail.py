@@ -264,15 +264,15 @@ async def test_it_follows_the_selection_and_survives_having_nothing():
 
 def test_the_next_probe_is_counted_down_to():
     at = 1_800_000_000_000
-    waiting = replace(VIEW, watch=MonitorStatus(VIEW.name, next_due=at + 27_000))
-    assert due(waiting.watch, at) == "next in 27 s"
+    waiting = replace(VIEW, monitor=MonitorStatus(VIEW.name, next_due=at + 27_000))
+    assert due(waiting.monitor, at) == "next in 27 s"
     limited = MonitorStatus(VIEW.name, next_due=at + 27_000, blocked_until=at + 300_000, blocked_why="rate limited")
     assert due(limited, at) == "backed off: next in 5 m"
     assert due(structs.replace(limited, failing=True), at) == "backed off, failing: next in 5 m"
     assert due(structs.replace(limited, blocked_until=at + 9_000), at) == "next in 27 s"
     assert due(MonitorStatus(VIEW.name, running=True), at) == "probing now"
     assert due(MonitorStatus(VIEW.name), at) == ""
-    assert "next in 27 s" in title(waiting, GOOD, 200, due(waiting.watch, at), dark=True).plain
+    assert "next in 27 s" in title(waiting, GOOD, 200, due(waiting.monitor, at), dark=True).plain
 
 
 async def test_a_resize_that_is_heard_late_changes_nothing():

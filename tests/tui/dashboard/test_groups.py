@@ -101,7 +101,7 @@ def test_nothing_moves_sideways_when_numbers_grow():
         ),
         ttft_ratio=650.0,
         tokens_per_s_ratio=0.001,
-        standing=GroupRank(12, 12, frozenset({"ttft", "p95", "tokens/s", "chars/s", "errors", "cost"}), 1.0),
+        group_rank=GroupRank(12, 12, frozenset({"ttft", "p95", "tokens/s", "chars/s", "errors", "cost"}), 1.0),
     )  # fmt: skip
     for width in (80, 120, 160):
         parts = group_columns(width, 21, "ttft")
@@ -112,7 +112,7 @@ def test_nothing_moves_sideways_when_numbers_grow():
 def test_a_row_is_made_anew_only_when_it_would_look_different(board):
     view = board.endpoints[0]
     assert seen(view) == seen(replace(view, last_at=1, reset_at=NOW))
-    assert seen(view) != seen(replace(view, standing=replace(view.standing, place=2)))
+    assert seen(view) != seen(replace(view, group_rank=replace(view.group_rank, place=2)))
     assert seen(view) != seen(replace(view, figures=replace(view.figures)))
 
 

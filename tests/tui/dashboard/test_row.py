@@ -46,14 +46,14 @@ def test_every_row_and_the_head_are_as_wide_as_their_columns(board, width, tall)
 def test_an_endpoint_that_is_backed_off_for_flooding_says_so_under_its_state(board):
     view = board.endpoints[0]
     flooding = replace(
-        view, state="failing", watch=structs.replace(view.watch, blocked_until=NOW + 30_000, failing=True)
+        view, state="failing", monitor=structs.replace(view.monitor, blocked_until=NOW + 30_000, failing=True)
     )
     for width, words in ((160, "backed off"), (64, "waits")):
         parts = columns(width, 21)
         state, below = text(row(flooding, parts, scales([view]), board, tall=True))
         assert "failing" in state
         assert words in below
-        assert seen(flooding, parts, board) != seen(replace(flooding, watch=view.watch), parts, board)
+        assert seen(flooding, parts, board) != seen(replace(flooding, monitor=view.monitor), parts, board)
 
 
 def test_nothing_moves_sideways_when_numbers_grow(board):
@@ -145,7 +145,7 @@ def test_a_forecast_stands_in_place_of_the_reset_but_not_of_a_back_off(board):
         return text(row(one, parts, scales([one]), replace(board, at=at), tall=False))[0][-10:]
 
     assert end(view) == "  empty 4m"
-    assert end(replace(view, watch=MonitorStatus(view.name, blocked_until=NOW + 41_000))) == "      41 s"
+    assert end(replace(view, monitor=MonitorStatus(view.name, blocked_until=NOW + 41_000))) == "      41 s"
     assert end(view, NOW + 240_000) == "         –"
     longest = told(board.endpoints[0], empty_at=NOW + 59 * 60_000)
     assert end(longest) == " empty 59m"

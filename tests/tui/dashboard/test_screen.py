@@ -361,9 +361,9 @@ async def test_bad_messages_are_counted_and_end_nothing(messages):
 async def test_hostile_words_stay_words(messages):
     nasty = "[red]x[/] \x1b[2J\x07 ﷽ 漢字"
     failed = sample(endpoint=CEREBRAS, started_at=NOW, outcome=Outcome.CUT, outcome_detail=nasty, served_by=nasty)
-    watch = MonitorStatus(GROQ, blocked_until=NOW + 9_000, blocked_why=nasty)
+    monitor = MonitorStatus(GROQ, blocked_until=NOW + 9_000, blocked_why=nasty)
     async with showing(*messages, size=(160, 45)) as shown:
-        await shown.hear(fabric.frame([failed], watches=(watch,), answers={CEREBRAS: nasty}))
+        await shown.hear(fabric.frame([failed], watches=(monitor,), answers={CEREBRAS: nasty}))
         assert "[red]x[/]" in shown.text
         assert "\x1b" not in shown.text
         await shown.press("down")

@@ -16,43 +16,43 @@ def test_any_order_and_any_repetition_end_in_the_same():
     ]
     ends = set()
     for order in permutations(samples):
-        told = EndpointSignals()
+        signals = EndpointSignals()
         for one in (*order, order[0]):
-            told.hear(one)
-        ends.add((told.readings, told.seen, told.changes, told.levels))
+            signals.add(one)
+        ends.add((signals.readings, signals.seen, signals.changes, signals.levels))
     assert len(ends) == 1
-    assert told.changes == (ServingChange(T0 + 2, "model", "a", "b"),)
-    assert told.levels[0].headroom == 0.7
+    assert signals.changes == (ServingChange(T0 + 2, "model", "a", "b"),)
+    assert signals.levels[0].headroom == 0.7
 
 
 def test_a_change_found_late_replaces_the_one_seen_without_it():
-    told = EndpointSignals()
-    told.join(seen=[ServingSeen(1, "a"), ServingSeen(9, "b")])
-    told.join(seen=[ServingSeen(5, "b")])
-    assert told.changes == (ServingChange(5, "model", "a", "b"),)
+    signals = EndpointSignals()
+    signals.merge(seen=[ServingSeen(1, "a"), ServingSeen(9, "b")])
+    signals.merge(seen=[ServingSeen(5, "b")])
+    assert signals.changes == (ServingChange(5, "model", "a", "b"),)
 
 
 def test_changes_outlive_the_samples_and_the_store_tells_older_ones():
-    told = EndpointSignals()
+    signals = EndpointSignals()
     for at in range(100, 100 + 2 * KEPT):
-        told.join(seen=[ServingSeen(at, "a" if at < 110 else "b")])
-    told.join(moments=[ServingChange(50, "model", "z", "a"), ServingChange(110, "model", "a", "b")])
-    assert told.changes == (ServingChange(50, "model", "z", "a"), ServingChange(110, "model", "a", "b"))
-    assert len(told.seen) == KEPT
+        signals.merge(seen=[ServingSeen(at, "a" if at < 110 else "b")])
+    signals.merge(changed=[ServingChange(50, "model", "z", "a"), ServingChange(110, "model", "a", "b")])
+    assert signals.changes == (ServingChange(50, "model", "z", "a"), ServingChange(110, "model", "a", "b"))
+    assert len(signals.seen) == KEPT
 
 
 def test_changes_are_bounded_and_the_same_value_while_nothing_is_new():
-    told = EndpointSignals()
+    signals = EndpointSignals()
     for at in range(2 * CHANGES_KEPT):
-        told.join(seen=[ServingSeen(at, str(at))])
-    assert (len(told.changes), told.changes[-1].after) == (CHANGES_KEPT, str(2 * CHANGES_KEPT - 1))
-    before = told.changes
-    told.join(seen=[ServingSeen(2 * CHANGES_KEPT, str(2 * CHANGES_KEPT - 1))])
-    assert told.changes is before
+        signals.merge(seen=[ServingSeen(at, str(at))])
+    assert (len(signals.changes), signals.changes[-1].after) == (CHANGES_KEPT, str(2 * CHANGES_KEPT - 1))
+    before = signals.changes
+    signals.merge(seen=[ServingSeen(2 * CHANGES_KEPT, str(2 * CHANGES_KEPT - 1))])
+    assert signals.changes is before
 
 
 def test_levels_follow_new_readings():
-    told = EndpointSignals()
-    assert told.levels == ()
-    told.join([LimitReading.of(sample(limit_buckets="tokens=1/10@?"))])
-    assert told.levels[0].headroom == 0.1
+    signals = EndpointSignals()
+    assert signals.levels == ()
+    signals.merge([LimitReading.of(sample(limit_buckets="tokens=1/10@?"))])
+    assert signals.levels[0].headroom == 0.1

@@ -256,24 +256,28 @@ def failures(*names, minutes=3, outcome=Outcome.CONNECT):
 
 def test_one_that_fails_among_many_is_to_blame_itself_since_its_first_failure():
     shown = board(fleet(fabric.hello(), fabric.frame(failures(CEREBRAS))))
-    assert (shown.verdict.scope, shown.verdict.who, shown.verdict.since) == ("this provider", CEREBRAS, NOW - 120_000)
-    assert {view.name for view in shown.endpoints if view.verdict} == {CEREBRAS}
+    assert (shown.attribution.scope, shown.attribution.who, shown.attribution.since) == (
+        "this provider",
+        CEREBRAS,
+        NOW - 120_000,
+    )
+    assert {view.name for view in shown.endpoints if view.attribution} == {CEREBRAS}
 
 
 def test_controls_of_the_engine_count_while_they_are_recent():
     names = [habit.name for habit in HABITS if not habit.name.startswith("local")]
     made = fleet(fabric.hello(), fabric.frame(failures(*names, outcome=Outcome.TIMEOUT)))
-    assert board(made).verdict.scope == "my network"
+    assert board(made).attribution.scope == "my network"
     for at, scope in ((NOW - 60_000, None), (NOW - 400_000, "my network")):
         known = ReachabilityCheck("https://reference.test", at, Outcome.OK, reference=True)
         made.apply(fabric.frame([], engine=fabric.engine(checks=(known,))), NOW)
-        assert board(made).verdict.scope == scope
+        assert board(made).attribution.scope == scope
 
 
 def test_nobody_is_blamed_where_all_is_well_nor_for_what_is_not_probed():
-    assert board(fleet(fabric.hello(), fabric.frame(failures()))).verdict is None
+    assert board(fleet(fabric.hello(), fabric.frame(failures()))).attribution is None
     paused = fabric.frame(failures(CEREBRAS), watches=(MonitorStatus(CEREBRAS, paused=True),))
-    assert board(fleet(fabric.hello(), paused)).verdict is None
+    assert board(fleet(fabric.hello(), paused)).attribution is None
     limited = [sample(endpoint=CEREBRAS, started_at=NOW - 1, outcome=Outcome.RATE_LIMITED)]
     shown = board(fleet(fabric.hello(), fabric.frame(limited)))
-    assert (shown.verdict, shown.endpoints[0].verdict.scope) == (None, "this endpoint")
+    assert (shown.attribution, shown.endpoints[0].attribution.scope) == (None, "this endpoint")

@@ -20,8 +20,8 @@ ENGINE = EngineStatus(StoreStatus("ok"))
 GOOD = sample(started_at=NOW - 5_000)
 
 
-def word(*, facts=FACTS, watch=WATCH, engine=ENGINE, slow=False, last=GOOD, sent=GOOD, now=NOW):
-    return state(facts, watch, engine, Figures(slow=slow), last, sent, now)
+def word(*, facts=FACTS, monitor=WATCH, engine=ENGINE, slow=False, last=GOOD, sent=GOOD, now=NOW):
+    return state(facts, monitor, engine, Figures(slow=slow), last, sent, now)
 
 
 def test_all_is_well():
@@ -49,40 +49,40 @@ def test_a_limiter_is_not_a_failure(outcome):
 
 
 def test_backing_off_lasts_until_its_end():
-    watch = replace(WATCH, blocked_until=NOW + 10, blocked_why="429: slow down")
-    assert word(watch=watch) == ("limited", "429: slow down")
-    assert word(watch=watch, now=NOW + 10)[0] == "ok"
+    monitor = replace(WATCH, blocked_until=NOW + 10, blocked_why="429: slow down")
+    assert word(monitor=monitor) == ("limited", "429: slow down")
+    assert word(monitor=monitor, now=NOW + 10)[0] == "ok"
 
 
 def test_who_flooded_us_is_failing_for_as_long_as_it_is_left_alone_and_after():
     flood = replace(GOOD, outcome=Outcome.PROTOCOL, outcome_detail="a flood: over 24,096 lines")
-    watch = replace(WATCH, blocked_until=NOW + 10, blocked_why="protocol", failing=True)
+    monitor = replace(WATCH, blocked_until=NOW + 10, blocked_why="protocol", failing=True)
     skipped = replace(GOOD, outcome=Outcome.SKIPPED)
     said = ("failing", "backed off, failing: protocol: a flood: over 24,096 lines")
-    assert word(watch=watch, last=skipped, sent=flood) == said
-    assert word(watch=watch, last=skipped, sent=flood, now=NOW + 9) == said
-    assert word(watch=watch, last=skipped, sent=flood, now=NOW + 3_600_000)[0] == "failing"
-    assert word(watch=watch, sent=None) == ("failing", "backed off, failing: protocol")
+    assert word(monitor=monitor, last=skipped, sent=flood) == said
+    assert word(monitor=monitor, last=skipped, sent=flood, now=NOW + 9) == said
+    assert word(monitor=monitor, last=skipped, sent=flood, now=NOW + 3_600_000)[0] == "failing"
+    assert word(monitor=monitor, sent=None) == ("failing", "backed off, failing: protocol")
 
 
 def test_the_bucket_that_refused_is_named_first():
     hit = replace(GOOD, outcome=Outcome.RATE_LIMITED, outcome_detail="slow down", limited_by="tokens per \x1b[1mminute")
     assert word(sent=hit) == ("limited", "tokens per minute: rate limited: slow down")
-    watch = replace(WATCH, blocked_until=NOW + 10, blocked_why="429: slow down")
-    assert word(watch=watch, sent=hit) == ("limited", "tokens per minute: 429: slow down")
+    monitor = replace(WATCH, blocked_until=NOW + 10, blocked_why="429: slow down")
+    assert word(monitor=monitor, sent=hit) == ("limited", "tokens per minute: 429: slow down")
 
 
 def test_without_a_key_it_says_which_one_to_set():
-    assert word(watch=replace(WATCH, no_key=True)) == ("no key", "set $SIM_API_KEY, or: inftop keys set SIM_API_KEY")
+    assert word(monitor=replace(WATCH, no_key=True)) == ("no key", "set $SIM_API_KEY, or: inftop keys set SIM_API_KEY")
     said = "no key: key_command ended with status 3"
     failed = replace(GOOD, outcome=Outcome.NO_KEY, outcome_detail=said)
-    assert word(last=failed, watch=replace(WATCH, no_key=True)) == ("no key", "key_command ended with status 3")
+    assert word(last=failed, monitor=replace(WATCH, no_key=True)) == ("no key", "key_command ended with status 3")
     keyless = replace(GOOD, outcome=Outcome.NO_KEY)
     assert word(last=keyless, sent=None)[0] == "no key"
 
 
 def test_paused_by_a_person_by_all_or_by_the_configuration():
-    assert word(watch=replace(WATCH, paused=True, no_key=True))[0] == "paused"
+    assert word(monitor=replace(WATCH, paused=True, no_key=True))[0] == "paused"
     assert word(engine=replace(ENGINE, paused=True))[0] == "paused"
     assert word(facts=replace(FACTS, enabled=False))[0] == "paused"
 
@@ -94,7 +94,7 @@ def test_the_budget_goes_before_what_the_probes_said():
 
 def test_waiting_for_the_first_sample_and_for_one_that_does_not_come():
     assert word(last=None, sent=None) == ("waiting", "no sample yet")
-    assert word(last=None, sent=None, watch=replace(WATCH, running=True)) == ("waiting", "first probe under way")
+    assert word(last=None, sent=None, monitor=replace(WATCH, running=True)) == ("waiting", "first probe under way")
     assert word(now=NOW + 174_000)[0] == "ok"
     assert word(now=NOW + 176_000)[0] == "waiting"
 
@@ -111,7 +111,7 @@ def test_the_last_probe_was_inftops_own_fault():
     failed = replace(GOOD, started_at=NOW - 65_000, outcome=Outcome.CUT)
     assert word(last=spoilt, sent=failed) == ("spoilt", "own fault: out of file descriptors")
     assert word(last=spoilt, sent=None)[0] == "spoilt"
-    assert word(last=spoilt, sent=failed, watch=replace(WATCH, paused=True))[0] == "paused"
+    assert word(last=spoilt, sent=failed, monitor=replace(WATCH, paused=True))[0] == "paused"
 
 
 def test_an_engine_that_has_not_spoken_changes_nothing():

@@ -95,7 +95,7 @@ def test_a_span_is_closed_at_both_ends():
 
 def test_joining_puts_the_past_in_front_and_fills_what_was_missed():
     live = history(T0 + 20, T0 + 30)
-    live.join(history(T0, T0 + 10, T0 + 20, T0 + 25))
+    live.merge(history(T0, T0 + 10, T0 + 20, T0 + 25))
     assert list(live.started_at) == [T0, T0 + 10, T0 + 20, T0 + 25, T0 + 30]
     assert live.ttft_ms(3) == float((T0 + 25) % 1000)
     assert [live.cost_usd(index) for index in range(5)] == [float(at % 100) for at in live.started_at]
@@ -104,9 +104,9 @@ def test_joining_puts_the_past_in_front_and_fills_what_was_missed():
 
 def test_joining_the_past_to_nothing_is_the_past():
     empty = History()
-    empty.join(history(T0, T0 + 10))
+    empty.merge(history(T0, T0 + 10))
     assert list(empty.started_at) == [T0, T0 + 10]
-    empty.join(History())
+    empty.merge(History())
     assert len(empty) == 2
 
 
@@ -117,5 +117,5 @@ def test_it_knows_which_samples_are_not_trusted_wherever_they_came_from():
     past.add(sample(started_at=T0, trusted=False))
     past.add(sample(started_at=T0 + 10, trusted=True))
     past.add(sample(started_at=T0 + 25, trusted=False))
-    live.join(past)
+    live.merge(past)
     assert list(live.untrusted) == [1, 0, 1, 1, 1]

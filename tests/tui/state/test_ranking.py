@@ -17,11 +17,11 @@ def view(slot, ttft=None, speed=None, price=None, **figures):
 
 
 def standings(*views, rank="ttft"):
-    return {one.slot: one.standing for one in compared(views, rank)}
+    return {one.slot: one.group_rank for one in compared(views, rank)}
 
 
 def places(*views, rank="ttft"):
-    return [one.standing.place for one in compared(views, rank)]
+    return [one.group_rank.place for one in compared(views, rank)]
 
 
 def test_members_of_a_group_are_compared_with_its_best():
@@ -32,7 +32,7 @@ def test_members_of_a_group_are_compared_with_its_best():
         (None, None),
         (None, None),
     ]
-    assert all(one.standing is None for one in compared(views))
+    assert all(one.group_rank is None for one in compared(views))
 
 
 def test_who_shares_a_model_with_nobody_has_no_standing():

@@ -16,7 +16,7 @@ from tests.tui.fabric import HABITS, HOUR, NOW, facts
 from tui.state.figures import figures
 from tui.state.history import History
 from tui.state.read_rollups import SampleQuestion, read_recent, read_window
-from tui.state.rollup_figures import MOST_ROWS, Question, RollupWindow, rough_tier_of, tier_of
+from tui.state.rollup_figures import MOST_ROWS, RollupWindow, WindowQuestion, rough_tier_of, tier_of
 from tui.state.view import Figures
 
 MINUTE = 60_000
@@ -24,7 +24,7 @@ AT = NOW // HOUR * HOUR
 DAY = 24 * HOUR
 WARM = facts(HABITS[0])
 BOTH = structs.replace(facts(HABITS[1]), connection="both")
-QUESTION = Question(AT, 6 * HOUR, 73, (WARM, BOTH))
+QUESTION = WindowQuestion(AT, 6 * HOUR, 73, (WARM, BOTH))
 SLICE = 5 * MINUTE
 
 
@@ -127,16 +127,16 @@ def test_a_slice_shorter_than_a_bucket_is_held_as_far_as_its_newest_probe_reache
 def test_a_span_without_a_probe_is_empty_and_says_so(url):
     stretch = read(url, replace(QUESTION, at=AT - 30 * DAY))
     assert stretch.figures[WARM.name].finished_count == 0
-    row = stretch.row(WARM, 0)
+    row = stretch.past_view(WARM, 0)
     assert (row.state, row.why, row.last_at) == ("waiting", "nothing was recorded then", None)
 
 
 def test_a_row_of_the_past_tells_nothing_of_the_present(url):
-    row = read(url, replace(QUESTION, at=AT - 7 * HOUR + 215 * MINUTE)).row(WARM, 3)
+    row = read(url, replace(QUESTION, at=AT - 7 * HOUR + 215 * MINUTE)).past_view(WARM, 3)
     assert (row.state, row.slot, row.last_failure) == ("failing", 3, Outcome.CONNECT)
     assert row.figures.ttft_last_ms is None  # a probe has failed since
-    assert (row.levels, row.verdict, row.watch.next_due) == ((), None, None)
-    later = read(url, replace(QUESTION, at=AT - 3 * HOUR)).row(WARM, 3)
+    assert (row.levels, row.attribution, row.monitor.next_due) == ((), None, None)
+    later = read(url, replace(QUESTION, at=AT - 3 * HOUR)).past_view(WARM, 3)
     assert later.state == "ok"
     assert AT - 3 * HOUR - MINUTE < later.last_at < AT - 3 * HOUR
 
@@ -144,14 +144,14 @@ def test_a_row_of_the_past_tells_nothing_of_the_present(url):
 def test_where_only_rollups_are_left_the_row_says_by_what(url):
     stretch = read(url, QUESTION)
     bare = RollupWindow(QUESTION, "hour", stretch.figures, {}, stretch.last_at)
-    assert bare.row(WARM, 0).why.endswith("by the hour")
+    assert bare.past_view(WARM, 0).why.endswith("by the hour")
 
 
 def test_a_long_window_that_ends_now_keeps_the_newest_values_of_now(url):
     stretch = read(url, replace(QUESTION, live=True))
     assert stretch.ends == {WARM.name: stretch.ends[WARM.name], BOTH.name: stretch.ends[BOTH.name]}
-    now = replace(stretch.row(WARM, 0), state="slow", figures=Figures(ttft_last_ms=7.0, slow=True))
-    shown = stretch.under(now)
+    now = replace(stretch.past_view(WARM, 0), state="slow", figures=Figures(ttft_last_ms=7.0, slow=True))
+    shown = stretch.live_view(now)
     assert (shown.state, shown.figures.ttft_last_ms, shown.figures.slow) == ("slow", 7.0, True)
     assert shown.figures.finished_count == stretch.figures[WARM.name].finished_count
 
