@@ -123,8 +123,8 @@ def _zone(name: str | None) -> tuple[tzinfo, str]:
     """A time zone, and its usual name."""
     if name is None:
         return UTC, "UTC"
-    called = "Pacific time" if name == "America/Los_Angeles" else name
+    usual_name = "Pacific time" if name == "America/Los_Angeles" else name
     try:
-        return ZoneInfo(name), called
+        return ZoneInfo(name), usual_name
     except (ZoneInfoNotFoundError, ValueError):
-        return _PACIFIC_STANDARD, called
+        return _PACIFIC_STANDARD, usual_name

@@ -26,9 +26,9 @@ from probes.outcome import Outcome
 from probes.text import line
 from probes.wire.dialect import Dialect, WireRequest
 from probes.wire.errors.failures import failure_in_stream, failure_instead_of_stream, failure_of_response
-from probes.wire.framing.json_values import count, mapping, number, object_in, text_in, word
+from probes.wire.framing.json_values import count, mapping, number, object_in, string, text_in
 from probes.wire.framing.record_reader import SseReader
-from probes.wire.http_request import json_request, served_request
+from probes.wire.http_request import json_request, request_id_events
 
 VERSION: Final = "2023-06-01"
 """The ``anthropic-version`` that is sent where the endpoint's headers have no other."""
@@ -84,7 +84,7 @@ class AnthropicMessages:
 
     def response_events(self, headers: Mapping[str, str]) -> Iterable[Event]:
         """The request's id, to quote to support. Header names are lower case."""
-        return served_request(headers)
+        return request_id_events(headers)
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
         """The failure of a response that is not a 200. ``body`` may be cut, empty, HTML or not text at all.
@@ -116,37 +116,37 @@ class AnthropicReader(SseReader):
         self._thinking: Literal["shown", "hidden"] | None = None
 
     def _record(self, record: dict[str, Any], name: str) -> list[Event]:
-        sort = word(record.get("type")) or name
-        if sort == "error" or record.get("error"):
+        event_type = string(record.get("type")) or name
+        if event_type == "error" or record.get("error"):
             return [failure_in_stream(record)]
-        if sort == "message_start":
+        if event_type == "message_start":
             message = object_in(record, "message")
             usage = mapping(message.get("usage"))
             # its output_tokens are a placeholder, which would be taken for the count of a stream that is cut
             return [*self._served_events(message, usage), *self._counted(usage, final=False)]
-        if sort == "content_block_start":
+        if event_type == "content_block_start":
             block = object_in(record, "content_block")
-            self._thinking = "hidden" if word(block.get("type")) in _THINKING else None
+            self._thinking = "hidden" if string(block.get("type")) in _THINKING else None
             return self._piece(block)
-        if sort == "content_block_delta":
+        if event_type == "content_block_delta":
             return self._piece(object_in(record, "delta"))
-        if sort == "content_block_stop":
+        if event_type == "content_block_stop":
             hidden, self._thinking = self._thinking == "hidden", None
             return [HiddenReasoning()] if hidden else []
-        if sort == "message_delta":
+        if event_type == "message_delta":
             delta, usage = object_in(record, "delta"), mapping(record.get("usage"))
-            reason, details = word(delta.get("stop_reason")), mapping(delta.get("stop_details"))
-            explanation = ": ".join(one for name in ("category", "explanation") if (one := word(details.get(name))))
+            reason, details = string(delta.get("stop_reason")), mapping(delta.get("stop_details"))
+            explanation = ": ".join(one for name in ("category", "explanation") if (one := string(details.get(name))))
             finish = [Finish(line(reason, 100), line(explanation))] if reason else []
             self._finished = self._finished or bool(reason)
             return [*finish, *self._served_events({}, usage), *self._counted(usage, final=True)]
-        if sort == "message_stop":
+        if event_type == "message_stop":
             return [StreamEnd()]
         return []  # ping, and whatever else is to come: clients must ignore it
 
     def _piece(self, part: dict[str, Any]) -> list[Event]:
         """The output of a delta, or of a content block that starts, if it has any."""
-        field, kind = _TEXTS.get(word(part.get("type")) or "", ("", Kind.ANSWER))
+        field, kind = _TEXTS.get(string(part.get("type")) or "", ("", Kind.ANSWER))
         text = text_in(part, field)
         if not text:
             return []
@@ -184,12 +184,12 @@ class AnthropicReader(SseReader):
 
     def _served_events(self, message: dict[str, Any], usage: dict[str, Any]) -> list[Event]:
         """What served, where that has changed. ``usage.speed`` may come with either usage (which one is unverified)."""
-        model, tier, called = (
+        model, tier, response_id = (
             line(one, 200) if one else None
-            for one in (word(message.get("model")), _tier(usage), word(message.get("id")))
+            for one in (string(message.get("model")), _tier(usage), string(message.get("id")))
         )
         old = self._served
-        self._served = ServedBy(model or old.model, tier or old.tier, None, old.request_id or called)
+        self._served = ServedBy(model or old.model, tier or old.tier, None, old.request_id or response_id)
         return [] if self._served == old else [self._served]
 
 
@@ -203,8 +203,8 @@ def _fast(request: WireRequest) -> WireRequest:
 
 def _tier(usage: dict[str, Any]) -> str | None:
     """The speed served ("fast", "standard"), else the tier, unless that is "standard", which is not about speed."""
-    tier = word(usage.get("service_tier"))
-    return word(usage.get("speed")) or (tier if tier != "standard" else None)
+    tier = string(usage.get("service_tier"))
+    return string(usage.get("speed")) or (tier if tier != "standard" else None)
 
 
 DIALECT: Final[Dialect] = AnthropicMessages()

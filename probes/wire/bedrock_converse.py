@@ -20,9 +20,9 @@ from probes.text import line
 from probes.wire.dialect import Dialect, WireRequest
 from probes.wire.errors.failures import failure_in_stream, failure_instead_of_stream, failure_of_response
 from probes.wire.framing.event_stream import BrokenFrame, EventFrame, EventStreamDecoder
-from probes.wire.framing.json_values import count, mapping, object_in, parsed, text_in, word
+from probes.wire.framing.json_values import count, mapping, object_in, parsed, string, text_in
 from probes.wire.framing.record_reader import RecordReader
-from probes.wire.http_request import bearer, json_request, served_request
+from probes.wire.http_request import bearer, json_request, request_id_events
 
 _EXCEPTIONS: Final[Mapping[str, Outcome]] = {
     "accessdenied": Outcome.AUTH,
@@ -81,7 +81,7 @@ class BedrockConverse:
 
     def response_events(self, headers: Mapping[str, str]) -> Iterable[Event]:
         """The request's id, to quote to support. Header names are lower case."""
-        return served_request(headers)
+        return request_id_events(headers)
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
         """The failure of a response that is not a 200: a header names the exception, the body has its message."""
@@ -90,7 +90,7 @@ class BedrockConverse:
             record = mapping(json.loads(body))
         except (ValueError, RecursionError):
             record = {}
-        if message := word(record.get("message")) or word(record.get("Message")):
+        if message := string(record.get("message")) or string(record.get("Message")):
             body = json.dumps({"message": message, "type": name}).encode()
         return _by_exception(failure_of_response(status, headers, body), name)
 
@@ -124,10 +124,10 @@ class BedrockReader(RecordReader[EventFrame | BrokenFrame]):
             return [_no_record("not JSON", frame)]
         if not isinstance(record, dict):
             return [_no_record("not an object", frame)]
-        sort = frame.headers.get(":message-type", "event")
-        if sort == "exception":
+        message_type = frame.headers.get(":message-type", "event")
+        if message_type == "exception":
             return [_exception(frame.headers.get(":exception-type", ""), record)]
-        if sort == "error":
+        if message_type == "error":
             words = {"message": frame.headers.get(":error-message", "")}
             return [_exception(frame.headers.get(":error-code", ""), words)]
         return self._record(frame.headers.get(":event-type", ""), record)
@@ -137,7 +137,7 @@ class BedrockReader(RecordReader[EventFrame | BrokenFrame]):
         if name == "contentBlockDelta":
             delta = object_in(record, "delta")
             return [*self._hidden_reasoning(mapping(delta.get("reasoningContent"))), *_piece(delta)]
-        if name == "messageStop" and (reason := word(record.get("stopReason"))):
+        if name == "messageStop" and (reason := string(record.get("stopReason"))):
             self._finish = reason
             return [Finish(line(reason, 100))]
         if name == "metadata":
@@ -170,11 +170,11 @@ class BedrockReader(RecordReader[EventFrame | BrokenFrame]):
 
     def _served_events(self, record: dict[str, Any]) -> list[Event]:
         """What served: the tier, and the model that a prompt router chose."""
-        latency = word(mapping(record.get("performanceConfig")).get("latency"))
-        tier = word(mapping(record.get("serviceTier")).get("type"))
+        latency = string(mapping(record.get("performanceConfig")).get("latency"))
+        tier = string(mapping(record.get("serviceTier")).get("type"))
         if latency and latency != "standard":
             tier = latency
-        routed = word(mapping(mapping(record.get("trace")).get("promptRouter")).get("invokedModelId"))
+        routed = string(mapping(mapping(record.get("trace")).get("promptRouter")).get("invokedModelId"))
         served = ServedBy(line(routed, 200) if routed else None, line(tier, 200) if tier else None)
         return [] if served == ServedBy() else [served]
 
@@ -212,7 +212,7 @@ def _usage(counts: dict[str, Any]) -> list[Event]:
 
 def _exception(name: str, record: dict[str, Any]) -> Failure:
     """The failure that an exception in the stream comes to."""
-    message = word(record.get("message")) or word(record.get("originalMessage")) or ""
+    message = string(record.get("message")) or string(record.get("originalMessage")) or ""
     return _by_exception(failure_in_stream({"error": {"message": message, "type": name}}), name)
 
 

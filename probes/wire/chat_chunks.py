@@ -24,7 +24,7 @@ from probes.wire.errors.failures import (
     filtered_categories,
     is_error,
 )
-from probes.wire.framing.json_values import mapping, object_in, objects_in, text_in, word
+from probes.wire.framing.json_values import mapping, object_in, objects_in, string, text_in
 from probes.wire.framing.record_reader import SseReader
 from probes.wire.framing.record_template import RecordTemplate
 from probes.wire.framing.sse import SseEvent
@@ -109,7 +109,7 @@ class ChunkReader(SseReader):
             events.append(Output(kind, text, output or None, drafts and kind is Kind.ANSWER, raw))
         if _encrypted(choice):
             events.append(HiddenReasoning())
-        finish = word(choice["finish_reason"]) if choice.get("finish_reason") else None
+        finish = string(choice["finish_reason"]) if choice.get("finish_reason") else None
         if finish and finish != self._finish:
             self._finish = finish
             events.append(Finish(line(finish, 100), filtered_categories(choice.get("content_filter_results"))))
@@ -129,12 +129,12 @@ class ChunkReader(SseReader):
     def _served_events(self, record: dict[str, Any], groq: dict[str, Any]) -> list[Event]:
         usage = record.get("usage")
         tier = record.get("service_tier") or groq.get("service_tier") or (usage and mapping(usage).get("service_tier"))
-        called, build = groq.get("id") or record.get("id"), record.get("system_fingerprint")
-        fields = record.get("model"), tier, record.get("provider"), called, build
+        record_id, build = groq.get("id") or record.get("id"), record.get("system_fingerprint")
+        fields = record.get("model"), tier, record.get("provider"), record_id, build
         if fields == self._served_fields:  # nearly always: every record of a stream repeats them
             return []
         self._served_fields = fields
-        model, tier, by, request_id, build = (line(known, 200) if (known := word(one)) else None for one in fields)
+        model, tier, by, request_id, build = (line(known, 200) if (known := string(one)) else None for one in fields)
         old = self._served
         self._served = ServedBy(
             model or old.model, tier or old.tier, by or old.by, old.request_id or request_id, build or old.fingerprint
@@ -188,7 +188,7 @@ def _is_raw(choice: dict[str, Any], record: dict[str, Any]) -> bool | None:
 
     Gateways pass summaries on in the same fields as raw text, OpenRouter those of Claude even as ``reasoning.text``.
     """
-    return False if "reasoning.summary" in _details(choice) else raw_reasoning(word(record.get("model")))
+    return False if "reasoning.summary" in _details(choice) else raw_reasoning(string(record.get("model")))
 
 
 def _encrypted(choice: dict[str, Any]) -> bool:
@@ -199,11 +199,11 @@ def _parts(content: object) -> Iterator[tuple[Kind, str]]:
     """The output of content that is a list of typed parts (Mistral's reasoning models)."""
     found: dict[Kind, str] = {}
     for part in content if isinstance(content, list) else [content]:
-        sort = str(word(mapping(part).get("type")) or "")
+        part_type = str(string(mapping(part).get("type")) or "")
         kind = Kind.ANSWER
-        if "think" in sort or "reason" in sort:
+        if "think" in part_type or "reason" in part_type:
             kind = Kind.REASONING
-        elif sort == "refusal":
+        elif part_type == "refusal":
             kind = Kind.REFUSAL
         if text := _text(part):
             found[kind] = found.get(kind, "") + text
@@ -224,8 +224,10 @@ def _text(value: object, depth: int = 4) -> str:
 def _arguments(delta: dict[str, Any]) -> str:
     """The arguments of tool calls; a call's name alone is not output."""
     calls = delta.get("tool_calls")
-    called = (
+    functions = (
         [mapping(one).get("function") or mapping(one).get("custom") for one in calls] if isinstance(calls, list) else []
     )
-    called.append(delta.get("function_call"))
-    return "".join(word(mapping(one).get("arguments")) or word(mapping(one).get("input")) or "" for one in called)
+    functions.append(delta.get("function_call"))
+    return "".join(
+        string(mapping(one).get("arguments")) or string(mapping(one).get("input")) or "" for one in functions
+    )

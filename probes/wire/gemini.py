@@ -21,7 +21,7 @@ from probes.wire.errors.failures import (
     failure_of_response,
     is_error,
 )
-from probes.wire.framing.json_values import count, mapping, object_in, objects_in, text_in, word
+from probes.wire.framing.json_values import count, mapping, object_in, objects_in, string, text_in
 from probes.wire.framing.record_reader import SseReader
 from probes.wire.http_request import json_request
 
@@ -101,15 +101,15 @@ class GeminiReader(SseReader):
             running = usage.output if usage and counted in new else None
             summary = False if kind is Kind.REASONING else None
             events.append(Output(kind, text, running or None, raw=summary))
-        finish = word(candidate.get("finishReason"))
+        finish = string(candidate.get("finishReason"))
         if finish and finish != self._finish:
             self._finish = finish
-            events.append(Finish(line(finish, 100), line(word(candidate.get("finishMessage")) or "")))
+            events.append(Finish(line(finish, 100), line(string(candidate.get("finishMessage")) or "")))
         if usage:
             events.append(usage)
         feedback = mapping(record.get("promptFeedback"))
-        if blocked := word(feedback.get("blockReason")):
-            why = word(feedback.get("blockReasonMessage"))
+        if blocked := string(feedback.get("blockReason")):
+            why = string(feedback.get("blockReasonMessage"))
             events.append(Failure(Outcome.REFUSED, line(f"prompt blocked: {blocked}{f': {why}' if why else ''}")))
         return events
 
@@ -142,10 +142,10 @@ class GeminiReader(SseReader):
         )
 
     def _served_events(self, record: dict[str, Any]) -> list[Event]:
-        model, called = word(record.get("modelVersion")), word(record.get("responseId"))
+        model, response_id = string(record.get("modelVersion")), string(record.get("responseId"))
         served = ServedBy(
             model=line(model, 200) if model else self._served.model,
-            request_id=self._served.request_id or (line(called, 200) if called else None),
+            request_id=self._served.request_id or (line(response_id, 200) if response_id else None),
         )
         changed, self._served = served != self._served, served
         return [served] if changed else []

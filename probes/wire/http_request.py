@@ -53,7 +53,7 @@ def bearer(key: Secret | None) -> dict[str, str]:
     return {} if key is None else {"authorization": f"Bearer {key.reveal()}"}
 
 
-def served_request(headers: Mapping[str, str]) -> list[ServedBy]:
+def request_id_events(headers: Mapping[str, str]) -> list[ServedBy]:
     """The request's id, where a response's headers (names in lower case) have one."""
     found = next((value for name in REQUEST_IDS if (value := headers.get(name))), None)
     return [ServedBy(request_id=line(found, 200))] if found else []

@@ -15,9 +15,9 @@ from probes.outcome import Outcome
 from probes.text import line
 from probes.wire.dialect import Dialect, WireRequest
 from probes.wire.errors.failures import failure_in_stream, failure_of_response, is_error
-from probes.wire.framing.json_values import count, mapping, number, object_in, text_in, word
+from probes.wire.framing.json_values import count, mapping, number, object_in, string, text_in
 from probes.wire.framing.record_reader import NdjsonReader
-from probes.wire.http_request import bearer, json_request, served_request
+from probes.wire.http_request import bearer, json_request, request_id_events
 
 
 class OllamaChat:
@@ -47,7 +47,7 @@ class OllamaChat:
 
     def response_events(self, headers: Mapping[str, str]) -> Iterable[Event]:
         """The request's id, where something in front of the server gave it one. Header names are lower case."""
-        return served_request(headers)
+        return request_id_events(headers)
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
         """The failure of a response that is not a 200: ``{"error": "text"}``, or whatever a proxy made of it."""
@@ -65,7 +65,7 @@ class OllamaReader(NdjsonReader):
     def _record(self, record: dict[str, Any]) -> list[Event]:
         if is_error(record):
             return [failure_in_stream(record)]
-        outputs = _outputs(object_in(record, "message"), word(record.get("model")))
+        outputs = _outputs(object_in(record, "message"), string(record.get("model")))
         self._any_output = self._any_output or bool(outputs)
         events = [*self._served_events(record), *outputs]
         return [*events, *self._ending(record)] if record.get("done") is True else events
@@ -76,7 +76,7 @@ class OllamaReader(NdjsonReader):
 
     def _served_events(self, record: dict[str, Any]) -> list[Event]:
         """The model, and the upstream host of a cloud model that this server only passes on."""
-        model, host = word(record.get("model")), word(record.get("remote_host"))
+        model, host = string(record.get("model")), string(record.get("remote_host"))
         old = self._served
         self._served = ServedBy(line(model, 200) if model else old.model, by=line(host, 200) if host else old.by)
         return [] if self._served == old else [self._served]
@@ -87,7 +87,7 @@ class OllamaReader(NdjsonReader):
         A prompt is never empty: its count is missing where all of it was in the cache, and then it is not known.
         ``eval_count`` includes the thinking, whose own count is sent nowhere.
         """
-        reason = word(last.get("done_reason"))
+        reason = string(last.get("done_reason"))
         output = count(last.get("eval_count"))
         if output is None and not self._any_output and "total_duration" in last:
             output = 0

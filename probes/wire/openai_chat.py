@@ -11,7 +11,7 @@ from probes.wire.chat_chunks import ChunkReader
 from probes.wire.chat_usage import usage_options
 from probes.wire.dialect import Dialect, WireRequest
 from probes.wire.errors.failures import failure_of_response
-from probes.wire.http_request import bearer, json_request, served_request
+from probes.wire.http_request import bearer, json_request, request_id_events
 
 
 class OpenAIChat:
@@ -46,7 +46,7 @@ class OpenAIChat:
         ``openai-processing-ms`` and Together's ``x-api-call-*`` are left out: on a stream they can only be the time
         until the headers, which is neither queue nor prefill.
         """
-        return served_request(headers)
+        return request_id_events(headers)
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
         """The failure of a response that is not a 200. ``body`` may be cut, empty, HTML or not text at all."""

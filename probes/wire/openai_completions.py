@@ -16,7 +16,7 @@ from probes.wire.chat_chunks import ChunkReader
 from probes.wire.chat_usage import usage_options
 from probes.wire.dialect import Dialect, WireRequest
 from probes.wire.errors.failures import failure_of_response
-from probes.wire.http_request import bearer, json_request, served_request
+from probes.wire.http_request import bearer, json_request, request_id_events
 
 
 class OpenAICompletions:
@@ -48,7 +48,7 @@ class OpenAICompletions:
 
     def response_events(self, headers: Mapping[str, str]) -> Iterable[Event]:
         """The request's id, to quote to support. Header names are lower case."""
-        return served_request(headers)
+        return request_id_events(headers)
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
         """The failure of a response that is not a 200. ``body`` may be cut, empty, HTML or not text at all."""

@@ -12,7 +12,7 @@ from probes.wire.dialect import Dialect, WireRequest
 from probes.wire.errors.failures import failure_instead_of_stream, failure_of_response
 from probes.wire.framing.record_reader import SseReader
 from probes.wire.framing.sse import SseEvent
-from probes.wire.http_request import bearer, json_request, served_request
+from probes.wire.http_request import bearer, json_request, request_id_events
 from probes.wire.responses_events import ResponseEvents, request_body
 
 
@@ -35,7 +35,7 @@ class OpenAIResponses:
 
     def response_events(self, headers: Mapping[str, str]) -> Iterable[Event]:
         """The request's id, to quote to support. Header names are lower case."""
-        return served_request(headers)
+        return request_id_events(headers)
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
         """The failure of a response that is not a 200. ``body`` may be cut, empty, HTML or not text at all."""

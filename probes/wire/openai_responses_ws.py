@@ -16,7 +16,7 @@ from probes.outcome import Outcome
 from probes.wire.dialect import Dialect, WireRequest
 from probes.wire.errors.failures import failure_of_response
 from probes.wire.framing.record_reader import NdjsonReader
-from probes.wire.http_request import bearer, json_request, served_request
+from probes.wire.http_request import bearer, json_request, request_id_events
 from probes.wire.responses_events import ResponseEvents, request_body
 
 _OF_A_BODY: Final = frozenset({"content-type", "accept", "accept-encoding"})
@@ -43,7 +43,7 @@ class OpenAIResponsesWebSocket:
 
     def response_events(self, headers: Mapping[str, str]) -> Iterable[Event]:
         """The request id of the upgrade, at the first request of a socket. Header names are lower case."""
-        return served_request(headers)
+        return request_id_events(headers)
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
         """The failure of a refused upgrade."""

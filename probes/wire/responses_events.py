@@ -14,7 +14,7 @@ from probes.outcome import Outcome
 from probes.text import line
 from probes.wire.chat_usage import leaves_out, times_of
 from probes.wire.errors.failures import failure_in_stream
-from probes.wire.framing.json_values import count, mapping, number, object_in, text_in, word
+from probes.wire.framing.json_values import count, mapping, number, object_in, string, text_in
 
 _DELTAS: Final[Mapping[str, Kind]] = {
     "response.output_text.delta": Kind.ANSWER,
@@ -67,10 +67,10 @@ class ResponseEvents:
         object with an ``error`` is one, as openai-python has it. Unknown objects are ignored: ``keepalive`` and more
         come undocumented (openai-node, issue 1964).
         """
-        sort = word(record.get("type")) or name
-        if sort == "error" or record.get("error"):
+        event_type = string(record.get("type")) or name
+        if event_type == "error" or record.get("error"):
             return [_failure(record)]
-        if kind := _DELTAS.get(sort):
+        if kind := _DELTAS.get(event_type):
             text = text_in(record, "delta")
             running = count(mapping(record.get("timings")).get("predicted_n"))  # llama.cpp with timings_per_token
             if kind is not Kind.REASONING:
@@ -78,12 +78,12 @@ class ResponseEvents:
             if not text:
                 return []
             self._reasoning = "shown"
-            return [Output(kind, text, running or None, raw=sort != _SUMMARY)]
-        if sort in _ITEMS and mapping(record.get("item")).get("type") == "reasoning":
-            return self._reasoning_item(over=sort.endswith("done"))
+            return [Output(kind, text, running or None, raw=event_type != _SUMMARY)]
+        if event_type in _ITEMS and mapping(record.get("item")).get("type") == "reasoning":
+            return self._reasoning_item(over=event_type.endswith("done"))
         response = object_in(record, "response")
-        events = self._served_events(response, final=sort in _TERMINAL)
-        if sort not in _TERMINAL:
+        events = self._served_events(response, final=event_type in _TERMINAL)
+        if event_type not in _TERMINAL:
             return events
         items = response.get("output")
         reasoned = any(mapping(one).get("type") == "reasoning" for one in items) if isinstance(items, list) else False
@@ -92,7 +92,7 @@ class ResponseEvents:
         usage = _usage_of(mapping(response.get("usage")))
         times = times_of(record, {}, None) if "timings" in record else None
         events += [one for one in (usage, times) if one]
-        return [*events, *_ending(sort, response)]
+        return [*events, *_ending(event_type, response)]
 
     def _reasoning_item(self, *, over: bool) -> list[Event]:
         """The events of a reasoning item that begins or is over: hidden reasoning where no text of it was sent."""
@@ -103,21 +103,21 @@ class ResponseEvents:
     def _served_events(self, response: dict[str, Any], *, final: bool) -> list[Event]:
         """What served. Until the response has ended its ``service_tier`` is only the requested one."""
         tier = response.get("service_tier") if final else None
-        named = word(response.get("model")), word(tier), word(response.get("id"))
+        named = string(response.get("model")), string(tier), string(response.get("id"))
         model, tier, request_id = (line(one, 200) if one else None for one in named)
         old = self._served
         self._served = ServedBy(model or old.model, tier or old.tier, None, old.request_id or request_id)
         return [] if self._served == old else [self._served]
 
 
-def _ending(sort: str, response: dict[str, Any]) -> list[Event]:
+def _ending(event_type: str, response: dict[str, Any]) -> list[Event]:
     """The events of a response's end. "Incomplete" is an end like any other: the probe's own token cap causes it."""
-    if sort == "response.failed":
+    if event_type == "response.failed":
         if error := response.get("error"):
             return [failure_in_stream({"error": error})]
         return [Failure(Outcome.STREAM_ERROR, "the response failed, no error told")]
-    reason = word(mapping(response.get("incomplete_details")).get("reason"))
-    status = word(response.get("status")) or sort.removeprefix("response.")
+    reason = string(mapping(response.get("incomplete_details")).get("reason"))
+    status = string(response.get("status")) or event_type.removeprefix("response.")
     return [Finish(line(reason or status, 100)), StreamEnd()]
 
 

@@ -112,10 +112,10 @@ class AnthropicAnswer(SimulatedAnswer):
 
     def _block(self, index: int, kind: Kind, due_ms: float, chunks: tuple[PlannedChunk, ...]) -> Iterator[SentEvent]:
         yield _event(due_ms, {"type": "content_block_start", "index": index, "content_block": _BLOCKS[kind]})
-        sort, name = _DELTAS[kind]
+        delta_type, name = _DELTAS[kind]
         for chunk in chunks:
             due_ms = chunk.due_ms
-            delta = {"type": sort, name: chunk.text}
+            delta = {"type": delta_type, name: chunk.text}
             data = _data({"type": "content_block_delta", "index": index, "delta": delta})
             yield SentEvent(due_ms, data, chunk.kind, chunk.text, chunk.tokens)
         if kind is Kind.REASONING:

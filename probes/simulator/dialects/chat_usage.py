@@ -1,4 +1,4 @@
-"""Usage of chat completions: token counts and server timings as each provider gives them (`providers.md`)."""
+"""Usage objects of chat completions: token counts and server timings as each provider sends them (`providers.md`)."""
 
 import time
 from typing import Any

@@ -22,7 +22,7 @@ from probes.tls.errors import CLIENT_CERTIFICATE
 from probes.wire.errors.bot_wall import bot_wall
 from probes.wire.errors.error_outcome import is_closed, is_loading, outcome_of, too_large
 from probes.wire.errors.google_details import NO_DETAILS, PACIFIC, GoogleDetails, google_details
-from probes.wire.framing.json_values import mapping, word
+from probes.wire.framing.json_values import mapping, string
 from probes.wire.framing.sse import SseDecoder
 
 PAGE_LIMIT: Final = 64 * 1024
@@ -125,7 +125,7 @@ def is_error(record: object) -> bool:
     found = mapping(record)
     if found.get("error") or found.get("object") == "error":
         return True
-    return "choices" not in found and bool(word(found.get("message"))) and ("type" in found or "code" in found)
+    return "choices" not in found and bool(string(found.get("message"))) and ("type" in found or "code" in found)
 
 
 def read_error_record(record: object) -> ErrorRecord | None:
@@ -136,7 +136,7 @@ def read_error_record(record: object) -> ErrorRecord | None:
     error = mapping(outer.get("error"))
     meta = mapping(error.get("metadata"))  # OpenRouter: its own class of the error, and the upstream's error
     sentence = _sentence(record)
-    if upstream := word(meta.get("raw")):
+    if upstream := string(meta.get("raw")):
         sentence = f"{sentence}: {upstream}"
     if filtered := filtered_categories(mapping(error.get("innererror")).get("content_filter_result")):
         sentence = f"{filtered}: {sentence}"  # Azure
@@ -155,7 +155,7 @@ def read_error_record(record: object) -> ErrorRecord | None:
 def filtered_categories(results: object) -> str:
     """The categories Azure's content filter blocked: of ``{"hate": {"filtered": true, "severity": "high"}, …}``."""
     found = [(name, mapping(one)) for name, one in mapping(results).items() if mapping(one).get("filtered") is True]
-    return line(", ".join(f"{name} {word(one.get('severity')) or ''}".strip() for name, one in found), 100)
+    return line(", ".join(f"{name} {string(one.get('severity')) or ''}".strip() for name, one in found), 100)
 
 
 def _headers(*records: Mapping[str, Any]) -> dict[str, str]:

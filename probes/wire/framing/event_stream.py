@@ -107,17 +107,17 @@ def _headers(data: bytes) -> dict[str, str]:
     place = 0
     while place < len(data):
         start, place = place + 1, place + 1 + data[place]
-        name, sort = data[start:place].decode(), data[place]
+        name, value_type = data[start:place].decode(), data[place]
         place += 1
-        if (size := _SIZES.get(sort)) is None:
-            if sort not in (6, _STRING):
-                raise KeyError(sort)
+        if (size := _SIZES.get(value_type)) is None:
+            if value_type not in (6, _STRING):
+                raise KeyError(value_type)
             size = data[place] << 8 | data[place + 1]
             place += 2
         value = data[place : place + size]
         if len(value) < size:
             raise IndexError(size)
-        if sort == _STRING:
+        if value_type == _STRING:
             found[name] = value.decode()
         place += size
     return found

@@ -75,7 +75,7 @@ def mapping(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else _NOTHING
 
 
-def word(value: object) -> str | None:
+def string(value: object) -> str | None:
     """``value`` where it is a string with something in it."""
     return value if isinstance(value, str) and value else None
 

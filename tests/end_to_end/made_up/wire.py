@@ -14,9 +14,9 @@ from probes.outcome import Outcome
 from probes.text import line
 from probes.wire.dialect import Dialect, WireRequest
 from probes.wire.errors.failures import failure_in_stream, failure_of_response, is_error
-from probes.wire.framing.json_values import count, object_in, text_in, word
+from probes.wire.framing.json_values import count, object_in, string, text_in
 from probes.wire.framing.record_reader import NdjsonReader
-from probes.wire.http_request import json_request, served_request
+from probes.wire.http_request import json_request, request_id_events
 
 
 class Murmur:
@@ -36,7 +36,7 @@ class Murmur:
 
     def response_events(self, headers: Mapping[str, str]) -> Iterable[Event]:
         """The request's id, where a header has one."""
-        return served_request(headers)
+        return request_id_events(headers)
 
     def failure(self, status: int, headers: Mapping[str, str], body: bytes) -> Failure:
         """What a response that is not a 200 means."""
@@ -51,9 +51,9 @@ class MurmurReader(NdjsonReader):
             return [failure_in_stream(record)]
         kinds = ((Kind.REASONING, "thought"), (Kind.ANSWER, "word"))
         said: list[Event] = [Output(kind, text) for kind, name in kinds if (text := text_in(record, name))]
-        model = word(record.get("murmurer"))
+        model = string(record.get("murmurer"))
         events = [*([ServedBy(line(model, 200))] if model else []), *said]
-        why = word(record.get("why"))
+        why = string(record.get("why"))
         if why is None:
             return events
         told = object_in(record, "counts")
