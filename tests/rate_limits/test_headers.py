@@ -2,7 +2,19 @@
 
 import pytest
 
-from probes.rate_limits.headers import Bucket, RateLimits, parse_bucket, parse_reset, rate_limits, retry_hint
+from probes.rate_limits.headers import (
+    CLOCKS_AGREE_S,
+    LARGEST_AMOUNT,
+    LONGEST_RESET_S,
+    LONGEST_SCOPE,
+    MESSAGE_LIMIT,
+    Bucket,
+    RateLimits,
+    parse_bucket,
+    parse_reset,
+    rate_limits,
+    retry_hint,
+)
 
 NOW = 1_795_000_000.0  # 2026-11-18T11:06:40Z
 
@@ -415,3 +427,115 @@ def test_what_a_gateway_passes_on_completes_its_own_words_and_where_it_differs_i
     tightest = found.tightest("requests")
     assert tightest is not None
     assert tightest.words == "requests (upstream)"
+
+
+def test_headroom_is_a_share_and_the_words_of_a_bucket_without_a_window_are_its_kind():
+    assert Bucket("tokens", limit=200.0, remaining=50.0).headroom == 0.25
+    assert Bucket("tokens").words == "tokens"
+    assert Bucket("requests", "dynamic").words == "requests (dynamic)"
+
+
+def test_text_that_is_no_reset_is_none_however_it_begins_and_a_long_one_is_not_read():
+    assert parse_reset("0" * 63 + "5", NOW) == 5
+    assert parse_reset("0" * 64 + "5", NOW) is None
+    assert parse_reset("  ", NOW) is None
+
+
+def test_the_longest_reset_is_one_and_a_longer_one_is_none():
+    assert parse_reset(f"{LONGEST_RESET_S:.0f}", NOW) == LONGEST_RESET_S
+    assert parse_reset(f"{LONGEST_RESET_S + 1:.0f}", NOW) is None
+    longest = {"retry-after-ms": f"{LONGEST_RESET_S * 1000:.0f}", "retry-after": "7"}
+    assert rate_limits(longest, NOW).retry_after_s == LONGEST_RESET_S
+    longer = {"retry-after-ms": f"{LONGEST_RESET_S * 1000 + 1:.0f}", "retry-after": "7"}
+    assert rate_limits(longer, NOW).retry_after_s == 7
+
+
+def test_a_wait_in_milliseconds_comes_before_the_coarser_one_even_where_it_is_nothing():
+    assert rate_limits({"retry-after-ms": "1500", "retry-after": "2"}, NOW).retry_after_s == 1.5
+    assert rate_limits({"retry-after-ms": "0", "retry-after": "2"}, NOW).retry_after_s == 0
+    assert rate_limits({"retry-after-ms": "-1", "retry-after": "2"}, NOW).retry_after_s == 2
+    assert rate_limits({"retry-after-ms": "9"}, NOW).retry_after_s == 0.009
+
+
+def test_a_wait_that_was_sent_twice_is_the_longer_and_a_word_in_it_is_none():
+    assert rate_limits({"retry-after": "3, 8, soon"}, NOW).retry_after_s == 8
+    assert rate_limits({"retry-after": "soon, never"}, NOW).retry_after_s is None
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("999999999", None),  # a wait of thirty years, which is none
+        ("1000000000", 0.0),  # an instant in 2001
+        ("1795000005", 5.0),
+        ("99999999999", None),  # an instant in the year 5138
+        ("100000000000", 0.0),  # milliseconds: an instant in 1973
+        ("1795000005500", 5.5),
+    ],
+)
+def test_a_number_is_a_wait_an_instant_or_one_in_milliseconds_by_how_large_it_is(text, seconds):
+    assert parse_reset(text, NOW) == seconds
+
+
+def test_an_instant_is_read_by_the_servers_clock_where_ours_is_not_near_it():
+    """A machine whose clock is an hour off would wait an hour too long, or not at all."""
+    reset = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "2026-11-18T11:07:00Z"}
+
+    def reset_s(date, now):
+        return rate_limits({**reset, "date": date}, now).buckets[0].reset_s
+
+    date = "Wed, 18 Nov 2026 11:06:40 GMT"
+    assert reset_s(date, NOW) == 20
+    assert reset_s(date, NOW - 3600) == 20
+    assert reset_s(date, NOW - CLOCKS_AGREE_S) == 20 + CLOCKS_AGREE_S
+    assert reset_s(date, NOW - CLOCKS_AGREE_S - 1) == 20
+    assert reset_s("yesterday", NOW) == 20
+    assert rate_limits(reset, NOW).buckets[0].reset_s == 20
+
+
+@pytest.mark.parametrize("said", ["yes", "true", "1", " TRUE "])
+def test_served_over_the_limit_is_said_in_several_ways(said):
+    assert rate_limits({"x-ratelimit-over-limit": said}, NOW).over_limit
+    assert not rate_limits({"x-ratelimit-over-limit": "no"}, NOW).over_limit
+    assert not rate_limits({}, NOW).over_limit
+
+
+def test_a_bucket_of_which_only_the_reset_is_known_is_one_and_of_which_nothing_is_none():
+    assert rate_limits({"x-ratelimit-reset-tokens": "5s"}, NOW).buckets == (Bucket("tokens", reset_s=5.0),)
+    assert rate_limits({"x-ratelimit-limit-tokens": "many"}, NOW).buckets == ()
+
+
+def test_no_provider_grants_more_than_the_largest_amount():
+    at_most = {"x-ratelimit-limit-tokens": f"{LARGEST_AMOUNT:.0f}", "x-ratelimit-remaining-tokens": "1"}
+    assert rate_limits(at_most, NOW).buckets[0].limit == LARGEST_AMOUNT
+    for nonsense in (f"{2 * LARGEST_AMOUNT:.0f}", "inf", "nan", "-inf"):
+        more = {"x-ratelimit-limit-tokens": nonsense, "x-ratelimit-remaining-tokens": "1"}
+        assert rate_limits(more, NOW).buckets[0].limit is None
+
+
+def test_a_hint_is_looked_for_in_the_beginning_of_a_message_only():
+    hint = "try again in 5s"
+    assert retry_hint("x" * (MESSAGE_LIMIT - len(hint) - 1) + " " + hint) == 5
+    assert retry_hint("x" * (MESSAGE_LIMIT - len(hint)) + " " + hint) is None
+
+
+def test_a_scope_has_an_end():
+    words = "-".join(["minute"] * 6)
+    assert len(words) == LONGEST_SCOPE + 1
+    assert rate_limits({f"x-ratelimit-limit-tokens-{words}": "5"}, NOW).buckets == ()
+    scope = "minute day day day day day second month"
+    assert len(scope) == 39
+    assert rate_limits({f"x-ratelimit-limit-tokens-{scope.replace(' ', '-')}": "5"}, NOW).buckets[0].scope == scope
+
+
+def test_what_a_gateway_passes_on_is_a_bucket_of_its_own_where_it_differs_and_other_headers_are_not():
+    own = {"x-ratelimit-limit-requests": "100", "content-type": "x"}
+    other = {**own, "llm_provider-x-ratelimit-limit-requests": "60"}
+    assert [one.limit for one in rate_limits(other, NOW).buckets] == [100, 60]
+    scoped = {"x-ratelimit-limit-tokens-minute": "9", "llm_provider-x-ratelimit-limit-tokens-minute": "6"}
+    assert [one.scope for one in rate_limits(scoped, NOW).buckets] == ["minute", "minute upstream"]
+
+
+def test_what_is_no_bucket_is_quoted_where_it_is_refused():
+    with pytest.raises(ValueError, match=r"^not a rate-limit bucket: 'tokens'$"):
+        parse_bucket("tokens")
