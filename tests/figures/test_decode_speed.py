@@ -8,6 +8,7 @@ from probes.events import Kind
 from probes.figures.decode_speed import Shown, decode_speed, usual_density
 from probes.figures.timeline import ContentEvent
 from probes.figures.timing import Tokens
+from probes.figures.token_bounds import MARGIN, most_tokens
 from probes.outcome import Outcome
 from tests.samples import sample
 
@@ -269,8 +270,12 @@ def test_a_count_far_from_what_other_answers_had_is_not_believed():
 def test_few_answers_or_short_or_failed_ones_tell_nothing_of_the_usual():
     good = {"output_chars": 900, "output_tokens": 200, "token_source": "usage"}
     assert usual_density([sample(**good)] * 7) is None
+    assert usual_density([sample(**good)] * 8) == 4.5
+    assert usual_density([sample(**{**good, "output_tokens": 16})] * 8) == 56.25
     for spoilt in (
-        {"output_tokens": 9},
+        {"output_tokens": 15},
+        {"output_tokens": None},
+        {"output_chars": None},
         {"outcome": Outcome.CUT},
         {"token_source": "estimate"},
         {"reasoning_tokens": 9},
@@ -278,3 +283,142 @@ def test_few_answers_or_short_or_failed_ones_tell_nothing_of_the_usual():
         assert usual_density([sample(**{**good, **spoilt})] * 20) is None
     odd = sample(**{**good, "output_chars": 5_000})
     assert usual_density([*[sample(**good)] * 19, odd]) == 4.5
+
+
+def speed(contents: list[ContentEvent], tokens: Tokens, **fields: Any) -> float | None:
+    return decode_speed(contents, tokens, shown(**fields)).tokens_per_s
+
+
+def why_not(contents: list[ContentEvent], tokens: Tokens, **fields: Any) -> str | None:
+    return decode_speed(contents, tokens, shown(**fields)).withheld
+
+
+def test_three_events_and_fifty_milliseconds_are_enough_and_a_speed_has_three_decimals():
+    assert speed(running(stream(3, 150)), usage(3)) == 6.667
+    assert speed(running(stream(11, 5)), usage(11)) == 200
+    assert decode_speed(running(stream(3, 100)), usage(3)).tokens_per_s == 10, "without a text there is none to judge"
+    one_more = [one._replace(tokens=count) for one, count in zip(stream(3, 100), (1, 1, 2), strict=True)]
+    assert speed(one_more, usage(2)) == 5, "one token is a token"
+
+
+def test_a_count_may_be_lost_or_be_of_nothing():
+    assert why_not(stream(11, 10), Tokens(source="usage")) == "the provider sent no token count"
+    assert why_not(stream(11, 10), usage(1)) == "1 output tokens, too few"
+
+
+def test_no_speed_is_faster_than_any_machine():
+    """Counts may be true and times wrong: a proxy that holds an answer back hands it on all at once."""
+    for last, known in ((100_000, True), (100_001, False)):
+        first, second, third = running(stream(3, 500))
+        found = decode_speed([first, second, third._replace(tokens=last + 1, chars=400_000)], usage(last + 1))
+        assert (found.tokens_per_s is not None) is known
+    assert found.withheld == "100,001 tokens/s cannot be true"
+
+
+def test_a_fiftieth_of_the_tokens_may_be_in_doubt_and_no_more():
+    first, *rest = stream(51, 20)
+    assert speed([first._replace(tokens=1), *rest], usage(51)) == 50
+    first, *rest = stream(50, 20)
+    doubted = "49 of 50 tokens came after the first event, give or take 1: too few to tell"
+    assert why_not([first._replace(tokens=1), *rest], usage(50)) == doubted
+
+
+def test_a_count_at_the_first_event_holds_the_hidden_reasoning_before_it():
+    first, *rest = stream(51, 20)
+    assert speed([first._replace(tokens=400), *rest], usage(450, reasoning=400)) == 50
+    first, *rest = stream(101, 10)
+    assert speed([first._replace(tokens=0), *rest], usage(115)) == 114, "its own token is left out all the same"
+
+
+def test_a_running_count_without_a_beginning_or_with_a_wrong_end_is_not_used():
+    first, *rest = running(stream(101, 10))
+    assert speed([first._replace(tokens=None), *rest], usage(101)) == 100
+    wrong = [first._replace(tokens=15), *rest[:-1], rest[-1]._replace(tokens=500)]
+    assert speed(wrong, usage(115)) == 113.861, "a share of the characters"
+    summarised = thinking(100, 1, raw=False) + running(stream(50, 20, start_ms=300), start=100)
+    assert "not counted apart" in (why_not(summarised, usage(450)) or "")
+
+
+@pytest.mark.parametrize(("tokens", "per_s"), [(103, 100), (104, 103)])
+def test_a_running_count_may_lag_by_two_tokens(tokens: int, per_s: float):
+    assert speed(running(stream(101, 10)), usage(tokens)) == per_s
+
+
+@pytest.mark.parametrize(
+    ("events", "tokens", "per_s"),
+    [
+        (100, 103, 103.03),  # three of a hundred more: a token an event, and 102 after the first
+        (60, 62, 103.333),  # two of sixty are more than that: 59 of 60 characters
+    ],
+)
+def test_where_an_event_is_a_token_there_are_a_few_more_at_most(events: int, tokens: int, per_s: float):
+    assert speed(stream(events, 10), usage(tokens)) == per_s
+
+
+def test_where_an_event_is_two_tokens_the_characters_decide():
+    assert decode_speed(stream(401, 10), usage(800)).tokens_per_s == 199.501
+
+
+def test_where_there_are_fewer_tokens_than_events_the_characters_decide():
+    first, *rest = stream(101, 10)
+    assert speed([first._replace(chars=5 * EACH), *rest], usage(100)) == 95.238
+
+
+@pytest.mark.parametrize(("kind", "unseen"), [(Kind.ANSWER, 8), (Kind.TOOL, 40)])
+def test_so_many_tokens_may_be_in_no_text_and_a_call_has_more_of_them(kind: Kind, unseen: int):
+    """The end of an answer is a token, and a call's name and what stands around its arguments are some."""
+    contents = stream(101, 10, kind=kind)
+    most = int(100 * EACH * most_tokens(PROSE) / len(PROSE)) + unseen
+    for count, fits in ((most, True), (most + 1, False)):
+        first, *middle, last = contents
+        found = why_not([first._replace(tokens=1), *middle, last._replace(tokens=count + 1)], usage(count + 1))
+        assert (found is None) is fits, found
+    assert found == (
+        f"{400 / (most + 1):.2f} characters a token are fewer than any tokenizer makes of such text: "
+        "there must be reasoning in the count that was neither shown nor counted apart"
+    )
+
+
+def test_a_density_far_below_the_usual_one_is_told_with_both():
+    assert why_not(stream(101, 10, chars=5), usage(160), usual=4.7) == (
+        "3.16 characters a token where other answers had 4.70: "
+        "there must be reasoning in the count that was neither shown nor counted apart"
+    )
+
+
+def test_reasoning_that_nobody_knows_to_be_raw_must_fit_its_text_more_closely():
+    contents = thinking(200, 20, raw=None) + stream(200, 20, start_ms=4_100)
+    most = 399 * EACH * most_tokens(PROSE) / len(PROSE)
+    between = round(most * (1 + 1.15 / MARGIN) / 2) + 8
+    assert speed(contents, usage(between), raw_reasoning=True) is not None
+    assert "fewer than any tokenizer" in (why_not(contents, usage(between)) or "")
+
+
+@pytest.mark.parametrize("place", [1, 39])
+def test_a_sign_of_reasoning_anywhere_within_the_answer_leaves_no_speed(place: int):
+    found = why_not(stream(40, 20), usage(440, reasoning=400), hidden_reasoning=[place])
+    assert found == "there was reasoning between parts of the answer"
+
+
+def test_where_neither_all_nor_the_answer_has_a_speed_it_is_said_of_the_answer():
+    contents = thinking(30, 50, raw=None) + stream(2, 50, start_ms=2_000)
+    assert why_not(contents, usage(500, reasoning=400)) == "2 content events of the answer, fewer than 3"
+
+
+def test_reasoning_may_come_three_times_as_fast_as_the_answer_and_no_faster():
+    told = "the reasoning came at another pace than the answer, as a summary does"
+    answer = stream(101, 30, start_ms=3_100)
+    assert why_not(thinking(300, 10, raw=None) + answer, usage(401)) is None
+    assert why_not(thinking(310, 3000 / 310, raw=None) + answer, usage(411)) == told
+    answer = stream(301, 10, start_ms=3_100)
+    assert why_not(thinking(100, 30, raw=None) + answer, usage(401)) is None
+    assert why_not(thinking(97, 3000 / 97, raw=None) + answer, usage(398)) == told
+
+
+def test_the_pace_of_an_answer_too_short_to_have_one_is_not_judged():
+    """It would be that of one flush."""
+    thought = thinking(400, 20, raw=None)
+    for gap_ms, judged in ((10, False), (25, True)):
+        answer = stream(3, gap_ms, start_ms=8_100, chars=100)
+        found = why_not(thought + answer, usage(475))
+        assert ("another pace" in (found or "")) is judged, found
