@@ -14,8 +14,8 @@ from probes.sockets.event_loop import EngineLoop
 
 STREAMS = {
     "sockets/test_idle.py",
-    "sockets/test_setup_times.py",
     "sockets/test_stream.py",
+    "transport/test_connect.py",
     "transport/test_http.py",
     "transport/test_reopened.py",
     "transport/test_websocket.py",

@@ -1,1 +1,1 @@
-"""TLS: whom a connection trusts, one session without a socket, and its failures in words."""
+"""TLS: which certificates a connection trusts and shows, one session without a socket, and why a session failed."""

@@ -1,1 +1,1 @@
-"""Transport: connections opened step by step, through proxies and TLS, and one request and reply over them."""
+"""Transport: connections opened step by step, through proxies and TLS, and one request and its response over them."""

@@ -1,4 +1,4 @@
-"""A simulator in a process of its own, which no block of the test's own loop holds up; it tells its truth later."""
+"""A simulator in a process of its own, which nothing on the test's loop delays; its records are fetched later."""
 
 import asyncio
 import multiprocessing

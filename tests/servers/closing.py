@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 LATE_S = 1.0
-"""Later than any close that was under way before a request."""
+"""Later than any close that was sent before a request arrived."""
 
 _EVENTS = (
     'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"Hello"},"finish_reason":null}]}\n\n'
@@ -21,7 +21,7 @@ _EVENTS = (
 
 
 def answer(headers: str = "") -> bytes:
-    """A streamed answer with these header lines more, each with its line end."""
+    """A streamed answer with these header lines added, each with its line end."""
     head = f"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n{headers}Content-Length: {len(_EVENTS)}\r\n\r\n"
     return (head + _EVENTS).encode()
 
@@ -31,7 +31,7 @@ class Closing:
     """What to do with each request in turn, whatever connection it comes on; the last stands for all after it.
 
     ``answer``; ``fin`` and ``rst``: close or reset once it is read; ``byte``: after one byte; ``late``: after `LATE_S`;
-    ``deaf``: close, and let the listener go with it. ``headers`` stand in every answer. With ``idle_s`` a connection
+    ``gone``: close, and the listener with it. ``headers`` stand in every answer. With ``idle_s`` a connection
     is closed when nothing was asked for so long.
     """
 
@@ -54,7 +54,7 @@ class Closing:
                     head = await reader.readuntil(b"\r\n\r\n")
                 length = re.search(rb"(?i)content-length: (\d+)", head)
                 self.bodies.append(await reader.readexactly(int(length[1])) if length else b"")
-                if await self._spoilt(writer, self.script[min(len(self.bodies), len(self.script)) - 1]):
+                if await self._spoiled(writer, self.script[min(len(self.bodies), len(self.script)) - 1]):
                     break
                 writer.write(answer(self.headers))
         except (TimeoutError, asyncio.IncompleteReadError, ConnectionError):
@@ -63,7 +63,7 @@ class Closing:
             self.closed += 1
             writer.close()
 
-    async def _spoilt(self, writer: asyncio.StreamWriter, act: str) -> bool:
+    async def _spoiled(self, writer: asyncio.StreamWriter, act: str) -> bool:
         """Whether the connection is to end now."""
         if act == "rst":
             reset_at_close(writer.get_extra_info("socket"))
@@ -72,7 +72,7 @@ class Closing:
             writer.write(b"H")
         elif act == "late":
             await asyncio.sleep(LATE_S)
-        elif act == "deaf" and self.listening is not None:
+        elif act == "gone" and self.listening is not None:
             self.listening.close()
         return act != "answer"
 
@@ -89,7 +89,7 @@ def reset_at_close(sock: socket.socket) -> None:
 async def closing(
     *script: str, headers: str = "", idle_s: float | None = None, tls: ssl.SSLContext | None = None
 ) -> AsyncIterator[Closing]:
-    """Such a server while it listens."""
+    """A server with this script, while the block lasts."""
     server = Closing(list(script) or ["answer"], headers, idle_s)
     server.listening = await asyncio.start_server(server.serve, "127.0.0.1", 0, ssl=tls)
     server.port = server.listening.sockets[0].getsockname()[1]

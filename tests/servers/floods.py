@@ -1,4 +1,4 @@
-"""Floods: a server in a process of its own that never ends what it says, in every way that a server can."""
+"""Floods: a server in a process of its own whose responses never end, in every way that a server's can."""
 
 import base64
 import hashlib
@@ -22,7 +22,7 @@ BLOCK: Final = 64 << 10
 
 @dataclass(frozen=True)
 class Flood:
-    """What is said after a request was read, once, and then again and again, so many bytes at a time."""
+    """What is sent after a request was read: ``begun`` once, then ``more`` again and again, in large writes."""
 
     begun: bytes
     more: bytes
@@ -66,7 +66,7 @@ FLOODS: Final = {
     "an upgrade's headers": Flood(b"HTTP/1.1 101 Switching Protocols\r\n", b"a: b\r\n"),
     "pings while nothing is asked": Flood(b"", b"\x89\x00", upgraded=True, unasked=True),
 }
-"""What is named after what never ends in it."""
+"""Each is named after what never ends in it."""
 
 WEBSOCKETS: Final = frozenset(
     name for name, flood in FLOODS.items() if flood.upgraded or name.startswith(("an upgrade", "frames"))

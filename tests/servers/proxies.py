@@ -9,9 +9,9 @@ Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 class TinyProxy:
-    """Lets connections through and notes what it was asked for.
+    """Lets connections through and records what it was asked for.
 
-    ``user`` is the "user:password" it wants, if any. ``answer`` is said in place of doing what is asked. ``slow`` is
+    ``user`` is the "user:password" it wants, if any. ``answer`` is sent in place of doing what is asked. ``slow`` is
     how long it takes to open a tunnel, in seconds.
     """
 

@@ -20,7 +20,7 @@ Script = Callable[["Client"], Awaitable[None]]
 
 
 class Client:
-    """The other end of one connection: reads requests, and writes whatever it is told to."""
+    """The other end of one connection: reads requests, and writes whatever a test gives it."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader = reader
@@ -98,7 +98,7 @@ async def probed(script: Script, dialect: str = "openai_chat", **options: Any) -
 
 
 def response(status: int, *headers: str, body: bytes = b"", length: int | None = None) -> bytes:
-    """A response as it is sent; ``length`` is told in place of the body's own."""
+    """A response as it is sent; ``length`` is sent in place of the body's own."""
     lines = [f"HTTP/1.1 {status} Said", *headers, f"Content-Length: {len(body) if length is None else length}", "", ""]
     return "\r\n".join(lines).encode() + body
 

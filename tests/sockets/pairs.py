@@ -1,4 +1,4 @@
-"""Sockets for tests of the stream: two ends of one TCP connection, and stamps of the kernel switched off."""
+"""Sockets for tests of the stream: both ends of one TCP connection, with the kernel's timestamps or without."""
 
 import asyncio
 import select
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from probes.sockets import receive_timestamps as receive_clock
+from probes.sockets import receive_timestamps
 from probes.sockets.connection_timing import Stamp
 from probes.sockets.io_uring import BUFFER_COUNT, BUFFER_SIZE, Uring
 from probes.sockets.read_budget import ReadBudget
@@ -29,11 +29,11 @@ def _has_ring() -> bool:
     return True
 
 
-ringed = pytest.mark.skipif(not _has_ring(), reason="no io_uring on this system, or not for us")
+needs_io_uring = pytest.mark.skipif(not _has_ring(), reason="no io_uring on this system, or not for us")
 
 ON_THE_WAY = 2 * BUFFER_COUNT * (BUFFER_SIZE + READ_COST) + READ_SIZE
 """The most that still comes in when a flood is to be left in the kernel: what the buffers hold, and hold once more
-until the kernel has been told."""
+until the kernel has stopped."""
 
 
 def pair() -> tuple[socket.socket, socket.socket]:
@@ -71,11 +71,11 @@ async def first_of(body: ResponseBody) -> bytes:
     """The next piece of a body; empty at its end. Raises what reading it raises."""
     got: list[bytes] = []
 
-    def take(_: Stamp, data: bytes) -> bool:
+    def on_data(_: Stamp, data: bytes) -> bool:
         got.append(data)
         return False
 
-    await body.read_while(take)
+    await body.read_while(on_data)
     return b"".join(got)
 
 
@@ -105,7 +105,7 @@ def refuse_stamps(monkeypatch: pytest.MonkeyPatch) -> None:
 
     class Refusing(socket.socket):
         def setsockopt(self, level: Any, option: Any, *value: Any) -> None:
-            if option == receive_clock._SO_TIMESTAMPNS:
+            if option == receive_timestamps._SO_TIMESTAMPNS:
                 raise OSError(92, "Protocol not available")
             super().setsockopt(level, option, *value)
 

@@ -1,4 +1,4 @@
-"""io_uring over real sockets: what arrives is read unasked, stamped apart, and every end is told."""
+"""io_uring over real sockets: what arrives is read unasked, each piece with its timestamp, and every end is known."""
 
 import errno
 import os
@@ -15,9 +15,9 @@ import pytest
 from probes.sockets import io_uring as uring
 from probes.sockets.io_uring import BUFFER_COUNT, DATA_SIZE, MAX_COMPLETIONS, Completion, Uring
 from probes.sockets.receive_timestamps import CLOCK_ERROR_NS, stamping_socket
-from tests.sockets.pairs import kernel_stamps, pair, ringed
+from tests.sockets.pairs import kernel_stamps, needs_io_uring, pair
 
-pytestmark = ringed
+pytestmark = needs_io_uring
 FILES = Path("/proc/self/fd")
 
 
@@ -76,7 +76,7 @@ def test_a_piece_larger_than_a_buffer_comes_in_several(ring, ends):
     assert max(len(one.data) for one in found) == DATA_SIZE
 
 
-def test_an_end_ends_the_reading(ring, ends):
+def test_an_end_ends_the_receiving(ring, ends):
     near, far = ends
     ring.receive(7, near.fileno())
     far.sendall(b"last")
@@ -84,7 +84,7 @@ def test_an_end_ends_the_reading(ring, ends):
     assert [(one.data, one.error, one.more) for one in completions(ring, 2)] == [(b"last", 0, True), (b"", 0, False)]
 
 
-def test_a_reading_that_is_cancelled_says_so_and_leaves_the_rest_in_the_kernel(ring, ends):
+def test_receiving_that_is_cancelled_says_so_and_leaves_the_rest_in_the_kernel(ring, ends):
     near, far = ends
     ring.receive(7, near.fileno())
     ring.cancel(7)
@@ -174,7 +174,7 @@ def test_a_call_that_fails_leaves_the_ring_as_it_was(ring, ends, monkeypatch):
     ("module", "known"),
     [("sys", SimpleNamespace(platform="darwin")), ("platform", SimpleNamespace(machine=lambda: "aarch64"))],
 )
-def test_elsewhere_there_is_none(monkeypatch, module, known):
+def test_other_systems_have_none(monkeypatch, module, known):
     monkeypatch.setattr(uring, module, known)
     with pytest.raises(OSError, match="no io_uring"):
         Uring()

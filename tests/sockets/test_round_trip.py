@@ -48,7 +48,7 @@ def recorded(size: int = 248) -> bytes:
         (0, None),
     ],
 )
-def test_of_the_kernels_figures_those_are_known_that_it_hands_out(size, expected):
+def test_those_figures_are_known_that_the_kernel_returns(size, expected):
     assert parse_linux(recorded(size)) == expected
 
 
@@ -60,7 +60,7 @@ def test_a_minimum_that_was_not_measured_is_not_known():
     assert found.least_us is None
 
 
-def test_macos_tells_its_newest_round_trip_in_milliseconds():
+def test_macos_has_its_newest_round_trip_in_milliseconds():
     data = bytearray(64)
     for offset, value in {32: 7, 40: 31, 44: 33}.items():
         struct.pack_into("=I", data, offset, value)
@@ -114,7 +114,7 @@ class Kernel:
         self.trips = RoundTrips(sock)
 
     def request(
-        self, ack_us: int, answer_us: int = 500_000, rest_s: float = 60, doubt_us: int = 0, **odd: int
+        self, ack_us: int, answer_us: int = 500_000, rest_s: float = 60, uncertainty_us: int = 0, **odd: int
     ) -> int | None:
         """A request after a rest: the round trip, µs, that its probe tells."""
         self.now += round(rest_s * SECOND)
@@ -126,7 +126,7 @@ class Kernel:
         self.info = replace(
             known, **{"rtt_us": smoothed, "data_segments": (known.data_segments or 0) + 1, "least_us": least, **odd}
         )
-        self.trips.note_data(Stamp(self.now + answer_us * 1000, doubt_us * 1000, 0, kernel=True))
+        self.trips.note_data(Stamp(self.now + answer_us * 1000, uncertainty_us * 1000, 0, kernel=True))
         self.now += answer_us * 1000
         found = self.trips.since(started)
         return None if found is None else found // 1000
@@ -142,7 +142,7 @@ def about(us: int) -> object:
     return pytest.approx(us, abs=8)
 
 
-def test_a_way_that_became_longer_or_shorter_is_told_by_the_next_probe(kernel):
+def test_a_path_that_became_longer_or_shorter_is_measured_by_the_next_probe(kernel):
     assert [kernel.request(one) for one in (20_400, 55_000, 54_000, 9_000, 31_000)] == [
         about(one) for one in (20_400, 55_000, 54_000, 9_000, 31_000)
     ]
@@ -153,12 +153,12 @@ def test_an_ack_that_came_with_the_answer_is_no_round_trip(kernel):
     assert kernel.request(15_000, answer_us=15_050) == about(15_000), "but the way is no longer than that"
 
 
-def test_an_answer_that_may_have_come_with_the_ack_leaves_it_in_doubt(kernel):
-    assert kernel.request(30_000, answer_us=60_000, doubt_us=40_000) == 20_000
-    assert kernel.request(30_000, answer_us=60_000, doubt_us=20_000) == about(30_000)
+def test_an_answer_that_may_have_come_with_the_ack_makes_it_no_sample(kernel):
+    assert kernel.request(30_000, answer_us=60_000, uncertainty_us=40_000) == 20_000
+    assert kernel.request(30_000, answer_us=60_000, uncertainty_us=20_000) == about(30_000)
 
 
-def test_of_a_probe_that_opened_its_connection_the_smaller_of_both_round_trips_is_told(kernel):
+def test_of_a_probe_that_opened_its_connection_the_smaller_of_both_round_trips_counts(kernel):
     opened = kernel.now
     assert kernel.request(20_400, rest_s=0) == 20_000, "right after the handshake nothing larger is sure"
     kernel.request(24_000)
@@ -191,7 +191,7 @@ def test_right_after_another_request_an_ack_may_wait_until_the_server_reads(kern
     assert kernel.request(18_000, rest_s=0) == about(18_000)
 
 
-def test_an_old_round_trip_is_not_told_and_a_new_one_taken_for_want_of_better(kernel):
+def test_an_old_round_trip_does_not_count_and_a_new_one_is_taken_for_want_of_better(kernel):
     for _ in range(5):
         assert kernel.request(30_000, answer_us=30_010, rest_s=59) == 20_000
     assert kernel.request(30_000, answer_us=30_010, rest_s=OLD_NS / SECOND) is None
@@ -219,7 +219,7 @@ def test_before_all_is_acknowledged_it_is_waited_on(kernel):
 
 @on_linux
 async def test_a_request_on_a_kept_connection_has_the_kernels_round_trip(monkeypatch):
-    monkeypatch.setattr(round_trip, "OLD_NS", 0)  # the handshake's is told no more
+    monkeypatch.setattr(round_trip, "OLD_NS", 0)  # the handshake's is too old
     monkeypatch.setattr(round_trip, "TOGETHER_US", 0)
     near, far = pair()
     with far:

@@ -34,7 +34,7 @@ def now() -> int:
 
 
 def hold() -> None:
-    """Keep the loop from listening."""
+    """Keep the loop from polling."""
     time.sleep(HELD_S)
 
 
@@ -69,7 +69,7 @@ async def test_what_is_written_far_away_is_read_in_its_order():
         assert stream.unread == 0
 
 
-async def test_news_end_the_quiet():
+async def test_a_stream_is_quiet_until_data_or_an_end_comes():
     async with streaming() as (stream, far):
         assert stream.is_quiet
         far.sendall(b"x")
@@ -104,7 +104,7 @@ async def test_a_reset_is_an_error_in_words_and_stays():
             assert caught.value.detail == "Connection reset by peer"
 
 
-async def test_who_waits_for_data_learns_of_an_abort():
+async def test_an_abort_ends_a_read_that_waits_for_data():
     async with streaming() as (stream, _):
         reading = asyncio.create_task(stream.read())
         await turns()
@@ -176,7 +176,7 @@ async def test_reading_goes_on_while_a_write_waits_for_room():
             await writing
 
 
-async def test_a_write_can_be_cancelled_and_leaves_no_watch_on_the_socket():
+async def test_a_write_can_be_cancelled_and_leaves_no_writer_on_the_loop():
     async with streaming() as (stream, far):
         writing = await waiting_for_room(stream)
         writing.cancel()
@@ -188,7 +188,7 @@ async def test_a_write_can_be_cancelled_and_leaves_no_watch_on_the_socket():
         assert await whole(stream, 10) == b"still here"
 
 
-async def test_an_abort_wakes_who_waits_for_room():
+async def test_an_abort_ends_a_write_that_waits_for_room():
     async with streaming() as (stream, _):
         writing = await waiting_for_room(stream)
         stream.abort()
@@ -216,14 +216,14 @@ async def test_a_flood_is_left_in_the_kernel_and_none_of_it_is_lost():
         while stream.unread <= UNREAD_LIMIT:
             await asyncio.sleep(0)
         await turns(1000)
-        # how much comes in until the kernel has been told is up to when its thread is run
+        # how much comes in until the kernel has stopped depends on when its thread is run
         assert stream.unread <= len(flood) // 2
         assert await whole(stream, len(flood)) == flood
         writer.join()
 
 
 @pytest.mark.asyncio(loop_factories=["plain"])
-async def test_on_another_loop_nobody_vouches_for_a_stamp():
+async def test_on_another_loop_the_uncertainty_is_not_known():
     async with streaming() as (stream, far):
         far.sendall(b"x")
         stamp, _ = await stream.read()
@@ -272,7 +272,7 @@ def test_what_came_while_the_loop_was_held_was_read_all_the_same():
 
 
 @on_linux
-def test_what_waited_has_the_newest_stamp_and_a_doubt_that_reaches_back_to_the_oldest():
+def test_what_waited_has_the_newest_stamp_and_an_uncertainty_that_reaches_back_to_the_oldest():
     [(stamp, data)], [(first, _), (second, held)] = held_reads(b"one", b"two")
     assert (data, stamp.kernel) == (b"onetwo", True)
     assert second - CLOCK_ERROR_NS <= stamp.at <= held
@@ -289,7 +289,7 @@ def test_what_waited_alone_came_when_the_kernel_says():
     assert stamp.end_uncertainty_ns == 0
 
 
-def test_without_the_kernel_all_of_a_read_is_in_doubt(monkeypatch):
+def test_without_the_kernel_all_of_a_read_is_uncertain(monkeypatch):
     refuse_stamps(monkeypatch)
     [(stamp, data)], [(first, _), (_, held)] = held_reads(b"one", b"two")
     assert (data, stamp.kernel) == (b"onetwo", False)
@@ -300,7 +300,7 @@ def test_without_the_kernel_all_of_a_read_is_in_doubt(monkeypatch):
 
 
 @pytest.mark.parametrize("kernel", [True, False])
-def test_what_one_read_left_behind_is_as_doubtful_as_what_it_took(monkeypatch, kernel):
+def test_what_one_read_left_behind_is_as_uncertain_as_what_it_took(monkeypatch, kernel):
     if not kernel:
         refuse_stamps(monkeypatch)
     reads, [(written, _)] = held_reads(b"x" * (READ_SIZE + 10_000))
@@ -310,7 +310,7 @@ def test_what_one_read_left_behind_is_as_doubtful_as_what_it_took(monkeypatch, k
         assert stamp.at - stamp.uncertainty_ns <= written
 
 
-def test_what_lay_in_the_kernel_behind_a_flood_is_in_doubt_since_then(monkeypatch):
+def test_what_lay_in_the_kernel_behind_a_flood_may_have_come_since_then(monkeypatch):
     refuse_stamps(monkeypatch)
 
     async def main() -> None:
@@ -321,7 +321,7 @@ def test_what_lay_in_the_kernel_behind_a_flood_is_in_doubt_since_then(monkeypatc
             flood = stream.unread
             far.sendall(b"tail")
             written = now()
-            await asyncio.sleep(HELD_S)  # the loop listens, but not to this
+            await asyncio.sleep(HELD_S)  # the loop polls, but not this socket
             tail = b""
             while not tail.endswith(b"tail"):
                 stamp, tail = await stream.read()

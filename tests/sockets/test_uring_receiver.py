@@ -3,7 +3,6 @@
 import asyncio
 import errno
 import fcntl
-import os
 import socket
 import struct
 import termios
@@ -19,18 +18,17 @@ from typing import Any
 import pytest
 
 from probes.sockets import io_uring as uring
-from probes.sockets import linux, uring_receiver
-from probes.sockets import receive_timestamps as receive_clock
+from probes.sockets import receive_timestamps, uring_receiver
 from probes.sockets.connection_timing import Stamp
 from probes.sockets.event_loop import EngineLoop, ReaderKind, reader_kind
 from probes.sockets.io_uring import DATA_SIZE, Completion, Uring
 from probes.sockets.readers import SelectorReader, UringReader, make_reader
 from probes.sockets.receive_timestamps import CLOCK_ERROR_NS, STEP_NS, stamping_socket
 from probes.sockets.uring_receiver import BURST_ENDS, Submission, UringReceiver
-from tests.sockets.pairs import pair, refuse_stamps, ringed
+from tests.sockets.pairs import needs_io_uring, pair, refuse_stamps
 from tests.tries import tries
 
-pytestmark = ringed
+pytestmark = needs_io_uring
 FILES = Path("/proc/self/fd")
 HELD_S = 0.02
 ATTEMPTS = 10
@@ -126,7 +124,7 @@ def test_a_stamp_of_another_wall_clock_than_this_process_s_is_none(run, monkeypa
     ahead = SimpleNamespace(monotonic_ns=time.monotonic_ns, time_ns=lambda: time.time_ns() + hour_ns)
 
     async def main():
-        monkeypatch.setattr(receive_clock, "time", ahead)
+        monkeypatch.setattr(receive_timestamps, "time", ahead)
         async with listening() as (_, reads, far):
             far.sendall(b"x")
             await reads.until(1)  # by now it is known how far that clock is ahead
@@ -594,33 +592,3 @@ def test_a_loop_says_who_reads(monkeypatch, granted, who):
     loop = EngineLoop()
     assert reader_kind(loop) is who
     loop.close()
-
-
-def in_a_thread(job):
-    """What it returns in a thread of its own, whose priority ends with it."""
-    found = []
-    thread = threading.Thread(target=lambda: found.append(job()))
-    thread.start()
-    thread.join()
-    return found[0]
-
-
-def test_real_time_priority_is_granted_or_not_and_the_answer_says_so():
-    granted, policy = in_a_thread(lambda: (linux.request_realtime_priority(), os.sched_getscheduler(0)))
-    assert policy == (os.SCHED_RR if granted else os.SCHED_OTHER)
-    assert os.sched_getscheduler(0) == os.SCHED_OTHER
-
-
-@pytest.mark.parametrize("known", [True, False])
-def test_a_thread_that_is_refused_real_time_keeps_its_policy_and_niceness(monkeypatch, known):
-    def refuse(*_: object) -> None:
-        raise PermissionError(errno.EPERM, "refused")
-
-    monkeypatch.setattr(os, "sched_setscheduler", refuse)
-    if not known:
-        monkeypatch.setattr(linux, "syscall", refuse)
-    before = os.getpriority(os.PRIO_PROCESS, 0)
-    state = in_a_thread(
-        lambda: (linux.request_realtime_priority(), os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0))
-    )
-    assert state == (False, os.SCHED_OTHER, before)

@@ -55,7 +55,7 @@ class ServerSide:
             self.session.unwrap()
         return self._outgoing.read()
 
-    def heard(self, size: int) -> bytes:
+    def received(self, size: int) -> bytes:
         """So many bytes of plain text."""
         got = bytearray()
         while len(got) < size:
@@ -104,14 +104,14 @@ async def test_what_comes_right_behind_the_handshake_is_not_lost(tmp_path, versi
         assert await whole(stream, 8) == b"and more"
         await stream.write(b"thanks")
         assert stream.sent is not None
-        assert await asyncio.to_thread(peer.heard, 6) == b"thanks"
+        assert await asyncio.to_thread(peer.received, 6) == b"thanks"
 
 
 async def test_large_requests_and_answers_are_whole(tmp_path):
     async with secured(tmp_path) as (stream, peer):
-        hearing = asyncio.create_task(asyncio.to_thread(peer.heard, len(LARGE)))
+        receiving = asyncio.create_task(asyncio.to_thread(peer.received, len(LARGE)))
         await stream.write(LARGE)
-        assert await hearing == LARGE
+        assert await receiving == LARGE
         answering = asyncio.create_task(asyncio.to_thread(lambda: peer.sock.sendall(peer.records(LARGE))))
         assert await whole(stream, len(LARGE)) == LARGE
         await answering

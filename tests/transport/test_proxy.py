@@ -1,4 +1,4 @@
-"""Probes through proxies and socket files, over real ones: timed and told apart from the provider, keys kept secret."""
+"""Probes through proxies and socket files, over real ones: timed and named apart from the provider, keys secret."""
 
 import asyncio
 import base64
@@ -104,8 +104,8 @@ async def test_a_password_is_taken_by_name_and_shown_to_the_proxy_alone(kind, mo
     async with simulating(QUICK) as simulator, proxying(kind, user=USER) as proxy:
         with_key = Route(f"{kind}://127.0.0.1:{proxy.port}", "PROXY_KEY")
         assert (await probed(simulator.url, with_key)).outcome is Outcome.OK
-        told = " ".join(f"{name}: {value}" for one in simulator.records for name, value in one.headers.items())
-        assert "proxy-authorization" not in told.lower()
+        received = " ".join(f"{name}: {value}" for one in simulator.records for name, value in one.headers.items())
+        assert "proxy-authorization" not in received.lower()
         without = await probed(simulator.url, Route(f"{kind}://127.0.0.1:{proxy.port}"))
         monkeypatch.setenv("PROXY_KEY", "otto:another-password-4711")
         wrong = await probed(simulator.url, with_key)
@@ -262,7 +262,7 @@ async def test_a_step_that_hangs_is_named_and_what_was_measured_before_it_is_kep
 
 
 @pytest.mark.parametrize("kind", ["http", "socks5"])
-async def test_a_control_goes_the_way_of_the_probes(kind, tmp_path):
+async def test_a_reachability_check_takes_the_route_of_the_probes(kind, tmp_path):
     context, authority = server_context(tmp_path)
     trust = ssl.create_default_context(cafile=str(authority))
     async with simulating(QUICK, ssl_context=context) as simulator, proxying(kind) as proxy:
@@ -383,7 +383,7 @@ def test_a_way_that_ends_at_a_proxy_has_no_control():
         assert len(monitor.newest) == seen
 
 
-async def test_the_controls_tell_a_proxy_its_password():
+async def test_the_reachability_checks_send_a_proxy_its_password():
     async with simulating(QUICK) as simulator, proxying("socks5", user=USER) as proxy:
         by = Route(f"socks5://127.0.0.1:{proxy.port}", "PROXY_KEY")
         one = endpoint(base_url=simulator.url, route=by)

@@ -115,7 +115,7 @@ async def test_it_is_asked_no_third_time():
 
 
 async def test_what_the_second_request_meets_is_the_outcome():
-    async with closing("answer", "deaf") as server:
+    async with closing("answer", "gone") as server:
         samples = await probed(server.url(), 2)
     assert facts(samples) == [GOOD, ("connect", "cold", True)]
     assert samples[1].round_trip_ms is None

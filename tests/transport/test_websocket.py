@@ -1,4 +1,4 @@
-"""WebSockets over real sockets: upgrade timed apart, sockets kept, idle words and closes known, refusals told."""
+"""WebSockets over real sockets: upgrade timed apart, sockets kept, idle messages and closes known, refusals named."""
 
 import asyncio
 import json
@@ -85,7 +85,7 @@ async def test_a_socket_is_upgraded_once_and_kept():
     assert "Sec-WebSocket-Extensions" not in seen[0].headers, "a compressor would hold tokens back"
 
 
-async def test_the_headers_of_the_upgrade_are_the_first_replys():
+async def test_the_headers_of_the_upgrade_are_the_first_responses():
     def limits(_, __, response):
         response.headers["x-ratelimit-remaining-requests"] = "7"
 
@@ -150,7 +150,7 @@ async def test_a_server_that_speaks_no_websocket_fails_the_set_up():
     listening.close()
 
 
-async def test_what_comes_while_nothing_is_asked_is_let_go_and_pings_are_answered():
+async def test_messages_between_requests_are_dropped_and_pings_are_answered():
     answered = asyncio.Event()
 
     async def handler(connection: ServerConnection) -> None:
@@ -328,7 +328,7 @@ LIMIT = {
 
 
 async def test_a_socket_that_is_too_old_for_the_server_is_renewed_and_the_probe_does_not_fail():
-    """What the server says at 60 minutes, told in answer to a request: it goes to a new socket, and says so."""
+    """What the server says at 60 minutes, sent in answer to a request: it goes to a new socket, and says so."""
     sockets = 0
 
     async def script(client: Client) -> None:

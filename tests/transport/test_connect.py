@@ -1,4 +1,4 @@
-"""The times of a connection's set-up: the kernel's where it tells, else within their bound, on a busy loop too."""
+"""Opening a connection: failures named, and the time of every step exact or within its bound, on a busy loop too."""
 
 import asyncio
 import select
@@ -20,12 +20,16 @@ from probes.figures.timeline import Timeline
 from probes.measure.build_sample import build_sample
 from probes.measure.host_noise import HostNoise
 from probes.measure.probe import Prober
+from probes.outcome import Outcome
 from probes.sockets.connection_timing import ConnectionTiming, Stamp, Step, exchanged
 from probes.sockets.event_loop import EngineLoop
 from probes.sockets.linux import RunQueue
 from probes.sockets.round_trip import TcpInfo, read_tcp_info
 from probes.sockets.stream import Stream
+from probes.tls.context import tls_context
 from probes.transport import connect as network
+from probes.transport.base import SetupError
+from probes.transport.connect import Peer, open_stream, parse_peer
 from probes.transport.factory import transport_to
 from probes.transport.websocket import WebSocketConnection
 from probes.wire import load_dialect
@@ -34,6 +38,8 @@ from tests.samples import endpoint
 from tests.servers.certificate import server_context
 from tests.servers.simulated import simulating
 from tests.sockets.pairs import on_linux, pair, plenty
+from tests.transport.test_http import serving
+from tests.virtual_time import VirtualLoop, run
 
 MS = 1_000_000
 HELD_UP_S = 0.05
@@ -114,7 +120,7 @@ async def test_a_syn_that_was_sent_again_is_in_the_time_within_its_bound():
         assert step.uncertainty_ns is None
 
 
-async def test_in_doubt_is_how_long_the_loop_did_not_look():
+async def test_the_uncertainty_is_how_long_the_loop_did_not_poll():
     loop = asyncio.get_running_loop()
     near, far = pair()
     with near, far:
@@ -129,7 +135,7 @@ async def test_in_doubt_is_how_long_the_loop_did_not_look():
         assert uncertainty_ns is None
 
 
-async def test_a_name_is_timed_where_it_is_resolved_and_not_when_the_loop_hears_of_it(monkeypatch):
+async def test_a_name_is_timed_where_it_is_resolved_and_not_when_the_loop_learns_of_it(monkeypatch):
     resolved = threading.Event()
 
     class Watched(RunQueue):
@@ -141,14 +147,14 @@ async def test_a_name_is_timed_where_it_is_resolved_and_not_when_the_loop_hears_
     looking = asyncio.create_task(network._resolve("localhost", 80, ""))
     await asyncio.sleep(0)
     assert resolved.wait(60)  # and the loop stands still meanwhile
-    heard = time.monotonic_ns()
+    learned = time.monotonic_ns()
     _, step = await looking
-    assert step.start < step.stop <= heard
+    assert step.start < step.stop <= learned
     assert step.uncertainty_ns is not None
     assert step.uncertainty_ns >= 0
 
 
-async def test_in_doubt_is_what_a_thread_waited_for_a_processor(monkeypatch):
+async def test_the_uncertainty_of_a_resolution_is_what_its_thread_waited_for_a_processor(monkeypatch):
     class Waiting(RunQueue):
         so_far = 0
 
@@ -179,7 +185,7 @@ def answer(session: ssl.SSLObject, incoming: ssl.MemoryBIO, outgoing: ssl.Memory
 
 @on_linux
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_3, ssl.TLSVersion.TLSv1_2], ids=["1.3", "1.2"])
-async def test_a_handshake_ends_with_the_servers_last_word_and_in_doubt_is_what_we_took_to_answer(tmp_path, version):
+async def test_a_handshake_ends_with_the_servers_last_word_and_our_time_to_answer_is_uncertainty(tmp_path, version):
     if not isinstance(asyncio.get_running_loop(), EngineLoop):
         pytest.skip("the kernel begins to stamp some time after it is asked to, and only this loop asks beforehand")
     theirs, ours = trusting(tmp_path, version)
@@ -259,14 +265,14 @@ async def test_an_upgrade_ends_with_its_answer_unless_more_came_behind_it(behind
     assert (setup.upgrade.uncertainty_ns >= HELD_UP_S * 1e9) is bool(behind)
 
 
-def test_what_was_asked_and_answered_took_from_the_one_to_the_other():
+def test_an_exchange_takes_from_its_first_message_to_its_last():
     assert exchanged(Stamp(5, 1, 1), Stamp(9, 2, 0, kernel=True), late=10) == Step(5, 9, 11)
     assert exchanged(Stamp(5), Stamp(4, 0, 0)) == Step(4, 4, 0), "stamps of two clocks are no more exact than that"
     assert exchanged(Stamp(5, 1, 1), Stamp(9)).uncertainty_ns is None
 
 
 @pytest.mark.parametrize(
-    ("doubts", "bound", "trusted"),
+    ("uncertainties", "bound", "trusted"),
     [
         ((0, 0), 0.0, True),
         ((1 * MS, 5 * MS), 5.0, True),
@@ -274,8 +280,8 @@ def test_what_was_asked_and_answered_took_from_the_one_to_the_other():
         ((0, None), None, None),
     ],
 )
-def test_a_set_up_is_trusted_as_far_as_the_least_certain_of_its_steps(doubts, bound, trusted):
-    connect, tls = (Step(10 * MS, 12 * MS, one) for one in doubts)
+def test_a_set_up_is_trusted_as_far_as_the_least_certain_of_its_steps(uncertainties, bound, trusted):
+    connect, tls = (Step(10 * MS, 12 * MS, one) for one in uncertainties)
     setup = ConnectionTiming(connect, tls=tls)
     assert setup_bound_ms(setup) == bound
     found = build_sample(
@@ -291,3 +297,127 @@ def test_a_set_up_is_trusted_as_far_as_the_least_certain_of_its_steps(doubts, bo
         host_noise=HostNoise(), credentials=None,
     )  # fmt: skip
     assert (kept.connect_ms, kept.setup_error_bound_ms, kept.setup_trusted) == (None, None, None)
+
+
+async def test_a_name_is_resolved_and_its_time_known():
+    async with serving() as server:
+        stream, setup = await open_stream(Peer("localhost", server.port, None), plenty())
+        assert setup.dns is not None
+        assert setup.dns.start < setup.dns.stop <= setup.connect.start
+        assert setup.address == "127.0.0.1"
+        stream.abort()
+
+
+async def test_an_unknown_certificate_is_a_tls_failure(tmp_path, monkeypatch):
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    context, _ = server_context(tmp_path)
+    async with serving(context) as server:
+        with pytest.raises(SetupError) as caught:
+            await open_stream(Peer("localhost", server.port, tls_context()), plenty())
+        assert caught.value.outcome is Outcome.TLS
+        assert "certificate" in caught.value.detail
+
+
+async def test_a_server_that_speaks_no_tls_is_a_tls_failure():
+    gone = asyncio.Event()
+
+    async def plain(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+        gone.set()
+
+    listening = await asyncio.start_server(plain, "127.0.0.1", 0)
+    with pytest.raises(SetupError) as caught:
+        await open_stream(Peer("127.0.0.1", listening.sockets[0].getsockname()[1], tls_context()), plenty())
+    assert caught.value.outcome is Outcome.TLS
+    await gone.wait()
+    listening.close()
+
+
+async def test_an_unknown_host_is_a_dns_failure():
+    with pytest.raises(SetupError) as caught:
+        await open_stream(Peer("no-such-host.invalid", 80, None), plenty())
+    assert caught.value.outcome is Outcome.DNS
+
+
+async def test_a_closed_port_is_a_connect_failure():
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        port = sock.getsockname()[1]
+    with pytest.raises(SetupError) as caught:
+        await open_stream(Peer("127.0.0.1", port, None), plenty())
+    assert caught.value.outcome is Outcome.CONNECT
+    assert caught.value.detail == "Connection refused"
+
+
+async def test_a_dead_address_costs_one_head_start_and_not_the_connection(monkeypatch):
+    async with serving() as server:
+        dead = socket.socket()
+        dead.bind(("127.0.0.1", 0))
+        dead.listen(0)
+        fillers = [socket.socket() for _ in range(4)]  # a full backlog answers nothing
+        for filler in fillers:
+            filler.setblocking(False)
+            filler.connect_ex(dead.getsockname())
+        monkeypatch.setattr(network, "HEAD_START_S", 0.01)
+        alive = (socket.AF_INET, ("127.0.0.1", server.port))
+        found, step = await network._connect([(socket.AF_INET, dead.getsockname()), alive])
+        assert found.getpeername()[1] == server.port
+        info = read_tcp_info(found)
+        if info is not None:
+            assert step.stop - step.start == 10_000_000 + info.rtt_us * 1000  # one head start and one handshake
+        for one in (found, dead, *fillers):
+            one.close()
+
+
+def test_a_dead_address_holds_up_the_next_by_what_rfc_8305_recommends():
+    """Ten times as long and every probe of a host with a broken IPv6 would seem to connect in seconds."""
+    loop = VirtualLoop()
+    with socket.create_server(("127.0.0.1", 0)) as alive, socket.socket() as dead, socket.socket() as filler:
+        dead.bind(("127.0.0.1", 0))
+        dead.listen(0)  # one that waits fills the queue; the next is not answered
+        filler.connect(dead.getsockname())
+        addresses = [(socket.AF_INET, one.getsockname()) for one in (dead, alive)]
+        found, step = run(loop, network._connect(addresses))
+        with found:
+            assert found.getpeername() == alive.getsockname()
+    assert loop.time() == pytest.approx(0.25)
+    assert step.stop - step.start >= 250_000_000
+
+
+async def test_of_two_addresses_that_connect_at_once_the_one_that_is_not_used_is_closed(monkeypatch):
+    opened: list[socket.socket] = []
+    both = asyncio.Event()
+
+    async def connect(*_: object) -> tuple[socket.socket, Step]:
+        opened.append(own := socket.socket())
+        if len(opened) == 2:
+            both.set()
+        await both.wait()
+        return own, Step(0, 1)
+
+    monkeypatch.setattr(network, "_try", connect)
+    monkeypatch.setattr(network, "HEAD_START_S", 0.001)
+    found, _ = await network._connect([(socket.AF_INET, ("192.0.2.1", 1)), (socket.AF_INET, ("192.0.2.2", 1))])
+    try:
+        assert [one for one in opened if one.fileno() >= 0] == [found]
+    finally:
+        for one in opened:
+            one.close()
+
+
+@pytest.mark.parametrize("scheme", ["https", "HTTPS", "wss", "WSS"])
+def test_an_encrypted_address_is_never_opened_in_plain(scheme):
+    """Without trust there is no transport to it, and with trust it is used."""
+    url = f"{scheme}://api.example/v1"
+    with pytest.raises(ValueError, match="is encrypted, and no certificate is trusted"):
+        transport_to(url, None)
+    trust = tls_context()
+    assert parse_peer(url, trust) == ("api.example", 443, trust)
+
+
+def test_a_plain_address_is_plain_though_there_is_trust():
+    assert parse_peer("http://h:81", tls_context()) == ("h", 81, None)
+    assert parse_peer("ws://h", tls_context()) == ("h", 80, None)
