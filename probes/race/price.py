@@ -1,4 +1,4 @@
-"""Price: what a race cost, lane by lane, and how much speed a dollar bought; pure."""
+"""What a race cost, lane by lane, and how much speed a dollar bought; pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ def total_usd(costs: Iterable[LaneCost]) -> float | None:
 
 
 def lane_cost(lane: str, samples: Sequence[Sample]) -> LaneCost:
-    """What a lane cost that brought these samples."""
+    """What a lane cost, by its samples."""
     paid = [(one.cost_usd, one.output_tokens) for one in samples if one.cost_usd is not None and one.output_tokens]
     tokens = sum(count for _, count in paid)
     per_million = sum(usd for usd, _ in paid) / tokens * 1e6 if tokens else None

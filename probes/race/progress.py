@@ -1,4 +1,4 @@
-"""Progress: how far a lane has come at an instant of its heat, told from its moments alone; live and in a replay."""
+"""How far a lane has come at an instant of its heat, from its output events alone; live and in a replay."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from probes.race.recording import OutputEvent, Recording
 from probes.sample import Sample
 
 SPEEDOMETER_NS: Final = 250_000_000
-"""What the speedometer looks back over."""
+"""The time over which the current tokens/s are measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A lane at ``at_ms`` since the gun. None is not known yet.
+    """A lane at ``at_ms`` since the start of the heat. None is not known yet.
 
     ``tokens`` so far is the provider's own running count where it sends one; else it is made from the characters, and
     ``estimated``. ``tokens_per_s`` is over the last 250 ms; ``chars_per_s`` over all the time since it was sent.
@@ -48,11 +48,11 @@ def _all_shown(sample: Sample) -> bool:
 
 
 class ProgressTracker:
-    """A lane's moments in, in order; its progress at any instant not before the last of them out.
+    """Takes a lane's output events in order, and tells its progress at any instant not before the last of them.
 
-    ``sent`` is when its request went out, ns since the gun. ``chars_per_token`` turns characters into tokens where
-    the provider does not count along: that of an earlier answer of the lane, else of nobody in particular. It is
-    ``exact`` where it comes from the provider's count of this very answer.
+    ``sent`` is when its request went out, ns since the start of the heat. ``chars_per_token`` turns characters into
+    tokens where the provider sends no running count: that of an earlier answer of the lane, else of the average text.
+    It is ``exact`` where it comes from the provider's count of this very answer.
     """
 
     def __init__(self, sent: int, chars_per_token: float | None = None, *, exact: bool = False) -> None:
@@ -72,39 +72,39 @@ class ProgressTracker:
 
     @classmethod
     def settled(cls, recording: Recording, sample: Sample, chars_per_token: float | None = None) -> "ProgressTracker":
-        """A track for the moments of an answer that is over.
+        """A tracker for the events of an answer that is over.
 
         Its tokens are known where all of them were shown; where only those of the answer were, they tell the characters
         a token of all text.
         """
-        chars = sum(len(one.text) for one in recording.moments if not one.draft)
+        chars = sum(len(one.text) for one in recording.events if not one.draft)
         if chars and sample.output_tokens and _all_shown(sample):
             return cls(recording.sent or 0, chars / sample.output_tokens, exact=True)
-        answer = sum(len(one.text) for one in recording.moments if one.kind is not Kind.REASONING)
+        answer = sum(len(one.text) for one in recording.events if one.kind is not Kind.REASONING)
         said = (sample.output_tokens or 0) - (sample.reasoning_tokens or 0)
         if sample.speed_basis == "answer" and answer and said > 0:
             return cls(recording.sent or 0, answer / said)
         return cls(recording.sent or 0, chars_per_token)
 
-    def add(self, moment: OutputEvent) -> None:
-        """One more."""
+    def add(self, event: OutputEvent) -> None:
+        """Take the next event."""
         if self._last is not None:
-            self._stall = max(self._stall, moment.at - self._last)
-        self._first = moment.at if self._first is None else self._first
-        if moment.kind is Kind.ANSWER:
-            self._first_answer = moment.at if self._first_answer is None else self._first_answer
-            self._answer = len(moment.text) + (0 if moment.draft else self._answer)
-        self._last = moment.at
+            self._stall = max(self._stall, event.at - self._last)
+        self._first = event.at if self._first is None else self._first
+        if event.kind is Kind.ANSWER:
+            self._first_answer = event.at if self._first_answer is None else self._first_answer
+            self._answer = len(event.text) + (0 if event.draft else self._answer)
+        self._last = event.at
         self._events += 1
-        self._chars += len(moment.text)
-        if moment.draft:
+        self._chars += len(event.text)
+        if event.draft:
             self._chars = self._answer
-        self._counted = moment.tokens is not None
-        self._tokens = float(moment.tokens) if moment.tokens is not None else self._chars / self._chars_per_token
-        self._recent.append((moment.at, self._tokens))
+        self._counted = event.tokens is not None
+        self._tokens = float(event.tokens) if event.tokens is not None else self._chars / self._chars_per_token
+        self._recent.append((event.at, self._tokens))
 
     def progress(self, now: int) -> Progress:
-        """At ``now``, ns since the gun."""
+        """The progress at ``now``, ns since the start of the heat."""
         since = now - SPEEDOMETER_NS
         while len(self._recent) > 1 and self._recent[1][0] <= since:
             self._recent.popleft()

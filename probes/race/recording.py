@@ -1,4 +1,4 @@
-"""Recording: what one lane sent, byte for byte and moment for moment, small enough to be kept for ever."""
+"""What one lane sent, every event with its instant, encoded small enough to be kept for ever."""
 
 import zlib
 from collections.abc import Iterable, Iterator
@@ -10,7 +10,7 @@ from probes.events import Kind
 
 
 class OutputEvent(NamedTuple):
-    """One event with output. ``at`` is in nanoseconds since the gun, on the engine's monotonic clock.
+    """One event with output. ``at`` is in ns since the start of the heat, on the engine's monotonic clock.
 
     ``text`` is plain (`probes.text.plain`); ``tokens`` is the running output count that the event carried, where it
     carried one. The text of a ``draft`` is the whole answer so far, in place of all answer text before it.
@@ -26,7 +26,7 @@ class OutputEvent(NamedTuple):
 VERSION: Final = 1
 """The first byte of an encoded recording; what follows it is one zlib stream."""
 
-MOST_MOMENTS: Final = 1_000_000
+MOST_EVENTS: Final = 1_000_000
 """Ten times the tokens that a race may ask for."""
 
 MOST_BYTES: Final = 1 << 26
@@ -41,29 +41,29 @@ _WIDEST: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """One lane of one heat. ``sent`` and ``end`` are in nanoseconds since the gun; None where it did not come to it.
+    """One lane of one heat. ``sent`` and ``end`` are in ns since the heat's start, None where it did not come to that.
 
     ``end`` is when its last output came; of a lane that did not finish, when it was broken off.
     """
 
     sent: int | None = None
     end: int | None = None
-    moments: tuple[OutputEvent, ...] = ()
+    events: tuple[OutputEvent, ...] = ()
 
 
 def encode(recording: Recording) -> bytes:
     """The recording in few bytes; `decode` gives it back as it was.
 
-    Column by column, for like goes well with like: numbers as LEB128, differences in zigzag, then the text in UTF-8.
-    Raises ValueError for what no lane sends: a number above 64 bits, more than `MOST_MOMENTS` or `MOST_BYTES`.
+    By columns, which compress better: numbers as LEB128, differences in zigzag, then the text in UTF-8.
+    Raises ValueError for what no lane sends: a number above 64 bits, more than `MOST_EVENTS` or `MOST_BYTES`.
     """
-    moments = recording.moments
-    text = "".join(one.text for one in moments).encode("utf-8", "surrogatepass")
+    events = recording.events
+    text = "".join(one.text for one in events).encode("utf-8", "surrogatepass")
     body = bytearray()
     for number in _numbers(recording):
         _put(body, number)
     body += text
-    if len(moments) > MOST_MOMENTS or len(body) > MOST_BYTES:
+    if len(events) > MOST_EVENTS or len(body) > MOST_BYTES:
         raise ValueError("the recording is too long to be kept")
     return bytes((VERSION,)) + zlib.compress(body, 9)
 
@@ -72,41 +72,41 @@ def decode(data: bytes) -> Recording:
     """The recording that `encode` made ``data`` of. Raises ValueError for anything else."""
     if data[:1] != bytes((VERSION,)):
         raise ValueError("not a recording of this version")
-    column = _Column(_inflated(data[1:]))
-    sent, end = column.maybe(), column.maybe()
-    count = column.number()
-    if count > MOST_MOMENTS:
-        raise ValueError("the recording has too many moments")
-    times = list(accumulate(_unzigzag(column.number()) for _ in range(count)))
-    marks = list(column.runs(count))
-    tokens = list(column.counts(count))
-    lengths = [column.number() for _ in range(count)]
-    text = column.text()
+    reader = _ByteReader(_inflated(data[1:]))
+    sent, end = reader.maybe(), reader.maybe()
+    count = reader.number()
+    if count > MOST_EVENTS:
+        raise ValueError("the recording has too many events")
+    times = list(accumulate(_unzigzag(reader.number()) for _ in range(count)))
+    kinds = list(reader.runs(count))
+    tokens = list(reader.counts(count))
+    lengths = [reader.number() for _ in range(count)]
+    text = reader.text()
     if sum(lengths) != len(text):
         raise ValueError("the recording's text is of another length")
     places = accumulate(lengths, initial=0)
-    moments = (
-        OutputEvent(at, _KINDS[mark >> 1], text[start:stop], counted, bool(mark & 1))
-        for at, mark, counted, (start, stop) in zip(times, marks, tokens, pairwise(places), strict=True)
+    events = (
+        OutputEvent(at, _KINDS[kind >> 1], text[start:stop], counted, bool(kind & 1))
+        for at, kind, counted, (start, stop) in zip(times, kinds, tokens, pairwise(places), strict=True)
     )
-    return Recording(sent, end, tuple(moments))
+    return Recording(sent, end, tuple(events))
 
 
 def _numbers(recording: Recording) -> Iterator[int]:
     """All but the text: sent, end, how many, then times, runs of kinds, token counts and lengths in characters."""
-    moments = recording.moments
-    for mark in (recording.sent, recording.end):
-        yield 0 if mark is None else _zigzag(mark) + 1
-    yield len(moments)
-    yield from _differences(one.at for one in moments)
-    for mark, run in groupby(_KINDS.index(one.kind) << 1 | one.draft for one in moments):
-        yield mark
+    events = recording.events
+    for instant in (recording.sent, recording.end):
+        yield 0 if instant is None else _zigzag(instant) + 1
+    yield len(events)
+    yield from _differences(one.at for one in events)
+    for kind, run in groupby(_KINDS.index(one.kind) << 1 | one.draft for one in events):
+        yield kind
         yield sum(1 for _ in run)
     counted = 0
-    for one in moments:
+    for one in events:
         yield 0 if one.tokens is None else _zigzag(one.tokens - counted) + 1
         counted = counted if one.tokens is None else one.tokens
-    yield from (len(one.text) for one in moments)
+    yield from (len(one.text) for one in events)
 
 
 def _differences(values: Iterable[int]) -> Iterator[int]:
@@ -144,7 +144,7 @@ def _inflated(data: bytes) -> bytes:
     return body
 
 
-class _Column:
+class _ByteReader:
     """The numbers of a recording one after the other, then its text. Every method raises ValueError at nonsense."""
 
     def __init__(self, body: bytes) -> None:
@@ -169,16 +169,16 @@ class _Column:
         return _unzigzag(found - 1) if found else None
 
     def runs(self, count: int) -> Iterator[int]:
-        """Kind and draft of each moment."""
+        """Kind and draft of each event, in one number: the kind's place in `_KINDS`, twice, plus 1 for a draft."""
         while count:
-            mark, length = self.number(), self.number()
-            if mark >> 1 >= len(_KINDS) or not 0 < length <= count:
+            kind, length = self.number(), self.number()
+            if kind >> 1 >= len(_KINDS) or not 0 < length <= count:
                 raise ValueError("the recording holds a kind unknown to this version")
-            yield from (mark for _ in range(length))
+            yield from (kind for _ in range(length))
             count -= length
 
     def counts(self, count: int) -> Iterator[int | None]:
-        """The running token count of each moment that had one."""
+        """The running token count of each event that had one."""
         counted = 0
         for _ in range(count):
             difference = self.maybe()

@@ -28,15 +28,15 @@ class TextDelta(Struct, frozen=True, forbid_unknown_fields=True):
     draft: bool = False
 
 
-def text_deltas(moments: Sequence[OutputEvent]) -> tuple[TextDelta, ...]:
+def text_deltas(events: Sequence[OutputEvent]) -> tuple[TextDelta, ...]:
     """The text of events one after another, neighbours of one kind joined; a draft begins anew."""
     found: list[TextDelta] = []
     run: list[str] = []
-    for place, one in enumerate(moments):
+    for place, one in enumerate(events):
         run.append(one.text)
-        after = moments[place + 1] if place + 1 < len(moments) else None
+        after = events[place + 1] if place + 1 < len(events) else None
         if after is None or after.draft or after.kind is not one.kind:
-            found.append(TextDelta(one.kind.value, "".join(run), moments[place + 1 - len(run)].draft))
+            found.append(TextDelta(one.kind.value, "".join(run), events[place + 1 - len(run)].draft))
             run = []
     return tuple(found)
 

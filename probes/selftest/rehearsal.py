@@ -18,10 +18,10 @@ _WORDS: Final = ("Nobody ", "is ", "racing ", "here; ", "the ", "screen ", "is "
 def rehearsal(*, tokens: int = 20_000, tokens_per_s: float = 2_000.0) -> Race:
     """One heat of so many tokens a lane, one word each."""
     step = round(1e9 / tokens_per_s)
-    moments = tuple(
+    events = tuple(
         OutputEvent(number * step, Kind.ANSWER, _WORDS[number % len(_WORDS)], number) for number in range(1, tokens + 1)
     )
-    recording = Recording(0, moments[-1].at, moments)
+    recording = Recording(0, events[-1].at, events)
     lanes = tuple(LaneResult(name, _sample(name, tokens), recording, "", 1) for name in NAMES)
     heats = (Heat(1, 0, NAMES, 0.0, "", lanes),)
     request = RaceRequest(NAMES, "Rehearse.", max_output_tokens=tokens)

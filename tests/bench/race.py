@@ -126,7 +126,7 @@ def figures(race: Race, numbers: Sequence[int]) -> str:
     ttft, speed = median(one.ttft_ms for one in found), median(one.tokens_per_s for one in found)
     skews = sorted(heat.skew_ms for heat in race.heats if heat.skew_ms is not None)
     whole = all(
-        len(lane.recording.moments) == race.request.max_output_tokens for heat in race.heats for lane in heat.lanes
+        len(lane.recording.events) == race.request.max_output_tokens for heat in race.heats for lane in heat.lanes
     )
     shown = "TTFT – ms, – tokens/s" if ttft is None or speed is None else f"TTFT {ttft:.3f} ms, {speed:,.1f} tokens/s"
     return (

@@ -44,7 +44,7 @@ VERDICT = RaceVerdict(
 
 
 def spoken(count: int, *, first: int, step: int, reasoning: int = 0, counted: bool = False) -> tuple[OutputEvent, ...]:
-    """``count`` moments from ``first`` ns on, about ``step`` ns apart, no two alike; the first ones ``reasoning``."""
+    """``count`` events from ``first`` ns on, about ``step`` ns apart, no two alike; the first ones ``reasoning``."""
     return tuple(
         OutputEvent(
             first + number * step + (number * 7_919) % 997,
@@ -56,26 +56,26 @@ def spoken(count: int, *, first: int, step: int, reasoning: int = 0, counted: bo
     )
 
 
-def said(moments: tuple[OutputEvent, ...]) -> str:
+def said(events: tuple[OutputEvent, ...]) -> str:
     """The answer that they make, reasoning left out; with drafts in it."""
     text = ""
-    for one in moments:
+    for one in events:
         if one.kind is Kind.ANSWER:
             text = one.text if one.draft else text + one.text
     return text
 
 
 def lane(
-    name: str, moments: tuple[OutputEvent, ...], *, sent: int | None, place: int | None, **fields: Any
+    name: str, events: tuple[OutputEvent, ...], *, sent: int | None, place: int | None, **fields: Any
 ) -> LaneResult:
-    """What a lane brought: its sample's times are those of its moments, but for ``fields``."""
-    text, end = said(moments), moments[-1].at if moments else None
+    """What a lane brought: its sample's times are those of its events, but for ``fields``."""
+    text, end = said(events), events[-1].at if events else None
     times = {} if sent is None or end is None else {
-        "ttft_ms": (moments[0].at - sent) / 1e6, "e2e_ms": (end - sent) / 1e6, "output_chars": len(text),
-        "output_tokens": len(moments), "tokens_per_s": len(moments) / (end - sent) * 1e9, "cost_usd": 0.000123,
+        "ttft_ms": (events[0].at - sent) / 1e6, "e2e_ms": (end - sent) / 1e6, "output_chars": len(text),
+        "output_tokens": len(events), "tokens_per_s": len(events) / (end - sent) * 1e9, "cost_usd": 0.000123,
     }  # fmt: skip
     one: Sample = sample(**{"started_at": STARTED_AT, "endpoint": name, "provider": "sim", **times, **fields})
-    return LaneResult(name, one, Recording(sent, end, moments), text, place)
+    return LaneResult(name, one, Recording(sent, end, events), text, place)
 
 
 def heats() -> tuple[Heat, ...]:

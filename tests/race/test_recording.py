@@ -15,7 +15,7 @@ from probes.simulator.prose import ANSWER, split_into_tokens
 
 repeatable = settings(max_examples=200, deadline=None, derandomize=True, database=None)
 ns = st.integers(-(2**60), 2**60)
-moments = st.builds(
+events = st.builds(
     OutputEvent,
     at=ns,
     kind=st.sampled_from(Kind),
@@ -23,7 +23,7 @@ moments = st.builds(
     tokens=st.none() | st.integers(0, 1 << 53),
     draft=st.booleans(),
 )
-kept = st.builds(Recording, st.none() | ns, st.none() | ns, st.lists(moments, max_size=40).map(tuple))
+kept = st.builds(Recording, st.none() | ns, st.none() | ns, st.lists(events, max_size=40).map(tuple))
 EXAMPLE = Recording(
     1_250,
     9_000_000_001,
@@ -45,8 +45,8 @@ def packed(body: bytes) -> bytes:
 def test_what_was_recorded_is_read_back(recording):
     found = decode(encode(recording))
     assert found == recording
-    assert [type(one.kind) for one in found.moments] == [Kind] * len(recording.moments)
-    assert [one.draft for one in found.moments] == [bool(one.draft) for one in recording.moments]
+    assert [type(one.kind) for one in found.events] == [Kind] * len(recording.events)
+    assert [one.draft for one in found.events] == [bool(one.draft) for one in recording.events]
 
 
 def test_two_thousand_tokens_take_less_than_40_kb():
@@ -92,7 +92,7 @@ def test_a_recording_cut_anywhere_is_a_value_error(length):
         (b"", "not a recording"),
         (b"\x02" + encode(EXAMPLE)[1:], "of this version"),
         (encode(EXAMPLE) + b"x", "followed"),
-        (packed(b"\x00\x00" + b"\xff" * 8 + b"\x7f"), "too many moments"),
+        (packed(b"\x00\x00" + b"\xff" * 8 + b"\x7f"), "too many events"),
         (packed(b"\x00\x00" + b"\xff" * 11), "too large"),
         (packed(b"\x00\x00\x01\x00\x09\x01"), "kind unknown"),
         (packed(b"\x00\x00\x01\x00\x00\x05"), "kind unknown"),

@@ -31,7 +31,7 @@ def test_lanes_with_speeds_of_different_things_are_told_apart_and_it_costs_nobod
     assert judged(a={"tokens_per_s": None, "speed_basis": None}, b=answer).faults == ()
 
 
-def moments():
+def events():
     """880 characters of a summary in 0.1 s, then 50 tokens of 6.4 characters in 1 s."""
     summary = [OutputEvent((8_000 + place) * MS, Kind.REASONING, "summary of ") for place in range(80)]
     return (*summary, *(OutputEvent((8_100 + 20 * place) * MS, Kind.ANSWER, "answer ") for place in range(50)))
@@ -39,9 +39,9 @@ def moments():
 
 @pytest.mark.parametrize("fields", [{"speed_basis": "answer", "tokens_per_s": 50.0}, {"reasoning_tokens": None}])
 def test_a_lanes_speedometer_never_shows_what_was_not_shown(fields):
-    recording = Recording(0, 9_080 * MS, moments())
+    recording = Recording(0, 9_080 * MS, events())
     track = ProgressTracker.settled(recording, sample(**{**ANSWERED, **fields}))
-    for one in recording.moments:
+    for one in recording.events:
         track.add(one)
     now = track.progress(9_080 * MS)
     assert now.estimated

@@ -100,7 +100,7 @@ class _ReplayLane:
         recording, sample = result.recording, result.sample
         self._track = ProgressTracker.settled(recording, sample)
         self._told = 0
-        last = recording.moments[-1].at if recording.moments else recording.sent or 0
+        last = recording.events[-1].at if recording.events else recording.sent or 0
         self._over = recording.end if recording.end is not None else last
 
     @property
@@ -112,17 +112,17 @@ class _ReplayLane:
         """What it says from the last time up to this one."""
         recording, first = self._result.recording, self._told
         now = round(at_ms * 1e6)
-        moments = recording.moments
-        while self._told < len(moments) and moments[self._told].at <= now:
-            moment = moments[self._told]
-            self._track.add(moment)
+        events = recording.events
+        while self._told < len(events) and events[self._told].at <= now:
+            event = events[self._told]
+            self._track.add(event)
             self._told += 1
         finished = now >= self._over
         return LaneNews(
             name=self._result.lane,
             state="finished" if finished else "running" if now >= (recording.sent or 0) else "ready",
             progress=self._track.progress(self._over if finished else now),
-            deltas=text_deltas(moments[first : self._told]),
+            deltas=text_deltas(events[first : self._told]),
             sample=self._result.sample if finished else None,
             place=self._result.place if finished else None,
         )

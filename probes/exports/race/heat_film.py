@@ -40,7 +40,7 @@ class HeatFilm:
         """What to write, and when (ns since the start of the heat), in order."""
         yield 0, self._still()
         drawn = 0
-        said = [(event.at, lane, event) for lane in self._lanes for event in lane.moments]
+        said = [(event.at, lane, event) for lane in self._lanes for event in lane.events]
         ends = [(lane.ended(self.duration_ns), lane, None) for lane in self._lanes]
         for now, lane, event in sorted([*said, *ends], key=_when):  # of the same instant: what was said, then ends
             while drawn <= now:  # an event of the same instant is not in the numbers yet
@@ -78,8 +78,8 @@ class _LaneFilm:
         self._box = TextBox(_TEXT, left, wide, flags - _TEXT)
         self._drawn: dict[int, str] = {}
         self._is_over = False
-        self.moments = recording.moments
-        self.known = max((recording.end or 0, *(one.at for one in recording.moments[-1:])))
+        self.events = recording.events
+        self.known = max((recording.end or 0, *(one.at for one in recording.events[-1:])))
 
     def ended(self, duration_ns: int) -> int:
         """When the lane ended, ns since the start of the heat; where that is not known, when the heat ended."""

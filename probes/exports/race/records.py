@@ -31,7 +31,7 @@ def events_jsonl(race: Race) -> Iterator[str]:
         yield _line({"type": "heat", "race": race.number, **heat_record(heat)})
         for lane in heat.lanes:
             start = _dumped({"type": "event", "race": race.number, "heat": heat.number, "lane": lane.lane})[:-1]
-            for event in lane.recording.moments:
+            for event in lane.recording.events:
                 rest = {"kind": event.kind, "text": event.text, "tokens": event.tokens, "draft": event.draft}
                 yield f'{start},"at_ms":{ms_text(event.at)},{_dumped(rest)[1:]}\n'
 
@@ -70,7 +70,7 @@ def _lane_record(lane: LaneResult) -> dict[str, Any]:
         "place": lane.place,
         "sent_ms": None if recording.sent is None else recording.sent / 1e6,
         "end_ms": None if recording.end is None else recording.end / 1e6,
-        "events": len(recording.moments),
+        "events": len(recording.events),
         "sample": lane.sample.to_json(),
     }
 

@@ -94,10 +94,10 @@ def test_the_faster_lane_is_first_and_everything_is_recorded():
         assert heat.skew_ms is not None
         for one in heat.lanes:
             assert one.sample.outcome is Outcome.OK
-            assert "".join(each.text for each in one.recording.moments) == one.text
-            assert one.recording.end == one.recording.moments[-1].at
+            assert "".join(each.text for each in one.recording.events) == one.text
+            assert one.recording.end == one.recording.events[-1].at
             assert one.recording.sent is not None
-            first = one.recording.moments[0].at - one.recording.sent
+            first = one.recording.events[0].at - one.recording.sent
             assert one.sample.ttft_ms == pytest.approx(first / 1e6, abs=0.001)
     assert race.verdict.leader == "b"
     assert race.verdict.heats == 2
@@ -149,9 +149,9 @@ def test_a_stalled_lane_times_out_and_keeps_what_it_said():
     race = raced({"a": replace(FAST, fault=fault.Stall(after=30)), "b": FAST}, endpoints=limits)
     stalled = race.heats[0].lanes[0]
     assert stalled.sample.outcome is Outcome.TIMEOUT
-    assert len(stalled.recording.moments) >= 30
+    assert len(stalled.recording.events) >= 30
     assert stalled.recording.end is not None
-    assert stalled.recording.end > stalled.recording.moments[-1].at
+    assert stalled.recording.end > stalled.recording.events[-1].at
 
 
 def test_a_refused_lane_is_limited_and_not_slow():
@@ -193,8 +193,8 @@ def test_a_running_count_that_cannot_be_true_is_not_recorded_and_costs_nobody_an
     request = replace(REQUEST, budget_usd=0.01)
     race = raced({"a": lies, "b": replace(FAST, usage="every_chunk")}, request, services=services)
     liar, honest = race.heats[0].lanes
-    assert {one.tokens for one in liar.recording.moments} == {None}
-    assert honest.recording.moments[-1].tokens == honest.sample.output_tokens == 120
+    assert {one.tokens for one in liar.recording.events} == {None}
+    assert honest.recording.events[-1].tokens == honest.sample.output_tokens == 120
     assert (liar.sample.cost_usd, liar.sample.token_source, len(race.heats)) == (None, "estimate", request.heats)
     assert {one.max_output_tokens for _, one in services.costs} == {request.max_output_tokens}
 
@@ -208,7 +208,7 @@ def test_an_echoed_key_is_nowhere():
         endpoints={"a": {"keys": ("K",)}, "b": {"keys": ("K",)}},
     )
     assert key.reveal() not in repr(race)
-    told = "".join(one.text for one in race.heats[0].lanes[0].recording.moments)
+    told = "".join(one.text for one in race.heats[0].lanes[0].recording.events)
     assert key.reveal()[:8] not in told, "not even a part of it"
     assert REPLACEMENT in told
     assert "did you not?" in told, "what comes after it is told again"
@@ -237,7 +237,7 @@ def test_of_a_random_key_no_part_is_recorded_however_it_is_cut(size: int):
     race = event_loop.run(run())
     lane = race.heats[0].lanes[0]
     pieces = [piece.text for one in news for each in one.lanes if each.name == "a" for piece in each.deltas]
-    recorded = "".join(one.text for one in lane.recording.moments)
+    recorded = "".join(one.text for one in lane.recording.events)
     for text in (recorded, lane.text, "".join(pieces), repr(race)):
         for spelt in (secret, secret[::-1]):
             assert not [spelt[at : at + 6] for at in range(len(spelt) - 5) if spelt[at : at + 6] in text]
@@ -385,10 +385,10 @@ def test_what_turned_out_to_be_reasoning_is_recorded_as_that():
     thinking = replace(SLOW, text="I wonder whether Lyon or\n</think>\n\nParis it is", output_tokens=None)
     race = raced({"a": thinking, "b": FAST}, replace(REQUEST, heats=1))
     lane = next(one for one in race.heats[0].lanes if one.lane == "a")
-    moments, sent = lane.recording.moments, lane.recording.sent
+    events, sent = lane.recording.events, lane.recording.sent
     assert lane.sample.outcome is Outcome.OK, lane.sample
     assert lane.text == "Paris it is"
-    assert "".join(one.text for one in moments if one.kind is Kind.ANSWER).strip() == "Paris it is"
-    answered = next(one.at for one in moments if one.kind is Kind.ANSWER)
+    assert "".join(one.text for one in events if one.kind is Kind.ANSWER).strip() == "Paris it is"
+    answered = next(one.at for one in events if one.kind is Kind.ANSWER)
     assert sent is not None
     assert lane.sample.ttfa_ms == pytest.approx((answered - sent) / 1e6, abs=1e-3)

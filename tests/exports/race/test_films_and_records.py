@@ -72,7 +72,7 @@ def test_jsonl_has_every_event_to_the_nanosecond():
         for heat in one.heats
         for each in heat.lanes
     }
-    assert found == {(heat.number, each.lane): each.recording.moments for heat in one.heats for each in heat.lanes}
+    assert found == {(heat.number, each.lane): each.recording.events for heat in one.heats for each in heat.lanes}
 
 
 def test_a_heats_line_stands_before_its_events_and_has_its_samples():
@@ -114,10 +114,10 @@ def test_a_cast_shows_every_event_at_the_time_it_has_in_the_store():
     assert header["timestamp"] == one.started_at // 1000
     assert [at for at, _ in output] == sorted(at for at, _ in output)
     told = {
-        (gun + round(moment.at / 1000), number)
+        (gun + round(event.at / 1000), number)
         for gun, heat in zip(guns, one.heats, strict=True)
         for number, each in enumerate(heat.lanes)
-        for moment in each.recording.moments
+        for event in each.recording.events
     }
     texts = {(at, number) for at, data in output for number in (0, 1) if text_drawn(data, number)}
     assert texts == told
@@ -138,7 +138,7 @@ def test_at_every_instant_a_cast_shows_the_tail_of_what_was_said_until_then():
         if number + 1 < len(output) and output[number + 1][0] == at:
             continue  # more of the same instant
         for result, (left, right) in zip(one.heats[0].lanes, ((1, 58), (61, 118)), strict=True):
-            until = "".join(each.text for each in result.recording.moments if gun + round(each.at / 1000) <= at)
+            until = "".join(each.text for each in result.recording.events if gun + round(each.at / 1000) <= at)
             seen = "".join("".join(terminal.lines(left, right)[6:28]).split())
             assert "".join(until.split()).endswith(seen)
             assert bool(seen) == bool(until.split())
@@ -201,7 +201,7 @@ def test_any_number_of_lanes_fits_any_size(lanes, width, height):
         left = 1 + number * (wide + 3)
         tail = "".join("".join(shown(one, width=width, height=height).lines(left, left + wide)[6 : height - 4]).split())
         assert len(tail) > wide
-        assert "".join(said(result.recording.moments).split()).endswith(tail)
+        assert "".join(said(result.recording.events).split()).endswith(tail)
 
 
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (100, 30)])
@@ -217,10 +217,10 @@ def test_a_terminal_by_another_hand_shows_the_figures_of_the_store_at_the_end(wi
     for result, part in zip(one.heats[0].lanes, (slice(0, edge), slice(edge + 1, width)), strict=True):
         rows = [screen.buffer[row] for row in range(height)]
         lines = ["".join(row[column].data for column in range(width)[part]).strip() for row in rows]
-        sample, moments = result.sample, result.recording.moments
+        sample, events = result.sample, result.recording.events
         assert lines[2].startswith(result.lane)
         assert lines[3] == f"{sample.tokens_per_s:,.0f} tok/s  TTFT {sample.ttft_ms:,.0f} ms"
-        assert lines[4] == f"{sample.output_tokens} tokens  {sum(len(each.text) for each in moments):,} chars"
+        assert lines[4] == f"{sample.output_tokens} tokens  {sum(len(each.text) for each in events):,} chars"
         assert lines[height - 4].split()[1:] == [("1st", "2nd")[result.place - 1], f"{sample.e2e_ms / 1e3:.3f}", "s"]
         tail = "".join("".join(lines[6 : height - 4]).split())
         assert len(tail) > 100
@@ -230,9 +230,9 @@ def test_a_terminal_by_another_hand_shows_the_figures_of_the_store_at_the_end(wi
 
 def test_a_terminal_that_takes_other_characters_for_wide_keeps_nothing_of_what_stood_there(monkeypatch):
     text = "👩‍👩‍👧 二つのモデル 🚀 and words, words, words. " * 40
-    moments = tuple(OutputEvent(at, Kind.ANSWER, text[at : at + 5]) for at in range(0, len(text), 5))
+    events = tuple(OutputEvent(at, Kind.ANSWER, text[at : at + 5]) for at in range(0, len(text), 5))
     names = ("a", "b")
-    results = tuple(lane(name, moments, sent=0, place=1) for name in names)
+    results = tuple(lane(name, events, sent=0, place=1) for name in names)
     one = race(request=RaceRequest(names, "?"), heats=(Heat(1, 0, names, 0.1, "n", results),))
     right = shown(one, width=63, height=24).lines(1, 30)
     monkeypatch.setattr(small_terminal, "width", lambda character: min(width_of(character), 1))
@@ -243,9 +243,9 @@ def test_a_terminal_that_takes_other_characters_for_wide_keeps_nothing_of_what_s
 
 def test_words_are_not_torn_but_cjk_and_long_ones_are():
     text = "Words stay whole " * 6 + "二つのモデルが走る" * 4 + " " + "x" * 40 + " e\u0301nd 👍🏽."
-    moments = tuple(OutputEvent(at, Kind.ANSWER, character) for at, character in enumerate(text))
+    events = tuple(OutputEvent(at, Kind.ANSWER, character) for at, character in enumerate(text))
     names = ("a", "b")
-    results = tuple(lane(name, moments, sent=0, place=1) for name in names)
+    results = tuple(lane(name, events, sent=0, place=1) for name in names)
     one = race(request=RaceRequest(names, "?"), heats=(Heat(1, 0, names, 0.1, "n", results),))
     lines = shown(one, width=63, height=24).lines(1, 30)[6:20]
     assert lines[:3] == ["Words stay whole Words stay", "whole Words stay whole Words", "stay whole Words stay whole"]

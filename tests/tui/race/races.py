@@ -66,7 +66,7 @@ def ran(runner: Runner, dice: random.Random) -> LaneResult:
     sent = round(dice.uniform(0.01, 0.4) * MS)
     ttft = runner.ttft * dice.lognormvariate(0, 0.08)
     speed = runner.speed * dice.gauss(1, 0.03)
-    moments, written = [], 0
+    events, written = [], 0
     at = sent + ttft * MS
     while written < runner.tokens:
         size = min(max(1, round(dice.gauss(speed / 120, 1))), runner.tokens - written)
@@ -74,12 +74,12 @@ def ran(runner: Runner, dice: random.Random) -> LaneResult:
         begin = written * 4 % len(PROSE)
         text = (PROSE * 2)[begin : begin + size * 4]
         written += size
-        moments.append(OutputEvent(round(at), kind, text, written if runner.counted else None))
+        events.append(OutputEvent(round(at), kind, text, written if runner.counted else None))
         at += size / speed * 1e9 * dice.uniform(0.9, 1.1)
-    over = moments[-1].at if moments else round(at)
-    first = next((one.at for one in moments if one.kind is Kind.ANSWER), None)
+    over = events[-1].at if events else round(at)
+    first = next((one.at for one in events if one.kind is Kind.ANSWER), None)
     ok = runner.outcome is Outcome.OK
-    chars = sum(len(one.text) for one in moments)
+    chars = sum(len(one.text) for one in events)
     sample = Sample(
         started_at=NOW,
         vantage="local",
@@ -89,7 +89,7 @@ def ran(runner: Runner, dice: random.Random) -> LaneResult:
         model=runner.model,
         outcome=runner.outcome,
         outcome_detail=runner.detail,
-        ttft_ms=(moments[0].at - sent) / MS if moments else None,
+        ttft_ms=(events[0].at - sent) / MS if events else None,
         ttfa_ms=(first - sent) / MS if first else None,
         e2e_ms=(over - sent) / MS if ok else None,
         input_tokens=42,
@@ -101,8 +101,8 @@ def ran(runner: Runner, dice: random.Random) -> LaneResult:
         expect_ok=runner.expect_ok,
         cost_usd=(42 * runner.price.input + written * runner.price.output) / 1e6 if runner.price else None,
     )
-    answer = "".join(one.text for one in moments if one.kind is Kind.ANSWER)
-    return LaneResult(runner.name, sample, Recording(sent, over, tuple(moments)), answer)
+    answer = "".join(one.text for one in events if one.kind is Kind.ANSWER)
+    return LaneResult(runner.name, sample, Recording(sent, over, tuple(events)), answer)
 
 
 def race(*runners: Runner, heats: int = 1, seed: int = 7, number: int | None = 12, **request: object) -> Race:

@@ -18,7 +18,7 @@ def heard(news, name):
 
 def written(race, name, heat=1):
     lane = next(one for one in race.heats[heat - 1].lanes if one.lane == name)
-    return "".join(one.text for one in lane.recording.moments)
+    return "".join(one.text for one in lane.recording.events)
 
 
 def test_played_to_its_end_it_says_everything_once_and_the_times_of_the_store():
@@ -52,10 +52,10 @@ def test_at_any_instant_it_shows_what_a_race_would_have_shown_there(seed):
             board.tell(one)
         lane = race.heats[0].lanes[1]
         track, now = ProgressTracker(lane.recording.sent, 4.0), round(to * 1e6)
-        for moment in lane.recording.moments:
-            if moment.at <= now:
-                track.add(moment)
-        said = "".join(one.text for one in lane.recording.moments if one.at <= now)
+        for event in lane.recording.events:
+            if event.at <= now:
+                track.add(event)
+        said = "".join(one.text for one in lane.recording.events if one.at <= now)
         assert "".join(piece.text for piece in board.pieces(OPUS.name)) == said
         assert board.lane(OPUS.name).progress.stall_ms == track.progress(now).stall_ms
         assert board.lane(OPUS.name).progress.chars == len(said)
