@@ -165,7 +165,7 @@ class ClientConnection(asyncio.Protocol):
 
     def _read_messages(self, socket: ServerWebSocket, data: bytes) -> None:
         """Read on in a message; while one is being answered the next one waits."""
-        assert self._transport is not None  # noqa: S101  as above
+        assert self._transport is not None  # noqa: S101  nothing is read before connection_made
         if answer := socket.receive(data):
             self._transport.write(answer)
         if not socket.is_open:
