@@ -19,7 +19,7 @@ from probes.measure.probe import Prober
 from probes.selftest.load import Load
 from probes.selftest.observation import Observation
 from probes.selftest.truth import Truth
-from probes.sockets import event_loop as loop
+from probes.sockets import event_loop
 from probes.stats.quantiles import quantile
 from probes.transport.factory import transport_to
 from probes.wire import load_dialect
@@ -65,7 +65,7 @@ async def read(urls: list[str], streams: int) -> list[Observation]:
 def engine(urls: list[str], streams: int, pipe: Connection) -> None:
     """Be the engine: tell what was seen, and the share of a processor it took."""
     began, cpu = time.monotonic(), time.process_time()
-    seen = loop.run(read(urls, streams))
+    seen = event_loop.run(read(urls, streams))
     pipe.send((seen, (time.process_time() - cpu) / (time.monotonic() - began)))
 
 

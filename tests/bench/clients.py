@@ -20,7 +20,7 @@ import httpx
 
 from probes.measure.probe import Prober
 from probes.selftest.load import Load
-from probes.sockets import event_loop as loop
+from probes.sockets import event_loop
 from probes.transport.factory import transport_to
 from probes.wire import load_dialect
 from tests.bench.truths import truth_server
@@ -84,7 +84,7 @@ async def per_event(read: Callable[[], Awaitable[int]]) -> float:
 
 def measure(client: str, url: str, pipe: Pipe) -> None:
     """Read, and tell the CPU time per event in microseconds."""
-    pipe.send(loop.run(ours(url)) if client == "inftop" else asyncio.run(theirs(url)))
+    pipe.send(event_loop.run(ours(url)) if client == "inftop" else asyncio.run(theirs(url)))
 
 
 def main() -> None:

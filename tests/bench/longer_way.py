@@ -25,7 +25,7 @@ from typing import Final
 
 from probes.endpoint import Endpoint, Quirks
 from probes.measure.probe import Prober
-from probes.sockets import event_loop as loop
+from probes.sockets import event_loop
 from probes.transport.factory import transport_to
 from probes.wire import load_dialect
 
@@ -144,7 +144,7 @@ def main() -> None:
     for ttft_s in (0.15, 0.015):
         print(f"a server that answers after {ttft_s * 1000:.0f} ms")
         with serving(ttft_s) as port:
-            loop.run(probe(wire, port))
+            event_loop.run(probe(wire, port))
 
 
 if __name__ == "__main__":

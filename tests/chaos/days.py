@@ -21,7 +21,7 @@ from probes.measure.probe import Prober
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.server import Simulator
-from probes.sockets import event_loop as loop
+from probes.sockets import event_loop
 from probes.store.write.writer import Writer
 from probes.transport.factory import transport_to
 from probes.wire import load_dialect
@@ -62,7 +62,7 @@ def serve() -> None:
 
 def main(url: str, path: str, probes: int) -> None:
     """Make so many probes and print a `Reading` at every fortieth of them."""
-    loop.run(_probe(url, Path(path), probes))
+    event_loop.run(_probe(url, Path(path), probes))
 
 
 async def _probe(url: str, path: Path, probes: int) -> None:

@@ -10,7 +10,7 @@ import pytest
 from probes.cli.commands.probe import probe
 from probes.cli.exit_codes import ExitCode
 from probes.config.select import UnknownGroup
-from probes.figures import error_bound as trust
+from probes.figures import error_bound
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.server import Simulator
@@ -45,8 +45,9 @@ async def path(tmp_path):
 
 
 async def test_a_group_is_probed_in_order_and_ranked(path, capsys, monkeypatch):
-    monkeypatch.setattr(trust, "TRUSTED_MS", 1e9)  # server and prober share an interpreter here, and hold each other up
-    monkeypatch.setattr(trust, "TRUSTED_SPEED", 1e9)
+    # server and prober share an interpreter here, and hold each other up
+    monkeypatch.setattr(error_bound, "TRUSTED_MS", 1e9)
+    monkeypatch.setattr(error_bound, "TRUSTED_SPEED", 1e9)
     assert await asyncio.to_thread(probe, path, [], group="twins", count=2, as_json=False)
     probed, ranked = capsys.readouterr().out.split("\n\n")
     assert [one.split()[1] for one in probed.splitlines()] == ["a", "a", "b", "b"]

@@ -170,7 +170,7 @@ def test_an_export_into_the_file_that_standard_output_is_adds_to_it(config, stor
 
 STOPPING = """
 import asyncio
-from probes.sockets import event_loop as loop
+from probes.sockets import event_loop
 from probes.signals import stop_on_signals
 
 async def main():
@@ -181,7 +181,7 @@ async def main():
         print("stopping", flush=True)
         await asyncio.Event().wait()  # as where there is too much to do
 
-loop.run(main())
+event_loop.run(main())
 """
 
 

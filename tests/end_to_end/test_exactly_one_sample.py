@@ -19,7 +19,7 @@ from probes.events import Failure, Kind, ServedBy, ServerTimes, Usage
 from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import ContentEvent, Timeline
 from probes.keys.secret import Secret
-from probes.measure import probe as probing
+from probes.measure import probe
 from probes.measure.build_sample import build_sample
 from probes.measure.host_noise import HostNoise
 from probes.measure.own_fault import Absence
@@ -154,10 +154,10 @@ def broken(monkeypatch: pytest.MonkeyPatch, stage: str, prober: Prober) -> None:
         "request": (prober._dialect, "request"),
         "open": (transport, "open"),
         "send": (transport, "send"),
-        "add": (probing.Exchange, "add"),
+        "add": (probe.Exchange, "add"),
         "absences": (prober._noise_monitor, "absences"),
         "since": (prober._noise_monitor, "since"),
-        "build_sample": (probing, "build_sample"),
+        "build_sample": (probe, "build_sample"),
         "text": (ResponseAccumulator, "text"),
     }[stage]
     monkeypatch.setattr(owner, name, strike if stage != "text" else property(strike))

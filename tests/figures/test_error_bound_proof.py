@@ -23,7 +23,7 @@ from probes.sample import TRUSTED_MS, Sample
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.record import RequestRecord
-from probes.sockets import event_loop as loop
+from probes.sockets import event_loop
 from probes.transport.factory import transport_to
 from probes.wire import load_dialect
 from probes.wire.credentials import Credentials
@@ -68,7 +68,7 @@ def clock(request, monkeypatch) -> str:
     def missing(_: object) -> None:
         raise OSError("no ring here")
 
-    monkeypatch.setattr(loop, "UringReceiver", missing)
+    monkeypatch.setattr(event_loop, "UringReceiver", missing)
     if request.param == "user":
         refuse_stamps(monkeypatch)
     return str(request.param)
@@ -151,7 +151,7 @@ def test_a_blocked_engine_marks_the_samples_it_spoiled_and_no_others(apart, cloc
 
     for _ in tries(ATTEMPTS):
         try:
-            samples, block = loop.run(main())
+            samples, block = event_loop.run(main())
         finally:
             gc.unfreeze()  # what the engine froze is this process', which lives on
         truth = {one.model: one for one in apart.records()[-3:]}
@@ -182,7 +182,7 @@ def test_a_blocked_engine_spoils_nothing_that_a_ring_reads(apart, monkeypatch):
 
     for _ in tries(ATTEMPTS):
         try:
-            samples, block = loop.run(main())
+            samples, block = event_loop.run(main())
         finally:
             gc.unfreeze()
         truth = {one.model: one for one in apart.records()[-3:]}
@@ -208,7 +208,7 @@ def test_every_stamp_of_a_ring_is_right_whatever_blocks_the_loop(apart):
             Block.now(dice.choice([0.001, 0.004, 0.015, 0.04]))
 
     for _ in tries(ATTEMPTS):
-        got = loop.run(probed(apart.url, "steady", surprise))
+        got = event_loop.run(probed(apart.url, "steady", surprise))
         assert got.sample.outcome is Outcome.OK
         outputs = apart.records()[-1].outputs
         late = [seen.at - true.at_ns for seen, true in zip(got.timeline.contents, outputs, strict=True)]
@@ -245,7 +245,7 @@ def test_one_late_event_is_marked_by_the_user_clock_and_right_by_the_kernels(apa
         return await probed(apart.url, "lone", surprise)
 
     for _ in tries(ATTEMPTS):
-        got = loop.run(main())
+        got = event_loop.run(main())
         record = apart.records()[-1]
         assert got.sample.outcome is Outcome.OK
         assert got.sample.clock == clock
@@ -277,7 +277,7 @@ def test_the_bound_holds_whatever_blocks_the_loop(apart, clock):
             await asyncio.sleep(dice.uniform(0.0, 0.06))
             Block.now(dice.choice([0.001, 0.004, 0.015, 0.04]))
 
-    got = loop.run(probed(apart.url, "steady", surprise))
+    got = event_loop.run(probed(apart.url, "steady", surprise))
     record = apart.records()[-1]
     assert got.sample.outcome is Outcome.OK
     assert got.sample.clock == clock

@@ -10,7 +10,7 @@ from probes.engine.race.race_task import RaceTask
 from probes.outcome import Outcome
 from probes.race.race import Race
 from probes.race.request import RaceRequest
-from probes.sockets import event_loop as loop
+from probes.sockets import event_loop
 from probes.stats.quantiles import median
 from tests.engine.services import ScriptedServices
 from tests.referee.server import serving
@@ -38,7 +38,7 @@ def test_the_smaller_model_wins_and_the_servers_own_times_say_so_too(rivals):
         probers = [services.make_prober(one) for one in lane_endpoints(WISH, rivals)]
         return await RaceTask(WISH, probers, services).run()
 
-    race = loop.run(run())
+    race = event_loop.run(run())
     assert {one.sample.outcome for heat in race.heats for one in heat.lanes} == {Outcome.OK}
     assert {one.sample.output_tokens for heat in race.heats for one in heat.lanes} == {64}
     small, large = ([heat.lanes[lane].sample for heat in race.heats] for lane in (0, 1))

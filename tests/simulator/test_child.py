@@ -17,7 +17,7 @@ import pytest
 
 from probes.simulator import child
 from probes.simulator.child import SimulatorAddress, simulator_process
-from probes.sockets import event_loop as loop
+from probes.sockets import event_loop
 
 pytestmark = pytest.mark.slow
 
@@ -40,7 +40,7 @@ async def models() -> Any:
 
 def test_it_serves_an_engine_and_goes_with_it(children, tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    assert len(loop.run(models())["data"]) >= 10
+    assert len(event_loop.run(models())["data"]) >= 10
     assert list(tmp_path.iterdir()) == []
     [process] = children
     assert process.returncode == 0
@@ -60,7 +60,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, folder: Path, script: str) -> None
 def test_one_that_does_not_start_is_told_with_its_status(children, monkeypatch, tmp_path):
     stand_in(monkeypatch, tmp_path, "exit 7")
     with pytest.raises(RuntimeError, match="status 7"):
-        loop.run(models())
+        event_loop.run(models())
     assert children[0].returncode == 7
 
 
@@ -73,7 +73,7 @@ def test_one_that_does_not_go_is_ended(children, monkeypatch, tmp_path):
         async with simulator_process() as simulated:
             return simulated
 
-    assert loop.run(main()) == ("http://127.0.0.1:1/v1", Path("/no where"))
+    assert event_loop.run(main()) == ("http://127.0.0.1:1/v1", Path("/no where"))
     assert children[0].returncode == -9
 
 
@@ -90,7 +90,7 @@ def test_who_is_cancelled_while_it_starts_leaves_none_behind(children, monkeypat
         with pytest.raises(asyncio.CancelledError):
             await starting
 
-    loop.run(main())
+    event_loop.run(main())
     assert children[0].returncode is not None
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from probes.sockets import event_loop as loop
+from probes.sockets import event_loop
 from probes.sockets.event_loop import EngineLoop, TimestampedSelector, timestamped_selector
 from tests.sockets.pairs import arrive, on_linux, pair
 
@@ -128,7 +128,7 @@ def test_data_that_came_while_a_callback_held_the_loop_came_after_the_last_poll(
         assert since <= written <= at
 
     with near, far:
-        loop.run(main())
+        event_loop.run(main())
 
 
 def test_only_an_engines_loop_knows_since_when_it_has_not_polled():
@@ -137,7 +137,7 @@ def test_only_an_engines_loop_knows_since_when_it_has_not_polled():
 
     assert asyncio.run(ask()) is None
     before = now()
-    found = loop.run(ask())
+    found = event_loop.run(ask())
     assert found is not None
     assert before <= found.not_polling_since_ns <= now()
 
@@ -150,9 +150,9 @@ def test_run_gives_what_main_gives_and_raises_what_it_raises():
     async def fail() -> None:
         raise ZeroDivisionError
 
-    assert loop.run(main()) == "done"
+    assert event_loop.run(main()) == "done"
     with pytest.raises(ZeroDivisionError):
-        loop.run(fail())
+        event_loop.run(fail())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a selector loop runs no subprocesses on Windows")
@@ -164,7 +164,7 @@ def test_it_runs_subprocesses_and_threads():
         said, _ = await process.communicate()
         return said.strip(), await asyncio.to_thread(lambda: 7)
 
-    assert loop.run(main()) == (b"hello", 7)
+    assert event_loop.run(main()) == (b"hello", 7)
 
 
 @on_linux
@@ -172,8 +172,8 @@ def test_it_leaves_no_file_open():
     async def main() -> None:
         await asyncio.sleep(0)
 
-    loop.run(main())
+    event_loop.run(main())
     before = set(FILES.iterdir())
     for _ in range(3):
-        loop.run(main())
+        event_loop.run(main())
     assert set(FILES.iterdir()) <= before

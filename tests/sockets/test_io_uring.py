@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from probes.sockets import io_uring as uring
+from probes.sockets import io_uring
 from probes.sockets.io_uring import BUFFER_COUNT, DATA_SIZE, MAX_COMPLETIONS, Completion, Uring
 from probes.sockets.receive_timestamps import CLOCK_ERROR_NS, stamping_socket
 from tests.sockets.pairs import kernel_stamps, needs_io_uring, pair
@@ -32,7 +32,7 @@ def ring() -> Iterator[Uring]:
 @pytest.fixture
 def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
     near, far = pair()
-    near.setsockopt(socket.SOL_SOCKET, uring._STAMP_KINDS[0], 1)
+    near.setsockopt(socket.SOL_SOCKET, io_uring._STAMP_KINDS[0], 1)
     with near, far:
         kernel_stamps(near, far)
         yield near, far
@@ -162,7 +162,7 @@ def test_a_call_that_fails_leaves_the_ring_as_it_was(ring, ends, monkeypatch):
 
     near, far = ends
     with monkeypatch.context() as patched:
-        patched.setattr(uring, "syscall", busy)
+        patched.setattr(io_uring, "syscall", busy)
         with pytest.raises(OSError, match="busy"):
             ring.receive(6, near.fileno())
     ring.receive(7, near.fileno())
@@ -175,7 +175,7 @@ def test_a_call_that_fails_leaves_the_ring_as_it_was(ring, ends, monkeypatch):
     [("sys", SimpleNamespace(platform="darwin")), ("platform", SimpleNamespace(machine=lambda: "aarch64"))],
 )
 def test_other_systems_have_none(monkeypatch, module, known):
-    monkeypatch.setattr(uring, module, known)
+    monkeypatch.setattr(io_uring, module, known)
     with pytest.raises(OSError, match="no io_uring"):
         Uring()
 
@@ -184,7 +184,7 @@ def test_other_systems_have_none(monkeypatch, module, known):
 def test_where_the_kernel_refuses_a_part_nothing_stays_open(monkeypatch, call):
     """A container or an older kernel refuses all of it, or what was added later."""
     calls = 0
-    real = uring.syscall
+    real = io_uring.syscall
 
     def refusing(*values: int) -> int:
         nonlocal calls
@@ -194,7 +194,7 @@ def test_where_the_kernel_refuses_a_part_nothing_stays_open(monkeypatch, call):
         return real(*values)
 
     before = len(list(FILES.iterdir()))
-    monkeypatch.setattr(uring, "syscall", refusing)
+    monkeypatch.setattr(io_uring, "syscall", refusing)
     with pytest.raises(PermissionError):
         Uring()
     assert len(list(FILES.iterdir())) == before
@@ -202,6 +202,6 @@ def test_where_the_kernel_refuses_a_part_nothing_stays_open(monkeypatch, call):
 
 
 def test_a_kernel_that_reads_once_only_is_not_taken(monkeypatch):
-    monkeypatch.setattr(uring, "_MULTISHOT", 0)
+    monkeypatch.setattr(io_uring, "_MULTISHOT", 0)
     with pytest.raises(OSError, match="not read"):
         Uring()

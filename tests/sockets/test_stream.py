@@ -11,7 +11,7 @@ from functools import partial
 import pytest
 
 from probes.outcome import Outcome
-from probes.sockets import event_loop as loop
+from probes.sockets import event_loop
 from probes.sockets.connection_timing import SEND_NS, Stamp
 from probes.sockets.errors import ExchangeError, describe
 from probes.sockets.event_loop import EngineLoop
@@ -329,7 +329,7 @@ def test_what_lay_in_the_kernel_behind_a_flood_may_have_come_since_then(monkeypa
             assert stamp.uncertainty_ns is not None
             assert stamp.at - stamp.uncertainty_ns <= written
 
-    loop.run(main())
+    event_loop.run(main())
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,7 @@ from typing import Any
 
 import pytest
 
-from probes.sockets import io_uring as uring
-from probes.sockets import receive_timestamps, uring_receiver
+from probes.sockets import io_uring, receive_timestamps, uring_receiver
 from probes.sockets.connection_timing import Stamp
 from probes.sockets.event_loop import EngineLoop, ReaderKind, reader_kind
 from probes.sockets.io_uring import DATA_SIZE, Completion, Uring
@@ -391,7 +390,7 @@ def test_a_ring_without_buffers_reads_on_when_it_has_some_and_what_lay_there_is_
         return start(self, *about)
 
     monkeypatch.setattr(UringReceiver, "start_receiving", counted)
-    monkeypatch.setattr(uring, "BUFFER_COUNT", 4)
+    monkeypatch.setattr(io_uring, "BUFFER_COUNT", 4)
 
     async def main():
         near, far = pair()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from probes.outcome import Outcome
-from probes.sockets import event_loop as loop
+from probes.sockets import event_loop
 from probes.sockets.errors import ExchangeError
 from probes.sockets.event_loop import EngineLoop
 from probes.sockets.receive_timestamps import CLOCK_ERROR_NS
@@ -207,7 +207,7 @@ def test_the_kernel_stamps_what_is_encrypted_too(tmp_path):
             assert (data, stamp.kernel, stamp.end_uncertainty_ns) == (b"token", True, 0)
             assert written - CLOCK_ERROR_NS <= stamp.at <= held
 
-    loop.run(main())
+    event_loop.run(main())
 
 
 @on_linux

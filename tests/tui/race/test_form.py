@@ -4,13 +4,13 @@ import pytest
 
 from tests.tui import fabric
 from tests.tui.fabric import HABITS, NOW
-from tests.tui.race import races as racing
+from tests.tui.race import races
 from tui.race.form import RaceForm, preselected
 from tui.state.fleet import FleetState
 from tui.state.view_options import ViewOptions
 from tui.time.period import LENGTHS, Period
 
-FORM = RaceForm(tuple(fabric.facts(one) for one in HABITS), racing.PROMPTS, ("a", "b"), 0)
+FORM = RaceForm(tuple(fabric.facts(one) for one in HABITS), races.PROMPTS, ("a", "b"), 0)
 
 
 def test_its_wish_is_what_was_chosen():

@@ -4,7 +4,7 @@ import pytest
 
 from tests.tui import fabric
 from tests.tui.picture import compare, picture
-from tests.tui.race import races as racing
+from tests.tui.race import races
 from tests.tui.race.races import CEREBRAS, CUT, GROQ, OPUS
 from tests.tui.race.test_screen import opened
 
@@ -34,7 +34,7 @@ async def test_before(size):
 async def test_during(size, theme):
     async with opened(fabric.priced(hours=0.25), size=size, theme=theme) as race:
         await race.press("s")
-        await race.hear(racing.race(CEREBRAS, GROQ), 330)
+        await race.hear(races.race(CEREBRAS, GROQ), 330)
         await compared(race, f"during-{theme.removeprefix('inftop-')}", size)
 
 
@@ -42,13 +42,13 @@ async def test_during(size, theme):
 async def test_during_with_four_lanes(size):
     async with opened(fabric.priced(hours=0.25), size=size) as race:
         await race.press("s")
-        await race.hear(racing.race(CEREBRAS, GROQ, OPUS, CUT), 700)
+        await race.hear(races.race(CEREBRAS, GROQ, OPUS, CUT), 700)
         await compared(race, "during-four", size)
 
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_after(size):
-    run = racing.race(CEREBRAS, GROQ, heats=5)
+    run = races.race(CEREBRAS, GROQ, heats=5)
     async with opened(fabric.priced(hours=0.25), size=size) as race:
         await race.press("s")
         for heat in range(1, 6):
@@ -58,7 +58,7 @@ async def test_after(size):
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_after_with_four_lanes(size):
-    run = racing.race(CEREBRAS, GROQ, OPUS, CUT, heats=3)
+    run = races.race(CEREBRAS, GROQ, OPUS, CUT, heats=3)
     async with opened(fabric.priced(hours=0.25), size=size) as race:
         await race.press("s")
         for heat in range(1, 4):
@@ -68,7 +68,7 @@ async def test_after_with_four_lanes(size):
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_replay(size):
-    async with opened(fabric.priced(hours=0.25), racing.race(CEREBRAS, GROQ, heats=5), size=size) as race:
+    async with opened(fabric.priced(hours=0.25), races.race(CEREBRAS, GROQ, heats=5), size=size) as race:
         await race.press("o")
         await race.press("enter")
         await race.press("minus")

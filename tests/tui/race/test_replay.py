@@ -5,7 +5,7 @@ import random
 import pytest
 
 from probes.race.progress import ProgressTracker
-from tests.tui.race import races as racing
+from tests.tui.race import races
 from tests.tui.race.races import CEREBRAS, CUT, GROQ, LIMITED, OPUS
 from tui.race.board import RaceBoard
 from tui.race.model import REST_MS, RaceModel
@@ -22,7 +22,7 @@ def written(race, name, heat=1):
 
 
 def test_played_to_its_end_it_says_everything_once_and_the_times_of_the_store():
-    race = racing.race(CEREBRAS, GROQ, OPUS, heats=2)
+    race = races.race(CEREBRAS, GROQ, OPUS, heats=2)
     replay, news = Replay(race, 2), []
     while not replay.is_over:
         news += replay.tick(66)
@@ -42,7 +42,7 @@ def test_played_to_its_end_it_says_everything_once_and_the_times_of_the_store():
 @pytest.mark.parametrize("seed", range(10))
 def test_at_any_instant_it_shows_what_a_race_would_have_shown_there(seed):
     dice = random.Random(seed)
-    race = racing.race(CEREBRAS, OPUS)
+    race = races.race(CEREBRAS, OPUS)
     replay, board = Replay(race), RaceBoard()
     for _ in range(8):
         to = dice.uniform(0, replay.length_ms)
@@ -62,7 +62,7 @@ def test_at_any_instant_it_shows_what_a_race_would_have_shown_there(seed):
 
 
 def test_its_pace_is_ten_times_the_truth_at_most_and_a_tenth_at_least():
-    replay = Replay(racing.race(CEREBRAS, GROQ))
+    replay = Replay(races.race(CEREBRAS, GROQ))
     replay.tick(100)
     assert replay.position_ms == 100
     for _ in range(9):
@@ -79,7 +79,7 @@ def test_its_pace_is_ten_times_the_truth_at_most_and_a_tenth_at_least():
 
 
 def test_after_a_heat_it_goes_on_with_the_next_one_and_rests_after_the_last():
-    race, shown = racing.race(CEREBRAS, GROQ, heats=2), RaceModel()
+    race, shown = races.race(CEREBRAS, GROQ, heats=2), RaceModel()
     shown.play(race, 1)
     shown.replay.pace(1)
     shown.tick(shown.replay.length_ms)
@@ -101,7 +101,7 @@ def test_after_a_heat_it_goes_on_with_the_next_one_and_rests_after_the_last():
 
 def test_whoever_goes_back_in_a_heat_that_is_over_sees_its_end_again():
     shown = RaceModel()
-    shown.play(racing.race(CEREBRAS, GROQ, heats=2), 1)
+    shown.play(races.race(CEREBRAS, GROQ, heats=2), 1)
     shown.tick(60_000)
     shown.tick(REST_MS - 1)
     shown.seek(shown.replay.length_ms - 1)
@@ -111,7 +111,7 @@ def test_whoever_goes_back_in_a_heat_that_is_over_sees_its_end_again():
 
 
 def test_lanes_that_never_began_or_were_cut_end_where_they_ended():
-    replay = Replay(racing.race(GROQ, LIMITED, CUT))
+    replay = Replay(races.race(GROQ, LIMITED, CUT))
     first = replay.tick(1)[-1]
     assert [one.state for one in first.lanes] == ["running", "running", "running"]
     news = replay.seek(replay.length_ms)
@@ -125,4 +125,4 @@ def test_lanes_that_never_began_or_were_cut_end_where_they_ended():
 
 def test_a_heat_that_was_not_run_cannot_be_replayed():
     with pytest.raises(LookupError):
-        Replay(racing.race(CEREBRAS, GROQ), 2)
+        Replay(races.race(CEREBRAS, GROQ), 2)
