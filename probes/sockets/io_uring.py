@@ -25,6 +25,7 @@ BUFFER_COUNT: Final = 4_096
 """A power of 2. When all are full the kernel keeps the data, and ends the receiving of a socket with ENOBUFS."""
 
 _SUBMISSIONS: Final = 64
+
 MAX_COMPLETIONS: Final = 256
 """Completions that are taken at once: a quarter of a megabyte of data."""
 
@@ -35,31 +36,37 @@ _COMPLETIONS: Final = 2 * BUFFER_COUNT
 """More than there are buffers, so that no completion of theirs is ever without a place."""
 
 _SETUP, _ENTER, _REGISTER = 425, 426, 427  # the same on every architecture (asm-generic/unistd.h)
-_REGISTER_EVENTFD, _REGISTER_BUFFERS = 4, 22
+_REGISTER_EVENTFD, _REGISTER_BUFFERS = 4, 22  # IORING_REGISTER_EVENTFD, IORING_REGISTER_PBUF_RING
 _COMPLETIONS_SIZED = 1 << 3  # IORING_SETUP_CQSIZE
 _ENTRIES_OFFSET = 0x10000000  # IORING_OFF_SQES
-_RECVMSG, _CANCEL = 10, 14
-_SELECT_BUFFER = 1 << 5
-_MULTISHOT = 1 << 1
-_BUFFERED, _MORE = 1, 2  # of a completion's flags
+_RECVMSG, _CANCEL = 10, 14  # IORING_OP_RECVMSG, IORING_OP_ASYNC_CANCEL
+_SELECT_BUFFER = 1 << 5  # IOSQE_BUFFER_SELECT
+_MULTISHOT = 1 << 1  # IORING_RECV_MULTISHOT
+_BUFFERED, _MORE = 1, 2  # IORING_CQE_F_BUFFER, IORING_CQE_F_MORE
 _NO_EVENTS = 1  # IORING_CQ_EVENTFD_DISABLED
 
 _ENTRY: Final = struct.Struct("<BBHiQQIIQHH20x")
-"""``io_uring_sqe``."""
+"""``io_uring_sqe``: operation, flags, priority (of a receive: how), file, offset, address, length, flags of the operation,
+user data (here the tag), buffer group, personality."""
 
 _COMPLETION: Final = struct.Struct("<QiI")
-"""``io_uring_cqe``."""
+"""``io_uring_cqe``: user data, result, flags."""
 
 _HEADER: Final = struct.Struct("<IIII Q ii qq")
-"""``io_uring_recvmsg_out``, then one control message with a timespec."""
+"""``io_uring_recvmsg_out`` (lengths of name, control messages and data, flags), then one control message (length, level,
+type) with a timespec."""
 
 _CONTROL: Final = 32
+"""Bytes of that control message."""
 
 DATA_SIZE: Final = BUFFER_SIZE - _HEADER.size
 """Bytes of data in a full buffer: the most that one completion brings."""
 
-_BUFFER_ENTRY: Final = struct.Struct("<QIH")  # the ring's own tail lies behind the first of them
+_BUFFER_ENTRY: Final = struct.Struct("<QIH")
+"""``io_uring_buf``: address, length, number; the tail of the ring of buffers lies behind the first of them."""
+
 _MESSAGE: Final = struct.pack("<QI4xQQQQi4x", 0, 0, 0, 0, 0, _CONTROL, 0)
+"""``msghdr``: no name, no memory of its own, and room for the control message."""
 
 _STAMP_KINDS: Final = (35, 64)
 """``SO_TIMESTAMPNS_OLD`` and ``_NEW``."""

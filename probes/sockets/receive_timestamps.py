@@ -1,4 +1,4 @@
-"""When received data reached this machine: the kernel's timestamp of every TCP segment, moved to the monotonic clock.
+"""When received data reached this machine: the kernel's timestamp of every TCP segment, on the monotonic clock.
 
 Linux stamps each TCP segment as it takes it in (``SO_TIMESTAMPNS``, socket(7)) and hands the stamp out with the data
 (``recvmsg``), on the wall clock. Of segments that waited to be read it keeps only the newest stamp, so a stamp says
@@ -41,7 +41,7 @@ class Received(NamedTuple):
 
 
 class ClockOffset:
-    """The offset between wall clock and monotonic clock, by which timestamps are moved from the one to the other."""
+    """The offset between wall clock and monotonic clock, by which timestamps are converted."""
 
     def __init__(self) -> None:
         self._offset_ns = wall_minus_monotonic()
@@ -49,7 +49,7 @@ class ClockOffset:
     def refresh(self, now: int) -> bool:
         """Measure the offset again, at ``now`` (monotonic ns), if it has changed; whether the wall clock was set.
 
-        A timestamp from before that, which has not been moved yet, can not be any more.
+        A timestamp from before that, which was not converted yet, cannot be any more.
         """
         if abs(time.time_ns() - now - self._offset_ns) <= DRIFT_NS:
             return False
@@ -57,7 +57,7 @@ class ClockOffset:
         return abs(self._offset_ns - before) > STEP_NS
 
     def monotonic(self, wall_ns: int) -> int:
-        """A timestamp of the wall clock on the monotonic clock."""
+        """Convert a timestamp of the wall clock to the monotonic clock."""
         return wall_ns - self._offset_ns
 
 

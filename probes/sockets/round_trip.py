@@ -1,15 +1,15 @@
 """The network round trips of one connection, from what the kernel (TCP_INFO) measures of every request's ACK.
 
 The kernel keeps no single sample, but its smoothed round trip moves by an eighth of what a new sample differs from it
-(RFC 6298 §2; Linux, tcp_rtt_estimator), so where exactly one segment was sent and acknowledged between two samples, the
-sample follows from both, to 8 µs.
+(RFC 6298 §2; Linux, tcp_rtt_estimator), so where exactly one segment was sent and acknowledged between two readings of
+it, the sample follows from both, to 8 µs.
 
 An ACK may be late, and then is no round trip of the network (RFC 1122 §4.2.3.2). Linux holds it back until the answer
 where the last answers came at once, else until the server reads, but for at most 40 ms. It acknowledges at once what
 comes after a rest longer than its retransmission timeout, and when it has once held back an ACK for too long
 (tcp_event_data_recv, tcp_delack_timer_handler). So a sample that is larger than the newest known counts only where none
 of this can be the reason. The kernel's own minimum holds no late ACK either, but it takes no larger sample of a lone
-segment at all, however much longer the way has become (tcp_update_rtt_min).
+segment at all, however much longer the path has become (tcp_update_rtt_min).
 """
 
 import socket
@@ -36,6 +36,7 @@ OLD_NS: Final = 300_000_000_000
 """A round trip older than five minutes says nothing of the network now; Linux's own minimum forgets it then, too."""
 
 _KEPT: Final = 8
+"""How many of the newest round trips are remembered."""
 
 _SIZE: Final = 512
 """More bytes than the fields that are read here; a kernel returns as many as it has, or as fit."""
@@ -112,7 +113,7 @@ def _field(data: bytes, offset: int) -> int | None:
 
 
 class RoundTrips:
-    """Samples the kernel's figures before a request is sent, and again when data is received after it.
+    """Reads the kernel's figures before a request is sent, and again when data is received after it.
 
     ``connect`` is the connection's handshake, for systems whose kernel tells nothing. ``awaiting_data``: a request was
     sent and no data has been received yet.
@@ -161,7 +162,7 @@ class RoundTrips:
                 self._evaluate(before, after, answered_us, stamp.at)
 
     def _evaluate(self, before: TcpInfo, after: TcpInfo, answered_us: int, at: int) -> None:
-        """Add what was measured between two samples as a round trip, unless the ACK may have been late.
+        """Add what was measured between two readings as a round trip, unless the ACK may have been late.
 
         ``answered_us`` is how long after the request data was received.
         """
@@ -190,12 +191,12 @@ class RoundTrips:
 
 
 def segments(before: TcpInfo, after: TcpInfo) -> int:
-    """How many segments with data were sent between two samples, as far as the kernel tells."""
+    """How many segments with data were sent between two readings, as far as the kernel tells."""
     return (after.data_segments or 0) - (before.data_segments or 0)
 
 
 def lone_sample_us(before: TcpInfo, after: TcpInfo) -> int | None:
-    """The round trip (µs) of the only segment with data that was sent between two samples; None unless it was one."""
+    """The round trip (µs) of the only segment with data that was sent between two readings; None unless it was one."""
     if after.latest_us is not None:
         return after.latest_us
     if segments(before, after) != 1:

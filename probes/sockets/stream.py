@@ -54,8 +54,8 @@ class Stream:
         self.sent: Stamp | None = None
         self.unread = 0
         self.activity = ConnectionActivity()
-        self._sock = sock
         self.round_trips = RoundTrips(sock, connect)
+        self._sock = sock
         self._reader = make_reader(sock, self._on_read)
         self._tls: TlsSession | None = None
         self._loop = asyncio.get_running_loop()
@@ -126,27 +126,6 @@ class Stream:
         if self._error is not None and not consumer.satisfied:
             raise exchange_error(self._error) from self._error
 
-    def decode_next(self) -> bool:
-        """Decode one pending piece. True if more are pending and there is a consumer for them."""
-        consumer, self._queued = self._consumer, False
-        if consumer is None or consumer.done.done():
-            return False
-        if self._plain:
-            consumer.deliver(*self._pop(self._plain))
-        elif self._raw:
-            self._decode_piece()
-        if self._raw or self._plain:
-            self._queued = not consumer.done.done()
-        else:
-            self._finish_consumer()
-        return self._queued
-
-    def _enqueue(self, *, soon: bool) -> None:
-        """Have the decode queue call `decode_next`: soon, or when more reads have been gathered."""
-        if not self._queued:
-            self._queued = True
-            self._decode_queue.add(self, soon=soon)
-
     async def write(self, data: bytes) -> None:
         """Write everything; ``sent`` is then when the socket took the last byte. Raises ExchangeError."""
         self.sent = None
@@ -187,19 +166,6 @@ class Stream:
         self._decode(stamp, b"")  # what came right behind the server's last message
         return exchanged(begun or last, last, late)
 
-    async def _alert_received(self) -> Exception | None:
-        """The TLS alert with which the other side ended the session, where it was received before a write failed."""
-        for _ in range(2):  # two turns of the loop: what has arrived is then read
-            await asyncio.sleep(0)
-        self._drain()
-        return self._error if isinstance(self._error, ssl.SSLError) else None
-
-    def _drain(self) -> None:
-        """Take in what has been read already; decode what may be TLS's own, without data."""
-        self._reader.drain()
-        for _ in range(min(len(self._raw), TLS_PIECES)):
-            self._decode_piece()
-
     def abort(self) -> None:
         """Close at once, without waiting for the other side."""
         if self._open:
@@ -210,6 +176,8 @@ class Stream:
             self._plain.clear()
             self._finish(None)
             self._writable.set()
+
+    # what is read, in the order in which it passes
 
     def _on_read(self, stamp: Stamp, data: bytes) -> None:
         """Keep one read until it is its turn, or decode it now where it stands alone."""
@@ -229,7 +197,7 @@ class Stream:
             alone = self._decode_queue.note_read(stamp.at) and not consumer.allow_batching
             if not (alone and stamp.kernel):
                 self._enqueue(soon=alone or self._reader.batches)
-            elif self.decode_next():
+            elif self.decode_next():  # nothing came close to it, so decoding it now keeps nobody from reading
                 self._decode_queue.add(self, soon=True)
         if self.unread > UNREAD_LIMIT and not self._paused:
             self._paused = True
@@ -245,6 +213,27 @@ class Stream:
         queue.append((stamp, data))
         self.unread += size + READ_COST * -(-size // PIECE_SIZE)
 
+    def _enqueue(self, *, soon: bool) -> None:
+        """Have the decode queue call `decode_next`: soon, or when more reads have been gathered."""
+        if not self._queued:
+            self._queued = True
+            self._decode_queue.add(self, soon=soon)
+
+    def decode_next(self) -> bool:
+        """Decode one pending piece. True if more are pending and there is a consumer for them."""
+        consumer, self._queued = self._consumer, False
+        if consumer is None or consumer.done.done():
+            return False
+        if self._plain:
+            consumer.deliver(*self._pop(self._plain))
+        elif self._raw:
+            self._decode_piece()
+        if self._raw or self._plain:
+            self._queued = not consumer.done.done()
+        else:
+            self._finish_consumer()
+        return self._queued
+
     def _pop(self, queue: deque[tuple[Stamp, bytes]]) -> tuple[Stamp, bytes]:
         """The oldest piece of a queue; when enough of them are gone the socket is read again."""
         stamp, data = queue.popleft()
@@ -253,11 +242,6 @@ class Stream:
             self._paused = False
             self._reader.resume_reading()
         return stamp, data
-
-    def _discard_raw(self) -> None:
-        """Drop what was not decoded: it is not wanted any more."""
-        while self._raw:
-            self.unread -= len(self._raw.pop()[1]) + READ_COST
 
     def _decode_piece(self) -> None:
         """Count the oldest raw piece against the budget and decode it."""
@@ -311,6 +295,19 @@ class Stream:
         if self.eof and not (self._raw or self._plain) and consumer is not None and not consumer.done.done():
             consumer.done.set_result(None)
 
+    def _drain(self) -> None:
+        """Take in what has been read already; decode what may be TLS's own, without data."""
+        self._reader.drain()
+        for _ in range(min(len(self._raw), TLS_PIECES)):
+            self._decode_piece()
+
+    def _discard_raw(self) -> None:
+        """Drop what was not decoded: it is not wanted any more."""
+        while self._raw:
+            self.unread -= len(self._raw.pop()[1]) + READ_COST
+
+    # what is written
+
     async def _send_all(self, data: bytes) -> Stamp:
         """Send everything; the stamp of when the socket took the last byte. Raises OSError."""
         rest = memoryview(data)
@@ -334,3 +331,10 @@ class Stream:
         finally:
             if self._open:
                 self._loop.remove_writer(self._sock)
+
+    async def _alert_received(self) -> Exception | None:
+        """The TLS alert with which the other side ended the session, where it was received before a write failed."""
+        for _ in range(2):  # two turns of the loop: what has arrived is then read
+            await asyncio.sleep(0)
+        self._drain()
+        return self._error if isinstance(self._error, ssl.SSLError) else None
