@@ -20,6 +20,10 @@ class Stamp(NamedTuple):
     end_uncertainty_ns: int | None = None
     kernel: bool = False
 
+    def with_uncertain_end(self) -> "Stamp":
+        """The stamp of data that more came behind of in the same read: its end is as uncertain as its beginning."""
+        return self._replace(end_uncertainty_ns=self.uncertainty_ns)
+
 
 class Step(NamedTuple):
     """One step of a connection's set-up, from ``start`` to ``stop`` (monotonic ns).

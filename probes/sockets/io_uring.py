@@ -46,15 +46,15 @@ _BUFFERED, _MORE = 1, 2  # IORING_CQE_F_BUFFER, IORING_CQE_F_MORE
 _NO_EVENTS = 1  # IORING_CQ_EVENTFD_DISABLED
 
 _ENTRY: Final = struct.Struct("<BBHiQQIIQHH20x")
-"""``io_uring_sqe``: operation, flags, priority (of a receive: how), file, offset, address, length, flags of the operation,
-user data (here the tag), buffer group, personality."""
+"""``io_uring_sqe``: operation, flags, priority (of a receive: how), file, offset, address, length, flags of the
+operation, user data (here the tag), buffer group, personality."""
 
 _COMPLETION: Final = struct.Struct("<QiI")
 """``io_uring_cqe``: user data, result, flags."""
 
 _HEADER: Final = struct.Struct("<IIII Q ii qq")
-"""``io_uring_recvmsg_out`` (lengths of name, control messages and data, flags), then one control message (length, level,
-type) with a timespec."""
+"""``io_uring_recvmsg_out`` (lengths of name, control messages and data, flags), then one control message (length,
+level, type) with a timespec."""
 
 _CONTROL: Final = 32
 """Bytes of that control message."""

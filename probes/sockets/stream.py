@@ -162,7 +162,7 @@ class Stream:
             raise handshake_error(error, tls.failed_handshake, time.time()) from error
         await self._send_all(tls.outgoing())
         self._tls = tls
-        last = stamp if tls.is_between_records else stamp._replace(end_uncertainty_ns=stamp.uncertainty_ns)
+        last = stamp if tls.is_between_records else stamp.with_uncertain_end()
         self._decode(stamp, b"")  # what came right behind the server's last message
         return exchanged(begun or last, last, late)
 
@@ -206,7 +206,7 @@ class Stream:
     def _append(self, queue: deque[tuple[Stamp, bytes]], stamp: Stamp, data: bytes) -> None:
         """Put a read at the end of a queue, in pieces; only the last piece keeps the uncertainty of the read's end."""
         if (size := len(data)) > PIECE_SIZE:
-            early = stamp._replace(end_uncertainty_ns=stamp.uncertainty_ns)
+            early = stamp.with_uncertain_end()
             while len(data) > PIECE_SIZE:
                 queue.append((early, data[:PIECE_SIZE]))
                 data = data[PIECE_SIZE:]
@@ -266,7 +266,7 @@ class Stream:
                 self._finish(error)
                 return
             if not self._tls.is_between_records:  # the read ended with the beginning of another record
-                stamp = stamp._replace(end_uncertainty_ns=stamp.uncertainty_ns)
+                stamp = stamp.with_uncertain_end()
         self.activity.answered = self.activity.answered or bool(data)
         consumer = self._consumer
         if consumer is not None and len(data) <= PIECE_SIZE and not consumer.done.done():

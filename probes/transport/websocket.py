@@ -147,9 +147,7 @@ class MessageStream:
                     last = frame is frames[-1]
                     # one message is one record: a line end in it can only be between tokens of its JSON
                     message = self._message.replace(b"\n", b" ") + b"\n"
-                    self._deliver(
-                        stamp if last else stamp._replace(end_uncertainty_ns=stamp.uncertainty_ns), bytes(message)
-                    )
+                    self._deliver(stamp if last else stamp.with_uncertain_end(), bytes(message))
                     self._message.clear()
         self._answer_pings()
         if self._protocol.state is not State.OPEN:
@@ -317,9 +315,7 @@ class WebSocketConnection:
         if answers_to_pings := b"".join(protocol.data_to_send()):  # that came right behind
             await stream.write(answers_to_pings)
         self._headers = headers
-        last = (
-            came if answer.endswith(b"\r\n\r\n") else came._replace(end_uncertainty_ns=came.uncertainty_ns)
-        )  # a message right behind
+        last = came if answer.endswith(b"\r\n\r\n") else came.with_uncertain_end()  # a message right behind
         return exchanged(sent or came, last)
 
 
