@@ -12,7 +12,7 @@ HELD: Final[tuple[Held, ...]] = ("raw", *TIERS)
 """What is kept for a time of its own: samples, and the rollups of each tier."""
 
 FINER: Final[Mapping[Tier, Tier]] = {"hour": "minute", "day": "hour", "month": "day"}
-"""The tier below each."""
+"""The tier that each tier's rollups are summed from."""
 
 DAY_S: Final = 86_400.0
 
@@ -51,18 +51,18 @@ LEAST: Final[dict[str, float]] = {"raw": 3_600.0, "minute": 3_600.0, "hour": DAY
 
 
 def whole_since(until: Mapping[Held, int]) -> dict[Tier, int]:
-    """From when on all is there that a tier's rollups are made of: samples of minutes and hours, hours of days.
+    """From when on a tier's rollups can be made again: all samples are there for minutes and hours, all hours for days.
 
     ``until`` is how far each is pruned; all are milliseconds since the epoch, the result beginnings of buckets.
     """
     found: dict[Tier, int] = {}
     for tier in TIERS:
         below = until["raw"] if tier in ("minute", "hour") else found[FINER[tier]]
-        found[tier] = max(up(tier, below), up(tier, until[tier]))
+        found[tier] = max(bucket_from(tier, below), bucket_from(tier, until[tier]))
     return found
 
 
-def up(tier: Tier, at: int) -> int:
+def bucket_from(tier: Tier, at: int) -> int:
     """The first beginning of a bucket that is not before ``at``."""
     start = bucket_of(tier, at)
     return start if start == at else next_bucket(tier, start)

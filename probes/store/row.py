@@ -70,7 +70,7 @@ KINDS: Final[dict[str, Kind]] = {one.name: _kind(one.type) for one in fields(Sam
 """What each column of a sample holds."""
 
 _STORE: Final = tuple((name, _STORING[KINDS[name]]) for name in SAMPLE_COLUMNS if name != "started_at")
-_TRUTHS: Final = tuple(name for name, kind in KINDS.items() if kind == "bool")
+_BOOLS: Final = tuple(name for name, kind in KINDS.items() if kind == "bool")
 _OUTCOME: Final = COLUMNS.index("outcome")
 
 
@@ -91,7 +91,7 @@ def sample_of(values: Sequence[Any]) -> Sample:
     """The sample of a row that holds `COLUMNS` in order. Raises StoreProblem where a newer inftop wrote it."""
     known = dict(zip(COLUMNS, values, strict=True))
     known["outcome"] = outcome_of(values[_OUTCOME])
-    for name in _TRUTHS:
+    for name in _BOOLS:
         if known[name] is not None:  # to SQLite 0 or 1
             known[name] = bool(known[name])
     return Sample(**known)

@@ -206,7 +206,7 @@ class PrunedRow(SQLModel, table=True):
 
 
 class IdentityRow(SQLModel, table=True):
-    """Which store this is: one row, with a name drawn by lot. A copy of the file is taken for the same store."""
+    """Which store this is: one row, with a random name. A copy of the file is taken for the same store."""
 
     __tablename__ = "identity"
 

@@ -8,10 +8,10 @@ import pytest
 
 from probes.cli.app import main
 from probes.sample import epoch_ms
+from probes.store.write.batch_writer import BatchWriter, PendingSample
 from probes.store.write.journal_folder import journal_folder, open_journal
-from probes.store.write.outbox import StoreAndForward
 from probes.store.write.recorder_lock import RecorderLock
-from probes.store.write.sink import BatchWriter, PendingSample
+from probes.store.write.store_and_forward import StoreAndForward
 from tests.samples import sample
 from tests.store.stores import ask, break_off_checkpoint, fill, other, url_of
 

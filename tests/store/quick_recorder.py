@@ -9,8 +9,8 @@ FASTER = 2.5
 
 lease.TTL_S /= FASTER  # type: ignore[misc]
 engine.BEAT_S /= FASTER  # type: ignore[misc]
-session.GUARD_S /= FASTER  # type: ignore[misc]
-session.LOOK_S /= FASTER  # type: ignore[misc]
+session.LOCK_RETRY_S /= FASTER  # type: ignore[misc]
+session.LEASE_CHECK_S /= FASTER  # type: ignore[misc]
 record.STAND_BY_S /= FASTER  # type: ignore[misc]
 
 if __name__ == "__main__":

@@ -19,8 +19,8 @@ from sqlalchemy import Engine, create_engine
 
 from probes.sample import Sample
 from probes.store.location import APPLICATION_ID, is_postgres, path_of
+from probes.store.write.batch_writer import BatchWriter, PendingSample
 from probes.store.write.database import PRAGMAS, open_database
-from probes.store.write.sink import BatchWriter, PendingSample
 
 FASTER = {**PRAGMAS, "synchronous": "OFF"}
 """Nobody will ever need what a test stored after a power cut."""

@@ -10,7 +10,7 @@ from probes.outcome import Outcome
 from probes.stats.rollup import TIERS, Rollup, Tier
 from probes.store.problem import StoreProblem
 from probes.store.read.snapshot import Row, Snapshot
-from probes.store.retention import FINER, HELD, Held, up, whole_since
+from probes.store.retention import FINER, HELD, Held, bucket_from, whole_since
 from probes.store.write.rollup_rows import READ, rollup_of
 
 Progress = Callable[[str, int, int], None]
@@ -107,7 +107,7 @@ def _of_sums(store: Snapshot) -> Iterator[StoreFault]:
     minutes = {row[0]: row[1] for row in store.rows(_OF_TIER, ("minute", since))}
     yield from _differing("minute", "the samples", minutes, dict(store.rows(_OF_SAMPLES, (since,))))
     for tier, finer in FINER.items():
-        since = up(tier, max(until[tier], until[finer]))
+        since = bucket_from(tier, max(until[tier], until[finer]))
         coarse, fine = ({row[0]: row[1:] for row in store.rows(_OF_TIER, (one, since))} for one in (tier, finer))
         yield from _differing(tier, f"those by {finer}", coarse, fine)
 

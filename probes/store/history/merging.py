@@ -22,15 +22,15 @@ from probes.store.history.rebuild import settle
 from probes.store.problem import StoreProblem
 from probes.store.read.reader import JOINED
 from probes.store.read.snapshot import Snapshot
-from probes.store.retention import HELD, up
+from probes.store.retention import HELD, bucket_from
 from probes.store.row import row_of, sample_of
 from probes.store.statements import REPLACE_ANSWER, insert_rows, insert_samples, run
 from probes.store.tables import CERTIFICATE, HEAT, LANE, RACE
 from probes.store.translate import translated
 from probes.store.write import rollup_rows as rollups
+from probes.store.write.batch_writer import id_of
 from probes.store.write.database import PATIENT, open_store
-from probes.store.write.pruning import PruneProgress, marks, remember
-from probes.store.write.sink import id_of
+from probes.store.write.pruning import PruneProgress, prune_progress, remember
 
 Progress = Callable[[int, int], None]
 """Called with the number of samples and old rollups that are done, and of all."""
@@ -124,13 +124,13 @@ class _Merge:
 
     def run(self) -> Merged:
         with self._engine.begin() as connection:
-            gone = marks(connection)["raw"].until
+            gone = prune_progress(connection)["raw"].until
             first, since = self._begin(connection)
             self._take_over_prune_progress(connection)  # first: or its rollups might be rebuilt from the samples
             ids = self._endpoints(connection)
             known = arrived(connection, self._name)
         # on a first run, a bucket that begins before the samples are whole is taken from the source's own rollups
-        whole = {tier: up(tier, since) if first else 0 for tier in TIERS}
+        whole = {tier: bucket_from(tier, since) if first else 0 for tier in TIERS}
         last: int = known.get("sample", [0])[0]
         self._total = self._store.one("SELECT count(*) FROM sample WHERE id > ?", (last,))[0]
         self._total += sum(self._store.one(_OLD, one)[0] for one in whole.items())
@@ -161,7 +161,7 @@ class _Merge:
             return True, int(known[MERGE][2])
         theirs = {row[0] for row in self._store.rows("SELECT source FROM arrival WHERE what <> ?", (BATCH,))}
         shared = {self._name, *theirs} & {own, *sources(connection)}
-        gone = self._until["raw"] or any(self._store.rows(_BEFORE, (marks(connection)["raw"].until,)))
+        gone = self._until["raw"] or any(self._store.rows(_BEFORE, (prune_progress(connection)["raw"].until,)))
         if shared and gone:
             raise StoreProblem("failed", SHARED)
         note(connection, self._name, MERGE, [False, 0, self._until["raw"]])

@@ -23,7 +23,7 @@ from probes.store.statements import run
 from probes.store.translate import translated
 from probes.store.write import rollup_rows as rollups
 from probes.store.write.database import PATIENT, open_store
-from probes.store.write.pruning import marks
+from probes.store.write.pruning import prune_progress
 from probes.store.write.upkeep import ROLL_UP
 
 Progress = Callable[[int, int], None]
@@ -115,7 +115,7 @@ def _rebuild(engine: Engine, on_progress: Progress) -> Rebuilt:
 
 
 def _whole_since(connection: Connection) -> dict[Tier, int]:
-    return whole_since({what: mark.until for what, mark in marks(connection).items()})
+    return whole_since({what: mark.until for what, mark in prune_progress(connection).items()})
 
 
 def _spans(connection: Connection) -> dict[int, tuple[int, int]]:

@@ -21,7 +21,7 @@ from probes.store.problem import StoreProblem
 from probes.store.read.sqlite import connect_read_only
 from probes.store.schema import REVISIONS, revision_of
 from probes.store.translate import translated
-from probes.store.write.backup import make_spare
+from probes.store.write.backup import make_backup
 from probes.store.write.upgrade import upgrade
 
 PRAGMAS: Final[Mapping[str, str | int]] = {
@@ -71,7 +71,7 @@ def open_database(path: Path, pragmas: Mapping[str, str | int] = PRAGMAS) -> Eng
             revision = revision_of(connection)
             if revision != REVISIONS[-1]:
                 if revision is not None:
-                    make_spare(connection, path, REVISIONS[-1])
+                    make_backup(connection, path, REVISIONS[-1])
                 upgrade(engine)
         except BaseException:
             connection.close()

@@ -1,4 +1,4 @@
-"""Journal: files of samples that wait on this machine's disk for their store, each stored once."""
+"""Journal: files in which samples wait on this machine's disk for their store, each to be stored once."""
 
 import os
 import re
@@ -18,7 +18,7 @@ from probes import typed_json
 from probes.sample import Sample
 from probes.store.location import make_private_file, make_private_folder
 from probes.store.problem import StoreProblem, of_os
-from probes.store.write.sink import BatchId, PendingSample
+from probes.store.write.batch_writer import BatchId, PendingSample
 from probes.text import line
 
 BATCH: Final = 2_000
@@ -47,7 +47,7 @@ class Batch:
     ``since`` is when it began, in seconds of the monotonic clock; nothing is added to one that is ``sealed``.
     """
 
-    mark: BatchId
+    batch_id: BatchId
     path: Path
     since: float = field(default_factory=time.monotonic)
     in_memory: list[PendingSample] = field(default_factory=list)
@@ -62,9 +62,9 @@ class Batch:
 class Journal:
     """A private ``folder`` with a file for each batch, one line for each sample, that outlives its process.
 
-    One process at a time uses it, and marks its batches with the name of its ``run``; ``about`` is put beside them for
-    whoever finds the folder. Batches that an older inftop left in the folder ``former`` are taken over. Nothing is made
-    before there is something to keep. Methods raise StoreProblem where the disk does not do its part, or another
+    One process at a time uses it, and numbers its batches under the name of its ``run``; ``about`` is a text put beside
+    them for whoever finds the folder. Batches that an older inftop left in the folder ``former`` are taken over.
+    Nothing is made before there is something to keep. Methods raise StoreProblem where the disk fails, or another
     process uses the folder.
     """
 

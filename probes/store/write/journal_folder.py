@@ -1,4 +1,4 @@
-"""Journal folder: where samples of a store wait on this machine, and how many do."""
+"""In which folder samples of a store wait on this machine, and how many do."""
 
 import hashlib
 import os
@@ -38,7 +38,7 @@ def open_journal(url: str, vantage: str, folder: Path | None = None, run: str | 
 
 
 def store_key(url: str) -> str:
-    """What is the same for all URLs of one store, and for no other's.
+    """A text that is the same for all URLs of one store, and differs from that of every other store.
 
     Of PostgreSQL: the hosts with their ports, in any order, the database, and the schema. Who asks, and how, is left
     out: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS.

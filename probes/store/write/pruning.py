@@ -1,4 +1,4 @@
-"""Pruning: what is past its retention is taken out of a store, a little at a time; incidents keep their samples."""
+"""What is past its retention is deleted from a store, a little at a time; samples around failures are kept."""
 # ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
 
 from bisect import bisect_left
@@ -46,27 +46,27 @@ until = CASE WHEN excluded.until > pruned.until THEN excluded.until ELSE pruned.
 
 @dataclass(frozen=True, slots=True)
 class PruneProgress:
-    """How far something is pruned (`probes.store.tables.PrunedRow`)."""
+    """How far one kind of rows is pruned, ms since the epoch: all before ``until``; ``next_at`` is the next step's."""
 
     next_at: int = 0
     until: int = 0
 
 
-def marks(connection: Connection) -> dict[Held, PruneProgress]:
-    """How far a store is pruned."""
+def prune_progress(connection: Connection) -> dict[Held, PruneProgress]:
+    """How far each kind of rows of a store is pruned."""
     found = {what: PruneProgress(*rest) for what, *rest in run(connection, "SELECT what, next_at, until FROM pruned")}
     return {what: found.get(what, PruneProgress()) for what in HELD}
 
 
 def remember(connection: Connection, what: Held, mark: PruneProgress) -> None:
-    """Keep how far something is pruned now; what was pruned once is never whole again."""
+    """Store how far one kind of rows is pruned now; ``until`` never goes back, since what was pruned is gone."""
     run(connection, _REMEMBER, {"what": what, "next_at": mark.next_at, "until": mark.until})
 
 
-def prune_some(connection: Connection, kept: Retention, now_ms: int) -> bool:
-    """Take one step; whether there is more to do at once. All samples must be in the rollups already."""
-    bounds = {what: kept.bound(what, now_ms) for what in HELD}
-    known = marks(connection)
+def prune_some(connection: Connection, retention: Retention, now_ms: int) -> bool:
+    """Prune one step; returns whether there is more to do at once. All samples must be in the rollups already."""
+    bounds = {what: retention.bound(what, now_ms) for what in HELD}
+    known = prune_progress(connection)
     for what, bound in bounds.items():
         if bound is None or bound <= known[what].next_at:
             continue
@@ -82,7 +82,7 @@ def prune_some(connection: Connection, kept: Retention, now_ms: int) -> bool:
 
 
 def _prune_samples(connection: Connection, first: int, bound: int) -> int:
-    """Prune some samples that began from ``first`` until before ``bound``; where to go on."""
+    """Prune some of the samples that began from ``first`` until before ``bound``; returns where to go on."""
     further = run(connection, BOUND, (first, bound, STEP)).scalar()
     stop = bound if further is None else int(further) + 1
     # the newest stays: the next one would get its id, and whoever follows by ids would miss it
@@ -114,8 +114,8 @@ def _near(failures: list[int], at: int) -> bool:
 def _prune_rollups(connection: Connection, tier: Tier, bound: int) -> int:
     """Prune some rollups of a tier that begin before ``bound``; how many there were."""
     names = ("endpoint_id", "connection", "start")
-    spots = [dict(zip(names, row, strict=True), tier=tier) for row in run(connection, OLD_ROLLUPS, (tier, bound, STEP))]
-    if spots:
+    keys = [dict(zip(names, row, strict=True), tier=tier) for row in run(connection, OLD_ROLLUPS, (tier, bound, STEP))]
+    if keys:
         for table in ("rollup", "sketch"):
-            run(connection, f"DELETE FROM {table} WHERE {_SPOT}", spots)
-    return len(spots)
+            run(connection, f"DELETE FROM {table} WHERE {_SPOT}", keys)
+    return len(keys)

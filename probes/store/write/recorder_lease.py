@@ -1,4 +1,4 @@
-"""RecorderLease: the right to record into a store: the operating system's locks and the store's lease together.
+"""The right to record into a store: the operating system's locks and the store's lease together.
 
 A recorder that dies lets its locks go, and another takes over at once. One that is stopped keeps them, also a session
 with a server: then the lease in the store decides, which only a running one renews, and the other records without them.

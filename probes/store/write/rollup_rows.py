@@ -1,4 +1,4 @@
-"""Rollups: how they are added to a store: read, summed and put back, in the transaction of the samples they are of."""
+"""Rollups as rows of a store: read, summed and put back in the same transaction as the samples they are made of."""
 # ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
 
 import json
@@ -29,17 +29,17 @@ _SAMPLES: Final = (
 
 def add(connection: Connection, rollups: Mapping[RollupKey, Rollup]) -> None:
     """Add rollups to those that the store holds of the same buckets, inside the transaction that is open."""
-    spots = iter(sorted(rollups))
-    while some := list(islice(spots, AT_ONCE)):
+    keys = iter(sorted(rollups))
+    while some := list(islice(keys, AT_ONCE)):
         known = dict(_stored(connection, some))
-        put(connection, {spot: known[spot] + rollups[spot] if spot in known else rollups[spot] for spot in some})
+        put(connection, {key: known[key] + rollups[key] if key in known else rollups[key] for key in some})
 
 
 def put(connection: Connection, rollups: Mapping[RollupKey, Rollup]) -> None:
     """Put rollups in the place of those that the store holds of the same buckets."""
     if rollups:
-        run(connection, REPLACE_ROLLUP, [_row_of(spot, one) for spot, one in rollups.items()])
-        run(connection, REPLACE_SKETCH, [_sketches_of(spot, one) for spot, one in rollups.items()])
+        run(connection, REPLACE_ROLLUP, [_row_of(key, one) for key, one in rollups.items()])
+        run(connection, REPLACE_SKETCH, [_sketches_of(key, one) for key, one in rollups.items()])
 
 
 def roll_up_some(connection: Connection, limit: int) -> int:
@@ -58,30 +58,30 @@ def roll_up_some(connection: Connection, limit: int) -> int:
     return last - stop
 
 
-def _stored(connection: Connection, spots: Sequence[RollupKey]) -> Iterator[tuple[RollupKey, Rollup]]:
+def _stored(connection: Connection, keys: Sequence[RollupKey]) -> Iterator[tuple[RollupKey, Rollup]]:
     """Those rollups of these buckets that the store holds."""
-    marks = ", ".join(["(?, ?, ?, ?)"] * len(spots))
+    marks = ", ".join(["(?, ?, ?, ?)"] * len(keys))
     wanted = f"WITH wanted ({_KEY}) AS (VALUES {marks})"
     sql = f"{wanted} SELECT {READ} FROM wanted JOIN rollup USING ({_KEY}) JOIN sketch USING ({_KEY})"
-    for row in run(connection, sql, tuple(value for spot in spots for value in spot)):
+    for row in run(connection, sql, tuple(value for key in keys for value in key)):
         yield rollup_of(row)
 
 
 def rollup_of(row: Sequence[Any]) -> tuple[RollupKey, Rollup]:
     """The rollup of a row that holds the columns of `READ`."""
     values = iter(row)
-    spot = RollupKey(*islice(values, len(RollupKey._fields)))
+    key = RollupKey(*islice(values, len(RollupKey._fields)))
     counts = dict(zip(_COUNTS, islice(values, len(_COUNTS)), strict=True))
     counts["outcomes"] = json.loads(counts["outcomes"])
     pairs = {name: (next(values), next(values)) for name in EXTENTS}
-    return spot, Rollup(
+    return key, Rollup(
         **counts,
         extents={name: Extent(low, high) for name, (low, high) in pairs.items() if low is not None},
         sketches={name: Sketch.decode(one) for name in METRICS if (one := next(values)) is not None},
     )
 
 
-def _row_of(spot: RollupKey, one: Rollup) -> dict[str, Any]:
+def _row_of(key: RollupKey, one: Rollup) -> dict[str, Any]:
     """The values of a row of ``rollup``."""
     unknown = dict.fromkeys(_EXTENTS)
     extents = {
@@ -90,7 +90,7 @@ def _row_of(spot: RollupKey, one: Rollup) -> dict[str, Any]:
         for end, value in zip(("min", "max"), extent, strict=True)
     }
     return {
-        **spot._asdict(),
+        **key._asdict(),
         "samples": sum(one.outcomes.values()),
         "ok": one.ok,
         "failed": one.failed,
@@ -108,7 +108,7 @@ def _row_of(spot: RollupKey, one: Rollup) -> dict[str, Any]:
     }
 
 
-def _sketches_of(spot: RollupKey, one: Rollup) -> dict[str, Any]:
+def _sketches_of(key: RollupKey, one: Rollup) -> dict[str, Any]:
     """The values of a row of ``sketch``."""
     encoded = {name: sketch.encode() for name, sketch in one.sketches.items()}
-    return {**spot._asdict(), **dict.fromkeys(METRICS), **encoded}
+    return {**key._asdict(), **dict.fromkeys(METRICS), **encoded}

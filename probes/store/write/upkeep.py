@@ -1,4 +1,4 @@
-"""Upkeep: what a store needs beside samples, one small step at a time: rolling up, then pruning."""
+"""The upkeep of a store, one small step at a time: rolling up what is in no rollup yet, then pruning."""
 
 from typing import Final
 
@@ -12,11 +12,11 @@ ROLL_UP: Final = 2_000
 """Samples of an older inftop that are rolled up in one step, which takes well under 100 ms."""
 
 
-def tidy(connection: Connection, kept: Retention, now_ms: int) -> bool:
-    """Do one step inside the transaction that is open; whether there is more to do at once.
+def do_upkeep(connection: Connection, retention: Retention, now_ms: int) -> bool:
+    """Do one step inside the transaction that is open; returns whether there is more to do at once.
 
     Nothing is pruned while samples are left that are in no rollup.
     """
     if roll_up_some(connection, ROLL_UP):
         return True
-    return prune_some(connection, kept, now_ms)
+    return prune_some(connection, retention, now_ms)

@@ -1,4 +1,4 @@
-"""Writer: takes samples without waiting, commits them from one thread, keeps them while the store cannot be used."""
+"""Writer: takes samples without waiting, commits them in a thread, and keeps them while the store cannot be used."""
 
 import asyncio
 import os
@@ -17,12 +17,12 @@ from probes.store.holder import StoreHeld
 from probes.store.problem import StoreProblem
 from probes.store.retention import FOREVER, Retention
 from probes.store.status import StoreStatus
+from probes.store.write.batch_writer import BatchWriter, PendingSample
 from probes.store.write.database import PRAGMAS
 from probes.store.write.journal import BATCH
 from probes.store.write.journal_folder import open_journal
 from probes.store.write.lease import Claim, Lease
-from probes.store.write.outbox import IN_MEMORY, StoreAndForward
-from probes.store.write.sink import BatchWriter, PendingSample
+from probes.store.write.store_and_forward import IN_MEMORY, StoreAndForward
 
 SPACING_S: Final = 0.02
 """From one commit to the next: a sample alone is committed at once, those that come together share a commit."""
@@ -34,10 +34,10 @@ PER_SAMPLE_S: Final = 0.0002
 """How much longer a commit of many samples may take: only more than a thousand a second come to that."""
 
 STEP_S: Final = 0.2
-"""Between two steps of upkeep: it is never urgent, and the samples that come meanwhile are not to wait for it."""
+"""Seconds between two steps of upkeep: samples that come meanwhile are not to wait for it."""
 
 UPKEEP_S: Final = 60.0
-"""How often it is looked whether the store needs upkeep."""
+"""How often the store is asked whether it needs upkeep, s."""
 
 RETRY: Final = ExponentialBackoff(0.2, 5.0)
 """How long a store that did not take samples is left alone, by how often in a row it did not."""
@@ -49,7 +49,7 @@ Result = TypeVar("Result")
 
 
 class Writer:
-    """The one who writes the store at ``url``, on the event loop that runs when it is made, never blocking that loop.
+    """Writes the store at ``url`` from the event loop that runs when it is made, without ever blocking that loop.
 
     A problem of the store is a state to be shown, never an exception: samples wait, on disk in the folder ``journal``
     (the usual one for None) or, where that cannot be written either, in memory, where ``capacity`` is the most. A store
@@ -72,8 +72,8 @@ class Writer:
         on_lost: Callable[[StoreHeld], None] = lambda _: None,
     ) -> None:
         lease, run = (None, None) if claim is None else (Lease(claim), claim.run)
-        sink = BatchWriter(url, pragmas, retention, lease)
-        self._outbox = StoreAndForward(sink, open_journal(url, vantage, journal, run), capacity)
+        batch_writer = BatchWriter(url, pragmas, retention, lease)
+        self._outbox = StoreAndForward(batch_writer, open_journal(url, vantage, journal, run), capacity)
         self._retry = retry
         self._on_lost = on_lost
         self._lost = False
@@ -95,17 +95,17 @@ class Writer:
         self._task = asyncio.get_running_loop().create_task(self._run(), name="store writer")
 
     def put(self, sample: Sample, answer: str | None) -> None:
-        """Have a sample stored, and the text of its answer in place of the endpoint's last one."""
+        """Queue a sample to be stored, and the text of its answer in place of the endpoint's last one."""
         self._outbox.put(PendingSample(sample, answer))
         self._wake.set()
 
     def beat(self, status_json: str) -> None:
-        """Have the recorder's row say that it is alive, and how it is."""
+        """Queue the recorder's heartbeat: its row then says that it is alive, and its status."""
         self._beat = {**self._recorder, "beat_at": _now_ms(), "status": status_json}
         self._wake.set()
 
     async def opened(self) -> StoreProblem | None:
-        """Wait until the store was tried to be opened and written to for the first time; what went wrong then."""
+        """Wait for the first attempt to open and write the store; returns its problem, None where it went well."""
         return await asyncio.shield(self._opened)
 
     def status(self) -> StoreStatus:
@@ -153,10 +153,10 @@ class Writer:
                 await asyncio.sleep(self._retry.floor_s)
             else:
                 failures += 1
-                await self._hold_out(self._retry.delay_s(failures))
+                await self._wait_to_retry(self._retry.delay_s(failures))
 
-    async def _hold_out(self, seconds: float) -> None:
-        """Wait so long, or for the end; meanwhile what comes is put on disk."""
+    async def _wait_to_retry(self, seconds: float) -> None:
+        """Wait so long, or until `close`; meanwhile new samples are put on disk."""
         until = time.monotonic() + seconds
         while not self._closing.is_set() and (left := until - time.monotonic()) > 0:
             self._wake.clear()
@@ -166,7 +166,7 @@ class Writer:
                     await self._wake.wait()
 
     async def _secure(self) -> bool:
-        """Have what waits in memory wait on disk; whether it does."""
+        """Put what waits in memory on disk; returns whether nothing waits in memory alone any more."""
         if not self._outbox.in_memory:
             return True
         if time.monotonic() < self._no_journal_until:
@@ -179,7 +179,7 @@ class Writer:
         return True
 
     async def _in_thread(self, work: Callable[..., Result], *args: Any, within: float = HELD_S) -> Result:
-        """Have the store's thread do it; where that takes longer, put on disk what waits meanwhile."""
+        """Run ``work`` in the store's thread; after ``within`` seconds, put on disk what waits meanwhile."""
         doing = asyncio.get_running_loop().run_in_executor(self._thread, work, *args)
         try:
             while not (await asyncio.wait({doing}, timeout=within))[0]:
@@ -191,10 +191,10 @@ class Writer:
         return doing.result()
 
     async def _idle(self) -> None:
-        """Wait for something to write, and meanwhile keep the store tidy."""
+        """Wait for something to write, and do upkeep meanwhile."""
         while not self._wake.is_set():
             try:
-                more = await self._in_thread(self._outbox.tidy)
+                more = await self._in_thread(self._outbox.do_upkeep)
             except StoreProblem:  # the next commit will say what is wrong
                 more = False
             with suppress(TimeoutError):
@@ -202,7 +202,7 @@ class Writer:
                     await self._wake.wait()
 
     async def _commit(self) -> bool:
-        """Write one batch in the thread; whether it is in the store."""
+        """Write one batch in the thread; returns whether it is in the store."""
         self._wake.clear()
         beat, self._beat = self._beat, None
         many = 0 if self._outbox.on_disk else min(BATCH, self._outbox.in_memory)
@@ -210,21 +210,21 @@ class Writer:
             await self._in_thread(self._outbox.send, beat, within=HELD_S + many * PER_SAMPLE_S)
         except StoreProblem as problem:
             self._beat = self._beat or beat
-            self._tell(problem)
-            self._tell_lost()
+            self._report_opened(problem)
+            self._report_lost()
             return False
-        self._tell(None)
-        self._tell_lost()
+        self._report_opened(None)
+        self._report_lost()
         return True
 
-    def _tell_lost(self) -> None:
-        """Say that another recorder has the store, once."""
+    def _report_lost(self) -> None:
+        """Call ``on_lost``, once, where another recorder took over the store."""
         if (held := self._outbox.lost) is not None and not self._lost:
             self._lost = True
             self._on_lost(held)
 
-    def _tell(self, problem: StoreProblem | None) -> None:
-        """Say how the store was found, the first time."""
+    def _report_opened(self, problem: StoreProblem | None) -> None:
+        """Resolve what `opened` waits for, the first time."""
         if not self._opened.done():
             self._opened.set_result(problem)
 

@@ -13,8 +13,8 @@ from probes.store.certificates import keep, newest
 from probes.store.problem import StoreProblem
 from probes.store.read import postgres as sessions
 from probes.store.read.reader import StoreReader
+from probes.store.write.batch_writer import BatchWriter, PendingSample
 from probes.store.write.database import open_store
-from probes.store.write.sink import BatchWriter, PendingSample
 from tests.samples import sample
 from tests.selftest.test_certificate import FOUND
 from tests.store.stores import ask, fill, other

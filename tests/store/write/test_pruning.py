@@ -10,10 +10,10 @@ from probes.stats.rollup import TIERS
 from probes.store.read.reader import RECORDED, StoreReader
 from probes.store.retention import Retention
 from probes.store.write import pruning
+from probes.store.write.batch_writer import BatchWriter, PendingSample
 from probes.store.write.database import open_store
-from probes.store.write.pruning import BOUND, FAILURES, OLD, OLD_ROLLUPS, marks, prune_some
-from probes.store.write.sink import BatchWriter, PendingSample
-from probes.store.write.upkeep import tidy
+from probes.store.write.pruning import BOUND, FAILURES, OLD, OLD_ROLLUPS, prune_progress, prune_some
+from probes.store.write.upkeep import do_upkeep
 from tests.samples import sample
 from tests.store.stores import ask, fill, open_old, url_of
 
@@ -90,7 +90,7 @@ def test_what_was_looked_at_is_not_looked_at_again(store):
     assert len(starts(store)) == 120
     engine = open_store(url_of(store))
     with engine.begin() as connection:
-        assert marks(connection)["raw"].next_at == NOW - 24 * HOUR
+        assert prune_progress(connection)["raw"].next_at == NOW - 24 * HOUR
     engine.dispose()
     assert prune(store) == [0]
 
@@ -134,9 +134,9 @@ def test_a_store_says_from_when_on_it_is_whole(store):
     fill(store, series(2 * DAY))
     engine = open_store(url_of(store))
     with engine.begin() as connection:
-        assert {mark.until for mark in marks(connection).values()} == {0}
+        assert {one.until for one in prune_progress(connection).values()} == {0}
         prune_some(connection, KEPT, NOW)
-        raw = marks(connection)["raw"]
+        raw = prune_progress(connection)["raw"]
     engine.dispose()
     assert FIRST < raw.until == raw.next_at < NOW - 24 * HOUR
     assert starts(store)[0] == raw.until - 1 + SPACING
@@ -154,7 +154,7 @@ def test_nothing_is_pruned_before_it_is_rolled_up(tmp_path):
     engine, left = open_store(url_of(path)), []
     while not left or left[-1][0]:
         with engine.begin() as connection:
-            more = tidy(connection, KEPT, NOW)
+            more = do_upkeep(connection, KEPT, NOW)
         left.append((more, ask(path, "SELECT count(*) FROM unrolled")[0][0], len(starts(path))))
     engine.dispose()
     assert [count for _, unrolled, count in left if unrolled] == [5000, 5000]
@@ -165,7 +165,7 @@ def test_nothing_is_pruned_before_it_is_rolled_up(tmp_path):
 def test_a_sink_that_prunes_still_counts_what_it_took_out(store):
     sink = BatchWriter(url_of(store), kept=KEPT)
     sink.write([PendingSample(one, "answer") for one in series(150, first=FIRST)], None)
-    while sink.tidy():
+    while sink.do_upkeep():
         pass
     assert sink.write([], None) == 150
     sink.close()

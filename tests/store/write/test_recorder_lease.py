@@ -9,11 +9,11 @@ from probes.store.holder import Holder, StoreHeld
 from probes.store.location import path_of
 from probes.store.problem import StoreProblem
 from probes.store.read.reader import source_of
+from probes.store.write.batch_writer import BatchId, BatchWriter, PendingSample
 from probes.store.write.database import open_store
 from probes.store.write.lease import TTL_S, Claim, Heartbeat, Lease, look
 from probes.store.write.recorder_lease import RecorderLease
 from probes.store.write.recorder_lock import RecorderLock
-from probes.store.write.sink import BatchId, BatchWriter, PendingSample
 from tests.samples import sample
 from tests.store.stores import ask, make, other, url_of
 

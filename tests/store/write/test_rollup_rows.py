@@ -7,9 +7,9 @@ import pytest
 
 from probes.outcome import Outcome
 from probes.stats.rollup import METRICS, TIERS, roll_up
+from probes.store.write.batch_writer import BatchWriter, PendingSample
 from probes.store.write.database import open_database
 from probes.store.write.rollup_rows import READ, roll_up_some, rollup_of
-from probes.store.write.sink import BatchWriter, PendingSample
 from tests.samples import sample
 from tests.store.stores import ask, fill, open_old
 
@@ -60,7 +60,7 @@ def test_a_batch_that_fails_leaves_no_rollup(store, monkeypatch):
     fill(store, SAMPLES[:10])
     before = stored(store)
     sink = BatchWriter(store)
-    monkeypatch.setattr("probes.store.write.sink.REPLACE_RECORDER", "INSERT INTO no_such_table VALUES (1)")
+    monkeypatch.setattr("probes.store.write.batch_writer.REPLACE_RECORDER", "INSERT INTO no_such_table VALUES (1)")
     with pytest.raises(Exception, match="no_such_table"):
         sink.write([PendingSample(one, None) for one in SAMPLES[10:20]], {})
     sink.close()
@@ -96,7 +96,7 @@ def test_an_older_store_is_rolled_up_in_steps_while_new_samples_come(path):
 def test_upkeep_says_when_it_has_nothing_left_to_do(store):
     sink = BatchWriter(store)
     sink.write([PendingSample(one, None) for one in SAMPLES[:5]], None)
-    assert sink.tidy() is False
+    assert sink.do_upkeep() is False
     sink.close()
 
 

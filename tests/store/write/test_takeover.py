@@ -11,9 +11,9 @@ from probes.feed.messages import Hello, decode
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.store.holder import StoreHeld, this_process
+from probes.store.write.batch_writer import BatchWriter, PendingSample
 from probes.store.write.database import open_store
 from probes.store.write.lease import Claim, Lease
-from probes.store.write.sink import BatchWriter, PendingSample
 from probes.store.write.vantage_lock import VantageLock
 from tests.samples import sample
 from tests.servers.simulated import MODEL, simulating

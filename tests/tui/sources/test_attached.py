@@ -9,7 +9,7 @@ from probes.diagnosis.reachability import ReachabilityCheck
 from probes.feed.messages import Command, EngineStatus, Frame, MonitorStatus, RecorderStatus
 from probes.outcome import Outcome
 from probes.store.status import StoreStatus
-from probes.store.write.sink import BatchWriter, PendingSample
+from probes.store.write.batch_writer import BatchWriter, PendingSample
 from tests.samples import sample
 from tests.tui import fabric
 from tui.sources.attached import FollowingSource, status_of

@@ -1,4 +1,4 @@
-"""Outbox: a queue of samples for a store: in memory, on disk where the store takes too long, each stored once."""
+"""A queue of samples for a store: in memory, on disk where the store takes too long, each stored once."""
 
 import logging
 import time
@@ -11,8 +11,8 @@ from typing import Any, Final
 from probes.store.holder import StoreHeld
 from probes.store.problem import StoreProblem
 from probes.store.status import StoreState, StoreStatus
+from probes.store.write.batch_writer import BatchWriter, PendingSample
 from probes.store.write.journal import BATCH, Batch, Journal
-from probes.store.write.sink import BatchWriter, PendingSample
 
 log = logging.getLogger(__name__)
 
@@ -26,20 +26,22 @@ ON_DISK: Final = 200_000
 class StoreAndForward:
     """A queue of batches for a `BatchWriter`, oldest first, each in memory, or in the `Journal` after `secure`.
 
-    `put` and the figures never wait for a disk or a store; `send`, `tidy` and `close` are for one thread, `secure` is
-    for another. A batch keeps its mark from its first try to its last, in memory and on disk: one that was stored just
-    as the connection broke, or the process was killed, is not stored again.
+    `put` and the properties never wait for a disk or a store. `send`, `do_upkeep` and `close` are for one thread,
+    `secure` for another. A batch keeps its id from its first try to its last, in memory and on disk, so that one that
+    was stored just as the connection broke, or the process was killed, is not stored again.
     """
 
-    def __init__(self, sink: BatchWriter, journal: Journal, in_memory: int = IN_MEMORY, on_disk: int = ON_DISK) -> None:
-        self._sink = sink
+    def __init__(
+        self, batch_writer: BatchWriter, journal: Journal, in_memory: int = IN_MEMORY, on_disk: int = ON_DISK
+    ) -> None:
+        self._batch_writer = batch_writer
         self._journal = journal
         self._in_memory = in_memory
         self._on_disk = on_disk
-        self._line: deque[Batch] = deque()
+        self._batches: deque[Batch] = deque()
         self._busy: list[Batch] = []  # batches that are being stored, or put on disk: their samples stay where they are
         self._texts: dict[str, PendingSample] = {}
-        self._known = False
+        self._found_earlier = False
         self._sent: set[str] = set()
         self._lock = Lock()  # of the line and what it has in memory; not held while a disk or a store is waited for
         self._files = Lock()  # of the journal; whoever takes both takes this one first
@@ -51,41 +53,41 @@ class StoreAndForward:
         self.dropped = 0
 
     def status(self) -> StoreStatus:
-        """How the store is, by the last word from it, and what waits for it."""
+        """The state of the store after the last write to it, and how many samples wait for it."""
         with self._lock:
-            waited = time.monotonic() - self._line[0].since if self._line else None
+            waited = time.monotonic() - self._batches[0].since if self._batches else None
             return StoreStatus(
                 self._state,
                 self._detail + (self._no_journal if self._detail else ""),
                 self._stored,
-                sum(map(len, self._line)),
+                sum(map(len, self._batches)),
                 self.dropped,
                 None if waited is None else time.time_ns() // 1_000_000 - int(1000 * waited),
-                self._sink.notice,
+                self._batch_writer.notice,
             )
 
     @property
     def lost(self) -> StoreHeld | None:
-        """Who has the store in our place; None where nobody."""
-        return self._sink.lost
+        """The recorder that took over the store's lease from us; None where it is ours."""
+        return self._batch_writer.lost
 
     @property
     def waiting(self) -> int:
         """How many samples are not stored yet."""
         with self._lock:
-            return sum(map(len, self._line))
+            return sum(map(len, self._batches))
 
     @property
     def in_memory(self) -> int:
         """How many of them are in memory alone, and would be lost with this process."""
         with self._lock:
-            return _in_memory(self._line)
+            return _in_memory(self._batches)
 
     @property
     def on_disk(self) -> int:
         """How many of them are in the journal."""
         with self._lock:
-            return sum(one.on_disk for one in self._line)
+            return sum(one.on_disk for one in self._batches)
 
     def put(self, entry: PendingSample) -> None:
         """Have an entry stored after those that were put before."""
@@ -94,9 +96,9 @@ class StoreAndForward:
                 older.answer = None  # only the last is kept: waiting texts stay few, however long the store is away
             self._texts[entry.sample.endpoint] = entry
         with self._lock:
-            if not self._line or self._line[-1].sealed or len(self._line[-1]) >= BATCH:
-                self._line.append(self._journal.new())
-            self._line[-1].in_memory.append(entry)
+            if not self._batches or self._batches[-1].sealed or len(self._batches[-1]) >= BATCH:
+                self._batches.append(self._journal.new())
+            self._batches[-1].in_memory.append(entry)
             self._drop_from_memory()
 
     def send(self, beat: dict[str, Any] | None) -> int:
@@ -104,12 +106,12 @@ class StoreAndForward:
 
         What is not stored waits on. Raises StoreProblem.
         """
-        self._try_to_find()
-        batch = self._first()
+        self._find_earlier_or_warn()
+        batch = self._seal_first()
         try:
-            entries, mark = ([], None) if batch is None else (self._entries(batch), batch.mark)
-            stored = self._sink.write(entries, beat, mark)
-            self._settle(batch, stored)
+            entries, batch_id = ([], None) if batch is None else (self._entries(batch), batch.batch_id)
+            stored = self._batch_writer.write(entries, beat, batch_id)
+            self._stored_batch(batch, stored)
         except StoreProblem as problem:
             with self._lock:
                 self._state, self._detail = problem.state, problem.detail
@@ -124,9 +126,9 @@ class StoreAndForward:
         """Put on disk what is in memory alone. Raises StoreProblem where that cannot be; it stays in memory then."""
         try:
             with self._files:
-                self._find()
+                self._find_earlier()
                 with self._lock:
-                    batches = [one for one in self._line if one.in_memory]
+                    batches = [one for one in self._batches if one.in_memory]
                 for batch in batches:
                     self._append(batch)
                 self._drop_from_disk()
@@ -135,50 +137,50 @@ class StoreAndForward:
             self._no_journal = f"; samples wait in memory alone, for the journal: {problem.detail}"
             raise
 
-    def tidy(self) -> bool:
+    def do_upkeep(self) -> bool:
         """Do one small step of the store's upkeep; whether there is more to do at once. Raises StoreProblem."""
-        return self._sink.tidy()
+        return self._batch_writer.do_upkeep()
 
     def close(self) -> None:
         """Close the store and the journal; what is on disk waits for the next process."""
-        still_to_come = {one.mark.name for one in self._line}
+        still_to_come = {one.batch_id.name for one in self._batches}
         with suppress(StoreProblem):  # lines too many in a small table
             for name in self._sent - still_to_come:
-                self._sink.forget(name)
-        self._sink.close()
+                self._batch_writer.forget(name)
+        self._batch_writer.close()
         self._journal.close()
 
     def give_up(self) -> None:
-        """Count what is in memory as dropped: its process ends."""
+        """Count what is in memory as dropped, because this process ends."""
         with self._lock:
-            for batch in self._line:
+            for batch in self._batches:
                 self.dropped += len(batch.in_memory)
                 batch.in_memory.clear()
 
-    def _try_to_find(self) -> None:
-        """As `_find`; where the journal cannot be had, what may wait there waits on, which is said once."""
+    def _find_earlier_or_warn(self) -> None:
+        """Find what earlier processes left; where the journal cannot be used it waits on, which is logged once."""
         try:
             with self._files:
-                self._find()
+                self._find_earlier()
         except StoreProblem as problem:
             if problem.detail != self._not_found:
                 self._not_found = problem.detail
                 log.warning("what may wait in %s is not delivered now: %s", self._journal.folder, problem.detail)
 
-    def _find(self) -> None:
-        """Put what earlier processes left on disk before all others, once."""
-        if not self._known:
+    def _find_earlier(self) -> None:
+        """Put the batches that earlier processes left on disk in front of all others, once."""
+        if not self._found_earlier:
             found = self._journal.found()
-            self._known = True
+            self._found_earlier = True
             with self._lock:
-                self._line.extendleft(reversed(found))
+                self._batches.extendleft(reversed(found))
 
-    def _first(self) -> Batch | None:
-        """The oldest batch, to which nothing is added any more: it will be known by its mark."""
+    def _seal_first(self) -> Batch | None:
+        """The oldest batch, to which nothing is added from now on, since it will be known by its id."""
         with self._lock:
-            if not self._line:
+            if not self._batches:
                 return None
-            batch = self._line[0]
+            batch = self._batches[0]
             batch.sealed = True
             self._busy.append(batch)
             return batch
@@ -192,16 +194,16 @@ class StoreAndForward:
                 batch.on_disk = len(found)
                 return found + batch.in_memory
 
-    def _settle(self, batch: Batch | None, stored: int) -> None:
-        """The store took that batch: forget it."""
+    def _stored_batch(self, batch: Batch | None, stored: int) -> None:
+        """Forget a batch that the store has taken, and note the store's count."""
         with self._files:
             if batch is not None and batch.has_file:
                 self._journal.remove(batch)
             with self._lock:
                 self._state, self._detail, self._stored = "ok", "", stored
                 if batch is not None:
-                    self._line.remove(batch)
-                    self._sent.add(batch.mark.name)
+                    self._batches.remove(batch)
+                    self._sent.add(batch.batch_id.name)
 
     def _append(self, batch: Batch) -> None:
         """Put on disk what of a batch is in memory."""
@@ -219,20 +221,20 @@ class StoreAndForward:
 
     def _drop_from_memory(self) -> None:
         """Drop the oldest samples in memory beyond what it may hold; the lock is held."""
-        excess = _in_memory(self._line) - self._in_memory
-        for batch in list(self._line) if excess > 0 else ():
+        excess = _in_memory(self._batches) - self._in_memory
+        for batch in list(self._batches) if excess > 0 else ():
             if batch not in self._busy:
                 gone = min(excess, len(batch.in_memory))
                 del batch.in_memory[:gone]
                 self.dropped += gone
                 excess -= gone
                 if not batch:
-                    self._line.remove(batch)
+                    self._batches.remove(batch)
 
     def _drop_from_disk(self) -> None:
         """Drop the oldest batches on disk beyond what it may hold, but not the last; the files are held."""
         with self._lock:
-            held = [one for one in self._line if one.on_disk]
+            held = [one for one in self._batches if one.on_disk]
             excess = sum(one.on_disk for one in held) - self._on_disk
             gone = []
             for batch in held[:-1]:
@@ -240,7 +242,7 @@ class StoreAndForward:
                     gone.append(batch)
                     excess -= batch.on_disk
                     self.dropped += len(batch)
-                    self._line.remove(batch)
+                    self._batches.remove(batch)
         for batch in gone:
             self._journal.remove(batch)
 

@@ -1,4 +1,4 @@
-"""Sink: the synchronous half of the writer: one open store, one transaction for each batch. One thread uses it."""
+"""The synchronous half of the writer: one open store, one transaction for each batch. One thread uses it."""
 
 import logging
 import time
@@ -26,7 +26,7 @@ from probes.store.translate import translated
 from probes.store.write import rollup_rows as rollups
 from probes.store.write.database import PRAGMAS, open_store
 from probes.store.write.lease import Lease
-from probes.store.write.upkeep import tidy
+from probes.store.write.upkeep import do_upkeep
 from probes.text import plain
 
 log = logging.getLogger(__name__)
@@ -41,17 +41,17 @@ class PendingSample:
 
 
 class BatchId(NamedTuple):
-    """What tells a batch from every other: who numbers it, and its number, which only grows."""
+    """Tells a batch from every other: the name of the run that made it, and a number that only grows."""
 
     name: str
     number: int
 
 
 class BatchWriter:
-    """A store that opens itself when first written to, and again after a problem or when its file was replaced.
+    """Writes batches to a store, which is opened at the first write, and again after a problem or when replaced.
 
-    ``pragmas`` are for SQLite. ``notice`` says it where the store is another one than was opened first. With a
-    ``lease`` only what was measured under one is stored, and ``lost`` says who has it now where it was taken over.
+    ``pragmas`` are for SQLite. ``notice`` tells a person that the store is another one than was opened first. With a
+    ``lease`` only samples that were measured while it was held are stored, and ``lost`` says who took it over.
     Raises ValueError for a URL that names no store.
     """
 
@@ -77,11 +77,13 @@ class BatchWriter:
         self.notice = ""
         self.lost: StoreHeld | None = None
 
-    def write(self, entries: Sequence[PendingSample], beat: dict[str, Any] | None, mark: BatchId | None = None) -> int:
+    def write(
+        self, entries: Sequence[PendingSample], beat: dict[str, Any] | None, batch_id: BatchId | None = None
+    ) -> int:
         """Store the entries and the recorder's beat, all or nothing; how many samples the store then counts.
 
-        Without both, only open the store. Entries whose ``mark`` is not above the last one of its name are there
-        already, and are not stored again. The beat renews the lease. Raises StoreProblem.
+        Without both, only open the store. Entries whose ``batch_id`` has a number not above the last one stored of its
+        name are there already, and are not stored again. The beat renews the lease. Raises StoreProblem.
         """
         try:
             with translated():
@@ -90,9 +92,9 @@ class BatchWriter:
                     with engine.begin() as connection:
                         if not self._hold(connection, renew=beat is not None):
                             beat = None
-                        if mark is not None and not run(connection, ARRIVE, mark._asdict()).rowcount:
+                        if batch_id is not None and not run(connection, ARRIVE, batch_id._asdict()).rowcount:
                             entries = ()
-                        entries = self._counted(connection, entries, mark)
+                        entries = self._measured_under_lease(connection, entries, batch_id)
                         found = self._store_entries(connection, entries)
                         if beat is not None:
                             run(connection, REPLACE_RECORDER, beat)
@@ -108,17 +110,17 @@ class BatchWriter:
             raise
         return self._stored
 
-    def tidy(self) -> bool:
-        """Do one small step of upkeep; whether there is more to do at once. Raises StoreProblem."""
+    def do_upkeep(self) -> bool:
+        """Do one small step of upkeep; returns whether there is more to do at once. Raises StoreProblem."""
         try:
             with translated(), self._open().begin() as connection:
-                return tidy(connection, self._kept, time.time_ns() // 1_000_000)
+                return do_upkeep(connection, self._kept, time.time_ns() // 1_000_000)
         except BaseException:
             self.close()
             raise
 
     def forget(self, name: str) -> None:
-        """Forget the marks of that name: nothing that bears one is still to come. Raises StoreProblem."""
+        """Forget which batches of that name were stored: none is still to come. Raises StoreProblem."""
         with translated(), self._open().begin() as connection:
             run(connection, FORGET, {"name": name})
 
@@ -129,7 +131,7 @@ class BatchWriter:
         self._engine = None
 
     def _open(self) -> Engine:
-        """The open store; anew where the file was deleted or replaced, for the old one would swallow every sample."""
+        """The open store, opened again where its file was deleted or replaced: writes to the old one would be lost."""
         if self._engine is not None and self._file != _identity(self._path):
             self.close()
             self._remove_log()
@@ -152,7 +154,7 @@ class BatchWriter:
             self._log_path.unlink()
 
     def _hold(self, connection: Connection, *, renew: bool) -> bool:
-        """Whether the lease is ours. Raises StoreHeld where it never was: then nothing is to be stored."""
+        """Whether the lease is ours, or none is wanted. Raises StoreHeld where it never was: nothing may be stored."""
         try:
             self.lost = None if self._lease is None else self._lease.hold(connection, renew=renew)
         except StoreHeld as held:
@@ -160,20 +162,20 @@ class BatchWriter:
             raise
         return self.lost is None
 
-    def _counted(
-        self, connection: Connection, entries: Sequence[PendingSample], mark: BatchId | None
+    def _measured_under_lease(
+        self, connection: Connection, entries: Sequence[PendingSample], batch_id: BatchId | None
     ) -> Sequence[PendingSample]:
-        """The entries that were measured by who had the lease then."""
-        if self._lease is None or mark is None or (mark.name == self._lease.run and self.lost is None):
+        """Those entries that were measured by the holder of the lease at that time; the others are logged."""
+        if self._lease is None or batch_id is None or (batch_id.name == self._lease.run and self.lost is None):
             return entries
         began = [one.sample.started_at for one in entries]
-        counted = self._lease.counted(connection, mark.name, began)
-        if late := counted.count(False):
+        measured = self._lease.counted(connection, batch_id.name, began)
+        if late := measured.count(False):
             log.warning("left out, for another recorder had the store when they were measured: %d", late)
-        return list(compress(entries, counted))
+        return list(compress(entries, measured))
 
     def _store_entries(self, connection: Connection, entries: Sequence[PendingSample]) -> dict[EndpointKey, int]:
-        """Store samples and answers; the ids of their endpoints, which are stored too where they are new."""
+        """Store samples, rollups and answers, and new endpoints; returns the ids of the samples' endpoints."""
         keys = [endpoint_of(entry.sample) for entry in entries]
         endpoints = {key: self._endpoints.get(key) or id_of(connection, key) for key in dict.fromkeys(keys)}
         if not entries:
@@ -209,7 +211,7 @@ def id_of(connection: Connection, key: EndpointKey) -> int:
 
 
 def _identity(path: Path | None) -> tuple[int, int] | None:
-    """What tells one file from another that has its name now; None where there is none."""
+    """The device and inode of a file, which tell it from another that has its name now; None where there is none."""
     if path is None:  # no file at all
         return None
     try:

@@ -13,10 +13,10 @@ import psycopg
 import pytest
 
 from probes.store.problem import StoreProblem
+from probes.store.write.batch_writer import BatchWriter, PendingSample
 from probes.store.write.journal import BATCH, Journal, batches_in, entries_of
 from probes.store.write.journal_folder import journal_folder, open_journal, samples_for, waiting_for
-from probes.store.write.outbox import StoreAndForward
-from probes.store.write.sink import BatchWriter, PendingSample
+from probes.store.write.store_and_forward import StoreAndForward
 from probes.store.write.writer import Writer
 from tests.samples import sample
 from tests.store.proxy import Proxy
@@ -231,7 +231,7 @@ def test_what_was_stored_before_its_process_was_killed_is_not_stored_again(store
     killed.secure()
     monkeypatch.setattr(killed._journal, "remove", lambda batch: None)
     assert killed.send(None) == 2
-    killed._sink.close()  # as the kernel does
+    killed._batch_writer.close()  # as the kernel does
     killed._journal.close()
     later = StoreAndForward(BatchWriter(store), Journal(tmp_path / "journal"))
     put(later, 3)
@@ -445,7 +445,7 @@ def test_a_torn_line_and_a_file_that_is_gone_are_dropped_and_counted(store, tmp_
     _, path = sorted((tmp_path / "journal").glob("*.jsonl"))
     path.write_bytes(path.read_bytes()[:-20] + b"\n")
     outbox = StoreAndForward(BatchWriter(store), Journal(tmp_path / "journal"))
-    outbox._find()
+    outbox._find_earlier()
     min((tmp_path / "journal").glob("*.jsonl")).unlink()
     outbox.send(None)
     outbox.send(None)
