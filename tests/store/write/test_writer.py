@@ -367,6 +367,7 @@ async def test_the_loop_runs_on_while_the_store_hangs(store, monkeypatch):
 
 async def test_a_store_that_stays_broken_is_tried_again_at_least_so_often(path):
     """Doubled for ever, the wait would be hours after a night of a full disk: room made would be found too late."""
+
     class Counted(dict):
         tries = 0
 
