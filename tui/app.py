@@ -1,4 +1,4 @@
-"""InftopApp: the screen's program; it joins a source, the store's past and the dashboard, and ends them in order."""
+"""InftopApp: the screen's program; it brings source, store and pages together, and ends them in order."""
 
 import asyncio
 import os
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from tui.race.screen import RaceScreen
 
 CATCH_UP_MS: Final = 300_000
-"""How far back the store is read again when an engine says hello: what the one before stored and could not say."""
+"""How far back the store is read again at an engine's hello: for what the one before stored and did not deliver."""
 
 
 class InftopApp(App[None]):
@@ -82,33 +82,33 @@ class InftopApp(App[None]):
         return TerminalDriver
 
     def _fatal_error(self) -> None:
-        """Show a defect that ends the screen. Textual's own way prints the values of variables, keys among them."""
+        """Show the traceback of a defect that ends the screen, without values of variables: keys may be among them."""
         self.panic(Traceback())
 
     def get_default_screen(self) -> Screen[None]:
-        """The dashboard is the first screen and stays the lowest."""
+        """The dashboard, which stays below every other screen."""
         return self._dashboard
 
     def on_mount(self) -> None:
-        """Listen to the source, once there is a picture; what it says is applied and drawn tick by tick."""
-        self.call_after_refresh(self._begin)
+        """Run the source, once there is a picture; what it delivers is applied and drawn tick by tick."""
+        self.call_after_refresh(self._start_source)
         self.set_interval(TICK_S, self.tick)
         if self._options.lasting_s is not None:
             self.set_timer(self._options.lasting_s, self.action_quit)
 
-    def _begin(self) -> None:
+    def _start_source(self) -> None:
         self.run_worker(self._listen(), group="source", exit_on_error=False)
 
     async def _listen(self) -> None:
-        """Take what the source delivers; a defect of ours that ends it is said."""
+        """Run the source; a defect of ours that ends it is shown as its loss."""
         try:
-            await self._source.run(self._take)
+            await self._source.run(self._deliver)
         except Exception as error:
-            self._take(SourceLost(line(f"the screen's own defect: {error!r}", 200)))
+            self._deliver(SourceLost(line(f"the screen's own defect: {error!r}", 200)))
             raise
 
-    def _take(self, message: Message) -> None:
-        """News of a race goes where it is drawn; all else waits for the tick."""
+    def _deliver(self, message: Message) -> None:
+        """News of a race goes to the race page at once; everything else waits for the next tick."""
         if not isinstance(message, RaceNews):
             self._waiting.append(message)
         elif self._race is not None:
@@ -121,7 +121,7 @@ class InftopApp(App[None]):
         for message in arrived:
             try:
                 self._fleet.apply(message, now)
-            except (TypeError, ValueError, LookupError, OverflowError) as error:  # a value that is not what it says
+            except (TypeError, ValueError, LookupError, OverflowError) as error:  # a value of a wrong kind or size
                 self._fleet.apply(LineRejected(str(error)), now)
             if isinstance(message, Hello):
                 self._load(CATCH_UP_MS)
@@ -130,20 +130,20 @@ class InftopApp(App[None]):
                     self._race_to_run = None
         self._dashboard.draw()
 
-    # the store's past
+    # history from the store
 
     @on(WindowChosen)
     def _window_chosen(self) -> None:
         self._load(0)
 
     def _load(self, back_ms: int) -> None:
-        """Read the window's past from the store in a thread: all of it the first time, then what is not here yet.
+        """Read the window's history from the store in a thread: all of it the first time, then what is missing.
 
-        Never more of it than memory keeps: what is older, the dashboard draws from rollups.
+        Never more than is held in memory: the dashboard draws what is older from rollups.
         """
         fleet = self._fleet
         if fleet.store_url is None or not fleet.endpoints:
-            return  # the engine's hello will say
+            return  # the engine's hello will bring them
         now = self._now()
         since = now - max(self._window_ms, back_ms)
         if self._loaded_since is None:
@@ -156,7 +156,7 @@ class InftopApp(App[None]):
 
     @property
     def _window_ms(self) -> int:
-        """How much of the past is held in memory for the window that is shown."""
+        """How far back from now memory is to hold what the window shows, in ms."""
         return min(self._dashboard.options.period.length_ms, SPAN_MS)
 
     async def _read(self, url: str, spans: list[tuple[int, int]]) -> None:
@@ -259,7 +259,7 @@ class InftopApp(App[None]):
     # commands and the end
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Every key of the screen with a title, and the themes."""
+        """Every key of the page with a title, and the themes."""
         bound = (KEYS, RACE_KEYS, COMPARE_KEYS, ENDPOINT_KEYS)
         for own, keys in zip((self._dashboard, self._race, self._compare, self._endpoint), bound, strict=True):
             for key in keys if screen is own else ():
@@ -269,7 +269,7 @@ class InftopApp(App[None]):
         yield SystemCommand("Theme", "Choose another theme.", self.action_change_theme)
 
     def leave(self, within_s: float) -> None:
-        """End as by `q`, but within so many seconds: an engine that has not ended then is killed."""
+        """End as by `q`, but within that time: an engine that has not ended then is killed."""
         asyncio.get_running_loop().call_later(within_s, self.exit)
         self.call_later(self.action_quit)
 

@@ -90,7 +90,7 @@ def show_measuring(stage: Path) -> None:
 
 
 def measuring_screen(stage: Path) -> list[str]:
-    """The command that does so in a process of its own."""
+    """The command that shows the selftest's screen in a process of its own."""
     return [sys.executable, "-m", "tui", "measuring", str(stage)]
 
 
@@ -132,21 +132,21 @@ def _show(source: Callable[[], Source], options: ScreenOptions, program: "type[I
 
 
 def _engine(words: Sequence[str]) -> HeldSource:
-    """Our own engine. Imported when it is wanted: the first picture comes before it."""
+    """Our own engine; imported when it is started, as the first picture comes before it."""
     from tui.sources.child import ChildEngine
 
     return ChildEngine(engine_argv(words), engine_environment(os.environ))
 
 
 def _following_source(hello: Hello) -> Source:
-    """The recorder that holds the store."""
+    """The source that follows the recorder which holds the store."""
     from tui.sources.attached import FollowingSource
 
     return FollowingSource(hello)
 
 
 def _read_only_source(url: str, configured: Iterable[EndpointFacts]) -> Source:
-    """A store that is only read."""
+    """The source that only reads a store."""
     from tui.sources.viewer import ReadOnlySource
 
     return ReadOnlySource(url, configured)
@@ -158,15 +158,15 @@ def at_terminal() -> bool:
 
 
 def engine_argv(words: Iterable[str]) -> list[str]:
-    """The command line of ``python -m probes`` with these words, under this very interpreter."""
+    """The command line of ``python -m probes`` with these words, run by this interpreter."""
     return [sys.executable, "-m", "probes", *words]
 
 
 def engine_environment(inherited: Mapping[str, str]) -> dict[str, str]:
-    """The environment in which that command finds our `probes`, and no other.
+    """The environment in which that command imports our `probes` and no other.
 
-    Python would look into the working directory first, and run whatever a stranger's repository calls ``probes``.
-    A checkout that is not installed is found by its path.
+    Without it Python looks into the working directory first, and would run a package ``probes`` of any repository
+    there (PYTHONSAFEPATH forbids that). A checkout that is not installed is found by PYTHONPATH.
     """
     root = Path(probes.__file__).parent.parent
     environment = {**inherited, "PYTHONSAFEPATH": "1"}

@@ -1,14 +1,14 @@
-"""MeasuringApp: the screen of a selftest: the real one, with two panes of streaming text over the dashboard."""
+"""SelftestApp: the screen of a selftest: the real one, with two lanes of streaming text over the dashboard."""
 
 from probes.selftest.rehearsal import rehearsal
 from tui.app import InftopApp
 
 AGAIN_S = 1.0
-"""How often it is seen whether the rehearsal is over, and begins anew."""
+"""How often, in seconds, it is checked whether the rehearsal is over, to start it again."""
 
 
 class SelftestApp(InftopApp):
-    """Redraws all it can while the engine measures."""
+    """Redraws as much as the screen ever does while the engine measures."""
 
     def on_mount(self) -> None:
         """Open the race view as soon as there is a picture."""

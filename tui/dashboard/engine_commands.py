@@ -1,4 +1,4 @@
-"""EngineCommandScreen: a screen whose keys tell the engine what to do with the endpoint that is selected."""
+"""EngineCommandScreen: a screen whose keys command the engine to probe, pause and resume endpoints."""
 
 from typing import Literal
 
@@ -11,7 +11,7 @@ from tui.state.view import Dashboard, EndpointView
 
 
 class EngineCommandScreen(Screen[None]):
-    """``source`` takes the wishes, ``fleet`` says what there is; ``selected`` is an endpoint's name.
+    """``source`` takes the commands, ``fleet`` knows the endpoints; ``selected`` is an endpoint's name.
 
     ``board`` is what is drawn, None before the first picture.
     """
@@ -28,7 +28,7 @@ class EngineCommandScreen(Screen[None]):
         board = self.board
         return next((one for one in board.endpoints if one.name == board.selected), None) if board else None
 
-    def _wish(self, do: Literal["pause", "resume", "probe"], endpoint: str | None, words: str) -> None:
+    def _command(self, do: Literal["pause", "resume", "probe"], endpoint: str | None, words: str) -> None:
         if self.source.send(Command(do, endpoint)):
             self.notify(words, timeout=2, markup=False)
         elif self.fleet.link.phase == "attached":
@@ -41,15 +41,15 @@ class EngineCommandScreen(Screen[None]):
     def action_probe(self) -> None:
         """Probe the selected endpoint now."""
         if self.selected is not None:
-            self._wish("probe", self.selected, f"Probing {self.selected}")
+            self._command("probe", self.selected, f"Probing {self.selected}")
 
     def action_pause(self) -> None:
         """Pause or resume the selected endpoint."""
         if (view := self.chosen()) is not None:
             do: Literal["pause", "resume"] = "resume" if view.monitor.paused else "pause"
-            self._wish(do, view.name, f"{do.capitalize()} {view.name}")
+            self._command(do, view.name, f"{do.capitalize()} {view.name}")
 
     def action_pause_all(self) -> None:
         """Pause or resume all endpoints."""
         paused = self.fleet.engine is not None and self.fleet.engine.paused
-        self._wish("resume" if paused else "pause", None, "Resume all" if paused else "Pause all")
+        self._command("resume" if paused else "pause", None, "Resume all" if paused else "Pause all")

@@ -1,4 +1,4 @@
-"""Attached: reading along with a recorder that is not ours, by asking its store what is new."""
+"""Following a recorder that is not ours: its store is polled for what is new."""
 
 import asyncio
 import contextlib
@@ -19,30 +19,30 @@ from tui.sources.source import Deliver
 
 POLL_S: Final = 0.5
 GONE_AFTER_MS: Final = 12_000
-"""A recorder shows itself in the store every three seconds; so long without is its end."""
+"""A recorder writes a heartbeat into the store every three seconds; after this long without one it has ended."""
 
 BATCH: Final = 2_000
-FIRST_LOOK_MS: Final = 120_000
-"""The first look reaches back a little: whoever read the store's past before it must not miss what came between."""
+FIRST_POLL_MS: Final = 120_000
+"""The first poll reaches back this far, so that nothing is missed after the store's history has been read."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoreView:
-    """One look into a store: what is new there, and who wrote to it last; None where nobody, or it cannot be read."""
+    """One poll of a store: what is new in it, and its last recorder; None: it had none, or cannot be read."""
 
     frame: Frame
     recorder: Recorder | None = None
 
     @property
     def recorded(self) -> bool:
-        """Whether who wrote last has shown itself lately."""
+        """Whether that recorder still runs."""
         return self.recorder is not None and self.frame.at - self.recorder.beat_at <= GONE_AFTER_MS
 
 
 class StoreFollower:
-    """Asks a store what is new, and who records, anywhere or at one place.
+    """Polls a store for new samples and its recorder: that of one vantage, or (None) of any.
 
-    `look` is to be called in a thread, one call at a time.
+    `poll` blocks: call it in a thread, one call at a time.
     """
 
     def __init__(self, store_url: str, vantage: str | None = None) -> None:
@@ -51,26 +51,26 @@ class StoreFollower:
         self._after: int | None = None
         self._stored = 0
 
-    def look(self) -> StoreView:
-        """What was stored since the last look. A store that cannot be read is a state."""
+    def poll(self) -> StoreView:
+        """What was stored since the last poll. A store that cannot be read is a state of the frame, no error."""
         now = _now()
         try:
             recorder = self.reader.recorder(self._vantage)
-            said = status_of("" if recorder is None else recorder.status)
+            reported = status_of("" if recorder is None else recorder.status)
             samples = self._new_samples()
             answers = self.reader.answers() if samples else None
         except StoreProblem as problem:
             return StoreView(Frame(now, EngineStatus(StoreStatus(problem.state, problem.detail, self._stored)), ()))
-        store = replace(said.engine.store, stored=max(said.engine.store.stored, self._stored))
-        engine = structs.replace(said.engine, store=store)
-        return StoreView(Frame(now, engine, said.watches, tuple(samples), answers), recorder)
+        store = replace(reported.engine.store, stored=max(reported.engine.store.stored, self._stored))
+        engine = structs.replace(reported.engine, store=store)
+        return StoreView(Frame(now, engine, reported.watches, tuple(samples), answers), recorder)
 
     def _new_samples(self) -> list[Sample]:
-        """What was stored since the last look; at the first look the last two minutes."""
+        """What was stored since the last poll; at the first poll the last two minutes."""
         if self._after is None:
             self._after = self.reader.last_id()
             self._stored = self.reader.recorded()
-            return list(self.reader.samples(_now() - FIRST_LOOK_MS))
+            return list(self.reader.samples(_now() - FIRST_POLL_MS))
         rows = self.reader.after(self._after, BATCH)
         if rows:
             self._after = rows[-1][0]
@@ -79,9 +79,9 @@ class StoreFollower:
 
 
 class FollowingSource:
-    """The source of a screen whose store another recorder holds. It reads, and commands nothing.
+    """The source of a screen whose store another recorder holds. It only reads: no engine takes its commands.
 
-    `run` ends when the recorder has not shown itself for `GONE_AFTER_MS`.
+    `run` ends when the recorder has written no heartbeat for `GONE_AFTER_MS`.
     """
 
     def __init__(self, hello: Hello) -> None:
@@ -90,40 +90,40 @@ class FollowingSource:
         self._closing = asyncio.Event()
 
     async def run(self, deliver: Deliver) -> None:
-        """Deliver what the recorder stores, and how it says it is, twice a second."""
+        """Deliver what the recorder stores, and the status it reports, twice a second."""
         deliver(RecorderJoined(self._hello.holder or "another recorder"))
         beat_at, heard_at = None, time.monotonic()
         try:
             while not self._closing.is_set():
-                look = await asyncio.to_thread(self._store.look)
-                if look.recorder is not None and look.recorder.beat_at != beat_at:
-                    beat_at, heard_at = look.recorder.beat_at, time.monotonic()
-                # by no clock that can be set, here or on another machine
-                if look.recorder is not None and 1000 * (time.monotonic() - heard_at) > GONE_AFTER_MS:
+                view = await asyncio.to_thread(self._store.poll)
+                if view.recorder is not None and view.recorder.beat_at != beat_at:
+                    beat_at, heard_at = view.recorder.beat_at, time.monotonic()
+                # by a monotonic clock: wall clocks may be set, here or on another machine
+                if view.recorder is not None and 1000 * (time.monotonic() - heard_at) > GONE_AFTER_MS:
                     deliver(SourceLost("the recorder has ended", retry_at=_now()))
                     return
-                deliver(look.frame)
+                deliver(view.frame)
                 await pause(self._closing)
         finally:
             self._store.reader.close()
 
     def send(self, command: Command | RaceCommand) -> bool:  # noqa: ARG002 - the protocol's signature
-        """Nobody here takes commands."""
+        """Take no command."""
         return False
 
     async def close(self) -> None:
-        """End `run` at its next look."""
+        """End `run` at once, or after the poll that is under way."""
         self._closing.set()
 
 
 async def pause(closing: asyncio.Event) -> None:
-    """Wait until the next look is due, or the source is closed."""
+    """Wait until the next poll is due, or the source is closed."""
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(closing.wait(), POLL_S)
 
 
 def status_of(text: str) -> RecorderStatus:
-    """What the recorder says of itself; a status that cannot be read is an empty one."""
+    """The status that the recorder wrote into the store; an empty one where it cannot be decoded."""
     try:
         return RecorderStatus.from_json(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Child: our own engine as a process of its own, watched, restarted with back-off, ended with the screen."""
+"""ChildEngine: our own engine as a child process, restarted with back-off, ended with the screen."""
 
 import asyncio
 import contextlib
@@ -21,18 +21,18 @@ LINE_LIMIT: Final = 8 << 20
 """Bytes of one feed line; a frame of a hundred samples and as many answers stays far below it."""
 
 RESTART: Final = ExponentialBackoff(1.0, 30.0)
-"""How long an engine that ended by itself stays away, by how often it did so in a row."""
+"""How long after its end an engine is started again, by how often in a row it has ended by itself."""
 
 STEADY_AFTER_S: Final = 60.0
-"""An engine that ran so long has earned a quick restart."""
+"""After an engine that ran this long the back-off begins anew."""
 
 ENDING_S: Final = 10.0
-"""What an engine gets to finish the samples it holds, once asked to end."""
+"""How long an engine that was asked to end may take to finish its samples; then it is killed."""
 
 LAST_WORDS_S: Final = 1.0
 
 NICENESS: Final = 10
-"""What the screen takes back of its own priority, so that painting does not delay a probe."""
+"""How much nicer than the engine the screen is, so that painting does not delay a probe."""
 
 _WORDS_KEPT: Final = 5
 
@@ -58,7 +58,7 @@ class ChildEngine:
         self._ending_s = ending_s
         self._process: Process | None = None
         self._killed = False
-        self._stepped_back = False
+        self._has_lowered_priority = False
         self._closing = asyncio.Event()
         self._words: deque[str] = deque(maxlen=_WORDS_KEPT)
         self.held: Hello | None = None
@@ -81,7 +81,7 @@ class ChildEngine:
                 await asyncio.wait_for(self._closing.wait(), delay)
 
     async def _run_once(self, deliver: Deliver) -> str:
-        """One life of an engine; why it ended."""
+        """Start an engine and deliver from it until it ends; the reason why it did."""
         self._words.clear()
         try:
             # a session of its own: a signal from the terminal must not reach the engine beside the screen
@@ -97,7 +97,7 @@ class ChildEngine:
         except OSError as error:
             return f"the engine cannot be started: {error.strerror}"
         self._process, self._killed = process, False
-        self._step_back()
+        self._lower_priority()
         listening = asyncio.create_task(self._listen(process.stderr))
         try:
             await self._read(process.stdout, deliver)
@@ -128,7 +128,7 @@ class ChildEngine:
                 deliver(LineRejected(safe(str(error))))
 
     async def _listen(self, stderr: asyncio.StreamReader | None) -> None:
-        """Keep the last words of the engine's standard error."""
+        """Keep the last lines of the engine's standard error."""
         while stderr is not None:
             try:
                 words = await stderr.readline()
@@ -139,10 +139,10 @@ class ChildEngine:
             if said := safe(words.decode(errors="replace")):
                 self._words.append(said)
 
-    def _step_back(self) -> None:
-        """Give way to the engine, once it runs at full priority; one that is restarted later shares our own."""
-        if not self._stepped_back:
-            self._stepped_back = True
+    def _lower_priority(self) -> None:
+        """Lower our own priority once the first engine runs at full priority; one restarted later inherits ours."""
+        if not self._has_lowered_priority:
+            self._has_lowered_priority = True
             with contextlib.suppress(OSError):
                 os.nice(NICENESS)
 
@@ -165,11 +165,11 @@ class ChildEngine:
         await self._ended(process)
 
     async def _ended(self, process: Process) -> int:
-        """The status of an engine that was told to end, or has closed its output; killed where it takes too long."""
+        """The exit status of an engine that is to end or has closed its output; killed where it takes too long."""
         try:
             return await asyncio.wait_for(process.wait(), self._ending_s)
         except TimeoutError:
-            if not self._killed:  # once: of a dead process a second signal takes the status that asyncio waits for
+            if not self._killed:  # once: a second signal to a dead process would reap the status that asyncio waits for
                 self._killed = True
                 with contextlib.suppress(ProcessLookupError):
                     process.kill()

@@ -1,4 +1,4 @@
-"""Messages: what a source tells the screen besides the engine's own frames; past tense, values only."""
+"""Messages: what a source tells the screen besides the engine's own frames, as frozen values."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from probes.race.updates import RaceNews
 
 @dataclass(frozen=True, slots=True)
 class SourceLost:
-    """The engine, or the recorder we read along with, is gone; ``retry_at`` (ms) if we try again."""
+    """The engine, or the recorder that was followed, has ended; ``retry_at`` (ms) is when it is tried again."""
 
     reason: str
     retry_at: int | None = None
@@ -16,21 +16,21 @@ class SourceLost:
 
 @dataclass(frozen=True, slots=True)
 class LineRejected:
-    """The engine wrote a line that is no message; it was dropped."""
+    """The engine wrote a line that cannot be decoded; it was dropped."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class RecorderJoined:
-    """Another process holds the store; we read what it stores, and command nothing."""
+    """Another process holds the store; the screen reads what that one stores, and can command nothing."""
 
     holder: str
 
 
 @dataclass(frozen=True, slots=True)
 class RecorderAbsent:
-    """Nobody writes to the store we look at; ``since`` (ms) the last one was heard of, None where there was none."""
+    """No recorder writes to the store; ``since`` (ms) is when the last one was seen, None where there was none."""
 
     since: int | None
 

@@ -1,4 +1,4 @@
-"""Source: where the screen's messages come from; a child engine, a recorder already running, or a script."""
+"""Source: where the screen's messages come from; our own engine, a recorder already running, or a script."""
 
 from collections.abc import Callable, Iterable
 from typing import Protocol
@@ -8,18 +8,18 @@ from probes.race.updates import RaceCommand
 from tui.sources.messages import Message
 
 Deliver = Callable[[Message], None]
-"""Takes one message; called on the screen's own loop, cheap, never raises."""
+"""Hands the screen one message; called on the screen's loop. It is cheap and never raises."""
 
 
 class Source(Protocol):
-    """Where frames come from. It lives on the screen's loop; nothing it meets may end the screen."""
+    """Delivers messages and takes commands. It runs on the screen's loop; no failure of it may end the screen."""
 
     async def run(self, deliver: Deliver) -> None:
         """Deliver messages until there are no more or `close` was called."""
         ...
 
     def send(self, command: Command | RaceCommand) -> bool:
-        """Pass a wish on; False where nobody is there who takes one."""
+        """Send a command; False where no engine takes it."""
         ...
 
     async def close(self) -> None:
@@ -28,19 +28,19 @@ class Source(Protocol):
 
 
 class HeldSource(Source, Protocol):
-    """A source that ends by itself where it finds the store held by another recorder, and says by whom."""
+    """A source whose `run` ends by itself where another recorder holds the store."""
 
     @property
     def held(self) -> Hello | None:
-        """The greeting that named the holder; None while there is none."""
+        """The engine's hello that named the holder; None as long as there is none."""
         ...
 
 
 class LiveSource:
     """The source of a real dashboard: our own engine, or the recorder that already holds the store.
 
-    ``engine`` makes the one, ``attach`` the other, neither before it is wanted. While another recorder holds the store
-    we read along; when it ends, our own engine takes over.
+    ``engine`` makes the first, ``attach`` the second, each when it is needed. While another recorder holds the store
+    the screen follows that; when it ends, our own engine is started again.
     """
 
     def __init__(self, engine: Callable[[], HeldSource], attach: Callable[[Hello], Source]) -> None:
@@ -50,7 +50,7 @@ class LiveSource:
         self._closed = False
 
     async def run(self, deliver: Deliver) -> None:
-        """Deliver from whoever records, one after the other."""
+        """Deliver from our engine, or from the recorder that holds the store, in turn, until closed."""
         while not self._closed:
             self._current = engine = self._engine()
             await engine.run(deliver)
@@ -64,7 +64,7 @@ class LiveSource:
         return self._current is not None and self._current.send(command)
 
     async def close(self) -> None:
-        """End whichever runs."""
+        """End the source that runs."""
         self._closed = True
         if self._current is not None:
             await self._current.close()

@@ -1,4 +1,4 @@
-"""Stored endpoints: the endpoints of a store as a screen draws them, where no engine says what they are."""
+"""The endpoints of a store as the screen draws them, where no engine says what they are."""
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -13,7 +13,7 @@ from probes.stats.quantiles import median
 from probes.store.read.reader import StoreReader
 
 LAST: Final = 9
-"""How an endpoint is probed is read from so many of its samples."""
+"""How an endpoint is probed is inferred from this many of its last samples."""
 
 USUAL_S: Final = 60.0
 
@@ -21,7 +21,7 @@ USUAL_S: Final = 60.0
 def stored_endpoints(reader: StoreReader, configured: Iterable[EndpointFacts]) -> tuple[EndpointFacts, ...]:
     """The endpoints of a store: as configured where the name is, in that order, then the others as they are found.
 
-    What was recorded is the store's to say, the model and whether it was watched at all included. Raises StoreProblem.
+    Provider, dialect and model are the store's, and each counts as enabled. Raises StoreProblem.
     """
     known = {one.name: one for one in configured}
     last: dict[str, list[Sample]] = {}
@@ -51,7 +51,7 @@ def facts_of(name: str, provider: str, dialect: str, model: str, samples: Sequen
 
 
 def policy_of(samples: Sequence[Sample]) -> Policy:
-    """What probes seem to be made on: a warm one begins cold, and after an error again; `both` takes turns."""
+    """The connection policy that samples suggest: a warm one is cold at first and after errors; `both` alternates."""
     kinds = [one.connection for one in samples if one.connection is not None]
     if kinds and "warm" not in kinds:
         return "cold"
@@ -60,7 +60,7 @@ def policy_of(samples: Sequence[Sample]) -> Policy:
 
 
 def interval_of(samples: Sequence[Sample]) -> float:
-    """Seconds from one probe to the next, as their samples came; the usual minute where they do not tell."""
+    """Seconds between probes: the median between their samples; a minute where there are too few."""
     starts = sorted({one.started_at for one in samples})
     usual = median([later - earlier for earlier, later in pairwise(starts)])
     return USUAL_S if usual is None else usual / 1000

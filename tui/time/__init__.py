@@ -1,1 +1,1 @@
-"""Time: which period a screen shows, and the store's answers about it."""
+"""Time: which period a screen shows, its slices, and the query that asks the store about it."""

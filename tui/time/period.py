@@ -33,7 +33,7 @@ _TIMELY: Final = re.compile(r"\s*(\d{4}-|\d{1,2}:\d\d|\d+(\.\d+)?\s*[smhdwy]\s*$
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A stretch of ``length_ms`` that ends at ``until`` (ms since the epoch); None: it ends now and moves with it."""
+    """A time of ``length_ms`` that ends at ``until`` (ms since the epoch); None: it ends now and moves along."""
 
     length_ms: int = LENGTHS["1 h"]
     until: int | None = None
@@ -104,7 +104,7 @@ def dates(since: int, until: int, now: int, zone: tzinfo | None = None) -> str:
 
 
 def refresh_ms(length_ms: int) -> int:
-    """How old a picture of the present may get: as long as it takes for it to look different."""
+    """How old, in ms, a picture of the present may get: about as long as it takes to look different."""
     return min(max(length_ms // 400, 1000), 60_000)
 
 

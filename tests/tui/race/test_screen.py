@@ -88,7 +88,7 @@ class Racing:
         """The news of a heat up to an instant of it, as the engine would send them."""
         told = self._told.setdefault((id(race), heat), Replay(race, heat))
         for news in told.seek(told.length_ms if until_ms is None else until_ms):
-            self.app._take(news)
+            self.app._deliver(news)
         await self.settle()
         return told
 
@@ -315,7 +315,7 @@ async def test_what_is_held_against_nobody_is_no_failure_of_the_lane(fleet):
     async with opened(fleet, size=(160, 45)) as race:
         await race.press("s")
         news = Replay(run).seek(60_000)[-1]
-        race.app._take(structs.replace(news, phase="over", verdict=remarked))
+        race.app._deliver(structs.replace(news, phase="over", verdict=remarked))
         await race.settle()
         assert f"○ {GROQ.name}: tokens/s of the answer alone, 1 of 1" in race.text
         assert f"✕ {GROQ.name}" not in race.text
@@ -326,7 +326,7 @@ async def test_a_race_stopped_in_its_first_heat_says_so(fleet):
     async with opened(fleet) as race:
         await race.press("s")
         news = Replay(run).seek(300)[-1]
-        race.app._take(structs.replace(news, phase="over", verdict=None))
+        race.app._deliver(structs.replace(news, phase="over", verdict=None))
         await race.settle()
         assert "no heat was finished: stopped by hand" in race.text
 
