@@ -117,25 +117,6 @@ async def test_every_restart_waits_longer_until_it_is_closed():
     assert all("status 3: it said nothing" in lost.reason for lost in heard.of(SourceLost))
 
 
-async def test_an_engine_that_dies_again_and_again_is_tried_again_at_least_so_often(monkeypatch):
-    """Doubled for ever, the wait would be hours after a night in which the disk was full; nobody would wait for it."""
-    monkeypatch.setattr("tui.sources.child.LONGEST_DELAY_S", 0.02)
-    waits = []
-
-    class Timed(Heard):
-        def __call__(self, message):
-            waits.append(message.retry_at / 1000 - time.time())
-            super().__call__(message)
-
-    heard = Timed()
-    child = ChildEngine(["/nowhere/python"], first_delay_s=0.01)
-    task = asyncio.create_task(child.run(heard))
-    await heard.until(SourceLost, 9)  # doubled eight times: 2.56 s
-    await child.close()
-    await task
-    assert max(waits) <= 0.021
-
-
 async def test_lines_that_are_no_messages_are_counted_and_the_rest_is_heard(monkeypatch):
     monkeypatch.setattr("tui.sources.child.LINE_LIMIT", 1 << 16)
     bad = "say('nonsense\\n'); say('[1]\\n'); say('{\"type\": \"frame\"}\\n'); say('x' * 300_000 + '\\n');"
