@@ -3,7 +3,7 @@
 import json
 from typing import Any, Final, TypeVar
 
-from msgspec import DecodeError, ValidationError, convert, to_builtins
+from msgspec import DecodeError, convert, to_builtins
 from msgspec.json import Decoder, Encoder
 
 T = TypeVar("T")
@@ -26,8 +26,6 @@ def decode(text: bytes | str, decoder: Decoder[T]) -> T:
     """
     try:
         return decoder.decode(text)
-    except ValidationError:
-        raise
     except DecodeError:
         return _with_surrogates(text, decoder)
     except RecursionError:
@@ -35,7 +33,7 @@ def decode(text: bytes | str, decoder: Decoder[T]) -> T:
 
 
 def _with_surrogates(text: bytes | str, decoder: Decoder[T]) -> T:
-    """The value of a text that msgspec takes for no JSON, perhaps for its lone surrogates. Raises ValueError."""
+    """The value of a text that msgspec refused, perhaps only for lone surrogates. Raises ValueError."""
     try:
         record = json.loads(text)
         json.dumps(record, allow_nan=False)  # raises ValueError for a number that is not finite

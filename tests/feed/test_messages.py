@@ -232,6 +232,7 @@ def changed(message, *path, to):
         changed(NEWS, "lanes", 0, "name", to=5),
         changed(NEWS, "lanes", 0, "state", to="asleep"),
         changed(NEWS, "lanes", 0, "pieces", to=[1]),
+        changed(NEWS, "lanes", 0, "pieces", 0, "mood", to="sunny"),
         changed(NEWS, "lanes", 0, "news", to=1),
         changed(NEWS, "verdict", "duels", 0, "comparisons", 0, "ratio", to="2"),
         changed(NEWS, "verdict", "duels", 0, "comparisons", 0, "metric", to="beauty"),
@@ -243,6 +244,12 @@ def changed(message, *path, to):
 def test_what_is_no_message_is_refused_whole(line):
     with pytest.raises(ValueError, match=r"."):
         decode(line)
+
+
+def test_keys_that_a_newer_screen_or_engine_added_to_a_race_command_or_a_frame_are_left_out():
+    command = RaceCommand("start", WISH)
+    assert decode(changed(command, "mood", to="sunny")) == command
+    assert decode(changed(FRAME, "mood", to="sunny")) == FRAME
 
 
 def test_what_a_newer_inftop_says_of_a_wish_and_a_verdict_is_left_out():

@@ -2,14 +2,20 @@
 
 import asyncio
 import os
+import threading
+import time
 from io import RawIOBase
+from itertools import pairwise
 
 import pytest
 
-from probes.feed.messages import Command, EngineStatus, Frame, Hello, MonitorStatus, decode, encode
+from probes.feed.messages import Command, EngineStatus, Frame, Hello, Message, MonitorStatus, decode, encode
 from probes.feed.pipe import FeedWriter, read_commands
+from probes.race.request import RaceRequest
+from probes.race.updates import RaceNews
 from probes.store.status import StoreStatus
 from tests.samples import sample
+from tests.virtual_time import VirtualLoop, run
 
 STATUS = EngineStatus(StoreStatus("ok", stored=3))
 HELLO = Hello("0.1.0", 1, "sqlite:///x", False, ())
@@ -23,6 +29,120 @@ def messages(fd: int) -> list[Hello | Frame | Command]:
 
 def writing_end(fd: int) -> RawIOBase:
     return os.fdopen(fd, "wb", buffering=0)
+
+
+class Screen(RawIOBase):
+    """What is written, as a screen would read it once it is ``awake``."""
+
+    def __init__(self, *, awake: bool = True) -> None:
+        self.awake = threading.Event()
+        self.read: list[Message] = []
+        if awake:
+            self.awake.set()
+
+    def write(self, data) -> int:
+        assert self.awake.wait(60)
+        self.read += map(decode, bytes(data).splitlines())
+        return len(data)
+
+
+def taken(feed: FeedWriter) -> None:
+    """Wait until the thread has taken what it was given: it works in real time, the loop in virtual time."""
+    while not feed._lines.empty():
+        time.sleep(0)
+
+
+async def step(feed: FeedWriter, seconds: float) -> None:
+    """Let virtual time pass."""
+    await asyncio.sleep(seconds)
+    taken(feed)
+
+
+def test_frames_are_at_least_a_twentieth_of_a_second_and_at_most_one_second_apart():
+    loop, times = VirtualLoop(), []
+
+    async def work() -> None:
+        feed = FeedWriter(Screen(), lambda: times.append(loop.time()) or STATUS)
+        for number in range(100):
+            feed.add_sample(sample(started_at=number), "")
+            await step(feed, 0.01)
+        busy = len(times)
+        assert 18 <= busy <= 21
+        while loop.time() < 9.3:
+            await step(feed, 0.1)
+        assert 8 <= len(times) - busy <= 10, "a silent engine is told from a calm one"
+        began = loop.time()
+        feed.add_sample(sample(), "")
+        await step(feed, 0.05)
+        assert times[-1] - began <= 0.05, "after a pause a sample waits for nothing"
+        feed.close()
+
+    run(loop, work())
+    gaps = [after - before for before, after in pairwise(times[:-1])]  # the last frame is that of the end
+    assert min(gaps) >= 0.05 - 1e-9
+    assert max(gaps) <= 1 + 1e-9
+
+
+def test_what_happens_while_a_screen_does_not_read_is_joined_into_one_frame():
+    loop, screen, troubles = VirtualLoop(), Screen(awake=False), []
+    loop.set_exception_handler(lambda _, trouble: troubles.append(trouble))
+
+    async def work() -> None:
+        feed = FeedWriter(screen, lambda: STATUS)
+        feed.write_hello(HELLO)
+        for number in range(30):
+            feed.add_sample(sample(started_at=number), f"answer {number}" if number < 20 else "")
+            feed.add_status(MonitorStatus("sim/model", next_due=number))
+            await asyncio.sleep(0.1)
+        screen.awake.set()
+        feed.close()
+
+    run(loop, work())
+    frames = [one for one in screen.read if isinstance(one, Frame)]
+    assert troubles == []
+    assert [one.started_at for frame in frames for one in frame.samples] == list(range(30))
+    assert len(frames) <= 3
+    assert frames[-1].answers == {"sim/model": "answer 19"}
+    assert frames[-1].watches == (MonitorStatus("sim/model", next_due=29),)
+
+
+def test_what_was_written_is_not_written_again():
+    loop, screen = VirtualLoop(), Screen()
+
+    async def work() -> None:
+        feed = FeedWriter(screen, lambda: STATUS)
+        feed.add_sample(sample(), "Once")
+        feed.add_status(MonitorStatus("sim/model", next_due=5))
+        for _ in range(25):
+            await step(feed, 0.1)
+        feed.close()
+
+    run(loop, work())
+    first, *others = screen.read
+    assert (len(first.samples), first.answers, len(first.watches)) == (1, {"sim/model": "Once"}, 1)
+    assert len(others) >= 2
+    assert all((one.samples, one.answers, one.watches) == ((), None, ()) for one in others)
+
+
+def test_news_of_a_race_follow_the_frame_when_there_are_some():
+    loop, screen = VirtualLoop(), Screen()
+    wish = RaceRequest(("a", "b"), "Tell a story.")
+    told = [RaceNews(1_800_000_000_000, wish, "running", heat, ()) for heat in (1, 2)]
+
+    async def work() -> None:
+        news = iter(told)
+        feed = FeedWriter(screen, lambda: STATUS, lambda: next(news))
+        for _ in told:
+            feed.add_race_news()
+            for _ in range(25):
+                await step(feed, 0.1)
+        feed.close()
+
+    run(loop, work())
+    kinds = "".join("f" if isinstance(one, Frame) else "n" for one in screen.read)
+    assert [one for one in screen.read if isinstance(one, RaceNews)] == told
+    assert kinds.startswith("fnff")
+    assert kinds.replace("fn", "", 2).strip("f") == ""
 
 
 async def test_hello_comes_first_and_the_last_frame_has_what_was_left():
