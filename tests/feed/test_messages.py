@@ -247,7 +247,7 @@ def test_what_is_no_message_is_refused_whole(line):
 
 
 def test_keys_that_a_newer_screen_or_engine_added_to_a_race_command_or_a_frame_are_left_out():
-    command = RaceCommand("start", WISH)
+    command = RaceCommand("start", REQUEST)
     assert decode(changed(command, "mood", to="sunny")) == command
     assert decode(changed(FRAME, "mood", to="sunny")) == FRAME
 
