@@ -104,3 +104,69 @@ def test_words_that_name_the_window_alone_take_the_measure_from_the_empty_bucket
 def test_a_type_alone_names_the_measure_and_the_headers_its_window():
     assert limited_by("slow down (requests)", EMPTY_DAY) == "requests per day"
     assert limited_by("slow down (tokens)", EMPTY_DAY) == "tokens"
+
+
+@pytest.mark.parametrize(
+    ("detail", "bucket"),
+    [
+        ("10 prompt tokens per hour", "input tokens per hour"),
+        ("10 completion tokens a day", "output tokens per day"),
+        ("10 generated tokens/month", "output tokens per month"),
+        ("more than 5 requests/sec", "requests per second"),
+        ("5 requests a minute", "requests per minute"),
+        ("request limit per hour reached", "requests per hour"),
+        ("tokens per project per day", "tokens per day"),
+        ("ITPM is 5", "input tokens per minute"),
+        ("RPS is 5", "requests per second"),
+        ("TPH is 5", "tokens per hour"),
+        ("too much concurrency", "concurrent requests"),
+        ("too many prompt tokens", "input tokens"),
+        ("too many completion tokens", "output tokens"),
+        ("too many generated tokens", "output tokens"),
+        ("too many output tokens", "output tokens"),
+        ("too many input tokens", "input tokens"),
+        ("check the auth token", None),
+        ("check the api token", None),
+        ("check the bearer token", None),
+        ("the request rate is too high", "requests"),
+        ("the request limit is reached", "requests"),
+        ("the requests quota is used up", "requests"),
+        ("the number of requests", "requests"),
+        ("so many requests per project", "requests"),
+        ("too many queries", "requests"),
+        ("limited by type: requests", "requests"),
+        ("wait for an hour: 5 a hour", "limit per hour"),
+        ("one each second", "limit per second"),
+        ("the hourly limit", "limit per hour"),
+        ("the monthly limit", "limit per month"),
+        ("used/min", "limit per minute"),
+        ("slow down. Upgrade for 5 requests per day", None),
+        ("slow down. Need more than 5 requests per day?", None),
+        ("slow down. Ask to increase requests per day", None),
+        ("Upgrade: 5 requests per day", "requests per day"),
+    ],
+)
+def test_every_word_that_providers_have_for_a_limit_is_known(detail, bucket):
+    assert limited_by(detail, None) == bucket
+
+
+def test_a_message_is_read_from_its_beginning_only():
+    words = "requests per day"
+    assert limited_by("x" * (2_000 - len(words) - 1) + " " + words, None) == words
+    assert limited_by("x" * 2_000 + " " + words, None) is None
+
+
+def test_of_several_empty_buckets_the_one_that_resets_last_refused():
+    known = Bucket("tokens", "minute", None, 10, 0, 1.0), Bucket("requests", "day", None, 10, 0, 500.0)
+    assert limited_by("slow down", RateLimits(known)) == "requests per day"
+    unknown = Bucket("tokens", "hour", None, 10, 0)
+    assert limited_by("slow down", RateLimits((unknown, *known[:1]))) == "tokens per minute"
+
+
+def test_a_bucket_agrees_where_what_it_counts_its_direction_and_its_window_do():
+    output = RateLimits((Bucket("tokens", None, "output", 10, 0, 1.0),))
+    assert limited_by("too many input tokens", output) == "input tokens"
+    assert limited_by("too many output tokens", output) == "output tokens"
+    minute = RateLimits((Bucket("tokens", "minute upstream", None, 10, 0, 1.0),))
+    assert limited_by("the daily limit", minute) == "limit per day"
+    assert limited_by("your per-minute limit", minute) == "tokens per minute (upstream)"
