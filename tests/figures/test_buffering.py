@@ -63,6 +63,25 @@ STREAMED = sample(output_tokens=256, chunks=200, ttft_ms=200.0, e2e_ms=2_760.0, 
         (FAR | {"gap_p95_ms": 70.0}, False),
         (FAR | {"shared_stamps": 20}, False),
         (FAR | {"e2e_ms": 1_100.0}, False),
+        # at the limits themselves
+        ({"output_tokens": None}, None),
+        ({"chunks": None}, None),
+        ({"ttft_ms": None}, None),
+        ({"e2e_ms": None}, None),
+        ({"ttft_ms": 499.0, "e2e_ms": 500.0}, True),
+        ({"gap_max_ms": 5.0}, True),
+        ({"output_tokens": 60, "chunks": 60, "e2e_ms": 1_505.0}, True),
+        ({"output_tokens": 200, "e2e_ms": 1_510.0, "gap_max_ms": 3.0}, False),  # 20,000 tokens/s
+        ({"output_tokens": 2_001, "ttft_ms": 5_000.0, "e2e_ms": 5_100.0, "gap_max_ms": 2.0}, True),  # 20,010
+        ({"ttft_ms": 2_000.0, "e2e_ms": 2_019.0, "gap_max_ms": 3.0, "shared_stamps": 100}, True),
+        ({"ttft_ms": 2_000.0, "e2e_ms": 2_019.0, "gap_max_ms": 3.0, "shared_stamps": 99}, False),
+        ({"ttft_ms": 950.0, "e2e_ms": 1_000.0, "gap_max_ms": 3.0, "shared_stamps": 170}, False),
+        (FAR | {"gap_p95_ms": None}, False),
+        (FAR | {"gap_p95_ms": 5.0}, True),
+        (FAR | {"gap_max_ms": 120.0}, False),
+        (FAR | {"gap_max_ms": 119.0}, True),
+        (FAR | {"e2e_ms": 1_020.0}, False),
+        (FAR | {"e2e_ms": 1_019.0}, True),
     ],
 )
 def test_what_comes_at_once(fields, told):

@@ -3,9 +3,10 @@
 import pytest
 
 from probes.events import Kind
-from probes.figures.error_bound import ErrorBound, error_bound
+from probes.figures.error_bound import ErrorBound, error_bound, event_uncertainties_ns, setup_bound_ms
 from probes.figures.timeline import ContentEvent, Timeline
 from probes.sample import TRUSTED_MS, TRUSTED_SPEED
+from probes.sockets.connection_timing import ConnectionTiming, Step
 
 MS = 1_000_000
 
@@ -119,3 +120,31 @@ def test_what_came_all_at_once_may_have_come_at_any_time():
 
 def test_a_stamp_that_is_nobody_elses_is_no_more_uncertain_than_its_reader_says():
     assert error_bound(timeline((100, 0.1), (150, 0.2), (200, 0.1)), 1_000.0) == ErrorBound(0.2, 0.002, 0)
+
+
+def test_a_bound_has_four_decimals_of_a_millisecond_and_a_share_six():
+    found = error_bound(timeline((100, 0.123456), (400, 0.1)))
+    assert (found.error_bound_ms, found.speed_error) == (0.1235, 0.000745)
+
+
+@pytest.mark.parametrize(
+    ("uncertainties", "bound_ms"),
+    [((1_234_567, 0), 1.2346), ((0, 3 * MS), 3.0), ((None, 1), None), ((None, None), None)],
+)
+def test_the_bound_of_a_set_up_is_that_of_its_least_certain_step(
+    uncertainties: tuple[int | None, int | None], bound_ms: float | None
+):
+    connect, tls = (Step(0, 1, one) for one in uncertainties)
+    assert setup_bound_ms(ConnectionTiming(connect, tls=tls)) == bound_ms
+
+
+def test_without_a_request_the_hypervisor_is_held_to_nothing():
+    assert event_uncertainties_ns(timeline((100, 1), (100, 1), sent=None), 50.0) == [MS, MS]
+
+
+def test_of_events_with_one_stamp_the_earlier_ones_may_have_come_the_earlier():
+    """Three at 100 ms, ten apart on the average before: the first may be twice two gaps early, the last not at all."""
+    events = timeline((40, 0), (100, 0), (100, 0), (100, 0), sent=0)
+    assert event_uncertainties_ns(events, 1_000.0) == [0, 60 * MS, 40 * MS, 0]
+    assert event_uncertainties_ns(events, 30.0) == [0, 30 * MS, 30 * MS, 0]
+    assert event_uncertainties_ns(timeline((50, 0), (50, 0)), 1_000.0) == [50 * MS, 0]
