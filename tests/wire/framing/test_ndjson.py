@@ -74,3 +74,14 @@ def test_memory_stays_bounded_by_the_limit():
     tracemalloc.stop()
     assert decoder.overflowed
     assert peak < 3 * EVENT_LIMIT
+
+
+def test_nothing_is_read_after_a_line_that_was_too_long():
+    decoder = NdjsonDecoder(8)
+    assert decoder.feed(b"123456789") == []
+    assert decoder.feed(b"\n12\n") == decoder.close() == []
+    assert decoder.overflowed
+
+
+def test_a_blank_line_above_the_limit_is_too_long_as_well():
+    assert decoded(b" " * 9 + b"\n12\n", limit=8) == ([], True)

@@ -150,3 +150,43 @@ def test_bare_json_is_an_event_where_its_brackets_balance(body, events, stray):
 def test_bare_json_without_an_end_is_kept_no_further_than_other_stray_lines(piece):
     events, stray = bare(b"[\n", *[piece] * 40_000 if len(piece) < 10 else [piece, b"\n"])
     assert (events, len(stray)) == ([], STRAY_LIMIT)
+
+
+def test_keep_alives_are_counted_until_the_first_event_and_other_comments_are_none():
+    """OpenRouter sends them while a request waits in a queue: how many there were is how long it waited."""
+    decoder = SseDecoder()
+    decoder.feed(b": keep-alive\n\n:keep-alive \n\n: ping\n\n:\n\n")
+    assert decoder.keep_alives == 2
+    decoder.feed(b"data: a\n\n: keep-alive\n\n")
+    assert decoder.keep_alives == 2
+
+
+def test_a_name_or_an_id_that_is_not_utf8_is_kept_as_far_as_it_is():
+    assert decoded(b"event: a\xff\nid: 1\xfe\ndata: b\n\n")[0] == [SseEvent("b", "a\ufffd", "1\ufffd")]
+
+
+def test_only_the_byte_order_mark_is_one_and_only_at_the_beginning():
+    assert decoded(b"\xef\xbb")[1].stray == b"\xef\xbb\n"
+    assert decoded(b"data: a\n\n\xef\xbb\xbfdata: b\n\n")[0] == [SseEvent("a")]
+    assert decoded(b"\xef", b"\xbb", b"", b"\xbfdata: a\n\n")[0] == [SseEvent("a")]
+
+
+def test_lines_without_a_field_are_kept_and_retry_is_none_of_them():
+    assert decoded(b"retry: 3\nretries: 4\nnothing\n")[1].stray == b"retries: 4\nnothing\n"
+
+
+def test_data_without_a_colon_counts_against_the_limit_too():
+    assert decoded(b"data\n" * 25 + b"\n", limit=100)[0] == [SseEvent("\n" * 24)]
+    assert decoded(b"data\n" * 26 + b"\n", limit=100)[1].overflowed
+
+
+def test_after_an_event_the_next_may_be_as_large_again():
+    assert len(decoded((b"data: " + b"x" * 94 + b"\n\n") * 3, limit=100)[0]) == 3
+
+
+def test_bare_json_behind_an_event_that_was_not_ended_comes_after_it_with_the_last_id():
+    decoder = SseDecoder(bare_json=True)
+    assert decoder.feed(b'id: 7\ndata: a\n{"error": 1}\n') == [
+        SseEvent("a", "", "7"),
+        SseEvent('{"error": 1}\n', "", "7"),
+    ]
