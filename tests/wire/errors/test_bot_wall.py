@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from probes.outcome import Outcome
+from probes.wire.errors.bot_wall import ADVICE, PAGE_LIMIT, bot_wall, has_bot_wall_header
 from tests.servers.raw_server import answering, probed, response
 
 HTML = "Content-Type: text/html; charset=UTF-8"
@@ -147,3 +148,67 @@ async def test_what_is_no_wall_is_what_it_was(status: int, headers: Any, body: b
     sample = await probed(answering(response(status, *headers, body=body)))
     assert sample.outcome is outcome, sample.outcome_detail
     assert "bot wall" not in (sample.outcome_detail or "")
+
+
+PLAIN_HTML = {"content-type": "text/html"}
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "told"),
+    [
+        ({"cf-mitigated": " Challenge "}, b"", "blocked by a bot wall (Cloudflare): "),
+        ({"x-amzn-waf-action": "captcha"}, b"", "blocked by a bot wall (AWS WAF): "),
+        ({"x-vercel-mitigated": "deny"}, b"", "blocked by a bot wall (Vercel): "),
+        (PLAIN_HTML, b"<title>Are you a robot?</title>", 'blocked by a bot wall, its page is "Are you a robot?": '),
+        (
+            PLAIN_HTML,
+            b"  <title>px-captcha \xff</title>",
+            'blocked by a bot wall (HUMAN), its page is "px-captcha \ufffd": ',
+        ),
+        ({}, b"<p>window.KPSDK</p>", "blocked by a bot wall (Kasada): "),
+        (PLAIN_HTML, b"no page: window.KPSDK", "blocked by a bot wall (Kasada): "),
+        ({}, b"error code: 1020\n", "blocked by a bot wall (Cloudflare): "),
+        ({}, b'{"cpr_chlge":"true"}', "blocked by a bot wall (Akamai): "),
+        ({}, b'{"appId":"PX1","blockScript":"x"}', "blocked by a bot wall (HUMAN): "),
+    ],
+)
+def test_a_wall_is_told_by_whose_it_is_and_by_the_title_of_its_page(headers, body, told):
+    assert bot_wall(403, headers, body) == told + ADVICE
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "body"),
+    [
+        (403, {}, b"no page: window.KPSDK"),
+        (403, {"cf-mitigated": "challenged"}, b""),
+        (403, {}, b"error code: 10200"),
+        (404, {}, b"error code: 1020"),
+        (199, {}, b"<p>window.KPSDK</p>"),
+        (500, {}, b"<p>window.KPSDK</p>"),
+        (404, PLAIN_HTML, LIMITED),
+        (402, PLAIN_HTML, LIMITED),
+        (403, {}, b'x {"cpr_chlge":"true"}'),
+    ],
+)
+def test_what_is_no_walls_is_none(status, headers, body):
+    assert bot_wall(status, headers, body) is None
+
+
+@pytest.mark.parametrize(("status", "found"), [(199, False), (200, True), (599, True), (600, False)])
+def test_the_oldest_walls_answer_under_any_status(status, found):
+    assert (bot_wall(status, {}, b"<p>_cf_chl_opt</p>") is not None) is found
+
+
+def test_a_page_is_searched_to_its_limit_and_its_title_told_to_sixty_characters():
+    assert PAGE_LIMIT == 65_536
+    marked = b"<p>" + b"x" * (PAGE_LIMIT - 3 - len(b"px-captcha")) + b"px-captcha"
+    assert bot_wall(403, {}, marked) is not None
+    assert bot_wall(403, {}, b"<p>x" + marked[3:]) is None
+    told = bot_wall(403, {}, b"<title lang=x>" + b"y" * 300 + b"</title>px-captcha")
+    assert told is not None
+    assert '"' + "y" * 59 + "\u2026" in told
+
+
+def test_a_wall_may_be_known_by_its_header_alone():
+    assert has_bot_wall_header({"cf-mitigated": "challenge"})
+    assert not has_bot_wall_header({"cf-ray": "1"})
