@@ -29,7 +29,7 @@ from probes.wire import load_dialect
 from probes.wire.credentials import Credentials
 from tests.samples import endpoint
 from tests.servers.apart import Apart, simulating_apart
-from tests.sockets.pairs import refuse_stamps, ringed
+from tests.sockets.pairs import needs_io_uring, refuse_stamps
 from tests.tries import tries
 
 pytestmark = pytest.mark.slow
@@ -173,7 +173,7 @@ def test_a_blocked_engine_marks_the_samples_it_spoiled_and_no_others(apart, cloc
     pytest.fail(f"marked though they had nothing in the block: {samples['early']}, {samples['late']}")
 
 
-@ringed
+@needs_io_uring
 def test_a_blocked_engine_spoils_nothing_that_a_ring_reads(apart, monkeypatch):
     make = told_at(monkeypatch, OUTPUTS_BEFORE_THE_BLOCK)
 
@@ -198,7 +198,7 @@ def test_a_blocked_engine_spoils_nothing_that_a_ring_reads(apart, monkeypatch):
     pytest.fail(f"marked though the kernel read them: {samples}")
 
 
-@ringed
+@needs_io_uring
 def test_every_stamp_of_a_ring_is_right_whatever_blocks_the_loop(apart):
     dice = random.Random(7)
 
