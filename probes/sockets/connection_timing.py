@@ -21,7 +21,7 @@ class Stamp(NamedTuple):
     kernel: bool = False
 
     def with_uncertain_end(self) -> "Stamp":
-        """The stamp of data that more came behind of in the same read: its end is as uncertain as its beginning."""
+        """The stamp for data with more behind it in the same read: its end is as uncertain as its beginning."""
         return self._replace(end_uncertainty_ns=self.uncertainty_ns)
 
 

@@ -246,6 +246,8 @@ def test_a_burst_is_batched_and_single_reads_are_delivered_at_once(run, monkeypa
             assert receiver()._batch is not None, "the second came right behind the first"
             far.sendall(b"c")
             await lying_there()
+            for _ in range(10):
+                await asyncio.sleep(0)  # the ring makes no event that the loop could find
             assert reads.data == b"ab", "read, stamped, and left where it is"
             assert receiver().drain() == 1
             assert reads.data == b"abc"
@@ -286,6 +288,9 @@ def test_nothing_is_batched_while_reads_are_expedited(run, monkeypatch):
                 for number in range(4, 8):
                     far.sendall(b"x")
                     await reads.until(number)
+            far.sendall(b"y")
+            await reads.until(8)
+            assert receiver()._batch is not None, "and after that the burst is batched again"
 
     run(main)
 

@@ -17,7 +17,7 @@ from tests.servers.certificate import server_context
 from tests.sockets.pairs import ON_THE_WAY, first_of, plenty
 
 ASKED = WireRequest("", {}, b"")
-HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nSet-Cookie: who=you\r\n\r\n"
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nSet-Cookie: who=you\r\nX-Twice: 1\r\nx-twice: 2\r\n\r\n"
 
 
 class Server:
@@ -104,6 +104,12 @@ async def test_no_cookie_is_kept_for_the_next_request():
             await ask(connection, server.url)
         assert len(server.asked) == 2
         assert not any(b"cookie" in head.lower() for head in server.asked)
+
+
+async def test_header_names_are_in_lower_case_values_joined_and_cookies_left_out():
+    async with serving() as server, connection_to(server.url) as connection:
+        await connection.open(ASKED, plenty())
+        assert (await ask(connection, server.url)).headers == {"content-length": "5", "x-twice": "1, 2"}
 
 
 async def test_a_connection_the_server_closed_is_opened_again():
