@@ -1,4 +1,4 @@
-"""Budget: what may be spent in a day (UTC), and what has been."""
+"""The day's budget (UTC): what may be spent, what has been, and what is reserved for running probes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""Charge: what one probe counts for in the day's budget, by its sample; pure.
+"""What one probe counts for in the day's budget, by its sample; pure.
 
 Caps must hold whatever a provider tells, so what it does not count is counted for it: the input by the length of what
 was sent, the output as all that may have been generated, up to the cap. The sample's own columns are left as they are.

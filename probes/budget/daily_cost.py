@@ -1,4 +1,4 @@
-"""Daily cost: the most an endpoint can use in a day at its cadence."""
+"""The most an endpoint can use in a day at its interval, and the tokens of its prompt."""
 
 import math
 from collections.abc import Iterator, Mapping

@@ -206,9 +206,9 @@ def measure(stage: Path) -> None:
 @app.command(hidden=True)
 def truth() -> None:
     """Be the ground-truth server of a selftest until standard input ends."""
-    from probes.selftest.server import tell
+    from probes.selftest.pacer import serve_process
 
-    tell()
+    serve_process()
 
 
 @app.command(hidden=True)

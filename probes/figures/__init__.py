@@ -1,1 +1,1 @@
-"""Figures: from the instants and events of one response to the numbers of its sample; pure."""
+"""The figures of one probe, from its timeline and its response: times, speed, what is plausible, how exact; pure."""

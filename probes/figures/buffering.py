@@ -1,4 +1,4 @@
-"""Buffering: whether something between the server and here holds answers back and lets them go at once; pure."""
+"""Whether something between the server and here holds answers back and lets them go at once (buffering); pure."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -75,8 +75,8 @@ def is_buffered(sample: Sample, before: Iterable[Sample]) -> bool | None:
     own = came_at_once(sample)
     if not own:
         return own
-    told = [found for one in before if (found := came_at_once(one)) is not None]
-    return 1 + sum(told[-(ANSWERS - 1) :]) >= MOST
+    found_before = [found for one in before if (found := came_at_once(one)) is not None]
+    return 1 + sum(found_before[-(ANSWERS - 1) :]) >= MOST
 
 
 def _span_ms(sample: Sample) -> float | None:

@@ -30,14 +30,15 @@ SHORTEST_SPAN_MS: Final = 50.0
 """Span of output below which a decode speed is arithmetic on noise (a buffering proxy, one flush)."""
 
 FEW_MORE: Final = 0.03
-"""Where an event is a token there are at most so many more tokens than events, as a share."""
+"""Where every event is one token, there are at most so many more tokens than events, as a share of the events."""
 
-SHARE_DOUBT: Final = 0.7
+SHARE_UNCERTAINTY: Final = 0.7
 """Times √n_first: n_first is wrong by less, as a rule, where it is a share of the characters. So it was for nine of ten
 answers in prose, reasoning, code, JSON, tables and LaTeX, in six languages and two tokenizers."""
 
-MOST_DOUBT: Final = 0.02
-"""Of the tokens of a speed: where more are in doubt there is none. As for times (`sample.TRUSTED_SPEED`)."""
+MOST_UNCERTAIN: Final = 0.02
+"""The share of a speed's tokens that may be uncertain; above it there is no speed. Times have the same limit
+(`probes.sample.TRUSTED_SPEED`)."""
 
 FRAMING_TOKENS: Final = 8
 """Tokens of an answer that are in no text: its end, the turns of a chat template."""
@@ -55,19 +56,19 @@ LAG_TOKENS: Final = 2
 """By so many a running count may be below the whole at the last content event: the end of the answer is a token too."""
 
 USUAL_ANSWERS: Final = 8
-"""Fewer answers than these do not tell what is usual."""
+"""With fewer answers than these it is not known what is usual."""
 
 USUAL_TOKENS: Final = 16
-"""Shorter answers tell nothing about the characters of a token."""
+"""Shorter answers say nothing about the characters per token."""
 
 LEAST_OF_USUAL: Final = 0.75
-"""Of the characters a token that an endpoint's answers have at best. Answers of one model to one prompt differ by a few
-hundredths where they have 200 tokens."""
+"""The share of an endpoint's usual characters per token below which an answer must hold hidden tokens. Answers of one
+model to one prompt differ by a few hundredths where they have 200 tokens."""
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """What is known of how the tokens of an answer were shown.
+class ShownText:
+    """The text that the tokens of an answer were shown as, as far as that is known.
 
     ``samples`` is the beginning of each kind of its text. ``hidden_reasoning``: after how many content events there was
     a sign of reasoning that is not shown. ``raw_reasoning``: whether reasoning is
@@ -92,7 +93,7 @@ class Speed:
 
 @dataclass(frozen=True)
 class _Part:
-    """All output, or the answer in it; ``tokens`` of it, None where nobody counted them apart."""
+    """The events a speed is of: all output, or the answer alone; ``tokens`` is their count, None if not known."""
 
     basis: Literal["output", "answer"]
     contents: Sequence[ContentEvent]
@@ -136,20 +137,20 @@ class _Part:
 
 
 class _Count(NamedTuple):
-    """A number of tokens, and by how many it may be wrong."""
+    """A number of tokens, and by how many it may be wrong (``uncertainty``)."""
 
     tokens: float
-    doubt: float
+    uncertainty: float
 
 
-def decode_speed(contents: Sequence[ContentEvent], tokens: Tokens, shown: Shown | None = None) -> Speed:
+def decode_speed(contents: Sequence[ContentEvent], tokens: Tokens, shown: ShownText | None = None) -> Speed:
     """Decode speed: (n − n_first) / (last content event − first arrival), or why it would be a lie.
 
     Of all output where its text is what was decoded; else of the answer (its refusals and tool arguments are part of
     it), n then being the output less the reasoning. n_first, the tokens that came with the first event at
     once, is a running count where that can be trusted, else their share of the characters, and at least 1 an event.
     """
-    shown = shown or Shown()
+    shown = shown or ShownText()
     if any(map(attrgetter("draft"), contents)):
         return Speed(withheld="the whole answer came again and again, in drafts")
     if tokens.source != "usage" or tokens.output is None:
@@ -171,10 +172,10 @@ def decode_speed(contents: Sequence[ContentEvent], tokens: Tokens, shown: Shown 
 
 
 def usual_density(samples: Iterable[Sample]) -> float | None:
-    """Characters a token of an endpoint's answers to one prompt, the highest but for a few odd ones; None of too few.
+    """The characters per token of an endpoint's answers to one prompt (90 % quantile); None of too few answers.
 
-    Those with the most hold the least that is not to be seen. Of answers whose reasoning is counted apart nothing can
-    be told: which characters are the answer's is not in a sample.
+    The answers with the most characters per token hold the fewest hidden tokens. Answers whose reasoning is counted
+    apart are left out: a sample does not say which characters are the answer's.
     """
     known: list[float] = sorted(
         one.output_chars / one.output_tokens
@@ -185,14 +186,14 @@ def usual_density(samples: Iterable[Sample]) -> float | None:
     return quantile(known, 0.9) if len(known) >= USUAL_ANSWERS else None
 
 
-def _of_all(contents: Sequence[ContentEvent], tokens: Tokens, shown: Shown, *, raw: bool) -> Speed:
+def _of_all(contents: Sequence[ContentEvent], tokens: Tokens, shown: ShownText, *, raw: bool) -> Speed:
     """The speed of reasoning and answer together, where they were decoded as they came."""
     if why := _uneven(contents, shown.samples):
         return Speed(withheld=why)
     return _speed(_Part("output", contents, tokens.output), tokens, shown, MARGIN if raw else UNKNOWN_MARGIN)
 
 
-def _of_answer(contents: Sequence[ContentEvent], tokens: Tokens, shown: Shown) -> Speed:
+def _of_answer(contents: Sequence[ContentEvent], tokens: Tokens, shown: ShownText) -> Speed:
     """The speed of the answer alone, which must have come in one piece."""
     said = [place for place, one in enumerate(contents) if one.kind is not Kind.REASONING]
     thought = [place for place, one in enumerate(contents) if one.kind is Kind.REASONING]
@@ -206,7 +207,7 @@ def _answer(contents: Sequence[ContentEvent], tokens: Tokens) -> _Part:
     return _Part("answer", [one for one in contents if one.kind is not Kind.REASONING], apart)
 
 
-def _speed(part: _Part, tokens: Tokens, shown: Shown, margin: float = MARGIN) -> Speed:
+def _speed(part: _Part, tokens: Tokens, shown: ShownText, margin: float = MARGIN) -> Speed:
     """The speed of a part whose text bears the count out: with a ``margin`` over what its script lets expect."""
     if why := part.too_short:
         return Speed(withheld=why)
@@ -218,8 +219,10 @@ def _speed(part: _Part, tokens: Tokens, shown: Shown, margin: float = MARGIN) ->
         return Speed(withheld=f"{tokens.output} output tokens, too few")
     if why := _misfit(part.rest, decoded, shown, margin, has_split=bool(tokens.reasoning)):
         return Speed(withheld=why)
-    if counted.doubt > MOST_DOUBT * decoded:
-        words = f"{decoded:.0f} of {part.tokens} tokens came after the first event, give or take {counted.doubt:.0f}"
+    if counted.uncertainty > MOST_UNCERTAIN * decoded:
+        words = (
+            f"{decoded:.0f} of {part.tokens} tokens came after the first event, give or take {counted.uncertainty:.0f}"
+        )
         return Speed(withheld=f"{words}: too few to tell")
     per_s = decoded / part.span_ms * 1000
     if per_s > FASTEST:
@@ -228,9 +231,9 @@ def _speed(part: _Part, tokens: Tokens, shown: Shown, margin: float = MARGIN) ->
 
 
 def _misfit(
-    contents: Sequence[ContentEvent], decoded: float, shown: Shown, margin: float, *, has_split: bool
+    contents: Sequence[ContentEvent], decoded: float, shown: ShownText, margin: float, *, has_split: bool
 ) -> str | None:
-    """Why so many tokens cannot be the text of these events, if they cannot; what is not known of is not judged."""
+    """Why so many tokens cannot be the text of these events; None where they can, or where the text is not known."""
     if not shown.samples:
         return None
     framing = CALL_TOKENS if any(one.kind is Kind.TOOL for one in contents) else FRAMING_TOKENS
@@ -257,16 +260,16 @@ def _decoded(part: _Part, tokens: Tokens) -> _Count | None:
         return _Count(float((tokens.output or 0) - max(first.tokens, part.arrived_first)), max(1, framing))
     events, more = len(part.contents), part.tokens - len(part.contents)
     if 0 <= more <= max(1, events * FEW_MORE):  # a token an event, but for a few; one may be the end of the answer
-        return _Count(part.tokens - part.arrived_first, max(min(more, _share_doubt(part.arrived_first)), framing))
+        return _Count(part.tokens - part.arrived_first, max(min(more, _share_uncertainty(part.arrived_first)), framing))
     chars: int = sum(map(attrgetter("chars"), part.contents))
     rest: int = sum(map(attrgetter("chars"), part.rest))
     share = min(part.tokens * rest / chars, part.tokens - part.arrived_first)
-    return _Count(share, max(_share_doubt(part.tokens - share), framing))
+    return _Count(share, max(_share_uncertainty(part.tokens - share), framing))
 
 
-def _share_doubt(first: float) -> float:
+def _share_uncertainty(first: float) -> float:
     """By how many tokens an estimate of those that came first may be wrong, and with it that of the rest."""
-    return max(1.0, SHARE_DOUBT * math.sqrt(first))
+    return max(1.0, SHARE_UNCERTAINTY * math.sqrt(first))
 
 
 def _is_complete(running: int, part: _Part, tokens: Tokens) -> bool:
@@ -280,7 +283,7 @@ def _most(contents: Iterable[ContentEvent], samples: Mapping[Kind, str]) -> floa
 
 
 def _fewest(contents: Iterable[ContentEvent], samples: Mapping[Kind, str]) -> float:
-    """The fewest."""
+    """The fewest tokens that these events can be."""
     return _tokens(contents, samples, fewest_tokens)
 
 

@@ -1,4 +1,4 @@
-"""Plausible: which of a provider's own figures can be true, measured against what was asked, sent and received; pure.
+"""Which of a provider's own figures can be true, measured against what was asked, sent and received; pure.
 
 Budgets, speeds and costs are made of what providers say, and a provider may say anything: 1e308 dollars, or 10^9
 tokens for twenty words. A figure beyond its bound is not taken; the sample says which, and an estimate stands in its
@@ -132,13 +132,13 @@ def _most_input(endpoint: Endpoint) -> int:
     return min(sent + own + MOST_FRAMING, MOST_TOKENS)
 
 
-def _times(told: ServerTimes) -> tuple[ServerTimes, list[str]]:
+def _times(times: ServerTimes) -> tuple[ServerTimes, list[str]]:
     """The server's times without those that nothing can be drawn with; a rate derived from one may be infinite."""
     false = {
         one.name: value
-        for one in fields(told)
-        if (value := getattr(told, one.name)) is not None
+        for one in fields(times)
+        if (value := getattr(times, one.name)) is not None
         and not 0 <= value <= (FASTEST if one.name == "tokens_per_s" else LONGEST_MS)
     }
     words = [f"server {name.replace('_', ' ')} of {value:,.6g}" for name, value in false.items()]
-    return (replace(told, **dict.fromkeys(false)), words) if false else (told, words)
+    return (replace(times, **dict.fromkeys(false)), words) if false else (times, words)

@@ -1,4 +1,4 @@
-"""Think tags: reasoning that a model wrote at the beginning of its answer's text, told from the answer by its tags."""
+"""Separates reasoning that a model wrote at the beginning of its answer's text from the answer, by its tags."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -38,7 +38,7 @@ class Split(NamedTuple):
 
 
 class ThinkTags:
-    """Tells the reasoning in one answer's text from the answer, as the text comes, cut anywhere.
+    """Separates the reasoning in one answer's text from the answer, as the text comes, cut anywhere.
 
     Nothing is held back: a text that may begin a tag is the answer's until the whole tag has come. Only an opening tag
     at the very start counts, and the closing tag that follows it; tags and the blanks behind them belong to the

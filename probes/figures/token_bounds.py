@@ -1,4 +1,4 @@
-"""Token bounds: the most tokens, and the fewest, that a visible text can be, by its script; pure.
+"""The most tokens, and the fewest, that a visible text can be, by its script; pure.
 
 A count far above that holds tokens which were not in the text: hidden reasoning that the provider counts in, and no
 speed may be made of it. No tokenizer is run, since nobody knows the provider's: each kind of character has a cost in

@@ -1,4 +1,4 @@
-"""Key command: a program that prints a key, run once without a shell, within limits of time and of output."""
+"""Runs a program that prints a key: once, without a shell, within limits of time and of output."""
 
 import asyncio
 import contextlib
@@ -50,7 +50,7 @@ async def run(command: KeyCommand, limit_s: float = LIMIT_S) -> Secret:
 
 def _start(command: KeyCommand) -> "subprocess.Popen[bytes]":
     try:
-        return subprocess.Popen(  # noqa: S603  # an argument list of the user's own file: see probes.config.file
+        return subprocess.Popen(  # noqa: S603  # an argument list of the user's own configuration
             command.arguments,
             cwd=command.folder,
             stdin=subprocess.DEVNULL,

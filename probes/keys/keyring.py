@@ -1,4 +1,4 @@
-"""Keyring: inftop's entries in the system's keyring, which may be missing, locked or silent."""
+"""inftop's entries in the system's keyring, which may be missing, locked or silent."""
 
 from collections.abc import Callable
 from threading import Thread

@@ -1,4 +1,4 @@
-"""Key sources: where each of many keys is, without their values."""
+"""Looks keys up in the environment and in the keyring."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -36,8 +36,6 @@ def find_key(names: tuple[str, ...]) -> FoundKey | None:
     for name in names:
         if secret := find_in_environment((name,)):
             return FoundKey(name, secret, "environment")
-    from probes.keys import keyring as keyring_store  # only now: most keys are in the environment
-
     try:
         for name in names:
             if secret := keyring_store.read(name):
@@ -48,7 +46,7 @@ def find_key(names: tuple[str, ...]) -> FoundKey | None:
 
 
 def flaw_in_environment(names: tuple[str, ...]) -> str | None:
-    """In words: that an environment variable of these names holds what cannot be a key; None where none does."""
+    """Says which environment variable of these names holds what cannot be a key; None where none does."""
     for name in names:
         value = os.environ.get(name, "").strip()
         if value and (why := flaw(value)) is not None:
@@ -61,28 +59,28 @@ Source = Literal["environment", "keyring"]
 
 @dataclass(frozen=True, slots=True)
 class KeySources:
-    """Where keys were found, by name; missing ones are left out. ``keyring_trouble``: why the keyring was no help."""
+    """Where keys were found, by name; missing ones are left out. ``keyring_problem``: why the keyring gave nothing."""
 
     found: Mapping[str, Source]
-    keyring_trouble: str | None
+    keyring_problem: str | None
 
     def first(self, names: Iterable[str]) -> tuple[str, Source] | None:
-        """The name and source that `keys.find_key` would take of these: the environment goes before the keyring."""
+        """The name and source that `find_key` would take of these: the environment goes before the keyring."""
         present = [(name, self.found[name]) for name in names if name in self.found]
         return min(present, key=lambda one: one[1] == "keyring", default=None)
 
 
-def key_sources(names: Iterable[str]) -> KeySources:
-    """Look for every key. A keyring that failed once is not asked again: it may take seconds each time."""
+def find_sources(names: Iterable[str]) -> KeySources:
+    """Look every key up. A keyring that failed once is not asked again: it may take seconds each time."""
     found: dict[str, Source] = {}
-    trouble: str | None = None
+    problem: str | None = None
     for name in names:
         if find_in_environment((name,)):
             found[name] = "environment"
-        elif trouble is None:
+        elif problem is None:
             try:
                 if keyring_store.read(name):
                     found[name] = "keyring"
             except keyring_store.KeyringMissing as missing:
-                trouble = str(missing)
-    return KeySources(found, trouble)
+                problem = str(missing)
+    return KeySources(found, problem)

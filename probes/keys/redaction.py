@@ -1,4 +1,4 @@
-"""Redaction: where a text gives away a key, or parts of it, in whatever spelling; pure.
+"""Finds where a text gives away a key, or parts of it, in whatever spelling; pure.
 
 Providers echo keys whole, cut, masked (``sk-…Ab3x``), reversed, in base64 or percent-encoded. Found are every run of
 `RUN` or more characters of the key beyond its public prefix, and every end of `END` or more beside an ellipsis, a star
@@ -37,7 +37,7 @@ _COMMON: Final = (
     "qwertyuiop",
     *(64 * one for one in "x0*"),
 )
-"""Runs in these are of somebody who had to write something."""
+"""Parts of these are no secret: a person who needed a made-up key typed them."""
 
 _WORDS: Final = re.compile(
     r"(?:(?:[A-Z]?[a-z]{3,14}|[A-Z]{3,14})[^A-Za-z0-9]+)*(?:[A-Z]?[a-z]{3,14}|[A-Z]{3,14})(?![A-Za-z0-9])"
@@ -71,8 +71,8 @@ Span = tuple[int, int]
 class _Runs:
     """Finds runs of ``size`` or more characters of some strings, upper and lower case alike.
 
-    ``telling`` are those that give something away, ``runs`` all of them: by these what was found is made longer. To
-    look at every place of a long text would take too long. Every run contains ``stem`` characters (two thirds of
+    ``telling`` are the runs that give something away, ``runs`` all of them: a match is extended by these. To look at
+    every place of a long text would take too long. Every run contains ``stem`` characters (two thirds of
     ``size``) that begin at a multiple of ``stride``, so only those places are looked up, among ``stems``.
     """
 

@@ -1,4 +1,4 @@
-"""Keys: found in the environment or the keyring, carried as secrets that never print themselves."""
+"""A key as a secret that never prints itself, and what looks like a key in a text."""
 
 import re
 from typing import Final

@@ -11,7 +11,7 @@ from probes.budget.daily_cost import prompt_tokens
 from probes.endpoint import Endpoint
 from probes.events import raw_reasoning
 from probes.figures import timing
-from probes.figures.decode_speed import Shown, Speed, decode_speed
+from probes.figures.decode_speed import ShownText, Speed, decode_speed
 from probes.figures.error_bound import error_bound, setup_bound_ms
 from probes.figures.plausible import PlausibleFigures, plausible_figures
 from probes.figures.response import ResponseAccumulator
@@ -150,12 +150,12 @@ def _tokens(tokens: timing.Tokens) -> dict[str, Any]:
     }
 
 
-def _shown(answer: ResponseAccumulator, endpoint: Endpoint, usual: float | None) -> Shown:
+def _shown(answer: ResponseAccumulator, endpoint: Endpoint, usual: float | None) -> ShownText:
     """How the tokens were shown; what is known of the model by its name comes before what is of its provider."""
     raw = raw_reasoning(endpoint.model)
     if raw is None and endpoint.quirks.raw_reasoning:
         raw = True
-    return Shown(answer.samples, answer.hidden_reasoning, raw, usual)
+    return ShownText(answer.samples, answer.hidden_reasoning, raw, usual)
 
 
 def _speed(speed: Speed, end_to_end: float | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Anonymous TLS: encryption without certificates, for a selftest that talks to itself over loopback."""
+"""TLS without certificates, for a selftest that talks to itself over loopback."""
 
 import ssl
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 CIPHER: Final = "AECDH-AES128-SHA"
 
 
-def context(*, server: bool) -> ssl.SSLContext | None:
+def anonymous_context(*, server: bool) -> ssl.SSLContext | None:
     """One side's context; None where this Python's OpenSSL was built without anonymous ciphers.
 
     Only TLS 1.2 has them. Nothing but the selftest's own server is ever reached with it.

@@ -1,4 +1,4 @@
-"""Comparison: what the engine saw against the truth: errors of every event and of every figure; pure."""
+"""Compares what the engine saw with what the server wrote: errors of every event and of every figure; pure."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -6,24 +6,24 @@ from typing import Final
 from probes.certificate import Errors, Spread
 from probes.outcome import Outcome
 from probes.selftest.observation import Observation, cpu_us_per_event
-from probes.selftest.truth import Truth
+from probes.selftest.pacer import Truth
 
 VAGUE_NS: Final = 100_000
 """A write that took longer was held up itself: the truth is not known well enough there to be compared with."""
 
 
-def compare(sightings: Sequence[Observation], truths: Iterable[Truth]) -> Errors:
+def compare(observations: Sequence[Observation], truths: Iterable[Truth]) -> Errors:
     """The errors of good probes against the answers they read."""
     by_model: dict[str, list[Truth]] = {}
     for one in truths:
         by_model.setdefault(one.model, []).append(one)
-    good = [one for one in sightings if one.outcome == Outcome.OK.value and one.at]
+    good = [one for one in observations if one.outcome == Outcome.OK.value and one.at]
     pairs = [(one, truth) for one in good if (truth := _answer(one, by_model.get(one.model, []))) is not None]
     trusted = [(seen, truth) for seen, truth in pairs if seen.trusted is not False]
     held, bounded = _held(pairs)
     return Errors(
         probes=len(pairs),
-        failed=sum(one.outcome not in (Outcome.OK.value, Outcome.SKIPPED.value) for one in sightings),
+        failed=sum(one.outcome not in (Outcome.OK.value, Outcome.SKIPPED.value) for one in observations),
         events=sum(len(seen.at) for seen, _ in pairs),
         untrusted=len(pairs) - len(trusted),
         ttft_ms=Spread.of(_ttft_ms(seen, truth) for seen, truth in trusted if truth.until[0] - truth.at[0] <= VAGUE_NS),
@@ -77,8 +77,8 @@ def _held(pairs: Iterable[tuple[Observation, Truth]]) -> tuple[int, int]:
     """How many events were within their bound, of how many that had one: seen no later than their write, plus it."""
     held = events = 0
     for seen, truth in pairs:
-        for at, doubt, until in zip(seen.at, seen.doubt, truth.until, strict=True):
-            if doubt is not None:
+        for at, uncertainty_ns, until in zip(seen.at, seen.uncertainties_ns, truth.until, strict=True):
+            if uncertainty_ns is not None:
                 events += 1
-                held += at - until <= doubt + VAGUE_NS
+                held += at - until <= uncertainty_ns + VAGUE_NS
     return held, events

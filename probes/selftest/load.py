@@ -1,6 +1,8 @@
-"""Load: what a selftest makes the engine read: so many streams at such a speed, and the models behind them."""
+"""What a selftest makes the engine read: so many streams at such a speed, and what its processes are told of it."""
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Final, Literal
 
 from probes.config.presets import presets
@@ -71,3 +73,24 @@ LOADS: Final = (
     Load(20, 500, tokens=400, interval=1.0),
 )
 """One slow stream; two fast ones; two at what the fastest providers reach; many at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What the engine of a selftest is told: the server's addresses, the store, and the file for what it saw."""
+
+    load: Load
+    plain_url: str
+    tls_url: str
+    store_url: str
+    seen: str
+
+    def write(self, path: Path) -> None:
+        """Write it to a file, for the engine's process."""
+        path.write_text(json.dumps(asdict(self)), encoding="utf-8")
+
+    @classmethod
+    def read(cls, path: Path) -> "Stage":
+        """Read what `write` wrote."""
+        values = json.loads(path.read_text(encoding="utf-8"))
+        return cls(**{**values, "load": Load(**values["load"])})

@@ -1,4 +1,4 @@
-"""Pacer: a server that does nothing but write tokens when they are due, and notes when it wrote each.
+"""The ground-truth server of a selftest: it writes tokens when they are due, and notes when it wrote each.
 
 One thread, blocking writes and the system calls they need: whoever shares a machine with the engine whose error is to
 be measured must leave it the processors.
@@ -6,17 +6,20 @@ be measured must leave it the processors.
 
 import heapq
 import json
+import os
 import random
 import selectors
 import socket
 import ssl
+import sys
+import threading
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
 
-from probes.selftest.load import Load
-from probes.selftest.truth import Truth
+from probes.selftest.anonymous_tls import anonymous_context
+from probes.selftest.load import LOADS, Load
 
 WORDS: Final = ("ticked", "tocked", "chimed", "struck", "sprung", "wound ", "paused", "swayed")
 """Tokens of one length, so that the first one's share of the characters is its share of the tokens."""
@@ -25,6 +28,26 @@ NEAR_S: Final = 0.002
 
 _HEAD: Final = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 _REQUEST_LIMIT: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """One finished answer; instants are monotonic ns.
+
+    ``read_ns`` is when its request had been read, ``at`` and ``until`` are one for each output event: just before its
+    write, and when that had returned.
+    """
+
+    model: str
+    read_ns: int
+    at: tuple[int, ...]
+    until: tuple[int, ...]
+    tokens: int
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> "Truth":
+        """The inverse of `dataclasses.asdict`."""
+        return cls(**{**values, "at": tuple(values["at"]), "until": tuple(values["until"])})
 
 
 @dataclass(slots=True)
@@ -70,17 +93,17 @@ class Pacer:
         return plain, f"https://127.0.0.1:{self._ports[1]}/v1" if len(self._ports) > 1 else plain
 
     def stop(self) -> None:
-        """Have `serve` return; may be called from another thread."""
+        """Make `serve` return; may be called from another thread."""
         self._bell.send(b"x")
 
     def serve(self) -> None:
-        """Serve until told to stop."""
+        """Serve until `stop` is called."""
         while True:
             for key, _ in self._selector.select(self._pause()):
                 if key.fileobj is self._rung:
                     self._close()
                     return
-                self._hear(key)
+                self._on_readable(key)
             while self._due and self._due[0][0] <= time.monotonic_ns():
                 self._write(heapq.heappop(self._due)[2])
 
@@ -104,7 +127,7 @@ class Pacer:
         port: int = listening.getsockname()[1]
         return port
 
-    def _hear(self, key: selectors.SelectorKey) -> None:
+    def _on_readable(self, key: selectors.SelectorKey) -> None:
         sock = key.fileobj
         assert isinstance(sock, socket.socket)  # noqa: S101  # nothing else is registered
         try:
@@ -198,3 +221,20 @@ def _ending(model: str, tokens: int) -> bytes:
     usage = {"prompt_tokens": 8, "completion_tokens": tokens, "total_tokens": tokens + 8}
     done = _framed(_record(model, choices=[], usage=usage) + b"data: [DONE]\n\n")
     return _chunk(model, {}, "stop") + done + b"0\r\n\r\n"
+
+
+def serve_process() -> None:
+    """Run as a process: print two addresses, serve until standard input ends, then print each `Truth` as JSON."""
+    pacer = Pacer(LOADS, anonymous_context(server=True))
+
+    def wait_for_parent() -> None:
+        while os.read(0, 4096):
+            pass
+        pacer.stop()
+
+    threading.Thread(target=wait_for_parent, name="parent", daemon=True).start()
+    for url in pacer.urls:
+        print(url, flush=True)  # noqa: T201  # the parent reads it
+    pacer.serve()
+    sys.stdout.writelines(json.dumps(asdict(truth)) + "\n" for truth in pacer.truths)
+    sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""Run: a whole selftest: for each load the truth, the engine and the screen as processes, then the comparison."""
+"""Runs a selftest: for each load the server, the engine and the screen as processes, then the comparison."""
 
 import contextlib
 import json
@@ -18,11 +18,10 @@ from probes import __version__
 from probes.certificate import Certificate, Errors, MeasuredLoad
 from probes.measure.host_noise import steal_ms
 from probes.selftest.comparison import compare
-from probes.selftest.load import LOADS, Load
+from probes.selftest.load import LOADS, Load, Stage
 from probes.selftest.observation import Observation
-from probes.selftest.stage import Stage
+from probes.selftest.pacer import Truth
 from probes.selftest.terminal import on_terminal
-from probes.selftest.truth import Truth
 
 QUICK_S: Final = 1.5
 FULL_S: Final = 25.0
@@ -33,7 +32,7 @@ STARTING_S: Final = 60.0
 POLL_S: Final = 0.02
 
 Screen = Callable[[Path], Sequence[str]]
-"""The command of a dashboard whose engine plays the stage of this file."""
+"""The command of a dashboard whose engine measures the load of the `Stage` in this file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +43,10 @@ class Server:
     plain_url: str
     tls_url: str
 
-    def tell(self) -> list[Truth]:
-        """End it; what it knows of every answer."""
-        told, _ = self.process.communicate(timeout=60)
-        return [Truth.from_json(json.loads(line)) for line in told.splitlines()]
+    def finish(self) -> list[Truth]:
+        """End it. Returns what it knows of every answer."""
+        output, _ = self.process.communicate(timeout=60)
+        return [Truth.from_json(json.loads(line)) for line in output.splitlines()]
 
 
 def selftest(
@@ -89,7 +88,7 @@ def _play(load: Load, screen: Screen | None, seconds: float) -> Errors:
             with _engine(stage) if screen is None else _screen(screen(stage)) as process:
                 _wait_for(seen, process)
                 time.sleep(WARM_UP_S + seconds)
-            truths = server.tell()
+            truths = server.finish()
         lines = seen.read_text(encoding="utf-8").splitlines()
         return compare([Observation.from_json(json.loads(line)) for line in lines], truths)
 

@@ -1,4 +1,4 @@
-"""Terminal: a program on a pseudo-terminal of its own, whose output is taken away as a terminal takes it."""
+"""Runs a program on a pseudo-terminal of its own, and reads its output as a terminal would."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ QUIT: Final = "\x11"
 """Ctrl+Q quits whatever view is open."""
 
 AGAIN_S: Final = 1.0
-"""How often it is asked to: until a program listens to its keys its terminal takes this one for itself."""
+"""Seconds from one Ctrl+Q to the next: until a program reads its keys, its terminal takes this one for itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +37,12 @@ def on_terminal(
     command: Sequence[str],
     environment: Mapping[str, str],
     size: tuple[int, int] = SIZE,
-    hear: Callable[[bytes], None] = lambda _: None,
+    on_output: Callable[[bytes], None] = lambda _: None,
 ) -> Iterator[Terminal]:
     """A program that draws on a terminal nobody sees; at the end it is asked to quit by Ctrl+Q.
 
-    ``hear`` is told what it writes, from a thread of its own. Raises OSError where there are no pseudo-terminals, and
-    RuntimeError where the program does not end well.
+    ``on_output`` is called with what it writes, from a thread of its own. Raises OSError where there are no
+    pseudo-terminals, and RuntimeError where the program does not end well.
     """
     try:
         import fcntl
@@ -60,7 +60,7 @@ def on_terminal(
         list(command), stdin=slave, stdout=slave, stderr=slave, env={**environment, **terminal}, start_new_session=True
     )
     os.close(slave)
-    threading.Thread(target=_drain, args=(master, hear), name="terminal", daemon=True).start()
+    threading.Thread(target=_drain, args=(master, on_output), name="terminal", daemon=True).start()
     try:
         yield (one := Terminal(program, master))
         if (status := _quit(one)) != 0:
@@ -83,7 +83,7 @@ def _quit(one: Terminal) -> int:
     raise RuntimeError(f"the screen did not end within {ENDING_S:g} s")
 
 
-def _drain(master: int, hear: Callable[[bytes], None]) -> None:
+def _drain(master: int, on_output: Callable[[bytes], None]) -> None:
     with contextlib.suppress(OSError):  # the last reader of a terminal that has gone
         while piece := os.read(master, 1 << 16):
-            hear(piece)
+            on_output(piece)

@@ -18,7 +18,7 @@ from probes.measure.host_noise import HostNoiseMonitor
 from probes.measure.probe import Prober
 from probes.selftest.load import Load
 from probes.selftest.observation import Observation
-from probes.selftest.truth import Truth
+from probes.selftest.pacer import Truth
 from probes.sockets import event_loop
 from probes.stats.quantiles import quantile
 from probes.transport.factory import transport_to

@@ -31,8 +31,8 @@ from probes.race.race import Race
 from probes.sample import Sample
 from probes.selftest.load import LOADS as CERTIFIED
 from probes.selftest.load import Load
+from probes.selftest.pacer import Truth
 from probes.selftest.run import selftest
-from probes.selftest.truth import Truth
 from probes.stats.quantiles import median, quantile
 from probes.store.races import load as load_race
 from tests.bench.terminal import Program, cpu_seconds, running

@@ -31,8 +31,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from probes.sample import epoch_ms
-from probes.selftest.load import Load
-from probes.selftest.stage import Stage
+from probes.selftest.load import Load, Stage
 from probes.selftest.terminal import on_terminal
 from probes.stats.quantiles import quantile
 from tui.launch import measuring_screen

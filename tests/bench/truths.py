@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from multiprocessing.connection import Connection
 
 from probes.selftest.load import Load
-from probes.selftest.pacer import Pacer
-from probes.selftest.truth import Truth
+from probes.selftest.pacer import Pacer, Truth
 
 
 def _serve(loads: Sequence[Load], pipe: Connection, seed: int | None) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from probes.events import Kind
-from probes.figures.decode_speed import Shown, decode_speed, usual_density
+from probes.figures.decode_speed import ShownText, decode_speed, usual_density
 from probes.figures.timeline import ContentEvent
 from probes.figures.timing import Tokens
 from probes.figures.token_bounds import MARGIN, most_tokens
@@ -33,8 +33,8 @@ def usage(output: int, reasoning: int | None = None) -> Tokens:
     return Tokens(input=10, output=output, reasoning=reasoning, source="usage")
 
 
-def shown(**fields: Any) -> Shown:
-    return Shown(**{"samples": dict.fromkeys(Kind, PROSE), **fields})
+def shown(**fields: Any) -> ShownText:
+    return ShownText(**{"samples": dict.fromkeys(Kind, PROSE), **fields})
 
 
 def running(contents: list[ContentEvent], *, start: int = 0) -> list[ContentEvent]:

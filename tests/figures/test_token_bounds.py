@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from probes.events import Kind
-from probes.figures.decode_speed import Shown, decode_speed
+from probes.figures.decode_speed import ShownText, decode_speed
 from probes.figures.timeline import ContentEvent
 from probes.figures.timing import Tokens
 from probes.figures.token_bounds import MARGIN, fewest_tokens, most_tokens
@@ -234,12 +234,12 @@ def test_a_long_text_is_like_its_beginning_and_no_text_has_no_tokens():
     assert most_tokens(" " * 50) == MARGIN
 
 
-def answer_of(text: str, tokens: int) -> tuple[list[ContentEvent], Tokens, Shown]:
+def answer_of(text: str, tokens: int) -> tuple[list[ContentEvent], Tokens, ShownText]:
     """The text in events of one character each, at 50 tokens a second."""
     text, tokens = text * 3, tokens * 3
     step = tokens * 20 * MS / len(text)
     contents = [ContentEvent(round(place * step), Kind.ANSWER, 1) for place in range(len(text))]
-    return contents, Tokens(10, None, tokens, None, "usage"), Shown({Kind.ANSWER: text})
+    return contents, Tokens(10, None, tokens, None, "usage"), ShownText({Kind.ANSWER: text})
 
 
 @SCRIPTS

@@ -14,7 +14,7 @@ from probes.cli.commands.check import check
 from probes.engine.key_finder import KeyFinder
 from probes.keys import keyring as keyring_store
 from probes.keys.keyring import KeyringMissing
-from probes.keys.lookup import find_key, key_sources
+from probes.keys.lookup import find_key, find_sources
 from probes.keys.secret import KeyMissing, Secret, flaw, looks_like_a_key
 from probes.route import Route
 from tests.keys.memory_keyring import BrokenKeyring, MemoryKeyring
@@ -116,9 +116,9 @@ def test_a_failed_keyring_is_asked_once(monkeypatch):
 
     keyring.set_keyring(BrokenKeyring(fail))
     monkeypatch.setenv("SECOND_API_KEY", "x")
-    sources = key_sources(["FIRST_API_KEY", "THIRD_API_KEY", "SECOND_API_KEY"])
+    sources = find_sources(["FIRST_API_KEY", "THIRD_API_KEY", "SECOND_API_KEY"])
     assert sources.found == {"SECOND_API_KEY": "environment"}
-    assert "locked" in sources.keyring_trouble
+    assert "locked" in sources.keyring_problem
     assert len(asked) == 1
 
 
@@ -126,8 +126,8 @@ def test_sources_agree_with_what_is_found(entries, monkeypatch):
     entries["inftop", "FIRST_API_KEY"] = "a"
     monkeypatch.setenv("SECOND_API_KEY", "b")
     found = find_key(NAMES)
-    assert key_sources(NAMES).first(NAMES) == (found.name, found.source) == ("SECOND_API_KEY", "environment")
-    assert key_sources(NAMES).first(("OTHER",)) is None
+    assert find_sources(NAMES).first(NAMES) == (found.name, found.source) == ("SECOND_API_KEY", "environment")
+    assert find_sources(NAMES).first(("OTHER",)) is None
 
 
 @pytest.mark.parametrize("value", ["a b", "a\nb", "a\r\nX: y", "ключ", "a\x00b", "\x1b[31m", "x" * 9000])

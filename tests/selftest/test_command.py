@@ -25,7 +25,9 @@ def run(monkeypatch, tmp_path):
 
     def measured(found, *words):
         asked = []
-        monkeypatch.setattr(selftest, "measure", lambda screen, **how: asked.append((screen, how["quick"])) or found)
+        monkeypatch.setattr(
+            selftest, "run_selftest", lambda screen, **how: asked.append((screen, how["quick"])) or found
+        )
         done = CliRunner().invoke(app, ["--config", str(config), "selftest", *words])
         return done, _kept(store), asked
 

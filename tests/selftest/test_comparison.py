@@ -7,14 +7,14 @@ import pytest
 from probes.certificate import Spread
 from probes.selftest.comparison import compare
 from probes.selftest.observation import Observation, cpu_us_per_event
-from probes.selftest.truth import Truth
+from probes.selftest.pacer import Truth
 
 MS = 1_000_000
 WRITTEN = tuple(100 * MS + place * 10 * MS for place in range(11))  # ten tokens after the first, in 100 ms
 TRUTH = Truth("m", 50 * MS, WRITTEN, WRITTEN, 11)
 SEEN = Observation(
     model="m", outcome="ok", connection="warm", tls=False, clock="kernel", sent=50 * MS, at=WRITTEN,
-    doubt=(0,) * 11, tokens_per_s=100.0, trusted=True, cpu_s=1.0,
+    uncertainties_ns=(0,) * 11, tokens_per_s=100.0, trusted=True, cpu_s=1.0,
 )  # fmt: skip
 
 
@@ -59,7 +59,7 @@ def test_a_probe_that_is_not_trusted_is_counted_and_spoils_no_figure():
 
 
 def test_the_bound_holds_where_doubt_covers_the_error():
-    covered = replace(late(3, 5), doubt=(0, 0, 0, 0, 0, 3 * MS, 0, 0, 0, 0, 0))
+    covered = replace(late(3, 5), uncertainties_ns=(0, 0, 0, 0, 0, 3 * MS, 0, 0, 0, 0, 0))
     assert compare([covered], [TRUTH]).bound_held == 1.0
     assert compare([late(3, 5)], [TRUTH]).bound_held == pytest.approx(10 / 11)
 
@@ -74,7 +74,7 @@ def test_each_probe_is_compared_with_the_answer_it_read():
 
 
 @pytest.mark.parametrize(
-    "seen", [replace(SEEN, outcome="cut"), replace(SEEN, at=(), doubt=()), replace(SEEN, model="x")]
+    "seen", [replace(SEEN, outcome="cut"), replace(SEEN, at=(), uncertainties_ns=()), replace(SEEN, model="x")]
 )
 def test_what_has_no_answer_to_be_compared_with_is_left_out(seen):
     errors = compare([seen], [TRUTH])
@@ -104,5 +104,5 @@ def test_an_event_was_written_in_the_middle_of_its_write():
 
 
 def test_events_without_a_bound_are_not_taken_to_have_kept_it():
-    errors = compare([replace(SEEN, doubt=(None,) * 11)], [TRUTH])
+    errors = compare([replace(SEEN, uncertainties_ns=(None,) * 11)], [TRUTH])
     assert (errors.events, errors.bound_held) == (11, None)

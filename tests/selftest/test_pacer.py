@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from probes.selftest.anonymous_tls import context
+from probes.selftest.anonymous_tls import anonymous_context
 from probes.selftest.load import Load
 from probes.selftest.pacer import WORDS, Pacer
 
@@ -20,7 +20,7 @@ LOAD = Load(2, 2_000, tokens=30, interval=1.0, ttft_ms=8.0)
 @pytest.fixture
 def pacer() -> Iterator[Pacer]:
     """A serving pacer."""
-    made = Pacer([LOAD], context(server=True))
+    made = Pacer([LOAD], anonymous_context(server=True))
     thread = threading.Thread(target=made.serve)
     thread.start()
     yield made
@@ -66,11 +66,11 @@ def test_a_cap_is_kept_and_a_connection_is(pacer):
 
 def test_it_is_encrypted_where_that_is_asked_for(pacer):
     plain, encrypted = pacer.urls
-    if context(server=True) is None:
+    if anonymous_context(server=True) is None:
         assert encrypted == plain
         pytest.skip("this OpenSSL has no anonymous ciphers")
     assert encrypted.startswith("https://")
-    trust = context(server=False)
+    trust = anonymous_context(server=False)
     assert trust is not None
     place = urlsplit(encrypted)
     with (

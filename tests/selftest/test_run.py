@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from probes.selftest import run
-from probes.selftest.anonymous_tls import context
+from probes.selftest.anonymous_tls import anonymous_context
 from probes.selftest.load import Load
 from tui.launch import measuring_screen
 
@@ -39,7 +39,7 @@ def test_the_endpoints_of_a_load_are_warm_and_cold_plain_and_encrypted():
 
 
 def test_both_sides_of_anonymous_tls_are_there_or_neither_is():
-    assert (context(server=True) is None) == (context(server=False) is None)
+    assert (anonymous_context(server=True) is None) == (anonymous_context(server=False) is None)
 
 
 def test_a_process_that_does_not_end_is_told(monkeypatch):

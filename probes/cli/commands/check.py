@@ -16,7 +16,7 @@ from probes.cli.output.sample_lines import columns
 from probes.config.file import find_config
 from probes.config.load import Config, load
 from probes.endpoint import DEFAULT_REASONING, Endpoint
-from probes.keys.lookup import flaw_in_environment, key_sources
+from probes.keys.lookup import find_sources, flaw_in_environment
 from probes.store.location import default_url, shown
 from probes.text import line
 from probes.wire.aws import NO_BOTOCORE
@@ -71,13 +71,13 @@ def check(config: Path | None, *, as_json: bool) -> None:
     if any(one.aws_service for one in loaded.endpoints) and find_spec("botocore") is None:
         notes = [*notes, NO_BOTOCORE]
     names = dict.fromkeys(name for one in loaded.endpoints for name in one.key_names)
-    sources = key_sources(names)
+    sources = find_sources(names)
     flaws = (flaw_in_environment((name,)) for name in names if name not in sources.found)
     notes = [*notes, *(f"{flaw}: not used" for flaw in flaws if flaw is not None)]
     rows = [EndpointCheck(one, endpoint_keys(one, sources), daily_cost(one)) for one in loaded.endpoints]
     total = _total(rows, loaded.budget)
-    if sources.keyring_trouble and any(row.keys.missing for row in rows):
-        print(f"note: {sources.keyring_trouble}", file=sys.stderr)  # noqa: T201
+    if sources.keyring_problem and any(row.keys.missing for row in rows):
+        print(f"note: {sources.keyring_problem}", file=sys.stderr)  # noqa: T201
     for note in notes:
         print(f"note: {note}", file=sys.stderr)  # noqa: T201
     text = json.dumps(_record(loaded, rows, total), indent=2) if as_json else "\n".join(_lines(loaded, rows, total))

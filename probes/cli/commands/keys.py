@@ -12,7 +12,7 @@ from probes.config.file import find_config
 from probes.config.load import load
 from probes.config.presets import presets
 from probes.keys import keyring
-from probes.keys.lookup import flaw_in_environment, key_sources
+from probes.keys.lookup import find_sources, flaw_in_environment
 from probes.keys.secret import InvalidKey, Secret, flaw
 
 
@@ -40,12 +40,12 @@ def set_key(config: Path | None, name: str) -> None:
 def list_keys(config: Path | None, *, as_json: bool) -> None:
     """Print every key's name, source and users. Raises ConfigError."""
     users = _users(config)
-    sources = key_sources(users)
+    sources = find_sources(users)
     for name in users:
         if name not in sources.found and (why := flaw_in_environment((name,))) is not None:
             _note(f"note: {why}: not used")
-    if sources.keyring_trouble:
-        _note(f"note: {sources.keyring_trouble}")
+    if sources.keyring_problem:
+        _note(f"note: {sources.keyring_problem}")
     if as_json:
         rows = [{"name": name, "source": sources.found.get(name), "used_by": by} for name, by in users.items()]
         print(json.dumps(rows, indent=2))  # noqa: T201

@@ -13,9 +13,9 @@ from probes.budget.cap import Budget
 from probes.cli.commands.run import serve
 from probes.engine.session import Plan
 from probes.measure.probe import ProbeResult
-from probes.selftest.anonymous_tls import context
+from probes.selftest.anonymous_tls import anonymous_context
+from probes.selftest.load import Stage
 from probes.selftest.observation import Observation
-from probes.selftest.stage import Stage
 from probes.signals import stop_on_signals
 from probes.sockets import event_loop
 
@@ -42,5 +42,5 @@ async def _measure(stage: Stage) -> list[Observation]:
     plan = Plan(endpoints, Budget(None, None), stage.store_url, simulated=True)
     stop = asyncio.Event()
     with stop_on_signals(stop):
-        await serve(plan, stop, tls=context(server=False), on_result=see)
+        await serve(plan, stop, tls=anonymous_context(server=False), on_result=see)
     return seen
