@@ -177,7 +177,7 @@ async def test_keep_alives_of_any_kind_do_not_move_the_stall_deadline(dialect: s
     assert (sample.outcome_detail or "").startswith("stall")
 
 
-TROUBLES = [
+PROVIDER_ERRORS = [
     (
         "bedrock_converse",
         fault.ErrorEvent(3, "bedrock", "Too many tokens, please wait before trying again.", "throttlingException"),
@@ -233,9 +233,9 @@ TROUBLES = [
 ]
 
 
-@pytest.mark.parametrize(("dialect", "trouble", "outcome"), TROUBLES)
-async def test_a_trouble_of_one_provider_is_understood(dialect: str, trouble: fault.Fault, outcome: Outcome):
-    sample = (await ending(dialect, replace(QUICK, fault=trouble))).sample
+@pytest.mark.parametrize(("dialect", "error", "outcome"), PROVIDER_ERRORS)
+async def test_an_error_of_one_provider_is_understood(dialect: str, error: fault.Fault, outcome: Outcome):
+    sample = (await ending(dialect, replace(QUICK, fault=error))).sample
     assert sample.outcome is outcome, sample
     assert sample.outcome_detail
 

@@ -175,15 +175,15 @@ async def test_limits_are_told_in_its_own_headers_and_enforced(style, family):
 
 
 @pytest.mark.parametrize(
-    ("trouble", "status", "kind"),
+    ("error", "status", "kind"),
     [
         (provider_errors.ANTHROPIC_OVERLOADED, 529, "overloaded_error"),
         (provider_errors.ANTHROPIC_NO_CREDIT, 400, "invalid_request_error"),
         (provider_errors.ANTHROPIC_FAST_CLOSED, 429, "rate_limit_error"),
     ],
 )
-async def test_troubles_have_its_shape(trouble, status, kind):
-    response, _ = await answered(Behaviour(fault=trouble))
+async def test_errors_have_its_shape(error, status, kind):
+    response, _ = await answered(Behaviour(fault=error))
     assert (response.status, response.json["error"]["type"]) == (status, kind)
 
 

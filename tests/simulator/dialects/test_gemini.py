@@ -160,10 +160,10 @@ async def test_a_blocked_prompt_is_a_200_without_candidates():
 
 
 @pytest.mark.parametrize(
-    ("trouble", "status"), [(provider_errors.GEMINI_UNAVAILABLE, 503), (provider_errors.gemini_used_up("day"), 429)]
+    ("error", "status"), [(provider_errors.GEMINI_UNAVAILABLE, 503), (provider_errors.gemini_used_up("day"), 429)]
 )
-async def test_troubles_have_its_shape(trouble, status):
-    response, _ = await answered(Behaviour(fault=trouble))
+async def test_errors_have_its_shape(error, status):
+    response, _ = await answered(Behaviour(fault=error))
     assert response.status == response.json["error"]["code"] == status
 
 
