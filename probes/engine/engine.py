@@ -249,8 +249,8 @@ class Engine:
 
     async def _beat(self) -> None:
         while self._store is not None:
-            watches = tuple(one.status for one in self.monitors.values())
-            self._store.beat(RecorderStatus(self.status, watches).to_json())
+            monitors = tuple(one.status for one in self.monitors.values())
+            self._store.beat(RecorderStatus(self.status, monitors).to_json())
             await asyncio.sleep(BEAT_S)
 
     def _is_watching(self, endpoint: Endpoint) -> bool:

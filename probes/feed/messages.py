@@ -118,12 +118,12 @@ class Hello(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", t
 class Frame(Struct, frozen=True, tag_field="type", tag="frame"):
     """What happened since the frame before: new samples, the engine as it is now, new answers by endpoint.
 
-    ``at`` is in milliseconds since the epoch. ``watches`` holds the schedules that changed, and all in the first frame.
+    ``at`` is in milliseconds since the epoch. ``monitors`` are those whose status changed, all in the first frame.
     """
 
     at: int
     engine: EngineStatus
-    watches: tuple[MonitorStatus, ...]
+    monitors: tuple[MonitorStatus, ...] = field(name="watches")
     samples: tuple[Sample, ...] = ()
     answers: Mapping[str, str] | None = None
 
@@ -139,7 +139,7 @@ class RecorderStatus(Struct, frozen=True):
     """What a recorder writes of itself into its store, for screens that read along: engine and schedules."""
 
     engine: EngineStatus
-    watches: tuple[MonitorStatus, ...]
+    monitors: tuple[MonitorStatus, ...] = field(name="watches")
 
     def to_json(self) -> str:
         """The status as JSON text."""

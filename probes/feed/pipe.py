@@ -42,7 +42,7 @@ class FeedWriter:
         self._has_race_news = False
         self._samples: list[Sample] = []
         self._answers: dict[str, str] = {}
-        self._watches: dict[str, MonitorStatus] = {}
+        self._monitors: dict[str, MonitorStatus] = {}
         self._last = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
@@ -65,7 +65,7 @@ class FeedWriter:
 
     def add_status(self, status: MonitorStatus) -> None:
         """Put an endpoint's status into the next frame, in place of an older one."""
-        self._watches[status.endpoint] = status
+        self._monitors[status.endpoint] = status
         self._schedule()
 
     def add_race_news(self) -> None:
@@ -100,7 +100,7 @@ class FeedWriter:
         self._last = self._loop.time()
         if not self._broken and not self._lines.full():
             self._lines.put_nowait(self._messages())
-            self._samples, self._answers, self._watches = [], {}, {}
+            self._samples, self._answers, self._monitors = [], {}, {}
         self._schedule(QUIET_S)
 
     def _messages(self) -> list[Frame | Hello | RaceNews]:
@@ -113,7 +113,7 @@ class FeedWriter:
         return Frame(
             at=time.time_ns() // 1_000_000,
             engine=self._engine_status(),
-            watches=tuple(self._watches.values()),
+            monitors=tuple(self._monitors.values()),
             samples=tuple(self._samples),
             answers=self._answers or None,
         )

@@ -61,7 +61,7 @@ SAMPLES = tuple(measured(place) for place in range(20))
 FRAME = Frame(
     at=1_800_000_000_000,
     engine=EngineStatus(StoreStatus("ok", stored=100_000), loop_lag_ms=0.25, usd_today=1.5, tokens_today=10**6),
-    watches=tuple(MonitorStatus(one.endpoint, next_due=one.started_at + 60_000) for one in SAMPLES),
+    monitors=tuple(MonitorStatus(one.endpoint, next_due=one.started_at + 60_000) for one in SAMPLES),
     samples=SAMPLES,
     answers={one.endpoint: ANSWER for one in SAMPLES[:4]},
 )

@@ -168,7 +168,7 @@ async def test_a_child_engine_says_hello_probes_stores_obeys_and_goes_with_its_p
         one.say(Command("probe", "sim/one"))
         await one.samples(1, lambda each: each.outcome is Outcome.OK)
         one.say(Command("resume", "sim/one"))
-        await one.until(lambda frame: any(not watch.paused for watch in frame.watches))
+        await one.until(lambda frame: any(not watch.paused for watch in frame.monitors))
         frame = await one.until(lambda frame: frame.engine.store.stored >= 4)
         assert frame.engine.store.state == "ok"
 

@@ -43,7 +43,7 @@ FRAME = Frame(
         usd_cap=2.0,
         checks=CONTROLS,
     ),
-    watches=(MonitorStatus("sim/model", next_due=5, blocked_why="429"),),
+    monitors=(MonitorStatus("sim/model", next_due=5, blocked_why="429"),),
     samples=(sample(ttft_ms=182, outcome_detail="a\u2028b"), sample(outcome=Outcome.CUT)),
     answers={"sim/model": "Once\nupon"},
 )
@@ -258,7 +258,7 @@ def test_what_a_newer_inftop_says_of_a_wish_and_a_verdict_is_left_out():
     assert decode(json.dumps(record).encode()) == NEWS
 
 
-STATUS = RecorderStatus(FRAME.engine, FRAME.watches)
+STATUS = RecorderStatus(FRAME.engine, FRAME.monitors)
 
 
 def test_a_recorders_status_is_the_record_that_every_version_wrote():
@@ -297,6 +297,6 @@ def test_the_status_of_a_newer_recorder_is_read_as_far_as_its_store_goes():
     record = json.loads(STATUS.to_json())
     record["engine"]["store"] |= {"state": "on fire", "heat": 9}
     read = RecorderStatus.from_json(json.dumps({**record, "weather": "fine"}))
-    assert (read.engine.store.state, read.watches) == ("failed", STATUS.watches)
+    assert (read.engine.store.state, read.monitors) == ("failed", STATUS.monitors)
     with pytest.raises(ValueError, match="mood"):
         RecorderStatus.from_json(json.dumps({**record, "engine": {**record["engine"], "mood": "sunny"}}))

@@ -158,7 +158,7 @@ async def test_hello_comes_first_and_the_last_frame_has_what_was_left():
     assert hello == HELLO
     assert [one for frame in frames for one in frame.samples] == [sample()]
     assert frames[-1].answers == {"sim/model": "Once upon a time"}
-    assert frames[-1].watches == (MonitorStatus("sim/model", next_due=5),)
+    assert frames[-1].monitors == (MonitorStatus("sim/model", next_due=5),)
     assert frames[-1].engine == STATUS
 
 
@@ -174,7 +174,7 @@ async def test_a_burst_is_one_frame_and_the_newest_status_wins():
     out.close()
     [frame] = await read
     assert [one.started_at for one in frame.samples] == list(range(200))
-    assert frame.watches == (MonitorStatus("sim/model", next_due=199),)
+    assert frame.monitors == (MonitorStatus("sim/model", next_due=199),)
     assert frame.answers is None
 
 

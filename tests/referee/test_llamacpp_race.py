@@ -16,7 +16,7 @@ from tests.engine.services import ScriptedServices
 from tests.referee.server import serving
 from tests.samples import endpoint
 
-WISH = RaceRequest(("small", "large"), "Tell a story.", max_output_tokens=64, heats=4)
+REQUEST = RaceRequest(("small", "large"), "Tell a story.", max_output_tokens=64, heats=4)
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +35,8 @@ def rivals(model, url, tmp_path_factory) -> Iterator[list[Endpoint]]:
 def test_the_smaller_model_wins_and_the_servers_own_times_say_so_too(rivals):
     async def run() -> Race:
         services = ScriptedServices()
-        probers = [services.make_prober(one) for one in lane_endpoints(WISH, rivals)]
-        return await RaceTask(WISH, probers, services).run()
+        probers = [services.make_prober(one) for one in lane_endpoints(REQUEST, rivals)]
+        return await RaceTask(REQUEST, probers, services).run()
 
     race = event_loop.run(run())
     assert {one.sample.outcome for heat in race.heats for one in heat.lanes} == {Outcome.OK}

@@ -139,7 +139,7 @@ def _day(seed: int, hours: float, interval: float, now: int) -> tuple[Sample, ..
     return tuple(sorted(made, key=lambda one: one.started_at))
 
 
-def watches(now: int = NOW) -> tuple[MonitorStatus, ...]:
+def monitors(now: int = NOW) -> tuple[MonitorStatus, ...]:
     return tuple(
         MonitorStatus(
             endpoint=habit.name,
@@ -181,7 +181,7 @@ def frame(samples: list[Sample], now: int = NOW, **changes: object) -> Frame:
     values: dict[str, object] = {
         "at": now,
         "engine": engine(),
-        "watches": watches(now),
+        "monitors": monitors(now),
         "samples": tuple(samples),
         "answers": {habit.name: answer for habit in HABITS},
     }

@@ -63,7 +63,7 @@ class StoreFollower:
             return StoreView(Frame(now, EngineStatus(StoreStatus(problem.state, problem.detail, self._stored)), ()))
         store = replace(reported.engine.store, stored=max(reported.engine.store.stored, self._stored))
         engine = structs.replace(reported.engine, store=store)
-        return StoreView(Frame(now, engine, reported.watches, tuple(samples), answers), recorder)
+        return StoreView(Frame(now, engine, reported.monitors, tuple(samples), answers), recorder)
 
     def _new_samples(self) -> list[Sample]:
         """What was stored since the last poll; at the first poll the last two minutes."""

@@ -70,9 +70,9 @@ class ReadOnlySource:
 
     def _unrecorded(self, view: StoreView) -> Frame:
         """A poll's frame without the status that a recorder left behind when it ended."""
-        watches = tuple(MonitorStatus(name) for name in self._known or ())
+        monitors = tuple(MonitorStatus(name) for name in self._known or ())
         store = StoreStatus("ok", stored=view.frame.engine.store.stored)
-        return replace(view.frame, engine=EngineStatus(store), watches=watches)
+        return replace(view.frame, engine=EngineStatus(store), monitors=monitors)
 
 
 def _recorder_news(view: StoreView) -> Message | None:

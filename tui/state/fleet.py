@@ -174,7 +174,7 @@ class FleetState:
         self.engine = frame.engine
         if self.link.phase not in ("live", "attached", "unrecorded"):
             self.link = replace(self.link, phase="live", since=now, retry_at=None, reason="")
-        for monitor in frame.watches:
+        for monitor in frame.monitors:
             if (endpoint := self.endpoints.get(monitor.endpoint)) is not None and endpoint.monitor != monitor:
                 endpoint.monitor = monitor
         for sample in frame.samples:

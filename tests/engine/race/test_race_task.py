@@ -123,7 +123,7 @@ def test_who_starts_first_takes_turns():
 
 
 @pytest.mark.parametrize(("cold", "said"), [(False, "warm"), (True, "cold")])
-def test_connections_are_opened_before_the_gun_and_kept_or_opened_anew_each_time(cold: bool, said: str):
+def test_connections_are_opened_before_the_start_and_kept_or_opened_anew_each_time(cold: bool, said: str):
     race = raced({"a": FAST, "b": FAST}, replace(REQUEST, heats=2, cold=cold))
     assert {one.sample.connection for heat in race.heats for one in heat.lanes} == {said}
 
@@ -273,7 +273,7 @@ def test_the_budget_ends_a_race_before_it_is_passed():
     assert race.stopped == "the race's budget of $0.50 would be passed"
 
 
-def test_nothing_is_sent_where_nothing_may_be_spent():
+def test_nothing_is_sent_where_the_budget_refuses():
     services = Services()
     services.refusal = "the day's budget is spent"
     race = raced({"a": FAST, "b": FAST}, services=services)

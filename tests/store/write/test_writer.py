@@ -365,24 +365,6 @@ async def test_the_loop_runs_on_while_the_store_hangs(store, monkeypatch):
     assert starts(store) == [1, 2]
 
 
-async def test_a_store_that_stays_broken_is_tried_again_at_least_so_often(path):
-    """Doubled for ever, the wait would be hours after a night of a full disk: room made would be found too late."""
-
-    class Counted(dict):
-        tries = 0
-
-        def items(self):
-            self.tries += 1
-            return super().items()
-
-    pragmas = Counted(PRAGMAS, query_only=1)
-    writer = Writer(url_of(path), pragmas=pragmas, retry=ExponentialBackoff(0.001, 0.002))
-    writer.put(sample(), None)
-    await until(lambda: pragmas.tries > 30)  # doubled so often: twelve days
-    assert writer.status().state == "read_only"
-    await writer.close(10)
-
-
 async def test_closing_leaves_what_can_wait_nowhere_and_says_so(path, tmp_path):
     (tmp_path / "file").touch()
     writer = Writer(url_of(path), pragmas=dict(PRAGMAS, query_only=1), journal=tmp_path / "file" / "journal")

@@ -37,7 +37,7 @@ def turns(count=40):
 def messages():
     facts = [fabric.facts(habit) for habit in FEW]
     first = structs.replace(facts[0], connection="both")
-    return fabric.hello(endpoints=(first, *facts[1:])), fabric.frame(turns(), watches=fabric.watches()[:3])
+    return fabric.hello(endpoints=(first, *facts[1:])), fabric.frame(turns(), monitors=fabric.monitors()[:3])
 
 
 def test_the_figures_stand_under_each_other_and_set_up_is_the_cold_ones():

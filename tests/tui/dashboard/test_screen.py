@@ -335,7 +335,7 @@ async def test_what_inftop_spoilt_is_counted_at_the_foot_and_no_failure(messages
 
 async def test_a_reached_budget_is_said(messages):
     over = fabric.engine(over_budget="$2.00 of $2.00 are spent", usd_today=2.0)
-    async with showing(messages[0], fabric.frame([], engine=over, watches=()), size=(160, 40)) as shown:
+    async with showing(messages[0], fabric.frame([], engine=over, monitors=()), size=(160, 40)) as shown:
         assert "$ 12 budget" in shown.lines[0]
         assert "budget reached: $2.00 of $2.00 are spent" in shown.text
 
@@ -354,7 +354,7 @@ async def test_bad_messages_are_counted_and_end_nothing(messages):
     async with showing(*messages, size=(160, 40)) as shown:
         await shown.hear(LineRejected("not a message"), broken)
         assert "2 unreadable lines" in shown.text
-        await shown.hear(fabric.frame([], watches=(MonitorStatus(CEREBRAS, paused=True),)))
+        await shown.hear(fabric.frame([], monitors=(MonitorStatus(CEREBRAS, paused=True),)))
         assert "■ 2 paused" in shown.lines[0]
 
 
@@ -363,7 +363,7 @@ async def test_hostile_words_stay_words(messages):
     failed = sample(endpoint=CEREBRAS, started_at=NOW, outcome=Outcome.CUT, outcome_detail=nasty, served_by=nasty)
     monitor = MonitorStatus(GROQ, blocked_until=NOW + 9_000, blocked_why=nasty)
     async with showing(*messages, size=(160, 45)) as shown:
-        await shown.hear(fabric.frame([failed], watches=(monitor,), answers={CEREBRAS: nasty}))
+        await shown.hear(fabric.frame([failed], monitors=(monitor,), answers={CEREBRAS: nasty}))
         assert "[red]x[/]" in shown.text
         assert "\x1b" not in shown.text
         await shown.press("down")

@@ -80,7 +80,7 @@ async def test_what_is_stored_arrives_once_with_the_recorders_own_words(tmp_path
     assert last.engine.usd_today == 0.5
     assert last.engine.checks == (CHECK,)
     assert last.engine.store.stored == 2
-    assert last.watches == (MonitorStatus("sim/model", next_due=5),)
+    assert last.monitors == (MonitorStatus("sim/model", next_due=5),)
     assert [frame.answers["sim/model"] for frame in heard[1:] if frame.answers] == ["an answer", "another"]
 
 

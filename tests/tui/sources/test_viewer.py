@@ -138,7 +138,7 @@ async def test_a_store_without_a_recorder_is_shown_as_it_is(tmp_path, monkeypatc
         assert absent == RecorderAbsent(reader.recorder().beat_at)
     assert ([one.name for one in hello.endpoints], hello.store_url) == (["sim/model"], url_in(tmp_path))
     assert frame.engine == EngineStatus(StoreStatus("ok", stored=1))
-    assert frame.watches == (MonitorStatus("sim/model"),)
+    assert frame.monitors == (MonitorStatus("sim/model"),)
     assert len(heard.samples) == 1
     assert heard.of(Hello) == [hello]
     assert heard.of(RecorderAbsent) == [absent]
@@ -190,7 +190,7 @@ async def test_two_lookers_follow_a_recorder_and_the_next_one_and_cost_the_provi
                 await heard.until(lambda all_: len(all_.samples) >= 2)
                 assert heard.of(RecorderJoined)[0].holder.startswith(f"process {process.pid} on ")
                 assert [each.name for each in heard.of(Hello)[-1].endpoints] == ["first"]
-                assert heard.of(Frame)[-1].watches[0].endpoint == "first"
+                assert heard.of(Frame)[-1].monitors[0].endpoint == "first"
             process.send_signal(signal.SIGTERM)
             await process.wait()
         asked = len(simulator.records)

@@ -105,7 +105,8 @@ def test_an_answer_of_the_engine_is_not_replaced_by_an_older_one():
 
 def test_what_belongs_to_no_endpoint_is_passed_over():
     made = fleet(
-        fabric.hello(), fabric.frame([sample(endpoint="gone")], watches=(MonitorStatus("gone"),), answers={"gone": "x"})
+        fabric.hello(),
+        fabric.frame([sample(endpoint="gone")], monitors=(MonitorStatus("gone"),), answers={"gone": "x"}),
     )
     assert "gone" not in made.endpoints
     assert made.recent("gone").sample is None
@@ -276,7 +277,7 @@ def test_controls_of_the_engine_count_while_they_are_recent():
 
 def test_nobody_is_blamed_where_all_is_well_nor_for_what_is_not_probed():
     assert board(fleet(fabric.hello(), fabric.frame(failures()))).attribution is None
-    paused = fabric.frame(failures(CEREBRAS), watches=(MonitorStatus(CEREBRAS, paused=True),))
+    paused = fabric.frame(failures(CEREBRAS), monitors=(MonitorStatus(CEREBRAS, paused=True),))
     assert board(fleet(fabric.hello(), paused)).attribution is None
     limited = [sample(endpoint=CEREBRAS, started_at=NOW - 1, outcome=Outcome.RATE_LIMITED)]
     shown = board(fleet(fabric.hello(), fabric.frame(limited)))
