@@ -1,4 +1,4 @@
-"""Certificate: how accurate inftop was found to be on this machine, when, and what that means in words."""
+"""How accurate inftop was found to be on this machine, when, and what that means in words."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,7 @@ from probes.sample import TRUSTED_MS, TRUSTED_SPEED
 from probes.stats.quantiles import quantile
 
 RESOLUTION_MS: Final = 0.01
-"""Half of what a write takes: the truth itself is known no better, so no smaller error is ever told."""
+"""Half of what a write takes: the truth itself is known no better, so no smaller error is ever shown."""
 
 
 def milliseconds(error: float) -> str:

@@ -1,4 +1,4 @@
-"""Clock: a time of day for the schedule, which does not jump when the wall clock is set; how long the machine slept."""
+"""A time of day for the schedule, which does not jump when the wall clock is set; how long the machine slept."""
 
 import time
 from collections.abc import Callable

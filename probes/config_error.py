@@ -1,4 +1,4 @@
-"""ConfigError: what is wrong with a configuration, each problem with its place and what is allowed."""
+"""What is wrong with a configuration: each problem with its place and what is allowed."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Conversation: the messages that one request sends, which every dialect writes in its own form."""
+"""The messages that one request sends, which every dialect writes in its own form."""
 
 from dataclasses import dataclass, replace
 from typing import Final, Literal, get_args

@@ -1,4 +1,4 @@
-"""Definitions: what every word and every number of inftop means, read from `definitions.toml`.
+"""What every word and every number of inftop means, read from `definitions.toml`.
 
 ``python -m probes.definitions > docs/definitions.md`` writes the page made of them.
 """

@@ -1,4 +1,4 @@
-"""When: durations and instants as people write them, turned into seconds and milliseconds since the epoch."""
+"""Durations and instants as people write them, turned into seconds and milliseconds since the epoch."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""Endpoint: one provider, URL, dialect, model and key name, with its options, as a frozen value."""
+"""One endpoint: provider, URL, dialect, model and key name, with its options, as a frozen value."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

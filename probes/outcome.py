@@ -1,4 +1,4 @@
-"""Outcomes: how a probe can end, as one tree.
+"""How a probe can end, as one tree.
 
 ::
 

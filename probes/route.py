@@ -1,4 +1,4 @@
-"""Route: how an endpoint is connected to, as configured, and what stands between: a proxy, or a socket's file."""
+"""How an endpoint is connected to, as configured: directly, through a proxy, or by a socket's file."""
 
 import ipaddress
 import os

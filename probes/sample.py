@@ -1,4 +1,4 @@
-"""Sample: what one probe told us, as a frozen value with the columns of every store, export and feed."""
+"""What one probe measured, as a frozen value with the columns of every store, export and feed."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime

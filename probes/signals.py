@@ -1,4 +1,4 @@
-"""Signals: those by which a system or a person asks a process to end, and a stop event that they set."""
+"""The signals by which a system or a person asks a process to end, and a stop event that they set."""
 
 import asyncio
 import contextlib

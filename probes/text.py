@@ -1,4 +1,4 @@
-"""Text: what a provider sent, made safe for a terminal, a log, a store and an export."""
+"""Makes text that a provider sent safe for a terminal, a log, a store and an export."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""User folders: where the user's configuration and data are; not every user has a home."""
+"""Where the user's configuration and data are; not every user has a home."""
 
 from pathlib import Path
 from typing import Final

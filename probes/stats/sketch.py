@@ -1,4 +1,4 @@
-"""Sketch: the distribution of many values in few bytes; sketches add up, and quantiles of the sum are within 1 %.
+"""The distribution of many values in few bytes; sketches add up, and quantiles of the sum are within 1 %.
 
 This is DDSketch (Masson, Rim and Lee, 2019, https://arxiv.org/abs/1908.10693) with its logarithmic bins: bin i holds
 the values in (γ^(i-1), γ^i], γ = (1 + α) / (1 - α), so that 2 γ^i / (γ + 1) is within α of each of them. The published
