@@ -103,7 +103,7 @@ def test_what_happens_while_a_screen_does_not_read_is_joined_into_one_frame():
     assert [one.started_at for frame in frames for one in frame.samples] == list(range(30))
     assert len(frames) <= 3
     assert frames[-1].answers == {"sim/model": "answer 19"}
-    assert frames[-1].watches == (MonitorStatus("sim/model", next_due=29),)
+    assert frames[-1].monitors == (MonitorStatus("sim/model", next_due=29),)
 
 
 def test_what_was_written_is_not_written_again():
@@ -119,9 +119,9 @@ def test_what_was_written_is_not_written_again():
 
     run(loop, work())
     first, *others = screen.read
-    assert (len(first.samples), first.answers, len(first.watches)) == (1, {"sim/model": "Once"}, 1)
+    assert (len(first.samples), first.answers, len(first.monitors)) == (1, {"sim/model": "Once"}, 1)
     assert len(others) >= 2
-    assert all((one.samples, one.answers, one.watches) == ((), None, ()) for one in others)
+    assert all((one.samples, one.answers, one.monitors) == ((), None, ()) for one in others)
 
 
 def test_news_of_a_race_follow_the_frame_when_there_are_some():
