@@ -7,6 +7,7 @@ import signal
 import sys
 from functools import partial
 from itertools import count
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +22,10 @@ STREAMS = {
     "transport/test_websocket.py",
 }
 """What is a matter of how sockets are read runs on every kind of loop."""
+
+TESTS = Path(__file__).parent
+SLOW = {"chaos", "gateways", "referee"}
+"""The rooms whose tests all are slow."""
 
 SIZE = {"COLUMNS", "LINES"}
 """Whoever has these takes no notice of its terminal's own; in the workers of pytest-xdist they are set."""
@@ -46,6 +51,13 @@ def pytest_configure():
         number = getattr(signal, name, None)  # Windows has but the last
         if number is not None and signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, usual)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    for one in items:
+        if one.path.relative_to(TESTS).parts[0] in SLOW:
+            one.add_marker(pytest.mark.slow)
 
 
 def pytest_collection_finish():
