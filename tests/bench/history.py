@@ -29,7 +29,7 @@ from tests.tui.answers import answers
 from tui.compare.comparison import CompareQuestion
 from tui.compare.comparison import read as read_comparison
 from tui.compare.contender import Contender
-from tui.endpoint.read_summary import SummaryQuestion, WeekQuestion, read_portrait, read_week
+from tui.endpoint.read_summary import SummaryQuestion, WeekQuestion, read_summary, read_week
 from tui.state.read_rollups import read_window
 from tui.state.rollup_figures import WindowQuestion
 from tui.time.period import LENGTHS
@@ -56,7 +56,7 @@ def questions(now: int, endpoints: int) -> Iterator[tuple[str, Callable[[str], o
         yield f"dashboard, {span_name} until 10 d ago", lambda url, one=past: advance(read_window(url, one))
         alone = SummaryQuestion(NAME, span)
         yield f"dashboard, {span_name}, in full", lambda url, one=dashboard: answers(read_window(url, one))
-        yield f"endpoint, {span_name}", lambda url, one=alone: read_portrait(url, one)
+        yield f"endpoint, {span_name}", lambda url, one=alone: read_summary(url, one)
         yield (
             f"compare six, {span_name}",
             lambda url, one=span: read_comparison(url, CompareQuestion(rivals, one, COLUMNS)),

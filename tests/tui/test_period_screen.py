@@ -64,11 +64,11 @@ async def test_the_endpoint_page_draws_another_period_when_it_is_read(store):
         opened.app.simulate_key("left_square_bracket")
         await held.begun(opened.shown)
         assert "reading …" in opened.lines[0]
-        live = opened.screen.portrait
+        live = opened.screen.summary
         held.gate.set()
         await read(opened.shown)
         assert "reading" not in opened.lines[0]
-        assert opened.screen.portrait is not live
+        assert opened.screen.summary is not live
         assert opened.screen.samples.samples
         assert opened.screen.week is not None
 

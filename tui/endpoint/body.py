@@ -1,4 +1,4 @@
-"""EndpointBody: the panels of the endpoint screen, all at once where there is room, else one page of them."""
+"""EndpointBody: the panels of the endpoint page, all at once where there is room, else one page of them."""
 
 from functools import partial
 from typing import Final
@@ -9,9 +9,9 @@ from textual.content import Content
 from textual.geometry import Size
 from textual.widget import Widget
 
-from tui.endpoint.errors_panel import trouble_rows
+from tui.endpoint.errors_panel import error_rows
 from tui.endpoint.histogram import histogram_rows
-from tui.endpoint.period_comparison import against_rows
+from tui.endpoint.period_comparison import comparison_rows
 from tui.endpoint.plots import plot
 from tui.endpoint.sample_list import SampleList
 from tui.endpoint.summary import GRAPHS, EndpointSummary, RangeSummary
@@ -40,7 +40,7 @@ _AROUND_PLOT: Final = 14
 
 
 class EndpointBody(Vertical):
-    """Charts, distributions, errors, the week, the span before and the places, and the samples."""
+    """Charts, distributions, errors, the week, the comparison with the period before and of vantages, the samples."""
 
     DEFAULT_CSS = """
     EndpointBody {
@@ -77,11 +77,11 @@ class EndpointBody(Vertical):
         self.samples = SampleList(id="samples")
         self._charts = {graph: Chart(id=f"{graph}-chart") for graph in GRAPHS}
         self._spreads = {metric: Sheet(id=f"{metric}-spread") for metric, *_ in SPREADS}
-        self._errors, self._week, self._against = Sheet(id="errors"), Sheet(id="week"), Sheet(id="against")
+        self._errors, self._week, self._comparison = Sheet(id="errors"), Sheet(id="week"), Sheet(id="against")
         self._time = Horizontal(*self._charts.values(), id="time")
         self._spread = Horizontal(*self._spreads.values(), id="spread")
         self._middle = Horizontal(self._spread, self._errors, id="middle")
-        self._lower = Horizontal(self._week, self._against, id="lower")
+        self._lower = Horizontal(self._week, self._comparison, id="lower")
 
     def compose(self) -> ComposeResult:
         """All panels; a page hides those that are not on it."""
@@ -100,10 +100,10 @@ class EndpointBody(Vertical):
         return max((screen.width // 2 if self.page == 0 else screen.width) - _AROUND_PLOT - 2, 20)
 
     def turn(self, page: int, screen: Size) -> int:
-        """Show this page, or the first where it is 0 and there is no room for all; which one it is."""
+        """Show this page, or the first where it is 0 and there is no room for all. Returns the page that is shown."""
         self.page = page if page or _is_large(screen) else 1
         on: tuple[tuple[Widget, int], ...] = (
-            (self._time, 1), (self._spread, 2), (self._errors, 3), (self._week, 4), (self._against, 5),
+            (self._time, 1), (self._spread, 2), (self._errors, 3), (self._week, 4), (self._comparison, 5),
             (self.samples, 6),
         )  # fmt: skip
         for widget, number in on:
@@ -115,27 +115,25 @@ class EndpointBody(Vertical):
         self.set_class(self.page == 2 and screen.width >= WIDE_FROM, "-wide")
         return self.page
 
-    def draw(
-        self, portrait: EndpointSummary | None, lane: str, interval_s: float, *, dark: bool, at_once: bool
-    ) -> None:
-        """Draw what can be seen of a portrait; nothing of None."""
+    def draw(self, summary: EndpointSummary | None, lane: str, interval_s: float, *, dark: bool, at_once: bool) -> None:
+        """Draw the panels that can be seen; None: nothing has been read yet, and they are emptied."""
         self.samples.show()
         for graph, chart in self._charts.items():
-            chart.visible = portrait is not None
-            if portrait is not None and self._time.display:
-                chart.show(plot(portrait, graph, lane, interval_s, dark=dark), at_once=at_once)
-        if portrait is None:
-            for sheet in (*self._spreads.values(), self._errors, self._against):
+            chart.visible = summary is not None
+            if summary is not None and self._time.display:
+                chart.show(plot(summary, graph, lane, interval_s, dark=dark), at_once=at_once)
+        if summary is None:
+            for sheet in (*self._spreads.values(), self._errors, self._comparison):
                 sheet.fill(None)
             return
-        own = portrait.lanes.get(lane, RangeSummary())
+        own = summary.lanes.get(lane, RangeSummary())
         for metric, title, shares in SPREADS:
             self._spreads[metric].fill(partial(histogram_rows, title, own.sketch(metric), shares))
-        self._errors.fill(partial(trouble_rows, portrait, lane))
-        self._against.fill(partial(against_rows, portrait, lane))
+        self._errors.fill(partial(error_rows, summary, lane))
+        self._comparison.fill(partial(comparison_rows, summary, lane))
 
     def draw_week(self, week: Week | None) -> None:
-        """Draw the heat map."""
+        """Draw the heat map; None: it is being read."""
         self._week.fill(_reading if week is None else partial(week_rows, week))
 
 

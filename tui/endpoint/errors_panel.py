@@ -1,4 +1,4 @@
-"""Troubles: what went wrong when: a row for each outcome, rate-limit hits apart, headroom and stalls; pure."""
+"""The errors panel: a row of counts over time for each outcome but ok, then headroom and the longest gaps; pure."""
 
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
@@ -22,47 +22,47 @@ LETTERS: Final[dict[str, str]] = {
 }  # fmt: skip
 """A letter for each outcome that is not ok: it tells rows apart without their colours."""
 
-LITTLE: Final = 0.1
-"""Headroom below this share is marked."""
+LOW_HEADROOM: Final = 0.1
+"""Headroom (a share of 1) below this is marked."""
 
-HIGHEST: Final = 4
+GAUGE_ROWS: Final = 4
 """Rows of the bars of headroom and gaps, where there is room."""
 
-LABEL: Final = 24
+LABEL_WIDTH: Final = 24
 """Cells left of the blocks: letter, name and total."""
 
 
-def trouble_rows(portrait: EndpointSummary, lane: str, width: int, height: int) -> list[Row]:
+def error_rows(summary: EndpointSummary, lane: str, width: int, height: int) -> list[Row]:
     """Title, outcomes worst first, hits, headroom, stalls and the time axis, in at most ``height`` rows.
 
     Where there is no room for all, the rarest outcomes are left out and counted.
     """
-    columns = max(width - LABEL, 1)
-    grid = portrait.grid
-    watched = squeezed(portrait.samples, columns, sum)
-    order = sorted(portrait.troubles, key=lambda one: (_rank(one), -sum(portrait.troubles[one])))
+    columns = max(width - LABEL_WIDTH, 1)
+    grid = summary.grid
+    watched = squeezed(summary.samples, columns, sum)
+    order = sorted(summary.not_ok, key=lambda one: (_rank(one), -sum(summary.not_ok[one])))
     room = max(height - 5, 1)
     rare = order if len(order) > room else []
     hits = [one for one in rare if one == Outcome.RATE_LIMITED]
     shown = [*[one for one in rare if one not in hits][: max(room - 1 - len(hits), 0)], *hits] if rare else order
-    rows = [_outcome(one, portrait.troubles[one], watched, columns) for one in shown]
-    if rest := [sum(portrait.troubles[one]) for one in order if one not in shown]:
+    rows = [_outcome(one, summary.not_ok[one], watched, columns) for one in shown]
+    if rest := [sum(summary.not_ok[one]) for one in order if one not in shown]:
         rows.append(((f"  and {number(sum(rest))} of {len(rest)} other kind{'' if len(rest) == 1 else 's'}", "label"),))
     if not order:
-        said = "nothing went wrong" if any(portrait.samples) else "no sample in this stretch"
-        rows.append(((f"{'  ' + said:<{LABEL}}", "hint"), (_counts([0] * columns, watched, 1), "dim")))
+        said = "nothing went wrong" if any(summary.samples) else "no sample in this stretch"
+        rows.append(((f"{'  ' + said:<{LABEL_WIDTH}}", "hint"), (_counts([0] * columns, watched, 1), "dim")))
     title: Row = (
         ("Errors by kind", "title"),
         ("  samples that did not end ok, slice by slice"[: max(width - 14, 0)], "label"),
     )
-    high = min(max((height - len(rows) - 3) // 2, 1), HIGHEST)
-    stalls = portrait.stalls.get(lane, (None,) * grid.count)
-    gauges = [*_headroom(portrait.headroom, columns, high), *_stalls(stalls, columns, high)]
+    high = min(max((height - len(rows) - 3) // 2, 1), GAUGE_ROWS)
+    stalls = summary.stalls.get(lane, (None,) * grid.count)
+    gauges = [*_headroom(summary.headroom, columns, high), *_stalls(stalls, columns, high)]
     return [title, *rows, *gauges, *_axis(grid, columns)][:height]
 
 
 def squeezed(values: Sequence[T], columns: int, of: Callable[[Sequence[T]], R]) -> list[R]:
-    """Slices in so many columns, each ``of`` the slices it covers; where there are fewer, each fills several."""
+    """The slices in so many columns, ``of`` applied to the slices of each; where there are fewer, one fills several."""
     count = len(values)
     return [
         of(values[column * count // columns : max((column + 1) * count // columns, column * count // columns + 1)])
@@ -72,7 +72,7 @@ def squeezed(values: Sequence[T], columns: int, of: Callable[[Sequence[T]], R]) 
 
 
 def _rank(outcome: str) -> int:
-    """Failures, then rate-limit hits, then what says nothing of the endpoint."""
+    """The sort key of an outcome: failures (0), rate-limit hits (1), what says nothing of the endpoint (2)."""
     if outcome == Outcome.RATE_LIMITED:
         return 1
     return 2 if outcome in INCONCLUSIVE else 0
@@ -83,11 +83,11 @@ def _outcome(outcome: str, counts: Sequence[int], watched: Sequence[int], column
     name = "rate-limit hits" if outcome == Outcome.RATE_LIMITED else outcome.replace("_", " ")
     label = f"{LETTERS.get(outcome, '?')} {name:<15.15}{number(sum(counts)):>6} "
     shown = squeezed(counts, columns, sum)
-    return ((f"{label:<{LABEL}}"[:LABEL], ink), (_counts(shown, watched, max(shown)), ink))
+    return ((f"{label:<{LABEL_WIDTH}}"[:LABEL_WIDTH], ink), (_counts(shown, watched, max(shown)), ink))
 
 
 def _counts(counts: Sequence[int], watched: Sequence[int], top: int) -> str:
-    """Blocks, a dot where all was well, a blank where nobody watched."""
+    """Counts as blocks on a scale to ``top``; a dot where samples came but none of these, a blank without samples."""
     return "".join(
         BLOCKS[level(count, top, 8) - 1] if count else QUIET if seen else GAP
         for count, seen in zip(counts, watched, strict=True)
@@ -97,7 +97,7 @@ def _counts(counts: Sequence[int], watched: Sequence[int], top: int) -> str:
 def _headroom(values: Sequence[float | None], columns: int, high: int) -> list[Row]:
     least = _least(values)
     label = f"  headroom, least{whole_percent(least):>6} "
-    ink = "warning" if least is not None and least < LITTLE else "success"
+    ink = "warning" if least is not None and least < LOW_HEADROOM else "success"
     return _gauge(label, squeezed(values, columns, _least), 1.0, ink, high)
 
 
@@ -110,9 +110,10 @@ def _stalls(values: Sequence[float | None], columns: int, high: int) -> list[Row
 def _gauge(label: str, values: Sequence[float | None], top: float, ink: str, high: int) -> list[Row]:
     """Bars ``high`` rows high; the label stands at their foot."""
     drawn = bars(values, top, rows=high)
-    indents = [" " * LABEL] * (high - 1)
+    indents = [" " * LABEL_WIDTH] * (high - 1)
     return [
-        ((left, "label"), (row, ink)) for left, row in zip([*indents, f"{label:<{LABEL}}"[:LABEL]], drawn, strict=True)
+        ((left, "label"), (row, ink))
+        for left, row in zip([*indents, f"{label:<{LABEL_WIDTH}}"[:LABEL_WIDTH]], drawn, strict=True)
     ]
 
 
@@ -136,5 +137,5 @@ def _axis(grid: TimeGrid, columns: int) -> list[Row]:
         if start >= free:
             times[start : start + size] = time_label(at, span)
             free = start + size + 1
-    indent = " " * LABEL
+    indent = " " * LABEL_WIDTH
     return [((indent + "".join(line), "label"),), ((indent + "".join(times[:columns]), "label"),)]

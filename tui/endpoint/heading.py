@@ -1,4 +1,4 @@
-"""Endpoint heading: which endpoint, which stretch of time, and its figures in one line for each lane; pure."""
+"""The endpoint page's heading: the endpoint, the period, and its figures in one line for each lane; pure."""
 
 from typing import Final
 
@@ -25,7 +25,10 @@ def title_row(
     said: str,
     width: int,
 ) -> Row:
-    """Name, model and place at the left; the stretch at the right, a past one in a badge. ``said``: that it reads."""
+    """Name, model and vantage at the left; the period at the right, a past one in a badge.
+
+    ``said`` is a note before the period: that the store is being read.
+    """
     when = f"{period.words}  {dates(span.since, span.until, now)}"
     back = "  Home returns" if width >= WIDE_FROM else ""
     state = ("● live", "success") if period.live else (f" ■ PAST{back} ", "badge")
@@ -48,18 +51,21 @@ def title_row(
     )
 
 
-def figure_rows(portrait: EndpointSummary | None, lane: str, width: int, problem: str) -> list[Row]:
-    """The figures of the whole; a line for each lane that has samples, the shown one first."""
+def figure_rows(summary: EndpointSummary | None, lane: str, width: int, problem: str) -> list[Row]:
+    """Counts of all lanes, then a line of figures for each lane that has samples, the shown one first.
+
+    Where there is nothing to show, one line says why: a ``problem`` of the store, or that it is still being read.
+    """
     if problem:
         return [((f"The store cannot be read: {problem}"[:width], "warning"),)]
-    if portrait is None:
+    if summary is None:
         return [(("Reading the store …", "hint"),)]
-    sums = portrait.whole.sums
+    sums = summary.whole.sums
     if sums is None:
-        return [((_nothing(portrait)[:width], "hint"),)]
+        return [((_nothing(summary)[:width], "hint"),)]
     counts = [
         f"{number(sums.samples)} sample{'' if sums.samples == 1 else 's'}",
-        f"errors {percent(portrait.whole.error_rate)}",
+        f"errors {percent(summary.whole.error_rate)}",
     ]
     counts.append(f"{number(sums.rate_limited)} hit{'' if sums.rate_limited == 1 else 's'}")
     if sums.never_sent:
@@ -72,10 +78,10 @@ def figure_rows(portrait: EndpointSummary | None, lane: str, width: int, problem
         counts.append(f"{number(sums.buffered)} buffered")
     if sums.cost_usd:
         counts.append(usd(sums.cost_usd))
-    counts.append(_source(portrait))
+    counts.append(_source(summary))
     rows: list[Row] = [((_joined(counts, "   ", width), "label"),)]
-    order = sorted(portrait.lanes, key=lambda one: one != lane)
-    return [*rows, *(_lane_row(one, portrait.lanes[one], one == lane, width) for one in order)]
+    order = sorted(summary.lanes, key=lambda one: one != lane)
+    return [*rows, *(_lane_row(one, summary.lanes[one], one == lane, width) for one in order)]
 
 
 def _lane_row(lane: str, own: RangeSummary, shown: bool, width: int) -> Row:
@@ -100,12 +106,12 @@ def _lane_row(lane: str, own: RangeSummary, shown: bool, width: int) -> Row:
     )
 
 
-def _source(portrait: EndpointSummary) -> str:
-    return "from samples" if portrait.tier == "sample" else f"by the {portrait.tier}"
+def _source(summary: EndpointSummary) -> str:
+    return "from samples" if summary.tier == "sample" else f"by the {summary.tier}"
 
 
-def _nothing(portrait: EndpointSummary) -> str:
-    if (first := portrait.kept.first) is None:
+def _nothing(summary: EndpointSummary) -> str:
+    if (first := summary.retained.first) is None:
         return "Nothing is stored of this endpoint yet: its samples will appear here."
     return f"No sample in this stretch (the first: {moment(first)}): w widens it, [ ] move it, / jumps."
 
@@ -116,9 +122,9 @@ def _joined(parts: list[str], between: str, width: int) -> str:
     return between.join(parts)[:width]
 
 
-def kept_note(portrait: EndpointSummary) -> str:
-    """That samples of the stretch were deleted, where they were."""
-    note = portrait.kept.note(portrait.span)
+def retention_note(summary: EndpointSummary) -> str:
+    """A note that samples of the period were deleted and only rollups are kept; empty where none was."""
+    note = summary.retained.note(summary.span)
     if note is None:
         return ""
     until, tier = note

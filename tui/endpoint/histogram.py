@@ -34,7 +34,7 @@ class Histogram:
 
 
 def histogram(sketch: Sketch, columns: int) -> Histogram | None:
-    """The histogram of a sketch; None of too few values."""
+    """The histogram of a sketch in so many columns; None where it has fewer than `FEWEST` values."""
     bins = sketch.bins()
     if sum(count for _, count in bins) < FEWEST or columns < 1:
         return None

@@ -1,4 +1,4 @@
-"""Against: a stretch against the one before, with how sure that is; and places against each other; pure."""
+"""The endpoint page's comparison: a period with the one before it, and vantages with each other; rows, pure."""
 
 from typing import Final
 
@@ -25,65 +25,66 @@ _WORDS_FROM: Final = 66
 """Cells from which there is room for what an interval means in words."""
 
 
-def against_rows(portrait: EndpointSummary, lane: str, width: int, height: int) -> list[Row]:
-    """Medians now and before, their ratio and its interval; then a table of the places, where there is room."""
-    length = Period(portrait.span.length_ms).words
+def comparison_rows(summary: EndpointSummary, lane: str, width: int, height: int) -> list[Row]:
+    """Medians now and before, their ratio and its 95 % interval; then a table of the places, where there is room."""
+    length = Period(summary.span.length_ms).words
     title: Row = ((f"This {length} against the {length} before"[:width], "title"), ("  medians", "label"))
     head = f"{'':<{_LABEL}}{'now':>{_FIGURE}}{'before':>{_FIGURE}}  {'ratio':>6}  95 % interval"
     rows: list[Row] = [title, ((head[:width], "label"),)]
-    places = _places(portrait, lane, width)
+    places = _places(summary, lane, width)
     metrics = METRICS if height >= len(METRICS) + 3 + len(places) else FIRST_METRICS
-    rows += [_shift_row(metric, portrait.shift(lane, metric), portrait, lane, width) for metric in metrics]
-    rates = [percent(portrait.whole.error_rate), percent(portrait.before_whole.error_rate)]
+    rows += [_ratio_row(metric, summary.median_ratio(lane, metric), summary, lane, width) for metric in metrics]
+    rates = [percent(summary.whole.error_rate), percent(summary.before_whole.error_rate)]
     rows.append(((f"{'errors':<{_LABEL}}", "label"), (f"{rates[0]:>{_FIGURE}}{rates[1]:>{_FIGURE}}", "figure")))
     if height > len(rows) + len(places):
         rows.append(((" ", "label"),))
     return [*rows, *places][:height]
 
 
-def _shift_row(metric: str, shift: MedianRatio | None, portrait: EndpointSummary, lane: str, width: int) -> Row:
+def _ratio_row(metric: str, compared: MedianRatio | None, summary: EndpointSummary, lane: str, width: int) -> Row:
     label = (f"{LABELS[metric]:<{_LABEL}}", "label")
-    if shift is None:
+    if compared is None:
         now, before = (
             number(one.sketch(metric).quantile(0.5)) if (one := held.get(lane)) else DASH
-            for held in (portrait.lanes, portrait.before)
+            for held in (summary.lanes, summary.before)
         )
         said = "" if now == DASH else "nothing before to compare with"
         return (label, (f"{now:>{_FIGURE}}{before:>{_FIGURE}}", "figure"), (f"  {said}"[: max(width - 27, 0)], "hint"))
-    figures = f"{number(shift.median):>{_FIGURE}}{number(shift.before):>{_FIGURE}}  {times(shift.ratio):>6}"
-    sure = f"{shift.low:.2f} – {shift.high:.2f}" if shift.low is not None and shift.high is not None else DASH
-    words = f"  {verdict(metric, shift)}" if width >= _WORDS_FROM else f"  {_short(metric, shift)}"
-    ink = _ink(metric, shift)
-    return (label, (figures, "figure" if shift.shown else "label"), (f"  {sure:<13}", "label"), (words, ink))
+    figures = f"{number(compared.median):>{_FIGURE}}{number(compared.before):>{_FIGURE}}  {times(compared.ratio):>6}"
+    low, high = compared.low, compared.high
+    interval = f"{low:.2f} – {high:.2f}" if low is not None and high is not None else DASH
+    words = f"  {conclusion(metric, compared)}" if width >= _WORDS_FROM else f"  {_short(metric, compared)}"
+    ink = _ink(metric, compared)
+    return (label, (figures, "figure" if compared.shown else "label"), (f"  {interval:<13}", "label"), (words, ink))
 
 
-def verdict(metric: str, shift: MedianRatio) -> str:
-    """What an interval says, in words."""
-    if shift.low is None:
+def conclusion(metric: str, compared: MedianRatio) -> str:
+    """What the 95 % interval of a ratio of medians says, in words."""
+    if compared.low is None:
         return "too few samples to say"
-    if not shift.shown:
+    if not compared.shown:
         return "no difference shown"
-    more = shift.ratio > 1
+    more = compared.ratio > 1
     if metric == "tokens_per_s":
         return "▲ faster" if more else "▼ slower"
     return "▲ longer" if more else "▼ shorter"
 
 
-def _short(metric: str, shift: MedianRatio) -> str:
-    if shift.low is None:
+def _short(metric: str, compared: MedianRatio) -> str:
+    if compared.low is None:
         return "few"
-    return verdict(metric, shift)[:1] if shift.shown else "="
+    return conclusion(metric, compared)[:1] if compared.shown else "="
 
 
-def _ink(metric: str, shift: MedianRatio) -> str:
-    if not shift.shown:
+def _ink(metric: str, compared: MedianRatio) -> str:
+    if not compared.shown:
         return "hint"
-    return "success" if (shift.ratio > 1) == (metric == "tokens_per_s") else "warning"
+    return "success" if (compared.ratio > 1) == (metric == "tokens_per_s") else "warning"
 
 
-def _places(portrait: EndpointSummary, lane: str, width: int) -> list[Row]:
+def _places(summary: EndpointSummary, lane: str, width: int) -> list[Row]:
     """A row for each vantage that the store holds the endpoint from."""
-    places = portrait.places
+    places = summary.places
     if not places:
         return []
     if len(places) == 1:

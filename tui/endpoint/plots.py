@@ -1,4 +1,4 @@
-"""Endpoint plots: TTFT and tokens/s of one endpoint over time, median, bad quantiles and worst; pure."""
+"""The endpoint page's charts: TTFT and tokens/s over time, as median, bad quantiles and worst; pure."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -13,7 +13,7 @@ from tui.widgets.series import Point, Series
 
 TITLES: Final[dict[Graph, str]] = {"ttft_ms": "TTFT ms", "tokens_per_s": "tokens/s"}
 LETTERS: Final = "abcde"
-"""What stands at the ends of the lines: median, two bad quantiles, the worst; and another lane's median."""
+"""The letters at the ends of the lines: median, two bad quantiles, the worst; and another lane's median."""
 
 _SLOTS: Final = (0, 1, 5, 7)
 
@@ -25,14 +25,14 @@ GAP_INTERVALS: Final = 3
 """A line is cut where nothing was measured for so many times the usual distance."""
 
 
-def plot(portrait: EndpointSummary, graph: Graph, lane: str, interval_s: float, *, dark: bool) -> Plot:
+def plot(summary: EndpointSummary, graph: Graph, lane: str, interval_s: float, *, dark: bool) -> Plot:
     """One lane's lines; of another lane the median alone, for comparison: their values are never mixed.
 
     Failed probes are marked on the time axis.
     """
-    grid, names = portrait.grid, line_names(graph)
-    levels = portrait.levels.get(lane, {}).get(graph, ())
-    failed = tuple(grid.middle(place) for place, count in enumerate(portrait.failed) if count)
+    grid, names = summary.grid, line_names(graph)
+    levels = summary.levels.get(lane, {}).get(graph, ())
+    failed = tuple(grid.middle(place) for place, count in enumerate(summary.failed) if count)
     reach = reach_ms(levels, grid, interval_s)
 
     def series(name: str, tag: str, slot: int, values: Sequence[float | None], marks: Sequence[int] = ()) -> Series:
@@ -44,9 +44,9 @@ def plot(portrait: EndpointSummary, graph: Graph, lane: str, interval_s: float, 
         series(name, letter, slot, [None if one is None else one[field] for one in levels], failed if not field else ())
         for field, (name, letter, slot) in reversed(list(enumerate(zip(names, LETTERS, _SLOTS, strict=False))))
     ]
-    others = [one for one in portrait.levels if one != lane]
+    others = [one for one in summary.levels if one != lane]
     for other in others:
-        medians = [None if one is None else one.median for one in portrait.levels[other][graph]]
+        medians = [None if one is None else one.median for one in summary.levels[other][graph]]
         lines.insert(0, series(other, LETTERS[-1], _OTHER_SLOT, medians))
     said = " ".join(f"{letter} {name}" for letter, name in zip(LETTERS, names, strict=False))
     return Plot(
@@ -68,7 +68,10 @@ def line_names(graph: Graph) -> tuple[str, str, str, str]:
 
 
 def reach_ms(levels: Sequence[Levels | None], grid: TimeGrid, interval_s: float) -> float:
-    """How far apart two values may lie to be joined: three times the interval, or the usual distance of slices."""
+    """How far apart (ms) two values may lie to be joined by a line: `GAP_INTERVALS` times the usual distance.
+
+    That is the interval between probes, or between slices with samples where these usually lie further apart.
+    """
     places = [place for place, one in enumerate(levels) if one is not None]
     usual = median([later - earlier for earlier, later in pairwise(places)]) or 1
     return GAP_INTERVALS * max(interval_s * 1000, usual * grid.length_ms if usual > 1 else 0)

@@ -1,4 +1,4 @@
-"""Portraying: one endpoint's portrait, its week and its samples, read from the store; to be called in a thread."""
+"""What the endpoint page reads from the store: its summary, its week and its samples; to be called in a thread."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -25,12 +25,12 @@ from probes.store.read.rollup_queries import (
     slices,
     totals,
 )
-from tui.endpoint.summary import GRAPHS, EndpointSummary, Retained, SummaryRows, portrait, tier_for
+from tui.endpoint.summary import GRAPHS, EndpointSummary, Retained, SummaryRows, summarize, tier_for
 from tui.endpoint.week import Measure, Week, hours_of_week, week_of_counts, week_of_sketches
 from tui.time.time_grid import TimeGrid
 
 BY_SAMPLES_MS: Final = 600_000
-"""Spans up to this are drawn from the samples themselves: minutes would be too coarse, and there are few."""
+"""Spans up to this long are read from the samples themselves: a minute's rollup is too coarse, and samples are few."""
 
 MOST_SAMPLES: Final = 2_000
 SECOND_MS: Final = 1000
@@ -38,7 +38,7 @@ SECOND_MS: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class SummaryQuestion:
-    """What is to be read: an endpoint by name, at one vantage or (None) at all, over a span.
+    """A question for the summary of an endpoint, by its name, at one vantage or (None) at all of them, over a span.
 
     ``lane`` is the endpoint's own kind of connection, ``columns`` how many slices can be drawn.
     """
@@ -52,7 +52,7 @@ class SummaryQuestion:
 
 @dataclass(frozen=True, slots=True)
 class WeekQuestion:
-    """Which week is to be read: by one of `Measure`, from the endpoint, lane, vantage and full hours in ``summary``."""
+    """A question for a week: one `Measure`, by the endpoint, lane, vantage and full hours in ``summary``."""
 
     summary: SummaryQuestion
     measure: Measure
@@ -60,7 +60,7 @@ class WeekQuestion:
 
 @dataclass(frozen=True, slots=True)
 class PageQuestion:
-    """Which samples are to be read: of the span in ``summary``, those behind ``after`` (None: the newest).
+    """A question for a page of samples: of the span in ``summary``, those older than ``after`` (None: the newest).
 
     ``failures``: only those that failed or hit a rate limit.
     """
@@ -70,20 +70,20 @@ class PageQuestion:
     after: Stored | None = None
 
 
-def read_portrait(url: str, asked: SummaryQuestion) -> tuple[EndpointSummary, tuple[str, ...]]:
-    """The portrait, and the vantages that the store knows the endpoint at. Raises StoreProblem."""
+def read_summary(url: str, question: SummaryQuestion) -> tuple[EndpointSummary, tuple[str, ...]]:
+    """The endpoint's summary, and the vantages at which the store holds it. Raises StoreProblem."""
     with closing(StoreReader(url)) as reader:
-        known = {number: key[0] for number, key in reader.endpoints().items() if key[1] == asked.name}
-        ids = [number for number, vantage in known.items() if asked.vantage in (None, vantage)]
-        begins, span = oldest(reader, ids), asked.span
+        known = {number: key[0] for number, key in reader.endpoints().items() if key[1] == question.name}
+        ids = [number for number, vantage in known.items() if question.vantage in (None, vantage)]
+        begins, span = oldest(reader, ids), question.span
         least = finest_tier(span, begins)
-        kept = Retained(pages.oldest_sample(reader, ids), least, begins[least])
+        retained = Retained(pages.oldest_sample(reader, ids), least, begins[least])
         if span.length_ms <= BY_SAMPLES_MS and (read := _samples(reader, ids, span)) is not None:
-            grid = TimeGrid.of_buckets(span, SECOND_MS, asked.columns)
+            grid = TimeGrid.of_buckets(span, SECOND_MS, question.columns)
             found, before = of_samples(read, span, grid), of_samples(read, span.before(), grid)
-            return portrait(span, "sample", grid, found, before, known, asked.lane, kept), _vantages(known)
+            return summarize(span, "sample", grid, found, before, known, question.lane, retained), _vantages(known)
         tier = tier_for(span, begins)
-        grid = TimeGrid.of_buckets(span, LENGTH_MS[tier], asked.columns)
+        grid = TimeGrid.of_buckets(span, LENGTH_MS[tier], question.columns)
         whole = BucketRange(tier, grid.start_ms, grid.end_ms)
         parts = covering_buckets(span, tier)
         before_them = TimeRange(parts[0].since - span.length_ms, parts[0].since)  # no bucket is in both
@@ -96,12 +96,12 @@ def read_portrait(url: str, asked: SummaryQuestion) -> tuple[EndpointSummary, tu
             outcomes(reader, ids, whole, grid.start_ms, grid.length_ms),
         )
         before = SummaryRows(totals(reader, ids, parts_before), sketches(reader, ids, parts_before))
-    return portrait(span, tier, grid, found, before, known, asked.lane, kept), _vantages(known)
+    return summarize(span, tier, grid, found, before, known, question.lane, retained), _vantages(known)
 
 
-def read_week(url: str, asked: WeekQuestion) -> Week:
-    """Hour by weekday over the full hours of a span; times of the lane that is asked for. Raises StoreProblem."""
-    of, measure = asked.summary, asked.measure
+def read_week(url: str, question: WeekQuestion) -> Week:
+    """Hour by weekday over the full hours of a span; times are of the lane in the question. Raises StoreProblem."""
+    of, measure = question.summary, question.measure
     with closing(StoreReader(url)) as reader:
         ids = _ids(reader, of)
         hours = BucketRange("hour", of.span.since, of.span.until)
@@ -111,15 +111,15 @@ def read_week(url: str, asked: WeekQuestion) -> Week:
         return week_of_sketches(measure, of.span, grouped(reader, ids, hours, measure, hour).get(of.lane, {}))
 
 
-def read_page(url: str, asked: PageQuestion) -> list[Stored]:
+def read_page(url: str, question: PageQuestion) -> list[Stored]:
     """The next samples of the span, newest first. Raises StoreProblem."""
     with closing(StoreReader(url)) as reader:
-        of = asked.summary
-        return pages.newest(reader, _ids(reader, of), of.span, asked.after, failures=asked.failures)
+        of = question.summary
+        return pages.newest(reader, _ids(reader, of), of.span, question.after, failures=question.failures)
 
 
 def of_samples(samples: Mapping[int, Sequence[Sample]], span: TimeRange, grid: TimeGrid) -> SummaryRows:
-    """What rollups would say of a span, from the samples themselves, by the id of their endpoint's row."""
+    """What rollups would say of a span, computed from samples; ``samples`` is by the id of the endpoint's row."""
     held: dict[tuple[LaneKey, int], list[Sample]] = {}
     outcomes: dict[int, dict[str, int]] = {}
     for endpoint_id, own in samples.items():
@@ -146,7 +146,7 @@ def of_samples(samples: Mapping[int, Sequence[Sample]], span: TimeRange, grid: T
 
 
 def sums_of(one: Rollup) -> RollupSums:
-    """A rollup's counts and extremes, as the store says them."""
+    """A rollup's counts and extremes in the form in which the store returns them."""
     ends = (
         getattr(one.extents[name], end) if name in one.extents else None for name in EXTENTS for end in ("low", "high")
     )
@@ -167,7 +167,7 @@ def sums_of(one: Rollup) -> RollupSums:
 
 
 def _samples(reader: StoreReader, ids: Sequence[int], span: TimeRange) -> dict[int, list[Sample]] | None:
-    """Those of a span and of the one before, by endpoint; None where they are too many."""
+    """The samples of a span and of the one before, by endpoint's row; None where one has over `MOST_SAMPLES`."""
     both = TimeRange(span.before().since, span.until)
     found: dict[int, list[Sample]] = {}
     for number in ids:
@@ -178,10 +178,10 @@ def _samples(reader: StoreReader, ids: Sequence[int], span: TimeRange) -> dict[i
     return found
 
 
-def _ids(reader: StoreReader, asked: SummaryQuestion) -> list[int]:
+def _ids(reader: StoreReader, question: SummaryQuestion) -> list[int]:
     """The rows of the endpoint: one for each vantage, and for each model that it once had."""
     rows = reader.endpoints().items()
-    return [number for number, key in rows if key[1] == asked.name and asked.vantage in (None, key[0])]
+    return [number for number, key in rows if key[1] == question.name and question.vantage in (None, key[0])]
 
 
 def _vantages(known: Mapping[int, str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""SampleList: the samples of a stretch, newest first; more are asked for as the cursor comes near the end."""
+"""SampleList: the samples of a period, newest first; more are asked for as the cursor comes near the end."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -50,12 +50,12 @@ class SampleList(Plate):
         return self.samples[self.cursor] if self.samples else None
 
     def begin(self) -> None:
-        """Another stretch or another filter: what was read is not of it."""
+        """Empty the list: the period or the filter is another one."""
         self.samples, self.cursor, self._is_read, self.is_whole, self._is_waiting = [], 0, False, False, False
         self.show()
 
     def refill(self, newest: Sequence[Stored]) -> None:
-        """The first page, read again: new samples are put before what is there; the cursor stays on its sample."""
+        """Take the first page, read again: new samples go before those listed; the cursor stays on its sample."""
         self._is_read = True
         last = newest[-1].key if newest else (0, 0)
         follows_on = len(newest) < PAGE or any(one.key >= last for one in self.samples)
@@ -72,7 +72,7 @@ class SampleList(Plate):
         self.show()
 
     def extend(self, page: Sequence[Stored], after: Stored | None) -> None:
-        """The next page, behind the sample ``after``; nothing where that is not the last one any more."""
+        """Append the page behind the sample ``after``; it is dropped where that is not the last one any more."""
         if not self.samples or self.samples[-1] != after:
             return
         self._is_waiting = False
@@ -122,7 +122,7 @@ class SampleList(Plate):
         return ((what, "title"), (f"  {place}{note}"[: max(width - len(what), 0)], "label"))
 
     def on_resize(self, _: events.Resize) -> None:
-        """As many rows as fit."""
+        """Draw as many rows as now fit."""
         self.show()
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:

@@ -14,14 +14,14 @@ from probes.outcome import INCONCLUSIVE, Outcome
 from probes.stats.time_range import TimeRange
 from probes.store.read.pages import Stored
 from tui.endpoint.body import PAGES, EndpointBody, first_page, tabs
-from tui.endpoint.heading import figure_rows, kept_note, title_row
+from tui.endpoint.heading import figure_rows, retention_note, title_row
 from tui.endpoint.keys import ENDPOINT_FOOTER, ENDPOINT_KEYS
 from tui.endpoint.read_summary import (
     PageQuestion,
     SummaryQuestion,
     WeekQuestion,
     read_page,
-    read_portrait,
+    read_summary,
     read_week,
 )
 from tui.endpoint.sample_list import SampleList
@@ -83,11 +83,11 @@ class EndpointScreen(PeriodScreen):
         self.lane: str = lane_of(self.facts.connection)
         self.vantage: str | None = None
         self.measure = MEASURES[0]
-        self.portrait: EndpointSummary | None = None
+        self.summary: EndpointSummary | None = None
         self._vantages: tuple[str, ...] = ()
         self._page = 0
-        self._summary: StoreQuery[SummaryQuestion, tuple[EndpointSummary, tuple[str, ...]]] = self.store_query(
-            single(read_portrait), self._summary_read
+        self._summary_query: StoreQuery[SummaryQuestion, tuple[EndpointSummary, tuple[str, ...]]] = self.store_query(
+            single(read_summary), self._summary_read
         )
         self._newest = self.store_query(single(read_page), self._newest_read)
         self._further = self.store_query(single(read_page), self._further_read)
@@ -104,19 +104,19 @@ class EndpointScreen(PeriodScreen):
     @property
     def span(self) -> TimeRange:
         """What is shown: of the present what was asked for last."""
-        asked = self._summary.asked
+        asked = self._summary_query.asked
         return asked.span if asked and self.period.live else self.period.span(self.now())
 
     @property
     def shown_lane(self) -> str:
         """The lane that is shown: the chosen one, or the only one that there is."""
-        lanes = self.portrait.lanes if self.portrait else {}
+        lanes = self.summary.lanes if self.summary else {}
         return self.lane if self.lane in lanes or not lanes else next(iter(lanes))
 
     @property
     def week(self) -> Week | None:
         """The week that belongs to what is shown; None while it is not read."""
-        return self._week.found if self.portrait and self._week.answered == self._week.asked else None
+        return self._week.found if self.summary and self._week.answered == self._week.asked else None
 
     def compose(self) -> ComposeResult:
         """Heading, pages, panels, keys."""
@@ -136,7 +136,7 @@ class EndpointScreen(PeriodScreen):
 
     def _read_or_draw(self) -> None:
         self.draw(at_once=True)
-        if (asked := self._summary.asked) is None:
+        if (asked := self._summary_query.asked) is None:
             self.look_up()
         elif asked.columns != self._body.columns(self.size):
             self.read_again()
@@ -146,7 +146,7 @@ class EndpointScreen(PeriodScreen):
     @property
     def reading(self) -> bool:
         """Whether anything of what is shown is being read."""
-        return self._summary.reading or self._newest.reading or self._week.reading
+        return self._summary_query.reading or self._newest.reading or self._week.reading
 
     @property
     def refresh_ms(self) -> int:
@@ -155,10 +155,10 @@ class EndpointScreen(PeriodScreen):
 
     def look_up(self) -> None:
         """Read because a person asked for something else: the list of samples begins anew."""
-        shown = self._summary.asked
+        shown = self._summary_query.asked
         if shown is None or (shown.name, shown.vantage) != (self.facts.name, self.vantage):
-            self.portrait = None
-        for query in (self._summary, self._newest, self._further):
+            self.summary = None
+        for query in (self._summary_query, self._newest, self._further):
             query.forget()
         self.samples.begin()
         super().look_up()
@@ -166,12 +166,12 @@ class EndpointScreen(PeriodScreen):
     def ask(self) -> None:
         """Have the summary read, and by it the rest."""
         span, columns = self.period.span(self.now()), self._body.columns(self.size)
-        self._summary.ask(SummaryQuestion(self.facts.name, span, self.lane, self.vantage, columns))
+        self._summary_query.ask(SummaryQuestion(self.facts.name, span, self.lane, self.vantage, columns))
 
     def _summary_read(self) -> None:
-        asked = self._summary.answered
-        if self._summary.found is not None and asked is not None and not self._summary.problem:
-            self.portrait, self._vantages = self._summary.found
+        asked = self._summary_query.answered
+        if self._summary_query.found is not None and asked is not None and not self._summary_query.problem:
+            self.summary, self._vantages = self._summary_query.found
             self._newest.ask(PageQuestion(asked, self.samples.failures))
             self._ask_week(asked)
         self.draw(at_once=self.end_wait())
@@ -183,13 +183,13 @@ class EndpointScreen(PeriodScreen):
 
     def _newest_read(self) -> None:
         if self._newest.found is not None and not self._newest.problem:
-            self.samples.note = kept_note(self.portrait) if self.portrait else ""
+            self.samples.note = retention_note(self.summary) if self.summary else ""
             self.samples.refill(self._newest.found)
         self.draw()
 
     @on(SampleList.Wanted)
     def _ask_further(self) -> None:
-        if (shown := self._summary.asked) is not None and self.samples.samples:
+        if (shown := self._summary_query.asked) is not None and self.samples.samples:
             self._further.ask(PageQuestion(shown, self.samples.failures, self.samples.samples[-1]))
 
     def _further_read(self) -> None:
@@ -208,15 +208,15 @@ class EndpointScreen(PeriodScreen):
             return
         width, now, lane = self.size.width - 2, self.now(), self.shown_lane
         slot = [one.name for one in self._endpoints].index(self.facts.name)
-        said = "reading …" if self.awaited and self._summary.reading else ""
+        said = "reading …" if self.awaited and self._summary_query.reading else ""
         title = title_row(self.facts, slot, self.period, self.span, now, self.vantage, said, width)
-        rows = [title, *figure_rows(self.portrait, lane, width, self._problem)]
+        rows = [title, *figure_rows(self.summary, lane, width, self._problem)]
         with self.app.batch_update():
             self._heading.draw(rows)
             self._heading.styles.height = max(len(rows), 3)
             self._pages.parts(tabs(self._body.page, self.size))
             dark = self.app.current_theme.dark
-            self._body.draw(self.portrait, lane, self.facts.interval, dark=dark, at_once=at_once)
+            self._body.draw(self.summary, lane, self.facts.interval, dark=dark, at_once=at_once)
             self._body.draw_week(self.week)
 
     @property
@@ -224,7 +224,7 @@ class EndpointScreen(PeriodScreen):
         """Why what is to be shown cannot be read; empty where it can."""
         if self.url() is None:
             return NO_STORE
-        return self._summary.problem or self._newest.problem or self._week.problem
+        return self._summary_query.problem or self._newest.problem or self._week.problem
 
     # keys: what is shown
 
@@ -249,7 +249,7 @@ class EndpointScreen(PeriodScreen):
 
     def action_lane(self) -> None:
         """The other lane, where there are samples of it."""
-        others = [one for one in (self.portrait.lanes if self.portrait else ()) if one != self.shown_lane]
+        others = [one for one in (self.summary.lanes if self.summary else ()) if one != self.shown_lane]
         if others:
             self.lane = others[0]
             self.look_up()
@@ -267,8 +267,8 @@ class EndpointScreen(PeriodScreen):
     def action_measure(self) -> None:
         """The week by another figure."""
         self.measure = next_of(MEASURES, self.measure)
-        if self._summary.answered is not None:
-            self._ask_week(self._summary.answered)
+        if self._summary_query.answered is not None:
+            self._ask_week(self._summary_query.answered)
         self.draw()
 
     def action_failures(self) -> None:

@@ -1,4 +1,4 @@
-"""Portrait: what a stretch of time says of one endpoint: lanes, slices, troubles and places; made by pure functions."""
+"""EndpointSummary: one endpoint over a period, by lane, slice, outcome and vantage; made from a store's rows, pure."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from probes.store.read.rollup_queries import LaneKey, RollupSums, Slice, added
 from tui.time.time_grid import TimeGrid
 
 LEAST_SLICES: Final = 60
-"""A coarser tier is drawn only where it gives a chart so many slices."""
+"""A coarser tier is read only where it gives a chart so many slices."""
 
 Graph = Literal["ttft_ms", "tokens_per_s"]
 GRAPHS: Final[tuple[Graph, ...]] = ("ttft_ms", "tokens_per_s")
@@ -37,7 +37,7 @@ class Levels(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SummaryRows:
-    """What a store says of a span: totals and sketches by lane, and the same slice by slice."""
+    """What a store returns for a span: totals and sketches by lane, the same by slice, and outcomes by slice."""
 
     totals: Mapping[LaneKey, RollupSums] = field(default_factory=dict)
     sketches: Mapping[LaneKey, Mapping[str, Sketch]] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class SummaryRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RangeSummary:
-    """Counts, extremes and sketches of some lanes over a span; without samples ``sums`` is None."""
+    """Counts, extremes and sketches of one lane, or of several together, over a span; None sums: no samples."""
 
     sums: RollupSums | None = None
     sketches: Mapping[str, Sketch] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class RangeSummary:
         return self.sketches.get(metric, Sketch())
 
     def quantiles(self, metric: str, *shares: float) -> tuple[float | None, ...]:
-        """Quantiles of a metric, held between its least and its most, which are exact."""
+        """Quantiles of a metric, clipped to its minimum and maximum, which are exact where a sketch is not."""
         found = self.sketch(metric).quantiles(*shares)
         low, high = (getattr(self.sums, f"{metric}_{end}", None) for end in ("min", "max"))
         if low is None or high is None:
@@ -72,7 +72,10 @@ class RangeSummary:
 
 
 class Retained(NamedTuple):
-    """From when on samples themselves are kept (None: none is), and from when on rollups of ``tier``, the finest."""
+    """How far back the store reaches (ms since the epoch): samples themselves, and rollups of the finest ``tier``.
+
+    None: it holds none.
+    """
 
     samples_since: int | None = None
     tier: Tier = "hour"
@@ -80,11 +83,14 @@ class Retained(NamedTuple):
 
     @property
     def first(self) -> int | None:
-        """From when on anything is kept."""
+        """The earliest instant of which anything is kept."""
         return min((one for one in (self.samples_since, self.since) if one is not None), default=None)
 
     def note(self, span: TimeRange) -> tuple[int | None, Tier] | None:
-        """Until when the samples of a span are deleted (None: all of it), and the tier that is left of them."""
+        """Until when the samples of a span are deleted (None: all of it), and the tier that is left of them.
+
+        Returns None where nothing of the span was deleted, or nothing is left.
+        """
         if self.since is None or self.since >= span.until:
             return None
         begin = max(span.since, self.since)
@@ -99,7 +105,7 @@ class EndpointSummary:
 
     ``whole`` is all lanes together: only its counts and its headroom mean anything. ``lanes`` has those with samples,
     the endpoint's own first. ``levels`` is by lane and graph; None: no trusted ok sample in that slice. ``samples``
-    counts by slice, ``troubles`` by outcome and slice, those that are not ok alone. ``headroom`` is the least by slice
+    counts by slice, ``not_ok`` those that are not ok, by outcome and slice. ``headroom`` is the least by slice
     (a share of 1), ``stalls`` the longest gap by lane and slice, ms. ``places`` is by vantage, then by lane.
     """
 
@@ -112,29 +118,29 @@ class EndpointSummary:
     before_whole: RangeSummary
     levels: Mapping[str, Mapping[Graph, Sequence[Levels | None]]]
     samples: Sequence[int]
-    troubles: Mapping[str, Sequence[int]]
+    not_ok: Mapping[str, Sequence[int]]
     failed: Sequence[int]
     headroom: Sequence[float | None]
     stalls: Mapping[str, Sequence[float | None]]
     places: Mapping[str, Mapping[str, RangeSummary]]
-    kept: Retained = Retained()  # noqa: RUF009 - frozen
+    retained: Retained = Retained()  # noqa: RUF009 - frozen
 
-    def shift(self, lane: str, metric: str) -> MedianRatio | None:
-        """How the span's median stands to that of the span before."""
+    def median_ratio(self, lane: str, metric: str) -> MedianRatio | None:
+        """The span's median over that of the span before; None where one of them has no samples on the lane."""
         if lane not in self.lanes or lane not in self.before:
             return None
         return compare_medians(self.lanes[lane].sketch(metric), self.before[lane].sketch(metric))
 
 
 def tier_for(span: TimeRange, oldest: Mapping[Tier, int | None]) -> Tier:
-    """The coarsest tier that draws a span in `LEAST_SLICES`, at least; the finest that is kept where none does."""
+    """The coarsest tier with at least `LEAST_SLICES` buckets in a span; the finest that is kept where none has."""
     least = finest_tier(span, oldest)
     choices = [one for one in TIERS[:3] if TIERS.index(one) >= TIERS.index(least)]
     return next((one for one in reversed(choices) if span.length_ms >= LEAST_SLICES * LENGTH_MS[one]), least)
 
 
-def stretch(found: SummaryRows, wanted: Iterable[LaneKey]) -> RangeSummary:
-    """Some lanes together: rows of the same name, whose model was changed, or which are of several vantages."""
+def range_summary(found: SummaryRows, wanted: Iterable[LaneKey]) -> RangeSummary:
+    """The sum over some lanes: an endpoint has several rows where its model was changed or at several vantages."""
     sums: RollupSums | None = None
     sketches: dict[str, Sketch] = {}
     for lane in wanted:
@@ -145,7 +151,7 @@ def stretch(found: SummaryRows, wanted: Iterable[LaneKey]) -> RangeSummary:
     return RangeSummary(sums, sketches)
 
 
-def portrait(
+def summarize(
     span: TimeRange,
     tier: Tier | Literal["sample"],
     grid: TimeGrid,
@@ -153,9 +159,9 @@ def portrait(
     before: SummaryRows,
     vantages: Mapping[int, str],
     own_lane: str,
-    kept: Retained,
+    retained: Retained,
 ) -> EndpointSummary:
-    """The portrait of what was found in a span and in the one before; ``vantages`` is by the ids of endpoints' rows."""
+    """The summary of the rows found in a span and in the one before; ``vantages`` is by the id of an endpoint's row."""
     order = ("warm", "cold") if own_lane == "warm" else ("cold", "warm")
     lanes = {lane: [key for key in found.totals if key[1] == lane] for lane in order}
     shown = {lane: keys for lane, keys in lanes.items() if keys}
@@ -163,18 +169,18 @@ def portrait(
         span=span,
         tier=tier,
         grid=grid,
-        whole=stretch(found, found.totals),
-        lanes={lane: stretch(found, keys) for lane, keys in shown.items()},
-        before={lane: stretch(before, [key for key in before.totals if key[1] == lane]) for lane in lanes},
-        before_whole=stretch(before, before.totals),
+        whole=range_summary(found, found.totals),
+        lanes={lane: range_summary(found, keys) for lane, keys in shown.items()},
+        before={lane: range_summary(before, [key for key in before.totals if key[1] == lane]) for lane in lanes},
+        before_whole=range_summary(before, before.totals),
         levels={lane: {graph: _levels(found, grid, keys, graph) for graph in GRAPHS} for lane, keys in shown.items()},
         samples=_counts(found.slices, grid, lambda sums: sums.samples),
-        troubles=_troubles(found.outcomes, grid),
+        not_ok=_not_ok(found.outcomes, grid),
         failed=_counts(found.slices, grid, lambda sums: sums.failed),
         headroom=_least(found.slices, grid),
         stalls={lane: _stalls(found.slices, grid, lane) for lane in shown},
         places=_places(found, vantages),
-        kept=kept,
+        retained=retained,
     )
 
 
@@ -228,7 +234,7 @@ def _stalls(slices: Iterable[Slice], grid: TimeGrid, lane: str) -> tuple[float |
     return tuple(longest)
 
 
-def _troubles(outcomes: Mapping[int, Mapping[str, int]], grid: TimeGrid) -> dict[str, tuple[int, ...]]:
+def _not_ok(outcomes: Mapping[int, Mapping[str, int]], grid: TimeGrid) -> dict[str, tuple[int, ...]]:
     found: dict[str, list[int]] = {}
     for place, counts in outcomes.items():
         for outcome, count in counts.items():
@@ -242,6 +248,8 @@ def _places(found: SummaryRows, vantages: Mapping[int, str]) -> dict[str, dict[s
     places: dict[str, dict[str, RangeSummary]] = {}
     for vantage in sorted({vantages[key[0]] for key in found.totals if key[0] in vantages}):
         keys = [key for key in found.totals if vantages.get(key[0]) == vantage]
-        lanes = {lane: stretch(found, [key for key in keys if key[1] == lane]) for lane in {key[1] for key in keys}}
-        places[vantage] = {**lanes, "": stretch(found, keys)}
+        lanes = {
+            lane: range_summary(found, [key for key in keys if key[1] == lane]) for lane in {key[1] for key in keys}
+        }
+        places[vantage] = {**lanes, "": range_summary(found, keys)}
     return places

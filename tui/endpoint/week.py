@@ -1,4 +1,4 @@
-"""Week: hour by weekday, in a time zone: what each local hour of the week is usually like; pure."""
+"""Week: one figure by weekday and local hour, in a time zone, with shades from best to worst; pure."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -80,7 +80,7 @@ def week_span(span: TimeRange) -> TimeRange:
 
 
 def hours_of_week(zone: tzinfo | None = None) -> Callable[[int], Hour]:
-    """What makes of an instant (ms since the epoch) its weekday and hour in a zone; None: this machine's.
+    """A function from an instant (ms since the epoch) to its weekday and hour in a zone; None: this machine's.
 
     The zone is asked twice a day, and for each hour of a day on which its clocks are changed.
     """
@@ -99,18 +99,18 @@ def hours_of_week(zone: tzinfo | None = None) -> Callable[[int], Hour]:
 
 
 def _offset(at: int, zone: tzinfo | None) -> int:
-    """What local clocks are ahead of UTC, ms."""
+    """How far local clocks are ahead of UTC at an instant, ms."""
     ahead = datetime.fromtimestamp(at / 1000, UTC).astimezone(zone).utcoffset()
     return round(ahead.total_seconds() * 1000) if ahead else 0
 
 
 def week_of_sketches(measure: Measure, span: TimeRange, hours: Mapping[Hour, Sketch]) -> Week:
-    """The medians of the local hours of the week."""
+    """A week of the medians of each hour's sketch."""
     return Week(measure, span, _cells({hour: sketch.quantile(0.5) for hour, sketch in hours.items()}))
 
 
 def week_of_counts(span: TimeRange, counts: Iterable[tuple[int, int, int]], hour: Callable[[int], Hour]) -> Week:
-    """The error rates, from the beginning, the failed samples and the finished ones of each hour."""
+    """A week of error rates; ``counts`` has the begin, the failed and the finished samples of each hour."""
     parts: dict[Hour, list[int]] = {}
     for at, failed, finished in counts:
         sums = parts.setdefault(hour(at), [0, 0])

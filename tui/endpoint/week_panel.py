@@ -1,4 +1,4 @@
-"""Week panel: the heat map of hour by weekday as rows; shades and, where there is room, numbers; pure."""
+"""The week panel: a heat map of hour by weekday as rows; shades and, where there is room, numbers; pure."""
 
 from typing import Final
 
@@ -51,7 +51,7 @@ def _label(measure: Measure, value: float | None) -> str:
 
 
 def _every(cell: int) -> int:
-    """How many hours there are from one label to the next, so that labels do not touch."""
+    """Hours from one label to the next, so that labels do not touch."""
     return next(step for step in (1, 2, 3, 6) if step * cell >= 3)
 
 

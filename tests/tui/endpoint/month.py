@@ -1,4 +1,4 @@
-"""Month: a store with a made-up month of three endpoints in it, for tests and pictures of one endpoint's screen.
+"""A store with a made-up month of three endpoints, for tests and pictures of one endpoint's screen.
 
 The first is recorded in two places, slower on afternoons, and nobody recorded for a day; of its first ten days only the
 rollups are kept. The second is probed warm and cold in turn. Nothing is stored of the third.

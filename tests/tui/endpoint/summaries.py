@@ -1,4 +1,4 @@
-"""Portrayed: the endpoint screen opened over the made-up fleet, on the store of `tests.tui.endpoint.month`."""
+"""The endpoint screen opened over the made-up fleet, on the store of `tests.tui.endpoint.month`; for tests."""
 
 from contextlib import asynccontextmanager
 
@@ -15,7 +15,7 @@ from tui.time.period import LENGTHS, Period
 READING = ("store", "export")
 
 
-class Portrayed:
+class OpenEndpointPage:
     """The screen, and the keys that are pressed on it."""
 
     def __init__(self, shown):
@@ -63,6 +63,6 @@ def fleet(store):
 async def portrayed(store, size=(80, 24), length="7 d", theme=None):
     """The first endpoint, opened with the dashboard's period of that length."""
     async with showing(*fleet(store), size=size, view=ViewOptions(Period(LENGTHS[length])), theme=theme) as shown:
-        opened = Portrayed(shown)
+        opened = OpenEndpointPage(shown)
         await opened.press("enter")
         yield opened

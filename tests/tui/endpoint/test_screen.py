@@ -1,4 +1,4 @@
-"""The endpoint screen through its keys: any stretch of time, every page, the samples and one of them."""
+"""The endpoint screen through its keys: any period, every page, the samples and one of them."""
 
 import csv
 import re
@@ -117,7 +117,7 @@ async def test_other_endpoints_are_a_key_away_and_the_ends_are_ends(store):
         assert SECOND in shown.lines[0]
 
 
-async def test_a_stretch_without_samples_says_what_to_do(store):
+async def test_a_period_without_samples_says_what_to_do(store):
     async with portrayed(store) as shown:
         await shown.press("slash", *"2026-01-05", "enter")
         assert "No sample in this stretch (the first: 2026-08-22" in shown.lines[1]
@@ -322,11 +322,11 @@ async def test_the_present_is_read_again_and_the_cursor_stays_on_its_sample(tmp_
         assert shown.screen.samples.chosen == chosen
         assert shown.screen.samples.cursor == 3
         await shown.press("left_square_bracket")
-        before = shown.screen.portrait
+        before = shown.screen.summary
         shown.shown.clock.ms += 100_000
         shown.screen.tick()
         await shown.settle()
-        assert shown.screen.portrait is before  # the past stands still
+        assert shown.screen.summary is before  # the past stands still
 
 
 async def test_a_store_that_cannot_be_read_is_said(tmp_path):

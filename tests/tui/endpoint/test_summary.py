@@ -1,4 +1,4 @@
-"""Portrait: slices, lanes, troubles and places agree with the samples; gaps are gaps, and what was deleted is said."""
+"""The summary: slices, lanes, outcomes and places agree with the samples; gaps are gaps, deleted samples are noted."""
 
 import random
 from dataclasses import replace
@@ -13,10 +13,10 @@ from probes.stats.time_range import TimeRange
 from probes.store.read.rollup_queries import RollupSums
 from tests.samples import sample
 from tests.store.stores import fill, url_of
-from tui.endpoint.errors_panel import LETTERS, squeezed, trouble_rows
-from tui.endpoint.heading import kept_note
+from tui.endpoint.errors_panel import LETTERS, error_rows, squeezed
+from tui.endpoint.heading import retention_note
 from tui.endpoint.histogram import histogram, histogram_rows
-from tui.endpoint.period_comparison import against_rows, verdict
+from tui.endpoint.period_comparison import comparison_rows, conclusion
 from tui.endpoint.plots import plot, points, reach_ms
 from tui.endpoint.read_summary import (
     PageQuestion,
@@ -24,10 +24,10 @@ from tui.endpoint.read_summary import (
     WeekQuestion,
     of_samples,
     read_page,
-    read_portrait,
+    read_summary,
     read_week,
 )
-from tui.endpoint.summary import Levels, Retained, SummaryRows, portrait, tier_for
+from tui.endpoint.summary import Levels, Retained, SummaryRows, summarize, tier_for
 from tui.endpoint.week import week_span
 from tui.time.time_grid import TimeGrid
 
@@ -55,7 +55,7 @@ WEEK = TimeRange(NOW - 7 * DAY, NOW)
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    path = tmp_path_factory.mktemp("portrait") / "history.db"
+    path = tmp_path_factory.mktemp("summary") / "history.db"
     fill(path, SAMPLES)
     return url_of(path)
 
@@ -75,7 +75,7 @@ def good(samples):
 
 @pytest.fixture(scope="module")
 def read(store):
-    return read_portrait(store, SummaryQuestion("sim/a", WEEK, columns=60))[0]
+    return read_summary(store, SummaryQuestion("sim/a", WEEK, columns=60))[0]
 
 
 def test_rows_of_the_same_name_are_one_endpoint_and_lanes_stay_apart(read):
@@ -90,11 +90,11 @@ def test_rows_of_the_same_name_are_one_endpoint_and_lanes_stay_apart(read):
         assert own.sketch("ttft_ms") == Sketch.of(one.ttft_ms for one in values)
         before = good(inside(WEEK.before(), connection=lane))
         assert read.before[lane].sketch("gap_max_ms") == Sketch.of(one.gap_max_ms for one in before)
-        assert read.shift(lane, "ttft_ms").ratio == pytest.approx(
+        assert read.median_ratio(lane, "ttft_ms").ratio == pytest.approx(
             quantile(sorted(one.ttft_ms for one in values), 0.5) / quantile(sorted(one.ttft_ms for one in before), 0.5),
             rel=0.021,
         )
-    assert read.shift("warm", "ttfa_ms") is None
+    assert read.median_ratio("warm", "ttfa_ms") is None
 
 
 def test_slices_hold_quantiles_and_the_worst(read):
@@ -117,15 +117,15 @@ def test_slices_hold_quantiles_and_the_worst(read):
         assert read.samples[place] == len(inside(span))
         assert read.headroom[place] == min(one.requests_remaining / 100 for one in inside(span))
         assert read.failed[place] == sum(one.outcome is Outcome.CUT for one in inside(span))
-        assert read.troubles["rate_limited"][place] == len(inside(span, outcome=Outcome.RATE_LIMITED))
+        assert read.not_ok["rate_limited"][place] == len(inside(span, outcome=Outcome.RATE_LIMITED))
 
 
-def test_places_are_told_apart_and_one_alone_can_be_asked_for(store, read):
+def test_places_are_kept_apart_and_one_alone_can_be_asked_for(store, read):
     assert list(read.places) == ["fra", "sfo"]
     for name, lanes in read.places.items():
         assert lanes[""].sums.samples == len(inside(WEEK, vantage=name))
         assert lanes["cold"].sketch("ttft_ms").count == len(good(inside(WEEK, vantage=name, connection="cold")))
-    alone, known = read_portrait(store, SummaryQuestion("sim/a", WEEK, vantage="fra", columns=60))
+    alone, known = read_summary(store, SummaryQuestion("sim/a", WEEK, vantage="fra", columns=60))
     assert known == ("fra", "sfo")
     assert alone.whole.sums.samples == len(inside(WEEK, vantage="fra"))
     page = read_page(store, PageQuestion(SummaryQuestion("sim/a", WEEK, vantage="fra"), failures=True))
@@ -135,7 +135,7 @@ def test_places_are_told_apart_and_one_alone_can_be_asked_for(store, read):
 
 def test_the_own_lane_comes_first_and_alone_makes_the_week(store):
     cold = SummaryQuestion("sim/a", WEEK, lane="cold", columns=60)
-    assert list(read_portrait(store, cold)[0].lanes) == ["cold", "warm"]
+    assert list(read_summary(store, cold)[0].lanes) == ["cold", "warm"]
     week = read_week(store, WeekQuestion(replace(cold, span=week_span(WEEK)), "ttft_ms"))
     values = [one.ttft_ms for one in good(inside(WEEK, connection="cold"))]
     cells = [value for row in week.cells for value in row if value is not None]
@@ -148,23 +148,23 @@ def test_samples_say_the_same_as_rollups(store):
     span = TimeRange(NOW - 2 * HOUR, NOW)
     grid = TimeGrid.of_buckets(span, LENGTH_MS["minute"], 30)
     found = of_samples({1: inside(span)}, span, grid)
-    made = portrait(span, "sample", grid, found, SummaryRows(), {1: "fra"}, "warm", Retained())
-    rolled, _ = read_portrait(store, SummaryQuestion("sim/a", span, columns=30))
+    made = summarize(span, "sample", grid, found, SummaryRows(), {1: "fra"}, "warm", Retained())
+    rolled, _ = read_summary(store, SummaryQuestion("sim/a", span, columns=30))
     assert rolled.grid == made.grid
     assert rolled.levels == made.levels
     assert rolled.samples == made.samples
-    assert rolled.troubles == made.troubles
+    assert rolled.not_ok == made.not_ok
     assert rolled.headroom == made.headroom
     assert rolled.whole.sums == made.whole.sums
     brief = TimeRange(NOW - 5 * 60_000, NOW)
-    assert read_portrait(store, SummaryQuestion("sim/a", brief))[0].tier == "sample"
+    assert read_summary(store, SummaryQuestion("sim/a", brief))[0].tier == "sample"
 
 
 def test_nothing_is_known_of_what_is_not_there(store, tmp_path):
     for url, name in ((store, "sim/other"), (f"sqlite:///{tmp_path}/none.db", "sim/a")):
-        empty, vantages = read_portrait(url, SummaryQuestion(name, WEEK))
+        empty, vantages = read_summary(url, SummaryQuestion(name, WEEK))
         assert (empty.whole.sums, empty.lanes, empty.places, vantages) == (None, {}, {}, ())
-        assert empty.kept.first is None
+        assert empty.retained.first is None
 
 
 def test_cuts_cover_a_span_in_whole_buckets_that_do_not_move():
@@ -188,14 +188,14 @@ def test_the_coarsest_tier_that_still_draws_a_curve():
 
 
 def test_what_was_deleted_is_said(read):
-    assert kept_note(read) == ""
-    old = replace(read, kept=Retained(NOW - DAY, "hour", NOW - 10 * DAY))
-    assert kept_note(old).endswith("kept by the hour only")
-    assert kept_note(old).startswith("before 20")
-    gone = replace(read, kept=Retained(None, "day", NOW - 10 * DAY))
-    assert kept_note(gone).startswith("kept by the day only")
-    young = replace(read, kept=Retained(NOW - 2 * DAY + HOUR // 2, "hour", NOW - 2 * DAY))
-    assert kept_note(young) == ""  # there never was more
+    assert retention_note(read) == ""
+    old = replace(read, retained=Retained(NOW - DAY, "hour", NOW - 10 * DAY))
+    assert retention_note(old).endswith("kept by the hour only")
+    assert retention_note(old).startswith("before 20")
+    gone = replace(read, retained=Retained(None, "day", NOW - 10 * DAY))
+    assert retention_note(gone).startswith("kept by the day only")
+    young = replace(read, retained=Retained(NOW - 2 * DAY + HOUR // 2, "hour", NOW - 2 * DAY))
+    assert retention_note(young) == ""  # there never was more
 
 
 LINE = [Levels(1.0, 2.0, 3.0, 4.0)]
@@ -272,13 +272,13 @@ def test_slices_are_squeezed_into_columns_without_losing_any():
     assert squeezed([], 3, sum) == []
 
 
-def test_troubles_have_a_letter_each_and_hits_come_after_failures(read):
+def test_outcomes_have_a_letter_each_and_hits_come_after_failures(read):
     assert set(LETTERS) == {one.value for one in Outcome} - {"ok"}
     assert len(set(LETTERS.values())) == len(LETTERS)
-    texts = ["".join(text for text, _ in row) for row in trouble_rows(read, "warm", 78, 12)]
+    texts = ["".join(text for text, _ in row) for row in error_rows(read, "warm", 78, 12)]
     assert texts[1].startswith("X cut")
     assert texts[2].startswith("R rate-limit hits")
-    assert f"{sum(read.troubles['cut']):>6}" in texts[1]
+    assert f"{sum(read.not_ok['cut']):>6}" in texts[1]
     assert any("headroom, least" in text for text in texts)
     assert all(len(text) <= 78 for text in texts)
 
@@ -288,24 +288,24 @@ def test_where_there_is_no_room_hits_stay_and_the_rest_is_counted(read):
         name: tuple(count if place == 0 else 0 for place in range(read.grid.count))
         for name, count in (("cut", 9), ("dns", 5), ("tls", 2), ("rate_limited", 1), ("skipped", 3))
     }
-    texts = ["".join(text for text, _ in row) for row in trouble_rows(replace(read, troubles=kinds), "warm", 78, 8)]
+    texts = ["".join(text for text, _ in row) for row in error_rows(replace(read, not_ok=kinds), "warm", 78, 8)]
     assert len(texts) == 8
     assert [text[:1] for text in texts[1:3]] == ["X", "R"]
     assert "and 10 of 3 other kinds" in texts[3]
 
 
 def test_the_table_against_the_span_before_says_what_is_sure(read):
-    texts = ["".join(text for text, _ in row) for row in against_rows(read, "warm", 78, 14)]
+    texts = ["".join(text for text, _ in row) for row in comparison_rows(read, "warm", 78, 14)]
     assert texts[0].startswith("This 7 d against the 7 d before")
     assert texts[2].startswith("TTFT ms")
     assert any(text.startswith("fra") for text in texts)
     assert any(text.startswith("sfo") for text in texts)
     other = replace(read, before={"warm": replace(read.before["warm"], sketches={"ttft_ms": Sketch.of([50.0] * 99)})})
-    assert "▲ longer" in "".join(text for text, _ in against_rows(other, "warm", 78, 14)[2])
-    assert verdict("ttft_ms", other.shift("warm", "ttft_ms")) == "▲ longer"
-    none = against_rows(replace(read, before={}), "warm", 78, 14)
+    assert "▲ longer" in "".join(text for text, _ in comparison_rows(other, "warm", 78, 14)[2])
+    assert conclusion("ttft_ms", other.median_ratio("warm", "ttft_ms")) == "▲ longer"
+    none = comparison_rows(replace(read, before={}), "warm", 78, 14)
     assert "nothing before" in "".join(text for text, _ in none[2])
-    assert "too few" in verdict("ttft_ms", replace(other.shift("warm", "ttft_ms"), low=None, high=None))
+    assert "too few" in conclusion("ttft_ms", replace(other.median_ratio("warm", "ttft_ms"), low=None, high=None))
 
 
 def test_sums_of_samples_have_every_field():

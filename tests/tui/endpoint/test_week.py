@@ -1,4 +1,4 @@
-"""Week: every hour in the cell of its local hour, summer time and all; shades by what they stand for."""
+"""The week: every hour in the cell of its local hour, summer time and all; shades by what they stand for."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
