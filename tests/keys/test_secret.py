@@ -14,8 +14,17 @@ from probes.cli.commands.check import check
 from probes.engine.key_finder import KeyFinder
 from probes.keys import keyring as keyring_store
 from probes.keys.keyring import KeyringMissing
-from probes.keys.lookup import find_key, find_sources
-from probes.keys.secret import KeyMissing, Secret, flaw, looks_like_a_key
+from probes.keys.lookup import find_in_environment, find_key, flaw_in_environment, find_sources
+from probes.keys.secret import (
+    KeyMissing,
+    Secret,
+    flaw,
+    has_what_looks_like_a_key,
+    holds_a_key,
+    looks_like_a_key,
+    names_a_secret,
+    starts_like_a_key,
+)
 from probes.route import Route
 from tests.keys.memory_keyring import BrokenKeyring, MemoryKeyring
 from tests.samples import endpoint
@@ -192,3 +201,86 @@ def test_keys_are_recognised(text):
 )
 def test_names_are_not_taken_for_keys(text):
     assert not looks_like_a_key(text)
+
+
+def test_what_a_secret_shows_says_that_it_is_one():
+    assert repr(Secret("planted")) == str(Secret("planted")) == "Secret(…)"
+    with pytest.raises(TypeError, match=r"^a secret is not pickled$"):
+        pickle.dumps(Secret("planted"))
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ("k", None),
+        ("k" * 8_192, None),
+        ("", "is empty"),
+        ("k" * 8_193, "is longer than 8,192 characters"),
+        *((one, "holds blanks, line breaks or characters outside ASCII") for one in ("a b", "a\tb", "a\nb", "ä")),
+    ],
+)
+def test_why_a_text_cannot_be_sent_as_a_key(value, why):
+    assert flaw(value) == why
+
+
+@pytest.mark.parametrize(
+    ("name", "secret"),
+    [
+        *((one, True) for one in ("key", "api-key", "X-Api-Key", "access_token", "client_secret", "sig", "signature")),
+        *((one, True) for one in ("auth", "Authorization", "password", "passwd", "pwd", "passphrase", "pass", "jwt")),
+        *(
+            (one, True)
+            for one in ("credential", "credentials", "cookie", "my.token", "apikey", "authtoken", "secretkey")
+        ),
+        *((one, False) for one in ("keyboard", "monkey", "tokens", "prompt_cache_key", "Idempotency-Key", "cache-key")),
+        *((one, False) for one in ("", "author", "x-tenant", "signal")),
+    ],
+)
+def test_a_name_says_whether_its_value_is_a_secret(name, secret):
+    assert names_a_secret(name) is secret
+
+
+@pytest.mark.parametrize(
+    ("text", "starts", "holds", "anywhere"),
+    [
+        ("sk-abcdefgh", True, True, True),
+        ("  Bearer abcdefgh", True, True, True),
+        ("sk-abcdefg", False, False, False),  # too short for a key
+        ("--key=sk-abcdefg1", False, True, True),
+        ("task-abcdefg1", False, False, False),  # a word that ends like the beginning of a key
+        ("--key=sk-abcdefgh", False, False, True),
+        ("run --token aB3aB3aB3aB3aB3aB3aB", False, False, True),
+        ("https://h/aB3aB3aB3aB3aB3aB3aB?x", False, False, True),
+        ("https://api.example.com/v1/chat/completions", False, False, False),
+    ],
+)
+def test_a_key_is_known_at_the_beginning_of_a_text_or_as_a_word_in_it(text, starts, holds, anywhere):
+    assert starts_like_a_key(text) is starts
+    assert holds_a_key(text) is holds
+    assert has_what_looks_like_a_key(text) is anywhere
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("aBcdefghijklmnopqr12", True),  # both cases, and two digits
+        ("aBcdefghijklmnopqrs1", False),
+        ("abcdefghijklmn123456", True),  # one case, and six
+        ("abcdefghijklmno12345", False),
+        ("ABCDEFGHIJKLMN123456", True),
+        ("ABCDEFGHIJKLMNO12345", False),
+        ("aBcdefghijklmnopq12", False),  # nineteen characters
+        ("aBcdefghij klmnopqr12", False),
+    ],
+)
+def test_a_long_random_word_may_be_a_key(text, is_one):
+    assert looks_like_a_key(text) is is_one
+
+
+def test_a_variable_that_is_set_and_empty_is_none_and_a_keyrings_key_is_told_as_that(entries, monkeypatch):
+    monkeypatch.setenv("FIRST_API_KEY", "  ")
+    assert flaw_in_environment(NAMES) is None
+    assert find_in_environment(NAMES) is None
+    assert find_sources(NAMES).first(NAMES) is None
+    entries["inftop", "SECOND_API_KEY"] = "planted"
+    assert find_sources(NAMES).first(NAMES) == ("SECOND_API_KEY", "keyring")
