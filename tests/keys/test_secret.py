@@ -14,7 +14,7 @@ from probes.cli.commands.check import check
 from probes.engine.key_finder import KeyFinder
 from probes.keys import keyring as keyring_store
 from probes.keys.keyring import KeyringMissing
-from probes.keys.lookup import find_in_environment, find_key, flaw_in_environment, find_sources
+from probes.keys.lookup import find_in_environment, find_key, find_sources, flaw_in_environment
 from probes.keys.secret import (
     KeyMissing,
     Secret,
