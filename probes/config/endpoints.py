@@ -168,7 +168,7 @@ def _forbid_owned(body: Table, owned: Mapping[str, Any]) -> None:
 def _preset(table: Table) -> Preset:
     """The provider's preset, or a blank one where none is named and the endpoint says everything itself."""
     known = presets()
-    blank = Preset("", "", "", "", (), Quirks(), {}, {}, "")
+    blank = Preset(name="", title="", base_url="", dialect="", keys=(), quirks=Quirks(), body={}, reasoning={}, docs="")
     name = table.read("provider", checks.one_of(known), "")
     given = {"key" if one == "key_command" else one for one in table}
     if "provider" not in table and (missing := [key for key in ("dialect", "base_url", "key") if key not in given]):

@@ -123,14 +123,13 @@ class Engine:
             for endpoint in endpoints
             if endpoint.enabled
         }
-        watched = [one.endpoint for one in self.monitors.values()]
         self._reachability = ReachabilityMonitor(
-            watched,
+            (one.endpoint for one in self.monitors.values()),
             reachability_plan,
             self._contexts,
-            self._is_watching,
-            self._noise_monitor.absences,
-            self.find_credentials,
+            is_watched=self._is_watching,
+            absences=self._noise_monitor.absences,
+            find_key=self.find_credentials,
         )
 
     def make_prober(self, endpoint: Endpoint) -> Prober:

@@ -76,7 +76,15 @@ class Plan:
     def hello(self, pid: int, holder: str | None = None) -> Hello:
         """The engine's first message to a screen. ``holder`` is another recorder that has the store."""
         facts = tuple(EndpointFacts.of(one) for one in self.endpoints)
-        return Hello(__version__, pid, self.store_url, self.simulated, facts, holder, self.vantage)
+        return Hello(
+            version=__version__,
+            pid=pid,
+            store_url=self.store_url,
+            simulated=self.simulated,
+            endpoints=facts,
+            holder=holder,
+            vantage=self.vantage,
+        )
 
 
 @contextlib.asynccontextmanager
