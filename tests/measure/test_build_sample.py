@@ -143,3 +143,23 @@ def test_a_priced_probe_whose_tokens_nobody_counted_has_no_price_but_the_provide
     assert sample_of(billed, timeline, one=priced).cost_usd == 0.25
     counted = ResponseAccumulator(failure=refused, usage=Usage(input=100, output=10))
     assert sample_of(counted, timeline, one=priced).cost_usd == 0.00045
+
+
+def test_what_is_not_known_is_none_and_never_nothing():
+    bare = sample_of(ResponseAccumulator(failure=Failure(Outcome.CONNECT, "refused")), Timeline(due=0, started=0))
+    assert (bare.chunks, bare.output_chars, bare.tpot_ms, bare.clock, bare.reopened) == (None,) * 5
+    sent = sample_of(ResponseAccumulator(), Timeline(due=0, started=0, sent=1))
+    assert sent.reopened is False
+    assert sample_of(ResponseAccumulator(), Timeline(due=0, started=0, kernel=True)).clock == "kernel"
+    assert sample_of(ResponseAccumulator(), Timeline(due=0, started=0, kernel=False)).clock == "user"
+
+
+def test_the_time_of_a_token_is_that_of_its_speed():
+    sample = assembled(*[Output(Kind.ANSWER, "word ")] * 101, Usage(output=103), Finish("stop"))
+    assert (sample.tokens_per_s, sample.tpot_ms) == (10.2, 98.0392)
+
+
+def test_a_count_that_cannot_be_true_is_said():
+    sample = assembled(*[Output(Kind.ANSWER, "word ")] * 30, Usage(output=10**9), Finish("stop"))
+    assert sample.outcome_detail is not None
+    assert "the provider's figures cannot be true: " in sample.outcome_detail

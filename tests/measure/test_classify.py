@@ -2,7 +2,7 @@
 
 import pytest
 
-from probes.events import Event, Finish, Kind, Output, StreamEnd, Usage
+from probes.events import Event, Failure, Finish, Kind, Output, StreamEnd, Usage
 from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import Timeline
 from probes.measure.classify import classify
@@ -47,3 +47,56 @@ def test_no_answer_matches_nothing_that_is_expected():
 
 def test_without_any_output_it_is_empty():
     assert classify(told(Usage(output=16), Finish("length")), endpoint()).outcome is Outcome.EMPTY
+
+
+REFUSING = (
+    "content_filter refusal SAFETY blocked RECITATION blocklist PROHIBITED_CONTENT SPII MODEL_ARMOR "
+    "guardrail_intervened content_filtered sensitive"
+)
+
+
+@pytest.mark.parametrize("reason", REFUSING.split())
+def test_a_finish_reason_that_is_a_refusal_is_one_with_its_words(reason):
+    for words in ("", "the prompt was blocked"):
+        found = classify(told(Output(Kind.ANSWER, "I"), Finish(reason, words)), endpoint())
+        assert found.outcome is Outcome.REFUSED
+        assert found.detail == f"the provider refused: finish reason {reason}{words and ': ' + words}"
+
+
+@pytest.mark.parametrize(
+    ("events", "detail"),
+    [
+        ([Output(Kind.REFUSAL, "I will not.")], "the provider refused: I will not."),
+        ([Output(Kind.REFUSAL, " "), Finish("stop")], "the provider refused: refusal text"),
+        ([Output(Kind.REFUSAL, " "), Finish("stop", "no")], "the provider refused: no"),
+        (
+            [Output(Kind.REFUSAL, "I will not."), Finish("refusal", "a policy")],
+            "the provider refused: finish reason refusal: I will not.",
+        ),
+        ([Failure(Outcome.REFUSED, "a policy")], "the provider refused: a policy"),
+    ],
+)
+def test_a_refusal_is_told_in_the_models_words_or_else_the_providers(events, detail):
+    assert classify(told(*events), endpoint()) == (Outcome.REFUSED, detail, None)
+
+
+def test_any_other_failure_is_itself_whatever_was_said_before():
+    failed = told(Output(Kind.REFUSAL, "I will not."), Failure(Outcome.CUT, "early"))
+    assert classify(failed, endpoint()) == (Outcome.CUT, "early", None)
+
+
+def test_reasoning_that_only_the_count_knows_of_may_have_eaten_the_cap():
+    counted = told(Usage(output=16, reasoning=16), Finish("length"))
+    assert classify(counted, endpoint()) == (Outcome.OK, CAP, None)
+    assert classify(told(Finish("length")), endpoint()) == (Outcome.EMPTY, "200 without output", None)
+    assert classify(told(Usage(output=7), Finish("stop")), endpoint()) == (
+        Outcome.EMPTY,
+        "no visible output, but 7 tokens counted",
+        None,
+    )
+
+
+def test_an_answer_that_matches_is_right_and_one_that_does_not_is_wrong():
+    said = told(Output(Kind.ANSWER, "It is Paris."), Finish("stop"))
+    assert classify(said, endpoint(expect="Par.s")) == (Outcome.OK, None, True)
+    assert classify(said, endpoint(expect="Rome")) == (Outcome.WRONG_ANSWER, "the answer does not match /Rome/", False)

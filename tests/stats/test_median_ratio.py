@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from probes.stats.median_ratio import compare_medians
+from probes.stats.median_ratio import MedianRatio, compare_medians
 from probes.stats.sketch import Sketch
 
 
@@ -47,3 +47,18 @@ def test_of_too_few_there_is_no_interval_and_of_nothing_no_ratio():
     assert few.ratio == pytest.approx(2.0, rel=0.02)
     assert compare_medians(Sketch(), Sketch.of([1.0])) is None
     assert compare_medians(Sketch.of([1.0]), Sketch()) is None
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "shown"),
+    [
+        (0.8, 0.99, True),
+        (1.01, 1.2, True),
+        (0.8, 1.0, False),
+        (1.0, 1.2, False),
+        (None, 0.5, False),
+        (2.0, None, False),
+    ],
+)
+def test_a_difference_is_shown_where_1_is_outside_of_the_interval(low, high, shown):
+    assert MedianRatio(1.0, 1.0, low, high).shown is shown

@@ -55,3 +55,9 @@ def test_a_rate_is_a_share_of_one():
 def test_a_ratio_needs_both_and_something_to_compare_with():
     assert ratio(3.0, 2.0) == 1.5
     assert ratio(None, 2.0) is ratio(2.0, None) is ratio(2.0, 0.0) is None
+
+
+def test_a_quantile_outside_of_0_to_1_is_refused_in_words():
+    for wrong in (-0.5, 1.5):
+        with pytest.raises(ValueError, match=f"^a quantile lies between 0 and 1, not at {wrong}$"):
+            quantile([1.0, 2.0, 3.0], wrong)

@@ -105,3 +105,17 @@ def test_the_sum_of_the_hours_is_the_day():
             assert total == whole
     assert {spot.connection for spot in found} == {"warm", "cold", "none"}
     assert RollupKey("day", 0, "warm", at("2026-11-21")) in found
+
+
+def test_tokens_add_up_and_what_is_beyond_31_bits_is_none():
+    one = Rollup.of([sample(input_tokens=3, output_tokens=5), sample(input_tokens=2**31 - 1, output_tokens=2**31)])
+    assert (one.input_tokens, one.output_tokens) == (2**31 + 2, 5)
+    both = one + Rollup.of([sample(input_tokens=7, output_tokens=11)])
+    assert (both.input_tokens, both.output_tokens) == (2**31 + 9, 16)
+    assert Rollup.of([sample(input_tokens=-1, output_tokens=0)]).input_tokens == 0
+
+
+def test_a_limit_of_nothing_has_no_headroom_and_nothing_left_has_none_left():
+    assert "headroom" not in Rollup.of([sample(requests_remaining=0, requests_limit=0)]).extents
+    assert Rollup.of([sample(tokens_remaining=0, tokens_limit=100)]).extents["headroom"] == (0, 0)
+    assert Rollup.of([sample(tokens_remaining=-5, tokens_limit=100)]).extents["headroom"] == (0, 0)

@@ -64,3 +64,19 @@ def test_a_young_history_is_read_by_the_minute():
 
 def test_the_span_before_is_as_long_and_ends_where_it_begins():
     assert TimeRange(10, 15).before() == TimeRange(5, 10)
+
+
+def test_two_days_are_read_by_the_minute_and_longer_ranges_by_the_hour():
+    old = dict.fromkeys(("minute", "hour", "day", "month"), 0)
+    assert finest_tier(TimeRange(9 * DAY, 11 * DAY), old) == "minute"
+    assert finest_tier(TimeRange(9 * DAY, 11 * DAY + 1), old) == "hour"
+    assert finest_tier(TimeRange(9 * DAY, 11 * DAY), {**old, "minute": 9 * DAY}) == "minute"
+    assert finest_tier(TimeRange(9 * DAY, 11 * DAY), {**old, "minute": 9 * DAY + 1}) == "hour"
+
+
+def test_a_tier_that_begins_on_the_first_day_of_all_reaches_as_far_as_anything():
+    begun = {"minute": 6 * DAY, "hour": 5 * DAY, "day": 5 * DAY, "month": 0}
+    assert finest_tier(TimeRange(0, DAY), begun) == "minute"
+    assert finest_tier(TimeRange(0, DAY), {**begun, "minute": 6 * DAY + 1}) == "hour"
+    assert finest_tier(TimeRange(0, DAY), {"minute": 7 * DAY}) == "minute", "there is no day to fall back on"
+    assert finest_tier(TimeRange(0, DAY), {}) == "day"
