@@ -1,4 +1,4 @@
-"""Charts: the four large panels, TTFT, tokens/s, error rate and rate-limit hits, with one line per endpoint."""
+"""Charts: four large charts, TTFT, tokens/s, error rate and rate-limit hits, with one line per endpoint."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -23,7 +23,7 @@ MOST_LINES: Final = 24
 
 MOST_BINS: Final = 30
 LEAST_BINS: Final = 5
-"""Stretches of a window over which errors and hits are counted: long enough for several probes where possible."""
+"""Bins of a window in which errors and hits are counted: each long enough for several probes where possible."""
 
 STACKED_BELOW: Final = 72
 """Width under which the four stand above each other."""
@@ -41,8 +41,8 @@ def tag(slot: int) -> str:
     return (tag(more - 1) if more else "") + _LETTERS[own]
 
 
-def drawn(dashboard: Dashboard) -> tuple[EndpointView, ...]:
-    """The endpoints that get a line: the first in the order of the screen, and the selected one always."""
+def charted(dashboard: Dashboard) -> tuple[EndpointView, ...]:
+    """The endpoints that get a line: the first `MOST_LINES` in the order of the screen, the selected one among them."""
     first = dashboard.endpoints[:MOST_LINES]
     rest = [one for one in dashboard.endpoints[MOST_LINES:] if one.name == dashboard.selected]
     return (*first[: MOST_LINES - len(rest)], *rest)
@@ -51,14 +51,14 @@ def drawn(dashboard: Dashboard) -> tuple[EndpointView, ...]:
 def plots(dashboard: Dashboard, *, dark: bool) -> tuple[Plot, Plot, Plot, Plot]:
     """TTFT, tokens/s, error rate and rate-limit hits, over the dashboard's window.
 
-    The axes mark the moments at which something else served the selected endpoint.
+    The time axes mark the instants at which something else began to serve the selected endpoint.
     """
-    grid, views = dashboard.grid, drawn(dashboard)
+    grid, views = dashboard.grid, charted(dashboard)
     each = slices_per_bin(grid, max((view.facts.interval for view in views), default=0.0))
     then = dates(dashboard.at - dashboard.window_ms, dashboard.at, dashboard.at)
     window = then if dashboard.past else f"last {Period(dashboard.window_ms).words}"
     per = f"per {_length(each * grid.length_ms)}"
-    moments = tuple(one.at for view in views if view.name == dashboard.selected for one in view.changes)
+    marked_at = tuple(one.at for view in views if view.name == dashboard.selected for one in view.changes)
     ttft, speed, errors, hits = [], [], [], []
     for view in views:
         figures = view.figures
@@ -71,7 +71,7 @@ def plots(dashboard: Dashboard, *, dark: bool) -> tuple[Plot, Plot, Plot, Plot]:
         hits.append(line.series(_hits(grid, view, each)))
 
     def plot(title: str, series: Iterable[Series], least: float, note: str, may_log: bool = False) -> Plot:
-        return Plot(title, tuple(series), grid.start_ms, grid.end_ms, least, may_log, note, moments)
+        return Plot(title, tuple(series), grid.start_ms, grid.end_ms, least, may_log, note, marked_at)
 
     return (
         plot("TTFT ms", ttft, 10.0, window, may_log=True),
@@ -82,7 +82,7 @@ def plots(dashboard: Dashboard, *, dark: bool) -> tuple[Plot, Plot, Plot, Plot]:
 
 
 def slices_per_bin(grid: TimeGrid, interval_s: float) -> int:
-    """How many slices make a stretch that holds two probes of an endpoint with this interval."""
+    """How many slices make a bin that holds two probes of an endpoint with this interval, within `LEAST_BINS`."""
     several = -(-round(interval_s * 2000) // grid.length_ms)
     return max(1, grid.count // MOST_BINS, min(several, grid.count // LEAST_BINS))
 
@@ -97,7 +97,7 @@ def _length(ms: int) -> str:
 
 
 class _Line:
-    """What all series of one endpoint have in common."""
+    """Makes the series of one endpoint: they share name, letter and colour."""
 
     def __init__(self, view: EndpointView, selected: str | None, dark: bool) -> None:
         self._of = (view.name, tag(view.slot), endpoint_color(view.slot, dark=dark))
@@ -116,9 +116,9 @@ def _slices(grid: TimeGrid, values: Iterable[float | None]) -> Iterator[Point]:
 
 
 def _bins(grid: TimeGrid, each: int) -> Iterator[tuple[int, range]]:
-    """The middle of each stretch of ``each`` slices and the slices of it inside the grid.
+    """The middle (ms since the epoch) of each bin of ``each`` slices, and those of its slices inside the grid.
 
-    Stretches are counted from the epoch, so that a sample never changes its stretch as time goes on.
+    Bins are counted from the epoch, so that a sample never changes its bin as time goes on.
     """
     oldest = grid.newest - grid.count + 1
     for number in range(oldest // each, grid.newest // each + 1):
@@ -151,7 +151,7 @@ def _hits(grid: TimeGrid, view: EndpointView, each: int) -> Iterator[Point]:
 
 def legend(dashboard: Dashboard, width: int, *, dark: bool) -> Text:
     """Letter and name of every line, wrapped to ``width`` cells; what does not fit is counted at the end."""
-    views = drawn(dashboard)
+    views = charted(dashboard)
     rows, used, named = [Text(no_wrap=True)], 0, 0
     for view in views:
         mark = "▸" if view.name == dashboard.selected else " "
@@ -195,7 +195,7 @@ class Charts(VerticalScroll):
         self._charts = tuple(Chart() for _ in range(4))
         self._legend = Static()
         self._dashboard: Dashboard | None = None
-        self._shown: object = None
+        self._drawn_with: object = None
 
     @property
     def columns(self) -> int:
@@ -223,12 +223,12 @@ class Charts(VerticalScroll):
         dashboard, dark = self._dashboard, self.app.current_theme.dark
         if dashboard is None or not self.size.width:
             return
-        # figures compare by identity: the fleet makes new ones only when something changed
-        figures = tuple((one.name, one.figures, one.changes) for one in drawn(dashboard))
-        shown = (dark, self.size.width, dashboard.selected, len(dashboard.endpoints), dashboard.grid, figures)
-        if shown == self._shown:
+        # figures compare by identity: FleetState makes new ones only when something changed
+        figures = tuple((one.name, one.figures, one.changes) for one in charted(dashboard))
+        drawn_with = (dark, self.size.width, dashboard.selected, len(dashboard.endpoints), dashboard.grid, figures)
+        if drawn_with == self._drawn_with:
             return
-        self._shown = shown
+        self._drawn_with = drawn_with
         for chart, plot in zip(self._charts, plots(dashboard, dark=dark), strict=True):
             chart.show(plot)
         self._legend.update(legend(dashboard, self.size.width - 2, dark=dark))

@@ -1,4 +1,4 @@
-"""Columns: which parts of a fleet row fit a width, and how wide each is; pure, so that nothing moves by chance."""
+"""Columns: which parts of an endpoint's row fit a width, and how wide each is; a function of the width alone."""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -60,8 +60,8 @@ class Columns:
     @property
     def limits(self) -> int:
         """Width of the rate-limit section."""
-        told = HEADROOM * self.headroom + BUCKET * self.bucket + RESET * self.reset
-        return self.half + HITS * self.hits + told
+        rate_limits = HEADROOM * self.headroom + BUCKET * self.bucket + RESET * self.reset
+        return self.half + HITS * self.hits + rate_limits
 
     @property
     def width(self) -> int:
@@ -85,25 +85,25 @@ def columns(width: int, longest_name: int) -> Columns:
     no_headroom = replace(no_p95, headroom=False, reset=False, figure=6)
     narrow = replace(no_headroom, speed_p50=False)
     narrower = replace(narrow, ttft_p50=False)
-    wishes = (
+    candidates = (
         (full, 24), (times, 20), (usual, 14), (plain, 10), (no_p95, 8), (no_headroom, 8),
     )  # fmt: skip
-    for wish, least in wishes:
-        if wish.width + 2 * least + 2 * (least // 2) <= width:
-            return _filled(wish, width)
-    for wish in (no_headroom, narrow, narrower):
-        if wish.width + 2 * 5 <= width:
-            return replace(wish, spark=(width - wish.width) // 2)
+    for candidate, least in candidates:
+        if candidate.width + 2 * least + 2 * (least // 2) <= width:
+            return _filled(candidate, width)
+    for candidate in (no_headroom, narrow, narrower):
+        if candidate.width + 2 * 5 <= width:
+            return replace(candidate, spark=(width - candidate.width) // 2)
     return replace(narrower, hits=False)
 
 
-def _filled(wish: Columns, width: int) -> Columns:
-    """The columns with the rest of the width given to sparklines, then names, then gaps."""
-    room = width - wish.width
+def _filled(candidate: Columns, width: int) -> Columns:
+    """The columns with what is left of the width given to sparklines, then names, then gaps."""
+    room = width - candidate.width
     spark = min(room // 3, WIDEST_SPARK)
     if 2 * spark + 2 * _half(spark) > room:
         spark -= 1
-    grown = replace(wish, spark=spark, half=_half(spark))
+    grown = replace(candidate, spark=spark, half=_half(spark))
     name = min(grown.name + width - grown.width, max(grown.name, WIDEST_NAME))
     grown = replace(grown, name=name)
     return replace(grown, gap=min(grown.gap + (width - grown.width) // 4, 6))

@@ -13,7 +13,6 @@ from textual.widgets import Static
 from probes.diagnosis.attribution import Attribution
 from probes.sample import Sample
 from probes.text import line
-from tui.dashboard.lane_lines import lanes_lines
 from tui.sample.waterfall import Waterfall
 from tui.sample.words import figures
 from tui.state.attribution import reasons
@@ -26,18 +25,21 @@ from tui.style.palette import endpoint_color
 from tui.widgets.spark import CHANGE
 
 WIDE: Final = 120
-"""Columns from which the waterfall stands beside failures and answer instead of above them."""
+"""Cells of width from which the waterfall stands beside failures and answer instead of above them."""
 
 TALL: Final = 11
 """Rows from which the waterfall has a row for each part."""
 
 FAILURES_SHOWN: Final = 6
-VERDICT_ROWS: Final = 2
+ATTRIBUTION_ROWS: Final = 2
 FIGURE_ROWS: Final = 3
 LANES_FROM: Final = TALL + 2
 """Rows from which there is room for the lanes of an endpoint that is probed warm and cold."""
 
 LIMIT_ROWS: Final = 2
+
+LANE_WIDTHS: Final = (3, 5, 5, 5)
+"""Cells for a lane's count, two times and a speed, so that nothing moves as they grow; a line has at most 78."""
 
 _BETWEEN: Final = "  ·  "
 
@@ -45,7 +47,10 @@ _BETWEEN: Final = "  ·  "
 def title(
     view: EndpointView, sample: Sample | None, width: int, due: str = "", at: int | None = None, *, dark: bool
 ) -> Text:
-    """Who was asked, who answered, how and when, and when next; the request's id where there is room for it."""
+    """Endpoint, model, what served it, connection, time of the last probe and of the next; its request id if it fits.
+
+    ``due`` is the time to the next probe in words; times are seen from ``at`` (ms since the epoch).
+    """
     text = Text(no_wrap=True, overflow="ellipsis")
     text.append(view.name, style=f"bold {endpoint_color(view.slot, dark=dark)}")
     facts = view.facts
@@ -68,7 +73,7 @@ def title(
 
 
 def _served(sample: Sample | None, asked: str | None) -> str:
-    """`` → model by provider (tier)``, as far as it is not what was asked for; where the tier is not, it says so."""
+    """`` → model by provider (tier)``: what served, as far as it differs from the request; another tier is noted."""
     if sample is None:
         return ""
     model = line(sample.served_model) if sample.served_model and sample.served_model != sample.model else ""
@@ -79,8 +84,8 @@ def _served(sample: Sample | None, asked: str | None) -> str:
     return f" → {words}" if words else ""
 
 
-def against(view: EndpointView) -> list[str]:
-    """How the endpoint's medians compare with the best of its group; nothing where nobody else is in it."""
+def median_ratios(view: EndpointView) -> list[str]:
+    """The endpoint's medians over the best of its group, in words; empty where it is alone in its group."""
     ratios = (("TTFT", view.ttft_ratio), ("tokens/s", view.tokens_per_s_ratio))
     words = ", ".join(f"{name} {times(ratio)}" for name, ratio in ratios if ratio is not None)
     return [f"medians against the group's best: {words}"] if words else []
@@ -105,7 +110,7 @@ def _level(level: LimitLevel, at: int | None) -> str:
 
 
 def changes(view: EndpointView) -> list[str]:
-    """When something else served than before, the newest first."""
+    """The changes of what served the endpoint, in words, the newest first."""
     return [
         f"{CHANGE} {clock(one.at)} {one.word} {line(one.before)} → {line(one.after)}" for one in reversed(view.changes)
     ]
@@ -120,9 +125,9 @@ def failure(sample: Sample, at: int | None = None) -> str:
 def failures_text(
     failures: Sequence[Sample], rows: int, attribution: Attribution | None = None, at: int | None = None
 ) -> Text:
-    """Who is to blame for them, where there is a verdict: a row for it and one for the other evidence, in one if few.
+    """What the failures are attributed to, if known: a row for it, one for the evidence (one for both if rows are few).
 
-    Then the newest failures, one a row; how many more are known behind the last.
+    Then the newest failures, one a row, and behind the last how many more are known.
     """
     newest = sorted(failures, key=lambda one: one.started_at, reverse=True)
     if not newest:
@@ -130,17 +135,32 @@ def failures_text(
     text = Text(no_wrap=True, overflow="ellipsis")
     if attribution is not None:
         first, *rest = map(line, reasons(attribution))
-        between = "\n  " if rows > VERDICT_ROWS else "; "
+        between = "\n  " if rows > ATTRIBUTION_ROWS else "; "
         text.append(first, style="bold").append(between + "; ".join(rest) if rest else "").append("\n")
-        rows = rows - VERDICT_ROWS if rows > VERDICT_ROWS else rows
+        rows = rows - ATTRIBUTION_ROWS if rows > ATTRIBUTION_ROWS else rows
     for place, one in enumerate(newest[:rows]):
         text.append("\n✕ " if place else "✕ ").append(failure(one, at))
     more = len(newest) - rows
     return text.append(f"  (+{more} earlier)", style="dim") if more > 0 else text
 
 
+def lanes_lines(lanes: Sequence[LaneFigures]) -> list[str]:
+    """A line for each lane over the window, their figures under each other; set-up for the cold lane, which pays it."""
+    cells = [
+        [number(value) for value in (one.measured, one.ttft_p50_ms, one.ttft_p95_ms, one.tokens_per_s_p50)]
+        for one in lanes
+    ]
+    widths = [max([least, *map(len, column)]) for least, *column in zip(LANE_WIDTHS, *cells, strict=True)]
+    lines = []
+    for one, values in zip(lanes, cells, strict=True):
+        count, p50, p95, speed = (value.rjust(width) for value, width in zip(values, widths, strict=True))
+        setup = f"  set-up p50 {number(one.setup_p50_ms)} ms" if one.lane == "cold" else ""
+        lines.append(f"{one.lane}  n {count}  TTFT p50 {p50} p95 {p95} ms  tok/s p50 {speed}{setup}")
+    return lines
+
+
 class Detail(Container):
-    """Everything about one endpoint's last probe. `show` it a view; it arranges itself in the room it has."""
+    """Everything about one endpoint's last probe, given to `show`; it arranges itself in the room it has."""
 
     DEFAULT_CSS = """
     Detail {
@@ -176,10 +196,10 @@ class Detail(Container):
         self._shown: tuple[EndpointView | None, Sample | None, tuple[Sample, ...], str] = (None, None, (), "")
         self._at: int | None = None
         self._due = ""
-        self._laned: tuple[LaneFigures, ...] = ()
-        self._told: object = None
+        self._lanes_drawn: tuple[LaneFigures, ...] = ()
+        self._limits_drawn: object = None
         self._drawn: object = None
-        self._titled: object = None
+        self._title_drawn: object = None
 
     def compose(self) -> ComposeResult:
         """Title and figures over the waterfall and the words."""
@@ -211,7 +231,7 @@ class Detail(Container):
         self._draw()
 
     def on_resize(self, event: Resize) -> None:
-        """Use the room there is."""
+        """Choose an arrangement for the new size."""
         wide = event.size.width >= WIDE and event.size.height >= TALL
         self.set_class(wide, "-wide")
         self.set_class(not wide and event.size.height >= TALL + 4, "-tall")
@@ -221,14 +241,14 @@ class Detail(Container):
         view, sample, failures, answer = self._shown
         theme, size = self.app.current_theme, self.size
         name = (view.name, view.slot, view.why, view.state, view.hit_by, view.facts) if view else None
-        group = against(view) if view else []
+        group = median_ratios(view) if view else []
         attribution = view.attribution if view else None
         roomy = self.has_class("-wide") or self.has_class("-tall")  # a resize on the way is heard in the size after it
         content = (name, group, sample, failures, answer, theme.name, size, roomy, attribution)
         if not size.width:
             return
-        if (content, self._due) != self._titled:  # it counts down; the rest stays while there is nothing new
-            self._titled = content, self._due
+        if (content, self._due) != self._title_drawn:  # it counts down; the rest stays while there is nothing new
+            self._title_drawn = content, self._due
             named = (
                 title(view, sample, size.width, self._due, self._at, dark=theme.dark)
                 if view
@@ -236,7 +256,7 @@ class Detail(Container):
             )
             self._title.update(named)
         self._draw_lanes(view)
-        self._draw_told(view, LIMIT_ROWS if roomy else 1)
+        self._draw_limits(view, LIMIT_ROWS if roomy else 1)
         if content == self._drawn:
             return
         self._drawn = content
@@ -251,26 +271,26 @@ class Detail(Container):
         self._answer.update(Text(line(answer, size.width * size.height)))
 
     def _draw_lanes(self, view: EndpointView | None) -> None:
-        """Two rows where the endpoint has two lanes and there is room, whatever is known of them; else none."""
+        """Draw two rows where the endpoint has two lanes and there is room, also without any sample; else none."""
         lanes = view.figures.lanes if view and self.size.height >= LANES_FROM else ()
-        if lanes != self._laned:
-            self._laned = lanes
+        if lanes != self._lanes_drawn:
+            self._lanes_drawn = lanes
             self._lanes.update(Text("\n".join(lanes_lines(lanes)), no_wrap=True, overflow="ellipsis"))
             self._lanes.display = bool(lanes)
 
-    def _draw_told(self, view: EndpointView | None, rows: int) -> None:
-        """The rows of limits, which count down, and the one of changes; without either they take no room."""
+    def _draw_limits(self, view: EndpointView | None, rows: int) -> None:
+        """Draw the rows of limits, whose times count down, and the one of changes; without either they take no room."""
         width = self.size.width
         parts = [_wrapped(limits(view, self._at), width, rows), _wrapped(changes(view), width, 1)] if view else []
-        told = Text("\n", no_wrap=True, overflow="ellipsis").join(part for part in parts if part)
-        if told != self._told:
-            self._told = told
-            self._limits.update(told)
-            self._limits.display = bool(told)
+        limits_text = Text("\n", no_wrap=True, overflow="ellipsis").join(part for part in parts if part)
+        if limits_text != self._limits_drawn:
+            self._limits_drawn = limits_text
+            self._limits.update(limits_text)
+            self._limits.display = bool(limits_text)
 
 
 def _wrapped(parts: Sequence[str], width: int, most: int) -> Text:
-    """The parts side by side, broken only between them, in at most so many rows; what comes after is left out."""
+    """The parts side by side, broken only between them, in at most ``most`` rows; what does not fit is left out."""
     rows: list[str] = []
     for part in parts:
         joined = f"{rows[-1]}{_BETWEEN}{part}" if rows else part

@@ -1,4 +1,4 @@
-"""EngineCommandScreen: a screen whose keys command the engine to probe, pause and resume endpoints."""
+"""EngineCommandScreen: a screen with keys that command the engine to probe, pause and resume endpoints."""
 
 from typing import Literal
 

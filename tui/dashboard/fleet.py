@@ -1,4 +1,4 @@
-"""FleetPanel: every endpoint as a row with four live columns; the dashboard in, lines of the grid out."""
+"""FleetPanel: every endpoint as a row with four live columns."""
 
 from tui.dashboard.columns import Columns, columns
 from tui.dashboard.row import Scales, head, row, scales, seen
@@ -11,7 +11,10 @@ NOTHING_YET = "no endpoints yet · waiting for the engine"
 
 
 class FleetPanel(Grid):
-    """The fleet. ``tall`` rows are two lines high, ``headings`` stand above groups; set both before `show`."""
+    """Draws a dashboard as rows. ``tall`` rows are two lines high, ``headings`` stand above groups.
+
+    Both are set by `fit`, or before `show`. ``shared_scale``: one scale for all rows' sparklines.
+    """
 
     tall = False
     headings = True
@@ -27,7 +30,7 @@ class FleetPanel(Grid):
         return columns(max(self.width, 20), max(longest_name, HEADING))
 
     def fit(self, board: Dashboard, room: int) -> int:
-        """Choose tall rows and headings where ``room`` lines have place for them; the lines that are used."""
+        """Choose tall rows and headings where they fit ``room`` lines. Returns the number of lines used."""
         rows = max(len(board.endpoints), 1)
         self.tall = 1 + 2 * rows + len(board.groups) <= room
         self.headings = 1 + rows + len(board.groups) <= room or rows >= room

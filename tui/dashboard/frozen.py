@@ -1,4 +1,4 @@
-"""FrozenSnapshot: the dashboard held at one instant; what came later is not shown."""
+"""FrozenSnapshot: the dashboard as it was at one instant, kept while a person freezes it."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -30,7 +30,7 @@ class FrozenSnapshot:
         )
 
     def recent(self, name: str | None) -> Recent:
-        """The single samples of an endpoint as they were."""
+        """The single samples of an endpoint at the instant of freezing."""
         return self.recents.get(name or "", Recent())
 
     def dashboard(

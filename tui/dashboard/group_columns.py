@@ -1,4 +1,4 @@
-"""GroupColumns: which figures of the group view fit a width, and how wide each is; pure, so that nothing moves."""
+"""GroupColumns: which figures of the group view fit a width, and how wide each is; a function of the width alone."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -45,7 +45,7 @@ _WANTED: Final = (
     "ttft", "tokens/s", "p95", "ttft ratio", "errors", "hits", "tokens/s ratio", "cost", "chars/s", "price in",
     "price out",
 )  # fmt: skip
-"""The first to come as the width grows come first."""
+"""Columns by importance: as the width grows they appear in this order."""
 
 
 @dataclass(frozen=True, slots=True)

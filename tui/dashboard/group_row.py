@@ -1,4 +1,4 @@
-"""GroupRow: one endpoint of the group view as styled text, beside the others that serve its model; pure."""
+"""One endpoint of the group view as a row of styled text, with its rank among those that serve its model; pure."""
 
 from rich.cells import cell_len, set_cell_size
 
@@ -54,7 +54,7 @@ def row(view: EndpointView, columns: GroupColumns, *, selected: bool) -> tuple[P
 def seen(view: EndpointView) -> tuple[object, ...]:
     """All that `row` draws of a view: while it is equal, the row looks the same."""
     return (
-        view.figures,  # compares by identity: the fleet makes new ones only when something changed
+        view.figures,  # compares by identity: FleetState makes new ones only when something changed
         view.slot,
         view.state,
         view.why,

@@ -1,4 +1,4 @@
-"""GroupPanel: the group view, one block per model that several endpoints serve; the dashboard in, lines out."""
+"""GroupPanel: the group view, one block of rows per model that several endpoints serve."""
 
 from tui.dashboard.fleet import HEADING, NOTHING_MATCHES, NOTHING_YET
 from tui.dashboard.group_columns import GroupColumns, group_columns
@@ -9,7 +9,7 @@ from tui.widgets.grid import Grid, Line
 
 
 class GroupPanel(Grid):
-    """The groups. ``airy`` puts a blank line between blocks; set it before `show`."""
+    """Draws a dashboard as groups. ``airy``: a blank line between blocks; set by `fit`, or before `show`."""
 
     airy = False
 
@@ -19,7 +19,7 @@ class GroupPanel(Grid):
         self._cached: dict[str, tuple[object, Line]] = {}
 
     def fit(self, board: Dashboard, room: int) -> int:
-        """Put blank lines between blocks where ``room`` lines have place for them; the lines that are used."""
+        """Put blank lines between blocks where they fit ``room`` lines. Returns the number of lines used."""
         needed = 1 + max(len(board.endpoints), 1) + len(board.groups)
         blanks = max(len(board.groups) - 1, 0)
         self.airy = needed + blanks <= room

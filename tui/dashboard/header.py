@@ -1,4 +1,4 @@
-"""HeaderLine: what is watched, how many are well, and whether the engine lives."""
+"""HeaderLine: the dashboard's top line: window, endpoints by state, filter, and what the engine is doing."""
 
 from typing import Final
 
@@ -15,23 +15,23 @@ from tui.widgets.one_line import LinePart, OneLine
 ORDER: Final[tuple[State, ...]] = (
     "ok", "slow", "limited", "failing", "spoilt", "budget", "skipped", "waiting", "no key", "paused",
 )  # fmt: skip
-"""The order in which one says how many are well."""
+"""The order in which the numbers of endpoints by state are written."""
 
 
 class HeaderLine(OneLine):
     """The top line."""
 
-    def show(self, board: Dashboard, options: ViewOptions, now: int, loading: str = "", trouble: str = "") -> None:
+    def show(self, board: Dashboard, options: ViewOptions, now: int, loading: str = "", problem: str = "") -> None:
         """Draw it; ``now`` is the present, also while the dashboard is frozen or shows the past.
 
-        ``loading`` names what is wanted and not drawn yet, ``trouble`` why it cannot be.
+        ``loading`` names what is wanted and not drawn yet, ``problem`` why it cannot be.
         """
-        reading = _reading(loading, trouble) if loading else []
+        reading = _reading(loading, problem) if loading else []
         self.parts([*_past(board, now), *reading, *_left(board, options)], _right(board, now))
 
 
 def _past(board: Dashboard, now: int) -> list[LinePart]:
-    """The span that is shown where it is over, how long ago that is, and the way back."""
+    """For a period that is over: its dates, how long ago it ended, and the key that leads back to the present."""
     if not board.past:
         return []
     then = f" PAST {dates(board.at - board.window_ms, board.at, now)} · {since(board.at, now)} ago "
@@ -39,9 +39,9 @@ def _past(board: Dashboard, now: int) -> list[LinePart]:
     return [LinePart(Content.styled(then, style), 0), LinePart(Content.styled(" Home: live ", style), 1)]
 
 
-def _reading(loading: str, trouble: str) -> list[LinePart]:
-    words = f"✕ not read: {line(trouble, 60)}" if trouble else f"◌ reading {loading}"
-    return [LinePart(Content.styled(words, "bold $error" if trouble else "bold $accent"), 0 if trouble else 1)]
+def _reading(loading: str, problem: str) -> list[LinePart]:
+    words = f"✕ not read: {line(problem, 60)}" if problem else f"◌ reading {loading}"
+    return [LinePart(Content.styled(words, "bold $error" if problem else "bold $accent"), 0 if problem else 1)]
 
 
 def _left(board: Dashboard, options: ViewOptions) -> list[LinePart]:
@@ -79,7 +79,7 @@ def _right(board: Dashboard, now: int) -> list[LinePart]:
 
 
 def engine_words(board: Dashboard, now: int) -> Content:
-    """Who records, in a few words that are true at this instant."""
+    """What the engine is doing, or who records instead of it, in a few words; ``now`` in ms since the epoch."""
     link = board.link
     if link.phase == "starting":
         return Content.assemble(("◌", color("muted")), " starting the engine")

@@ -1,4 +1,4 @@
-"""HistoryNavigator: what the dashboard draws where memory does not reach, read from the store as keys ask for it."""
+"""HistoryNavigator: reads from the store what the dashboard shows of times that memory does not hold."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
@@ -47,7 +47,7 @@ class HistoryNavigator:
         return self._windows.found
 
     def recent(self, board: Dashboard) -> Recent:
-        """Single samples of the selected endpoint within a past that is shown."""
+        """Single samples of the selected endpoint within the past period that is shown; empty until they are read."""
         if board.selected is None:
             return Recent()
         span = TimeRange(board.at - board.window_ms, board.at)
@@ -56,7 +56,7 @@ class HistoryNavigator:
         return found if found and answered and answered.endpoint == board.selected else Recent()
 
     def forget(self) -> None:
-        """The present is enough again."""
+        """Drop what was read: memory holds all that is shown again."""
         self._windows.forget()
         self._recents.forget()
 
@@ -78,7 +78,7 @@ class HistoryNavigator:
 
 
 def question(fleet: FleetState, options: ViewOptions, columns: int, at: int) -> WindowQuestion:
-    """What to ask by these options; in the present the same for a while, so that it is not read at every tick."""
+    """The question for the window of these options; ``at`` is rounded, so that a live window is not read every tick."""
     period, count = options.period, max(columns, 2)
     pause = min(max(period.length_ms // (count - 1) // 60, SOONEST_MS), LATEST_MS)
     until = at // pause * pause if period.until is None else period.until

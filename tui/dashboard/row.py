@@ -1,4 +1,4 @@
-"""Row: one endpoint of the fleet as lines of styled text, in fixed columns; pure."""
+"""One endpoint of the dashboard as one or two lines of styled text, in fixed columns; pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -49,12 +49,12 @@ def scales(views: Sequence[EndpointView]) -> Scales:
 
 
 def _usual_worst(view: EndpointView) -> float | None:
-    """What four fifths of an endpoint's slices stay below with their worst TTFT."""
+    """The 80th percentile of an endpoint's worst TTFT by slice, ms."""
     return quantile(known(view.figures.ttft_ms), 0.8)
 
 
 def head(columns: Columns, shown: Scales | None) -> str:
-    """The line above the rows; with the scales where all rows share them (None: each row has its own)."""
+    """The line above the rows, with the scales where all rows share them (``shown`` None: each row has its own)."""
 
     def title(words: Sequence[str], top: float | None) -> str:
         # the blanks before "last" are the title's too
@@ -128,7 +128,7 @@ def row(view: EndpointView, columns: Columns, scale: Scales, board: Dashboard, *
 
 
 def _below_state(view: EndpointView, columns: Columns, board: Dashboard) -> str:
-    """How old the newest sample is; of an endpoint that is backed off for a failure, that it is."""
+    """How old the newest sample is; or that the endpoint is backed off after a failure."""
     if view.monitor.failing:
         return "  backed off" if columns.state >= cell_len("  backed off") else "  waits"
     age = "" if view.last_at is None else f"  {since(view.last_at, board.at)}"
@@ -138,7 +138,7 @@ def _below_state(view: EndpointView, columns: Columns, board: Dashboard) -> str:
 def seen(view: EndpointView, columns: Columns, board: Dashboard) -> tuple[object, ...]:
     """All that `row` draws of a view at this instant: while it is equal, the row looks the same."""
     return (
-        view.figures,  # compares by identity: the fleet makes new ones only when something changed
+        view.figures,  # compares by identity: FleetState makes new ones only when something changed
         view.slot,
         view.state,
         view.why,
@@ -151,7 +151,7 @@ def seen(view: EndpointView, columns: Columns, board: Dashboard) -> tuple[object
         view.changes,
         view.monitor.failing,
         since(view.last_at, board.at),
-        _relief(view, board.at),
+        _refill_or_empty(view, board.at),
         columns.due and (view.monitor.running or until(view.monitor.next_due, board.at)),
         view.name == board.selected,
     )
@@ -208,9 +208,9 @@ def _sized(text: str, width: int) -> str:
 
 
 def _title(view: EndpointView, width: int) -> list[Piece]:
-    """The name, and what really served where there is room: another tier than the one asked for, who it was.
+    """The name, and where there is room what served it: another model or provider, another tier than the one requested.
 
-    ``width`` cells and one more, which holds a mark where there is no room for the tier.
+    The result is ``width`` + 1 cells wide; the last one holds a mark where there is no room for the tier.
     """
     tier = _tiers(view)
     both = f"{view.name} → {line(view.served)}" if view.served else view.name
@@ -225,7 +225,7 @@ def _title(view: EndpointView, width: int) -> list[Piece]:
 
 
 def _tiers(view: EndpointView) -> str:
-    """``fast → standard``: the tier asked for and the one served; empty where they are the same."""
+    """``fast → standard``: the tier requested and the one served; empty where they are the same."""
     return f"{view.facts.tier} → {line(view.other_tier)}" if view.other_tier else ""
 
 
@@ -236,11 +236,11 @@ def _subtitle(view: EndpointView, width: int, title: str) -> str:
     news = (word for word in (_tiers(view), served) if word and word not in title)
     lane = "warm (cold apart)" if facts.connection == "both" else facts.connection
     words = [*news, *(word for word in (facts.model, facts.provider) if word not in facts.name), lane]
-    kept = ""
+    subtitle = ""
     for word in words:
-        joined = f"{kept} · {word}" if kept else word
-        kept = joined if cell_len(joined) <= width else kept
-    return kept
+        joined = f"{subtitle} · {word}" if subtitle else word
+        subtitle = joined if cell_len(joined) <= width else subtitle
+    return subtitle
 
 
 def _timing(lines: _Lines, view: EndpointView, scale: Scales, grid: TimeGrid) -> None:
@@ -301,15 +301,15 @@ def _limits(lines: _Lines, view: EndpointView, scale: Scales, board: Dashboard) 
     if columns.bucket:
         cells.append((_sized(f"  {bucket}", BUCKET), "usual"))
     if columns.reset:
-        cells.append(_relief(view, board.at))
+        cells.append(_refill_or_empty(view, board.at))
     below = f"hit {short(line(view.hit_by))}" if shown.hit_count and view.hit_by else ""
     below = below or (bucket if columns.headroom and not columns.bucket else "")
     width = sum(len(text) for text, _ in cells)
     lines.cells(cells, below.rjust(width) if len(below) < width else "")
 
 
-def _relief(view: EndpointView, at: int) -> Piece:
-    """When the tightest bucket will be empty, where that is foreseen and nothing is held back; else when it is full."""
+def _refill_or_empty(view: EndpointView, at: int) -> Piece:
+    """When the tightest bucket is forecast to be empty, unless a limit holds probes back; else when it is full."""
     left = DASH if view.monitor.blocked_until is not None else until(view.empty_at, at)
     if left != DASH:
         return f"empty {left.replace(' ', '')}".rjust(RESET), "limit"

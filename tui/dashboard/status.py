@@ -1,4 +1,4 @@
-"""StatusLine: where samples go, what they cost, how true the clock is; the line that never lies."""
+"""StatusLine: the store's state, today's cost, samples left out of the figures, and this machine's accuracy."""
 
 from typing import Final
 
@@ -25,7 +25,7 @@ STORE_WORDS: Final[dict[StoreState, str]] = {
     "denied": "store denied",
     "failed": "store failed",
 }
-"""Few, so that the reason stands beside them on 80 columns."""
+"""The words for a store's state: short, so that the reason fits beside them on 80 columns."""
 
 ON_THE_WAY: Final = 50
 """Samples that a working store may have before it: they are committed within 100 ms, and are no news."""
@@ -37,17 +37,17 @@ class StatusLine(OneLine):
     def show(self, board: Dashboard, now: int) -> None:
         """Draw it; ``now`` is the present, whatever the dashboard shows."""
         engine = board.engine
-        left = _trouble(board.link)
+        left = _engine_link(board.link)
         if engine is not None:
             left += [*_notice(engine), *_store(engine.store), *_budget(engine)]
         elif not left:
             left = [LinePart(Content.styled("no word from the engine yet", "$text-muted"))]
-        left = [*_blame(board), *_own_faults(board), *left, *_untrusted(board), *_buffered(board)]
+        left = [*_attribution(board), *_own_faults(board), *left, *_untrusted(board), *_buffered(board)]
         self.parts(left, [*_accuracy(board, now), *([] if engine is None else _lag(engine))])
 
 
-def _blame(board: Dashboard) -> list[LinePart]:
-    """Who is to blame for what fails now; nothing where nothing does."""
+def _attribution(board: Dashboard) -> list[LinePart]:
+    """What the failures of now are attributed to; empty where nothing fails."""
     found = board.attribution
     if found is None:
         return []
@@ -56,7 +56,7 @@ def _blame(board: Dashboard) -> list[LinePart]:
 
 
 def _own_faults(board: Dashboard) -> list[LinePart]:
-    """The window's samples that inftop itself spoilt: they are held against nobody."""
+    """The window's samples that inftop itself spoilt: they count against no endpoint."""
     if not board.own_faults:
         return []
     words = f"{number(board.own_faults)} own fault{'' if board.own_faults == 1 else 's'} {LOOKS['spoilt'].glyph}"
@@ -64,7 +64,7 @@ def _own_faults(board: Dashboard) -> list[LinePart]:
 
 
 def _untrusted(board: Dashboard) -> list[LinePart]:
-    """The window's samples that are in no figure, since this machine held the engine up."""
+    """The window's samples that are in no figure, since this machine delayed the engine beyond the error bound."""
     if not board.untrusted:
         return []
     return [LinePart(Content.styled(f"{number(board.untrusted)} untrusted ○", "$warning"), 3)]
@@ -90,8 +90,8 @@ def _accuracy(board: Dashboard, now: int) -> list[LinePart]:
     ]
 
 
-def _trouble(link: EngineLink) -> list[LinePart]:
-    """What is wrong with the engine, and what was wrong with its words."""
+def _engine_link(link: EngineLink) -> list[LinePart]:
+    """Why the engine ended, who records instead, how often it was restarted, how many of its lines are unreadable."""
     parts = []
     if link.phase == "lost" and link.reason:
         parts.append(LinePart(Content.styled(line(link.reason, 200), "$error"), 0))
@@ -135,7 +135,7 @@ def _budget(engine: EngineStatus) -> list[LinePart]:
 
 
 def _lag(engine: EngineStatus) -> list[LinePart]:
-    """The engine's own lateness: what its clock may be wrong by at worst."""
+    """The lag of the engine's event loop: by how much a time may be wrong at worst."""
     if engine.loop_lag_ms is None:
         return []
     style = "$warning" if engine.loop_lag_ms > 20 else "$text-muted"

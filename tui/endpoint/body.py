@@ -19,8 +19,7 @@ from tui.endpoint.week import Week
 from tui.endpoint.week_panel import week_rows
 from tui.widgets.chart import Chart
 from tui.widgets.one_line import LinePart
-from tui.widgets.plate import Row
-from tui.widgets.sheet import Sheet
+from tui.widgets.plate import Row, Sheet
 
 PAGES: Final = ("all", "time", "spread", "errors", "week", "against", "samples")
 """Page 0 shows them all."""

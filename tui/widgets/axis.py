@@ -34,7 +34,7 @@ class ValueAxis:
     log: bool = False
 
     def place(self, value: float) -> float:
-        """The height of a finite value, 0 (bottom) to 1 (top); values outside are held at the edge."""
+        """The height of a finite value, 0 (bottom) to 1 (top); values outside are clipped to the edge."""
         held = min(max(value, self.low), self.high)
         if self.log:
             return math.log(held / self.low) / math.log(self.high / self.low)
@@ -97,7 +97,7 @@ def _is_round(value: float) -> bool:
 
 
 def time_ticks(since: int, until: int, most: int) -> tuple[int, ...]:
-    """At most ``most`` round instants of local time between two, all in milliseconds since the epoch."""
+    """At most ``most`` round instants of local time from ``since`` to ``until``, in milliseconds since the epoch."""
     if most < 1 or until <= since:
         return ()
     least = (until - since) / most / _SECOND

@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 REDRAW_S: Final = 1.0
 """Shortest time between two drawings of new data; a new size is drawn at once."""
 
-REST: Final = 30
-"""A chart rests this many times as long as its last drawing took: it never takes over 1/30 of a core."""
+REST_FACTOR: Final = 30
+"""A chart waits this many times as long as its last drawing took: it never takes over 1/30 of a core."""
 
 _SGR: Final = re.compile(r"\x1b\[([0-9;]*)m")
 _TAG_COLUMNS: Final = 4
 _FADED: Final = 0.45
 
 Line = tuple[str, Sequence[tuple[float, float]]]
-"""A ``#rrggbb`` colour and the points of one stretch, both coordinates in 0..1."""
+"""A ``#rrggbb`` colour and the points of one unbroken line, both coordinates in 0..1."""
 
 Cell = tuple[str, str | None]
 """A character and its ``#rrggbb`` colour, None for the widget's own."""
@@ -96,8 +96,8 @@ class Plot:
     """Everything a chart shows.
 
     Instants are milliseconds since the epoch. The value axis ends at or above ``least_high``; with ``may_log``
-    it is logarithmic where the medians of its series are more than ``log_from`` times apart. ``moments`` get a mark on
-    the time axis.
+    it is logarithmic where the medians of its series are more than ``log_from`` times apart. The instants ``marked_at``
+    get a mark on the time axis.
     """
 
     title: str
@@ -107,7 +107,7 @@ class Plot:
     least_high: float = 1.0
     may_log: bool = False
     note: str = ""
-    moments: tuple[int, ...] = ()
+    marked_at: tuple[int, ...] = ()
     log_from: float = LOG_RATIO
 
 
@@ -121,7 +121,7 @@ class ChartFrame:
 
 
 def frame(width: int, height: int, labels: int) -> ChartFrame | None:
-    """A box divided: title, plot, axis and times above each other; None where it is too small for a plot."""
+    """The parts of a chart of this size in cells: title, plot, axis, times; None where it is too small for a plot."""
     columns, rows = width - labels - 1 - _TAG_COLUMNS, height - 3
     return ChartFrame(columns, rows, labels) if columns >= 8 and rows >= 2 else None
 
@@ -236,7 +236,7 @@ def _time_labels(plot: Plot, box: ChartFrame, width: int) -> list[list[Cell]]:
         if start >= free:
             times[start : start + size] = time_label(at, span)
             free = start + size + 1
-    for at in plot.moments:
+    for at in plot.marked_at:
         if plot.since <= at <= plot.until:
             line[column_of(at, plot.since, plot.until, box.columns)] = CHANGE
     indent = " " * box.labels
@@ -266,7 +266,7 @@ class Chart(Widget):
         self._due: Timer | None = None
 
     def show(self, plot: Plot, *, at_once: bool = False) -> None:
-        """Show this plot, now or as soon as the chart has rested; ``at_once``: a person asked for it and waits."""
+        """Show this plot, now or once the chart's pause is over; ``at_once``: a person asked for it and waits."""
         self._plot = plot
         rest = 0.0 if at_once else self._rest_until - monotonic()
         if rest <= 0:
@@ -282,7 +282,7 @@ class Chart(Widget):
         self.refresh()
 
     def notify_style_update(self) -> None:
-        """Colours changed: what is kept is stale."""
+        """Colours changed: the drawing is made anew."""
         self._strips_of = None
         super().notify_style_update()
 
@@ -305,7 +305,7 @@ class Chart(Widget):
         base, title = self.rich_style, self.get_component_rich_style("chart--title")
         axis = self.get_component_rich_style("chart--axis")
         self._strips = [_strip(row, base, title if y == 0 else axis) for y, row in enumerate(rows)]
-        self._rest_until = monotonic() + max(REDRAW_S, REST * (monotonic() - started))
+        self._rest_until = monotonic() + max(REDRAW_S, REST_FACTOR * (monotonic() - started))
 
 
 def _strip(row: Sequence[Cell], base: Style, plain: Style) -> Strip:

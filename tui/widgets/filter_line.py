@@ -1,4 +1,4 @@
-"""FilterLine: one line to type a filter or a date into; every change is told at once."""
+"""FilterLine: one line to type a filter or a date into; every change is posted at once."""
 
 from collections.abc import Callable
 from typing import ClassVar, Final
@@ -53,7 +53,7 @@ class FilterLine(Horizontal):
             self.period = period
 
     class Left(Message):
-        """Whoever typed is done."""
+        """The input lost the focus: the line is to be removed."""
 
     def __init__(self, query: str, period: Period, now: Callable[[], int]) -> None:
         super().__init__()
@@ -75,7 +75,7 @@ class FilterLine(Horizontal):
         self._input.focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Tell the filter as it is now, or where Enter jumps to, or what is wrong with the date."""
+        """Post the filter as it is now; show where Enter jumps to, or what is wrong with the date."""
         event.stop()
         text, now = event.value, self._now()
         timely = looks_like_period(text)
@@ -92,7 +92,7 @@ class FilterLine(Horizontal):
         self.post_message(self.Typed(self._query_before if timely else text))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter: the filter stays, or there it goes; a date that is wrong stays to be mended."""
+        """Enter: keep the filter, or jump to the period; a date that is wrong stays to be corrected."""
         event.stop()
         if looks_like_period(event.value):
             try:

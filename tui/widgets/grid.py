@@ -94,7 +94,7 @@ class Grid(ScrollView, can_focus=False):
         return self.scrollable_content_region.width
 
     def draw(self, head: str, lines: Sequence[Line], selected: str | None) -> None:
-        """Show these lines. What looks as before is not painted again; the selected row is kept in sight."""
+        """Show these lines. One that is as before is not painted again; the selected row is scrolled into sight."""
         before, moved = self._lines, selected != self._selected
         was, self._selected, self._lines = self._selected, selected, list(lines)
         if head != self._head or len(before) != len(self._lines):

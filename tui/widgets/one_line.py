@@ -18,7 +18,7 @@ class LinePart:
 
 
 class OneLine(Widget):
-    """A line of parts; nothing is painted while they stay the same."""
+    """A line of parts; it is painted again only when they change."""
 
     DEFAULT_CSS = """
     OneLine { height: 1; padding: 0 1; }

@@ -1,4 +1,4 @@
-"""PeriodLine: one line to type a stretch of time into; what cannot be one is said beside it."""
+"""PeriodLine: one line to type a period into; why a text is none is said in a notice."""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -35,7 +35,7 @@ class PeriodLine(Input):
             self.period = period
 
     class Left(Message):
-        """Whoever typed is done."""
+        """The input lost the focus: the line is to be removed."""
 
     def __init__(self, parse: Callable[[str], Period]) -> None:
         super().__init__(
@@ -57,7 +57,7 @@ class PeriodLine(Input):
         self.blur()
 
     def action_leave(self) -> None:
-        """Escape: nothing is changed."""
+        """Escape: leave the period as it is."""
         self.blur()
 
     def on_blur(self, _: events.Blur) -> None:

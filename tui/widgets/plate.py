@@ -1,12 +1,12 @@
-"""Plate: a few rows of styled pieces, as one line-API widget; only rows that changed are drawn again."""
+"""Plate and Sheet: a few rows of styled pieces, as one line-API widget; only rows that changed are drawn again."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
@@ -18,11 +18,14 @@ Piece = tuple[str, str]
 
 Row = tuple[Piece, ...]
 
+Make = Callable[[int, int], Sequence[Row]]
+"""Makes the rows for a width and a height."""
+
 STYLES: Final = ("figure", "label", "dim", "hint", "title", "success", "warning", "error", "badge", "speed", "chosen")
 
 
 class Plate(Widget, can_focus=False):
-    """Draws rows, cut at its edge. A click posts `Clicked`."""
+    """Draws rows, cut at its edge. A click on one posts `Clicked`."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"plate--{name}" for name in STYLES}
     DEFAULT_CSS = """
@@ -62,7 +65,7 @@ class Plate(Widget, can_focus=False):
         return self._rows
 
     def draw(self, rows: Sequence[Row], chosen: int | None = None) -> None:
-        """Show these rows, the ``chosen`` one set off. What is as before is not painted again."""
+        """Show these rows, the ``chosen`` one set off. A row that is as before is not painted again."""
         before, self._rows = self._rows, tuple(rows)
         was, self._chosen = self._chosen, chosen
         if len(before) != len(self._rows):
@@ -87,7 +90,7 @@ class Plate(Widget, can_focus=False):
         super().notify_style_update()
 
     def on_click(self, event: events.Click) -> None:
-        """Tell which row it was."""
+        """Post which row it was."""
         if 0 <= event.y < len(self._rows):
             self.post_message(self.Clicked(self, event.y))
 
@@ -101,3 +104,24 @@ class Plate(Widget, can_focus=False):
             else:
                 self._look[name] = self.get_component_rich_style(f"plate--{name}")
         return self._look[name]
+
+
+class Sheet(Plate):
+    """A plate whose rows are made by a function of its size, when it is first drawn after a change of either."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id)
+        self._make: Make | None = None
+        self._made_for: Size | None = None
+
+    def fill(self, make: Make | None) -> None:
+        """Show the rows that ``make`` returns; None: nothing."""
+        self._make, self._made_for = make, None
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """One row; the first asked for after a change makes them all."""
+        if self._made_for != self.size:
+            self._made_for = self.size
+            self._rows = tuple(self._make(*self.size)) if self._make else ()
+        return super().render_line(y)

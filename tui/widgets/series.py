@@ -21,8 +21,8 @@ class Point(NamedTuple):
 class Series:
     """One line of a chart.
 
-    ``tag`` is the letter that tells it apart without its colour, ``color`` a ``#rrggbb``. ``worst`` says
-    which value of a crowded column is kept. ``failed`` are the instants of failed probes.
+    ``tag`` is the letter that identifies it without its colour, ``color`` a ``#rrggbb``. ``worst`` says which value
+    is drawn where several fall into one column. ``failed`` are the instants of failed probes.
     """
 
     name: str
@@ -63,7 +63,7 @@ def _exceeds(value: float | None, held: float, sign: int) -> bool:
 
 
 def runs(points: Iterable[Point]) -> list[list[tuple[int, float]]]:
-    """The stretches that a line may join, as (instant, value)."""
+    """The runs of points between gaps, each to be joined by a line, as (instant, value)."""
     found: list[list[tuple[int, float]]] = [[]]
     for at, value in points:
         if value is not None:
@@ -74,5 +74,5 @@ def runs(points: Iterable[Point]) -> list[list[tuple[int, float]]]:
 
 
 def column_of(at: int, since: int, until: int, columns: int) -> int:
-    """The plot column of an instant, held inside the plot."""
+    """The plot column of an instant; one outside the plot gets the nearest column."""
     return min(max(int((at - since) / max(until - since, 1) * columns), 0), columns - 1)

@@ -64,7 +64,7 @@ def bars(
 def counts(
     parts: Sequence[int], wholes: Sequence[int] | None, covered: Sequence[bool], top: int, rows: int = 1
 ) -> list[str]:
-    """Counts as bars: a dot for covered time without any, a gap for time nobody watched.
+    """Counts as bars: a dot for covered time without any, a gap for time in which nothing was probed.
 
     With ``wholes`` each part is drawn as its share of the whole: a full block means all of them, and anything
     less stays below it. Without, on a scale from 0 to ``top``.

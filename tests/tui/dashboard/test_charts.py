@@ -1,4 +1,4 @@
-"""The four large panels: rates over whole stretches of time, letters for lines, and what is drawn when."""
+"""The four large charts: rates over whole bins of time, letters for lines, and when they are drawn."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ from textual.app import App
 from textual.widgets import Static
 
 from probes.feed.messages import EndpointFacts, MonitorStatus
-from tui.dashboard.charts import LEGEND_ROWS, MOST_LINES, Charts, drawn, legend, plots, slices_per_bin, tag
+from tui.dashboard.charts import LEGEND_ROWS, MOST_LINES, Charts, charted, legend, plots, slices_per_bin, tag
 from tui.state.served_by import ServingChange
 from tui.state.view import Dashboard, EndpointView, EngineLink, Figures
 from tui.time.time_grid import TimeGrid
@@ -53,11 +53,11 @@ def test_letters_are_unique_and_short():
 
 def test_more_endpoints_than_lines_leave_room_for_the_selected_one():
     views = [view(f"endpoint-{slot}", slot) for slot in range(40)]
-    lines = drawn(board(*views, selected="endpoint-33"))
+    lines = charted(board(*views, selected="endpoint-33"))
     assert len(lines) == MOST_LINES
     assert lines[0].name == "endpoint-0"
     assert lines[-1].name == "endpoint-33"
-    assert drawn(board(*views)) == tuple(views[:MOST_LINES])
+    assert charted(board(*views)) == tuple(views[:MOST_LINES])
 
 
 def test_every_slice_is_a_point_in_its_middle_and_none_cuts():
@@ -71,13 +71,13 @@ def test_every_slice_is_a_point_in_its_middle_and_none_cuts():
     assert (ttft.series[0].worst, speed.series[0].worst) == ("max", "min")
 
 
-def test_the_moments_are_those_of_the_selected_endpoint():
+def test_marked_instants_are_those_of_the_selected_endpoint():
     views = [replace(view(name), changes=(ServingChange(NOW - at, "tier", "x", "y"),)) for at, name in enumerate("ab")]
-    assert [one.moments for one in plots(board(*views, selected="b"), dark=True)] == [(NOW - 1,)] * 4
-    assert plots(board(*views), dark=True)[0].moments == ()
+    assert [one.marked_at for one in plots(board(*views, selected="b"), dark=True)] == [(NOW - 1,)] * 4
+    assert plots(board(*views), dark=True)[0].marked_at == ()
 
 
-def test_the_error_rate_is_that_of_a_whole_stretch():
+def test_the_error_rate_is_that_of_a_whole_bin():
     failed = [0] * COUNT
     failed[30] = failed[31] = 1
     _, _, errors, _ = plots(board(view("a", failed=tuple(failed), finished=(2,) * COUNT)), dark=True)
@@ -87,7 +87,7 @@ def test_the_error_rate_is_that_of_a_whole_stretch():
     assert "per 2 m" in errors.note
 
 
-def test_a_stretch_without_a_sample_is_a_gap_and_one_between_samples_is_not():
+def test_a_bin_without_a_sample_is_a_gap_and_one_between_samples_is_not():
     covered = (True,) * 20 + (False,) * 20 + (True,) * 20
     finished = (1, 0, 0, 0) * 5 + (0,) * 20 + (1, 0, 0, 0) * 5
     _, _, errors, hits = plots(board(view("a", covered=covered, finished=finished)), dark=True)
@@ -97,7 +97,7 @@ def test_a_stretch_without_a_sample_is_a_gap_and_one_between_samples_is_not():
     assert values(hits).count(None) in (9, 10)
 
 
-def test_a_sample_stays_in_its_stretch_as_time_goes_on():
+def test_a_sample_stays_in_its_bin_as_time_goes_on():
     on, later = TimeGrid.of_window(HOUR, COUNT, NOW), TimeGrid.of_window(HOUR, COUNT, NOW + HOUR // COUNT)
     assert later.newest == on.newest + 1
     hits = tuple(range(COUNT))
@@ -107,7 +107,7 @@ def test_a_sample_stays_in_its_stretch_as_time_goes_on():
     assert set(inner) <= set(after.series[0].points)
 
 
-def test_a_stretch_is_long_enough_for_two_probes_where_the_window_is():
+def test_a_bin_is_long_enough_for_two_probes_where_the_window_is():
     hour, minute = TimeGrid.of_window(HOUR, 60, NOW), TimeGrid.of_window(60_000, 60, NOW)
     assert slices_per_bin(hour, 10.0) == 2
     assert slices_per_bin(hour, 180.0) == 6

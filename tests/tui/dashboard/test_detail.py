@@ -14,15 +14,19 @@ from probes.feed.messages import EndpointFacts, MonitorStatus
 from probes.outcome import Outcome
 from probes.rate_limits.headers import Bucket
 from tests.samples import sample
+from tests.tui import fabric
+from tests.tui.fabric import NOW
 from tests.tui.screen import showing
-from tui.dashboard.detail import Detail, against, changes, failure, failures_text, limits, title
+from tui.dashboard.detail import Detail, changes, failure, failures_text, lanes_lines, limits, median_ratios, title
 from tui.sample.waterfall import Waterfall
 from tui.sample.words import REOPENED, figures, note
 from tui.state.health import due
 from tui.state.rate_limits import LimitLevel
 from tui.state.served_by import ServingChange
-from tui.state.view import EndpointView, Figures
+from tui.state.view import EndpointView, Figures, LaneFigures
+from tui.state.view_options import ViewOptions
 from tui.style.format import clock
+from tui.time.period import LENGTHS, Period
 
 GOOD = sample(
     connection="warm", http_status=200, ttft_ms=182.0, ttfa_ms=240.0, e2e_ms=500.0, input_tokens=142, cached_tokens=100,
@@ -42,7 +46,7 @@ def failed(minutes_ago, detail="first token: nothing within 30 s"):
     return sample(outcome=Outcome.TIMEOUT, outcome_detail=detail, started_at=GOOD.started_at - minutes_ago * 60_000)
 
 
-def test_the_title_says_who_was_asked_and_who_answered():
+def test_the_title_names_the_endpoint_and_what_served_it():
     words = title(VIEW, structs.replace(GOOD, served_by="Fireworks", served_tier="fast"), 200, dark=True).plain
     assert words.startswith("cerebras/gpt  gpt → model-fp8 by Fireworks (fast)  warm  ")
     assert words.endswith("  req-77")
@@ -105,11 +109,11 @@ def test_reasoning_that_left_no_answer_is_said_beside_the_speed():
 
 
 def test_an_endpoint_of_a_group_is_compared_with_the_best_of_it():
-    assert against(replace(VIEW, ttft_ratio=1.355, tokens_per_s_ratio=0.2)) == [
+    assert median_ratios(replace(VIEW, ttft_ratio=1.355, tokens_per_s_ratio=0.2)) == [
         "medians against the group's best: TTFT 1.35×, tokens/s 0.20×"
     ]
-    assert against(replace(VIEW, ttft_ratio=2.0)) == ["medians against the group's best: TTFT 2.00×"]
-    assert against(VIEW) == []
+    assert median_ratios(replace(VIEW, ttft_ratio=2.0)) == ["medians against the group's best: TTFT 2.00×"]
+    assert median_ratios(VIEW) == []
 
 
 def test_a_failed_probe_says_what_came_back():
@@ -118,7 +122,7 @@ def test_a_failed_probe_says_what_came_back():
     assert figures(structs.replace(hit, retry_after_s=33_011.0)) == ["HTTP 429", "retry after 9 h"]
 
 
-def test_a_hint_on_a_good_sample_is_told_as_a_hint():
+def test_a_hint_on_a_good_sample_is_shown_as_a_hint():
     assert figures(sample(retry_after_s=3.0, over_limit=True)) == [
         "retry after 3.0 s, a hint only",
         "served over the limit",
@@ -134,7 +138,7 @@ LEVELS = (
 TOLD = replace(VIEW, levels=LEVELS, hit_at=AT, hit_by="tokens per \x1b[31mminute")
 
 
-def test_every_bucket_is_told_and_the_last_hit():
+def test_every_bucket_is_shown_and_the_last_hit():
     hit = f"last hit {clock(AT)} by tokens per minute"
     assert limits(TOLD, AT) == [
         "tokens per minute 17,997 of 18,000, full in 8 s",
@@ -148,14 +152,14 @@ def test_every_bucket_is_told_and_the_last_hit():
 
 
 def test_changes_come_newest_first():
-    told = (ServingChange(AT, "model", "a", "b\n"), ServingChange(AT + 1000, "tier", "fast", "standard"))
-    assert changes(replace(VIEW, changes=told)) == [
+    found = (ServingChange(AT, "model", "a", "b\n"), ServingChange(AT + 1000, "tier", "fast", "standard"))
+    assert changes(replace(VIEW, changes=found)) == [
         f"◆ {clock(AT + 1000)} tier fast → standard",
         f"◆ {clock(AT)} model a → b",
     ]
 
 
-def test_the_title_says_which_tier_was_asked_for_and_which_bucket_refused():
+def test_the_title_says_which_tier_was_requested_and_which_bucket_refused():
     asked = replace(TOLD, facts=structs.replace(FACTS, tier="fast"), state="limited")
     words = title(asked, structs.replace(GOOD, served_tier="standard"), 200, dark=True).plain
     assert "gpt → model-fp8 (standard, not fast)  warm" in words
@@ -187,7 +191,7 @@ BLAMED = Attribution(
 )
 
 
-def test_failures_begin_with_who_is_to_blame_and_why():
+def test_failures_begin_with_their_attribution_and_its_reasons():
     since = clock(GOOD.started_at)[:5]
     rows = failures_text([failed(1), failed(2)], 6, BLAMED).plain.split("\n")
     assert rows[:2] == [f"this provider? 2 of 2 endpoints failing since {since}", "  its host fails; 1 reached"]
@@ -289,3 +293,75 @@ async def test_a_resize_that_is_heard_late_changes_nothing():
         assert shown.lines == first
         await shown.press("down")
         assert shown.lines == second
+
+
+WARM = LaneFigures("warm", 121, 98.0, 240.0, 2610.0)
+COLD = LaneFigures("cold", 9, 1_412.0, 1_530.0, 604.0, 38.4)
+FEW = fabric.HABITS[:3]
+
+
+def turns(count=40):
+    """Warm and cold samples of the first endpoint in turn, the newest a warm one."""
+    cold = {"connection": "cold", "dns_ms": 2.0, "connect_ms": 12.0, "tls_ms": 24.0, "ttft_ms": 900.0}
+    warm = {"connection": "warm", "ttft_ms": 100.0}
+    return [
+        sample(
+            endpoint=FEW[0].name,
+            started_at=NOW - 1000 - number * 60_000,
+            tokens_per_s=500.0,
+            **(cold if number % 2 else warm),
+        )
+        for number in range(count)
+    ]
+
+
+def messages():
+    facts = [fabric.facts(habit) for habit in FEW]
+    first = structs.replace(facts[0], connection="both")
+    return fabric.hello(endpoints=(first, *facts[1:])), fabric.frame(turns(), monitors=fabric.monitors()[:3])
+
+
+def test_the_figures_stand_under_each_other_and_set_up_is_the_cold_ones():
+    assert lanes_lines((WARM, COLD)) == [
+        "warm  n 121  TTFT p50    98 p95   240 ms  tok/s p50 2,610",
+        "cold  n   9  TTFT p50 1,412 p95 1,530 ms  tok/s p50   604  set-up p50 38 ms",
+    ]
+    assert max(map(len, lanes_lines((WARM, replace(COLD, setup_p50_ms=1_234.0))))) == 78
+    assert lanes_lines(()) == []
+
+
+def test_what_is_not_known_is_a_dash_and_nothing_moves_as_numbers_grow():
+    warm, cold = lanes_lines((LaneFigures("warm"), LaneFigures("cold")))
+    assert warm == "warm  n   0  TTFT p50     – p95     – ms  tok/s p50     –"
+    assert cold == "cold  n   0  TTFT p50     – p95     – ms  tok/s p50     –  set-up p50 – ms"
+    assert [line.index("tok/s") for line in lanes_lines((WARM, COLD))] == [warm.index("tok/s")] * 2
+
+
+@pytest.mark.parametrize("size", [(160, 45), (100, 40), (80, 24)])
+async def test_the_detail_shows_two_lanes_and_the_row_the_warm_ones(size):
+    async with showing(*messages(), size=size, view=ViewOptions(Period(LENGTHS["6 h"]))) as shown:
+        before = shown.lines
+        assert [line.strip() for line in before if "set-up p50" in line or "warm  n " in line] == [
+            "warm  n  20  TTFT p50   100 p95   100 ms  tok/s p50   500",
+            "cold  n  20  TTFT p50   900 p95   900 ms  tok/s p50   500  set-up p50 38 ms",
+        ]
+        row = next(line for line in before if FEW[0].name in line)
+        assert " 100" in row
+        assert " 900" not in row
+        await shown.press("down")
+        assert "warm  n " not in shown.text
+
+
+async def test_without_room_the_lanes_are_dropped_and_nothing_moves():
+    facts = [fabric.facts(habit) for habit in fabric.HABITS]
+    found = fabric.frame(turns())
+    pictures = []
+    for first in (facts[0], structs.replace(facts[0], connection="both")):
+        hello = fabric.hello(endpoints=(first, *facts[1:]))
+        async with showing(hello, found, size=(80, 24), view=ViewOptions(Period(LENGTHS["6 h"]))) as shown:
+            detail = shown.dashboard.query_one("#detail")
+            heights = [detail.query_one(f"#{name}").size.height for name in ("title", "figures", "lanes", "failures")]
+            pictures.append((detail.size.height, heights, "warm  n " in shown.text))
+    assert pictures[0] == pictures[1]
+    assert pictures[1][1][2] == 0
+    assert not pictures[1][2]

@@ -1,4 +1,4 @@
-"""What a store's samples told of limits and of who served is on the screen before the engine has said a word of it."""
+"""Limits and served-by of a store's samples are on the screen before the engine has sent any."""
 
 from msgspec.structs import replace
 
@@ -11,7 +11,7 @@ from tests.tui.screen import showing
 MINUTE = 60_000
 
 
-async def test_a_restart_shows_the_forecast_and_the_moment_something_else_served(tmp_path):
+async def test_a_restart_shows_the_forecast_and_the_instant_something_else_served(tmp_path):
     name = HABITS[0].name
     fill(
         tmp_path / "history.db",

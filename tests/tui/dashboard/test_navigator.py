@@ -1,4 +1,4 @@
-"""Time travel on the dashboard: long windows, steps, jumps, home, places; and what goes wrong meanwhile."""
+"""History on the dashboard: long windows, steps, jumps, home, places; and what goes wrong meanwhile."""
 
 import shutil
 import time

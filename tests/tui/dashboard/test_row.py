@@ -118,8 +118,8 @@ def test_one_outlier_does_not_flatten_everybody():
     assert scales(board.endpoints).ttft_ms == 100.0
 
 
-def told(view, **changes):
-    """The view with two buckets told of, and what else a test wants."""
+def limited(view, **changes):
+    """The view with two rate-limit buckets, and what else a test wants."""
     levels = (
         LimitLevel(Bucket("tokens", "minute", "output", 100.0, 40.0)),
         LimitLevel(Bucket("requests", "day", None, 9.0, 8.0)),
@@ -128,7 +128,7 @@ def told(view, **changes):
 
 
 def test_the_tightest_bucket_is_named_where_there_is_room(board):
-    view = told(board.endpoints[0])
+    view = limited(board.endpoints[0])
     wide, narrow = columns(250, 21), columns(160, 21)
     assert "40 %  out tok/min      41 s" in text(row(view, wide, scales([view]), board, tall=False))[0]
     assert "tok/min" not in text(row(view, narrow, scales([view]), board, tall=False))[0]
@@ -138,7 +138,7 @@ def test_the_tightest_bucket_is_named_where_there_is_room(board):
 
 
 def test_a_forecast_stands_in_place_of_the_reset_but_not_of_a_back_off(board):
-    view = told(board.endpoints[0], empty_at=NOW + 240_000)
+    view = limited(board.endpoints[0], empty_at=NOW + 240_000)
     parts = columns(160, 21)
 
     def end(one, at=NOW):
@@ -147,27 +147,29 @@ def test_a_forecast_stands_in_place_of_the_reset_but_not_of_a_back_off(board):
     assert end(view) == "  empty 4m"
     assert end(replace(view, monitor=MonitorStatus(view.name, blocked_until=NOW + 41_000))) == "      41 s"
     assert end(view, NOW + 240_000) == "         –"
-    longest = told(board.endpoints[0], empty_at=NOW + 59 * 60_000)
+    longest = limited(board.endpoints[0], empty_at=NOW + 59 * 60_000)
     assert end(longest) == " empty 59m"
 
 
-def test_a_hit_is_told_with_its_bucket_on_the_second_line(board):
+def test_a_hit_is_shown_with_its_bucket_on_the_second_line(board):
     view = next(one for one in board.endpoints if one.figures.hit_count)
     for parts in (columns(160, 21), columns(250, 21)):
-        lines = text(row(told(view, hit_by="tokens per minute"), parts, scales([view]), board, tall=True))
+        lines = text(row(limited(view, hit_by="tokens per minute"), parts, scales([view]), board, tall=True))
         assert "hit tok/min" in lines[1]
         assert cell_len(lines[0]) == cell_len(lines[1])
         without = text(
-            row(told(board.endpoints[0], hit_by="tokens per minute"), parts, scales([view]), board, tall=True)
+            row(limited(board.endpoints[0], hit_by="tokens per minute"), parts, scales([view]), board, tall=True)
         )
         assert "hit" not in without[1]
     assert (
         "hit"
-        not in text(row(told(view, hit_by="tokens per minute"), columns(80, 21), scales([view]), board, tall=True))[1]
+        not in text(row(limited(view, hit_by="tokens per minute"), columns(80, 21), scales([view]), board, tall=True))[
+            1
+        ]
     )
 
 
-def test_another_tier_is_told_in_words_or_with_a_mark_in_the_style_of_a_warning(board):
+def test_another_tier_is_shown_in_words_or_with_a_mark_in_the_style_of_a_warning(board):
     usual = board.endpoints[0]
     view = replace(usual, facts=structs.replace(usual.facts, tier="fast"), other_tier="standard")
     wide, narrow = (

@@ -1,4 +1,4 @@
-"""The dashboard through its keys: what a person chooses, wishes and sees."""
+"""The dashboard through its keys: what a person chooses, commands and sees."""
 
 import pytest
 from msgspec.structs import replace
@@ -110,7 +110,7 @@ async def test_the_filter_is_live_and_stays_or_goes(messages):
         assert not shown.app.screen.query("FilterLine")
 
 
-async def test_wishes_reach_the_engine(messages):
+async def test_commands_reach_the_engine(messages):
     async with showing(*messages) as shown:
         await shown.press("space", "p", "P", "end", "p")
         assert shown.source.sent == [
@@ -248,7 +248,7 @@ async def test_a_silent_engine_is_said(messages):
         (StoreStatus("ok", "", 10, notice="a new store was begun at 14:02"), "a new store was begun at 14:02"),
     ],
 )
-async def test_a_store_in_trouble_is_said_and_probes_go_on(messages, status, words):
+async def test_a_failing_store_is_said_and_probes_go_on(messages, status, words):
     async with showing(messages[0], Frame(NOW, EngineStatus(status), ()), size=(160, 40)) as shown:
         assert words in shown.text
         if status.state != "ok":
@@ -299,7 +299,7 @@ async def test_how_accurate_this_machine_is_stands_at_the_foot_and_in_the_help(m
         assert "as good as it gets: TTFT ± 0.04 ms" in shown.text
 
 
-async def test_what_is_not_trusted_is_counted_at_the_foot_and_told_in_the_detail(messages):
+async def test_what_is_not_trusted_is_counted_at_the_foot_and_shown_in_the_detail(messages):
     name = fabric.day()[-1].endpoint
     bent = sample(started_at=NOW - 1, endpoint=name, trusted=False, error_bound_ms=12.5, ttft_ms=80.0)
     async with showing(*messages, fabric.frame([bent]), size=(160, 40)) as shown:
@@ -309,7 +309,7 @@ async def test_what_is_not_trusted_is_counted_at_the_foot_and_told_in_the_detail
         assert "not trusted: held up for 12 ms" in shown.text
 
 
-async def test_what_something_on_the_way_holds_back_is_counted_at_the_foot_and_told_in_the_detail(messages):
+async def test_what_something_on_the_way_holds_back_is_counted_at_the_foot_and_shown_in_the_detail(messages):
     name = fabric.day()[-1].endpoint
     held = sample(started_at=NOW - 1, endpoint=name, buffered=True, outcome_detail=DETAIL, ttft_ms=880.0)
     async with showing(*messages, fabric.frame([held]), size=(160, 40)) as shown:
@@ -394,7 +394,7 @@ def test_no_key_is_bound_twice_and_every_one_is_explained():
     assert ViewOptions().period.words == "1 h"
 
 
-async def test_who_is_to_blame_is_said_in_words_and_nothing_while_all_is_well():
+async def test_an_attribution_is_said_in_words_and_nothing_while_all_is_well():
     good = [sample(endpoint=habit.name, started_at=NOW - 90_000) for habit in fabric.HABITS]
     async with showing(fabric.hello(), fabric.frame(good)) as shown:
         assert "?" not in shown.lines[-2]

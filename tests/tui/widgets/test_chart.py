@@ -57,9 +57,9 @@ def test_title_axes_and_letter_stand_where_they_belong(canvas):
     assert not any(has_line(row, 4, 56) for row in rows[2:10])
 
 
-def test_moments_are_marked_on_the_axis_in_their_place(canvas):
-    moments = (SINCE - 1, SINCE, SINCE + 30 * MINUTE, UNTIL + 1)
-    axis = text(drawing(plot(series([100.0] * 60), moments=moments), canvas, 60, 12, "#101010"))[10]
+def test_instants_are_marked_on_the_axis_in_their_place(canvas):
+    marked_at = (SINCE - 1, SINCE, SINCE + 30 * MINUTE, UNTIL + 1)
+    axis = text(drawing(plot(series([100.0] * 60), marked_at=marked_at), canvas, 60, 12, "#101010"))[10]
     assert [place for place, char in enumerate(axis) if char == "◆"] == [4, 30]
 
 
