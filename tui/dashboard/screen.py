@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tui.state.rollup_figures import RollupWindow
 
 TICK_S: Final = 0.25
-"""The screen is drawn at most so often, whatever the engine says."""
+"""Seconds between two pictures of what the engine delivers."""
 
 LINES_OF_TEXT: Final = 3
 """Header, status and keys."""
@@ -43,8 +43,8 @@ LINES_OF_TEXT: Final = 3
 class DashboardScreen(PeriodKeys, EngineCommandScreen):
     """The fleet, the group view or four large panels over the selected endpoint's detail.
 
-    ``fleet`` is what is known, ``source`` takes wishes, ``now`` gives the present in ms since the epoch. Everything a
-    person chose is in ``options``, ``selected`` and ``still``; a resize changes none of them.
+    ``fleet`` is what is known, ``source`` takes the commands, ``now`` gives the present in ms since the epoch. What a
+    person chose is in ``options``, ``selected`` and ``frozen``; a resize changes none of them.
     """
 
     AUTO_FOCUS = ""
@@ -54,7 +54,7 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
         super().__init__(fleet, source)
         self.now = now
         self.options = options
-        self.still: FrozenSnapshot | None = None
+        self.frozen: FrozenSnapshot | None = None
         self._header = HeaderLine(id="header")
         self._rows = FleetPanel(id="fleet")
         self._groups: GroupPanel | None = None
@@ -71,7 +71,7 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
         yield KeyLine(FOOTER, id="keys")
 
     def on_mount(self) -> None:
-        """What the first picture can do without comes after it."""
+        """Open what the first picture does not need after it."""
         self.call_after_refresh(self._open_detail)
 
     async def _open_detail(self) -> None:
@@ -98,12 +98,8 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
             board = self._board(now)
             self.board, self.selected = board, board.selected
             self.set_class(board.past, "-past")
-            self._header.show(
-                board,
-                self.options,
-                now,
-                *((self._navigator.loading, self._navigator.problem) if self._navigator else ()),
-            )
+            loading, problem = (self._navigator.loading, self._navigator.problem) if self._navigator else ("", "")
+            self._header.show(board, self.options, now, loading, problem)
             self._status.show(board, now)
             self._share_height(board)
             if self._charts is not None and self._charts.display:
@@ -119,17 +115,17 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
                 self._detail.show(self.chosen(), recent.sample, recent.failures, recent.answer, board.at)
 
     def _board(self, now: int) -> Dashboard:
-        """The dashboard of this tick; while frozen it changes only with the options; the engine's status is true."""
+        """The dashboard of this tick. While frozen only the options and the engine's status change it."""
         columns = self._columns()
-        window = self._history(columns, self.still.at if self.still else now)
-        if self.still is None:
+        window = self._history(columns, self.frozen.at if self.frozen else now)
+        if self.frozen is None:
             board = self.fleet.dashboard(self.options, columns, now, self.selected, window)
         else:
-            board = self.still.dashboard(self.fleet, self.options, columns, self.selected, window)
+            board = self.frozen.dashboard(self.fleet, self.options, columns, self.selected, window)
         return replace(board, link=self.fleet.link_at(now), engine=self.fleet.engine)
 
     def _history(self, columns: int, at: int) -> "RollupWindow | None":
-        """What to draw from the store in the place of what memory holds; None where that is enough, or all there is."""
+        """What to draw from the store; None where what is held in memory is enough, or all there is yet."""
         if not self.options.in_memory and self._detail is not None:  # after the first picture
             if self._navigator is None:
                 from tui.dashboard.navigator import HistoryNavigator
@@ -145,7 +141,7 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
         """Single samples of the selected endpoint: the newest, or of the past that is shown."""
         if board.past and self._navigator is not None:
             return self._navigator.recent(board)
-        return (self.still or self.fleet).recent(board.selected)
+        return (self.frozen or self.fleet).recent(board.selected)
 
     def _columns(self) -> int:
         """How many slices of time the visible panel can draw."""
@@ -167,9 +163,9 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
         if self._detail is not None:
             self._detail.display = bool(least and board.selected and not charts)
 
-    # the options
+    # options
 
-    def _look(self, **changes: Any) -> None:
+    def _change_options(self, **changes: Any) -> None:
         """Change the options and draw at once: a key that is answered late seems broken."""
         self.options = replace(self.options, **changes)
         self.draw()
@@ -191,11 +187,11 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
     @property
     def live_end(self) -> int:
         """The present, or the instant of freezing."""
-        return self.still.at if self.still else self.now()
+        return self.frozen.at if self.frozen else self.now()
 
     def go(self, period: Period) -> None:
         """Show another period; what is past stands still by itself."""
-        if not period.live and self.still is not None:
+        if not period.live and self.frozen is not None:
             self.action_freeze()
         self.period = period
         self.draw()
@@ -213,14 +209,14 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
         if not self.fleet.vantages:
             self.notify("All that the store holds of these endpoints is from one place.")
         else:
-            self._look(vantage=next_of((None, *self.fleet.vantages), self.options.vantage))
+            self._change_options(vantage=next_of((None, *self.fleet.vantages), self.options.vantage))
 
     def action_sort(self, step: int) -> None:
         """Sort, or in the group view rank, by another figure."""
         if self.options.ranked:
-            self._look(rank=next_of(RANKS, self.options.rank, step))
+            self._change_options(rank=next_of(RANKS, self.options.rank, step))
         else:
-            self._look(sort=next_of(SORTS, self.options.sort, step))
+            self._change_options(sort=next_of(SORTS, self.options.sort, step))
 
     async def action_group(self) -> None:
         """Endpoints of the same model under a heading, then side by side, then not together."""
@@ -237,7 +233,7 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
 
     def action_scale(self) -> None:
         """One scale for a column, or one for each row."""
-        self._look(shared_scale=not self.options.shared_scale)
+        self._change_options(shared_scale=not self.options.shared_scale)
 
     def action_move(self, step: int) -> None:
         """Select another endpoint, in the order drawn; the ends are ends."""
@@ -264,8 +260,8 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
         if not self.options.period.live:
             self.notify("The past stands still. Home goes back to the present.")
             return
-        self.still = None if self.still else FrozenSnapshot.of(self.fleet, self.options, self._columns(), self.now())
-        self.set_class(self.still is not None, "-frozen")
+        self.frozen = None if self.frozen else FrozenSnapshot.of(self.fleet, self.options, self._columns(), self.now())
+        self.set_class(self.frozen is not None, "-frozen")
         self.draw()
 
     async def action_view(self) -> None:
@@ -300,11 +296,11 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
 
     def action_clear(self) -> None:
         """No filter."""
-        self._look(query="")
+        self._change_options(query="")
 
     def on_filter_line_typed(self, event: Any) -> None:
         """The filter as it is being typed."""
-        self._look(query=event.query)
+        self._change_options(query=event.query)
 
     def on_filter_line_jumped(self, event: Any) -> None:
         """A date, a span or a length was typed."""

@@ -176,7 +176,7 @@ async def test_a_command_of_the_palette_does_what_its_key_does(messages):
         await commands["Longer window  (t)"].callback()
         await commands["Freeze the picture  (f)"].callback()
         assert shown.dashboard.options.period.words == "24 h"
-        assert shown.dashboard.still is not None
+        assert shown.dashboard.frozen is not None
 
 
 async def test_the_footer_names_keys_and_can_be_clicked(messages):
@@ -197,7 +197,7 @@ async def test_a_resize_loses_nothing(messages):
             assert len(shown.lines) == size[1]
             assert all(len(line) <= size[0] for line in shown.lines)
         assert shown.dashboard.options.sort == "ttft"
-        assert shown.dashboard.still is not None
+        assert shown.dashboard.frozen is not None
         assert shown.dashboard.selected in shown.text
 
 
