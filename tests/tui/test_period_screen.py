@@ -60,7 +60,7 @@ async def test_the_dashboard_draws_the_past_when_it_is_read(url):
 
 async def test_the_endpoint_page_draws_another_period_when_it_is_read(store):
     async with portrayed(store) as opened:
-        held = Held(opened.screen._summary)
+        held = Held(opened.screen._summary_query)
         opened.app.simulate_key("left_square_bracket")
         await held.begun(opened.shown)
         assert "reading …" in opened.lines[0]
@@ -126,7 +126,7 @@ async def test_a_problem_is_drawn_when_it_is_met(store):
         raise StoreProblem("locked", "in other hands")
 
     async with portrayed(store) as opened:
-        opened.screen._summary._read = broken
+        opened.screen._summary_query._read = broken
         opened.app.simulate_key("left_square_bracket")
         await read(opened.shown)
         assert "The store cannot be read: in other hands" in opened.text
