@@ -102,8 +102,9 @@ def test_what_happens_while_a_screen_does_not_read_is_joined_into_one_frame():
     assert troubles == []
     assert [one.started_at for frame in frames for one in frame.samples] == list(range(30))
     assert len(frames) <= 3
-    assert frames[-1].answers == {"sim/model": "answer 19"}
-    assert frames[-1].monitors == (MonitorStatus("sim/model", next_due=29),)
+    told = [one.answers for one in frames if one.answers]  # what comes at the very end may have a frame of its own
+    assert told[-1] == {"sim/model": "answer 19"}
+    assert [one.monitors for one in frames if one.monitors][-1] == (MonitorStatus("sim/model", next_due=29),)
 
 
 def test_what_was_written_is_not_written_again():
