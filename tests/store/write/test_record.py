@@ -326,7 +326,7 @@ async def test_a_full_disk_is_said_at_once_and_at_the_end_with_what_waits_or_is_
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM sample").fetchone()
         async with recorder(url_of(path), preexec_fn=no_room) as one:
-            await one.said("the store takes no samples: ")
+            await one.said("the store takes no samples: disk I/O error")
             await one.printed(3)
             one.process.send_signal(signal.SIGTERM)
             code, out, err = await one.end()
