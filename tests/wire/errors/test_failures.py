@@ -7,7 +7,14 @@ import pytest
 
 from probes.events import Failure
 from probes.outcome import Outcome
-from probes.wire.errors.failures import failure_in_stream, failure_instead_of_stream, failure_of_response
+from probes.wire.errors.failures import (
+    failure_in_stream,
+    failure_instead_of_stream,
+    failure_of_response,
+    filtered_categories,
+    is_error,
+    read_error_record,
+)
 
 OPENAI_LIMIT = {
     "error": {
@@ -344,3 +351,128 @@ def test_nothing_a_body_holds_makes_it_raise():
         assert found.detail
         assert len(found.detail) <= 300
         failure_instead_of_stream(bytes(body))
+
+
+@pytest.mark.parametrize(
+    ("record", "error"),
+    [
+        ({"error": "x"}, True),
+        ({"object": "error"}, True),
+        ([{"error": "x"}], True),
+        ({"message": "x", "type": "y"}, True),
+        ({"message": "x", "code": 1}, True),
+        ({"message": "x"}, False),
+        ({"type": "y", "code": 1}, False),
+        ({"message": "x", "type": "y", "choices": []}, False),
+        ([], False),
+        (["error"], False),
+        ([{"a": 1}, {"error": "x"}], False),
+        ({"error": None}, False),
+        ("error", False),
+        (None, False),
+    ],
+)
+def test_what_is_an_error_by_its_shape(record, error):
+    assert is_error(record) is error
+
+
+@pytest.mark.parametrize(
+    ("record", "sentence", "words", "status"),
+    [
+        ({"error": {"message": "no", "type": "a", "code": 429}}, "no", ("429", "a"), 429),
+        ({"error": {"code": "only_words"}}, "", ("only_words",), None),
+        ({"error": {"message": "no", "code": "x" * 64}}, "no", ("x" * 64,), None),
+        ({"error": {"message": "no", "code": "x" * 65}}, "no", (), None),
+        ({"error": {"message": "no", "code": 0, "type": [1]}}, "no", (), None),
+        ({"message": "no", "status_code": 503, "code": 399, "type": 600}, "no", ("399", "600", "503"), 503),
+        ([{"error": "no"}], "no", (), None),
+        (
+            {"detail": [{"loc": ["body", "n", 0, None], "msg": "bad"}, {"msg": "worse"}]},
+            "body.n.0: bad; worse",
+            (),
+            None,
+        ),
+        ({"errors": ["1", "2", "3", "4", "5", "6"]}, "1; 2; 3; 4; 5", (), None),
+        (
+            {"error": {"message": "no", "metadata": {"raw": "upstream", "error_type": "t"}}},
+            "no: upstream",
+            ("t",),
+            None,
+        ),
+        ({"error": {"error": {"error": {"error": {"error": "deep"}}}}}, "deep", (), None),
+    ],
+)
+def test_a_record_of_an_error_is_read_for_its_sentence_its_kinds_and_its_status(record, sentence, words, status):
+    found = read_error_record(record)
+    assert (found.sentence, found.words, found.status) == (sentence, words, status)
+
+
+@pytest.mark.parametrize("record", [None, {}, [], "", {"error": {}}, {"a": 1}, {"error": [[[[[["too deep"]]]]]]}])
+def test_what_says_nothing_is_no_error_record(record):
+    assert read_error_record(record) is None
+
+
+def test_the_wait_in_a_header_comes_before_googles_and_both_before_one_in_words():
+    google = [{"retryDelay": "39s"}]
+    words = {"message": "try again in 7s"}
+    assert read_error_record({"error": words}).retry_after_s == 7
+    assert read_error_record({"error": {**words, "details": google}}).retry_after_s == 39
+    headers = {"Retry-After": 3}
+    assert read_error_record({"error": {**words, "details": google, "headers": headers}}).retry_after_s == 3
+    assert read_error_record({"error": {"message": "no", "headers": {"A": "b", "C": None}}}).headers == {"a": "b"}
+
+
+def test_a_quota_of_google_per_day_or_of_nothing_is_used_up_and_one_per_minute_is_a_limit():
+    def refused(quota, value, message="quota"):
+        details = [{"violations": [{"quotaId": quota, "quotaValue": value}], "retryDelay": "9s"}]
+        return failure_in_stream({"error": {"message": message, "code": 429, "details": details}})
+
+    minute = refused("RequestsPerMinute", "5")
+    assert (minute.outcome, minute.retry_after_s, minute.day_zone, minute.closed) == (
+        Outcome.RATE_LIMITED,
+        9.0,
+        None,
+        False,
+    )
+    assert minute.detail == "RequestsPerMinute: quota"
+    day = refused("RequestsPerDay", "5")
+    assert (day.outcome, day.retry_after_s, day.day_zone) == (Outcome.QUOTA, None, "America/Los_Angeles")
+    nothing = refused("RequestsPerMinute", "0")
+    assert (nothing.outcome, nothing.retry_after_s, nothing.closed) == (Outcome.QUOTA, None, True)
+    told = failure_in_stream({"error": {"message": "GenerateRequestsPerDayPerProject is used up", "code": 429}})
+    assert (told.outcome, told.day_zone) == (Outcome.QUOTA, "America/Los_Angeles")
+    assert failure_in_stream({"error": {"message": "limit: 0", "code": 429}}).closed
+
+
+def test_the_categories_of_azures_filter_are_named_with_how_bad_it_was():
+    results = {
+        "hate": {"filtered": True, "severity": "high"},
+        "jailbreak": {"filtered": True},
+        "x": {"filtered": False},
+    }
+    assert filtered_categories(results) == "hate high, jailbreak"
+    assert filtered_categories(None) == ""
+    record = {"error": {"message": "no", "innererror": {"content_filter_result": results}}}
+    assert read_error_record(record).sentence == "hate high, jailbreak: no"
+    many = {f"category{number}": {"filtered": True} for number in range(50)}
+    assert len(filtered_categories(many)) == 100
+
+
+def test_a_redirect_and_a_status_without_words_are_told():
+    assert failure_of_response(399, {}, b"").detail == "a redirect that names no place"
+    assert failure_of_response(300, {"location": "/x"}, b"").outcome is Outcome.PROTOCOL
+    assert failure_of_response(400, {}, b"").detail == "HTTP 400 with an empty body"
+    assert failure_of_response(299, {}, b"").detail == "HTTP 299 with an empty body"
+
+
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        (b'data: {"error": {"message": "first"}}\n\ndata: {"error": "second"}\n\n', "first"),
+        (b'data: {"message": "no error by its shape"}\n\ndata: {"error": "one"}\n\n', "one"),
+        (b"data: just words\n\ndata: [DONE]\n\n", "just words"),
+        (b'{"a": 1}\n{"error": "in a line"}\n', "in a line"),
+    ],
+)
+def test_an_error_that_is_streamed_is_found(body, detail):
+    assert failure_of_response(500, {}, body).detail == detail
