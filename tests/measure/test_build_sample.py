@@ -1,6 +1,7 @@
 """Assembly of a sample: what its detail says of an ok probe."""
 
 import re
+from collections.abc import Sequence
 
 from probes.endpoint import Endpoint, Price
 from probes.events import Event, Failure, Finish, Kind, Output, Queued, ServedBy, StreamEnd, Usage
@@ -9,9 +10,11 @@ from probes.figures.timeline import Timeline
 from probes.keys.secret import Secret
 from probes.measure.build_sample import build_sample, unmeasured_sample
 from probes.measure.host_noise import HostNoise
+from probes.measure.own_fault import Absence
 from probes.outcome import INCONCLUSIVE, Outcome
 from probes.rate_limits.headers import Bucket, RateLimits
 from probes.sample import Sample
+from probes.sockets.connection_timing import ConnectionTiming, Step
 from probes.wire.credentials import Credentials
 from tests.samples import endpoint
 
@@ -34,12 +37,13 @@ def sample_of(
     limits: RateLimits | None = None,
     one: Endpoint | None = None,
     credentials: Credentials | None = None,
+    absences: Sequence[Absence] = (),
 ) -> Sample:
     host_noise = host_noise or HostNoise()
     return build_sample(
         one or endpoint(), timeline, answer,
         vantage="local", started_at=0, status=200, reused=True, limits=limits, host_noise=host_noise,
-        credentials=credentials,
+        absences=absences, credentials=credentials,
     )  # fmt: skip
 
 
@@ -163,3 +167,35 @@ def test_a_count_that_cannot_be_true_is_said():
     sample = assembled(*[Output(Kind.ANSWER, "word ")] * 30, Usage(output=10**9), Finish("stop"))
     assert sample.outcome_detail is not None
     assert "the provider's figures cannot be true: " in sample.outcome_detail
+
+
+def test_the_steps_of_a_set_up_are_told_apart_with_how_sure_they_are():
+    timeline = Timeline(due=0, started=0)
+    connect, dns, proxy, tls, upgrade = (Step(0, took * MS, 5 * MS) for took in (2, 1, 4, 8, 16))
+    timeline.setup = ConnectionTiming(connect, dns=dns, proxy=proxy, tls=tls, upgrade=upgrade)
+    sample = sample_of(ResponseAccumulator(), timeline)
+    assert (sample.dns_ms, sample.connect_ms, sample.proxy_ms, sample.tls_ms, sample.upgrade_ms) == (1, 2, 4, 8, 16)
+    assert (sample.setup_error_bound_ms, sample.setup_trusted) == (5.0, True)
+    timeline.setup = ConnectionTiming(Step(0, 2 * MS, 5 * MS + 100))
+    late = sample_of(ResponseAccumulator(), timeline)
+    assert (late.setup_error_bound_ms, late.setup_trusted) == (5.0001, False)
+
+
+def test_an_absence_bends_the_times_of_what_was_still_to_come_and_any_time_of_a_failure():
+    def bound(failure, since_ms):
+        answer, timeline = ResponseAccumulator(), Timeline(due=0, started=0, sent=0)
+        for at in (100, 200):
+            answer.add(Output(Kind.ANSWER, "word "), at * MS, timeline, uncertainty_ns=MS)
+        answer.failure = failure
+        absences = [Absence(since_ms * MS, 900 * MS, 600 * MS)]
+        return sample_of(answer, timeline, absences=absences).error_bound_ms
+
+    assert bound(None, 199) == 600.0
+    assert bound(None, 200) == 1.0, "it began after the last word had come"
+    assert bound(Failure(Outcome.CUT, "early"), 500) == 600.0
+
+
+def test_served_over_the_limit_is_said_beside_the_buckets_too():
+    limits = RateLimits(LIMITS.buckets, over_limit=True)
+    sample = assembled(Output(Kind.ANSWER, "word"), limits=limits)
+    assert (sample.over_limit, sample.requests_limit) == (True, 1000)

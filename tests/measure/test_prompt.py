@@ -53,3 +53,11 @@ def test_every_message_is_in_the_version():
     others = [talk[:1], talk, [talk[0], Message("user", "Yes?"), talk[2]], [*talk[:2], Message("user", "Tell.")]]
     asked = [endpoint(messages=tuple(one)) for one in others] + [endpoint(messages=tuple(talk), system="Be brief.")]
     assert len({version(one) for one in asked}) == 5
+
+
+def test_versions_stay_what_they_were():
+    """Samples of years are found by them: another way to write the same down would begin every history anew."""
+    talk = (Message("user", "Hi."), Message("assistant", "Yes?"), Message("user", "Sing."))
+    asked = [endpoint(), endpoint(reasoning="high"), endpoint(system="Be brief.", messages=talk)]
+    assert [version(one) for one in asked] == ["00140f5c", "8f1ef10f", "554020a4"]
+    assert len(nonce()) == 12
