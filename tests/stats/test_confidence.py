@@ -85,3 +85,8 @@ def test_a_share_of_all_mirrors_a_share_of_nothing():
 
 def test_a_share_of_nothing_has_no_interval():
     assert share_interval(0, 0) is None
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_the_ends_of_a_distribution_have_no_interval(share):
+    assert quantile_interval(Sketch.of([100.0 * 1.05**place for place in range(20)]), share=share) is None

@@ -62,3 +62,20 @@ def test_of_too_few_there_is_no_interval_and_of_nothing_no_ratio():
 )
 def test_a_difference_is_shown_where_1_is_outside_of_the_interval(low, high, shown):
     assert MedianRatio(1.0, 1.0, low, high).shown is shown
+
+
+def test_each_side_of_the_interval_has_the_far_end_of_one_and_the_near_end_of_the_other():
+    narrow = Sketch.of([100.0 * 1.05**place for place in range(20)])
+    wide = Sketch.of([100.0 * 1.2**place for place in range(20)])
+    found = compare_medians(narrow, wide)
+    assert found is not None
+    assert found.ratio == pytest.approx(0.27974, abs=1e-5)
+    assert (found.low, found.high) == pytest.approx((0.11982, 0.67091), abs=1e-5)
+
+
+def test_too_few_of_either_leave_a_ratio_without_an_interval():
+    many, few = Sketch.of([100.0] * 20), Sketch.of([1.0] * 3)
+    for one, other in ((many, few), (few, many)):
+        found = compare_medians(one, other)
+        assert found is not None
+        assert (found.low, found.high, found.shown) == (None, None, False)

@@ -68,3 +68,8 @@ def test_the_interval_holds_the_truth_19_times_in_20_and_the_median_always(n):
 def test_one_stall_in_twenty_heats_hides_no_difference():
     low, high = paired_interval([0.2 + 0.001 * k for k in range(19)] + [-3.0])
     assert 0.15 < low < high < 0.25
+
+
+def test_of_three_pairs_the_interval_is_students():
+    """Mean 0.2333, standard deviation 0.1528, t of two degrees of freedom 6.9646."""
+    assert paired_interval([0.1, 0.2, 0.4]) == pytest.approx((-0.38088, 0.84755), abs=1e-5)

@@ -3,7 +3,7 @@
 import pytest
 
 from probes.outcome import Outcome
-from probes.stats.sample_values import is_measured, measured, setup_ms
+from probes.stats.sample_values import chars_per_s, is_measured, measured, setup_ms
 from tests.samples import sample
 
 FIGURES = ("ttft_ms", "ttfa_ms", "tokens_per_s", "tpot_ms", "gap_p50_ms", "gap_p95_ms", "gap_max_ms")
@@ -36,3 +36,8 @@ def test_a_set_up_is_the_sum_of_its_steps_and_there_is_none_without_a_connection
     assert setup_ms(1.0, 2.0, 4.0, 8.0, 16.0) == 31.0
     assert setup_ms(None, 2.0, None, 8.0, None) == 10.0
     assert setup_ms(1.0, None, None, None, None) is None
+
+
+def test_characters_a_second_need_both():
+    assert chars_per_s(1_000, 2_000.0) == 500.0
+    assert (chars_per_s(None, 2.0), chars_per_s(0, 2.0), chars_per_s(9, None), chars_per_s(9, 0.0)) == (None,) * 4

@@ -70,3 +70,32 @@ def test_nothing_has_no_quantile():
 def test_what_is_no_sketch_is_refused(text):
     with pytest.raises(ValueError, match="not a sketch"):
         Sketch.decode(text)
+
+
+@pytest.mark.parametrize(
+    ("values", "encoded"),
+    [
+        ([100.0], "b3020101"),  # bin 691, a byte a count, one
+        ([100.0] * 255, "b30201ff"),
+        ([100.0] * 256, "b302020001"),
+        ([100.0] * 300 + [110.0], "b302022c0100000000000000000100"),
+        ([100.0] * 65_535, "b30202ffff"),
+        ([100.0] * 65_536, "b3020400000100"),
+        ([], "000001"),
+    ],
+)
+def test_the_bytes_of_a_sketch_stay_what_they_are(values, encoded):
+    """Stores of years hold them."""
+    assert Sketch.of(values).encode().hex() == encoded
+    assert Sketch.decode(bytes.fromhex(encoded)).count == len(values)
+    assert merged([bytes.fromhex(encoded), None]) == Sketch.of(values)
+
+
+def test_counts_of_16777216_and_more_need_their_last_byte():
+    assert Sketch(Sketch.of([100.0]).lanes * (1 << 24)).encode().hex() == "b3020400000001"
+
+
+def test_a_bin_is_told_by_its_middle_and_what_is_beyond_the_limits_by_theirs():
+    assert Sketch.of([100.0]).quantile(0.5) == pytest.approx(100.4945677)
+    assert Sketch.of([1e9]).quantile(0.5) == Sketch.of([1e12]).quantile(0.5) == pytest.approx(1_007_402_465.8)
+    assert Sketch.of([0.0]).quantile(0.5) == Sketch.of([1e-4]).quantile(0.5) == Sketch.of([1e-9]).quantile(0.5)
