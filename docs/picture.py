@@ -61,7 +61,7 @@ async def race() -> str:
     [prompt, *_] = race_prompts(load(find_config(None)))
     app = demo("--races", race=RaceRequest(LANES, prompt.text, prompt.name, heats=HEATS))
     async with app.run_test(size=SIZE) as pilot:
-        while not (isinstance(app.screen, RaceScreen) and app.screen.shown.news and app.screen.shown.news.number):
+        while not (isinstance(app.screen, RaceScreen) and app.screen.model.news and app.screen.model.news.number):
             await pilot.pause(0.1)
         await pilot.pause(1.0)
         return drawn(app, "inftop race --demo")

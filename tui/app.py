@@ -112,7 +112,7 @@ class InftopApp(App[None]):
         if not isinstance(message, RaceNews):
             self._waiting.append(message)
         elif self._race is not None:
-            self._race.tell(message)
+            self._race.apply(message)
 
     def tick(self) -> None:
         """Apply what has arrived since the last tick, then draw once."""
@@ -196,7 +196,7 @@ class InftopApp(App[None]):
                 start=lambda request: self._source.send(RaceCommand("start", request)),
                 stop=lambda: self._source.send(RaceCommand("stop")),
                 prompts=self._options.prompts(),
-                kept=StoredRaces(self._store_url),
+                stored=StoredRaces(self._store_url),
             )
             self.install_screen(self._race, "race")
         await self.push_screen(self._race)

@@ -20,7 +20,7 @@ class SelftestApp(InftopApp):
         screen.play(race, 1)
 
         def again() -> None:
-            if screen.shown.replay is None or screen.shown.replay.is_over:
+            if screen.model.replay is None or screen.model.replay.is_over:
                 screen.play(race, 1)
 
         self.set_interval(AGAIN_S, again)

@@ -40,6 +40,6 @@ async def test_the_panes_stream_as_soon_as_there_is_a_picture():
     async with app.run_test(size=(160, 45)) as pilot:
         while not isinstance(app.screen, RaceScreen):
             await pilot.pause()
-        while not app.screen.shown.replay or not app.screen.shown.replay.position_ms:
+        while not app.screen.model.replay or not app.screen.model.replay.position_ms:
             await pilot.pause()
-        assert [one.name for one in app.screen.shown.news.lanes] == list(NAMES)
+        assert [one.name for one in app.screen.model.news.lanes] == list(NAMES)

@@ -1,4 +1,4 @@
-"""RaceBoard: what has been told of a race so far, lane by lane; news in, a frozen picture of each lane out; pure."""
+"""RaceBoard: the state of a race, lane by lane, built from its news; gives a frozen LaneBoard of each lane; pure."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
@@ -13,15 +13,15 @@ from probes.race.verdict import RaceVerdict
 from probes.sample import Sample
 
 SLICE_MS: Final = 250
-"""How long one column of a speed history lasts: as long as the speedometer looks back."""
+"""How long one column of a speed history lasts, ms: as long as the window over which the speed is measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class LaneBoard:
-    """One lane as it is drawn. ``speeds`` has a value per `SLICE_MS` since the gun, None where nothing was told.
+    """One lane as it is drawn. ``speeds`` has a value per `SLICE_MS` since the start of the heat; None: no news then.
 
-    ``place`` is its place at the finish; while others still run, that among those that have come in. ``ended`` is why
-    the race is over without an end of this lane.
+    ``place`` is its place at the finish; while others still run, that among those that have finished. ``ended`` is why
+    the race ended before this lane did.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Gap:
 
 
 class RaceBoard:
-    """Takes news as it comes; nothing that was said is ever joined or copied again but by who wants it whole."""
+    """Applies news as it comes. Text is kept as deltas, and joined only when `answer` is called."""
 
     def __init__(self) -> None:
         self.request: RaceRequest | None = None
@@ -63,24 +63,24 @@ class RaceBoard:
         self.samples: dict[int, dict[str, Sample]] = {}
         self._lanes: dict[str, _Lane] = {}
 
-    def tell(self, news: RaceNews) -> bool:
-        """Take news; true where a heat begins with it, or another race, and everything said before is gone."""
-        anew = self.last is None or news.started_at != self.last.started_at
-        fresh = anew or news.heat != self.heat
-        if anew:
+    def apply(self, news: RaceNews) -> bool:
+        """Apply news. Returns whether another heat or race begins with it, and so all text before was dropped."""
+        new_race = self.last is None or news.started_at != self.last.started_at
+        new_heat = new_race or news.heat != self.heat
+        if new_race:
             self.samples = {}
-        if fresh:
+        if new_heat:
             self._lanes = {name: _Lane(name) for name in news.request.lanes}
         self.last, self.request, self.phase, self.heat = news, news.request, news.phase, news.heat
-        for told in news.lanes:
-            if (lane := self._lanes.get(told.name)) is not None:
-                lane.tell(told)
-                if told.sample is not None:
-                    self.samples.setdefault(news.heat, {})[told.name] = told.sample
-        return fresh
+        for one in news.lanes:
+            if (lane := self._lanes.get(one.name)) is not None:
+                lane.apply(one)
+                if one.sample is not None:
+                    self.samples.setdefault(news.heat, {})[one.name] = one.sample
+        return new_heat
 
     def rewind(self) -> None:
-        """Forget what was said in this heat, and keep the samples of all: it is about to be told again."""
+        """Drop this heat's text and progress, keeping all samples: its news is about to come again."""
         self.heat = 0
 
     @property
@@ -95,7 +95,7 @@ class RaceBoard:
 
     @property
     def elapsed_ms(self) -> float:
-        """Since the gun: what the lane that is furthest in time knows."""
+        """Time since the start of the heat, by the lane whose news is the latest."""
         return max((one.progress.at_ms for one in self._lanes.values()), default=0.0)
 
     def lane(self, name: str) -> LaneBoard:
@@ -111,28 +111,28 @@ class RaceBoard:
         """All of them, in the order of the request."""
         return tuple(self.lane(name) for name in self._lanes)
 
-    def pieces(self, name: str) -> Sequence[TextDelta]:
-        """All that a lane said in this heat, in order; the answer anew where a draft replaced it."""
+    def deltas(self, name: str) -> Sequence[TextDelta]:
+        """All text of a lane in this heat, in order; where a draft replaced the answer, only what came since."""
         return self._lanes[name].deltas
 
     def answer(self, name: str) -> str:
         """The answer of a lane, whole."""
-        return "".join(piece.text for piece in self._lanes[name].deltas if piece.kind == "answer")
+        return "".join(delta.text for delta in self._lanes[name].deltas if delta.kind == "answer")
 
-    def standing(self) -> tuple[str, ...]:
-        """The lanes from the first to the last: who has come in, then who has written more, then who has failed."""
+    def ranking(self) -> tuple[str, ...]:
+        """The lanes from first to last: those that finished, then those with more characters, then failed ones."""
         return tuple(one.name for one in sorted(self.lanes(), key=_ahead))
 
     def gaps(self) -> tuple[Gap, ...]:
-        """How far the others are behind the leader, in their standing; nothing before anybody has written."""
-        first, *others = self.standing() or ("",)
+        """How far the others are behind the leader, in the order of `ranking`; empty before any lane has written."""
+        first, *others = self.ranking() or ("",)
         if not others or not (leader := self._lanes[first]).progress.chars:
             return ()
         return tuple(self._gap(leader, self._lanes[name]) for name in others)
 
     def _gap(self, leader: "_Lane", lane: "_Lane") -> Gap:
         behind = leader.progress.chars - lane.progress.chars
-        if leader.is_in and lane.is_in:  # both came in: by how much later
+        if leader.is_in and lane.is_in:  # both have finished: by how much later
             return Gap(lane.name, behind, lane.progress.at_ms - leader.progress.at_ms)
         if lane.has_failed or behind < 0:
             return Gap(lane.name, behind, None)
@@ -148,7 +148,7 @@ class RaceBoard:
 
 
 class _Lane:
-    """One lane, growing."""
+    """One lane as its news comes in."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -170,20 +170,20 @@ class _Lane:
         sample = self.sample
         return sample is not None and (sample.outcome is not Outcome.OK or sample.expect_ok is False)
 
-    def tell(self, told: LaneNews) -> None:
-        self.state, self.progress, self.sample, self.place = told.state, told.progress, told.sample, told.place
-        append(self.deltas, told.deltas)
-        at, chars = told.progress.at_ms, told.progress.chars
+    def apply(self, news: LaneNews) -> None:
+        self.state, self.progress, self.sample, self.place = news.state, news.progress, news.sample, news.place
+        append_deltas(self.deltas, news.deltas)
+        at, chars = news.progress.at_ms, news.progress.chars
         if chars > (self._chars[-1] if self._chars else 0):
             self._at.append(at)
             self._chars.append(chars)
-        if told.progress.tokens_per_s is not None and (told.sample is None or told.deltas):
+        if news.progress.tokens_per_s is not None and (news.sample is None or news.deltas):
             place = int(at // SLICE_MS)
             self.speeds.extend([None] * (place + 1 - len(self.speeds)))
-            self.speeds[place] = told.progress.tokens_per_s
+            self.speeds[place] = news.progress.tokens_per_s
 
     def passed(self, chars: int) -> float | None:
-        """When it had so many characters (ms since the gun), on a straight line between two news; None: not yet."""
+        """When it had so many characters (ms since the start), interpolated between two news; None: not yet."""
         after = bisect_left(self._chars, chars)
         if after == len(self._chars):
             return None
@@ -192,20 +192,20 @@ class _Lane:
         return before_at + (at - before_at) * (chars - before) / (had - before)
 
 
-def append(said: list[TextDelta], pieces: Iterable[TextDelta]) -> bool:
-    """Put new pieces at the end of what was said; true where a draft took the place of what stood there."""
-    new = list(pieces)
-    draft = max((place for place, piece in enumerate(new) if piece.draft), default=None)
+def append_deltas(existing: list[TextDelta], deltas: Iterable[TextDelta]) -> bool:
+    """Append new deltas to ``existing``. Returns whether a draft among them replaced the answer so far."""
+    new = list(deltas)
+    draft = max((place for place, delta in enumerate(new) if delta.draft), default=None)
     if draft is None:
-        said.extend(new)
+        existing.extend(new)
         return False
-    said[:] = [piece for piece in (*said, *new[:draft]) if piece.kind != "answer"]
-    said.extend(new[draft:])
+    existing[:] = [delta for delta in (*existing, *new[:draft]) if delta.kind != "answer"]
+    existing.extend(new[draft:])
     return True
 
 
 def _ahead(lane: LaneBoard) -> tuple[int, float, float]:
-    """The sort key of a standing."""
+    """The sort key of `RaceBoard.ranking`."""
     if lane.is_well:
         return (0, lane.place or 0, lane.progress.at_ms)
     return (2 if lane.has_failed else 1, -lane.progress.chars, lane.progress.ttft_ms or 0.0)

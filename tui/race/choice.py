@@ -19,7 +19,7 @@ from tui.style.format import number
 from tui.widgets.plate import Piece, Plate, Row
 
 Item = tuple[str, str]
-"""A thing that can be chosen: ``("lane", NAME)``, ``("prompt", PLACE)``, ``("typed", "")`` or ``("field", NAME)``."""
+"""Something to choose: ``("lane", NAME)``, ``("prompt", INDEX)``, ``("typed", "")`` or ``("field", NAME)``."""
 
 LABELS: Final[dict[Field, str]] = {"cap": "token cap", "heats": "heats", "cold": "connections"}
 PREVIEW: Final = 5
@@ -34,7 +34,7 @@ def items(form: RaceForm) -> list[Item]:
 
 
 class RaceChoice(Horizontal):
-    """The form as a person fills it in: a cursor with keys, or clicks. Every change posts `Changed`."""
+    """The form, filled in by keys with a cursor, or by clicks. Every change posts `Changed`."""
 
     DEFAULT_CSS = """
     RaceChoice {
@@ -109,7 +109,7 @@ class RaceChoice(Horizontal):
         typing.focus()
 
     def leave(self) -> None:
-        """Type no more, and keep what was."""
+        """Stop typing; the prompt stays what it was."""
         self.query(Input).remove()
 
     @on(Input.Submitted)
@@ -131,7 +131,7 @@ class RaceChoice(Horizontal):
         self._draw(self._options, _options(self.form, self._options.size.width))
 
     def _draw(self, plate: Plate, lines: Sequence[tuple[Item | None, Row]]) -> None:
-        """As many lines as there is room for: heading first, then those around the cursor."""
+        """Draw as many lines as there is room for: the heading, then those around the cursor."""
         room = max(plate.size.height - 1, 1)
         head, body = lines[0], list(lines[1:])
         place = next((place for place, (item, _) in enumerate(body) if item == self.cursor), 0)

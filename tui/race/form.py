@@ -13,7 +13,7 @@ FIELDS: Final[tuple[Field, ...]] = ("cap", "heats", "cold")
 
 CAPS: Final = (64, 128, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384)
 _UNFIT: Final = frozenset({"no key", "failing", "limited", "budget"})
-"""States in which an endpoint is no rival, as long as there is another one."""
+"""States in which an endpoint is not preselected as a rival, as long as there is another one."""
 
 HEATS: Final = (1, 2, 3, 5, 10, 20, 50, 100)
 
@@ -32,7 +32,7 @@ class RaceForm:
     cold: bool = False
 
     def request(self) -> RaceRequest:
-        """The race that is asked for. Raises ValueError in words for a person."""
+        """The request for this race. Raises ValueError, in words for a person, where a choice is missing."""
         if len(self.lanes) < FEWEST_LANES:
             raise ValueError(f"choose {FEWEST_LANES} to {MOST_LANES} lanes")
         if self.prompt is None:
@@ -62,13 +62,13 @@ class RaceForm:
 
 
 def _next(values: Sequence[int], value: int, step: int) -> int:
-    """The neighbour of a value in this list, also where it is not in it itself."""
+    """The next larger (step 1) or smaller (-1) of ``values``; ``value`` itself need not be among them."""
     beyond = [one for one in values if (one > value if step > 0 else one < value)]
     return (beyond[0] if step > 0 else beyond[-1]) if beyond else value
 
 
 def preselected(views: Sequence[EndpointView], selected: str | None) -> tuple[str, ...]:
-    """The selected endpoint and its best rival: of its own group where it has one, able to run, the fastest writer."""
+    """The selected endpoint and its best rival: of its group if possible, able to run, with the most tokens/s."""
     mine = next((view for view in views if view.name == selected), None)
     if mine is None:
         return ()

@@ -1,4 +1,4 @@
-"""RaceHeading: the top line of the race view: what is raced on, and how it stands."""
+"""The race page's top line: what is raced, and how far the race or its replay has come; pure."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from tui.widgets.plate import Piece, Row
 
 
 def of_form(form: RaceForm, width: int) -> Row:
-    """While a race is chosen: what it lacks, or how it is started."""
+    """The line over the form: what the race still lacks, or the key that starts it."""
     try:
         request = form.request()
     except ValueError as error:
@@ -21,22 +21,22 @@ def of_form(form: RaceForm, width: int) -> Row:
     return _line(_about(request, None), [("s starts it", "success")], width)
 
 
-def of_kept(width: int) -> Row:
-    """Over the list of kept races."""
+def of_stored(width: int) -> Row:
+    """The line over the list of stored races."""
     return _line([("kept races", "figure")], [], width)
 
 
-def of_race(shown: RaceModel, next_heats: int, width: int) -> Row:
-    """While a race is on the course, live or told again; or asked for, and the engine has not said a word of it."""
-    news, replay = shown.news, shown.replay
-    if replay is None and shown.asked is not None:
-        return _line(_about(shown.asked, None), [("◌ asking the engine", "label")], width)
+def of_race(model: RaceModel, next_heats: int, width: int) -> Row:
+    """The line over a race: live, replayed, or requested and not answered by the engine yet."""
+    news, replay = model.news, model.replay
+    if replay is None and model.requested is not None:
+        return _line(_about(model.requested, None), [("◌ asking the engine", "label")], width)
     if news is None:
         return _line([], [], width)
     if replay is None:
         words = f"next: {next_heats} heat{'s' if next_heats > 1 else ''}   "
         again = [] if news.request.heats == next_heats else [(words, "label")]
-        return _line(_about(news.request, news.heat), [*again, _phase(news, shown.board)], width)
+        return _line(_about(news.request, news.heat), [*again, _phase(news, model.board)], width)
     held = "▶" if replay.playing else "‖"
     where = f"{seconds(replay.position_ms)} / {seconds(replay.length_ms)} "
     if replay.is_over and replay.next_heat is not None:

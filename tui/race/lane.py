@@ -1,4 +1,4 @@
-"""LanePanel: one lane of a race: who it is, how fast it writes, how far it has come, and what it says."""
+"""LanePanel: one lane of a race: its name, speed, figures and text; and all lanes' progress as a track."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -26,7 +26,7 @@ NARROW: Final = 32
 
 
 class LanePanel(Vertical):
-    """Draws one lane, once per picture; ``slot`` (0 to 3) gives its letter and its colour."""
+    """Draws one lane, once per frame; ``slot`` (0 to 3) gives its letter and its colour."""
 
     DEFAULT_CSS = """
     LanePanel {
@@ -51,8 +51,8 @@ class LanePanel(Vertical):
         self._head = Plate(classes="name")
         self._speed = Speedometer()
         self._figures = Plate(classes="figures")
-        self._told = 0
-        self._last: TextDelta | None = None
+        self._appended = 0
+        self._last_delta: TextDelta | None = None
 
     def compose(self) -> ComposeResult:
         """Name, speed, figures, text."""
@@ -62,16 +62,19 @@ class LanePanel(Vertical):
         yield self.tail
 
     def on_resize(self, _: events.Resize) -> None:
-        """Ask to be drawn anew."""
+        """Have the panel drawn for its new size."""
         self.post_message(self.Resized())
 
     def begin(self) -> None:
-        """A new heat, or another lane: nothing is said yet."""
-        self._told, self._last = 0, None
+        """Empty the text: a new heat begins, or another lane is shown."""
+        self._appended, self._last_delta = 0, None
         self.tail.begin()
 
-    def show(self, lane: LaneBoard, said: Sequence[TextDelta], model: str, top: float) -> None:
-        """Draw it. ``said`` is all that it said; what is new of it is appended. ``top`` is the scale of all lanes."""
+    def show(self, lane: LaneBoard, deltas: Sequence[TextDelta], model: str, top: float) -> None:
+        """Draw the lane. ``deltas`` is all of its text, of which the new part is appended.
+
+        ``top`` is the speed (tokens/s) at the top of the scale that all lanes share.
+        """
         self._head.draw(_name(lane, model, self.slot, self._head.size.width, marked=self.has_class("-focused")))
         progress, sample = lane.progress, lane.sample
         over = sample is not None and sample.tokens_per_s is not None
@@ -87,7 +90,7 @@ class LanePanel(Vertical):
             word=_basis(sample) if over else "last 250 ms",
         )
         self._draw_figures(lane)
-        self._say(said, whole=lane.state == "finished")
+        self._append_text(deltas, whole=lane.state == "finished")
 
     def _draw_figures(self, lane: LaneBoard) -> None:
         width = self._figures.size.width
@@ -102,18 +105,18 @@ class LanePanel(Vertical):
         self._figures.styles.height = len(rows)
         self._figures.draw(rows)
 
-    def _say(self, said: Sequence[TextDelta], *, whole: bool) -> None:
-        """Append what is new; where a draft has taken the place of it, say all of it anew."""
-        if not self._told or len(said) < self._told or said[self._told - 1] is not self._last:
-            self.tail.begin(said)
+    def _append_text(self, deltas: Sequence[TextDelta], *, whole: bool) -> None:
+        """Append the deltas that are new; where a draft has replaced earlier ones, begin the text anew."""
+        if not self._appended or len(deltas) < self._appended or deltas[self._appended - 1] is not self._last_delta:
+            self.tail.begin(deltas)
             self.tail.add((), whole=whole)
         else:
-            self.tail.add(said[self._told :], whole=whole)
-        self._told, self._last = len(said), said[-1] if said else None
+            self.tail.add(deltas[self._appended :], whole=whole)
+        self._appended, self._last_delta = len(deltas), deltas[-1] if deltas else None
 
 
 def _basis(sample: Sample | None) -> str:
-    """Of what a speed that is shown at the end of a lane is the speed."""
+    """What the final speed of a lane was measured over: the answer alone, or all output."""
     return "the answer" if sample is not None and sample.speed_basis == "answer" else "all of it"
 
 
@@ -136,7 +139,7 @@ def _cut(text: str, width: int) -> str:
 
 
 def track(lanes: Sequence[LaneBoard], cap: int, width: int) -> list[Row]:
-    """The course seen from above, a row for each lane: how far it has come to the cap, its tokens, its time."""
+    """A row for each lane: a bar of its tokens towards the cap, their number, and its time."""
     longest = max((cell_len(lane.name) for lane in lanes), default=0)
     named = min(longest, max(width // 3, 8))
     room = max(width - named - 26, 6)

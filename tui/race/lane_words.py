@@ -1,4 +1,4 @@
-"""LaneWords: what is said of a lane in words and marks: its state, its place, its figures."""
+"""A lane in words and marks: its state, its place, why it failed, its figures; pure."""
 
 from typing import Final, Literal
 
@@ -26,12 +26,12 @@ _WORDS: Final[dict[Outcome, str]] = {
 
 
 def seconds(ms: float) -> str:
-    """``0.842 s``, ``12.31 s``: as exact as it can be read while it moves."""
+    """``0.842 s``, ``12.31 s``: fewer decimals as it grows, to stay readable while it changes."""
     return f"{ms / 1000:.3f} s" if ms < 9_999.5 else f"{ms / 1000:,.2f} s"
 
 
 def state(lane: LaneBoard) -> tuple[str, Ink]:
-    """Its state in a mark and a word or two."""
+    """The lane's state as a mark and a word or two, and the style of both."""
     sample = lane.sample
     if sample is None:
         if lane.ended is not None:
@@ -56,7 +56,7 @@ def state(lane: LaneBoard) -> tuple[str, Ink]:
 
 
 def why(lane: LaneBoard) -> str | None:
-    """Why it failed, or did not run, in one line; None where it did neither, or nobody said."""
+    """Why it failed, or did not run, in one line; None where it did neither, or no reason is known."""
     sample = lane.sample
     if lane.ended is not None:
         return line(lane.ended)
@@ -68,7 +68,7 @@ def why(lane: LaneBoard) -> str | None:
 
 
 def figures(lane: LaneBoard) -> list[tuple[str, str, Ink]]:
-    """Label, value and ink of each figure; a time that still runs is counted along."""
+    """Label, value and style of each figure; TTFT and TTFA that are still to come show the time so far."""
     progress = lane.progress
     running = lane.sample is None and lane.ended is None and lane.state == "running"
     estimated = "≈" if progress.estimated and progress.tokens else ""

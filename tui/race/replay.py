@@ -1,4 +1,4 @@
-"""Replay: a race from the store, told again as news, at any pace, forward and back; pure, driven from outside."""
+"""Replay: the news of a stored race again, at any speed, forward and back; pure, driven from outside."""
 
 from typing import Final
 
@@ -14,9 +14,9 @@ SPEEDS: Final = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
 class Replay:
-    """One heat of a race. ``position_ms`` is since the gun; ``speed`` is how much faster than the truth it runs.
+    """One heat of a race. ``position_ms`` is since its start; ``speed`` is how many times faster than the race it runs.
 
-    ``rested_ms`` is how much real time has passed since it was over, but for that in which it was held. Raises
+    ``rested_ms`` is how much real time has passed since its end, without that in which it was paused. Raises
     LookupError where the race has no such heat.
     """
 
@@ -39,11 +39,11 @@ class Replay:
 
     @property
     def is_over(self) -> bool:
-        """Whether everything has been told."""
+        """Whether the end of the heat is reached."""
         return self.position_ms >= self.length_ms
 
     def tick(self, elapsed_ms: float) -> list[RaceNews]:
-        """What happens in so much real time; nothing while it is held or over."""
+        """The news of so much real time (ms); none while it is paused or over."""
         if not self.playing:
             return []
         if self.is_over:
@@ -52,24 +52,24 @@ class Replay:
         return self.seek(self.position_ms + elapsed_ms * self.speed)
 
     def seek(self, to_ms: float) -> list[RaceNews]:
-        """Go to this instant: the news since the position; where it lies behind that, all since the gun."""
+        """Go to this instant. Returns the news since the position; going back, all news since the start of the heat."""
         to_ms, self.rested_ms = max(0.0, min(to_ms, self.length_ms)), 0.0
         if to_ms < self.position_ms:
             self.rewind()
-        told = []
+        updates = []
         while self.position_ms + STEP_MS < to_ms:
             self.position_ms += STEP_MS
-            told.append(self._news())
+            updates.append(self._news())
         self.position_ms = to_ms
-        return [*told, self._news()]
+        return [*updates, self._news()]
 
     def rewind(self) -> None:
-        """Go back to the gun."""
+        """Go back to the start of the heat."""
         self.position_ms = 0.0
         self._lanes = [_ReplayLane(one) for one in self.heat.lanes]
 
     def pace(self, step: int) -> None:
-        """Run so many steps faster, or slower; the ends are ends."""
+        """Go so many of `SPEEDS` faster (negative: slower), within their ends."""
         self.speed = SPEEDS[max(0, min(len(SPEEDS) - 1, SPEEDS.index(self.speed) + step))]
 
     def _news(self) -> RaceNews:
@@ -93,36 +93,36 @@ class Replay:
 
 
 class _ReplayLane:
-    """One lane on its way."""
+    """One lane of the heat, and how far it has been replayed."""
 
     def __init__(self, result: LaneResult) -> None:
         self._result = result
         recording, sample = result.recording, result.sample
         self._track = ProgressTracker.settled(recording, sample)
-        self._told = 0
+        self._delivered = 0
         last = recording.events[-1].at if recording.events else recording.sent or 0
         self._over = recording.end if recording.end is not None else last
 
     @property
     def over_ms(self) -> float:
-        """When there is nothing more of it."""
+        """When its last event happens, ms since the start of the heat."""
         return self._over / 1e6
 
     def news(self, at_ms: float) -> LaneNews:
-        """What it says from the last time up to this one."""
-        recording, first = self._result.recording, self._told
+        """Its news from the instant of the last call up to this one (ms since the start of the heat)."""
+        recording, first = self._result.recording, self._delivered
         now = round(at_ms * 1e6)
         events = recording.events
-        while self._told < len(events) and events[self._told].at <= now:
-            event = events[self._told]
+        while self._delivered < len(events) and events[self._delivered].at <= now:
+            event = events[self._delivered]
             self._track.add(event)
-            self._told += 1
+            self._delivered += 1
         finished = now >= self._over
         return LaneNews(
             name=self._result.lane,
             state="finished" if finished else "running" if now >= (recording.sent or 0) else "ready",
             progress=self._track.progress(self._over if finished else now),
-            deltas=text_deltas(events[first : self._told]),
+            deltas=text_deltas(events[first : self._delivered]),
             sample=self._result.sample if finished else None,
             place=self._result.place if finished else None,
         )

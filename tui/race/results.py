@@ -1,4 +1,4 @@
-"""RaceResults: who won, by how much and whether that was luck; the verdict in words, and a table of the figures."""
+"""RaceResults: the verdict of a race in words, and a table of its figures with ratios and 95 % intervals."""
 
 from collections.abc import Callable, Mapping, Sequence
 from textwrap import wrap
@@ -33,7 +33,7 @@ LABEL_WIDTH: Final = 13
 
 
 class RaceResults(Plate):
-    """Draws them; as high as they are long."""
+    """Draws the results, as high as they have rows."""
 
     DEFAULT_CSS = """
     RaceResults { height: auto; padding: 0 1; }
@@ -104,7 +104,7 @@ def _right(sample: Sample) -> bool:
 
 
 def _verdict(verdict: RaceVerdict | None, lanes: Sequence[str], stopped: str | None, width: int) -> list[Row]:
-    """The words, the winner's colour before them."""
+    """The verdict's words, wrapped to two rows, after a mark in the winner's colour."""
     if verdict is None or not verdict.heats:
         words, mark = f"no heat was finished: {line(stopped)}" if stopped else "no heat was finished", ("■ ", "warning")
     elif verdict.winner in lanes:
@@ -126,7 +126,7 @@ def _head(lanes: Sequence[str], column: int, duel: HeadToHead | None) -> Row:
 
 
 def _compared(one: PairedComparison) -> tuple[tuple[str, str], ...]:
-    """How many times better, from where to where, and how often: ``2.26×  1.90 – 2.80   5 of 5``."""
+    """The ratio, its 95 % interval, and how many heats were won: ``2.26×  1.90 – 2.80   5 of 5``."""
     sure = f"{one.low:.2f} – {one.high:.2f}" if one.low is not None and one.high is not None else DASH
     shown = one.low is not None and (one.low > 1 or (one.high or 0) < 1)
     return (
@@ -172,7 +172,7 @@ def _money(
 
 
 def _faults(verdict: RaceVerdict | None, width: int) -> list[Row]:
-    """What went wrong, lane by lane; ○ where it is held against nobody."""
+    """What went wrong, lane by lane; ○ marks what does not count against the lane."""
     rows: list[Row] = []
     for fault in verdict.faults if verdict else ():
         words = f"{fault.lane}: {line(fault.words)}, {fault.heats} of {verdict.heats if verdict else 0}"
@@ -182,22 +182,22 @@ def _faults(verdict: RaceVerdict | None, width: int) -> list[Row]:
 
 
 def _about(news: RaceNews, width: int) -> Row:
-    """How many heats, what they cost, how even the start was, where it is kept."""
+    """How many heats, what they cost, how far apart the lanes started, the number of the stored race."""
     heats = news.verdict.heats if news.verdict else 0
-    told = [f"{heats} heat{'' if heats == 1 else 's'}"]
+    parts = [f"{heats} heat{'' if heats == 1 else 's'}"]
     if news.cost_usd is not None:
-        told.append(f"{usd(news.cost_usd)} in all")
+        parts.append(f"{usd(news.cost_usd)} in all")
     if news.skew_ms is not None:
-        told.append(f"started within {news.skew_ms:.2f} ms")
+        parts.append(f"started within {news.skew_ms:.2f} ms")
     if news.stopped:
-        told.append(f"ended: {line(news.stopped, 60)}")
+        parts.append(f"ended: {line(news.stopped, 60)}")
     if news.number is not None:
-        told.append(f"kept as race {news.number}")
-    return ((" · ".join(told)[:width], "label"),)
+        parts.append(f"kept as race {news.number}")
+    return ((" · ".join(parts)[:width], "label"),)
 
 
 def _differences(news: RaceNews, width: int) -> list[Row]:
-    """Where the lanes could not be asked the same."""
+    """The differences between the lanes' requests; empty where there is none."""
     if not news.differences:
         return []
     return [((f"not the same: {'; '.join(line(one) for one in news.differences)}"[:width], "warning"),)]

@@ -21,8 +21,8 @@ from tui.race import heading as race_heading
 from tui.race.choice import RaceChoice
 from tui.race.keys import RACE_FOOTER, RACE_KEYS
 from tui.race.lane import LanePanel
-from tui.race.live_view import LaneIdentity, RaceCourse
 from tui.race.model import RaceModel
+from tui.race.race_view import LaneIdentity, RaceView
 from tui.race.stored_races import StoredRaceSource
 from tui.race.stored_races_panel import StoredRacesPanel
 from tui.widgets.key_line import KeyLine
@@ -32,13 +32,13 @@ PICTURES_PER_S: Final = 10
 SCRUB_SHARE: Final = 40
 """A press of a key goes so manieth a part of a replay forward or back."""
 
-View = Literal["choose", "course", "kept"]
+View = Literal["choose", "race", "stored"]
 
 NO_ENGINE: Final = "No engine takes a race here: it needs one of its own. In a terminal: inftop race A B"
 
 
 class RaceScreen(Screen[None]):
-    """``start`` and ``stop`` pass a command on and say whether somebody takes it; `tell` takes what comes of it.
+    """``start`` and ``stop`` pass a command on and say whether somebody takes it; `apply` takes what comes of it.
 
     ``clock`` gives milliseconds that never go back: what a replay runs by.
     """
@@ -59,24 +59,24 @@ class RaceScreen(Screen[None]):
         start: Callable[[RaceRequest], bool],
         stop: Callable[[], bool],
         prompts: Sequence[NamedPrompt],
-        kept: StoredRaceSource,
+        stored: StoredRaceSource,
         clock: Callable[[], float] = lambda: time.monotonic() * 1000,
     ) -> None:
         super().__init__()
-        self._start, self._stop, self._kept, self._clock = start, stop, kept, clock
+        self._start, self._stop, self._stored, self._clock = start, stop, stored, clock
         self.view: View = "choose"
-        self.shown = RaceModel()
+        self.model = RaceModel()
         self._at = clock()
         self._heading = Plate(id="heading")
         self._choice = RaceChoice(prompts, id="choice")
-        self._course = RaceCourse(id="course")
-        self._list = StoredRacesPanel(id="kept")
+        self._race_view = RaceView(id="race")
+        self._list = StoredRacesPanel(id="stored")
 
     def compose(self) -> ComposeResult:
         """Heading, one of three views, keys."""
         yield self._heading
         yield self._choice
-        yield self._course
+        yield self._race_view
         yield self._list
         yield KeyLine(RACE_FOOTER, id="keys")
 
@@ -99,13 +99,13 @@ class RaceScreen(Screen[None]):
     def offer(self, endpoints: Sequence[EndpointFacts], lanes: Sequence[str]) -> None:
         """What can be raced, and what is preselected; what a person chose before stays while a race is shown."""
         form = replace(self._choice.form, endpoints=tuple(endpoints))
-        if self.shown.news is None:
+        if self.model.news is None:
             form = replace(form, lanes=tuple(lanes))
         self._choice.change(form, ("lane", lanes[0]) if lanes else None)
 
-    def tell(self, news: RaceNews) -> None:
+    def apply(self, news: RaceNews) -> None:
         """Take news of the live race."""
-        self.shown.tell(news)
+        self.model.apply(news)
 
     # what is drawn
 
@@ -115,10 +115,10 @@ class RaceScreen(Screen[None]):
         elapsed, self._at = now - self._at, now
         if not self.is_current or not self.size:
             return
-        if self.view == "course":
-            self.shown.tick(elapsed)
-        if self.shown.changed:
-            self.shown.changed = False
+        if self.view == "race":
+            self.model.tick(elapsed)
+        if self.model.changed:
+            self.model.changed = False
             self._draw()
 
     def _draw(self) -> None:
@@ -127,37 +127,39 @@ class RaceScreen(Screen[None]):
             if self.view == "choose":
                 self._heading.draw([race_heading.of_form(self._choice.form, width)])
                 self._choice.draw()
-            elif self.view == "kept":
-                self._heading.draw([race_heading.of_kept(width)])
+            elif self.view == "stored":
+                self._heading.draw([race_heading.of_stored(width)])
                 self._list.show()
             else:
-                self._heading.draw([race_heading.of_race(self.shown, self._choice.form.heats, width)])
-                self._draw_course()
+                self._heading.draw([race_heading.of_race(self.model, self._choice.form.heats, width)])
+                self._draw_race()
 
-    def _draw_course(self) -> None:
-        if self.shown.anew:
-            self.shown.anew = False
-            names, order = self.shown.board.names, self._course.order
-            self._course.begin(order if set(order) == set(names) else names)
-        who = {one.name: LaneIdentity(one.provider, one.model, one.price) for one in self._choice.form.endpoints}
-        if self.shown.replay is not None:
-            who |= {one.name: LaneIdentity(one.provider, one.model, one.price) for one in self.shown.replay.race.lanes}
-        self._course.show(self.shown.board, who, self.shown.samples)
+    def _draw_race(self) -> None:
+        if self.model.new_heat:
+            self.model.new_heat = False
+            names, order = self.model.board.names, self._race_view.order
+            self._race_view.begin(order if set(order) == set(names) else names)
+        identities = {one.name: LaneIdentity(one.provider, one.model, one.price) for one in self._choice.form.endpoints}
+        if self.model.replay is not None:
+            identities |= {
+                one.name: LaneIdentity(one.provider, one.model, one.price) for one in self.model.replay.race.lanes
+            }
+        self._race_view.show(self.model.board, identities, self.model.samples)
 
     def _turn(self, view: View) -> None:
         """Show another of the three views."""
         self.view = view
-        self._choice.display, self._course.display, self._list.display = (
-            view == "choose", view == "course", view == "kept",
+        self._choice.display, self._race_view.display, self._list.display = (
+            view == "choose", view == "race", view == "stored",
         )  # fmt: skip
-        self.shown.changed = True
+        self.model.changed = True
         self.call_after_refresh(self._redraw)
 
     # a race
 
     def action_start(self) -> None:
         """Start what is chosen; or stop what runs."""
-        if self.shown.is_running and self.view == "course" and self.shown.replay is None:
+        if self.model.is_running and self.view == "race" and self.model.replay is None:
             if self._stop():
                 self.notify("Stopping: what was run is kept.", timeout=2)
             return
@@ -169,10 +171,10 @@ class RaceScreen(Screen[None]):
 
     def action_again(self) -> None:
         """The race that is shown, once more."""
-        if (request := self.shown.board.request) is None:
+        if (request := self.model.board.request) is None:
             self.action_start()
         else:
-            self.begin(replace(request, lanes=self._course.order))
+            self.begin(replace(request, lanes=self._race_view.order))
 
     def begin(self, request: RaceRequest) -> None:
         """Have a race run, and show it."""
@@ -182,18 +184,18 @@ class RaceScreen(Screen[None]):
         elif not self._start(request):
             self.notify(NO_ENGINE, severity="warning", markup=False)
         else:
-            self.shown.ask(request)
-            self._course.begin(request.lanes)
-            self._turn("course")
+            self.model.ask(request)
+            self._race_view.begin(request.lanes)
+            self._turn("race")
 
     # a replay
 
     def action_replay(self) -> None:
         """The race that is shown, from its recording; a replay from its beginning."""
-        if self.shown.replay is not None:
-            self.shown.replay.playing = True
+        if self.model.replay is not None:
+            self.model.replay.playing = True
             self._seek(0.0)
-        elif (news := self.shown.news) is None or news.phase != "over":
+        elif (news := self.model.news) is None or news.phase != "over":
             self.action_kept()
         elif news.number is None:
             self.notify("This race is not kept, so there is nothing to replay.", severity="warning")
@@ -205,7 +207,7 @@ class RaceScreen(Screen[None]):
 
     async def _load(self, number: int) -> None:
         try:
-            race = await asyncio.to_thread(self._kept.load, number)
+            race = await asyncio.to_thread(self._stored.load, number)
         except StoreProblem as problem:
             self.notify(f"The race cannot be read: {problem.detail}", severity="warning", markup=False)
             return
@@ -216,25 +218,25 @@ class RaceScreen(Screen[None]):
 
     def play(self, race: Race, heat: int) -> None:
         """Show a heat of a race again, from the gun."""
-        self.shown.play(race, heat)
+        self.model.play(race, heat)
         self._at = self._clock()
-        self._turn("course")
+        self._turn("race")
 
     def _seek(self, to_ms: float) -> None:
-        self.shown.seek(to_ms)
+        self.model.seek(to_ms)
         self._redraw()
 
     def action_pace(self, how: Literal["slower", "faster"]) -> None:
         """The replay faster or slower."""
-        if self.shown.replay is not None:
-            self.shown.replay.pace(-1 if how == "slower" else 1)
+        if self.model.replay is not None:
+            self.model.replay.pace(-1 if how == "slower" else 1)
             self._redraw()
 
     # keys with a meaning of their own in each view
 
     async def action_enter(self) -> None:
         """Type, start, or replay what is under the cursor."""
-        if self.view == "kept":
+        if self.view == "stored":
             if (chosen := self._list.chosen) is not None:
                 self._open(chosen.number)
         elif self.view == "choose":
@@ -247,41 +249,41 @@ class RaceScreen(Screen[None]):
         """Take what is under the cursor; hold a replay, or let it go on."""
         if self.view == "choose":
             self._choice.take()
-        elif self.view == "course" and self.shown.replay is not None:
-            if self.shown.replay.is_over and self.shown.replay.next_heat is None:
+        elif self.view == "race" and self.model.replay is not None:
+            if self.model.replay.is_over and self.model.replay.next_heat is None:
                 self.action_replay()
             else:
-                self.shown.replay.playing = not self.shown.replay.playing
+                self.model.replay.playing = not self.model.replay.playing
                 self._redraw()
 
     def action_sideways(self, step: int) -> None:
         """Another value of the field under the cursor; back and forward in a replay."""
         if self.view == "choose":
             self._choice.sideways(step)
-        elif self.view == "course" and self.shown.replay is not None:
-            self._seek(max(0.0, self.shown.replay.position_ms + step * self.shown.replay.length_ms / SCRUB_SHARE))
+        elif self.view == "race" and self.model.replay is not None:
+            self._seek(max(0.0, self.model.replay.position_ms + step * self.model.replay.length_ms / SCRUB_SHARE))
 
     def action_heats(self, step: int) -> None:
         """More or fewer heats; in a replay the next heat, or the one before."""
-        if self.view == "course" and self.shown.replay is not None:
-            self.shown.step(step)
+        if self.view == "race" and self.model.replay is not None:
+            self.model.step(step)
             self._redraw()
         else:
             self._choice.change(self._choice.form.changed("heats", step))
 
     def action_move(self, step: int) -> None:
         """The cursor, or the text of the marked lane."""
-        if self.view == "course":
-            self._course.move(step)
-        elif self.view == "kept":
+        if self.view == "race":
+            self._race_view.move(step)
+        elif self.view == "stored":
             self._list.move(step)
         else:
             self._choice.move(step)
 
     def action_lane(self, step: int) -> None:
         """The next lane; where a race is chosen, its other half."""
-        if self.view == "course":
-            self._course.mark(step)
+        if self.view == "race":
+            self._race_view.mark(step)
         elif self.view == "choose":
             self._choice.cross()
         self._redraw()
@@ -289,8 +291,8 @@ class RaceScreen(Screen[None]):
     def action_swap(self) -> None:
         """The lanes, moved on by one."""
         self._choice.change(self._choice.form.swapped())
-        if self.view == "course" and (order := self._course.order):
-            self._course.begin((*order[1:], *order[:1]))
+        if self.view == "race" and (order := self._race_view.order):
+            self._race_view.begin((*order[1:], *order[:1]))
         self._redraw()
 
     def action_choose(self) -> None:
@@ -300,12 +302,12 @@ class RaceScreen(Screen[None]):
     def action_kept(self) -> None:
         """The list of kept races."""
         self._list.fill(None)
-        self._turn("kept")
+        self._turn("stored")
         self.run_worker(self._read_list(), group="race", exit_on_error=False)
 
     async def _read_list(self) -> None:
         try:
-            self._list.fill(await asyncio.to_thread(self._kept.listed))
+            self._list.fill(await asyncio.to_thread(self._stored.listed))
         except StoreProblem as problem:
             self._list.fill(())
             self.notify(f"The races cannot be read: {problem.detail}", severity="warning", markup=False)
@@ -313,7 +315,7 @@ class RaceScreen(Screen[None]):
     @on(RaceChoice.Changed)
     @on(LanePanel.Resized)
     def _redraw(self) -> None:
-        self.shown.changed = True
+        self.model.changed = True
         if self.is_current and self.is_mounted:
             self.tick()
 
@@ -327,19 +329,19 @@ class RaceScreen(Screen[None]):
 
     def action_copy(self) -> None:
         """The answer of the marked lane."""
-        if self.view == "course":
-            self._course.copy()
+        if self.view == "race":
+            self._race_view.copy()
 
     def action_save(self) -> None:
         """The screen as a picture, and the answers."""
-        if self.view == "course":
-            self._course.save()
+        if self.view == "race":
+            self._race_view.save()
 
     def action_back(self) -> None:
         """To the race that is shown, or else to the dashboard; a race that runs goes on."""
         if self._choice.is_typing:
             self._choice.leave()
-        elif self.view != "course" and (self.shown.news is not None or self.shown.asked is not None):
-            self._turn("course")
+        elif self.view != "race" and (self.model.news is not None or self.model.requested is not None):
+            self._turn("race")
         else:
             self.app.pop_screen()

@@ -1,4 +1,4 @@
-"""Speedometer: a lane's speed as a large number, and how it went, on the scale that all lanes share."""
+"""Speedometer: a lane's speed as a large number, and its history as bars on the scale that all lanes share."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -40,7 +40,7 @@ LEAST_HISTORY: Final = 8
 
 
 class Speedometer(Plate):
-    """The number at the left with its history beside it; where that is too narrow, above it in plain figures."""
+    """The number at the left with its history beside it; where that is too narrow, above it in ordinary digits."""
 
     DEFAULT_CSS = """
     Speedometer { height: 4; }
@@ -49,7 +49,10 @@ class Speedometer(Plate):
     def show(
         self, speed: float | None, speeds: Sequence[float | None], top: float, slot: int, *, estimated: bool, word: str
     ) -> None:
-        """Draw a speed in tokens/s, which ``word`` says more of; ``speeds``, the newest last, go from 0 to ``top``."""
+        """Draw a speed in tokens/s; ``word`` says what it was measured over. ``speeds`` has the newest last.
+
+        ``top`` is the speed at the top of the bars' scale, which begins at 0.
+        """
         width = self.size.width
         said = number(None if speed is None else round(speed))
         said = f"≈{said}" if estimated and speed is not None else said
@@ -85,5 +88,5 @@ def _narrow(
 
 
 def _newest(speeds: Sequence[float | None], columns: int) -> Sequence[float | None]:
-    """As many as there are columns, the gun at the left edge until they no longer fit."""
+    """The newest speeds, one a column; while they are fewer, the start of the heat stands at the left edge."""
     return [*speeds[-columns:], *[None] * (columns - len(speeds))] if columns > 0 else []

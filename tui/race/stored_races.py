@@ -1,4 +1,4 @@
-"""Kept: where the races that are kept come from."""
+"""StoredRaces: the races of a store, to be listed and loaded for the race page."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, Protocol
@@ -13,7 +13,7 @@ NEWEST: Final = 500
 
 
 class StoredRaceSource(Protocol):
-    """Where kept races come from; both block, and raise StoreProblem."""
+    """A source of stored races; both methods block, and raise StoreProblem."""
 
     def listed(self) -> "Sequence[RaceSummary]":
         """The newest races, the last first."""
@@ -25,7 +25,7 @@ class StoredRaceSource(Protocol):
 
 
 class StoredRaces:
-    """The races of a store, whose ``url`` is asked for each time; nothing before there is one."""
+    """The races of the store at ``url()``, which is called each time; without a store (None) there are none."""
 
     def __init__(self, url: Callable[[], str | None]) -> None:
         self._url = url

@@ -1,4 +1,4 @@
-"""KeptRaces: the races that are kept, the last first; one of them can be replayed."""
+"""StoredRacesPanel: the list of stored races, the newest first, from which one is chosen for a replay."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -30,7 +30,7 @@ class StoredRacesPanel(Plate):
         return self._races[self.cursor] if self._races else None
 
     def fill(self, races: "Sequence[RaceSummary] | None") -> None:
-        """These races; None while they are being read."""
+        """List these races; None: they are being read."""
         self._races, self.cursor = races, 0
         self.show()
 
@@ -40,7 +40,7 @@ class StoredRacesPanel(Plate):
         self.show()
 
     def place_at(self, row: int) -> int | None:
-        """Which race stands in a row."""
+        """The index of the race that is drawn in a row; None where there is none."""
         place = self._first + row - 1
         return place if row > 0 and place < len(self._races or ()) else None
 

@@ -1,4 +1,4 @@
-"""Tail: the end of a text that is being written, as fast as it comes; all of it once it is whole."""
+"""Tail: a lane's text, of which the end is followed while it grows; complete, it can be scrolled."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Final
@@ -19,9 +19,9 @@ INKS: Final[tuple[Ink, ...]] = ("answer", "reasoning", "refusal", "tool", "code"
 
 
 class Tail(ScrollView, can_focus=False):
-    """Follows the end of what is added; once `whole`, it can be scrolled. Only rows in sight are ever drawn.
+    """Follows the end of what is added; once ``whole``, it can be scrolled. Only visible rows are ever drawn.
 
-    Where more rows came since the last picture than fit, it goes on with the newest and says how many it left out.
+    Where more rows came since the last frame than fit, it goes on with the newest and says how many it skipped.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {*(f"tail--{ink}" for ink in INKS), "tail--mark", "tail--skipped"}
@@ -59,24 +59,24 @@ class Tail(ScrollView, can_focus=False):
 
     @property
     def skipped(self) -> int:
-        """Rows that were in no picture, since they came too fast."""
+        """Rows that were never drawn, since more came between two frames than fit."""
         return self._skipped
 
-    def begin(self, pieces: Sequence[TextDelta] = ()) -> None:
-        """A new text, beginning with these pieces."""
+    def begin(self, deltas: Sequence[TextDelta] = ()) -> None:
+        """Begin a new text with these deltas."""
         self._text = WrappedText(self._text.width)
-        self._text.add(pieces)
+        self._text.add(deltas)
         self._seen, self._skipped = len(self._text.rows), 0
         self._strips.clear()
         self._set_whole(whole=False)
         self.refresh()
 
-    def add(self, pieces: Sequence[TextDelta], *, whole: bool) -> None:
-        """Append, and say whether that is all. To be called once per picture."""
-        if pieces:
-            anew = self._text.add(pieces)
+    def add(self, deltas: Sequence[TextDelta], *, whole: bool) -> None:
+        """Append; ``whole``: the text is complete. To be called once per frame."""
+        if deltas:
+            replaced = self._text.add(deltas)
             count = len(self._text.rows)
-            if not anew:
+            if not replaced:
                 self._skipped += max(0, count - self._seen - self.size.height)
             self._seen = count
             if self._whole:
@@ -86,7 +86,7 @@ class Tail(ScrollView, can_focus=False):
             self._set_whole(whole=whole)
 
     def _set_whole(self, *, whole: bool) -> None:
-        """From now on it can be scrolled, beginning at its end; or it follows its end again."""
+        """Let it be scrolled, beginning at its end; or, where it is not whole, follow the end again."""
         self._whole = whole
         self.virtual_size = Size(self._text.width, len(self._text.rows) if whole else 0)
         if whole:
@@ -113,7 +113,7 @@ class Tail(ScrollView, can_focus=False):
     def render_lines(self, crop: Region) -> list[Strip]:
         """The rows of a region, without what Textual does for borders and padding, of which a tail has none.
 
-        While a model writes, every row changes with every picture: this is half of what a picture costs.
+        While a model writes, every row changes in every frame: this is half of what a frame costs.
         """
         strips = [self.render_line(y) for y in crop.line_range]
         for one in self.get_line_filters():
@@ -125,9 +125,9 @@ class Tail(ScrollView, can_focus=False):
 
     def _strip(self, place: int, width: int) -> Strip:
         row = self._text.rows[place]
-        kept = self._strips.get(place)
-        if kept is not None and kept[0] is row:
-            return kept[1]
+        cached = self._strips.get(place)
+        if cached is not None and cached[0] is row:
+            return cached[1]
         if len(self._strips) > 4 * self.size.height:
             self._strips.clear()
         ink = self._style(row.ink)
@@ -165,7 +165,7 @@ class Tail(ScrollView, can_focus=False):
         super().notify_style_update()
 
     def on_resize(self, _: events.Resize) -> None:
-        """Another width: everything is wrapped anew; what was in sight stays so, as far as rows can tell."""
+        """Wrap everything for the new width; the position stays the same in proportion to the number of rows."""
         before, count = self.scroll_offset.y, len(self._text.rows)
         at_end = not self._height or before + self._height >= count
         self._height = self.size.height

@@ -1,4 +1,4 @@
-"""Wrapped: text that grows, as rows of a given width in cells; what was wrapped stays, only its end is done anew; pure.
+"""WrappedText: growing text as rows of a given width in cells; appending wraps only the last row again; pure.
 
 Prose is broken at blanks, and between characters where there are none (or they are wide, as in Chinese). Lines of
 fenced code keep their blanks and are only folded at the edge. What is not the answer is set in by a mark of its own.
@@ -12,7 +12,7 @@ from typing import Final, Literal
 from rich.cells import cell_len, split_graphemes
 
 from probes.race.updates import TextDelta
-from tui.race.board import append
+from tui.race.board import append_deltas
 
 Ink = Literal["answer", "reasoning", "refusal", "tool", "code", "fence"]
 
@@ -46,11 +46,11 @@ class Row:
 
 
 class WrappedText:
-    """The rows of what a lane has said so far."""
+    """The rows of a lane's text so far."""
 
     def __init__(self, width: int) -> None:
         self._width = max(width, NARROWEST)
-        self._said: list[TextDelta] = []
+        self._deltas: list[TextDelta] = []
         self.rows: list[Row] = []
         self._open = False
         self._fence: str | None = None
@@ -61,30 +61,30 @@ class WrappedText:
         """Cells a row has, its mark included."""
         return self._width
 
-    def add(self, pieces: Iterable[TextDelta]) -> bool:
-        """Append; true where rows that were final are not: a draft has taken the place of the answer."""
-        new = list(pieces)
-        if append(self._said, new):
-            self._again()
+    def add(self, deltas: Iterable[TextDelta]) -> bool:
+        """Append. Returns whether all rows were made anew, because a draft replaced the answer."""
+        new = list(deltas)
+        if append_deltas(self._deltas, new):
+            self._wrap_all()
             return True
-        for piece in new:
-            self._add(piece)
+        for delta in new:
+            self._add(delta)
         return False
 
     def resize(self, width: int) -> None:
         """Wrap everything for another width."""
         if max(width, NARROWEST) != self._width:
             self._width = max(width, NARROWEST)
-            self._again()
+            self._wrap_all()
 
-    def _again(self) -> None:
+    def _wrap_all(self) -> None:
         self.rows, self._open, self._fence = [], False, None
-        for piece in self._said:
-            self._add(piece)
+        for delta in self._deltas:
+            self._add(delta)
 
-    def _add(self, piece: TextDelta) -> None:
-        kind = _ink(piece.kind)
-        text = piece.text.replace("\t", "    ")
+    def _add(self, delta: TextDelta) -> None:
+        kind = _ink(delta.kind)
+        text = delta.text.replace("\t", "    ")
         if not text.isascii():
             text = text.replace("\u2028", "\n").replace("\u2029", "\n")
         if (
@@ -106,7 +106,7 @@ class WrappedText:
         self._close()
 
     def _close(self) -> None:
-        """The open line is whole: a fence opens or closes its code with it."""
+        """End the open line; where it is a fence, it opens or closes a block of code."""
         if self._open and self.rows[-1].ink == "fence":
             found = _FENCE.match(self._line)
             self._fence = None if self._fence else found.group(1) if found else None
@@ -132,7 +132,7 @@ class WrappedText:
         self._open = True
 
     def _kind(self, text: str) -> Ink:
-        """What a line of the answer is that begins so."""
+        """The kind of a line of the answer, by its beginning."""
         found = _FENCE.match(text)
         if found and self._fence in (None, found.group(1)):
             return "fence"

@@ -1,4 +1,4 @@
-"""Racing: races made up from a seed, as the store would give them; told as news by a `tui.race.replay.Replay`."""
+"""Races made up from a seed, in the form in which the store returns them; `tui.race.replay.Replay` makes their news."""
 
 import random
 from dataclasses import dataclass

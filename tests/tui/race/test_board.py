@@ -1,4 +1,4 @@
-"""The board of a race: who leads, by how much, and what was said, told news by news."""
+"""The board of a race: the leader, the gaps and the text, as news is applied."""
 
 from probes.outcome import Outcome
 from probes.race.progress import Progress
@@ -14,66 +14,66 @@ WISH = RaceRequest(("a", "b"), "Say something.", heats=2)
 def lane(name, at=0.0, chars=0, *said, speed=None, sample=None, place=None, ttft=None, draft=False):
     progress = Progress(at, chars=chars, tokens_per_s=speed, ttft_ms=ttft)
     state = "running" if sample is None else "finished"
-    pieces = tuple(TextDelta("answer", text, draft) for text in said)
-    return LaneNews(name, state, progress, pieces, sample, place)
+    deltas = tuple(TextDelta("answer", text, draft) for text in said)
+    return LaneNews(name, state, progress, deltas, sample, place)
 
 
 def news(*lanes, heat=1, phase="running", started_at=1, **more):
     return RaceNews(started_at, WISH, phase, heat, lanes, **more)
 
 
-def told(*all_news):
+def board_of(*all_news):
     board = RaceBoard()
     for one in all_news:
-        board.tell(one)
+        board.apply(one)
     return board
 
 
 def test_text_is_appended_and_a_draft_replaces_the_answer_alone():
-    board = told(news(lane("a", 1, 1, "x")), news(lane("a", 2, 2, "y"), lane("b", 2, 1, "b")))
+    board = board_of(news(lane("a", 1, 1, "x")), news(lane("a", 2, 2, "y"), lane("b", 2, 1, "b")))
     assert board.answer("a") == "xy"
-    board.tell(news(LaneNews("a", "running", Progress(3.0), (TextDelta("reasoning", "hm"),))))
-    board.tell(news(lane("a", 4, 1, "never", "z", draft=True)))
-    assert [(piece.kind, piece.text) for piece in board.pieces("a")] == [("reasoning", "hm"), ("answer", "z")]
+    board.apply(news(LaneNews("a", "running", Progress(3.0), (TextDelta("reasoning", "hm"),))))
+    board.apply(news(lane("a", 4, 1, "never", "z", draft=True)))
+    assert [(delta.kind, delta.text) for delta in board.deltas("a")] == [("reasoning", "hm"), ("answer", "z")]
     assert board.answer("b") == "b"
 
 
 def test_the_leader_is_who_has_written_more_and_the_gap_is_since_it_had_as_much_as_the_other():
-    board = told(
+    board = board_of(
         news(lane("a", 100, 0), lane("b", 100, 0)),
         news(lane("a", 200, 100, ttft=100.0), lane("b", 200, 0)),
         news(lane("a", 400, 300, ttft=100.0), lane("b", 400, 150)),
     )
-    assert board.standing() == ("a", "b")
+    assert board.ranking() == ("a", "b")
     assert board.gaps() == (Gap("b", 150, 150.0),)  # a had 150 characters at 250 ms
 
 
 def test_nobody_leads_before_somebody_has_written():
-    assert told(news(lane("a", 100), lane("b", 100))).gaps() == ()
+    assert board_of(news(lane("a", 100), lane("b", 100))).gaps() == ()
     assert RaceBoard().gaps() == ()
 
 
 def test_who_has_come_in_leads_however_much_the_other_still_writes():
     well = sample(endpoint="a", outcome=Outcome.OK)
-    board = told(news(lane("a", 500, 100, sample=well), lane("b", 600, 400)))
-    assert board.standing() == ("a", "b")
+    board = board_of(news(lane("a", 500, 100, sample=well), lane("b", 600, 400)))
+    assert board.ranking() == ("a", "b")
     assert board.lane("a").place == 1
     assert board.gaps() == (Gap("b", -300, None),)
-    board.tell(news(lane("a", 500, 100, sample=well), lane("b", 900, 700, sample=sample(endpoint="b"))))
+    board.apply(news(lane("a", 500, 100, sample=well), lane("b", 900, 700, sample=sample(endpoint="b"))))
     assert board.gaps() == (Gap("b", -600, 400.0),)
     assert [one.place for one in board.lanes()] == [1, 2]
 
 
 def test_a_lane_that_failed_or_answered_wrongly_is_last_and_has_no_place():
     wrong = sample(endpoint="a", outcome=Outcome.OK, expect_ok=False)
-    board = told(news(lane("a", 100, 900, sample=wrong), lane("b", 100, 10)))
-    assert board.standing() == ("b", "a")
+    board = board_of(news(lane("a", 100, 900, sample=wrong), lane("b", 100, 10)))
+    assert board.ranking() == ("b", "a")
     assert board.lane("a").has_failed
     assert board.lane("a").place is None
 
 
-def test_speeds_are_kept_slice_by_slice_with_gaps_where_nothing_was_told():
-    board = told(
+def test_speeds_are_kept_slice_by_slice_with_gaps_where_no_news_came():
+    board = board_of(
         news(lane("a", 100, 1, speed=10.0)),
         news(lane("a", 240, 2, speed=20.0)),
         news(lane("a", 800, 3, speed=30.0)),
@@ -83,20 +83,20 @@ def test_speeds_are_kept_slice_by_slice_with_gaps_where_nothing_was_told():
 
 def test_a_new_heat_and_another_race_begin_empty_but_the_samples_of_a_race_stay():
     one = sample(endpoint="a")
-    board = told(news(lane("a", 100, 1, "x", sample=one)))
-    assert board.tell(news(lane("a", 0, 0), heat=2))
+    board = board_of(news(lane("a", 100, 1, "x", sample=one)))
+    assert board.apply(news(lane("a", 0, 0), heat=2))
     assert board.answer("a") == ""
     assert board.samples == {1: {"a": one}}
-    assert not board.tell(news(lane("a", 5, 0), heat=2))
-    assert board.tell(news(lane("a", 0, 0), heat=2, started_at=2))
+    assert not board.apply(news(lane("a", 5, 0), heat=2))
+    assert board.apply(news(lane("a", 0, 0), heat=2, started_at=2))
     assert board.samples == {}
 
 
 def test_a_lane_of_a_race_that_ended_before_it_says_so_and_why():
-    waiting = told(news(phase="over", stopped="the day's budget is spent")).lane("a")
+    waiting = board_of(news(phase="over", stopped="the day's budget is spent")).lane("a")
     assert (state(waiting), why(waiting)) == (("■ not run", "dim"), "the day's budget is spent")
-    board = told(news(lane("a", 100, 5), lane("b", 90, 4, sample=sample(endpoint="b"))))
+    board = board_of(news(lane("a", 100, 5), lane("b", 90, 4, sample=sample(endpoint="b"))))
     assert (state(board.lane("a"))[0], why(board.lane("a"))) == ("▸ waiting", None)
-    board.tell(news(lane("a", 100, 5), lane("b", 90, 4, sample=sample(endpoint="b")), phase="over", stopped="by hand"))
+    board.apply(news(lane("a", 100, 5), lane("b", 90, 4, sample=sample(endpoint="b")), phase="over", stopped="by hand"))
     assert (state(board.lane("a")), why(board.lane("a"))) == (("■ broken off", "dim"), "by hand")
     assert (state(board.lane("b"))[0], why(board.lane("b"))) == ("⚑ 1st 0.090 s", None)

@@ -34,7 +34,7 @@ async def test_before(size):
 async def test_during(size, theme):
     async with opened(fabric.priced(hours=0.25), size=size, theme=theme) as race:
         await race.press("s")
-        await race.hear(races.race(CEREBRAS, GROQ), 330)
+        await race.deliver(races.race(CEREBRAS, GROQ), 330)
         await compared(race, f"during-{theme.removeprefix('inftop-')}", size)
 
 
@@ -42,7 +42,7 @@ async def test_during(size, theme):
 async def test_during_with_four_lanes(size):
     async with opened(fabric.priced(hours=0.25), size=size) as race:
         await race.press("s")
-        await race.hear(races.race(CEREBRAS, GROQ, OPUS, CUT), 700)
+        await race.deliver(races.race(CEREBRAS, GROQ, OPUS, CUT), 700)
         await compared(race, "during-four", size)
 
 
@@ -52,7 +52,7 @@ async def test_after(size):
     async with opened(fabric.priced(hours=0.25), size=size) as race:
         await race.press("s")
         for heat in range(1, 6):
-            await race.hear(run, heat=heat)
+            await race.deliver(run, heat=heat)
         await compared(race, "after", size)
 
 
@@ -62,7 +62,7 @@ async def test_after_with_four_lanes(size):
     async with opened(fabric.priced(hours=0.25), size=size) as race:
         await race.press("s")
         for heat in range(1, 4):
-            await race.hear(run, heat=heat)
+            await race.deliver(run, heat=heat)
         await compared(race, "after-four", size)
 
 

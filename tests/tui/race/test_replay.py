@@ -1,4 +1,4 @@
-"""Replay: what is told again is what the store holds, to the nanosecond, in whatever steps."""
+"""Replay: its news is what the store holds, to the nanosecond, in whatever steps."""
 
 import random
 
@@ -13,7 +13,7 @@ from tui.race.replay import STEP_MS, Replay
 
 
 def heard(news, name):
-    return "".join(piece.text for one in news for lane in one.lanes if lane.name == name for piece in lane.deltas)
+    return "".join(delta.text for one in news for lane in one.lanes if lane.name == name for delta in lane.deltas)
 
 
 def written(race, name, heat=1):
@@ -49,14 +49,14 @@ def test_at_any_instant_it_shows_what_a_race_would_have_shown_there(seed):
         if to < replay.position_ms:
             board.rewind()
         for one in replay.seek(to):
-            board.tell(one)
+            board.apply(one)
         lane = race.heats[0].lanes[1]
         track, now = ProgressTracker(lane.recording.sent, 4.0), round(to * 1e6)
         for event in lane.recording.events:
             if event.at <= now:
                 track.add(event)
         said = "".join(one.text for one in lane.recording.events if one.at <= now)
-        assert "".join(piece.text for piece in board.pieces(OPUS.name)) == said
+        assert "".join(delta.text for delta in board.deltas(OPUS.name)) == said
         assert board.lane(OPUS.name).progress.stall_ms == track.progress(now).stall_ms
         assert board.lane(OPUS.name).progress.chars == len(said)
 
@@ -83,7 +83,7 @@ def test_after_a_heat_it_goes_on_with_the_next_one_and_rests_after_the_last():
     shown.play(race, 1)
     shown.replay.pace(1)
     shown.tick(shown.replay.length_ms)
-    assert (shown.news.phase, shown.news.verdict) == ("between", None)  # a heat to come is not told ahead
+    assert (shown.news.phase, shown.news.verdict) == ("between", None)  # the next heat is not part of it
     shown.tick(REST_MS - 1)
     assert shown.replay.heat.number == 1
     shown.replay.playing = False

@@ -20,7 +20,7 @@ from tui.sources.source import ScriptedSource
 pytestmark = pytest.mark.slow
 
 
-class Kept:
+class MemoryRaces:
     """A store of races in memory."""
 
     def __init__(self, *races):
@@ -52,14 +52,14 @@ class Kept:
         return self.races.get(number)
 
 
-class Racing:
+class OpenRacePage:
     """The race view, opened over the made-up fleet, with a clock and a store of its own."""
 
-    def __init__(self, shown, *kept):
+    def __init__(self, shown, *stored):
         self.shown, self.app, self.source = shown, shown.app, shown.source
-        self.kept = Kept(*kept)
+        self.stored = MemoryRaces(*stored)
         self.ms = 0.0
-        self._told = {}
+        self._replays = {}
 
     async def open(self):
         await self.shown.press("r")
@@ -67,7 +67,7 @@ class Racing:
         self.screen = self.app.screen
         self.screen._clock = lambda: self.ms
         self.screen._at = 0.0
-        self.screen._kept = self.kept
+        self.screen._stored = self.stored
         return self
 
     async def settle(self):
@@ -84,18 +84,18 @@ class Racing:
             self.app.simulate_key(key)
         await self.settle()
 
-    async def hear(self, race, until_ms=None, heat=1):
+    async def deliver(self, race, until_ms=None, heat=1):
         """The news of a heat up to an instant of it, as the engine would send them."""
-        told = self._told.setdefault((id(race), heat), Replay(race, heat))
-        for news in told.seek(told.length_ms if until_ms is None else until_ms):
+        replay = self._replays.setdefault((id(race), heat), Replay(race, heat))
+        for news in replay.seek(replay.length_ms if until_ms is None else until_ms):
             self.app._deliver(news)
         await self.settle()
-        return told
+        return replay
 
-    async def hear_again(self, race):
+    async def deliver_again(self, race):
         """All of it once more, as a late word of the engine."""
-        self._told.clear()
-        await self.hear(race)
+        self._replays.clear()
+        await self.deliver(race)
 
     async def wait(self, ms):
         self.ms += ms
@@ -115,18 +115,18 @@ def fleet():
     return fabric.priced(hours=0.25)
 
 
-def opened(fleet, *kept, size=(80, 24), **options):
+def opened(fleet, *stored, size=(80, 24), **options):
     """Give an open race view."""
-    return _Opened(fleet, kept, size, options)
+    return _Opened(fleet, stored, size, options)
 
 
 class _Opened:
-    def __init__(self, fleet, kept, size, options):
+    def __init__(self, fleet, stored, size, options):
         self._showing = showing(*fleet, size=size, prompts=lambda: PROMPTS, **options)
-        self._kept = kept
+        self._stored = stored
 
     async def __aenter__(self):
-        return await Racing(await self._showing.__aenter__(), *self._kept).open()
+        return await OpenRacePage(await self._showing.__aenter__(), *self._stored).open()
 
     async def __aexit__(self, *error):
         return await self._showing.__aexit__(*error)
@@ -202,10 +202,10 @@ async def test_a_race_is_watched_lane_by_lane(fleet):
         await race.press("s")
         assert "asking the engine" in race.text
         assert race.text.count("connecting") == 2
-        await race.hear(run, 130)
+        await race.deliver(run, 130)
         assert "nobody" not in race.text
         assert "▸ waiting" in race.text  # cerebras has not begun
-        await race.hear(run, 260)
+        await race.deliver(run, 260)
         assert "A cerebras/gpt-oss-120b leads" in race.text
         assert "chars" in race.lines[3]
         assert "behind" in race.lines[3]
@@ -219,11 +219,11 @@ async def test_who_comes_in_first_has_the_flag_while_the_other_still_runs(fleet)
     run = racing.race(CEREBRAS, GROQ)
     async with opened(fleet) as race:
         await race.press("s")
-        told = await race.hear(run, 600)
+        replay = await race.deliver(run, 600)
         first = run.heats[0].lanes[0]
         assert f"⚑ 1st {first.recording.end / 1e9:.3f} s" in race.text
         assert "tokens/s, all of it" in race.text
-        assert told.length_ms > 600
+        assert replay.length_ms > 600
         assert "is in" in race.lines[3]
 
 
@@ -231,18 +231,18 @@ async def test_news_of_the_race_before_are_not_heard_after_another_one_is_asked_
     old, new = racing.race(CEREBRAS, GROQ), replace(racing.race(GROQ, CEREBRAS), started_at=fabric.NOW + 1)
     async with opened(fleet) as race:
         await race.press("s")
-        await race.hear(old)
+        await race.deliver(old)
         await race.press("m")
-        await race.hear_again(old)
+        await race.deliver_again(old)
         assert "asking the engine" in race.text
-        await race.hear(new, 200)
+        await race.deliver(new, 200)
         assert "asking the engine" not in race.text
 
 
-async def test_reasoning_and_answer_are_told_apart_by_a_mark(fleet):
+async def test_reasoning_and_answer_are_distinguished_by_a_mark(fleet):
     async with opened(fleet) as race:
         await race.press("s")
-        await race.hear(racing.race(replace(CEREBRAS, reasoning=500), GROQ), 230)
+        await race.deliver(racing.race(replace(CEREBRAS, reasoning=500), GROQ), 230)
         assert sum(line.startswith(" ┊ ") for line in race.lines) > 5
         assert "┊ thinking" in race.text
 
@@ -255,7 +255,7 @@ async def test_nothing_overflows_or_jumps_whatever_the_lanes_and_the_size(fleet,
         await race.press("s")
         heads = set()
         for at in (100, 200, 300, 600):
-            await race.hear(run, at)
+            await race.deliver(run, at)
             assert all(len(line) <= size[0] for line in race.lines)
             heads.add(next(y for y, line in enumerate(race.lines) if "──" in line))
         assert len(heads) == 1
@@ -266,13 +266,13 @@ async def test_a_resize_midway_loses_nothing(fleet):
     run = racing.race(CEREBRAS, OPUS)
     async with opened(fleet) as race:
         await race.press("s")
-        await race.hear(run, 400)
+        await race.deliver(run, 400)
         for size in ((160, 45), (50, 12), (80, 24)):
             await race.shown.pilot.resize_terminal(*size)
             await race.settle()
             assert len(race.lines) == size[1]
-        await race.hear(run)
-        assert race.screen.shown.board.answer(OPUS.name) == run.heats[0].lanes[1].text
+        await race.deliver(run)
+        assert race.screen.model.board.answer(OPUS.name) == run.heats[0].lanes[1].text
 
 
 # after
@@ -283,7 +283,7 @@ async def test_the_verdict_its_evidence_and_its_price(fleet):
     async with opened(fleet) as race:
         await race.press("s")
         for heat in range(1, 6):
-            await race.hear(run, heat=heat)
+            await race.deliver(run, heat=heat)
         assert f"★ {run.verdict.words}" in race.text
         for label in ("TTFT ms", "E2E ms", "tokens/s", "chars/s", "$ an answer", "$ / M out", "tok/s per $"):
             assert any(line.strip().startswith(label) for line in race.lines), label
@@ -298,11 +298,11 @@ async def test_lanes_that_failed_say_how_and_never_have_a_place(fleet):
     run = racing.race(GROQ, LIMITED, CUT, WRONG)
     async with opened(fleet, size=(160, 45)) as race:
         await race.press("s")
-        await race.hear(run, 900)
+        await race.deliver(run, 900)
         assert "◷ limited" in race.text
         assert "429: slow down" in race.text
         assert "✕ wrong answer" in race.text
-        await race.hear(run)
+        await race.deliver(run)
         assert "✕ cut" in race.text
         assert "⚑ 1st" in race.text
         assert "⚑ 2nd" not in race.text
@@ -335,7 +335,7 @@ async def test_the_marked_answer_is_scrolled_and_copied(fleet):
     run = racing.race(CEREBRAS, GROQ)
     async with opened(fleet) as race:
         await race.press("s")
-        await race.hear(run)
+        await race.deliver(run)
         await race.press("tab", "home")
         assert race.lines[-4].count("The keeper") + race.text.count("│ ┊ The keeper") >= 1
         await race.press("c")
@@ -347,7 +347,7 @@ async def test_picture_and_answers_are_saved(fleet, tmp_path, monkeypatch):
     run = racing.race(CEREBRAS, GROQ)
     async with opened(fleet) as race:
         await race.press("s")
-        await race.hear(run)
+        await race.deliver(run)
         await race.press("e")
         await race.app.workers.wait_for_complete([one for one in race.app.workers if one.group == "save"])
     (picture,) = tmp_path.glob("inftop-race-*.svg")
@@ -361,7 +361,7 @@ async def test_picture_and_answers_are_saved(fleet, tmp_path, monkeypatch):
 async def test_rematch_more_heats_and_swap(fleet):
     async with opened(fleet) as race:
         await race.press("h", "w", "s")
-        await race.hear(racing.race(GROQ, CEREBRAS, heats=2), heat=2)
+        await race.deliver(racing.race(GROQ, CEREBRAS, heats=2), heat=2)
         await race.press("w", "m")
         asked = [one.request for one in race.source.sent]
         assert asked[0].lanes == (GROQ.name, CEREBRAS.name)
@@ -376,8 +376,8 @@ async def test_a_race_is_replayed_from_the_store_at_any_pace(fleet):
     run = racing.race(CEREBRAS, OPUS, heats=2)
     async with opened(fleet, run) as race:
         await race.press("s")
-        await race.hear(run)
-        await race.hear(run, heat=2)
+        await race.deliver(run)
+        await race.deliver(run, heat=2)
         await race.press("r")
         assert "REPLAY" in race.lines[0]
         assert "0.000 s / " in race.lines[0]
@@ -390,8 +390,8 @@ async def test_a_race_is_replayed_from_the_store_at_any_pace(fleet):
         await race.wait(1_000)
         assert "‖ 0.2×  0.220 s" in race.lines[0]
         await race.press("right", "right", "left")
-        step = race.screen.shown.replay.length_ms / 40
-        assert race.screen.shown.replay.position_ms == pytest.approx(220 + step)
+        step = race.screen.model.replay.length_ms / 40
+        assert race.screen.model.replay.position_ms == pytest.approx(220 + step)
         await race.press("h")
         assert "heat 2 of 2" in race.lines[0]
         await race.press("plus", "plus", "plus")
@@ -432,12 +432,12 @@ async def test_scrubbed_back_it_shows_what_was_said_until_then_and_no_more(fleet
         await race.press("o")
         await race.press("enter")
         await race.wait(1_500)
-        late = race.screen.shown.board.answer(OPUS.name)
+        late = race.screen.model.board.answer(OPUS.name)
         await race.press(*["left"] * 12)
-        early = race.screen.shown.board.answer(OPUS.name)
+        early = race.screen.model.board.answer(OPUS.name)
         assert len(early) < len(late)
         assert late.startswith(early)
-        shown = "".join(row.text for row in race.screen._course._panels[1].tail.rows)
+        shown = "".join(row.text for row in race.screen._race_view._panels[1].tail.rows)
         assert shown.replace(" ", "") == early.replace(" ", "").replace("\n", "")
 
 
@@ -449,7 +449,7 @@ async def test_kept_races_are_listed_and_one_is_replayed(fleet):
         assert "★ cerebras/gpt-oss-120b" in race.text
         await race.press("down", "enter")
         assert "REPLAY" in race.lines[0]
-        assert race.screen.shown.replay.race is older
+        assert race.screen.model.replay.race is older
         await race.press("o", "escape")
         assert "REPLAY" in race.lines[0]
 
@@ -458,7 +458,7 @@ async def test_without_a_kept_race_or_a_readable_store_it_says_so(fleet):
     async with opened(fleet) as race:
         await race.press("r")
         assert "No race is kept yet" in race.text
-        race.kept.broken = True
+        race.stored.broken = True
         await race.press("o")
         assert any("by another process" in notice for notice in race.shown.notices)
 
@@ -467,15 +467,15 @@ async def test_a_live_race_goes_on_behind_a_replay_and_behind_the_dashboard(flee
     run, old = racing.race(CEREBRAS, GROQ), replace(racing.race(OPUS, GROQ), started_at=5)
     async with opened(fleet, old) as race:
         await race.press("s")
-        await race.hear(run, 200)
+        await race.deliver(run, 200)
         await race.press("o")
         await race.press("enter")
-        await race.hear(run, 300)
+        await race.deliver(run, 300)
         assert OPUS.name in race.text
         assert CEREBRAS.name not in race.text
         await race.press("escape")
         assert race.app.screen is race.shown.dashboard
-        await race.hear(run)
+        await race.deliver(run)
         await race.press("r")
         assert race.app.screen is race.screen
 

@@ -21,9 +21,9 @@ STORY = (
 BITS = ["the ", "灯塔", "light", " ", "   ", "\n", "\t", "👩‍👩‍👧", "``", "`", "\n```\n", "x" * 30]
 
 
-def wrapped(width, *pieces):
+def wrapped(width, *deltas):
     text = WrappedText(width)
-    text.add(pieces)
+    text.add(deltas)
     return text.rows
 
 

@@ -1,4 +1,4 @@
-"""RaceCourse: a race as it is seen: the course, the gap, the lanes side by side; and, once it is over, its results."""
+"""RaceView: a race, live or replayed: its track, the gap, the lanes side by side; once it is over, its results."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -25,23 +25,23 @@ LEAST_TEXT: Final = 7
 """Rows that the lanes keep below the results: a line above, a name of two rows, four of text."""
 
 LEAST_SCALE: Final = 100.0
-"""Tokens/s at the top of the shared scale before anybody has shown to be faster."""
+"""Tokens/s at the top of the shared scale, until a lane is faster."""
 
 
 @dataclass(frozen=True, slots=True)
 class LaneIdentity:
-    """What a lane is called by: provider and model; and its price."""
+    """A lane's provider, model and price."""
 
     provider: str
     model: str
     price: Price | None = None
 
 
-class RaceCourse(Vertical):
-    """Draws a `RaceBoard`, lane by lane. The lane that is marked is scrolled and copied."""
+class RaceView(Vertical):
+    """Draws a `RaceBoard`, lane by lane. Scrolling and copying act on the marked lane."""
 
     DEFAULT_CSS = """
-    RaceCourse {
+    RaceView {
         height: 1fr;
         #track { height: 4; margin: 0 1; }
         #gap { margin: 0 1; }
@@ -64,14 +64,14 @@ class RaceCourse(Vertical):
         self._board: RaceBoard | None = None
 
     def compose(self) -> ComposeResult:
-        """Course, gap, results, lanes."""
+        """Track, gap, results, lanes."""
         yield self._track
         yield self._gap
         yield self._results
         yield self._lanes
 
     def begin(self, lanes: Sequence[str]) -> None:
-        """Another race, heat or order of lanes: as many empty panels as it takes."""
+        """Begin another race, heat or order of lanes, with one empty panel for each."""
         self.order = tuple(lanes)
         self.marked = min(self.marked, max(len(self.order) - 1, 0))
         while len(self._panels) > len(self.order):
@@ -87,10 +87,10 @@ class RaceCourse(Vertical):
     def show(
         self,
         board: RaceBoard,
-        who: Mapping[str, LaneIdentity],
+        identities: Mapping[str, LaneIdentity],
         samples: Mapping[int, Mapping[str, Sample]],
     ) -> None:
-        """Draw it as it stands; ``samples`` are those of each heat, by lane."""
+        """Draw the race as it is now; ``samples`` are those of each heat, by lane."""
         news = board.last
         if news is None or not set(self.order) <= set(board.names):
             return
@@ -102,7 +102,7 @@ class RaceCourse(Vertical):
         top = nice_ceiling(max(top, LEAST_SCALE))
         self._track.draw(track(lanes, news.request.max_output_tokens, self._track.size.width))
         if over:
-            prices = {name: one.price for name, one in who.items()}
+            prices = {name: one.price for name, one in identities.items()}
             room = Size(max(self.size.width - 2, 20), self.size.height - len(lanes) - LEAST_TEXT)
             self._results.show(news, samples, self.order, prices, room)
         else:
@@ -110,9 +110,9 @@ class RaceCourse(Vertical):
         for place, (panel, lane) in enumerate(zip(self._panels, lanes, strict=True)):
             panel.set_class(over, "-over")
             panel.set_class(over and place == self.marked, "-focused")
-            known = who.get(lane.name)
+            known = identities.get(lane.name)
             model = f"{known.provider} · {known.model}" if known else ""
-            panel.show(lane, board.pieces(lane.name), model, top)
+            panel.show(lane, board.deltas(lane.name), model, top)
 
     def mark(self, step: int) -> None:
         """Mark the next lane."""
@@ -124,14 +124,14 @@ class RaceCourse(Vertical):
             self._panels[self.marked].tail.move(rows)
 
     def copy(self) -> None:
-        """The answer of the marked lane, to the clipboard."""
+        """Copy the answer of the marked lane to the clipboard."""
         if self._board is not None and self.order:
             name = self.order[self.marked]
             self.app.copy_to_clipboard(self._board.answer(name))
             self.notify(f"Copied the answer of {name}.", timeout=2, markup=False)
 
     def save(self) -> None:
-        """The screen as a picture and the answers as text, to files."""
+        """Write the screen as a picture and the answers as text to files."""
         if self._board is None or (news := self._board.last) is None:
             return
         answers = {name: self._board.answer(name) for name in self.order}
@@ -149,9 +149,9 @@ class RaceCourse(Vertical):
 
 
 def gap(board: RaceBoard, order: Sequence[str], width: int) -> Row:
-    """Who leads, and how far the others are behind: by characters, and by time; in fewer words where it is narrow."""
+    """The leader, and how far the others are behind, by characters and by time; in fewer words where it is narrow."""
     gaps = board.gaps()
-    first = board.lane(board.standing()[0])
+    first = board.lane(board.ranking()[0])
     if not gaps or first.has_failed:
         nobody = all(lane.has_failed for lane in board.lanes())
         return (("nobody finished" if nobody else "no word yet from any lane", "hint"),)
