@@ -79,12 +79,12 @@ class EndpointMonitor:
     def set_next_due(self, due: float) -> None:
         """Report ``due`` (seconds since the epoch) as the next due time; nothing is started by it."""
         self._next_due = due
-        self._services.status_changed(self)
+        self._services.status_changed(self.status)
 
     def pause(self, paused: bool) -> None:
         """Stop probing when due, or go on; a person wants it so."""
         self._paused = paused
-        self._services.status_changed(self)
+        self._services.status_changed(self.status)
 
     def suspend(self, why: str | None) -> None:
         """Skip due times for a reason other than a person's pause; None ends that."""
@@ -149,7 +149,7 @@ class EndpointMonitor:
 
     def _skip(self, why: str, started_at: int | None = None) -> None:
         self._services.deliver(self._unmeasured(Outcome.SKIPPED, why, started_at), "")
-        self._services.status_changed(self)
+        self._services.status_changed(self.status)
 
     def _unmeasured(self, outcome: Outcome, detail: str, started_at: int | None = None) -> Sample:
         """A sample of this endpoint without any measurement (``started_at`` in ms since the epoch; now where None)."""
@@ -169,7 +169,7 @@ class EndpointMonitor:
         finish = partial(self._finish, time.time_ns() // 1_000_000, self._services.reserve_budget(self.endpoint))
         self._task = asyncio.create_task(self._probe(due))
         self._task.add_done_callback(finish)
-        self._services.status_changed(self)
+        self._services.status_changed(self.status)
 
     async def _probe(self, due: int | None) -> ProbeResult | KeyMissing:
         """What a probe brought, or the KeyMissing for want of which none was sent."""
@@ -201,7 +201,7 @@ class EndpointMonitor:
             self._services.deliver(self._unmeasured(outcome, detail, started_at), "")
         finally:
             release()
-            self._services.status_changed(self)
+            self._services.status_changed(self.status)
 
     def _handle(self, result: ProbeResult | KeyMissing) -> None:
         """Deliver a probe's sample and back off where it calls for that."""

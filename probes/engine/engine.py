@@ -285,9 +285,9 @@ class Engine:
         """Store a sample, count what it cost and pass it to the listeners."""
         _call_each(self._sample_listeners, sample, answer)
 
-    def status_changed(self, monitor: EndpointMonitor) -> None:
+    def status_changed(self, status: MonitorStatus) -> None:
         """Pass a monitor's new status to the listeners."""
-        _call_each(self._status_listeners, monitor.status)
+        _call_each(self._status_listeners, status)
 
     def probe_finished(self, result: ProbeResult) -> None:
         """Pass all that a probe brought to the listeners."""

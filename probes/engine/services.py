@@ -1,15 +1,13 @@
 """What an engine does for those who start probes: monitors of endpoints, and races."""
 
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from probes.endpoint import Endpoint
+from probes.feed.messages import MonitorStatus
 from probes.measure.probe import Prober, ProbeResult
 from probes.sample import Sample
 from probes.wire.credentials import Credentials
-
-if TYPE_CHECKING:
-    from probes.engine.endpoint_monitor import EndpointMonitor
 
 
 class ProbeServices(Protocol):
@@ -34,8 +32,8 @@ class MonitorServices(ProbeServices, Protocol):
     def deliver(self, sample: Sample, answer: str) -> None:
         """Take a sample and the text of its answer."""
 
-    def status_changed(self, monitor: "EndpointMonitor") -> None:
-        """Take note that a monitor's status is another one now."""
+    def status_changed(self, status: MonitorStatus) -> None:
+        """Take note of a monitor's new status."""
 
     def probe_finished(self, result: ProbeResult) -> None:
         """Take all that a probe brought."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection
 from functools import partial
 
 from probes.endpoint import Endpoint
-from probes.engine.endpoint_monitor import EndpointMonitor
+from probes.feed.messages import MonitorStatus
 from probes.keys.secret import KeyMissing
 from probes.measure.probe import Prober, ProbeResult
 from probes.sample import Sample
@@ -45,7 +45,7 @@ class ScriptedServices:
     def deliver(self, sample: Sample, answer: str) -> None:
         self.samples.append(sample)
 
-    def status_changed(self, monitor: EndpointMonitor) -> None:
+    def status_changed(self, status: MonitorStatus) -> None:
         self.status_changes += 1
 
     def probe_finished(self, result: ProbeResult) -> None:
