@@ -230,3 +230,39 @@ def test_a_value_that_is_no_key_is_hidden_where_it_stands_whole_and_alone(said, 
 
 def test_the_redaction_of_no_secret_keeps_no_more_of_a_text_than_it_must():
     assert 0 < Redactions([]).reach <= 64
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "shown"),
+    [
+        ("gsk_Zq7hVx2LrT9wKe4Nb8", "it ends 4Nb8.", "it ends [key]."),
+        ("gsk_Zq7hVx2LrT9wKe4Nb8", "it ends 4nb8.", "it ends 4nb8."),  # a dot ends sentences: only in its own case
+        ("gsk_Zq7hVx2LrT9wKe4Nb8", "**4nb8", "**[key]"),
+        ("gsk_Zq7hVx2LrT9wKe4Nb8", "x4Nb8.", "x4Nb8."),
+        ("gsk_Zq7hVx2LrT9wKe4Nb8", "…Zq7hV", "…[key]"),
+        ("gsk_Zq7hVx2LrT9wKe4Nb8", "cut Zq7h", "cut [key]"),
+        ("test-key-123456", "it ends 3456.", "it ends 3456."),  # of a key that is no random string no dot is a mask
+        ("test-key-123456", "...3456", "...[key]"),
+        ("test-key-123456", "*3456 and", "*[key] and"),
+        ("test-key-123456", "test...", "test..."),
+    ],
+)
+def test_an_end_of_a_key_is_hidden_beside_a_mask_and_beside_a_dot_only_as_it_is(key, text, shown):
+    assert Redaction(key).hide(text) == shown
+
+
+def test_escapes_are_hidden_where_they_stand_and_what_is_around_them_stays():
+    key = "gsk_Zq7hVx2LrT9wKe4Nb8"
+    escaped = "".join(f"%{ord(one):02x}" for one in key)
+    assert Redaction(key).hide(f"a{escaped} b") == "a[key] b"
+    twice = escaped.replace("%", "%25")
+    assert Redaction(key).hide(f"a{twice} b") == "a[key] b"
+    assert Redaction(key).spans_after(escaped[:42], escaped[42:]) == [(-42, 24)]
+
+
+def test_of_what_came_before_only_what_reaches_into_the_text_is_told():
+    found = Redaction("gsk_Zq7hVx2LrT9wKe4Nb8")
+    assert found.spans_after("gsk_Zq7h", "Vx2LrT9wKe4Nb8 rest") == [(-8, 14)]
+    assert found.spans_after("gsk_Zq7hVx2LrT9wKe4Nb8", " rest") == []
+    assert found.reach == 64
+    assert Redaction("tenant " * 20, whole=True).reach == 140
