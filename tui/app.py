@@ -248,12 +248,12 @@ class InftopApp(App[None]):
 
     @on(ExportRequested)
     def _export_requested(self, event: ExportRequested) -> None:
-        from tui.exporting import export_and_tell
+        from tui.exporting import export_and_notify
 
         if self._fleet.store_url is None:
             self.notify("There is no store to export from yet.", severity="warning")
             return
-        exporting = export_and_tell(self, self._fleet.store_url, event.selection, event.at_ms)
+        exporting = export_and_notify(self, self._fleet.store_url, event.selection, event.at_ms)
         self.run_worker(exporting, group="export", exit_on_error=False)
 
     # commands and the end

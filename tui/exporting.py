@@ -1,4 +1,4 @@
-"""Exporting: the samples behind what is shown, as a CSV file in the working directory."""
+"""Exporting: the samples behind what is shown as CSV, and a race as picture and text, in the working directory."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -17,9 +17,9 @@ from tui.state.view import Dashboard
 
 
 def save(folder: Path, started_at: int, picture: str, answers: Mapping[str, str], words: str) -> tuple[Path, Path]:
-    """Write the SVG ``picture``, and the ``answers`` by lane under the verdict's ``words``; where they are.
+    """Write the SVG ``picture``, and the ``answers`` by lane under the verdict's ``words``. Returns both paths.
 
-    The files are named after the race's start (ms) and never written over others. Raises OSError.
+    The files are named after the race's start (ms since the epoch) and never overwrite others. Raises OSError.
     """
     moment = datetime.fromtimestamp(started_at / 1000, UTC).astimezone()
     name = folder.absolute() / f"inftop-race-{moment:%Y%m%d-%H%M%S}"
@@ -35,8 +35,8 @@ LONG: Final = 20_000
 """Samples from which on an export takes so long that it is announced."""
 
 
-async def export_and_tell(app: App[Any], url: str, shown: Selection, at_ms: int) -> None:
-    """Export what a screen shows into the working directory, in a thread; what comes of it is told by notices."""
+async def export_and_notify(app: App[Any], url: str, shown: Selection, at_ms: int) -> None:
+    """Export what a screen shows into the working directory, in a thread; notices say how many samples, or why none."""
 
     def announce(done: int, total: int) -> None:
         if not done and total >= LONG:
@@ -59,11 +59,11 @@ def export_shown(
     at_ms: int,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Path, int]:
-    """Write the samples that a screen shows; the file, and how many samples are in it.
+    """Write the samples that a screen shows. Returns the file and the number of samples in it.
 
-    The file is named after ``at_ms``, the moment that is shown, and never written over another one. ``on_progress`` is
-    called, in the thread of the caller, at the start and now and then, with how many are written and how many there
-    are. Raises StoreProblem and OSError.
+    The file is named after ``at_ms``, the instant that is shown, and never overwrites another one. ``on_progress`` is
+    called in the caller's thread, at the start and now and then, with how many are written and how many there are.
+    Raises StoreProblem and OSError.
     """
     moment = datetime.fromtimestamp(at_ms / 1000, UTC).astimezone()
     path = free(folder.absolute() / f"inftop-{moment:%Y%m%d-%H%M%S}.csv")
@@ -73,7 +73,7 @@ def export_shown(
 
 
 def shown_on(board: Dashboard) -> Selection:
-    """What the dashboard shows: its endpoints' samples of its window, from the place it shows."""
+    """The selection that the dashboard shows: its endpoints' samples of its window, at the vantage it shows."""
     return Selection(
         since_ms=board.at - board.window_ms,
         until_ms=board.at + 1,
@@ -83,7 +83,7 @@ def shown_on(board: Dashboard) -> Selection:
 
 
 def free(path: Path) -> Path:
-    """The path, or the first of its numbered neighbours that does not exist yet."""
+    """The path, or where it exists the first of ``NAME-2``, ``NAME-3`` … that does not."""
     number, found = 2, path
     while found.exists():
         found = path.with_stem(f"{path.stem}-{number}")

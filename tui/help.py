@@ -33,7 +33,7 @@ Row = list[tuple[str, Part]]
 
 
 class HelpEntry(NamedTuple):
-    """One key or one word: what it is called, its formula ("" for none), and what there is to say of it."""
+    """One key or one defined word: its name, its formula ("" for none), and its explanation."""
 
     name: str
     formula: str
@@ -47,18 +47,18 @@ class HelpSection(NamedTuple):
     entries: tuple[HelpEntry, ...]
 
 
-def chapters(query: str = "", certificate: Certificate | None = None) -> tuple[HelpSection, ...]:
+def help_sections(query: str = "", certificate: Certificate | None = None) -> tuple[HelpSection, ...]:
     """Keys, this machine's accuracy, definitions; of all only those in which every word of the query occurs.
 
-    What has the query in its name comes first, chapters with such an entry too.
+    Entries with the query in their name come first, and sections with such an entry too.
     """
     found = []
-    for chapter in (*_keys(), _accuracy(certificate), *_definitions()):
-        kept = [entry for entry in chapter.entries if _matches(chapter.title, entry, query)]
+    for section in (*_keys(), _accuracy(certificate), *_definitions()):
+        kept = [entry for entry in section.entries if _matches(section.title, entry, query)]
         if kept:
             kept.sort(key=lambda entry: not _names(entry, query))
-            found.append(HelpSection(chapter.title, tuple(kept)))
-    return tuple(sorted(found, key=lambda chapter: not _names(chapter.entries[0], query)))
+            found.append(HelpSection(section.title, tuple(kept)))
+    return tuple(sorted(found, key=lambda section: not _names(section.entries[0], query)))
 
 
 def _names(entry: HelpEntry, query: str) -> bool:
@@ -85,7 +85,7 @@ def _keys() -> list[HelpSection]:
 
 
 def _accuracy(found: Certificate | None) -> HelpSection:
-    """What the newest selftest found, load by load."""
+    """The newest selftest's result, load by load."""
     if found is None:
         how = "Not measured yet: run `inftop selftest`, some two minutes on a quiet machine."
         return HelpSection("Accuracy of this machine", (HelpEntry("selftest", "", how),))
@@ -111,13 +111,13 @@ def _entry(one: Definition) -> HelpEntry:
 
 
 def rows(shown: tuple[HelpSection, ...], width: int) -> list[Row]:
-    """The chapters as rows of at most ``width`` cells: names on the left, formulas and texts wrapped beside them."""
+    """The sections as rows of at most ``width`` cells: names on the left, formulas and texts wrapped beside them."""
     if not shown:
         return [[("Nothing of that is defined.", "text")]]
     found: list[Row] = []
-    for chapter in shown:
-        found.append([(chapter.title, "title")])
-        for entry in chapter.entries:
+    for section in shown:
+        found.append([(section.title, "title")])
+        for entry in section.entries:
             found += _entry_rows(entry, width)
         found.append([])
     return found
@@ -133,7 +133,7 @@ def _entry_rows(entry: HelpEntry, width: int) -> list[Row]:
 
 
 class Page(ScrollView):
-    """Chapters, wrapped once for each width and search."""
+    """Sections, wrapped once for each width and search."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"page--title", "page--name", "page--formula", "page--text"}
     DEFAULT_CSS = """
@@ -150,12 +150,12 @@ class Page(ScrollView):
 
     def __init__(self, shown: tuple[HelpSection, ...], *, id: str | None = None) -> None:  # noqa: A002  # Textual's own name
         super().__init__(id=id)
-        self._chapters = shown
+        self._sections = shown
         self._rows: list[Row] = []
 
     def show(self, shown: tuple[HelpSection, ...]) -> None:
-        """Show these chapters from the top."""
-        self._chapters = shown
+        """Show these sections from the top."""
+        self._sections = shown
         self._wrap()
         self.scroll_home(animate=False)
 
@@ -166,7 +166,7 @@ class Page(ScrollView):
 
     def _wrap(self) -> None:
         width = self.scrollable_content_region.width
-        self._rows = rows(self._chapters, width)
+        self._rows = rows(self._sections, width)
         self.virtual_size = Size(width, len(self._rows))
         self.refresh()
 
@@ -212,7 +212,7 @@ class HelpScreen(ModalScreen[None]):
     def __init__(self, certificate: Certificate | None = None) -> None:
         super().__init__()
         self._certificate = certificate
-        self._page = Page(chapters(certificate=certificate), id="page")
+        self._page = Page(help_sections(certificate=certificate), id="page")
         self._query = Input(placeholder="/ to search", id="query", select_on_focus=False)
 
     def compose(self) -> ComposeResult:
@@ -229,7 +229,7 @@ class HelpScreen(ModalScreen[None]):
 
     @on(Input.Changed)
     def _search(self, event: Input.Changed) -> None:
-        self._page.show(chapters(event.value, self._certificate))
+        self._page.show(help_sections(event.value, self._certificate))
 
     @on(Input.Submitted)
     def _keep(self) -> None:

@@ -1,4 +1,4 @@
-"""Terminal: the terminal of the screen, given back as it was found however the screen ends (POSIX only)."""
+"""Terminal: runs the screen and restores the terminal however the screen ends (POSIX only)."""
 
 import asyncio
 import contextlib
@@ -18,24 +18,24 @@ from textual.drivers.linux_driver import LinuxDriver
 from probes.signals import ending_signals
 
 ENDING_S: Final = 1.6
-"""What a screen that a signal ends gives its engine, which is killed after it."""
+"""Seconds that a screen ended by a signal gives its engine to end, before the engine is killed."""
 
 LAST_S: Final = 2.0
-"""How long after a signal the terminal is given back by force, and the process ends."""
+"""Seconds after a signal until the terminal is restored by force, and the process ends."""
 
 STUCK_S: Final = 0.2
-"""A terminal that is stopped (Ctrl+S) takes nothing, and is not waited for longer."""
+"""Seconds to wait for a terminal that takes nothing, for instance because it is stopped (Ctrl+S)."""
 
 RESTORE: Final = (
     "\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l"  # no mouse
     "\x1b[?2004l\x1b[?1004l\x1b[?2048l\x1b[?7h\x1b[<u"  # paste, focus, size, line wrap, keyboard
     "\x1b[?1049l\x1b[?25h"  # the screen that was there before, and its cursor
 )
-"""What undoes all that Textual's driver asks of a terminal (xterm's ctlseqs)."""
+"""The escape sequences that undo every mode that Textual's driver sets (xterm's ctlseqs)."""
 
 
 class EndingApp(Protocol):
-    """A Textual app that can be told to end."""
+    """A Textual app with a method that ends it."""
 
     def run_async(self) -> Coroutine[Any, Any, None]:
         """Run until it ends."""
@@ -61,8 +61,8 @@ class TerminalDriver(LinuxDriver):
         except OSError:
             self._gone()
         except Exception as error:
-            told = Traceback.from_exception(type(error), error, error.__traceback__)
-            self._loop.call_soon_threadsafe(lambda: self._app.exit(return_code=1, message=told))
+            message = Traceback.from_exception(type(error), error, error.__traceback__)
+            self._loop.call_soon_threadsafe(lambda: self._app.exit(return_code=1, message=message))
 
     def _gone(self) -> None:
         with contextlib.suppress(RuntimeError):  # the loop has ended: so has the screen
@@ -70,13 +70,13 @@ class TerminalDriver(LinuxDriver):
 
 
 class _TolerantFile:
-    """What the driver's thread writes to: what its terminal does not take is dropped; ``gone`` is called, once."""
+    """The driver's output file: what the terminal does not take is dropped, and ``gone`` is called once."""
 
     def __init__(self, file: IO[str], gone: Callable[[], None]) -> None:
         self.fileno = file.fileno
         self._file = file
-        self._tell = gone
-        self._told = False
+        self._gone = gone
+        self._is_gone = False
 
     def write(self, text: str) -> None:
         self._try(lambda: self._file.write(text))
@@ -88,9 +88,9 @@ class _TolerantFile:
         try:
             do()
         except Exception:
-            if not self._told:
-                self._told = True
-                self._tell()
+            if not self._is_gone:
+                self._is_gone = True
+                self._gone()
 
 
 async def show(app: EndingApp) -> None:
@@ -116,7 +116,7 @@ async def show(app: EndingApp) -> None:
 
 
 def _by_force(attributes: list[Any]) -> None:
-    """Give the terminal back, from a thread, and end the process."""
+    """Restore the terminal, from a thread, and end the process."""
     _timer(STUCK_S, lambda: os._exit(0))
     with contextlib.suppress(termios.error):
         termios.tcflush(2, termios.TCOFLUSH)  # a terminal that nobody reads is full

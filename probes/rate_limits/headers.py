@@ -106,7 +106,7 @@ class Bucket:
         return f"{name}{f' per {window}' if window else ''}{f' ({variant})' if variant else ''}"
 
     def __str__(self) -> str:
-        """As samples store it, the inverse of `parse_bucket`: ``tokens/minute=17997/18000@7.66``, ``?`` for unknown."""
+        """Its text in samples, the inverse of `parse_bucket`: ``tokens/minute=17997/18000@7.66``, ``?`` for unknown."""
         name = f"{self.direction} {self.kind}" if self.direction else self.kind
         amounts = [_short(one) for one in (self.remaining, self.limit, self.reset_s)]
         return f"{name}{f'/{self.scope}' if self.scope else ''}={amounts[0]}/{amounts[1]}@{amounts[2]}"

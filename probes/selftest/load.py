@@ -30,7 +30,7 @@ class Load:
 
     @property
     def name(self) -> str:
-        """As people say it: ``2 × 2,000``."""
+        """Streams times tokens/s, in words: ``2 × 2,000``."""
         return f"{self.streams} × {self.tokens_per_s:,}"
 
     @property

@@ -5,11 +5,11 @@ from textual.app import App
 
 from probes.definitions import sections
 from tui.dashboard.keys import KEYS
-from tui.help import HelpScreen, Page, chapters, rows
+from tui.help import HelpScreen, Page, help_sections, rows
 
 
 def entries(query=""):
-    return [entry for chapter in chapters(query) for entry in chapter.entries]
+    return [entry for chapter in help_sections(query) for entry in chapter.entries]
 
 
 def test_it_holds_every_key_and_every_definition():
@@ -31,7 +31,7 @@ def test_a_search_keeps_what_has_all_its_words_names_first():
 
 @pytest.mark.parametrize("width", [40, 74, 110])
 def test_rows_fit_their_width_and_lose_nothing(width):
-    shown = rows(chapters(), width)
+    shown = rows(help_sections(), width)
     assert all(sum(len(text) for text, _ in row) <= width for row in shown)
     letters = "".join(text for row in shown for text, part in row if part == "text").split()
     assert "".join(letters) == "".join("".join(entry.text.split()) for entry in entries())  # a long word may be folded

@@ -1,4 +1,4 @@
-"""CompareChart: one figure of a comparison over time, a line for each contender; pure."""
+"""The compare page's chart: one figure over time, a line for each contender; pure."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -6,33 +6,33 @@ from typing import Final
 from probes.stats.quantiles import rate
 from tui.compare.comparison import Comparison
 from tui.compare.contender import Contender
-from tui.compare.metrics import MEASURES, value_of
+from tui.compare.metrics import COMPARE_METRICS, value_of
 from tui.style.format import span
 from tui.style.palette import endpoint_color
 from tui.widgets.chart import Plot
 from tui.widgets.series import Point, Series
 
 MANY_FAILED: Final = 0.05
-"""Of long slices nearly each has a failure; marked are those in which more than this share failed."""
+"""Slices in which more than this share failed are marked; of long slices nearly every one has some failure."""
 
 _COUNTED: Final = frozenset({"errors", "hits"})
 
 
 def plot(comparison: Comparison, name: str, *, dark: bool) -> Plot:
-    """The figure called ``name`` of `MEASURES`, slice by slice."""
-    measure, in_percent = MEASURES[name], name == "errors"
+    """The figure called ``name`` of `COMPARE_METRICS`, slice by slice."""
+    metric, in_percent = COMPARE_METRICS[name], name == "errors"
     lines = tuple(
         Series(
             one.label,
             one.letter,
             endpoint_color(one.slot, dark=dark),
             tuple(points(comparison, one, name)),
-            "min" if measure.more_is_better else "max",
+            "min" if metric.more_is_better else "max",
             () if in_percent else tuple(failed(comparison, one)),
         )
         for one in comparison.contenders
     )
-    title = f"{measure.words}{' %' if in_percent else ''}"
+    title = f"{metric.words}{' %' if in_percent else ''}"
     least = {"hits": 4.0, "cost/M": 0.01}.get(name, 10.0)
     marks = " · × over 5 % failed" if any(one.failed for one in lines) else ""
     return Plot(
@@ -47,9 +47,10 @@ def plot(comparison: Comparison, name: str, *, dark: bool) -> Plot:
 
 
 def points(comparison: Comparison, own: Contender, name: str) -> Iterator[Point]:
-    """The figure of every slice in its middle. A line is cut where nothing was measured for longer than probes wait.
+    """The figure of every slice, at its middle.
 
-    And where samples came but the figure is not known, as when all of them failed.
+    The line has a gap where nothing was measured for longer than one and a half intervals or slices, and where samples
+    came but the figure is not known, for instance because all of them failed.
     """
     reach = max(round(own.interval * 1500), comparison.grid.length_ms * 3 // 2)
     last: int | None = None
@@ -73,7 +74,7 @@ def failed(comparison: Comparison, own: Contender) -> Iterator[int]:
 
 
 def _middle(comparison: Comparison, place: int) -> int:
-    """The middle of what a slice has inside the span: the first and the last one are not whole."""
+    """The middle (ms since the epoch) of what a slice has inside the span: the first and last may reach beyond it."""
     begin = comparison.grid.start_ms + place * comparison.grid.length_ms
     since, until = max(begin, comparison.span.since), min(begin + comparison.grid.length_ms, comparison.span.until)
     return (since + until) // 2

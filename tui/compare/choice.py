@@ -1,4 +1,4 @@
-"""CompareChoice: the list of endpoints, with a filter, from which those to be compared are taken."""
+"""CompareChoice: a list of endpoints and groups, with a filter, from which the contenders are chosen."""
 
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Final, Literal, NamedTuple
@@ -19,7 +19,7 @@ NOTHING: Final = "Nothing matches."
 
 
 class Item(NamedTuple):
-    """A line that can be taken: an endpoint, or all endpoints of a group; ``about`` says more of it."""
+    """A line that can be chosen: an endpoint, or all endpoints of a group; ``about`` describes it."""
 
     kind: Literal["endpoint", "group"]
     name: str
@@ -42,7 +42,7 @@ def items(endpoints: Sequence[EndpointFacts], query: str) -> list[Item]:
 
 
 def line(item: Item, contenders: Sequence[Contender], width: int) -> Row:
-    """One item; what is compared has its letter."""
+    """One item as a row; an endpoint that is compared has its letter."""
     own = next((one for one in contenders if item.kind == "endpoint" and one.name == item.name), None)
     mark: Piece = (" ·   ", "dim") if own is None else (f" {own.letter} ▶ ", f"slot{own.slot}")
     if item.kind == "group":
@@ -51,10 +51,10 @@ def line(item: Item, contenders: Sequence[Contender], width: int) -> Row:
 
 
 class CompareChoice(ModalScreen[None]):
-    """Typing filters, Enter takes or gives back what is under the cursor, Escape is done.
+    """Typing filters, Enter adds or removes what is under the cursor, Escape closes.
 
-    ``toggle`` takes an endpoint or gives it back, ``choose`` takes all of a group in place of what was; both say who is
-    compared then.
+    ``toggle`` adds an endpoint or removes it, ``choose`` compares the endpoints of a group instead; both return the
+    contenders after that.
     """
 
     AUTO_FOCUS = "#query"
@@ -106,7 +106,7 @@ class CompareChoice(ModalScreen[None]):
         self._cursor = next((place for place, one in enumerate(self._shown) if one.kind == "endpoint"), 0)
 
     def on_resize(self, _: Resize) -> None:
-        """As many lines as there is room for."""
+        """Draw as many lines as there is room for."""
         self.call_after_refresh(self._draw)
 
     def _draw(self) -> None:
@@ -148,7 +148,7 @@ class CompareChoice(ModalScreen[None]):
             self._take()
 
     def action_leave(self) -> None:
-        """Done; or where something was typed, all are listed again."""
+        """Close; or where something was typed, drop the filter."""
         if self._query.value:
             self._query.value = ""
         else:

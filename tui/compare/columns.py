@@ -1,9 +1,9 @@
-"""CompareColumns: which figures of a comparison fit a width, and how wide each is; pure, so that nothing moves."""
+"""CompareColumns: which figures of a comparison fit a width, and how wide each is; a function of the width alone."""
 
 from dataclasses import dataclass
 from typing import Final
 
-from tui.compare.metrics import MEASURES
+from tui.compare.metrics import COMPARE_METRICS
 
 MARKER: Final = 4  # the cursor of the marked row, the colour, the letter and a blank
 PLACE: Final = 4  # "=12 "
@@ -16,14 +16,14 @@ WIDEST_GAP: Final = 3
 
 WIDTHS: Final[dict[str, int]] = {
     "samples": SAMPLES,
-    **{name: one.width for name, one in MEASURES.items()},
+    **{name: one.width for name, one in COMPARE_METRICS.items()},
     "ratio": RATIO,
 }
 """The least width of every column, in the order of drawing: blank and mark included."""
 
 HEADS: Final[dict[str, str]] = {
     "samples": "samples",
-    **{name: one.head for name, one in MEASURES.items()},
+    **{name: one.head for name, one in COMPARE_METRICS.items()},
     "ratio": "×best",
 }
 
@@ -31,7 +31,7 @@ _WANTED: Final = (
     "ratio", "ttft", "tokens/s", "errors", "ttft p95", "samples", "ttft p99", "e2e", "stall", "hits", "tokens/s p5",
     "cost/M", "gap p95", "cost",
 )  # fmt: skip
-"""The first to come as the width grows come first."""
+"""Columns by importance: as the width grows they appear in this order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Comparison: what a store says of a few contenders over one span, in all and slice by slice; read in a thread."""
+"""Comparison: figures of a few contenders over one span, in total and by slice, read from a store in a thread."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from tui.compare.contender import Contender
 from tui.time.time_grid import TimeGrid
 
 SAMPLES_UP_TO_MS: Final = 900_000
-"""Spans up to this long are made of the samples themselves: a minute's rollup is too coarse for them."""
+"""Spans up to this long (ms) are read from the samples themselves: a minute's rollup is too coarse for them."""
 
 _MINUTE, _HOUR, _DAY = LENGTH_MS["minute"], LENGTH_MS["hour"], LENGTH_MS["day"]
 LENGTHS: Final = (
@@ -25,7 +25,7 @@ LENGTHS: Final = (
     *(_HOUR * one for one in (1, 2, 3, 6)),
     *(_DAY * one for one in (1, 2, 3, 7, 14, 28, 56, 112)),
 )
-"""How long a slice can be. None between 6 h and a day: it would be made of too many hours to be read at once."""
+"""The possible lengths of a slice, ms. None lies between 6 h and a day: it would need too many hourly rollups."""
 
 PROBES: Final = 4
 FEWEST: Final = 30
@@ -65,7 +65,7 @@ class ContenderTally:
 
     @classmethod
     def of_sums(cls, sums: RollupSums, drawn: Mapping[str, Sketch], *, timed: bool) -> "ContenderTally":
-        """What a store added up; only counted where it is not ``timed``, being of another kind of connection."""
+        """The tally of a store's sums; not ``timed``: on another lane than the contender's, so counts only."""
         return cls(
             sums.ok + sums.failed + sums.rate_limited,
             sums.ok,
@@ -79,7 +79,7 @@ class ContenderTally:
 
     @classmethod
     def of_samples(cls, samples: Sequence[Sample], *, timed: bool) -> "ContenderTally":
-        """The same of samples themselves."""
+        """The tally of samples; not ``timed``: on another lane than the contender's, so counts only."""
         one = Rollup.of(samples)
         stall = one.extents.get("gap_max_ms")
         return cls(
@@ -99,10 +99,10 @@ NOTHING: Final = ContenderTally()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """What was read: a tally of each contender in ``totals``, and in ``slices`` one of each slice that has any.
+    """The tally of each contender in ``totals``, and of each slice with samples in ``slices``; by the contender's slot.
 
-    ``span`` is what the figures are of: that which was asked for, widened to full buckets. The tallies of slices hold
-    only the sketch that was asked for. All tallies are found by the contender's slot.
+    ``span`` is the span of the question, widened to full buckets. The tallies of slices hold only the sketch in the
+    question.
     """
 
     span: TimeRange
@@ -114,7 +114,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class CompareQuestion:
-    """What is to be compared over a span, in at most ``columns`` slices.
+    """A question for a comparison of ``contenders`` over a span, in at most ``columns`` slices.
 
     ``charted`` names the figure that will be drawn slice by slice; where it is made of a ``sketch``, slices have that.
     """
@@ -126,9 +126,9 @@ class CompareQuestion:
     sketch: str | None = "ttft_ms"
 
 
-def read(url: str, asked: CompareQuestion) -> Comparison:
-    """Compare. The work grows with the contenders and the slices, never with the samples. Raises StoreProblem."""
-    contenders, span, columns = asked.contenders, asked.span, asked.columns
+def read(url: str, question: CompareQuestion) -> Comparison:
+    """The comparison; its cost grows with contenders and slices, not with samples. Raises StoreProblem."""
+    contenders, span, columns = question.contenders, question.span, question.columns
     with closing(StoreReader(url)) as reader:
         rows = reader.endpoints()
         owners = {key: one for one in contenders for key, row in rows.items() if one.is_of(row)}
@@ -138,13 +138,13 @@ def read(url: str, asked: CompareQuestion) -> Comparison:
             samples = list(reader.samples(span.since, span.until, {one.name for one in contenders}))
             if samples:
                 return _of_samples(samples, contenders, span, columns)
-        return _of_rollups(reader, owners, contenders, span, columns, asked.sketch)
+        return _of_rollups(reader, owners, contenders, span, columns, question.sketch)
 
 
 def slice_ms(span: TimeRange, columns: int, interval_s: float, least: int) -> int:
-    """The shortest of `LENGTHS`, ``least`` at least, of which ``columns`` cover the span.
+    """The shortest of `LENGTHS`, of at least ``least`` ms, of which ``columns`` cover the span.
 
-    Long enough for `PROBES` made every ``interval_s``, where that leaves `FEWEST` slices: a quantile is of several.
+    It holds `PROBES` probes made every ``interval_s``, where that leaves `FEWEST` slices: a quantile needs several.
     """
     least = max(least, min(round(PROBES * interval_s * 1000), span.length_ms // FEWEST))
     fitting = (one for one in LENGTHS if one >= least and -(-span.length_ms // one) < columns)
@@ -211,6 +211,6 @@ def _owners(sample: Sample, contenders: Iterable[Contender]) -> Iterator[Contend
 
 
 def places(url: str, name: str) -> tuple[str, ...]:
-    """From where an endpoint was probed, in the order of the alphabet. Raises StoreProblem."""
+    """The vantages from which an endpoint was probed, in alphabetical order. Raises StoreProblem."""
     with closing(StoreReader(url)) as reader:
         return tuple(sorted({row[0] for row in reader.endpoints().values() if row[1] == name}))

@@ -1,4 +1,4 @@
-"""Contender: what is compared, an endpoint or an endpoint as seen from one place; and who is compared at first."""
+"""Contender: an endpoint, or an endpoint at one vantage, in a comparison; and the choice of the first ones."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from probes.feed.messages import EndpointFacts
 from probes.store.row import EndpointKey
 
 MOST = 6
-"""Lines that can be told apart on one chart."""
+"""The most contenders of a comparison: more lines cannot be distinguished on one chart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,26 +33,26 @@ class Contender:
 
     @property
     def key(self) -> str:
-        """What tells it from the others."""
+        """A name that is unique among the contenders."""
         return self.name if self.vantage is None else f"{self.vantage} {self.name}"
 
     @property
     def label(self) -> str:
-        """What it is called: by its place where places are compared."""
+        """The name on the screen: the vantage where vantages are compared."""
         return self.name if self.vantage is None else self.vantage
 
     @property
     def letter(self) -> str:
-        """What tells its line apart without colour."""
+        """The letter that identifies its line without colour."""
         return "ABCDEF"[self.slot]
 
     def is_of(self, row: EndpointKey) -> bool:
-        """Whether a row of the store's endpoints is one of its own: of one name there may be several."""
+        """Whether a row of the store's endpoints belongs to it: one name may have several rows."""
         return row[1] == self.name and self.vantage in (None, row[0])
 
 
 def toggled(contenders: Sequence[Contender], facts: EndpointFacts) -> tuple[Contender, ...]:
-    """With that endpoint more or less; it takes the first letter that is free, and nobody else's changes.
+    """The contenders with this endpoint added, at the first free letter, or removed; no other letter changes.
 
     Raises ValueError where there are `MOST` already.
     """
@@ -65,15 +65,15 @@ def toggled(contenders: Sequence[Contender], facts: EndpointFacts) -> tuple[Cont
     return (*contenders, Contender.of(facts, free))
 
 
-def lined_up(facts: Iterable[EndpointFacts]) -> tuple[Contender, ...]:
-    """The first `MOST` of these endpoints."""
+def first_contenders(facts: Iterable[EndpointFacts]) -> tuple[Contender, ...]:
+    """The first `MOST` of these endpoints as contenders."""
     return tuple(Contender.of(one, slot) for slot, one in zip(range(MOST), facts, strict=False))
 
 
 def preselected(endpoints: Sequence[EndpointFacts], chosen: str | None) -> tuple[EndpointFacts, ...]:
-    """Who is compared at first: the chosen endpoint and those that serve the same model; or else others too.
+    """The endpoints compared at first: the chosen one, then those that serve its model, or any where none does.
 
-    ``endpoints`` are in the order in which they are wanted as rivals. The chosen one is first.
+    ``endpoints`` are in order of preference as rivals.
     """
     mine = next((one for one in endpoints if one.name == chosen), None)
     if mine is None:
@@ -84,7 +84,7 @@ def preselected(endpoints: Sequence[EndpointFacts], chosen: str | None) -> tuple
 
 
 def groups(endpoints: Iterable[EndpointFacts]) -> dict[str, list[EndpointFacts]]:
-    """The endpoints that serve the same model as another one, by their group."""
+    """The groups of at least two endpoints that serve the same model, by name."""
     found: dict[str, list[EndpointFacts]] = {}
     for one in endpoints:
         found.setdefault(_group(one), []).append(one)

@@ -1,4 +1,4 @@
-"""CompareHeading: the top line of the comparison: what is compared, over which stretch of time, and whether live."""
+"""CompareHeading: the compare page's top line: how many contenders, which period, and whether it is live."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ class CompareHeading(OneLine):
     """The top line."""
 
     def show(self, contenders: Sequence[Contender], period: Period, now: int, *, reading: bool) -> None:
-        """Draw it; ``reading``: what is asked for is not there yet."""
+        """Draw it; ``reading``: a person waits for what is being read."""
         live = [LinePart(Content.assemble(("●", "$success"), " live"), 3)] if period.live else []
         self.parts(_left(contenders, period, now, reading=reading), live)
 

@@ -1,4 +1,4 @@
-"""Measure: one figure by which contenders are compared: where it comes from, which way is better, how sure it is."""
+"""CompareMetric: a figure by which contenders are compared: its source, which way is better, its 95 % interval."""
 
 import math
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from tui.compare.contender import Contender
 from tui.style.format import cost, number, percent, price
 
 UNSURE: Final = (0.0, math.inf)
-"""Where the truth lies of what nothing can be claimed of yet."""
+"""The interval of a figure with too few samples for one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +39,10 @@ class CompareMetric:
         return sketch.quantile(self.share) if sketch else None
 
     def interval(self, tally: ContenderTally) -> tuple[float, float]:
-        """From where to where the truth lies, with 95 % confidence where luck is in it."""
+        """The 95 % confidence interval of a quantile or a rate; of an exact count or sum, its value twice."""
         if self.sketch is not None:
             return quantile_interval(tally.sketches[self.sketch], share=self.share) or UNSURE
-        if self is MEASURES["errors"]:
+        if self is COMPARE_METRICS["errors"]:
             return share_interval(tally.failed, tally.ok + tally.failed) or UNSURE
         value = self.count(tally)
         return UNSURE if value is None else (value, value)
@@ -56,7 +56,7 @@ def _per_million(tally: ContenderTally) -> float | None:
     return tally.cost_usd / tally.tokens * 1e6 if tally.tokens else None
 
 
-MEASURES: Final[dict[str, CompareMetric]] = {
+COMPARE_METRICS: Final[dict[str, CompareMetric]] = {
     "ttft": CompareMetric("TTFT ms", "TTFT p50 ms", 9, sketch="ttft_ms"),
     "ttft p95": CompareMetric("p95", "TTFT p95 ms", 8, sketch="ttft_ms", share=0.95),
     "ttft p99": CompareMetric("p99", "TTFT p99 ms", 8, sketch="ttft_ms", share=0.99),
@@ -77,13 +77,13 @@ MEASURES: Final[dict[str, CompareMetric]] = {
 CHARTED: Final = (
     "ttft", "ttft p95", "ttft p99", "tokens/s", "tokens/s p5", "e2e", "gap p95", "errors", "hits", "cost/M",
 )  # fmt: skip
-"""Those that can be drawn over time, in the order in which a key goes through them."""
+"""The figures that can be drawn over time, in the order in which a key goes through them."""
 
 COSTS: Final = frozenset({"cost", "cost/M"})
 
 
 def value_of(name: str, contender: Contender, tally: ContenderTally) -> float | None:
-    """A figure of a contender; no cost of one that has no price and never cost anything."""
+    """A figure of a contender; None for a cost where it has no price and never cost anything."""
     if name in COSTS and not contender.priced and not tally.cost_usd:
         return None
-    return MEASURES[name].value(tally)
+    return COMPARE_METRICS[name].value(tally)

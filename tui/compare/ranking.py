@@ -1,4 +1,4 @@
-"""Placing: who stands where in a comparison, by one figure, and where no place can be claimed; pure."""
+"""The ranking of contenders by one figure, with ties where 95 % intervals overlap; pure."""
 
 import math
 from dataclasses import dataclass
@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from probes.stats.quantiles import known, ratio
 from tui.compare.comparison import NOTHING, Comparison, ContenderTally
 from tui.compare.contender import Contender
-from tui.compare.metrics import MEASURES, CompareMetric, value_of
+from tui.compare.metrics import COMPARE_METRICS, CompareMetric, value_of
 from tui.state.ranking import unknown_last
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
-    """A contender in its place: nobody from ``place`` on is shown to be better, all before are better than it.
+class RankedContender:
+    """A contender and its place, counted by `rank_contenders`.
 
-    ``place`` is None where the figure is not known; ``tied``: it cannot be told from a neighbour. ``ratio`` is the
+    ``place`` is None where the figure is not known; ``tied``: its interval overlaps a neighbour's. ``ratio`` is the
     figure over the best one, ``share`` over the largest one. ``values`` has every figure, ``best`` the names of those
-    in which nobody is better and somebody worse.
+    in which no contender is better and at least one is worse.
     """
 
     contender: Contender
@@ -29,27 +29,29 @@ class Placed:
     best: frozenset[str] = frozenset()
 
 
-def placed(comparison: Comparison, rank: str) -> tuple[Placed, ...]:
-    """The contenders in the order of a figure of `MEASURES`, the best first, unknown ones last.
+def rank_contenders(comparison: Comparison, rank: str) -> tuple[RankedContender, ...]:
+    """The contenders in the order of a figure of `COMPARE_METRICS`, the best first, unknown ones last.
 
-    A place counts those that are shown to be better: whose interval ends before one's own begins. Where somebody
-    further down, with a wider interval, cannot be told from the first ones, nobody above him can claim a worse place.
+    A place counts those that are shown to be better: whose interval ends before one's own begins. Where a contender
+    further down has an interval so wide that it shares a better place, none above it gets a worse one.
     """
-    measure = MEASURES[rank]
-    sign = -1 if measure.more_is_better else 1
+    metric = COMPARE_METRICS[rank]
+    sign = -1 if metric.more_is_better else 1
     tallies = {one: comparison.totals.get(one.slot, NOTHING) for one in comparison.contenders}
-    values = {one: {name: value_of(name, one, tally) for name in MEASURES} for one, tally in tallies.items()}
+    values = {one: {name: value_of(name, one, tally) for name in COMPARE_METRICS} for one, tally in tallies.items()}
     order = sorted(
         tallies,
         key=lambda one: [unknown_last(values[one][rank], sign), unknown_last(values[one]["ttft"]), (False, one.slot)],
     )
     ranked = [one for one in order if values[one][rank] is not None]
-    places = dict(zip(ranked, _places([_signed(measure, tallies[one]) for one in ranked]), strict=True))
-    best = {name: _best({one: own[name] for one, own in values.items()}, MEASURES[name]) for name in MEASURES}
+    places = dict(zip(ranked, _places([_signed(metric, tallies[one]) for one in ranked]), strict=True))
+    best = {
+        name: _best({one: own[name] for one, own in values.items()}, figure) for name, figure in COMPARE_METRICS.items()
+    }
     leading = values[ranked[0]][rank] if ranked else None
     largest = max(known(own[rank] for own in values.values()), default=None)
     return tuple(
-        Placed(
+        RankedContender(
             one,
             tallies[one],
             values[one],
@@ -63,10 +65,10 @@ def placed(comparison: Comparison, rank: str) -> tuple[Placed, ...]:
     )
 
 
-def _signed(measure: CompareMetric, tally: ContenderTally) -> tuple[float, float]:
-    """The interval of a figure, turned so that less is better."""
-    low, high = measure.interval(tally)
-    return (-high, -low) if measure.more_is_better else (low, high)
+def _signed(metric: CompareMetric, tally: ContenderTally) -> tuple[float, float]:
+    """The interval of a figure, negated where more is better, so that less always is."""
+    low, high = metric.interval(tally)
+    return (-high, -low) if metric.more_is_better else (low, high)
 
 
 def _places(intervals: list[tuple[float, float]]) -> list[tuple[int, bool]]:
@@ -84,9 +86,9 @@ def _places(intervals: list[tuple[float, float]]) -> list[tuple[int, bool]]:
     return [(place, not (parted[one] and parted[one + 1])) for one, place in enumerate(places)]
 
 
-def _best(values: dict[Contender, float | None], measure: CompareMetric) -> set[Contender]:
-    """Those with the best value, as far as it is written; nobody where all that is known is the same."""
+def _best(values: dict[Contender, float | None], metric: CompareMetric) -> set[Contender]:
+    """The contenders with the best value, compared as it is written; none where all known values are the same."""
     seen = {one: value for one, value in values.items() if value is not None}
-    best = (max if measure.more_is_better else min)(seen.values(), default=None)
-    found = {one for one, value in seen.items() if measure.write(value) == measure.write(best)}
+    best = (max if metric.more_is_better else min)(seen.values(), default=None)
+    found = {one for one, value in seen.items() if metric.write(value) == metric.write(best)}
     return found if len(found) < len(seen) else set()

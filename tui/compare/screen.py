@@ -13,11 +13,11 @@ from probes.race.request import FEWEST_LANES, MOST_LANES
 from tui.compare.chart import plot
 from tui.compare.choice import CompareChoice
 from tui.compare.comparison import CompareQuestion, Comparison, places, read
-from tui.compare.contender import MOST, Contender, lined_up, toggled
+from tui.compare.contender import MOST, Contender, first_contenders, toggled
 from tui.compare.heading import CompareHeading
 from tui.compare.keys import COMPARE_FOOTER, COMPARE_KEYS
-from tui.compare.metrics import CHARTED, MEASURES
-from tui.compare.ranking import Placed, placed
+from tui.compare.metrics import CHARTED, COMPARE_METRICS
+from tui.compare.ranking import RankedContender, rank_contenders
 from tui.compare.table import CompareTable
 from tui.keymap import bindings
 from tui.period_screen import PeriodScreen
@@ -43,7 +43,7 @@ NOTHING: Final = "Nothing was measured in this time: [ goes back, w looks furthe
 class CompareScreen(PeriodScreen):
     """``endpoints`` gives those that can be compared; ``contenders`` are compared at first.
 
-    What a person chose is in ``period``, ``contenders``, ``measure`` (what is charted), ``rank`` and ``marked``.
+    What a person chose is in ``period``, ``contenders``, ``metric`` (what is charted), ``rank`` and ``marked``.
     """
 
     AUTO_FOCUS = ""
@@ -70,10 +70,10 @@ class CompareScreen(PeriodScreen):
     ) -> None:
         super().__init__(url=url, now=now, period=period)
         self._endpoints = endpoints
-        self.contenders = lined_up(contenders)
-        self.measure = self.rank = "ttft"
+        self.contenders = first_contenders(contenders)
+        self.metric = self.rank = "ttft"
         self.marked: str | None = None
-        self._kept: tuple[Contender, ...] = ()
+        self._before_places: tuple[Contender, ...] = ()
         self._comparison = self.store_query(single(read), self._comparison_read)
         self._places = self.store_query(single(places), self._places_read)
         self._heading = CompareHeading(id="heading")
@@ -114,22 +114,22 @@ class CompareScreen(PeriodScreen):
         """Have the contenders compared."""
         columns = max(self._chart.size.width - AROUND_PLOT, LEAST_COLUMNS)
         span = self.period.span(self.now())
-        sketch = MEASURES[self.measure].sketch
-        self._comparison.ask(CompareQuestion(self.contenders, span, columns, self.measure, sketch))
+        sketch = COMPARE_METRICS[self.metric].sketch
+        self._comparison.ask(CompareQuestion(self.contenders, span, columns, self.metric, sketch))
 
     def _comparison_read(self) -> None:
         awaited = self.end_wait()
         self.draw()
-        if self.found is not None and (asked := self._comparison.answered) is not None:
+        if self.found is not None and (question := self._comparison.answered) is not None:
             dark = self.app.current_theme.dark
-            self._chart.show(plot(self.found, asked.charted, dark=dark), at_once=awaited)
+            self._chart.show(plot(self.found, question.charted, dark=dark), at_once=awaited)
 
     # what is drawn
 
     @property
-    def rows(self) -> tuple[Placed, ...]:
+    def rows(self) -> tuple[RankedContender, ...]:
         """The contenders in their places; while they are being read, those of before."""
-        return () if self.found is None else placed(self.found, self.rank)
+        return () if self.found is None else rank_contenders(self.found, self.rank)
 
     def draw(self) -> None:
         """Draw what is known, but the chart, which is drawn when it is read."""
@@ -147,7 +147,7 @@ class CompareScreen(PeriodScreen):
                 rows, self.rank, self.marked, NOBODY if not self.contenders else READING if self.reading else ""
             )
 
-    def _words(self, rows: Sequence[Placed]) -> tuple[tuple[str, str], ...]:
+    def _words(self, rows: Sequence[RankedContender]) -> tuple[tuple[str, str], ...]:
         """The line between chart and table: what is wrong, or what the marks mean."""
         if self.url() is None:
             return ((NO_STORE, "warning"),)
@@ -155,20 +155,20 @@ class CompareScreen(PeriodScreen):
             return ((f"The store cannot be read: {self._comparison.problem}", "warning"),)
         if rows and not any(one.tally.sent for one in rows):
             return ((NOTHING, "warning"),)
-        whose = (f"{self.contenders[0].name} ", "figure") if self._kept and self.contenders else ("", "label")
+        whose = (f"{self.contenders[0].name} ", "figure") if self._before_places and self.contenders else ("", "label")
         meaning = "   = not told apart from a neighbour (95 %)   ★ best of a column"
-        return (whose, ("by ", "label"), (MEASURES[self.rank].words, "figure"), (meaning, "label"))
+        return (whose, ("by ", "label"), (COMPARE_METRICS[self.rank].words, "figure"), (meaning, "label"))
 
     # what is chosen
 
     def action_measure(self, step: int) -> None:
         """Chart another figure."""
-        self.measure = next_of(CHARTED, self.measure, step)
+        self.metric = next_of(CHARTED, self.metric, step)
         self.look_up()
 
     def action_rank(self, step: int) -> None:
         """Rank by another figure."""
-        self.rank = next_of(tuple(MEASURES), self.rank, step)
+        self.rank = next_of(tuple(COMPARE_METRICS), self.rank, step)
         self.draw()
 
     @on(CompareTable.RankChosen)
@@ -180,7 +180,7 @@ class CompareScreen(PeriodScreen):
 
     def action_add(self) -> None:
         """The list from which endpoints are taken."""
-        if self._kept:
+        if self._before_places:
             self._back_from_places()
         self.app.push_screen(CompareChoice(self._endpoints(), self.contenders, self._toggle, self._choose))
 
@@ -193,7 +193,7 @@ class CompareScreen(PeriodScreen):
         return self.contenders
 
     def _choose(self, members: Sequence[EndpointFacts]) -> tuple[Contender, ...]:
-        self.contenders = lined_up(members)
+        self.contenders = first_contenders(members)
         self.look_up()
         return self.contenders
 
@@ -208,7 +208,7 @@ class CompareScreen(PeriodScreen):
 
     def action_vantage(self) -> None:
         """The marked endpoint from each place, as if places were endpoints; or back."""
-        if self._kept:
+        if self._before_places:
             self._back_from_places()
         elif (own := self._marked()) is not None:
             self._places.forget()
@@ -224,12 +224,13 @@ class CompareScreen(PeriodScreen):
             only = f"{name} was probed from one place only: {', '.join(found or ()) or 'none'}."
             self.notify(only, severity="warning", markup=False)
             return
-        self._kept, self.marked = self.contenders, None
+        self._before_places, self.marked = self.contenders, None
         self.contenders = tuple(Contender.of(facts, slot, place) for slot, place in enumerate(found[:MOST]))
         self.look_up()
 
     def _back_from_places(self) -> None:
-        self.contenders, self._kept, self.marked = self._kept, (), self.contenders[0].name if self.contenders else None
+        self.marked = self.contenders[0].name if self.contenders else None
+        self.contenders, self._before_places = self._before_places, ()
         self.look_up()
 
     # the marked one, and ways out

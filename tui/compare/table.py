@@ -1,4 +1,4 @@
-"""CompareTable: the contenders of a comparison in their places, one row each, with every figure that fits."""
+"""CompareTable: the contenders of a comparison in their order, one row each, with every figure that fits."""
 
 from collections.abc import Sequence
 
@@ -7,25 +7,25 @@ from textual import events
 from textual.message import Message
 
 from tui.compare.columns import HEADS, MARKER, PLACE, WIDTHS, CompareColumns, compare_columns
-from tui.compare.metrics import MEASURES
-from tui.compare.ranking import Placed
+from tui.compare.metrics import COMPARE_METRICS
+from tui.compare.ranking import RankedContender
 from tui.style.format import number, times
 from tui.widgets.grid import BAR, BEST, CURSOR, RANKED, Grid, Line, Piece
 from tui.widgets.spark import share_bar
 
 
 def head(columns: CompareColumns, rank: str, what: str = "endpoint") -> str:
-    """The line above the rows, of ``what`` each is; the figure that is ranked by is marked."""
+    """The line above the rows; ``what`` is the title of their names, and the figure that is ranked by is marked."""
     parts = [" " * (MARKER + PLACE) + what.ljust(columns.name)]
     for name in columns.shown:
         text = f"{RANKED if name == rank else ''}{HEADS[name]}"
         parts.append(text.rjust(WIDTHS[name] + columns.gap))
     if columns.bar:
-        parts.append("  " + ("of best" if MEASURES[rank].more_is_better else "of worst"))
+        parts.append("  " + ("of best" if COMPARE_METRICS[rank].more_is_better else "of worst"))
     return "".join(parts)
 
 
-def row(one: Placed, columns: CompareColumns, *, marked: bool) -> tuple[Piece, ...]:
+def row(one: RankedContender, columns: CompareColumns, *, marked: bool) -> tuple[Piece, ...]:
     """The line of one contender."""
     own = one.contender
     slot = f"slot{own.slot}"
@@ -44,7 +44,7 @@ def row(one: Placed, columns: CompareColumns, *, marked: bool) -> tuple[Piece, .
     return tuple(pieces)
 
 
-def _place(one: Placed) -> str:
+def _place(one: RankedContender) -> str:
     return "–" if one.place is None else f"{'=' if one.tied else ' '}{one.place}"
 
 
@@ -52,15 +52,15 @@ def _named(label: str, width: int) -> str:
     return set_cell_size(label, width) if cell_len(label) <= width else set_cell_size(label, width - 1) + "…"
 
 
-def _figure(one: Placed, name: str) -> str:
+def _figure(one: RankedContender, name: str) -> str:
     if name == "samples":
         return number(one.tally.sent)
     if name == "ratio":
         return "best" if one.ratio == 1 else times(one.ratio)
-    return MEASURES[name].write(one.values[name])
+    return COMPARE_METRICS[name].write(one.values[name])
 
 
-def _style(one: Placed, name: str) -> str:
+def _style(one: RankedContender, name: str) -> str:
     if name == "errors":
         return "error" if one.tally.failed else "dim"
     if name == "hits":
@@ -71,7 +71,7 @@ def _style(one: Placed, name: str) -> str:
 class CompareTable(Grid):
     """Draws the table; a click on a row posts `Clicked`, one on the title of a figure `RankChosen`.
 
-    It is as high as it has rows, which whoever shows it sets, and they are few: it needs no scrollbar.
+    The screen makes it as high as it has rows, which are at most `MOST`: it needs no scrollbar.
     """
 
     DEFAULT_CSS = "CompareTable { height: 2; overflow-y: hidden; }"
@@ -87,7 +87,7 @@ class CompareTable(Grid):
         super().__init__(id=id)
         self._columns = CompareColumns(0, ())
 
-    def show(self, rows: Sequence[Placed], rank: str, marked: str | None, hint: str) -> None:
+    def show(self, rows: Sequence[RankedContender], rank: str, marked: str | None, hint: str) -> None:
         """Draw these rows, or a hint where there is none."""
         width = self.width or self.screen.size.width
         longest = max((cell_len(one.contender.label) for one in rows), default=0)
@@ -100,5 +100,5 @@ class CompareTable(Grid):
 
     def on_click(self, event: events.Click) -> None:
         """On the titles: rank by that figure."""
-        if event.y == 0 and (name := self._columns.at(event.x)) in MEASURES:
+        if event.y == 0 and (name := self._columns.at(event.x)) in COMPARE_METRICS:
             self.post_message(self.RankChosen(name))

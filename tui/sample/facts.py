@@ -1,4 +1,4 @@
-"""Sample facts: every column of a sample, as many side by side as fit; pure."""
+"""Every column of a sample as name and value, as many side by side as fit; and the sample's title; pure."""
 
 from typing import Final
 
@@ -35,7 +35,7 @@ def _value(value: str, width: int) -> tuple[str, str]:
 
 
 def title_row(sample: Sample, sample_id: int, width: int) -> Row:
-    """Whose sample it is, when it was made and how it ended."""
+    """The sample's endpoint, time, lane, vantage and outcome."""
     ink = "success" if sample.outcome is Outcome.OK else "warning" if sample.outcome in INCONCLUSIVE else "error"
     name = line(sample.endpoint)
     lane = sample.connection or "no connection"

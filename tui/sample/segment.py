@@ -1,4 +1,4 @@
-"""Segment: one stretch of a probe's time; client and server times reconciled, the rest shown."""
+"""Segment: one part of a probe's time; the client's and the server's times reconciled, the remainder a part too."""
 
 import math
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ says nothing of it. Where it does, ``load``, ``queue`` and ``prefill`` are its o
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One stretch of a probe, in milliseconds from the start of its connection set-up (warm: from sent).
+    """One part of a probe, in milliseconds from the start of its connection set-up (warm: from sent).
 
     ``server_ms`` is the server's own figure for it, where it sent one; a load, queue or prefill that does not fit into
     what the client saw is cut there, and the figure is not.
@@ -35,11 +35,11 @@ class Segment:
 
 
 def segments(sample: Sample) -> tuple[Segment, ...]:
-    """The stretches of a probe in order, each beginning where the one before it ends.
+    """The parts of a probe in order, each beginning where the one before it ends.
 
     A part that is not known is absent. Together they are exactly set-up + E2E; of a failed probe, as far as it came.
-    Set-up counts only where the probe paid it: a warm connection was open before. Times that cannot be (negative,
-    not a number) are taken as not known: a server may report anything.
+    Set-up counts only where the probe paid it: a warm connection was open before. Impossible times (negative, not a
+    number) count as not known: a server may report anything.
     """
     found: list[Segment] = []
     now = 0.0
@@ -79,24 +79,24 @@ def segments(sample: Sample) -> tuple[Segment, ...]:
 def network_ms(sample: Sample) -> float | None:
     """One round trip of the network, as far as the server's own times leave room for it in the client's TTFT.
 
-    It is an estimate, the server's times are not: where they do not both fit, it gives way. None where one of the
-    three is not known; without the server's times there is nothing to tell it from.
+    It is an estimate, the server's times are not: where both do not fit, it is cut. None where TTFT, the round trip or
+    the server's times are not known.
     """
     left, trip = _left_ms(sample), _possible(sample.round_trip_ms)
     return None if left is None or trip is None else min(trip, left)
 
 
 def unexplained_ms(sample: Sample) -> float | None:
-    """What the network and the server's own times leave of the client's TTFT: scheduling, the first token itself.
+    """The client's TTFT less the network and the server's own times, ms: scheduling, the first token itself.
 
-    None where the server reports none of them, or there was no first token; never negative (see `excess_ms`).
+    None where the server reports none of them, or there was no first token; never negative: `excess_ms` is the excess.
     """
     left = _left_ms(sample)
     return None if left is None else left - (network_ms(sample) or 0.0)
 
 
 def _left_ms(sample: Sample) -> float | None:
-    """What the server's own times leave of the client's TTFT; never negative."""
+    """The client's TTFT less the server's own times, ms; never negative."""
     wait, reported = _possible(sample.ttft_ms), _reported_wait(sample)
     return None if wait is None or reported is None else max(wait - reported, 0.0)
 
@@ -104,7 +104,7 @@ def _left_ms(sample: Sample) -> float | None:
 def excess_ms(sample: Sample) -> float:
     """By how much the server's own times exceed what the client saw, up to the first token or to the last output.
 
-    The network is not counted against the server: its round trip is an estimate, and this is a reproach.
+    The network is not subtracted: its round trip is an estimate, and the server is not to be accused by an estimate.
     """
     wait, whole = _possible(sample.ttft_ms), _possible(sample.e2e_ms)
     before, decode = _reported_wait(sample) or 0.0, _possible(sample.server_decode_ms)
@@ -118,13 +118,13 @@ def _possible(ms: float | None) -> float | None:
 
 
 def _reported(sample: Sample) -> list[tuple[Part, float]]:
-    """What the server says it did before the first token, in order."""
-    said: tuple[tuple[Part, float | None], ...] = (
+    """The times that the server reports before the first token, in order."""
+    reported: tuple[tuple[Part, float | None], ...] = (
         ("load", sample.server_load_ms),
         ("queue", sample.server_queue_ms),
         ("prefill", sample.server_prefill_ms),
     )
-    return [(part, known) for part, ms in said if (known := _possible(ms)) is not None]
+    return [(part, known) for part, ms in reported if (known := _possible(ms)) is not None]
 
 
 def _reported_wait(sample: Sample) -> float | None:

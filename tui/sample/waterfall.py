@@ -1,4 +1,4 @@
-"""Waterfall: where the time of one probe went, as bars."""
+"""Waterfall: where the time of one probe went, as bars in one line or one a row."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Final, Literal
@@ -19,7 +19,7 @@ Ink = Literal[
     "setup", "wait", "network", "load", "queue", "prefill", "unexplained", "decode",
     "label", "figure", "note", "failed",
 ]  # fmt: skip
-"""What a piece of a drawing is, and so how it is coloured: the component class ``waterfall--`` and this word."""
+"""What a text of a row is, and so its colour: that of the component class ``waterfall--`` with this word."""
 
 Row = list[tuple[str, Ink]]
 
@@ -45,7 +45,7 @@ _WORTH_SAYING_MS: Final = 1.0
 
 
 def ending(sample: Sample, *, short: bool = False) -> str:
-    """What there is to say of a whole probe: that the server claims too much time, and how a failed one ended."""
+    """A note on the whole probe: that the server reports more time than the client saw, and how a failed one ended."""
     over = excess_ms(sample)
     more = f"server +{number(over)} ms" if short else f"server reports {number(over)} ms more than the client saw"
     claim = more if over >= _WORTH_SAYING_MS else ""

@@ -1,4 +1,4 @@
-"""Sample words: what one sample says, in words: its figures, and what to know before reading them; pure."""
+"""A sample in words: its figures, and what to know before reading them; pure."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,7 +12,7 @@ from tui.style.format import number, span, usd
 REOPENED: Final = "reopened: sent again on a new connection, since the server had just closed the kept one"
 
 _MINUTES_FROM_S: Final = 120
-"""A wait of so many seconds or more is told in minutes, hours or days."""
+"""A wait of so many seconds or more is written in minutes, hours or days."""
 
 
 def figures(sample: Sample) -> list[str]:
@@ -37,9 +37,11 @@ def figures(sample: Sample) -> list[str]:
     return found + _hints(sample)
 
 
-def _cost(usd_paid: float, told: float | None) -> str:
-    """The cost, and beside it what the provider told of it where that is another figure."""
-    return usd(usd_paid) if told is None or told == usd_paid else f"{usd(usd_paid)} ({usd(told)} says the provider)"
+def _cost(usd_paid: float, provider_cost: float | None) -> str:
+    """The cost, and beside it the one that the provider reported where that is another figure."""
+    if provider_cost is None or provider_cost == usd_paid:
+        return usd(usd_paid)
+    return f"{usd(usd_paid)} ({usd(provider_cost)} says the provider)"
 
 
 def _timed(spans: Sequence[tuple[str, float | None]]) -> list[str]:
@@ -55,7 +57,7 @@ def _speeds(sample: Sample) -> list[str]:
 
 
 def _warnings(sample: Sample) -> list[str]:
-    """What to know before reading the figures: what bent them, that it was sent twice, an ok sample's own detail."""
+    """What to know before reading the figures: what distorted them, that it was sent twice, an ok sample's detail."""
     found = []
     if sample.trusted is False and sample.error_bound_ms is not None:
         found.append(f"not trusted: held up for {number(sample.error_bound_ms)} ms")
@@ -94,7 +96,7 @@ def _hints(sample: Sample) -> list[str]:
 
 
 def note(sample: Sample) -> str:
-    """What to know of a sample, in the one line that a list has for it."""
+    """What to know of a sample, in one line, for a list."""
     if sample.trusted is False and sample.outcome is Outcome.OK:
         return "not trusted: this machine held it up"
     said = [line(sample.outcome_detail)] if sample.outcome_detail else []

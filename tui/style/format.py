@@ -1,4 +1,4 @@
-"""Format: the only place where numbers become text. Unknown is a dash; thousands are separated."""
+"""Format: the only module that writes numbers as text. Unknown is a dash; thousands are separated."""
 
 from datetime import UTC, datetime, tzinfo
 from typing import Final
@@ -32,7 +32,7 @@ def whole_percent(share: float | None) -> str:
 
 
 def times(ratio: float | None) -> str:
-    """How many times something else in three digits: ``1.35×``, ``12.4×``, ``124×``."""
+    """A ratio in three digits: ``1.35×``, ``12.4×``, ``124×``."""
     if ratio is None:
         return DASH
     return f"{ratio:,.{2 if ratio < 9.995 else 1 if ratio < 99.95 else 0}f}×"
@@ -80,7 +80,7 @@ def clock(ms: int, zone: tzinfo | None = None) -> str:
 
 
 def stamp(ms: int, at: int | None) -> str:
-    """``14:02:31`` where that is within half a day of ``at`` or nothing is said of that, else ``18 Nov 14:02``."""
+    """``14:02:31`` within half a day of ``at`` or where that is None, else ``18 Nov 14:02``."""
     if at is None or abs(at - ms) < 43_200_000:
         return clock(ms)
     day = datetime.fromtimestamp(ms / 1000, UTC).astimezone()

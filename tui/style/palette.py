@@ -1,4 +1,4 @@
-"""Palette: the looks of states and endpoints; a word and a glyph first, a colour only besides."""
+"""Palette: the glyphs and colours of states and endpoints; a colour never stands without a word or a glyph."""
 
 from dataclasses import dataclass
 from typing import Final, Literal

@@ -100,7 +100,7 @@ class PostgresSource:
         self._names = (f"rows_{number}" for number in count(1))
 
     def rows(self, sql: str, parameters: Sequence[Any]) -> Iterator[list[tuple[Any, ...]]]:
-        """As `probes.store.read.source.RowSource` says; the rows wait on the server."""
+        """The rows of a query as of one moment, in lists of up to `FETCH`; the others wait on the server."""
         with self._problems():
             connection = self._open()
             if connection is None:
@@ -111,7 +111,7 @@ class PostgresSource:
                     yield rows
 
     def few(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """As `probes.store.read.source.RowSource` says; one round trip."""
+        """The rows of a query that has few, in one round trip."""
         with self._problems():
             connection = self._open()
             if connection is None:
@@ -119,15 +119,15 @@ class PostgresSource:
             return RawCursor(connection).execute(numbered(sql), parameters).fetchall()
 
     def has(self, table: str) -> bool:
-        """As `probes.store.read.source.RowSource` says."""
+        """Whether the store has that table."""
         return self.few("SELECT to_regclass(?) IS NOT NULL", [table]) == [(True,)]
 
     def newest(self, ids: str) -> str:
-        """As `probes.store.read.source.RowSource` says."""
+        """For a FROM: each endpoint's row beside those of its samples whose ids the SELECT ``ids`` gives."""
         return f"endpoint CROSS JOIN LATERAL ({ids}) newest JOIN sample ON sample.id = newest.id"
 
     def close(self) -> None:
-        """As `probes.store.read.source.RowSource` says."""
+        """Close the connection; the next query opens it again."""
         if self._connection is not None:
             self._connection.close()
         self._connection, self._revision, self._cursors = None, None, 0

@@ -28,7 +28,7 @@ class SqliteSource:
         self._file: tuple[int, int] | None = None
 
     def rows(self, sql: str, parameters: Sequence[Any]) -> Iterator[list[tuple[Any, ...]]]:
-        """As `probes.store.read.source.RowSource` says."""
+        """The rows of a query as of one moment, in lists of up to `FETCH`; none where there is no store yet."""
         with _problems():
             connection = self._open()
             if connection is None:
@@ -42,19 +42,19 @@ class SqliteSource:
                     cursor.close()
 
     def few(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """As `probes.store.read.source.RowSource` says."""
+        """The rows of a query that has few, in one go."""
         return [row for rows in self.rows(sql, parameters) for row in rows]
 
     def has(self, table: str) -> bool:
-        """As `probes.store.read.source.RowSource` says."""
+        """Whether the store has that table."""
         return bool(self.few("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", [table]))
 
     def newest(self, ids: str) -> str:
-        """As `probes.store.read.source.RowSource` says."""
+        """For a FROM: each endpoint's row beside those of its samples whose ids the SELECT ``ids`` gives."""
         return f"endpoint CROSS JOIN sample ON sample.id IN ({ids})"  # CROSS: the endpoints lead
 
     def close(self) -> None:
-        """As `probes.store.read.source.RowSource` says."""
+        """Close the connection; the next query opens it again."""
         if self._connection is not None:
             self._connection.close()
         self._connection = None

@@ -4,7 +4,7 @@ import pytest
 
 from probes.endpoint import Price
 from tests.tui.fabric import HABITS, facts
-from tui.compare.contender import MOST, Contender, groups, lined_up, preselected, toggled
+from tui.compare.contender import MOST, Contender, first_contenders, groups, preselected, toggled
 
 FLEET = [facts(habit) for habit in HABITS]
 CEREBRAS, GROQ, ROUTER, OPUS, FAST, SPARK, *_ = FLEET
@@ -47,7 +47,7 @@ def test_rows_of_the_store_are_told_by_name_and_place():
 
 
 def test_who_comes_takes_the_first_free_letter_and_nobody_elses_changes():
-    three = lined_up([CEREBRAS, GROQ, ROUTER])
+    three = first_contenders([CEREBRAS, GROQ, ROUTER])
     two = toggled(three, GROQ)
     assert [(one.name, one.letter) for one in two] == [(CEREBRAS.name, "A"), (ROUTER.name, "C")]
     again = toggled(two, SPARK)
@@ -55,7 +55,7 @@ def test_who_comes_takes_the_first_free_letter_and_nobody_elses_changes():
 
 
 def test_a_seventh_is_refused():
-    six = lined_up(FLEET)
+    six = first_contenders(FLEET)
     assert len(six) == MOST
     with pytest.raises(ValueError, match="at most 6"):
         toggled(six, FLEET[7])

@@ -9,8 +9,8 @@ from tui.compare.chart import failed, plot, points
 from tui.compare.columns import HEADS, WIDTHS, CompareColumns, compare_columns
 from tui.compare.comparison import Comparison, ContenderTally
 from tui.compare.contender import Contender
-from tui.compare.metrics import CHARTED, MEASURES
-from tui.compare.ranking import placed
+from tui.compare.metrics import CHARTED, COMPARE_METRICS
+from tui.compare.ranking import rank_contenders
 from tui.compare.table import head, row
 from tui.time.time_grid import TimeGrid
 
@@ -30,7 +30,7 @@ def compared(**cut):
     return Comparison(TimeRange(30_000, 20 * MINUTE), (a, b), TimeGrid(0, MINUTE, 20), totals, slices)
 
 
-@pytest.mark.parametrize("rank", MEASURES)
+@pytest.mark.parametrize("rank", COMPARE_METRICS)
 @pytest.mark.parametrize("name", [8, 22, 60])
 def test_columns_fit_every_width_and_only_more_come(name, rank):
     before: set[str] = set()
@@ -55,7 +55,7 @@ def test_head_and_rows_are_as_wide_as_their_columns(width):
     columns = compare_columns(width, 22, "ttft")
     title = head(columns, "ttft")
     assert title.rstrip() == title
-    for one in placed(compared(), "ttft"):
+    for one in rank_contenders(compared(), "ttft"):
         assert sum(cell_len(text) for text, _ in row(one, columns, marked=False)) == columns.width
     for name in columns.shown:
         left = next(x for x in range(width) if columns.at(x) == name)
@@ -67,7 +67,7 @@ def text(one, width=100, **options):
 
 
 def test_rows_say_place_figures_and_ratio():
-    first, second = placed(compared(), "ttft")
+    first, second = rank_contenders(compared(), "ttft")
     assert text(first, marked=True).split() == [
         "▸▎A", "1", "sim/a", "10", "★120", "★120", "★120", "–", "–", "8.0", "9.1", "%", "★0", "best",
     ]  # fmt: skip
@@ -79,12 +79,12 @@ def test_a_tie_is_marked_and_the_unknown_has_no_place():
     one = Contender("sim/a", 0)
     same = Comparison(TimeRange(0, 1), (one, Contender("sim/b", 1), Contender("sim/c", 2)), TimeGrid(0, 1, 1),
                       {0: tally(100.0), 1: tally(100.0)}, {})  # fmt: skip
-    assert [text(each).split()[1] for each in placed(same, "ttft")] == ["=1", "=1", "–"]
+    assert [text(each).split()[1] for each in rank_contenders(same, "ttft")] == ["=1", "=1", "–"]
 
 
 def test_a_long_name_is_cut_with_a_mark():
     long = Contender("provider/" + "x" * 60, 0)
-    only = placed(Comparison(TimeRange(0, 1), (long,), TimeGrid(0, 1, 1), {0: tally(1.0)}, {}), "ttft")[0]
+    only = rank_contenders(Comparison(TimeRange(0, 1), (long,), TimeGrid(0, 1, 1), {0: tally(1.0)}, {}), "ttft")[0]
     columns = compare_columns(160, 69, "ttft")
     name = row(only, columns, marked=False)[3][0]
     assert cell_len(name) == columns.name == 36
@@ -122,6 +122,6 @@ def test_every_figure_can_be_drawn(name):
     found = plot(compared(a={2: tally(100.0, failed=5)}), name, dark=True)
     assert [one.tag for one in found.series] == ["A", "B"]
     assert len({one.color for one in found.series}) == 2
-    assert MEASURES[name].words in found.title
+    assert COMPARE_METRICS[name].words in found.title
     assert ("× over 5 % failed" in found.note) == (name != "errors")
     assert (found.since, found.until) == (30_000, 20 * MINUTE)

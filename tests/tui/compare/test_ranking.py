@@ -8,8 +8,8 @@ from probes.stats.sketch import Sketch
 from probes.stats.time_range import TimeRange
 from tui.compare.comparison import Comparison, ContenderTally
 from tui.compare.contender import Contender
-from tui.compare.metrics import MEASURES, UNSURE, value_of
-from tui.compare.ranking import placed
+from tui.compare.metrics import COMPARE_METRICS, UNSURE, value_of
+from tui.compare.ranking import rank_contenders
 from tui.time.time_grid import TimeGrid
 
 RNG = random.Random(4)
@@ -30,13 +30,13 @@ def compared(*tallies, priced=False):
     return Comparison(TimeRange(0, 1), contenders, TimeGrid(0, 1, 1), dict(enumerate(tallies)), {})
 
 
-def standing(found):
+def ranking(found):
     return [(one.contender.letter, one.place, one.tied) for one in found]
 
 
 def test_the_quickest_is_first_and_ratios_are_to_it():
-    first, second, third = placed(compared(tally(around(300)), tally(around(100)), tally(around(200))), "ttft")
-    assert standing([first, second, third]) == [("B", 1, False), ("C", 2, False), ("A", 3, False)]
+    first, second, third = rank_contenders(compared(tally(around(300)), tally(around(100)), tally(around(200))), "ttft")
+    assert ranking([first, second, third]) == [("B", 1, False), ("C", 2, False), ("A", 3, False)]
     assert first.ratio == 1
     assert second.ratio == pytest.approx(2, rel=0.05)
     assert third.share == 1
@@ -44,16 +44,18 @@ def test_the_quickest_is_first_and_ratios_are_to_it():
 
 
 def test_more_is_better_for_a_speed():
-    found = placed(compared(tally(speed=around(300)), tally(speed=around(900))), "tokens/s")
-    assert standing(found) == [("B", 1, False), ("A", 2, False)]
+    found = rank_contenders(compared(tally(speed=around(300)), tally(speed=around(900))), "tokens/s")
+    assert ranking(found) == [("B", 1, False), ("A", 2, False)]
     assert found[1].ratio == pytest.approx(1 / 3, rel=0.05)
     assert found[0].share == 1
 
 
-def test_medians_that_cannot_be_told_apart_share_a_place():
-    found = placed(compared(tally(around(100)), tally(around(101)), tally(around(200)), tally(around(90))), "ttft")
-    assert standing(found)[0] == ("D", 1, False)
-    assert {one[0]: one[1:] for one in standing(found)} == {
+def test_medians_that_cannot_be_distinguished_share_a_place():
+    found = rank_contenders(
+        compared(tally(around(100)), tally(around(101)), tally(around(200)), tally(around(90))), "ttft"
+    )
+    assert ranking(found)[0] == ("D", 1, False)
+    assert {one[0]: one[1:] for one in ranking(found)} == {
         "D": (1, False), "A": (2, True), "B": (2, True), "C": (4, False),
     }  # fmt: skip
 
@@ -61,53 +63,53 @@ def test_medians_that_cannot_be_told_apart_share_a_place():
 def test_one_that_overlaps_both_neighbours_does_not_tie_those_to_each_other():
     narrow, wide = tally(around(100, 2000, 0.05)), tally(around(107, 40, 0.5))
     far = tally(around(120, 2000, 0.05))
-    found = placed(compared(narrow, wide, far), "ttft")
+    found = rank_contenders(compared(narrow, wide, far), "ttft")
     places = {one.contender.letter: (one.place, one.tied) for one in found}
     assert (places["A"], places["C"]) == ((1, True), (2, True))
 
 
 def test_a_wide_one_below_takes_the_places_above_it_away():
     few = tally(Sketch.of([112.0] * 3 + [250.0] * 3))
-    found = placed(compared(tally(around(100)), tally(around(115)), few), "ttft")
-    assert standing(found) == [("A", 1, False), ("B", 2, True), ("C", 2, True)]
+    found = rank_contenders(compared(tally(around(100)), tally(around(115)), few), "ttft")
+    assert ranking(found) == [("A", 1, False), ("B", 2, True), ("C", 2, True)]
     hardly = tally(Sketch.of([60.0] * 3 + [900.0] * 4))
-    found = placed(compared(tally(around(100)), tally(around(115)), hardly), "ttft")
-    assert standing(found) == [("A", 1, False), ("B", 1, True), ("C", 1, True)]
+    found = rank_contenders(compared(tally(around(100)), tally(around(115)), hardly), "ttft")
+    assert ranking(found) == [("A", 1, False), ("B", 1, True), ("C", 1, True)]
 
 
 def test_of_too_few_samples_no_place_is_claimed():
-    found = placed(compared(tally(Sketch.of([100.0] * 5)), tally(Sketch.of([900.0] * 5))), "ttft")
-    assert standing(found) == [("A", 1, True), ("B", 1, True)]
-    assert MEASURES["ttft p99"].interval(tally(around(100, 100))) == UNSURE
+    found = rank_contenders(compared(tally(Sketch.of([100.0] * 5)), tally(Sketch.of([900.0] * 5))), "ttft")
+    assert ranking(found) == [("A", 1, True), ("B", 1, True)]
+    assert COMPARE_METRICS["ttft p99"].interval(tally(around(100, 100))) == UNSURE
 
 
 def test_what_is_not_known_comes_last_without_a_place():
-    found = placed(compared(ContenderTally(sent=3), tally(around(100)), tally(around(200))), "ttft")
-    assert standing(found) == [("B", 1, False), ("C", 2, False), ("A", None, False)]
+    found = rank_contenders(compared(ContenderTally(sent=3), tally(around(100)), tally(around(200))), "ttft")
+    assert ranking(found) == [("B", 1, False), ("C", 2, False), ("A", None, False)]
     assert (found[2].ratio, found[2].share) == (None, None)
-    assert standing(placed(compared(ContenderTally()), "ttft")) == [("A", None, False)]
-    assert placed(compared(), "ttft") == ()
+    assert ranking(rank_contenders(compared(ContenderTally()), "ttft")) == [("A", None, False)]
+    assert rank_contenders(compared(), "ttft") == ()
 
 
 def test_errors_are_compared_as_shares():
     few = compared(tally(ok=99, failed=1), tally(ok=97, failed=3), tally(ok=50, failed=50))
-    assert standing(placed(few, "errors")) == [("A", 1, True), ("B", 1, True), ("C", 3, False)]
+    assert ranking(rank_contenders(few, "errors")) == [("A", 1, True), ("B", 1, True), ("C", 3, False)]
     many = compared(tally(ok=99_000, failed=1000), tally(ok=97_000, failed=3000))
-    assert standing(placed(many, "errors")) == [("A", 1, False), ("B", 2, False)]
-    assert placed(compared(tally(ok=0), tally(ok=9)), "errors")[1].place is None
+    assert ranking(rank_contenders(many, "errors")) == [("A", 1, False), ("B", 2, False)]
+    assert rank_contenders(compared(tally(ok=0), tally(ok=9)), "errors")[1].place is None
 
 
 def test_counts_are_what_they_are():
-    found = placed(compared(tally(hits=3), tally(hits=0), tally(hits=3)), "hits")
-    assert standing(found) == [("B", 1, False), ("A", 2, True), ("C", 2, True)]
-    stalls = placed(compared(tally(stall_ms=20.0), tally(stall_ms=10.0), tally()), "stall")
-    assert standing(stalls) == [("B", 1, False), ("A", 2, False), ("C", None, False)]
+    found = rank_contenders(compared(tally(hits=3), tally(hits=0), tally(hits=3)), "hits")
+    assert ranking(found) == [("B", 1, False), ("A", 2, True), ("C", 2, True)]
+    stalls = rank_contenders(compared(tally(stall_ms=20.0), tally(stall_ms=10.0), tally()), "stall")
+    assert ranking(stalls) == [("B", 1, False), ("A", 2, False), ("C", None, False)]
 
 
 def test_the_best_of_each_column_is_known_and_nobody_where_all_are_written_alike():
     one = tally(around(100), around(500), hits=0, cost_usd=0.04000001, tokens=1000)
     other = tally(around(200), around(900), hits=0, cost_usd=0.04, tokens=1000)
-    first, second = placed(compared(one, other), "ttft")
+    first, second = rank_contenders(compared(one, other), "ttft")
     assert "ttft" in first.best
     assert "tokens/s" in second.best
     assert not {"hits", "cost", "cost/M"} & {*first.best, *second.best}

@@ -44,9 +44,9 @@ async def test_keys_go_through_figures_and_rows(url):
     async with comparing(url) as compare:
         for name in CHARTED[1:3]:
             await compare.press("m")
-            assert compare.screen.measure == name
+            assert compare.screen.metric == name
         await compare.press("left", "M")
-        assert compare.screen.measure == CHARTED[0]
+        assert compare.screen.metric == CHARTED[0]
         await compare.press("s", "S", "S")
         assert compare.screen.rank == "cost/M"
         await compare.press("down", "down", "down")
