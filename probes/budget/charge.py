@@ -1,6 +1,6 @@
 """What one probe counts for in the day's budget, by its sample; pure.
 
-Caps must hold whatever a provider tells, so what it does not count is counted for it: the input by the length of what
+Caps must hold whatever a provider reports, so what it leaves uncounted is estimated: the input by the length of what
 was sent, the output as all that may have been generated, up to the cap. The sample's own columns are left as they are.
 
 - A request that was not sent counts nothing.
@@ -27,14 +27,14 @@ _REFUSED: Final = frozenset({Outcome.AUTH, Outcome.NOT_FOUND, Outcome.BAD_REQUES
 
 
 class Spent(NamedTuple):
-    """US dollars, where priced, and input plus output tokens."""
+    """US dollars (0.0 where no price is known), and input plus output tokens."""
 
     usd: float
     tokens: int
 
 
 class CostFacts(NamedTuple):
-    """What a sample tells of its cost; meanings as in `probes.sample.Sample`."""
+    """Those columns of a sample that decide what it counts for; each means the same as in `probes.sample.Sample`."""
 
     outcome: Outcome
     http_status: int | None = None
@@ -45,36 +45,36 @@ class CostFacts(NamedTuple):
     cost_usd: float | None = None
 
 
-def most(endpoint: Endpoint) -> Spent:
-    """What one probe of an endpoint may count for, before it is known."""
+def highest_charge(endpoint: Endpoint) -> Spent:
+    """The most that one probe of an endpoint can count for."""
     read, written = prompt_tokens(endpoint), endpoint.output_cap
     return Spent(_usd(endpoint, read, written), read + written)
 
 
-def charge(told: CostFacts | Sample, endpoint: Endpoint | None) -> Spent:
-    """What a probe counts for. Of an endpoint that is not known any more only what the sample says."""
-    written = told.output_tokens or 0
-    if endpoint is None or not _may_cost(told):
-        return Spent(told.cost_usd or 0.0, (told.input_tokens or 0) + written)
-    once = prompt_tokens(endpoint) if told.input_tokens is None else told.input_tokens
-    again = once if told.reopened and told.outcome not in SET_UP else 0
-    counted = told.token_source == "usage" and told.outcome in _ANSWERED  # noqa: S105  # no password
-    most_written = written if counted else max(written, 0 if told.outcome in SET_UP else endpoint.output_cap)
+def charge(facts: CostFacts | Sample, endpoint: Endpoint | None) -> Spent:
+    """What a probe counts for. Where the endpoint is no longer configured (None), only what the sample itself says."""
+    written = facts.output_tokens or 0
+    if endpoint is None or not _may_cost(facts):
+        return Spent(facts.cost_usd or 0.0, (facts.input_tokens or 0) + written)
+    once = prompt_tokens(endpoint) if facts.input_tokens is None else facts.input_tokens
+    again = once if facts.reopened and facts.outcome not in SET_UP else 0
+    counted = facts.token_source == "usage" and facts.outcome in _ANSWERED  # noqa: S105  # no password
+    most_written = written if counted else max(written, 0 if facts.outcome in SET_UP else endpoint.output_cap)
     # what a sample costs has its input in it, estimated where that must be
-    usd = _usd(endpoint, once, written) if told.cost_usd is None else told.cost_usd
+    usd = _usd(endpoint, once, written) if facts.cost_usd is None else facts.cost_usd
     return Spent(usd + _usd(endpoint, again, most_written - written), once + again + most_written)
 
 
-def _may_cost(told: CostFacts | Sample) -> bool:
+def _may_cost(facts: CostFacts | Sample) -> bool:
     """Whether a request was sent that a provider may have worked on."""
-    if told.token_source is not None:
+    if facts.token_source is not None:
         return True
-    status = told.http_status
+    status = facts.http_status
     is_error = status is not None and status >= HTTPStatus.MULTIPLE_CHOICES and status not in GAVE_UP
-    return told.reopened is not None and not is_error and told.outcome not in _REFUSED
+    return facts.reopened is not None and not is_error and facts.outcome not in _REFUSED
 
 
 def _usd(endpoint: Endpoint, read: int, written: int) -> float:
-    """The configured price of so many tokens; nothing without one."""
+    """The price in USD of so many input and output tokens; 0.0 where none is configured."""
     price = endpoint.price
     return 0.0 if price is None else (read * price.input + written * price.output) / 1e6

@@ -1,4 +1,4 @@
-"""How long an endpoint that refused a probe, or flooded us, is left alone."""
+"""How long an endpoint that refused a probe, or sent more than an answer may hold, is not probed again; pure."""
 
 import random
 from dataclasses import dataclass
@@ -18,12 +18,14 @@ FLOOD_CEILING_S: Final = 16 * 60.0
 """The longest interval that doubling gives an endpoint which floods us."""
 
 REQUESTED_CEILING_S: Final = 25 * 3600.0
-"""A wait that a provider asked for is believed up to a day, and the hour by which some days are longer; whatever takes
-longer (a month's credit, a ban) is looked at once a day, for somebody may have paid."""
+"""The longest wait, in seconds, that a provider's word is taken for: a day, and the hour by which some days are longer.
+What takes longer (a month's credit, a ban) is tried once a day, for somebody may have paid."""
 
 JITTER: Final = 0.1
+"""The largest share of a wait that is added to it at random, so that many recorders do not come back together."""
+
 JITTER_CEILING_S: Final = 300.0
-"""What is added to a wait at random, so that many recorders do not come back together: at most a tenth, and this."""
+"""The most that is added to a wait at random, in seconds."""
 
 _BUSY: Final = frozenset({Outcome.OVERLOADED, Outcome.SERVER_ERROR})
 """Failures after which a server may ask to be left alone for a while (RFC 9110 §10.2.3)."""
@@ -31,7 +33,7 @@ _BUSY: Final = frozenset({Outcome.OVERLOADED, Outcome.SERVER_ERROR})
 
 @dataclass(frozen=True, slots=True)
 class EndpointBackoff:
-    """How often in a row an endpoint refused, and how often it flooded us since its last good sample."""
+    """How many probes in a row an endpoint refused, and how many it flooded since its last good sample."""
 
     refusals: int = 0
     floods: int = 0
@@ -41,10 +43,10 @@ class EndpointBackoff:
     ) -> tuple["EndpointBackoff", float | None]:
         """The state after a sample, and the seconds to wait before the next probe, or None for no waiting.
 
-        A wait that follows from what the provider said (the sample's ``retry_after_s``) is kept to, else it doubles
-        from one refusal to the next; a little is added at random to either. Without credit, which nothing but a payment
-        brings back, it is never short, whatever is asked; ``why`` says that something else ends the wait, and when. The
-        ``interval`` of an endpoint that ``flooded`` doubles each time, and stays so until a good sample.
+        The wait that the provider requested (the sample's ``retry_after_s``) is observed; without one it doubles from
+        one refusal to the next. A little is added at random to either. Without credit, which only a payment brings
+        back, the wait is long even where the provider requests a short one, unless ``why`` says that something else
+        ends it. The ``interval`` (s) of an endpoint that ``flooded`` doubles each time, until a good sample.
         """
         if sample.outcome in INCONCLUSIVE:
             return self, None
@@ -63,7 +65,7 @@ class EndpointBackoff:
 
 
 def _jittered(wait: float, rng: random.Random) -> float:
-    """A wait, and a little more: never less than what was asked."""
+    """A wait in seconds with a random part added, so that it is never shorter than the provider requested."""
     return jittered(max(wait, 0.0), rng, share=JITTER, ceiling_s=JITTER_CEILING_S)
 
 

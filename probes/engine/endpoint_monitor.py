@@ -1,4 +1,4 @@
-"""EndpointMonitor: probes one endpoint when it is due, and says how it stands."""
+"""Probes one endpoint whenever it is due, backs off where it refuses, and reports its status."""
 
 import asyncio
 import contextlib
@@ -24,7 +24,8 @@ from probes.sample import Sample
 from probes.sockets.event_loop import let_others_read
 
 AHEAD_S: Final = 2.0
-"""How long before a due time a warm connection is looked after; at most a quarter of the interval."""
+"""Seconds before a due time at which a warm connection is checked, and reopened if need be; at most a quarter of the
+interval."""
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +54,7 @@ class EndpointMonitor:
         self._rng = rng
         self._clock = clock or SteadyClock()
         self._backoff = EndpointBackoff()
-        self._blocked_until: float | None = None  # on the clock that nobody can set
+        self._blocked_until: float | None = None  # by SteadyClock.elapsed, which setting the wall clock does not move
         self._blocked_why: str | None = None
         self._failing = False
         self._paused = False
@@ -64,34 +65,34 @@ class EndpointMonitor:
 
     @property
     def status(self) -> MonitorStatus:
-        """How it stands now."""
+        """The endpoint's status now, in the form that screens get it."""
         return MonitorStatus(
             endpoint=self.endpoint.name,
             next_due=_ms(self._next_due),
             running=self._is_running(),
             paused=self._paused,
             no_key=self._missing_key is not None,
-            blocked_until=_ms(self._backoff_ends()),
+            blocked_until=_ms(self._backoff_end()),
             blocked_why=self._blocked_why if self._is_blocked() else None,
             failing=self._is_blocked() and self._failing,
         )
 
     def set_next_due(self, due: float) -> None:
-        """Report ``due`` (seconds since the epoch) as the next due time; nothing is started by it."""
+        """Report ``due`` (seconds since the epoch) as the next due time; this starts no probe."""
         self._next_due = due
         self._services.status_changed(self.status)
 
     def pause(self, paused: bool) -> None:
-        """Stop probing when due, or go on; a person wants it so."""
+        """Skip due times from now on, or (False) probe at them again, as a person commands."""
         self._paused = paused
         self._services.status_changed(self.status)
 
     def suspend(self, why: str | None) -> None:
-        """Skip due times for a reason other than a person's pause; None ends that."""
+        """Skip due times for the reason ``why``, which is not a person's pause; None ends that."""
         self._suspended_why = why
 
     def probe_due(self, at: float) -> None:
-        """The endpoint was due at ``at`` (seconds since the epoch): start a probe, or deliver why not as a sample."""
+        """Start the probe that was due at ``at`` (seconds since the epoch), or deliver a sample that says why not."""
         with self._defect_as_sample():
             if (why := self._reason_to_skip()) is not None:
                 self._skip(why)
@@ -100,12 +101,12 @@ class EndpointMonitor:
                 self._start(time.monotonic_ns() - round(late_s * 1e9))
 
     def record_missed(self, at: float) -> None:
-        """Deliver a skipped sample for a due time (seconds since the epoch) while the engine was busy, or stopped."""
+        """Deliver a skipped sample for a due time (seconds since the epoch) that passed while the engine was busy."""
         with self._defect_as_sample():
             self._skip("inftop did not come to it in time", started_at=round(at * 1000))
 
     def probe_now(self) -> None:
-        """Probe because a person asks: pause and back-off do not count, the budget does."""
+        """Probe at a person's command: pause and back-off are ignored, the day's budget is not."""
         with self._defect_as_sample():
             if self._is_running():
                 return
@@ -116,7 +117,7 @@ class EndpointMonitor:
 
     @property
     def ahead_s(self) -> float:
-        """How long before a due time to `prepare`: a connection opened then must still be open when it is due."""
+        """Seconds before a due time at which to `prepare`; few enough for the connection to be open still when due."""
         return min(AHEAD_S, self.endpoint.interval / 4, self._prober.idle_limit_s / 2)
 
     async def prepare(self, ahead_s: float = 0.0) -> None:
@@ -143,8 +144,8 @@ class EndpointMonitor:
             return self._suspended_why
         if (why := self._services.budget_refusal(self.endpoint)) is not None:
             return why
-        if (ends := self._backoff_ends()) is not None:
-            return f"{self._blocked_why}: backing off until {_instant(ends, time.time())}"
+        if (end := self._backoff_end()) is not None:
+            return f"{self._blocked_why}: backing off until {_instant_text(end, time.time())}"
         return None
 
     def _skip(self, why: str, started_at: int | None = None) -> None:
@@ -157,7 +158,7 @@ class EndpointMonitor:
 
     @contextlib.contextmanager
     def _defect_as_sample(self) -> Iterator[None]:
-        """Deliver a defect of ours that keeps a probe from being started, or skipped, as its sample."""
+        """Deliver an exception raised while a probe is started, or skipped, as its `own_fault` sample."""
         try:
             yield
         except Exception as error:
@@ -165,14 +166,14 @@ class EndpointMonitor:
             self._services.deliver(self._unmeasured(Outcome.OWN_FAULT, describe_defect(error)), "")
 
     def _start(self, due: int | None) -> None:
-        """Start a probe that was due at ``due`` (monotonic ns); None where no schedule asked for it."""
+        """Start a probe that was due at ``due`` (monotonic ns); None for one that a person commanded."""
         finish = partial(self._finish, time.time_ns() // 1_000_000, self._services.reserve_budget(self.endpoint))
         self._task = asyncio.create_task(self._probe(due))
         self._task.add_done_callback(finish)
         self._services.status_changed(self.status)
 
     async def _probe(self, due: int | None) -> ProbeResult | KeyMissing:
-        """What a probe brought, or the KeyMissing for want of which none was sent."""
+        """Probe once. Returns the result, or (not raised) the KeyMissing because of which nothing was sent."""
         try:
             credentials = await self._services.find_credentials(self.endpoint)
         except KeyMissing as missing:
@@ -188,11 +189,11 @@ class EndpointMonitor:
     ) -> None:
         """Deliver the one sample of a probe begun at ``started_at`` (ms since the epoch), whatever became of it.
 
-        Then ``release`` what was set aside of the budget for it.
+        Then call ``release``, which frees the part of the budget that was reserved for it.
         """
         try:
             if not task.cancelled() and task.exception() is None:
-                self._handle(task.result())
+                self._deliver_result(task.result())
                 return
             outcome, detail = Outcome.SKIPPED, "the engine stopped during the probe"
             if not task.cancelled() and (error := task.exception()) is not None:
@@ -203,8 +204,8 @@ class EndpointMonitor:
             release()
             self._services.status_changed(self.status)
 
-    def _handle(self, result: ProbeResult | KeyMissing) -> None:
-        """Deliver a probe's sample and back off where it calls for that."""
+    def _deliver_result(self, result: ProbeResult | KeyMissing) -> None:
+        """Deliver a probe's sample, and back off where the sample calls for that."""
         if isinstance(result, KeyMissing):
             self._deliver_no_key(str(result))
             return
@@ -230,22 +231,23 @@ class EndpointMonitor:
     def _is_blocked(self) -> bool:
         return self._blocked_until is not None and self._clock.elapsed() < self._blocked_until
 
-    def _backoff_ends(self) -> float | None:
+    def _backoff_end(self) -> float | None:
         """When the back-off ends (seconds since the epoch); None where there is none."""
         return self._clock.at(self._blocked_until) if self._blocked_until is not None and self._is_blocked() else None
 
 
 def _blocked_why(result: ProbeResult) -> str:
-    """Why an endpoint is left alone after a probe of it."""
+    """Why an endpoint is not probed for a while, by the result that caused the back-off."""
     outcome = result.sample.outcome.value.replace("_", " ")
     return f"{outcome}: {result.wait_why}" if result.wait_why else outcome
 
 
-def _instant(at: float, now: float) -> str:
+def _instant_text(at: float, now: float) -> str:
     """An instant in UTC as text (both in seconds since the epoch); with its day, unless that is today's."""
     day, today = (datetime.fromtimestamp(one, UTC) for one in (at, now))
     return f"{day:{'%H:%M:%S' if day.date() == today.date() else '%Y-%m-%d %H:%M:%S'}} UTC"
 
 
 def _ms(instant: float | None) -> int | None:
+    """An instant in whole milliseconds instead of seconds; None stays None."""
     return None if instant is None else round(instant * 1000)

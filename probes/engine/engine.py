@@ -1,4 +1,4 @@
-"""Engine: schedule → probe → sample → store and listeners, wired for one set of endpoints."""
+"""The engine of one set of endpoints: probes them on schedule, stores the samples and passes them to listeners."""
 
 import asyncio
 import gc
@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final, ParamSpec, Protocol
 
 from probes.budget.cap import Ledger
-from probes.budget.charge import most
+from probes.budget.charge import highest_charge
 from probes.clock import SteadyClock
 from probes.diagnosis.reachability import DEFAULT_PLAN, ReachabilityPlan
 from probes.diagnosis.reachability_checks import ReachabilityMonitor
@@ -32,19 +32,20 @@ from probes.wire import load_dialect
 from probes.wire.credentials import Credentials
 
 FIRST_ROUND_STEP_S: Final = 0.2
-"""Between the starts of the first round, so that endpoints do not measure each other."""
+"""Seconds between the starts of the first round's probes, so that endpoints do not disturb each other's times."""
 
 BEAT_S: Final = 3.0
-"""How often the engine's status is written to the store: that renews its lease and informs screens that follow."""
+"""Seconds from one write of the engine's status to the store to the next: the write renews the recorder's lease, and
+screens that follow another engine read it."""
 
 GRACE_S: Final = 0.5
-"""How long a running probe may go on when the engine is asked to stop."""
+"""Seconds that a running probe may go on once the engine stops."""
 
 LAG_WINDOW_NS: Final = 10_000_000_000
-"""The status shows the longest lag of the loop within so long."""
+"""How far back the status looks for the longest lag of the event loop."""
 
 NOTICE_S: Final = 600.0
-"""How long the engine's status shows that the clock was set, or the machine slept."""
+"""Seconds for which the engine's status shows that the clock was set, or that the machine slept."""
 
 Args = ParamSpec("Args")
 
@@ -68,21 +69,21 @@ class Store(Protocol):
 
 
 class Keys(Protocol):
-    """Where keys come from."""
+    """Finds the credentials of endpoints."""
 
     async def find(self, endpoint: Endpoint) -> Credentials | None:
-        """What an endpoint's requests need; None where they need nothing. Raises KeyMissing."""
+        """The credentials of an endpoint's requests; None where they need none. Raises KeyMissing."""
 
     def forget(self, endpoint: Endpoint) -> None:
-        """Look an endpoint's keys up again next time: the provider refused one."""
+        """Drop an endpoint's cached keys, since the provider refused one: they are looked up again next time."""
 
 
 class Engine:
-    """Probes endpoints on schedule until told to stop. Construct and run it on one loop.
+    """Probes endpoints on schedule until `run` is told to stop. Construct and run it on one event loop.
 
-    It is the `MonitorServices` of its monitors and the `RaceServices` of races. ``tls`` is whom to trust where an
-    endpoint says nothing. ``recent`` holds, by endpoint, the newest samples of before, oldest first: a restart does not
-    probe again early. A listener that raises keeps nothing from the others.
+    It is the `MonitorServices` of its monitors and the `RaceServices` of races. ``tls`` is the TLS context of endpoints
+    without TLS options of their own. ``recent`` holds, by endpoint name, the newest samples of earlier runs, oldest
+    first, so that a restart does not probe again early. A listener's exception is logged; the others are still called.
     """
 
     def __init__(
@@ -106,7 +107,7 @@ class Engine:
         self._clock = clock or SteadyClock()
         self._notice: tuple[float, str] | None = None
         self._noise_monitor = HostNoiseMonitor()
-        self._sample_listeners: list[Callable[[Sample, str], None]] = [self._store_sample, self._count]
+        self._sample_listeners: list[Callable[[Sample, str], None]] = [self._store_sample, self._note_sample]
         self._status_listeners: list[Callable[[MonitorStatus], None]] = []
         self._result_listeners: list[Callable[[ProbeResult], None]] = []
         self._vantage = vantage
@@ -133,9 +134,9 @@ class Engine:
         )
 
     def make_prober(self, endpoint: Endpoint) -> Prober:
-        """A prober with this engine's trust and clock, which knows the endpoint's newest samples.
+        """A prober with this engine's TLS contexts and host noise monitor, which knows the endpoint's newest samples.
 
-        Raises what `TlsContexts.of` does.
+        Raises ConfigError and ValueError where a certificate file cannot be used.
         """
         return Prober(
             endpoint,
@@ -156,7 +157,7 @@ class Engine:
         self._status_listeners.append(listener)
 
     def on_result(self, listener: Callable[[ProbeResult], None]) -> None:
-        """Call ``listener`` with all that each scheduled probe brings, its timeline included."""
+        """Call ``listener`` with the result of every scheduled probe from now on: sample, answer and timeline."""
         self._result_listeners.append(listener)
 
     @property
@@ -181,7 +182,7 @@ class Engine:
         settled = replace(ledger, reserved=())
         why = None
         for monitor in self.monitors.values():
-            if (why := settled.refusal(most(monitor.endpoint))) is None:
+            if (why := settled.refusal(highest_charge(monitor.endpoint))) is None:
                 return None
         return why or ledger.over
 
@@ -258,7 +259,7 @@ class Engine:
         return not (status.paused or status.no_key)
 
     async def find_credentials(self, endpoint: Endpoint) -> Credentials | None:
-        """What an endpoint's requests need; None where they need nothing. Raises KeyMissing."""
+        """The credentials of an endpoint's requests; None where they need none. Raises KeyMissing."""
         return await self._keys.find(endpoint)
 
     def record_cost(self, sample: Sample, endpoint: Endpoint) -> None:
@@ -269,11 +270,11 @@ class Engine:
 
     def budget_refusal(self, *endpoints: Endpoint) -> str | None:
         """Why one probe of each of these must not be sent now; None while the day's budget has room for them."""
-        return self._ledger.on(time.time_ns() // 1_000_000).refusal(*map(most, endpoints))
+        return self._ledger.on(time.time_ns() // 1_000_000).refusal(*map(highest_charge, endpoints))
 
     def reserve_budget(self, endpoint: Endpoint) -> Callable[[], None]:
         """Set aside what a probe may cost at most. Returns the function that releases it, once its cost is recorded."""
-        amount = most(endpoint)
+        amount = highest_charge(endpoint)
         self._ledger = self._ledger.reserve(amount)
 
         def release() -> None:
@@ -290,15 +291,15 @@ class Engine:
         _call_each(self._status_listeners, status)
 
     def probe_finished(self, result: ProbeResult) -> None:
-        """Pass all that a probe brought to the listeners."""
+        """Pass a scheduled probe's result to the listeners."""
         _call_each(self._result_listeners, result)
 
     def _store_sample(self, sample: Sample, answer: str) -> None:
         if self._store is not None:
             self._store.put(sample, answer or None)
 
-    def _count(self, sample: Sample, _: str) -> None:
-        """Count a sample in the day's budget, for the endpoint's next probe and as a reachability check."""
+    def _note_sample(self, sample: Sample, _: str) -> None:
+        """Record a sample's cost, remember it for the endpoint's later probers, and take it as a reachability check."""
         endpoint = self.monitors[sample.endpoint].endpoint
         self.record_cost(sample, endpoint)
         self._recent.setdefault(sample.endpoint, deque(maxlen=REMEMBERED)).append(sample)
@@ -306,7 +307,7 @@ class Engine:
 
 
 def _call_each(listeners: Iterable[Callable[Args, None]], *args: Args.args, **kwargs: Args.kwargs) -> None:
-    """Call each listener with the arguments; a defect of one is logged and keeps nothing from the others."""
+    """Call each listener with the arguments; an exception of one is logged, and the others are still called."""
     for listener in listeners:
         try:
             listener(*args, **kwargs)

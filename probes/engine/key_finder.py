@@ -1,4 +1,4 @@
-"""KeyFinder: looks up the credentials of an engine's endpoints off its loop, and caches them while they work."""
+"""Finds the credentials of an engine's endpoints without blocking its event loop, and caches them while they work."""
 
 import asyncio
 import time
@@ -16,8 +16,8 @@ from probes.wire.aws import AwsCredentials
 from probes.wire.credentials import Credentials, SecretHeader
 
 RETRY_S: Final = 60.0
-"""How long the keyring is not asked again for a key that it did not have, nor a command run again that failed: either
-may take a round trip, or ten seconds."""
+"""Seconds for which a key that the keyring lacked is not looked up again, and a command that failed is not run again:
+either may take a network round trip, or ten seconds."""
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ class _CommandKey:
 class KeyFinder:
     """Finds keys in the environment, then the keyring, and runs the commands that print one.
 
-    A key that was refused is forgotten, so that a new one is found.
+    `forget` drops the cached keys of an endpoint whose provider refused one, so that a replaced key is found.
     """
 
     def __init__(self, run: Callable[[KeyCommand], Awaitable[Secret]] = run) -> None:
@@ -45,17 +45,17 @@ class KeyFinder:
         self._aws = AwsCredentials()
 
     async def find(self, endpoint: Endpoint) -> Credentials | None:
-        """What an endpoint's requests need; None where they need nothing. Raises KeyMissing."""
+        """The credentials of an endpoint's requests; None where they need none. Raises KeyMissing."""
         key, headers = None, []
         if endpoint.key_command is not None:
             key = await self._run_command(endpoint.key_command)
         elif endpoint.keys:
-            key = await self._find(endpoint.keys, "no key")
+            key = await self._require(endpoint.keys, "no key")
         if endpoint.key_header is not None and key is not None:
             headers.append(SecretHeader(endpoint.key_header.name.lower(), endpoint.key_header.prefix, key))
             key = None
         for one in endpoint.header_keys:
-            secret = await self._find((one.key,), f"no key for the header {one.header}")
+            secret = await self._require((one.key,), f"no key for the header {one.header}")
             headers.append(SecretHeader(one.header.lower(), one.prefix, secret))
         proxy = await self._find_proxy_key(endpoint)
         plain = tuple(one for one in endpoint.headers.values() if one != endpoint.model)  # a sample names the model
@@ -64,7 +64,7 @@ class KeyFinder:
         return None if found == Credentials() else found
 
     def forget(self, endpoint: Endpoint) -> None:
-        """Look an endpoint's keys up again next time."""
+        """Drop an endpoint's cached keys: the next `find` looks them up again."""
         for names in (endpoint.keys, *((one,) for one in endpoint.key_names)):
             self._found.pop(names, None)
         if endpoint.key_command in self._command_keys:
@@ -91,14 +91,14 @@ class KeyFinder:
         """The "user:password" of an endpoint's proxy: by the name of its key, or in the environment's address."""
         name = endpoint.route.proxy_key
         if name is not None:
-            secret = await self._find((name,), "no key for the proxy")
+            secret = await self._require((name,), "no key for the proxy")
             if ":" not in secret.reveal():  # which Basic and SOCKS5 both need
                 raise KeyMissing(f"no key for the proxy: {name} is not user:password")
             return secret
         via = via_of(endpoint.route, endpoint.base_url)
         return via.credentials if isinstance(via, Proxy) else None
 
-    async def _find(self, names: tuple[str, ...], problem: str) -> Secret:
+    async def _require(self, names: tuple[str, ...], problem: str) -> Secret:
         """The key under the first of these names that has one. Raises KeyMissing that begins with ``problem``."""
         secret = await self._look_up(names)
         if secret is None:
@@ -108,10 +108,11 @@ class KeyFinder:
         return secret
 
     async def _look_up(self, names: tuple[str, ...]) -> Secret | None:
+        """The key under the first of these names that the environment or the keyring has; None where neither does."""
         if (known := self._found.get(names) or find_in_environment(names)) is not None:
             self._found[names] = known
             return known
-        async with self._keyring_lock:  # keyrings are asked one question at a time: some open a dialog
+        async with self._keyring_lock:  # one query of the keyring at a time: some keyrings open a dialog
             if time.monotonic() < self._not_found.get(names, 0.0):
                 return None
             found = await asyncio.to_thread(find_key, names)

@@ -14,9 +14,10 @@ from typing import Final
 from apscheduler.triggers.base import BaseTrigger
 
 JITTER_SHARE: Final = 0.05
-"""Of the interval, to either side; enough to keep off other people's round minutes."""
+"""The largest jitter as a share of the interval, to either side; enough to keep off other people's round minutes."""
 
 JITTER_CAP_S: Final = 2.0
+"""The largest jitter in seconds, to either side."""
 
 MOST_MISSED: Final = 1_000
 """Missed due times that are reported at once, at most: days of them, of a recorder that was stopped, are no news."""
@@ -43,13 +44,14 @@ class Cadence:
         return round(self.phase + k * self.interval + self._jitter(k), 3)
 
     def next_after(self, instant: float) -> float:
-        """The first due time strictly after an instant."""
+        """The first due time strictly after an instant, both in seconds since the epoch."""
         k = math.floor((instant - self.phase) / self.interval) - 1
         while (due := self.due(k)) <= instant:
             k += 1
         return due
 
     def _jitter(self, k: int) -> float:
+        """The jitter of tick k in seconds, negative or positive."""
         digest = hashlib.blake2b(f"{self.name}\n{k}".encode(), digest_size=8).digest()
         share = int.from_bytes(digest) / 2**63 - 1
         return share * min(self.interval * JITTER_SHARE, JITTER_CAP_S)

@@ -1,4 +1,4 @@
-"""Scheduler: APScheduler on the engine's loop, ticking every monitor on its cadence, however the clock is set."""
+"""Starts every endpoint's probes on its cadence, by APScheduler on the engine's loop, however the clock is set."""
 
 import asyncio
 import logging
@@ -15,17 +15,17 @@ from probes.engine.endpoint_monitor import EndpointMonitor
 from probes.engine.schedule import CadenceTrigger, spread
 
 CLOCK_CHECK_S: Final = 1.0
-"""How often, at least, it is checked whether the wall clock was set."""
+"""Seconds between two checks, at most, of whether the wall clock was set or the machine slept."""
 
 log = logging.getLogger(__name__)
 
 
 class Scheduler:
-    """Ticks monitors. A late tick still fires, with its own due time; those missed meanwhile are recorded as missed.
+    """Calls each monitor at its due times; a late call has its own due time, and later ones it passed are missed.
 
-    ``first`` holds, by endpoint, when to begin (seconds since the epoch) where that is sooner than the grid. Where the
-    wall clock was set, what is due next stays due at the same moment, and the grid takes over at least half an interval
-    later. What came due while the machine slept is passed over. ``notify`` is called with either, in words.
+    ``first`` holds, by endpoint name, when to begin (seconds since the epoch) where that is sooner than the grid. Where
+    the wall clock was set, the next due time stays the same moment, and the grid takes over at least half an interval
+    later. What came due while the machine slept is passed over. ``notify`` is called with a sentence about either.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Scheduler:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
-        """Begin ticking on the running loop."""
+        """Begin to call monitors, on the running event loop."""
         now = self._now()
         for name, trigger in self._triggers.items():
             due = trigger.get_next_fire_time(None, now)
@@ -59,7 +59,7 @@ class Scheduler:
         self._apscheduler.start()
 
     async def stop(self) -> None:
-        """Stop ticking."""
+        """Stop calling monitors, and wait until no connection is being prepared."""
         if self._apscheduler.running:
             self._apscheduler.pause()  # at once: to shut it down is put off until the loop's next turn
             self._apscheduler.shutdown(wait=False)
@@ -71,6 +71,7 @@ class Scheduler:
             await asyncio.wait(self._tasks)
 
     def _tick(self, name: str) -> None:
+        """Have an endpoint probed for its due time, and the due times that passed since then recorded as missed."""
         monitor, trigger = self._monitors[name], self._triggers[name]
         if trigger.fired is not None:
             monitor.probe_due(trigger.fired.timestamp())

@@ -1,4 +1,4 @@
-"""What an engine does for those who start probes: monitors of endpoints, and races."""
+"""The engine's services to what starts probes (endpoint monitors and races), as protocols."""
 
 from collections.abc import Callable, Collection
 from typing import Protocol
@@ -11,10 +11,10 @@ from probes.wire.credentials import Credentials
 
 
 class ProbeServices(Protocol):
-    """Whoever sends probes needs credentials and the day's budget."""
+    """What sending a probe takes: the endpoint's credentials, and room in the day's budget."""
 
     async def find_credentials(self, endpoint: Endpoint) -> Credentials | None:
-        """What an endpoint's requests need; None where they need nothing. Raises KeyMissing."""
+        """The credentials of an endpoint's requests; None where they need none. Raises KeyMissing."""
 
     def budget_refusal(self, *endpoints: Endpoint) -> str | None:
         """Why one probe of each of these must not be sent now; None while the day's budget has room for them."""
@@ -30,13 +30,13 @@ class MonitorServices(ProbeServices, Protocol):
     """What an `EndpointMonitor` asks of its engine and reports to it. Reports never raise."""
 
     def deliver(self, sample: Sample, answer: str) -> None:
-        """Take a sample and the text of its answer."""
+        """Store a sample with the text of its answer, and pass it to the engine's listeners."""
 
     def status_changed(self, status: MonitorStatus) -> None:
-        """Take note of a monitor's new status."""
+        """Pass a monitor's new status to the engine's listeners."""
 
     def probe_finished(self, result: ProbeResult) -> None:
-        """Take all that a probe brought."""
+        """Pass a scheduled probe's result to the engine's listeners."""
 
 
 class RaceServices(ProbeServices, Protocol):

@@ -71,15 +71,15 @@ class ShownText:
     """The text that the tokens of an answer were shown as, as far as that is known.
 
     ``samples`` is the beginning of each kind of its text. ``hidden_reasoning``: after how many content events there was
-    a sign of reasoning that is not shown. ``raw_reasoning``: whether reasoning is
-    streamed as it is generated (false: as a summary), where the stream does not say; None where nobody knows.
-    ``usual``: the characters a token of the endpoint's other answers, by `usual_density`.
+    a sign of reasoning that is not shown. ``raw_reasoning``: whether reasoning is streamed as it is generated (false:
+    as a summary), where the stream does not say; None where that is not known. ``usual_density``: the characters per
+    token of the endpoint's other answers, by the function of that name.
     """
 
     samples: Mapping[Kind, str] = field(default_factory=dict)
     hidden_reasoning: Sequence[int] = ()
     raw_reasoning: bool | None = None
-    usual: float | None = None
+    usual_density: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,8 +241,8 @@ def _misfit(
     hidden = "there must be reasoning in the count that was neither shown nor counted apart"
     if decoded > _most(contents, shown.samples) * margin / MARGIN + framing:
         return f"{density:.2f} characters a token are fewer than any tokenizer makes of such text: {hidden}"
-    if shown.usual is not None and not has_split and density < shown.usual * LEAST_OF_USUAL:
-        return f"{density:.2f} characters a token where other answers had {shown.usual:.2f}: {hidden}"
+    if shown.usual_density is not None and not has_split and density < shown.usual_density * LEAST_OF_USUAL:
+        return f"{density:.2f} characters a token where other answers had {shown.usual_density:.2f}: {hidden}"
     if decoded < _fewest(contents, shown.samples):
         return f"{density:.2f} characters a token are more than any tokenizer makes of such text"
     return None

@@ -19,7 +19,7 @@ from probes.figures.timeline import Timeline
 from probes.measure.classify import classify
 from probes.measure.host_noise import HostNoise
 from probes.measure.own_fault import Absence
-from probes.measure.prompt import version
+from probes.measure.prompt import prompt_version
 from probes.outcome import INCONCLUSIVE, LIMITED, Outcome
 from probes.rate_limits.headers import Measure, RateLimits
 from probes.rate_limits.refused_bucket import limited_by, named_limit
@@ -48,21 +48,21 @@ def build_sample(
     host_noise: HostNoise,
     absences: Sequence[Absence] = (),
     credentials: Credentials | None,
-    usual: float | None = None,
+    usual_density: float | None = None,
 ) -> Sample:
     """Build the one sample of a probe.
 
     What a provider sent is made plain text, and the keys are taken out wherever they were echoed. ``started_at`` is in
     ms since the epoch; ``status`` and ``limits`` are the response's; ``reused``: the connection was open before.
-    ``wait`` is what was asked for after a refusal. Times that one of the ``absences`` within the probe may have
-    distorted are not trusted. ``usual`` is the characters per token of the endpoint's answers before this one
-    (`probes.figures.decode_speed.usual_density`).
+    ``wait`` is how long the provider wants us to wait after a refusal. Times that one of the ``absences`` within the
+    probe may have distorted are not trusted. ``usual_density`` is that of the endpoint's answers before this
+    one (`probes.figures.decode_speed.usual_density`).
     """
     figures = plausible_figures(answer, endpoint)
     answer = replace(answer, usage=figures.usage, times=figures.times)
     classification = classify(answer, endpoint)
     tokens = timing.count_tokens(figures.usage, figures.chars, refused=figures.count_refused)
-    speed = decode_speed(timeline.contents, tokens, _shown(answer, endpoint, usual))
+    speed = decode_speed(timeline.contents, tokens, _shown_text(answer, endpoint, usual_density))
     is_withheld = classification.outcome is Outcome.OK and speed.withheld
     withheld = f"tokens/s withheld: {speed.withheld}" if is_withheld else None
     details = (classification.detail, _queue_detail(answer, timeline), _refused_detail(figures), withheld)
@@ -83,12 +83,12 @@ def build_sample(
         cost_usd=_cost(endpoint, answer, tokens),
         provider_cost_usd=answer.usage.cost_usd if answer.usage else None,
         clock=None if timeline.kernel is None else "kernel" if timeline.kernel else "user",
-        prompt_version=version(endpoint),
-        **_times(timeline),
-        **_tokens(tokens),
-        **_speed(speed, timing.end_to_end_speed(timeline, tokens)),
-        **_setup(timeline),
-        **_gaps(timeline),
+        prompt_version=prompt_version(endpoint),
+        **_time_columns(timeline),
+        **_token_columns(tokens),
+        **_speed_columns(speed, timing.end_to_end_speed(timeline, tokens)),
+        **_setup_columns(timeline),
+        **_gap_columns(timeline),
         **_server_columns(answer),
         **_rate_limit_columns(answer, limits, wait),
         **asdict(host_noise),
@@ -126,7 +126,7 @@ def unmeasured_sample(
 
 
 def _queue_detail(answer: ResponseAccumulator, timeline: Timeline) -> str | None:
-    """How long the server kept the request in its queue, as far as its keep-alives and its first event tell."""
+    """A sentence on how long the server queued the request, by its keep-alives; None where it sent none."""
     if not answer.keep_alives:
         return None
     waited_ms = timing.span_ms(timeline.sent, timeline.first_event)
@@ -135,11 +135,11 @@ def _queue_detail(answer: ResponseAccumulator, timeline: Timeline) -> str | None
 
 
 def _refused_detail(figures: PlausibleFigures) -> str | None:
-    """Which of the provider's own figures are not believed."""
+    """A sentence on those of the provider's own figures that cannot be true; None where there are none."""
     return f"the provider's figures cannot be true: {', '.join(figures.refused)}" if figures.refused else None
 
 
-def _tokens(tokens: timing.Tokens) -> dict[str, Any]:
+def _token_columns(tokens: timing.Tokens) -> dict[str, Any]:
     """The token counts, and where they come from."""
     return {
         "input_tokens": tokens.input,
@@ -150,16 +150,16 @@ def _tokens(tokens: timing.Tokens) -> dict[str, Any]:
     }
 
 
-def _shown(answer: ResponseAccumulator, endpoint: Endpoint, usual: float | None) -> ShownText:
-    """How the tokens were shown; what is known of the model by its name comes before what is of its provider."""
+def _shown_text(answer: ResponseAccumulator, endpoint: Endpoint, usual_density: float | None) -> ShownText:
+    """How the answer's tokens were shown; a known model decides whether reasoning is raw, else its provider does."""
     raw = raw_reasoning(endpoint.model)
     if raw is None and endpoint.quirks.raw_reasoning:
         raw = True
-    return ShownText(answer.samples, answer.hidden_reasoning, raw, usual)
+    return ShownText(answer.samples, answer.hidden_reasoning, raw, usual_density)
 
 
-def _speed(speed: Speed, end_to_end: float | None) -> dict[str, Any]:
-    """The decode speed, and what it is the speed of; and that from end to end."""
+def _speed_columns(speed: Speed, end_to_end: float | None) -> dict[str, Any]:
+    """The decode speed and which tokens it counts, the time per token, and the speed from end to end."""
     per_s = speed.tokens_per_s
     return {
         "tokens_per_s": per_s,
@@ -169,7 +169,7 @@ def _speed(speed: Speed, end_to_end: float | None) -> dict[str, Any]:
     }
 
 
-def _times(timeline: Timeline) -> dict[str, Any]:
+def _time_columns(timeline: Timeline) -> dict[str, Any]:
     """The times between the instants of a probe, in ms."""
     return {
         "due_lag_ms": timing.span_ms(timeline.due, timeline.started),
@@ -180,7 +180,7 @@ def _times(timeline: Timeline) -> dict[str, Any]:
     }
 
 
-def _setup(timeline: Timeline) -> dict[str, Any]:
+def _setup_columns(timeline: Timeline) -> dict[str, Any]:
     """What opening the connection took, step by step; of a reused one only its round trip."""
     setup = timeline.setup
     always = {"round_trip_ms": timing.span_ms(0, timeline.round_trip_ns), "reopened": reopened(timeline)}
@@ -198,7 +198,7 @@ def _setup(timeline: Timeline) -> dict[str, Any]:
     }
 
 
-def _gaps(timeline: Timeline) -> dict[str, Any]:
+def _gap_columns(timeline: Timeline) -> dict[str, Any]:
     """How many content events there were, and the time between them."""
     gaps = timing.gaps(timeline.contents)
     return {
@@ -248,7 +248,7 @@ def _server_columns(answer: ResponseAccumulator) -> dict[str, Any]:
 def _rate_limit_columns(answer: ResponseAccumulator, limits: RateLimits | None, wait: Wait | None) -> dict[str, Any]:
     """What is left of the rate limits, which of them refused the request, and how long to wait."""
     retry_after_s = wait.seconds if wait else limits.retry_after_s if limits else None
-    return {**_headroom(limits), "retry_after_s": retry_after_s, "limited_by": _limited_by(answer, limits)}
+    return {**_bucket_columns(limits), "retry_after_s": retry_after_s, "limited_by": _limited_by(answer, limits)}
 
 
 def _limited_by(answer: ResponseAccumulator, limits: RateLimits | None) -> str | None:
@@ -261,7 +261,7 @@ def _limited_by(answer: ResponseAccumulator, limits: RateLimits | None) -> str |
     return limited_by(failure.provider_message or failure.detail, limits)
 
 
-def _headroom(limits: RateLimits | None) -> dict[str, Any]:
+def _bucket_columns(limits: RateLimits | None) -> dict[str, Any]:
     """Every rate-limit bucket, and the tightest of each kind in columns of its own."""
     if limits is None or not limits.buckets:
         return {"over_limit": True} if limits and limits.over_limit else {}

@@ -1,4 +1,4 @@
-"""The connections that one endpoint is probed over: one for each of its lanes, and how long the server keeps them."""
+"""The connections over which one endpoint is probed, one for each lane, and how long the server keeps idle ones."""
 
 import asyncio
 from collections import deque
@@ -13,7 +13,7 @@ from probes.wire.dialect import WireRequest
 
 
 class Connections:
-    """One connection for each lane of an endpoint, and whose turn it is.
+    """One connection for each lane of an endpoint, and which lane the next probe uses.
 
     With a ``second`` every other probe is a cold one, made over that, so that the connection kept for the warm ones
     stays open; the first probe is a warm one. Without, all are as the endpoint says, and warm where it says `both`.
@@ -56,7 +56,7 @@ class Connections:
     ) -> ConnectionTiming | None:
         """Open a lane's connection unless it is open and will still be in ``ahead_s``. Returns None where it will.
 
-        One that the server is about to close is renewed. Raises SetupError, OpeningRefused and ReadBudgetSpent.
+        One that the server is about to close is renewed. Raises SetupError, UpgradeRefused and ReadBudgetSpent.
         """
         async with self._opening:  # what is still being prepared when the probe is due is waited for, not doubled
             transport = self.by_lane[lane]
@@ -71,6 +71,6 @@ class Connections:
             return await transport.open(request, budget)
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close the connections that are open."""
         for transport in self.by_lane.values():
             transport.drop()

@@ -1,4 +1,4 @@
-"""The one timer of a probe: moved as the probe advances, it knows which of the limits it stands for."""
+"""The deadline of a probe: one timer, set anew in each phase, that knows which of the time-outs it stands for."""
 
 import asyncio
 from collections.abc import Mapping
@@ -8,7 +8,8 @@ from typing import Final, Literal, Self
 from probes.endpoint import Timeouts
 
 SLACK: Final = 0.01
-"""Of a limit: within this much of the last move the timer is not moved again, so that 2,000 tokens/s move it seldom."""
+"""A share of the phase's limit: within it of the last time, the timer is not set anew, so that a stream of
+2,000 tokens/s seldom sets it."""
 
 END_S: Final = 2.0
 """Seconds that a complete answer has for its end: usage may still come, and a connection that ends well can be kept."""

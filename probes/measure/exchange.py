@@ -1,4 +1,4 @@
-"""One request and its response while they happen: what is read goes onto the timeline and into the answer."""
+"""One request and its response: reads the stream onto the probe's timeline and into its answer, and sorts failures."""
 
 import asyncio
 import contextlib
@@ -27,13 +27,13 @@ from probes.wire.errors.bot_wall import has_bot_wall_header
 from probes.wire.errors.error_outcome import CONNECTION_LIMIT
 
 ERROR_BODY_LIMIT: Final = 64 << 10
-"""Bytes of an error response that are looked at."""
+"""Bytes of an error response that are read."""
 
 ERROR_BODY_S: Final = 1.5
-"""How long the body of an error response is waited for: the status and the headers have already said what it is."""
+"""Seconds for which the body of an error response is waited for: its head has already said that it is an error."""
 
 GOODBYE_S: Final = 0.5
-"""After the terminal marker, how long the rest of the body may take before a kept connection is closed."""
+"""Seconds that the rest of the body may take after the terminal marker before a warm connection is closed."""
 
 ANSWERED_TOO_EARLY: Final = Failure(Outcome.PROTOCOL, "an answer before the request")
 
@@ -72,8 +72,8 @@ class Exchange:
     _is_blank: bool = True
 
     @property
-    def outlived(self) -> bool:
-        """Whether the server said, in place of any answer, that a reused connection is too old."""
+    def connection_expired(self) -> bool:
+        """Whether the server refused with nothing but the error that a reused connection is too old."""
         failure = self.answer.failure
         return (
             self.reused
@@ -144,7 +144,7 @@ class Exchange:
                     self.overrides.on_output(output, stamp.at)
         return progress
 
-    def out_of_time(self) -> None:
+    def note_timeout(self) -> None:
         """Note that the deadline has passed: a failure, unless the answer was complete."""
         if self.answer.complete and not self.answer.ended:
             self.answer.note = "the response stayed open after the finish reason"
@@ -153,7 +153,7 @@ class Exchange:
 
 
 async def _read_to_end(body: ResponseBody) -> None:
-    """Read what follows the terminal marker (the last chunk): only then can a warm connection be kept."""
+    """Read what follows the terminal marker (the last chunk): only then can the connection be reused."""
     with contextlib.suppress(TimeoutError, ExchangeError):
         async with asyncio.timeout(GOODBYE_S):
             if not body.complete:
@@ -161,7 +161,7 @@ async def _read_to_end(body: ResponseBody) -> None:
 
 
 def is_stream(response: Response) -> bool:
-    """Whether a response is a stream of an answer by its head: any 2xx is, but that of a guard before the API."""
+    """Whether a response's head announces a stream: any 2xx (or 101) does, except one of a bot wall before the API."""
     if response.status == HTTPStatus.SWITCHING_PROTOCOLS:
         return True
     return response.status // 100 == 2 and not has_bot_wall_header(response.headers)
@@ -205,7 +205,7 @@ def was_closed_while_idle(error: ExchangeError, exchange: Exchange, transport: T
 
 
 def failure_of(error: ExchangeError, exchange: Exchange, transport: Transport) -> Failure:
-    """The failure that an exchange was broken off by."""
+    """The failure of an exchange that ended in ``error``."""
     if was_closed_while_idle(error, exchange, transport):
         return Failure(Outcome.CUT, "the server closed the kept connection as the request went out")
     if _was_closed_behind_handshake(error, exchange, transport):

@@ -13,20 +13,20 @@ from probes.sockets.errors import missing_resource
 from probes.sockets.linux import RunQueue
 
 SHORTEST_NS: Final = 250_000_000
-"""A shorter absence is not told from the scheduler's ordinary lateness."""
+"""A shorter absence cannot be distinguished from the scheduler's ordinary lateness."""
 
 VOIDING_NS: Final = 1_000_000_000
 """A deadline is void only if at least this much was missed of it."""
 
 STOPPED_SHARE: Final = 0.9
-"""A late heartbeat comes of a stop where this process neither ran nor waited for a processor for at least this share of
+"""A late heartbeat means a stop where this process neither ran nor waited for a processor for at least this share of
 the time since the last one. Below it the engine was overloaded, which excuses nothing."""
 
 REMEMBERED: Final = 256
-"""Absences that are remembered, the newest."""
+"""How many of the newest absences are remembered."""
 
 _GIVEN_UP: Final = frozenset({Outcome.DNS, Outcome.CONNECT, Outcome.TLS, Outcome.CUT, Outcome.STREAM_ERROR})
-"""How a probe ends where the server or the network gives up because nobody here answers."""
+"""The outcomes of probes that the server or the network gave up, which they also do where nobody here answers."""
 
 
 class Absence(NamedTuple):
@@ -129,5 +129,5 @@ def describe_absences(absences: Sequence[Absence]) -> str:
 
 
 def describe_defect(error: BaseException) -> str:
-    """What a probe that met an exception of ours ended by, for a person."""
+    """The detail of an `own_fault` sample for an exception in this process: what this machine lacks, else its type."""
     return missing_resource(error) or f"inftop failed: {type(error).__name__}"

@@ -1,4 +1,4 @@
-"""One probe: a streamed request made to measure, from its prompt to exactly one sample."""
+"""One probe: a streamed request that is measured, from its prompt to exactly one sample."""
 
 import asyncio
 import logging
@@ -31,7 +31,7 @@ from probes.measure.exchange import (
 )
 from probes.measure.host_noise import HostNoise, HostNoiseMonitor
 from probes.measure.own_fault import Absence, attribute_to_absences, describe_defect
-from probes.measure.prompt import nonce, version
+from probes.measure.prompt import nonce, prompt_version
 from probes.outcome import Outcome
 from probes.rate_limits.headers import RateLimits, rate_limits
 from probes.rate_limits.wait import wait_after
@@ -45,20 +45,21 @@ from probes.wire.credentials import Credentials
 from probes.wire.dialect import Dialect, WireRequest
 
 LONG_ANSWER: Final = 16 << 10
-"""Characters of an answer from which on it is searched for the key in another thread."""
+"""Characters; a longer answer is searched for parts of the key in another thread."""
 
 REMEMBERED: Final = 2 * ANSWERS
-"""So many of an endpoint's newest samples are remembered: some may have failed, or be too short to tell anything."""
+"""How many of an endpoint's newest samples a prober remembers; twice what `is_buffered` looks at, since some samples
+failed, or are too short to tell."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """What one probe brought: the sample, the answer's plain text, and the timeline its figures were made of.
+    """The result of one probe: the sample, the answer's plain text, and the timeline that its figures come from.
 
-    ``flooded``: the server sent more than the answer's `ReadBudget`. ``wait_why`` says what the wait after a refusal is
-    for, where that is more than that the provider asked for it.
+    ``flooded``: the server sent more than the answer's `ReadBudget`. ``wait_why`` says what ends the wait after a
+    refusal (a reset, a payment); "" where nothing but the requested seconds is known.
     """
 
     sample: Sample
@@ -71,8 +72,8 @@ class ProbeResult:
 class Prober:
     """Probes one endpoint, one probe at a time, over connections of its own (`Connections`).
 
-    ``noise_monitor`` knows what else went on meanwhile; ``before`` are the endpoint's newest samples, oldest first.
-    Close it with `close`.
+    ``noise_monitor`` observes this machine during each probe; ``before`` are the endpoint's newest samples, oldest
+    first. Close it with `close`.
     """
 
     def __init__(
@@ -112,7 +113,7 @@ class Prober:
                 self._connections.by_lane["warm"].drop()
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close the connections that are open."""
         self._connections.close()
 
     async def probe(
@@ -163,7 +164,7 @@ class Prober:
                 await self._exchange(exchange, credentials)
             await let_others_read()
         except TimeoutError:
-            exchange.out_of_time()
+            exchange.note_timeout()
         except SetupError as error:
             exchange.answer.failure = Failure(error.outcome, error.detail)
         except ExchangeError as error:
@@ -176,7 +177,11 @@ class Prober:
             exchange.answer.failure = Failure(Outcome.OWN_FAULT, describe_defect(error))
 
     async def _exchange(self, exchange: Exchange, credentials: Credentials | None) -> None:
-        """Ask and read; once more on a fresh connection where a kept one was closed before it can have been asked."""
+        """Send the request and read the response, over the lane's connection or a new one.
+
+        Once more on a new one where the server closed a reused one before it can have known of the request; but not in
+        a race.
+        """
         transport, overrides = self._connections.by_lane[exchange.lane], exchange.overrides
         if exchange.lane == "cold":
             transport.drop()
@@ -187,8 +192,8 @@ class Prober:
             return
         idle = transport.idle
         try:
-            await self._ask(exchange, request)
-            if overrides is not None or not exchange.outlived:
+            await self._send_and_read(exchange, request)
+            if overrides is not None or not exchange.connection_expired:
                 return
         except ExchangeError as error:
             if overrides is not None or idle is None or not was_closed_while_idle(error, exchange, transport):
@@ -197,7 +202,7 @@ class Prober:
         transport.drop()
         exchange.restart()
         if await self._open(exchange, request):
-            await self._ask(exchange, request)
+            await self._send_and_read(exchange, request)
 
     def _request(self, prompt: Conversation, credentials: Credentials | None) -> WireRequest:
         """The request for a prompt, with its credentials."""
@@ -217,8 +222,8 @@ class Prober:
         exchange.reused = exchange.timeline.setup is None
         return True
 
-    async def _ask(self, exchange: Exchange, request: WireRequest) -> None:
-        """Send the request and read what answers it. Raises ExchangeError and ReadBudgetSpent."""
+    async def _send_and_read(self, exchange: Exchange, request: WireRequest) -> None:
+        """Send the request and read the whole response. Raises ExchangeError and ReadBudgetSpent."""
         response = await self._send(exchange, request)
         early = False
         if response.head is not None:
@@ -252,18 +257,21 @@ class Prober:
             timeline.sent, timeline.sent_uncertainty_ns = (sent.at, sent.uncertainty_ns) if sent else (None, None)
 
     async def _read_error(self, exchange: Exchange, response: Response) -> None:
-        """Take in a response that is an error by its head; its body is waited for only shortly, for its words."""
+        """Make a response that is an error by its head the answer's failure; its body is waited for only briefly."""
         exchange.status = response.status
         left_s = exchange.deadline.release()
         exchange.answer.failure = found = await read_error_response(response, left_s, self._dialect.failure)
         exchange.limits = self._limits({**response.headers, **found.headers})
 
     def _limits(self, headers: Mapping[str, str]) -> RateLimits:
-        """The rate limits that headers speak of."""
+        """The rate limits in response headers."""
         return rate_limits(headers, time.time()).over(self.endpoint.quirks.limit_windows)
 
     def _end(self, exchange: Exchange, absences: Sequence[Absence]) -> None:
-        """Say whose fault a failure was, and close the connection unless it can serve the next probe."""
+        """Attribute a failure to this machine or to a step of the opening where it belongs there.
+
+        Closes the connection unless the next probe can reuse it.
+        """
         answer, timeline = exchange.answer, exchange.timeline
         transport = self._connections.by_lane[exchange.lane]
         timeline.round_trip_ns = transport.round_trip_ns(timeline.started)
@@ -285,7 +293,7 @@ class Prober:
         host_noise: HostNoise,
         absences: Sequence[Absence],
     ) -> tuple[Sample, str]:
-        """The sample of an exchange that is over, and why a wait was asked for, if that is known."""
+        """The sample of an exchange that is over, and `ProbeResult.wait_why`."""
         failure = exchange.answer.failure
         wait = wait_after(failure, exchange.limits, time.time()) if failure else None
         sample = build_sample(
@@ -301,19 +309,19 @@ class Prober:
             host_noise=host_noise,
             absences=absences,
             credentials=credentials,
-            usual=usual_density(self._alike()),
+            usual_density=usual_density(self._comparable_samples()),
         )
         if not any(one.draft for one in exchange.timeline.contents):
             sample = self._marked_if_buffered(sample)
         return sample, wait.why if wait else ""
 
-    def _alike(self) -> Iterator[Sample]:
-        """The samples before this one that the same model made of the same prompt."""
-        wanted = self.endpoint.model, version(self.endpoint)
+    def _comparable_samples(self) -> Iterator[Sample]:
+        """The samples before this one with the same model and the same version of the prompt."""
+        wanted = self.endpoint.model, prompt_version(self.endpoint)
         return (one for one in self._before if (one.model, one.prompt_version) == wanted)
 
     def _marked_if_buffered(self, sample: Sample) -> Sample:
-        """The sample, marked ``buffered`` where it and the endpoint's answers before it came all at once."""
+        """The sample, marked ``buffered`` where its answer and most of the endpoint's last ones came all at once."""
         found = is_buffered(sample, self._before)
         self._before.append(sample)
         if not found:
@@ -323,7 +331,7 @@ class Prober:
 
 
 async def _redacted(text: str, credentials: Credentials | None) -> str:
-    """An answer without parts of a key; a long one is searched in a thread, for that takes tens of milliseconds."""
+    """An answer without parts of a key; a long one is searched in a thread, since that takes tens of milliseconds."""
     if credentials is None:
         return text
     return credentials.hide(text) if len(text) <= LONG_ANSWER else await asyncio.to_thread(credentials.hide, text)

@@ -9,20 +9,20 @@ NONCE_BYTES = 6
 
 
 def nonce() -> str:
-    """Twelve random hex digits."""
+    """A new nonce: twelve random hex digits."""
     return secrets.token_hex(NONCE_BYTES)
 
 
-def version(endpoint: Endpoint) -> str:
+def prompt_version(endpoint: Endpoint) -> str:
     """Eight hex digits of SHA-256 over the prompt, the output cap, the temperature and the reasoning level.
 
     Samples of equal versions compare. The prompt is all that is sent, system prompt and other messages included. What
     an endpoint leaves out is left out here too, so that versions of older samples stay what they were.
     """
-    asked = f"{endpoint.prompt}\n{endpoint.max_output_tokens}\n{endpoint.temperature}"
+    hashed = f"{endpoint.prompt}\n{endpoint.max_output_tokens}\n{endpoint.temperature}"
     if endpoint.system is not None or endpoint.messages:
         sent = "\n".join(f"{one.role}: {one.content}" for one in endpoint.conversation.messages)
-        asked = f"{sent}\n{endpoint.max_output_tokens}\n{endpoint.temperature}"
+        hashed = f"{sent}\n{endpoint.max_output_tokens}\n{endpoint.temperature}"
     if endpoint.reasoning != DEFAULT_REASONING:
-        asked += f"\nreasoning {endpoint.reasoning}"
-    return hashlib.sha256(asked.encode()).hexdigest()[:8]
+        hashed += f"\nreasoning {endpoint.reasoning}"
+    return hashlib.sha256(hashed.encode()).hexdigest()[:8]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from probes.budget.cap import DAY_MS, Budget, Ledger, midnight
-from probes.budget.charge import CostFacts, Spent, charge, most
+from probes.budget.charge import CostFacts, Spent, charge, highest_charge
 from probes.budget.daily_cost import FRAME_TOKENS, prompt_tokens
 from probes.endpoint import Endpoint, Price, Timeouts
 from probes.engine.engine import Engine
@@ -86,7 +86,7 @@ def test_money_is_counted_by_the_same_rule():
     assert charge(uncounted, PRICED).usd == pytest.approx(0.00025 + 180 * 10 / 1e6)
     assert charge(CostFacts(Outcome.TIMEOUT, reopened=False), PRICED).usd == pytest.approx((SENT + 2000) / 1e6)
     assert charge(CostFacts(Outcome.TIMEOUT, reopened=False), replace(PRICED, price=None)) == Spent(0.0, SENT + 200)
-    assert most(PRICED) == charge(CostFacts(Outcome.TIMEOUT, reopened=False), PRICED)
+    assert highest_charge(PRICED) == charge(CostFacts(Outcome.TIMEOUT, reopened=False), PRICED)
 
 
 def test_of_an_endpoint_that_is_gone_only_what_its_samples_say_is_known():
@@ -140,7 +140,7 @@ def test_what_races_cost_is_known_after_a_restart(tmp_path):
         heat = Heat(1, at, request.lanes, None, "nonce", tuple(results))
         keep(plan.store_url, race(request=request, heats=(heat,), vantage=vantage))
     ledger, _ = read_history(plan)
-    raced = most(as_lane(request, watched))
+    raced = highest_charge(as_lane(request, watched))
     assert raced.tokens == prompt_tokens(as_lane(request, watched)) + 77
     assert (ledger.tokens, ledger.usd) == (raced.tokens + 5, pytest.approx(raced.usd + 0.25))
 
@@ -227,7 +227,7 @@ async def test_a_cap_holds_though_nothing_is_counted(behaviour: Behaviour):
         endpoints = twelve(simulator.url)
         spending = Spending(1000, endpoints)
         samples = await spending.one_by_one()
-        assert len(simulator.records) == 1000 // most(endpoints[0]).tokens == 3
+        assert len(simulator.records) == 1000 // highest_charge(endpoints[0]).tokens == 3
     assert [one.outcome is Outcome.SKIPPED for one in samples] == [False] * 3 + [True] * 9
     assert "1,000 tokens has" in (samples[-1].outcome_detail or "")
     assert "may be needed" in (spending.engine.status.over_budget or "")
@@ -266,7 +266,7 @@ async def test_a_probe_that_is_stopped_is_counted():
         await watch.stop(grace=0)
         [sample] = await spending.over()
     assert (sample.outcome, sample.reopened) == (Outcome.SKIPPED, False)
-    assert spending.engine.status.tokens_today == most(watched).tokens
+    assert spending.engine.status.tokens_today == highest_charge(watched).tokens
 
 
 async def test_a_request_that_is_sent_twice_costs_its_input_twice():

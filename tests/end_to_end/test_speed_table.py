@@ -7,7 +7,7 @@ import pytest
 
 from probes.events import Kind
 from probes.measure.probe import Prober
-from probes.measure.prompt import version
+from probes.measure.prompt import prompt_version
 from probes.outcome import Outcome
 from probes.simulator.distribution import Constant
 from probes.transport.factory import transport_to
@@ -66,7 +66,12 @@ async def test_a_prober_knows_what_its_endpoints_answers_are_usually_like():
     hidden = replace(FORMS["hidden, no split"], reasoning_tokens=Constant(45))  # 3.2 characters a token: it could be
     async with simulating(hidden) as simulator:
         watched = endpoint(model=MODEL, base_url=f"{simulator.origin}/v1", max_output_tokens=1_000)
-        usual = {"model": MODEL, "prompt_version": version(watched), "token_source": "usage", "output_chars": 540}
+        usual = {
+            "model": MODEL,
+            "prompt_version": prompt_version(watched),
+            "token_source": "usage",
+            "output_chars": 540,
+        }
         detail = {}
         for name, before in (
             ("alone", {}),

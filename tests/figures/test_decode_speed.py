@@ -260,11 +260,11 @@ def test_a_count_far_from_what_other_answers_had_is_not_believed():
     usual = usual_density(before)
     assert usual == pytest.approx(4.7, rel=0.02)
     contents = stream(50, 20, chars=5)
-    assert decode_speed(contents, usage(60), shown(usual=usual)).tokens_per_s is not None
+    assert decode_speed(contents, usage(60), shown(usual_density=usual)).tokens_per_s is not None
     assert decode_speed(contents, usage(80), shown()).tokens_per_s is not None
-    found = decode_speed(contents, usage(80), shown(usual=usual))
+    found = decode_speed(contents, usage(80), shown(usual_density=usual))
     assert "where other answers had 4.69" in (found.withheld or "")
-    assert decode_speed(contents, usage(480, reasoning=400), shown(usual=usual)).basis == "answer"
+    assert decode_speed(contents, usage(480, reasoning=400), shown(usual_density=usual)).basis == "answer"
 
 
 def test_few_answers_or_short_or_failed_ones_tell_nothing_of_the_usual():
@@ -380,7 +380,7 @@ def test_so_many_tokens_may_be_in_no_text_and_a_call_has_more_of_them(kind: Kind
 
 
 def test_a_density_far_below_the_usual_one_is_told_with_both():
-    assert why_not(stream(101, 10, chars=5), usage(160), usual=4.7) == (
+    assert why_not(stream(101, 10, chars=5), usage(160), usual_density=4.7) == (
         "3.16 characters a token where other answers had 4.70: "
         "there must be reasoning in the count that was neither shown nor counted apart"
     )

@@ -4,7 +4,7 @@ import pytest
 
 from probes.conversation import Message
 from probes.endpoint import REASONING
-from probes.measure.prompt import nonce, version
+from probes.measure.prompt import nonce, prompt_version
 from tests.samples import endpoint
 
 
@@ -25,8 +25,8 @@ def test_the_nonce_is_at_the_very_front_of_all_that_is_sent():
 
 
 def test_versions_of_old_samples_stay_what_they_were():
-    assert version(endpoint()) == "00140f5c"
-    assert version(endpoint(name="another", model="other", body={"seed": 1})) == "00140f5c"
+    assert prompt_version(endpoint()) == "00140f5c"
+    assert prompt_version(endpoint(name="another", model="other", body={"seed": 1})) == "00140f5c"
 
 
 @pytest.mark.parametrize(
@@ -41,23 +41,23 @@ def test_versions_of_old_samples_stay_what_they_were():
     ],
 )
 def test_what_makes_another_measurement_makes_another_version(fields):
-    assert version(endpoint(**fields)) != version(endpoint())
+    assert prompt_version(endpoint(**fields)) != prompt_version(endpoint())
 
 
 def test_levels_of_reasoning_do_not_compare():
-    assert len({version(endpoint(reasoning=one)) for one in (*REASONING, "default")}) == 5
+    assert len({prompt_version(endpoint(reasoning=one)) for one in (*REASONING, "default")}) == 5
 
 
 def test_every_message_is_in_the_version():
     talk = [Message("user", "Hi."), Message("assistant", "Yes?"), Message("user", "Sing.")]
     others = [talk[:1], talk, [talk[0], Message("user", "Yes?"), talk[2]], [*talk[:2], Message("user", "Tell.")]]
     asked = [endpoint(messages=tuple(one)) for one in others] + [endpoint(messages=tuple(talk), system="Be brief.")]
-    assert len({version(one) for one in asked}) == 5
+    assert len({prompt_version(one) for one in asked}) == 5
 
 
 def test_versions_stay_what_they_were():
     """Samples of years are found by them: another way to write the same down would begin every history anew."""
     talk = (Message("user", "Hi."), Message("assistant", "Yes?"), Message("user", "Sing."))
     asked = [endpoint(), endpoint(reasoning="high"), endpoint(system="Be brief.", messages=talk)]
-    assert [version(one) for one in asked] == ["00140f5c", "8f1ef10f", "554020a4"]
+    assert [prompt_version(one) for one in asked] == ["00140f5c", "8f1ef10f", "554020a4"]
     assert len(nonce()) == 12

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from probes.budget.cap import Budget, Ledger
-from probes.budget.charge import most
+from probes.budget.charge import highest_charge
 from probes.budget.daily_cost import DailyCost, daily_cost
 from probes.cli.commands.check_keys import EndpointKeys, endpoint_keys, warnings
 from probes.cli.commands.check_route import route_facts, route_notes, route_record
@@ -88,7 +88,7 @@ def _total(rows: list[EndpointCheck], budget: Budget) -> Total:
     running = [row.cost for row in rows if row.runs]
     usd = [cost.usd for cost in running if cost.usd is not None]
     unspent = Ledger(budget, day=0)
-    unaffordable = tuple(row.endpoint for row in rows if row.runs and unspent.refusal(most(row.endpoint)))
+    unaffordable = tuple(row.endpoint for row in rows if row.runs and unspent.refusal(highest_charge(row.endpoint)))
     return Total(sum(cost.tokens for cost in running), sum(usd), len(usd), len(running), budget, unaffordable)
 
 
@@ -110,7 +110,7 @@ def _lines(config: Config, rows: list[EndpointCheck], total: Total) -> list[str]
 
 
 def _why_unaffordable(endpoint: Endpoint) -> str:
-    needed = most(endpoint)
+    needed = highest_charge(endpoint)
     usd = f" and ${needed.usd:,.4f}" if endpoint.price else ""
     return f"{endpoint.name} is never probed: one probe may use {needed.tokens:,} tokens{usd}, over a cap."
 

@@ -1,4 +1,4 @@
-"""LaneRunner: runs one lane through one heat."""
+"""Runs one lane of a race through one heat: one probe that starts with those of the other lanes and is recorded."""
 
 import time
 
@@ -19,9 +19,10 @@ from probes.wire.credentials import Credentials
 
 
 class LaneRunner:
-    """Runs its lane once. `news` returns what it said since the last call; the lane never waits for anybody to ask.
+    """Runs a lane once. `news` may be called at any time meanwhile; the lane does not wait for it.
 
-    ``chars_per_token`` is that of an earlier answer of the lane, for the speed of one that is not counted yet.
+    ``chars_per_token`` is that of an earlier answer of the lane; it estimates the speed of an answer that is not
+    counted yet.
     """
 
     def __init__(self, prober: Prober, lane: int, chars_per_token: float | None) -> None:
@@ -36,13 +37,13 @@ class LaneRunner:
         self._progress = ProgressTracker(0, chars_per_token)
         self._events: list[OutputEvent] = []
         self._reported = 0
-        """How many of the events were in `news`."""
+        """How many of the events `news` has returned."""
         self._last_text: dict[Kind, str] = {}
         """The end of the text of each kind, unredacted, as long as a part of a key may be cut over several events."""
         self._chars = 0
 
     async def prepare(self, credentials: Credentials | None) -> None:
-        """Have its connection open before the heat, unless it opens a new one each time."""
+        """Open the lane's connection before the heat, unless the lane opens a new one for each request."""
         await self._prober.prepare(credentials)
 
     async def run(self, credentials: Credentials | None, nonce: str, barrier: StartBarrier) -> LaneResult:
@@ -73,7 +74,7 @@ class LaneRunner:
         return self.result
 
     def finish_unstarted(self, barrier: StartBarrier, result: LaneResult) -> None:
-        """End the lane with this result; it does not start."""
+        """End the lane with this result, without a probe; the other lanes no longer wait for it."""
         barrier.withdraw(self._lane)
         self.result = result
         self._state = "finished"
@@ -108,7 +109,7 @@ class LaneRunner:
         return self.result.recording.sent if self.result else None
 
     def news(self, now: int) -> LaneNews:
-        """What it said since the last call, and how it stands at ``now`` (monotonic ns)."""
+        """The lane's state and progress at ``now`` (monotonic ns), with the text that came since the last call."""
         new, self._reported = self._events[self._reported :], len(self._events)
         started = self._barrier.released_at if self._barrier else None
         at = 0 if started is None else now - started
@@ -125,7 +126,7 @@ class LaneRunner:
 
     def _result(self, probed: ProbeResult, barrier: StartBarrier) -> LaneResult:
         sample, timeline = probed.sample, probed.timeline
-        # what was heard as the answer may have turned out to be reasoning
+        # text first taken for the answer may have turned out to be reasoning
         kinds = (one.kind for one in timeline.contents)
         events = tuple(one._replace(kind=kind) for one, kind in zip(self._events, kinds, strict=False))
         started, sent, end = barrier.released_at, None, None
@@ -134,7 +135,7 @@ class LaneRunner:
             completed = sample.outcome is Outcome.OK and timeline.contents
             end = (timeline.contents[-1].at if completed else time.monotonic_ns()) - started
         recording = Recording(sent, end, events)
-        # the same way again, now that the token counts are known
+        # the progress once more, now that the token counts are known
         self._progress = ProgressTracker.settled(recording, sample, self._chars_per_token)
         for event in events:
             self._progress.add(event)

@@ -1,4 +1,4 @@
-"""The endpoints of a race, made to be asked the same, and what still differs between them; pure."""
+"""The endpoints of a race with the same prompt, limits and connection, and what still differs between them; pure."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ SYSTEM_SHOWN: Final = 40
 
 
 def lane_endpoints(request: RaceRequest, endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
-    """The endpoints of a request's lanes, in its order, made to be asked the same. Raises UnknownEndpoint."""
+    """The endpoints of a race's lanes in the request's order, each by `as_lane`. Raises UnknownEndpoint."""
     return tuple(as_lane(request, one) for one in choose(endpoints, request.lanes))
 
 

@@ -1,4 +1,4 @@
-"""RaceTask: runs one race, heat by heat, and reports how it stands."""
+"""Runs one race heat by heat, and reports its progress and verdict."""
 
 import asyncio
 import contextlib
@@ -35,8 +35,8 @@ UPDATE_S: Final = 0.05
 class RaceTask:
     """One race. ``probers`` are its lanes, made of `lane_endpoints`; each keeps its connection from heat to heat.
 
-    ``on_change`` is called at most 20 times a second while there may be `news`. ``chars_per_token`` holds, by endpoint,
-    that of earlier answers, and ``between_s`` is the pause between two heats.
+    ``on_change`` is called at most 20 times a second while `news` may have changed. ``chars_per_token`` holds, by
+    endpoint name, that of earlier answers; ``between_s`` is the pause between two heats, in seconds.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class RaceTask:
         """Run all heats, or as many as `stop`, the budget and the evidence allow."""
         reporting = asyncio.create_task(self._report_changes())
         try:
-            while (why := self._why_over()) is None:
+            while (why := self._reason_to_end()) is None:
                 await self._run_heat()
             self._stopped = why or None
         finally:
@@ -113,7 +113,7 @@ class RaceTask:
         self._on_change()
 
     def news(self) -> RaceNews:
-        """How the race stands, with the text that came since the last call."""
+        """The race's progress now, with the text that came since the last call."""
         now = time.monotonic_ns()
         race = self._race
         return RaceNews(
@@ -130,7 +130,7 @@ class RaceTask:
             number=race.number,
         )
 
-    def _why_over(self) -> str | None:
+    def _reason_to_end(self) -> str | None:
         """Why no other heat is run; "" after the last one, None where another follows."""
         done = len(self._heats)
         if self._stopped:
@@ -147,7 +147,7 @@ class RaceTask:
         return None
 
     async def _run_heat(self) -> None:
-        """Run one heat, with what it may cost set aside. One that `stop` cancels is not counted."""
+        """Run one heat, its highest cost reserved in the budget. A heat that `stop` cancels is not counted."""
         with contextlib.ExitStack() as reserved:
             for endpoint in self._endpoints:
                 reserved.callback(self._services.reserve_budget(endpoint))

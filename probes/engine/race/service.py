@@ -1,4 +1,4 @@
-"""RaceService: runs one race at a time, on commands of a screen."""
+"""Starts and stops races at a screen's commands, one race at a time, and stores them."""
 
 import asyncio
 import logging
@@ -33,10 +33,10 @@ def store_race(url: str, race: Race) -> int | None:
 
 
 class RaceService:
-    """Starts and stops races of ``endpoints``. Nothing that goes wrong with one ends the engine.
+    """Starts and stops races of ``endpoints``. No exception in a race ends the engine.
 
     ``store_race`` stores a race and returns its number, None where it could not; ``on_change`` is called, at most 20
-    times a second, while there may be `news`.
+    times a second, while `news` may have changed.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class RaceService:
             await asyncio.wait({self._task})
 
     def news(self) -> RaceNews | None:
-        """How the last race stands, with the text that came since the last call; None where there has been none."""
+        """The last race's progress, with the text that came since the last call; None where there has been no race."""
         if self._refused is not None:
             return self._refused
         return self._race_task.news() if self._race_task is not None else None

@@ -1,4 +1,4 @@
-"""StartBarrier: starts all lanes of a heat together."""
+"""The barrier at which the lanes of a heat wait, so that all requests start together."""
 
 import asyncio
 import time
