@@ -190,13 +190,13 @@ class InftopApp(App[None]):
         """The race page, made once, so that a race which goes on is found again; a ``request`` is run at once."""
         if self._race is None:
             from tui.race.screen import RaceScreen
-            from tui.race.stored_races import StoredRaces
 
             self._race = RaceScreen(
                 start=lambda request: self._source.send(RaceCommand("start", request)),
                 stop=lambda: self._source.send(RaceCommand("stop")),
                 prompts=self._options.prompts(),
-                stored=StoredRaces(self._store_url),
+                url=self._store_url,
+                now=self._now,
             )
             self.install_screen(self._race, "race")
         await self.push_screen(self._race)

@@ -34,7 +34,10 @@ def items(form: RaceForm) -> list[Item]:
 
 
 class RaceChoice(Horizontal):
-    """The form, filled in by keys with a cursor, or by clicks. Every change posts `Changed`."""
+    """The form, filled in by keys with a cursor, or by clicks.
+
+    Every change posts `Changed`; Enter posts `StartWanted` unless the cursor is where a prompt is typed.
+    """
 
     DEFAULT_CSS = """
     RaceChoice {
@@ -48,6 +51,9 @@ class RaceChoice(Horizontal):
 
     class Changed(Message):
         """Something else is chosen, or under the cursor."""
+
+    class StartWanted(Message):
+        """The race that is chosen is to be started."""
 
     def __init__(self, prompts: Sequence[NamedPrompt], *, id: str | None = None) -> None:  # noqa: A002 - Textual's own
         super().__init__(id=id)
@@ -67,7 +73,14 @@ class RaceChoice(Horizontal):
         self.form, self.cursor = form, cursor or self.cursor
         self.post_message(self.Changed())
 
-    def take(self) -> None:
+    async def action_enter(self) -> None:
+        """Type a prompt where that is under the cursor; else start the race."""
+        if self.cursor[0] == "typed":
+            await self.type()
+        else:
+            self.post_message(self.StartWanted())
+
+    def action_space(self) -> None:
         """Choose what is under the cursor: a lane or not, a prompt, the other kind of connections."""
         kind, name = self.cursor
         if kind == "lane":
@@ -77,22 +90,22 @@ class RaceChoice(Horizontal):
         elif kind == "typed":
             self.change(replace(self.form, prompt=None))
         else:
-            self.sideways(1)
+            self.action_sideways(1)
 
-    def sideways(self, step: int) -> None:
+    def action_sideways(self, step: int) -> None:
         """Another value of the field under the cursor."""
         for field in FIELDS:
             if self.cursor == ("field", field):
                 self.change(self.form.changed(field, step))
 
-    def move(self, step: int) -> None:
-        """The cursor; the ends are ends."""
+    def action_move(self, step: int) -> None:
+        """Move the cursor; the ends are ends."""
         found = items(self.form)
         place = found.index(self.cursor) if self.cursor in found else 0
         self.change(self.form, found[max(0, min(len(found) - 1, place + step))])
 
-    def cross(self) -> None:
-        """The cursor to the other half."""
+    def action_lane(self, _: int) -> None:
+        """Move the cursor to the other half of the form."""
         found = items(self.form)
         other = [one for one in found if (one[0] == "lane") != (self.cursor[0] == "lane")]
         self.change(self.form, other[0] if other else None)
@@ -123,7 +136,7 @@ class RaceChoice(Horizontal):
         item = owners[event.row] if event.row < len(owners) else None
         if item is not None:
             self.cursor = item
-            self.take()
+            self.action_space()
 
     def draw(self) -> None:
         """Draw it, the cursor in sight."""

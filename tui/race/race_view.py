@@ -9,13 +9,16 @@ from typing import Final
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
+from textual.message import Message
 
 from probes.endpoint import Price
-from probes.sample import Sample
+from probes.feed.messages import EndpointFacts
+from probes.race.race import LaneFacts
 from tui.exporting import save
 from tui.race.board import Gap, LaneBoard, RaceBoard
 from tui.race.lane import LanePanel, track
 from tui.race.lane_words import LETTERS, seconds
+from tui.race.model import RaceModel
 from tui.race.results import RaceResults
 from tui.style.format import number
 from tui.widgets.plate import Piece, Plate, Row
@@ -23,6 +26,9 @@ from tui.widgets.spark import nice_ceiling
 
 LEAST_TEXT: Final = 7
 """Rows that the lanes keep below the results: a line above, a name of two rows, four of text."""
+
+SCRUB_SHARE: Final = 40
+"""One press of a key moves a replay by this fraction (1/40) of its length, forward or back."""
 
 LEAST_SCALE: Final = 100.0
 """Tokens/s at the top of the shared scale, until a lane is faster."""
@@ -38,7 +44,10 @@ class LaneIdentity:
 
 
 class RaceView(Vertical):
-    """Draws a `RaceBoard`, lane by lane. Scrolling and copying act on the marked lane."""
+    """Draws the race of a `RaceModel`, lane by lane. Scrolling and copying act on the marked lane.
+
+    A key that moves a replay or marks a lane posts `Changed`.
+    """
 
     DEFAULT_CSS = """
     RaceView {
@@ -52,8 +61,12 @@ class RaceView(Vertical):
     }
     """
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+    class Changed(Message):
+        """What is shown of the race has changed and is to be drawn."""
+
+    def __init__(self, model: RaceModel, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
+        self._model = model
         self.marked = 0
         self.order: tuple[str, ...] = ()
         self._track = Plate(id="track")
@@ -84,13 +97,21 @@ class RaceView(Vertical):
             panel.begin()
         self._track.styles.height = len(self.order)
 
-    def show(
-        self,
-        board: RaceBoard,
-        identities: Mapping[str, LaneIdentity],
-        samples: Mapping[int, Mapping[str, Sample]],
-    ) -> None:
-        """Draw the race as it is now; ``samples`` are those of each heat, by lane."""
+    def swap(self) -> None:
+        """Move the lanes on by one."""
+        if self.order:
+            self.begin((*self.order[1:], *self.order[:1]))
+
+    def draw(self, endpoints: Sequence[EndpointFacts]) -> None:
+        """Draw the race as it is now. A replay names its own lanes, a live race has them from ``endpoints``."""
+        board, replay = self._model.board, self._model.replay
+        if self._model.new_heat:
+            self._model.new_heat = False
+            self.begin(self.order if set(self.order) == set(board.names) else board.names)
+        named: list[EndpointFacts | LaneFacts] = [*endpoints, *(replay.race.lanes if replay is not None else ())]
+        self._draw(board, {one.name: LaneIdentity(one.provider, one.model, one.price) for one in named})
+
+    def _draw(self, board: RaceBoard, identities: Mapping[str, LaneIdentity]) -> None:
         news = board.last
         if news is None or not set(self.order) <= set(board.names):
             return
@@ -104,7 +125,7 @@ class RaceView(Vertical):
         if over:
             prices = {name: one.price for name, one in identities.items()}
             room = Size(max(self.size.width - 2, 20), self.size.height - len(lanes) - LEAST_TEXT)
-            self._results.show(news, samples, self.order, prices, room)
+            self._results.show(news, self._model.samples, self.order, prices, room)
         else:
             self._gap.draw([gap(board, self.order, self._gap.size.width)])
         for place, (panel, lane) in enumerate(zip(self._panels, lanes, strict=True)):
@@ -114,23 +135,49 @@ class RaceView(Vertical):
             model = f"{known.provider} · {known.model}" if known else ""
             panel.show(lane, board.deltas(lane.name), model, top)
 
-    def mark(self, step: int) -> None:
+    def restart(self) -> None:
+        """Replay from the beginning of the heat."""
+        if self._model.replay is not None:
+            self._model.replay.playing = True
+            self._seek(0.0)
+
+    def _seek(self, to_ms: float) -> None:
+        self._model.seek(to_ms)
+        self.post_message(self.Changed())
+
+    def action_space(self) -> None:
+        """Hold the replay, or let it go on; from its beginning where it is over."""
+        if (replay := self._model.replay) is None:
+            return
+        if replay.is_over and replay.next_heat is None:
+            self.restart()
+        else:
+            replay.playing = not replay.playing
+            self.post_message(self.Changed())
+
+    def action_sideways(self, step: int) -> None:
+        """Move the replay forward or back."""
+        if (replay := self._model.replay) is not None:
+            self._seek(max(0.0, replay.position_ms + step * replay.length_ms / SCRUB_SHARE))
+
+    def action_lane(self, step: int) -> None:
         """Mark the next lane."""
         self.marked = (self.marked + step) % max(len(self.order), 1)
+        self.post_message(self.Changed())
 
-    def move(self, rows: int) -> None:
+    def action_move(self, rows: int) -> None:
         """Scroll the answer of the marked lane."""
         if self.marked < len(self._panels):
             self._panels[self.marked].tail.move(rows)
 
-    def copy(self) -> None:
+    def action_copy(self) -> None:
         """Copy the answer of the marked lane to the clipboard."""
         if self._board is not None and self.order:
             name = self.order[self.marked]
             self.app.copy_to_clipboard(self._board.answer(name))
             self.notify(f"Copied the answer of {name}.", timeout=2, markup=False)
 
-    def save(self) -> None:
+    def action_save(self) -> None:
         """Write the screen as a picture and the answers as text to files."""
         if self._board is None or (news := self._board.last) is None:
             return

@@ -1,36 +1,37 @@
 """RaceScreen: choose a race, watch it, know who won; and watch it again from the store, at any pace."""
 
-import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar, Final, Literal
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.screen import Screen
+from textual.widget import Widget
 
 from probes.feed.messages import EndpointFacts
 from probes.race.race import Race
 from probes.race.request import NamedPrompt, RaceRequest
 from probes.race.updates import RaceNews
-from probes.store.problem import StoreProblem
+from probes.store import races
 from tui.keymap import bindings
 from tui.race import heading as race_heading
 from tui.race.choice import RaceChoice
 from tui.race.keys import RACE_FOOTER, RACE_KEYS
 from tui.race.lane import LanePanel
 from tui.race.model import RaceModel
-from tui.race.race_view import LaneIdentity, RaceView
-from tui.race.stored_races import StoredRaceSource
+from tui.race.race_view import RaceView
 from tui.race.stored_races_panel import StoredRacesPanel
+from tui.time.store_query import StoreQuery, single
 from tui.widgets.key_line import KeyLine
 from tui.widgets.plate import Plate
 
 PICTURES_PER_S: Final = 10
-SCRUB_SHARE: Final = 40
-"""A press of a key goes so manieth a part of a replay forward or back."""
+MOST_STORED: Final = 500
+"""How many stored races are listed at most, the newest."""
 
 View = Literal["choose", "race", "stored"]
 
@@ -38,9 +39,12 @@ NO_ENGINE: Final = "No engine takes a race here: it needs one of its own. In a t
 
 
 class RaceScreen(Screen[None]):
-    """``start`` and ``stop`` pass a command on and say whether somebody takes it; `apply` takes what comes of it.
+    """One of three views: the choice of a race, a race, the stored races; each has actions of its own for the keys.
 
-    ``clock`` gives milliseconds that never go back: what a replay runs by.
+    ``start`` and ``stop`` pass a command on and say whether somebody takes it; `apply` takes what comes of it.
+
+    ``url`` gives the store, None while there is none, ``now`` the present in ms since the epoch. ``clock`` gives
+    milliseconds that never go back: what a replay runs by.
     """
 
     AUTO_FOCUS = ""
@@ -59,25 +63,28 @@ class RaceScreen(Screen[None]):
         start: Callable[[RaceRequest], bool],
         stop: Callable[[], bool],
         prompts: Sequence[NamedPrompt],
-        stored: StoredRaceSource,
+        url: Callable[[], str | None],
+        now: Callable[[], int],
         clock: Callable[[], float] = lambda: time.monotonic() * 1000,
     ) -> None:
         super().__init__()
-        self._start, self._stop, self._stored, self._clock = start, stop, stored, clock
+        self._start, self._stop, self._url, self._clock = start, stop, url, clock
         self.view: View = "choose"
         self.model = RaceModel()
         self._at = clock()
         self._heading = Plate(id="heading")
         self._choice = RaceChoice(prompts, id="choice")
-        self._race_view = RaceView(id="race")
+        self._race_view = RaceView(self.model, id="race")
         self._list = StoredRacesPanel(id="stored")
+        self._views: dict[View, Widget] = {"choose": self._choice, "race": self._race_view, "stored": self._list}
+        worker = partial(self.run_worker, group="store", exit_on_error=False)
+        self._list_query = StoreQuery(single(races.listed), self._list_read, url=url, now=now, start=worker)
+        self._race_query = StoreQuery(single(races.load), self._race_read, url=url, now=now, start=worker)
 
     def compose(self) -> ComposeResult:
         """Heading, one of three views, keys."""
         yield self._heading
-        yield self._choice
-        yield self._race_view
-        yield self._list
+        yield from self._views.values()
         yield KeyLine(RACE_FOOTER, id="keys")
 
     def on_mount(self) -> None:
@@ -132,31 +139,19 @@ class RaceScreen(Screen[None]):
                 self._list.show()
             else:
                 self._heading.draw([race_heading.of_race(self.model, self._choice.form.heats, width)])
-                self._draw_race()
-
-    def _draw_race(self) -> None:
-        if self.model.new_heat:
-            self.model.new_heat = False
-            names, order = self.model.board.names, self._race_view.order
-            self._race_view.begin(order if set(order) == set(names) else names)
-        identities = {one.name: LaneIdentity(one.provider, one.model, one.price) for one in self._choice.form.endpoints}
-        if self.model.replay is not None:
-            identities |= {
-                one.name: LaneIdentity(one.provider, one.model, one.price) for one in self.model.replay.race.lanes
-            }
-        self._race_view.show(self.model.board, identities, self.model.samples)
+                self._race_view.draw(self._choice.form.endpoints)
 
     def _turn(self, view: View) -> None:
         """Show another of the three views."""
         self.view = view
-        self._choice.display, self._race_view.display, self._list.display = (
-            view == "choose", view == "race", view == "stored",
-        )  # fmt: skip
+        for name, widget in self._views.items():
+            widget.display = name == view
         self.model.changed = True
         self.call_after_refresh(self._redraw)
 
     # a race
 
+    @on(RaceChoice.StartWanted)
     def action_start(self) -> None:
         """Start what is chosen; or stop what runs."""
         if self.model.is_running and self.view == "race" and self.model.replay is None:
@@ -193,8 +188,7 @@ class RaceScreen(Screen[None]):
     def action_replay(self) -> None:
         """The race that is shown, from its recording; a replay from its beginning."""
         if self.model.replay is not None:
-            self.model.replay.playing = True
-            self._seek(0.0)
+            self._race_view.restart()
         elif (news := self.model.news) is None or news.phase != "over":
             self.action_kept()
         elif news.number is None:
@@ -202,17 +196,20 @@ class RaceScreen(Screen[None]):
         else:
             self._open(news.number)
 
-    def _open(self, number: int) -> None:
-        self.run_worker(self._load(number), group="race", exit_on_error=False)
+    @on(StoredRacesPanel.Chosen)
+    def _stored_race_chosen(self, event: StoredRacesPanel.Chosen) -> None:
+        self._open(event.number)
 
-    async def _load(self, number: int) -> None:
-        try:
-            race = await asyncio.to_thread(self._stored.load, number)
-        except StoreProblem as problem:
-            self.notify(f"The race cannot be read: {problem.detail}", severity="warning", markup=False)
-            return
-        if race is None or not race.heats:
-            self.notify(f"Race {number} has no heat to replay.", severity="warning")
+    def _open(self, number: int) -> None:
+        self._race_query.forget()
+        self._race_query.ask(number)
+
+    def _race_read(self) -> None:
+        race = self._race_query.found
+        if self._race_query.problem:
+            self.notify(f"The race cannot be read: {self._race_query.problem}", severity="warning", markup=False)
+        elif race is None or not race.heats:
+            self.notify(f"Race {self._race_query.answered} has no heat to replay.", severity="warning")
         else:
             self.play(race, race.heats[0].number)
 
@@ -222,46 +219,17 @@ class RaceScreen(Screen[None]):
         self._at = self._clock()
         self._turn("race")
 
-    def _seek(self, to_ms: float) -> None:
-        self.model.seek(to_ms)
-        self._redraw()
-
     def action_pace(self, how: Literal["slower", "faster"]) -> None:
         """The replay faster or slower."""
         if self.model.replay is not None:
             self.model.replay.pace(-1 if how == "slower" else 1)
             self._redraw()
 
-    # keys with a meaning of their own in each view
+    # keys
 
-    async def action_enter(self) -> None:
-        """Type, start, or replay what is under the cursor."""
-        if self.view == "stored":
-            if (chosen := self._list.chosen) is not None:
-                self._open(chosen.number)
-        elif self.view == "choose":
-            if self._choice.cursor[0] == "typed":
-                await self._choice.type()
-            else:
-                self.action_start()
-
-    def action_space(self) -> None:
-        """Take what is under the cursor; hold a replay, or let it go on."""
-        if self.view == "choose":
-            self._choice.take()
-        elif self.view == "race" and self.model.replay is not None:
-            if self.model.replay.is_over and self.model.replay.next_heat is None:
-                self.action_replay()
-            else:
-                self.model.replay.playing = not self.model.replay.playing
-                self._redraw()
-
-    def action_sideways(self, step: int) -> None:
-        """Another value of the field under the cursor; back and forward in a replay."""
-        if self.view == "choose":
-            self._choice.sideways(step)
-        elif self.view == "race" and self.model.replay is not None:
-            self._seek(max(0.0, self.model.replay.position_ms + step * self.model.replay.length_ms / SCRUB_SHARE))
+    async def action_in_view(self, action: str) -> None:
+        """Let the view that is shown perform an action; nothing where it has none of that name."""
+        await self.app.run_action(action, default_namespace=self._views[self.view])
 
     def action_heats(self, step: int) -> None:
         """More or fewer heats; in a replay the next heat, or the one before."""
@@ -271,28 +239,11 @@ class RaceScreen(Screen[None]):
         else:
             self._choice.change(self._choice.form.changed("heats", step))
 
-    def action_move(self, step: int) -> None:
-        """The cursor, or the text of the marked lane."""
-        if self.view == "race":
-            self._race_view.move(step)
-        elif self.view == "stored":
-            self._list.move(step)
-        else:
-            self._choice.move(step)
-
-    def action_lane(self, step: int) -> None:
-        """The next lane; where a race is chosen, its other half."""
-        if self.view == "race":
-            self._race_view.mark(step)
-        elif self.view == "choose":
-            self._choice.cross()
-        self._redraw()
-
     def action_swap(self) -> None:
         """The lanes, moved on by one."""
         self._choice.change(self._choice.form.swapped())
-        if self.view == "race" and (order := self._race_view.order):
-            self._race_view.begin((*order[1:], *order[:1]))
+        if self.view == "race":
+            self._race_view.swap()
         self._redraw()
 
     def action_choose(self) -> None:
@@ -301,41 +252,23 @@ class RaceScreen(Screen[None]):
 
     def action_kept(self) -> None:
         """The list of kept races."""
-        self._list.fill(None)
+        self._list.fill(None if self._url() is not None else ())
         self._turn("stored")
-        self.run_worker(self._read_list(), group="race", exit_on_error=False)
+        self._list_query.forget()
+        self._list_query.ask(MOST_STORED)
 
-    async def _read_list(self) -> None:
-        try:
-            self._list.fill(await asyncio.to_thread(self._stored.listed))
-        except StoreProblem as problem:
-            self._list.fill(())
-            self.notify(f"The races cannot be read: {problem.detail}", severity="warning", markup=False)
+    def _list_read(self) -> None:
+        self._list.fill(self._list_query.found or ())
+        if self._list_query.problem:
+            self.notify(f"The races cannot be read: {self._list_query.problem}", severity="warning", markup=False)
 
     @on(RaceChoice.Changed)
+    @on(RaceView.Changed)
     @on(LanePanel.Resized)
     def _redraw(self) -> None:
         self.model.changed = True
         if self.is_current and self.is_mounted:
             self.tick()
-
-    @on(Plate.Clicked)
-    async def _clicked(self, event: Plate.Clicked) -> None:
-        if event.plate is self._list and (place := self._list.place_at(event.row)) is not None:
-            self._list.cursor = place
-            await self.action_enter()
-
-    # what is taken away
-
-    def action_copy(self) -> None:
-        """The answer of the marked lane."""
-        if self.view == "race":
-            self._race_view.copy()
-
-    def action_save(self) -> None:
-        """The screen as a picture, and the answers."""
-        if self.view == "race":
-            self._race_view.save()
 
     def action_back(self) -> None:
         """To the race that is shown, or else to the dashboard; a race that runs goes on."""

@@ -1,22 +1,29 @@
 """StoredRacesPanel: the list of stored races, the newest first, from which one is chosen for a replay."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from textual import on
+from textual.message import Message
+
+from probes.store.races import RaceSummary
 from probes.text import line
 from tui.style.format import moment
 from tui.widgets.plate import Plate, Row
 
-if TYPE_CHECKING:
-    from probes.store.races import RaceSummary
-
 
 class StoredRacesPanel(Plate):
-    """Draws the list, the cursor in sight."""
+    """Draws the list, the cursor in sight. Enter or a click posts `Chosen`."""
 
     DEFAULT_CSS = """
     StoredRacesPanel { height: 1fr; margin: 1 1 0 1; }
     """
+
+    class Chosen(Message):
+        """The race of this number is to be replayed."""
+
+        def __init__(self, number: int) -> None:
+            super().__init__()
+            self.number = number
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
@@ -24,25 +31,27 @@ class StoredRacesPanel(Plate):
         self._races: Sequence[RaceSummary] | None = None
         self._first = 0
 
-    @property
-    def chosen(self) -> "RaceSummary | None":
-        """The race under the cursor."""
-        return self._races[self.cursor] if self._races else None
-
-    def fill(self, races: "Sequence[RaceSummary] | None") -> None:
+    def fill(self, races: Sequence[RaceSummary] | None) -> None:
         """List these races; None: they are being read."""
         self._races, self.cursor = races, 0
         self.show()
 
-    def move(self, step: int) -> None:
+    def action_move(self, step: int) -> None:
         """Move the cursor; the ends are ends."""
         self.cursor = max(0, min(len(self._races or ()) - 1, self.cursor + step))
         self.show()
 
-    def place_at(self, row: int) -> int | None:
-        """The index of the race that is drawn in a row; None where there is none."""
-        place = self._first + row - 1
-        return place if row > 0 and place < len(self._races or ()) else None
+    def action_enter(self) -> None:
+        """Choose the race under the cursor."""
+        if self._races:
+            self.post_message(self.Chosen(self._races[self.cursor].number))
+
+    @on(Plate.Clicked)
+    def _clicked(self, event: Plate.Clicked) -> None:
+        place = self._first + event.row - 1
+        if event.row > 0 and place < len(self._races or ()):
+            self.cursor = place
+            self.action_enter()
 
     def show(self) -> None:
         """Draw it."""
@@ -60,7 +69,7 @@ class StoredRacesPanel(Plate):
         self.draw([head, *rows], 1 + self.cursor - self._first)
 
 
-def _row(one: "RaceSummary") -> Row:
+def _row(one: RaceSummary) -> Row:
     lanes = " : ".join(f"★ {name}" if name == one.winner else name for name in one.lanes)
     return (
         (f" {one.number:>4}  ", "label"),

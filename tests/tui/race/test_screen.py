@@ -1,13 +1,18 @@
-"""The race view through its keys: chosen, run, judged, replayed; from a script, without an engine."""
+"""The race view through its keys: chosen, run, judged, replayed; from a script and a store, without an engine."""
 
+from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from msgspec import structs
 
+from probes.feed.messages import Hello
 from probes.race.updates import RaceCommand
 from probes.race.verdict import FaultCount
-from probes.store.problem import StoreProblem
+from probes.store.races import keep
+from tests.store.stores import make, url_of
 from tests.tui import fabric
 from tests.tui.race import races as racing
 from tests.tui.race.races import CEREBRAS, CUT, GROQ, LIMITED, OPUS, PROMPTS, WRONG
@@ -20,44 +25,11 @@ from tui.sources.source import ScriptedSource
 pytestmark = pytest.mark.slow
 
 
-class MemoryRaces:
-    """A store of races in memory."""
-
-    def __init__(self, *races):
-        self.races = {race.number: race for race in races}
-        self.broken = False
-
-    def listed(self):
-        from probes.store.races import RaceSummary
-
-        if self.broken:
-            raise StoreProblem("locked", "by another process")
-        return [
-            RaceSummary(
-                number=race.number,
-                started_at=race.started_at,
-                lanes=race.request.lanes,
-                prompt=race.request.prompt,
-                prompt_name=race.request.prompt_name,
-                heats=len(race.heats),
-                winner=race.verdict.winner,
-                words=race.verdict.words,
-                stopped=race.stopped,
-                simulated=race.simulated,
-            )
-            for race in reversed(self.races.values())
-        ]
-
-    def load(self, number):
-        return self.races.get(number)
-
-
 class OpenRacePage:
-    """The race view, opened over the made-up fleet, with a clock and a store of its own."""
+    """The race view, opened over the made-up fleet, with a clock of its own."""
 
-    def __init__(self, shown, *stored):
-        self.shown, self.app, self.source = shown, shown.app, shown.source
-        self.stored = MemoryRaces(*stored)
+    def __init__(self, shown, store):
+        self.shown, self.app, self.source, self.store = shown, shown.app, shown.source, store
         self.ms = 0.0
         self._replays = {}
 
@@ -67,12 +39,11 @@ class OpenRacePage:
         self.screen = self.app.screen
         self.screen._clock = lambda: self.ms
         self.screen._at = 0.0
-        self.screen._stored = self.stored
         return self
 
     async def settle(self):
         await quiet(self.shown.pilot)
-        while reading := [one for one in self.app.workers if one.group == "race" and not one.is_finished]:
+        while reading := [one for one in self.app.workers if one.group == "store" and not one.is_finished]:
             await self.app.workers.wait_for_complete(reading)
             await quiet(self.shown.pilot)
         if hasattr(self, "screen"):
@@ -115,21 +86,17 @@ def fleet():
     return fabric.priced(hours=0.25)
 
 
-def opened(fleet, *stored, size=(80, 24), **options):
-    """Give an open race view."""
-    return _Opened(fleet, stored, size, options)
-
-
-class _Opened:
-    def __init__(self, fleet, stored, size, options):
-        self._showing = showing(*fleet, size=size, prompts=lambda: PROMPTS, **options)
-        self._stored = stored
-
-    async def __aenter__(self):
-        return await OpenRacePage(await self._showing.__aenter__(), *self._stored).open()
-
-    async def __aexit__(self, *error):
-        return await self._showing.__aexit__(*error)
+@asynccontextmanager
+async def opened(fleet, *stored, size=(80, 24), **options):
+    """Give an open race view, with these races in a store, where they are numbered from 1."""
+    with TemporaryDirectory() as folder:
+        store = Path(folder) / "history.db"
+        make(store)
+        for race in stored:
+            keep(url_of(store), race)
+        messages = [structs.replace(one, store_url=url_of(store)) if isinstance(one, Hello) else one for one in fleet]
+        async with showing(*messages, size=size, prompts=lambda: PROMPTS, **options) as shown:
+            yield await OpenRacePage(shown, store).open()
 
 
 # before
@@ -373,7 +340,7 @@ async def test_rematch_more_heats_and_swap(fleet):
 
 
 async def test_a_race_is_replayed_from_the_store_at_any_pace(fleet):
-    run = racing.race(CEREBRAS, OPUS, heats=2)
+    run = racing.race(CEREBRAS, OPUS, heats=2, number=1)
     async with opened(fleet, run) as race:
         await race.press("s")
         await race.deliver(run)
@@ -442,14 +409,15 @@ async def test_scrubbed_back_it_shows_what_was_said_until_then_and_no_more(fleet
 
 
 async def test_kept_races_are_listed_and_one_is_replayed(fleet):
-    older, newer = racing.race(CEREBRAS, GROQ, heats=4), racing.race(OPUS, GROQ, number=13)
+    older, newer = racing.race(CEREBRAS, GROQ, heats=4), racing.race(OPUS, GROQ)
     async with opened(fleet, older, newer) as race:
         await race.press("o")
-        assert next(line for line in race.lines if "13" in line).strip().startswith("13")
-        assert "★ cerebras/gpt-oss-120b" in race.text
+        assert race.lines[3].strip().startswith("2 ")
+        assert race.lines[4].strip().startswith("1 ")
+        assert "★ cerebras/gpt-oss-120b" in race.lines[4]
         await race.press("down", "enter")
         assert "REPLAY" in race.lines[0]
-        assert race.screen.model.replay.race is older
+        assert race.screen.model.replay.race == replace(older, number=1)
         await race.press("o", "escape")
         assert "REPLAY" in race.lines[0]
 
@@ -458,9 +426,9 @@ async def test_without_a_kept_race_or_a_readable_store_it_says_so(fleet):
     async with opened(fleet) as race:
         await race.press("r")
         assert "No race is kept yet" in race.text
-        race.stored.broken = True
+        race.store.write_bytes(b"not a database" * 1_000)
         await race.press("o")
-        assert any("by another process" in notice for notice in race.shown.notices)
+        assert any(notice.startswith("The races cannot be read: ") for notice in race.shown.notices)
 
 
 async def test_a_live_race_goes_on_behind_a_replay_and_behind_the_dashboard(fleet):
