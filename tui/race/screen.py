@@ -152,6 +152,10 @@ class RaceScreen(Screen[None]):
     # a race
 
     @on(RaceChoice.StartWanted)
+    def _start_wanted(self) -> None:
+        if self.view == "choose":  # else it was asked for twice, and a second start would stop the first
+            self.action_start()
+
     def action_start(self) -> None:
         """Start what is chosen; or stop what runs."""
         if self.model.is_running and self.view == "race" and self.model.replay is None:

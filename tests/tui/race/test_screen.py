@@ -123,6 +123,12 @@ async def test_lanes_prompt_cap_heats_and_connections_are_chosen_with_keys(fleet
         assert (request.max_output_tokens, request.heats, request.cold) == (1_024, 3, True)
 
 
+async def test_enter_pressed_twice_starts_one_race_and_does_not_stop_it(fleet):
+    async with opened(fleet) as race:
+        await race.press("enter", "enter")
+        assert [one.do for one in race.source.sent] == ["start"]
+
+
 async def test_they_are_chosen_with_the_mouse_too(fleet):
     async with opened(fleet) as race:
         row = next(y for y, line in enumerate(race.lines) if "anthropic/opus " in line)
