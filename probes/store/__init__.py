@@ -1,1 +1,1 @@
-"""The store: every sample kept. `reader` needs no SQLAlchemy; `writer` and `database` do."""
+"""The store: every sample kept. `read` needs no SQLAlchemy; `write` does."""

@@ -7,14 +7,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from probes.config.presets import dialects
-from probes.events import Failure, Output, StreamEnd
+from probes.events import CAPPED, Failure, Output, StreamEnd
 from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import Timeline
 from probes.measure.classify import classify
 from probes.outcome import Outcome
 from probes.wire import load_dialect
 from tests.samples import endpoint
-from tests.wire.dialect_facts import streams
+from tests.wire.dialect_facts import facts, streams
 from tests.wire.noise import STRANGE, frames_of, is_binary, noisy, parted, pieces, reframed
 
 pytestmark = pytest.mark.slow
@@ -54,6 +54,20 @@ def ends_once(events):
     return [isinstance(one, StreamEnd | Failure) for one in events] == [False] * (len(events) - 1) + [True] and (
         verdict.outcome in Outcome
     )
+
+
+@every_dialect
+def test_its_streams_have_one_with_an_error_of_the_provider_inside(name):
+    last = {stream: read(name, body)[-1] for stream, body in streams(name).items()}
+    errors = [one for one in last.values() if isinstance(one, Failure)]
+    said = {one.outcome for one in errors} - {Outcome.CUT, Outcome.PROTOCOL}
+    assert said, f"STREAMS needs a body with an error inside, as the provider sends it; those it has end in {last}"
+
+
+@every_dialect
+def test_its_finish_reason_for_a_reached_cap_is_known(name):
+    cap = facts(name).cap
+    assert cap.lower() in CAPPED, f"add {cap!r} to CAPPED in probes/events.py: a lane cut short must not win a race"
 
 
 @every_dialect

@@ -21,7 +21,7 @@ from probes.simulator.limiter import Admission
 from probes.simulator.request import AnswerRequest, Request, estimate_tokens, json_body, output_cap
 from probes.simulator.script import Act, EndOfResponse, Head, SentEvent
 
-_REASONS: Final = {"stop": "period", "length": "breath"}
+_REASONS: Final = {"stop": "period", "length": "length"}
 
 
 class MurmurAnswer(SimulatedAnswer):

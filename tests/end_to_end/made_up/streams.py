@@ -13,7 +13,7 @@ STREAMS = {
     + row({"word": "Hel"})
     + row({"word": "lo!"})
     + row({"why": "period", "counts": {"heard": 9, "said": 3}}),
-    "thinking": row({"thought": "Hm"}) + row({"word": "Yes"}) + row({"why": "breath", "counts": {}}),
+    "thinking": row({"thought": "Hm"}) + row({"word": "Yes"}) + row({"why": "length", "counts": {}}),
     "failed": row({"word": "On"}) + row({"error": "the lamp went out"}),
 }
 
@@ -36,7 +36,7 @@ class Records:
 
 FACTS = DialectFacts(
     stop="period",
-    cap="breath",
+    cap="length",
     records=Records(),
     misshapen=[{"why": "period", "counts": "x"}, {"why": "period", "counts": [1]}],
     nothing=[{}, {"word": None}, {"thought": ""}, {"counts": None}],
