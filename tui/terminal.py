@@ -119,7 +119,7 @@ def _by_force(attributes: list[Any]) -> None:
     """Restore the terminal, from a thread, and end the process."""
     _timer(STUCK_S, lambda: os._exit(0))
     with contextlib.suppress(termios.error):
-        termios.tcflush(2, termios.TCOFLUSH)  # a terminal that nobody reads is full
+        termios.tcflush(2, termios.TCOFLUSH)  # a terminal that is not read from is full
         termios.tcsetattr(0, termios.TCSANOW, attributes)
     with contextlib.suppress(OSError):
         os.write(2, RESTORE.encode())

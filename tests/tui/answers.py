@@ -1,4 +1,4 @@
-"""Answers: what a reader of `tui.time.store_query` gives, in a list, the rough ones first."""
+"""All answers of a reader for `tui.time.store_query` in a list, the preliminary ones first; for tests."""
 
 from tui.time.store_query import advance
 

@@ -1,4 +1,4 @@
-"""Fabric: a fleet's day made up from a seed, as the messages an engine would send; for tests and pictures."""
+"""A fleet's day made up from a seed, as the messages an engine would send; for tests and pictures."""
 
 import math
 import random

@@ -1,4 +1,4 @@
-"""Picture: a screen as text, its inks beside it, compared with the one that was looked at and committed.
+"""A screen as text, with a letter for each cell's colours, compared with the picture that was approved and committed.
 
 ``INFTOP_UPDATE_PICTURES=1 pytest tests/tui/test_pictures.py`` writes them anew; look at the difference before you
 commit it.

@@ -1,4 +1,4 @@
-"""Screen: the dashboard on a scripted source, driven by a pilot and read as text."""
+"""The dashboard on a scripted source, driven by a pilot and read as text; for tests."""
 
 import asyncio
 from contextlib import asynccontextmanager

@@ -9,7 +9,7 @@ from tui.help import HelpScreen, Page, help_sections, rows
 
 
 def entries(query=""):
-    return [entry for chapter in help_sections(query) for entry in chapter.entries]
+    return [entry for section in help_sections(query) for entry in section.entries]
 
 
 def test_it_holds_every_key_and_every_definition():

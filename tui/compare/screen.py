@@ -176,7 +176,7 @@ class CompareScreen(PeriodScreen):
         self.rank = event.rank
         self.draw()
 
-    # who is compared
+    # the contenders
 
     def action_add(self) -> None:
         """The list from which endpoints are taken."""

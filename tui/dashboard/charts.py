@@ -19,7 +19,7 @@ from tui.widgets.chart import Chart, Plot
 from tui.widgets.series import Point, Series
 
 MOST_LINES: Final = 24
-"""Lines of one chart; more cannot be told apart. The rest is counted in the legend."""
+"""The most lines of one chart; more cannot be distinguished. The other endpoints are counted in the legend."""
 
 MOST_BINS: Final = 30
 LEAST_BINS: Final = 5

@@ -243,7 +243,7 @@ class Detail(Container):
         name = (view.name, view.slot, view.why, view.state, view.hit_by, view.facts) if view else None
         group = median_ratios(view) if view else []
         attribution = view.attribution if view else None
-        roomy = self.has_class("-wide") or self.has_class("-tall")  # a resize on the way is heard in the size after it
+        roomy = self.has_class("-wide") or self.has_class("-tall")  # set by on_resize, after `size` has changed
         content = (name, group, sample, failures, answer, theme.name, size, roomy, attribution)
         if not size.width:
             return

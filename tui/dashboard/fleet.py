@@ -1,7 +1,7 @@
 """FleetPanel: every endpoint as a row with four live columns."""
 
 from tui.dashboard.columns import Columns, columns
-from tui.dashboard.row import Scales, head, row, scales, seen
+from tui.dashboard.row import Scales, drawn_state, head, row, scales
 from tui.state.view import Dashboard, EndpointView
 from tui.widgets.grid import Grid, Line
 
@@ -54,7 +54,7 @@ class FleetPanel(Grid):
 
     def _row(self, view: EndpointView, parts: Columns, shared: Scales | None, board: Dashboard) -> list[Line]:
         """The lines of one endpoint, made anew only when they would look different."""
-        looks = seen(view, parts, board)
+        looks = drawn_state(view, parts, board)
         drawn = self._cached.get(view.name)
         if drawn is None or drawn[0] != looks:
             pieces = row(view, parts, shared or scales([view]), board, tall=self.tall)

@@ -51,7 +51,7 @@ def row(view: EndpointView, columns: GroupColumns, *, selected: bool) -> tuple[P
     return tuple(pieces)
 
 
-def seen(view: EndpointView) -> tuple[object, ...]:
+def drawn_state(view: EndpointView) -> tuple[object, ...]:
     """All that `row` draws of a view: while it is equal, the row looks the same."""
     return (
         view.figures,  # compares by identity: FleetState makes new ones only when something changed
@@ -94,7 +94,7 @@ def _figure(view: EndpointView, name: str) -> str:
 
 
 def _ratio(view: EndpointView, ratio: float | None) -> str:
-    """How many times the best; nothing at all where there is nobody to be compared with."""
+    """How many times the best; empty where the endpoint is alone in its group."""
     if view.group_rank is None:
         return ""
     return "best" if ratio == 1 else times(ratio)

@@ -2,7 +2,7 @@
 
 from tui.dashboard.fleet import HEADING, NOTHING_MATCHES, NOTHING_YET
 from tui.dashboard.group_columns import GroupColumns, group_columns
-from tui.dashboard.group_row import head, row, seen
+from tui.dashboard.group_row import drawn_state, head, row
 from tui.state.ranking import Rank
 from tui.state.view import Dashboard, EndpointView
 from tui.widgets.grid import Grid, Line
@@ -45,7 +45,7 @@ class GroupPanel(Grid):
 
     def _row(self, view: EndpointView, parts: GroupColumns, *, selected: bool) -> Line:
         """The line of one endpoint, made anew only when it would look different."""
-        looks = (seen(view), selected)
+        looks = (drawn_state(view), selected)
         drawn = self._cached.get(view.name)
         if drawn is None or drawn[0] != looks:
             drawn = (looks, Line(row(view, parts, selected=selected), view.name))

@@ -135,7 +135,7 @@ def _below_state(view: EndpointView, columns: Columns, board: Dashboard) -> str:
     return age + (" ago" if age and len(age) + 4 < columns.state else "")
 
 
-def seen(view: EndpointView, columns: Columns, board: Dashboard) -> tuple[object, ...]:
+def drawn_state(view: EndpointView, columns: Columns, board: Dashboard) -> tuple[object, ...]:
     """All that `row` draws of a view at this instant: while it is equal, the row looks the same."""
     return (
         view.figures,  # compares by identity: FleetState makes new ones only when something changed

@@ -256,7 +256,7 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
             self.post_message(EndpointRequested(self.board.selected, self.period, endpoints))
 
     def action_freeze(self) -> None:
-        """Hold the picture still, or let it go on."""
+        """Freeze the picture, or let it go on."""
         if not self.options.period.live:
             self.notify("The past stands still. Home goes back to the present.")
             return

@@ -1,1 +1,1 @@
-"""The endpoint page: one endpoint over any stretch of time."""
+"""The endpoint page: one endpoint over any period: charts, distributions, errors, its week, its samples."""

@@ -20,7 +20,7 @@ LETTERS: Final[dict[str, str]] = {
     "rate_limited": "R", "quota": "Q", "overloaded": "O", "server_error": "S", "stream_error": "E", "cut": "X",
     "protocol": "P", "empty": "M", "refused": "F", "wrong_answer": "W", "own_fault": "I", "no_key": "K", "skipped": "Z",
 }  # fmt: skip
-"""A letter for each outcome that is not ok: it tells rows apart without their colours."""
+"""A letter for each outcome that is not ok: it identifies a row without its colour."""
 
 LOW_HEADROOM: Final = 0.1
 """Headroom (a share of 1) below this is marked."""

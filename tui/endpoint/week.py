@@ -25,7 +25,7 @@ SHADES: Final = "░▒▓█"
 """From the best quarter to the worst."""
 
 EVEN: Final = 1.02
-"""Cells that differ by no more than this, which a sketch cannot tell apart, have one shade."""
+"""Cells that differ by no more than this factor, less than a sketch's accuracy, have one shade."""
 
 _THURSDAY: Final = 3  # the weekday of the epoch
 

@@ -1,1 +1,1 @@
-"""The race page: choose a race, watch it, know who won, replay it."""
+"""The race page: choose a race, watch it, see its results, replay it."""

@@ -1,4 +1,4 @@
-"""RaceScreen: choose a race, watch it, know who won; and watch it again from the store, at any pace."""
+"""RaceScreen: choose a race, watch it, see its results; and replay stored races at any speed."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -41,7 +41,7 @@ NO_ENGINE: Final = "No engine takes a race here: it needs one of its own. In a t
 class RaceScreen(Screen[None]):
     """One of three views: the choice of a race, a race, the stored races; each has actions of its own for the keys.
 
-    ``start`` and ``stop`` pass a command on and say whether somebody takes it; `apply` takes what comes of it.
+    ``start`` and ``stop`` send a command and return whether an engine takes it; its news comes to `apply`.
 
     ``url`` gives the store, None while there is none, ``now`` the present in ms since the epoch. ``clock`` gives
     milliseconds that never go back: what a replay runs by.
@@ -101,10 +101,10 @@ class RaceScreen(Screen[None]):
         self._at = self._clock()
         self._redraw()
 
-    # what is told
+    # what it is given
 
     def offer(self, endpoints: Sequence[EndpointFacts], lanes: Sequence[str]) -> None:
-        """What can be raced, and what is preselected; what a person chose before stays while a race is shown."""
+        """Set the endpoints to choose from and the preselected lanes; while a race is shown, the lanes chosen stay."""
         form = replace(self._choice.form, endpoints=tuple(endpoints))
         if self.model.news is None:
             form = replace(form, lanes=tuple(lanes))
@@ -218,7 +218,7 @@ class RaceScreen(Screen[None]):
             self.play(race, race.heats[0].number)
 
     def play(self, race: Race, heat: int) -> None:
-        """Show a heat of a race again, from the gun."""
+        """Replay a heat of a race from its start."""
         self.model.play(race, heat)
         self._at = self._clock()
         self._turn("race")

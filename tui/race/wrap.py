@@ -19,7 +19,7 @@ Ink = Literal["answer", "reasoning", "refusal", "tool", "code", "fence"]
 MARKS: Final[dict[Ink, str]] = {
     "answer": "", "reasoning": "┊ ", "refusal": "! ", "tool": "» ", "code": "▎", "fence": "▎",
 }  # fmt: skip
-"""What each row begins with, so that nobody needs a colour to tell what it is."""
+"""What each row begins with, so that its kind is known without a colour."""
 
 FOLDED: Final = "▎↪ "
 """What a row begins with that goes on with a line of code that was too long."""

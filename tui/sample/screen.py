@@ -1,4 +1,4 @@
-"""SampleScreen: one sample: where its time went, its text as far as it is kept, and every raw fact."""
+"""SampleScreen: one sample: where its time went, its text if the store keeps it, and every raw fact."""
 
 from collections.abc import Callable, Sequence
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""Who is to blame for failures: what the attribution is made from, and the attribution in words."""
+"""The attribution of failures: what it is made from, and in words."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final

@@ -176,7 +176,7 @@ def carry_forward(cells: Sequence[Cell], on: TimeGrid, facts: EndpointFacts) -> 
     """Fill every slice without a sent sample from the newest one before it: up to 1.5 intervals later.
 
     Times and failures are carried twice as far where the lanes take turns, as long as samples of any kind come (the
-    rule is told in `figures`). Nothing is carried beyond a probe that inftop itself spoilt.
+    rule is in the docstring of `figures`). Nothing is carried beyond a probe that inftop itself spoilt.
     """
     reach_ms = round(facts.interval * 1500)
     lane_reach_ms = 2 * reach_ms if facts.connection == "both" else reach_ms
@@ -208,7 +208,7 @@ def _summary(
     ascending_ttfts, ascending_speeds = sorted(ttfts), sorted(speeds)
     ttft_p50 = quantile(ascending_ttfts, 0.5)
     speed_p50 = quantile(ascending_speeds, 0.5)
-    wait_p50 = ttft_p50 if waits == ttfts else median(waits)  # nearly always: no server told of a load
+    wait_p50 = ttft_p50 if waits == ttfts else median(waits)  # nearly always: no server reported a load
     return replace(
         by_slice(cells),
         ttft_last_ms=ttfts[-1] if len(ttfts) > stale[0] else None,
@@ -247,7 +247,7 @@ def by_slice(cells: Sequence[Cell]) -> Figures:
 
 
 def _slow(waits: list[float], wait_p50: float | None, speeds: list[float], speed_p50: float | None) -> bool:
-    """Whether the last three are slow by the rule told in `figures`; values are in the order of time."""
+    """Whether the last three are slow by the rule in the docstring of `figures`; values are in the order of time."""
     late, weak = median(waits[-3:]), median(speeds[-3:])
     if len(waits) >= SLOW_MINIMUM and late is not None and wait_p50 is not None and late > 2 * wait_p50:
         return True

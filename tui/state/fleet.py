@@ -260,7 +260,7 @@ class FleetState:
         return [replace(one, attribution=attributions.get(one.name)) for one in seen]
 
     def _attributions(self, views: Iterable[EndpointView], now: int) -> dict[str, Attribution]:
-        """Who is to blame for each failing endpoint, by name; computed again only when a probe or a check is new."""
+        """The attribution of each failing endpoint, by name; computed again only when a probe or a check is new."""
         probed = (self.endpoints[view.name].last_probe() for view in views if view.state not in UNPROBED)
         newest = [one for one in probed if one is not None]
         checks = recent_checks(self.engine.checks, now) if self.engine else ()
@@ -317,7 +317,7 @@ def reset_at(levels: Sequence[LimitLevel], monitor: MonitorStatus) -> int | None
 
 
 def served(sample: Sample) -> str | None:
-    """Who really served, where that is not simply what was asked for."""
+    """The model and provider that served, where they are not simply those requested."""
     if sample.served_by:
         return sample.served_by
     model = sample.served_model

@@ -1,4 +1,4 @@
-"""Rate limits of an endpoint: the buckets that its samples told, the tightest first, and when each will be empty."""
+"""Rate limits of an endpoint: the buckets in its samples, the tightest first, and when each will be empty."""
 
 import math
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ def empty_at(readings: Sequence[tuple[int, Bucket]]) -> int | None:
 
     ``readings`` are (instant in ms since the epoch, bucket) of one and the same bucket, oldest first. The pace is what
     was used per time since the bucket last grew or its limit changed. A bucket that is full again before it would be
-    empty lasts; where its reset is not told, it is full again after the window it is counted over.
+    empty lasts; where its reset is not known, it is full again after the window it is counted over.
     """
     if not readings:
         return None
@@ -48,7 +48,7 @@ _SHORT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class LimitReading:
-    """The buckets that one response told of, read ``at`` (ms since the epoch)."""
+    """The buckets that one response reported, read ``at`` (ms since the epoch)."""
 
     at: int
     buckets: tuple[Bucket, ...]

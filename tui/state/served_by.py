@@ -1,4 +1,4 @@
-"""Who really served the probes of an endpoint, when that changed, and its rate limits as its samples told them."""
+"""What served the probes of an endpoint, when that changed, and the rate limits that its samples reported."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ WORDS: Final = ("model", "tier", "upstream", "build")
 """What the fields of `ServingSeen` after the instant are called on the screen, in their order."""
 
 SAME_TIERS: Final = frozenset({("fast", "priority")})
-"""Two names, asked and served, of one tier: OpenAI reports the fast tier of some models as priority."""
+"""Two names, requested and served, of one tier: OpenAI reports the fast tier of some models as priority."""
 
 NO_TIER: Final = "auto"
 """A request for this tier leaves the choice to the provider."""
 
 
 class ServingSeen(NamedTuple):
-    """What one response said of who served it; ``at`` is ms since the epoch, None is not known."""
+    """What served one response, as it reported; ``at`` is ms since the epoch, None is not known."""
 
     at: int
     model: str | None = None
@@ -61,12 +61,12 @@ def changes(seen: Iterable[ServingSeen]) -> list[ServingChange]:
 
 
 def tier_of(seen: Iterable[ServingSeen]) -> str | None:
-    """The tier served last, of responses oldest first; None where none was told."""
+    """The tier served last, of responses oldest first; None where none reported one."""
     return next((one.tier for one in reversed([*seen]) if one.tier), None)
 
 
 def other_tier(asked: str | None, served: str | None) -> bool:
-    """Whether a tier was served that is not the one asked for; not where either is unknown."""
+    """Whether another tier was served than the one requested; False where either is unknown."""
     if not asked or not served:
         return False
     asked, served = asked.lower(), served.lower()
@@ -93,7 +93,7 @@ class EndpointSignals:
 
     @property
     def levels(self) -> tuple[LimitLevel, ...]:
-        """The rate-limit buckets of the newest response that told them, the tightest first; computed when wanted."""
+        """The rate-limit buckets of the newest response that reported any, the tightest first; computed when needed."""
         if self._levels is None:
             self._levels = levels(self.readings)
         return self._levels

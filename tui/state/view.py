@@ -98,7 +98,7 @@ class EndpointView:
     the tightest first; ``headroom`` and ``empty_at`` are the tightest's. ``hit_at`` and ``hit_by`` tell of the last
     rate-limit hit, and of the bucket that refused it where that is known. ``*_ratio`` is the window's median over the
     best one's among the endpoints of the same group; None where nobody else is in it. ``group_rank`` is known in the
-    group view alone. ``attribution``: who is to blame for its failing now.
+    group view alone. ``attribution``: what its failing now is attributed to.
     """
 
     facts: EndpointFacts

@@ -36,7 +36,7 @@ LOOKS: Final[dict[State, StateLook]] = {
     "spoilt": StateLook("▲", "warning"),
 }
 
-# Okabe and Ito's colours, told apart by all common kinds of colour vision; moved in lightness to be readable as
+# Okabe and Ito's colours, distinct for all common kinds of colour vision; changed in lightness to be readable as
 # thin lines on either ground. The order puts the strongest contrasts first.
 _ON_DARK: Final = (
     "#56b4e9", "#e69f00", "#2fc79a", "#f0e442", "#d98bb8", "#f2762e", "#7d9bff", "#b8b8b8",

@@ -1,4 +1,4 @@
-"""Themes: inftop's own dark and light, beside Textual's; accents that every common kind of colour vision tells apart.
+"""Themes: inftop's own dark and light, beside Textual's; accents that all common kinds of colour vision distinguish.
 
 Good is a blue-green and bad a vermilion (Okabe and Ito's), never a pure green against a pure red. All text reaches a
 contrast of 4.5 : 1 on its ground (a test computes it).

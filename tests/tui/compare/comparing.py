@@ -1,4 +1,4 @@
-"""Comparing: the compare screen over the made-up fleet, whose day is in a real store."""
+"""The compare screen opened over the made-up fleet, whose day is in a real store; for tests."""
 
 from contextlib import asynccontextmanager
 

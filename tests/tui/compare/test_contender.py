@@ -1,4 +1,4 @@
-"""Contender: who is compared at first, who comes and who goes; letters stay."""
+"""Contenders: those compared at first, added and removed ones; letters stay."""
 
 import pytest
 
@@ -37,7 +37,7 @@ def test_a_contender_is_what_is_configured():
     assert (one.key, one.label, one.letter) == (f"fra {CEREBRAS.name}", "fra", "B")
 
 
-def test_rows_of_the_store_are_told_by_name_and_place():
+def test_rows_of_the_store_belong_to_a_contender_by_name_and_place():
     row, elsewhere = ("fra", "a", "p", "d", "m"), ("sin", "a", "p", "d", "other model")
     assert Contender("a", 0).is_of(row)
     assert Contender("a", 0).is_of(elsewhere)
@@ -46,7 +46,7 @@ def test_rows_of_the_store_are_told_by_name_and_place():
     assert not Contender("b", 0).is_of(row)
 
 
-def test_who_comes_takes_the_first_free_letter_and_nobody_elses_changes():
+def test_an_added_contender_takes_the_first_free_letter_and_no_other_changes():
     three = first_contenders([CEREBRAS, GROQ, ROUTER])
     two = toggled(three, GROQ)
     assert [(one.name, one.letter) for one in two] == [(CEREBRAS.name, "A"), (ROUTER.name, "C")]

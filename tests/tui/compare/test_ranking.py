@@ -1,4 +1,4 @@
-"""Placing: the order of a comparison, and no place where none can be claimed."""
+"""The ranking of a comparison: its order, ties, and no place where the figure is not known."""
 
 import random
 

@@ -208,7 +208,7 @@ async def test_the_palette_has_every_key_with_a_title(url):
         assert titles == [*(f"{key.title}  ({key.shown})" for key in COMPARE_KEYS if key.title), "Theme"]
 
 
-def test_keys_are_told_apart_and_explained():
+def test_keys_are_distinct_and_explained():
     bound = [one for key in COMPARE_KEYS for one in key.keys.split(",")]
     assert len(bound) == len(set(bound))
     assert len({key.id for key in COMPARE_KEYS}) == len(COMPARE_KEYS)

@@ -11,7 +11,7 @@ from tests.tui import fabric
 from tests.tui.fabric import HABITS, NOW
 from tests.tui.screen import showing
 from tui.dashboard.group_columns import group_columns
-from tui.dashboard.group_row import head, row, seen
+from tui.dashboard.group_row import drawn_state, head, row
 from tui.state.fleet import FleetState
 from tui.state.view import EndpointView, Figures, GroupRank
 from tui.state.view_options import NOTHING_SHARED, ViewOptions
@@ -111,9 +111,9 @@ def test_nothing_moves_sideways_when_numbers_grow():
 
 def test_a_row_is_made_anew_only_when_it_would_look_different(board):
     view = board.endpoints[0]
-    assert seen(view) == seen(replace(view, last_at=1, reset_at=NOW))
-    assert seen(view) != seen(replace(view, group_rank=replace(view.group_rank, place=2)))
-    assert seen(view) != seen(replace(view, figures=replace(view.figures)))
+    assert drawn_state(view) == drawn_state(replace(view, last_at=1, reset_at=NOW))
+    assert drawn_state(view) != drawn_state(replace(view, group_rank=replace(view.group_rank, place=2)))
+    assert drawn_state(view) != drawn_state(replace(view, figures=replace(view.figures)))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from tests.samples import sample
 from tests.tui import fabric
 from tests.tui.fabric import HABITS, HOUR, NOW
 from tui.dashboard.columns import columns
-from tui.dashboard.row import head, row, scales, seen
+from tui.dashboard.row import drawn_state, head, row, scales
 from tui.state.fleet import FleetState
 from tui.state.rate_limits import LimitLevel
 from tui.state.served_by import ServingChange
@@ -53,7 +53,7 @@ def test_an_endpoint_that_is_backed_off_for_flooding_says_so_under_its_state(boa
         state, below = text(row(flooding, parts, scales([view]), board, tall=True))
         assert "failing" in state
         assert words in below
-        assert seen(flooding, parts, board) != seen(replace(flooding, monitor=view.monitor), parts, board)
+        assert drawn_state(flooding, parts, board) != drawn_state(replace(flooding, monitor=view.monitor), parts, board)
 
 
 def test_nothing_moves_sideways_when_numbers_grow(board):
@@ -198,7 +198,7 @@ def test_a_served_change_is_marked_in_its_slice_of_the_ttft(board):
     line = "".join(piece for piece, _ in pieces)
     begin = 2 + parts.name + 1 + parts.state + parts.gap
     assert line.index("◆") - begin == parts.spark - board.grid.count + 10
-    assert seen(view, parts, board) != seen(usual, parts, board)
+    assert drawn_state(view, parts, board) != drawn_state(usual, parts, board)
 
 
 def test_a_hostile_name_of_a_server_stays_text(board):
@@ -212,10 +212,10 @@ def test_a_hostile_name_of_a_server_stays_text(board):
 def test_what_a_row_shows_changes_only_with_what_is_drawn(board):
     parts = columns(120, 21)
     view = board.endpoints[0]
-    assert seen(view, parts, board) == seen(replace(view), parts, board)
-    assert seen(view, parts, board) != seen(view, parts, replace(board, at=NOW + 1000))
-    assert seen(view, parts, board) != seen(view, parts, replace(board, selected=None))
-    assert seen(view, parts, board) != seen(replace(view, last_failure=Outcome.CUT), parts, board)
+    assert drawn_state(view, parts, board) == drawn_state(replace(view), parts, board)
+    assert drawn_state(view, parts, board) != drawn_state(view, parts, replace(board, at=NOW + 1000))
+    assert drawn_state(view, parts, board) != drawn_state(view, parts, replace(board, selected=None))
+    assert drawn_state(view, parts, board) != drawn_state(replace(view, last_failure=Outcome.CUT), parts, board)
 
 
 def test_of_warm_and_cold_in_turn_the_second_line_says_which_one_is_shown(board):

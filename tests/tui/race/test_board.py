@@ -8,7 +8,7 @@ from tests.samples import sample
 from tui.race.board import Gap, RaceBoard
 from tui.race.lane_words import state, why
 
-WISH = RaceRequest(("a", "b"), "Say something.", heats=2)
+REQUEST = RaceRequest(("a", "b"), "Say something.", heats=2)
 
 
 def lane(name, at=0.0, chars=0, *said, speed=None, sample=None, place=None, ttft=None, draft=False):
@@ -19,7 +19,7 @@ def lane(name, at=0.0, chars=0, *said, speed=None, sample=None, place=None, ttft
 
 
 def news(*lanes, heat=1, phase="running", started_at=1, **more):
-    return RaceNews(started_at, WISH, phase, heat, lanes, **more)
+    return RaceNews(started_at, REQUEST, phase, heat, lanes, **more)
 
 
 def board_of(*all_news):
@@ -38,7 +38,7 @@ def test_text_is_appended_and_a_draft_replaces_the_answer_alone():
     assert board.answer("b") == "b"
 
 
-def test_the_leader_is_who_has_written_more_and_the_gap_is_since_it_had_as_much_as_the_other():
+def test_the_leader_has_more_characters_and_the_gap_counts_from_when_it_had_as_many_as_the_other():
     board = board_of(
         news(lane("a", 100, 0), lane("b", 100, 0)),
         news(lane("a", 200, 100, ttft=100.0), lane("b", 200, 0)),
@@ -53,7 +53,7 @@ def test_nobody_leads_before_somebody_has_written():
     assert RaceBoard().gaps() == ()
 
 
-def test_who_has_come_in_leads_however_much_the_other_still_writes():
+def test_a_finished_lane_leads_however_much_the_other_still_writes():
     well = sample(endpoint="a", outcome=Outcome.OK)
     board = board_of(news(lane("a", 500, 100, sample=well), lane("b", 600, 400)))
     assert board.ranking() == ("a", "b")

@@ -13,7 +13,7 @@ from tui.time.period import LENGTHS, Period
 FORM = RaceForm(tuple(fabric.facts(one) for one in HABITS), races.PROMPTS, ("a", "b"), 0)
 
 
-def test_its_wish_is_what_was_chosen():
+def test_its_request_is_what_was_chosen():
     request = FORM.changed("cap", 1).changed("heats", 1).changed("cold", 1).request()
     assert (request.lanes, request.prompt_name, request.expect) == (("a", "b"), "story", None)
     assert (request.max_output_tokens, request.heats, request.cold) == (1_024, 2, True)

@@ -99,7 +99,7 @@ def test_after_a_heat_it_goes_on_with_the_next_one_and_rests_after_the_last():
     assert (shown.news.phase, shown.news.verdict) == ("over", race.verdict)
 
 
-def test_whoever_goes_back_in_a_heat_that_is_over_sees_its_end_again():
+def test_going_back_in_a_heat_that_is_over_shows_its_end_again():
     shown = RaceModel()
     shown.play(races.race(CEREBRAS, GROQ, heats=2), 1)
     shown.tick(60_000)

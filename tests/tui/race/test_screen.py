@@ -188,7 +188,7 @@ async def test_a_race_is_watched_lane_by_lane(fleet):
         assert race.source.sent[-1] == RaceCommand("stop")
 
 
-async def test_who_comes_in_first_has_the_flag_while_the_other_still_runs(fleet):
+async def test_the_first_to_finish_has_the_flag_while_the_other_still_runs(fleet):
     run = racing.race(CEREBRAS, GROQ)
     async with opened(fleet) as race:
         await race.press("s")
@@ -200,7 +200,7 @@ async def test_who_comes_in_first_has_the_flag_while_the_other_still_runs(fleet)
         assert "is in" in race.lines[3]
 
 
-async def test_news_of_the_race_before_are_not_heard_after_another_one_is_asked_for(fleet):
+async def test_news_of_the_race_before_is_ignored_after_another_one_is_requested(fleet):
     old, new = racing.race(CEREBRAS, GROQ), replace(racing.race(GROQ, CEREBRAS), started_at=fabric.NOW + 1)
     async with opened(fleet) as race:
         await race.press("s")

@@ -59,7 +59,7 @@ def test_one_round_trip_is_the_networks_as_far_as_the_servers_times_leave_room(r
     ]  # fmt: skip
 
 
-def test_the_network_is_told_of_a_kept_connection_too_and_never_twice_of_a_fresh_one():
+def test_the_network_is_shown_of_a_kept_connection_too_and_never_twice_of_a_fresh_one():
     assert lengths(FAR)[:4] == [("dns", 2.0), ("connect", 12.0), ("tls", 24.0), ("network", 12.0)]
     assert lengths(replace(FAR, connection="warm"))[0] == ("network", 12.0)
 
@@ -107,7 +107,7 @@ def test_loading_the_model_has_a_part_of_its_own_before_the_others():
     assert excess_ms(replace(BARE, server_load_ms=200.0)) == 18.0
 
 
-def test_a_server_that_reports_more_than_the_client_saw_is_cut_and_told():
+def test_a_server_that_reports_more_than_the_client_saw_is_cut_and_said():
     boastful = replace(WARM, server_prefill_ms=211.0)
     parts = segments(boastful)
     assert [(one.part, one.length_ms, one.server_ms) for one in parts] == [
@@ -119,21 +119,21 @@ def test_a_server_that_reports_more_than_the_client_saw_is_cut_and_told():
 
 
 @pytest.mark.parametrize(
-    ("width", "told"),
+    ("width", "words"),
     [(160, "31 ms more than the client saw"), (110, "31 ms more than the client saw"), (72, "server +31 ms")],
 )
-def test_a_server_that_reports_more_is_told_in_one_line_too_however_narrow(width, told):
+def test_a_server_that_reports_more_is_said_in_one_line_too_however_narrow(width, words):
     boastful = replace(FAR, server_prefill_ms=211.0)
-    assert drawn(in_one_line(boastful, width)).rstrip().endswith(f"│ {'server reports ' if width > 72 else ''}{told}")
+    assert drawn(in_one_line(boastful, width)).rstrip().endswith(f"│ {'server reports ' if width > 72 else ''}{words}")
 
 
-def test_a_failed_probe_is_told_of_its_servers_claim_and_of_its_end():
+def test_a_failed_probe_shows_its_servers_claim_and_its_end():
     wrong = replace(WARM, server_prefill_ms=211.0, outcome=Outcome.WRONG_ANSWER)
     assert ending(wrong) == "server reports 31 ms more than the client saw │ ✕ wrong answer"
     assert ending(wrong, short=True) == "server +31 ms │ ✕ wrong answer"
 
 
-def test_a_server_whose_decoding_does_not_fit_is_told_too():
+def test_a_server_whose_decoding_does_not_fit_is_said_too():
     assert excess_ms(replace(WARM, server_decode_ms=300.0)) == 2.0 + 31.0 + 300.0 - 231.0
 
 

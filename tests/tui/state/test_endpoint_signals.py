@@ -1,4 +1,4 @@
-"""Told: the same whatever the order in which the store and the feed say it."""
+"""EndpointSignals: the same in whatever order samples come from the store and from the feed."""
 
 from itertools import permutations
 

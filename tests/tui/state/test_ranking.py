@@ -1,4 +1,4 @@
-"""Standings: places, bests and ratios among endpoints that serve the same model."""
+"""Ranks in a group: places, bests and ratios among endpoints that serve the same model."""
 
 import pytest
 

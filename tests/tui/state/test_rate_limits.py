@@ -1,4 +1,4 @@
-"""Limits: every bucket of a sample, the tightest first, in few words."""
+"""Rate limits: every bucket of a sample, the tightest first, in few words."""
 
 import pytest
 

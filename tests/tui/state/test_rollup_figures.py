@@ -1,4 +1,4 @@
-"""Stretches: figures from rollups mean what figures from the samples themselves mean."""
+"""Figures from rollups mean what figures from the samples themselves mean."""
 
 import random
 from array import array

@@ -1,4 +1,4 @@
-"""Served: what is not known is no change, and two names of one tier are one tier."""
+"""Changes of what served: unknown is no change, and two names of one tier are one tier."""
 
 import pytest
 
