@@ -51,6 +51,7 @@ def test_a_base_url_that_is_the_requests_own_url_is_mended(read, name):
     one = endpoint(base_url=f"{scheme}://host/below", model="m-1.5", dialect=name)
     url = load_dialect(name).request(one, one.conversation, None).url
     said = read("", at(url, name))
+    assert isinstance(said, str), f"{url} was not recognised: does a preset of {name} have its path?"
     assert f'write base_url = "{scheme}://host/below"' in said
     assert "query =" not in said, "a query that the dialect adds itself is not the endpoint's"
     model = "{model}" in paths()[name]
@@ -230,6 +231,24 @@ def test_the_nonce_is_before_everything_that_is_asked(name):
     one = endpoint(dialect=name, base_url="https://host/v1")
     alone = json.loads(load_dialect(name).request(one, one.conversation.with_nonce("n"), None).body)
     assert "[n] Tell a story." in json.dumps(alone)
+
+
+@pytest.mark.parametrize("name", dialects())
+def test_the_fields_with_what_the_endpoint_says_are_no_fields_of_its_body(read, name):
+    one = endpoint(dialect=name, base_url="https://host/v1", model="m-4321", prompt="Ask 4321.", max_output_tokens=4321)
+    body = json.loads(load_dialect(name).request(one, one.conversation, None).body)
+    for field in fields_with("4321", body):
+        said = str(read(f"body.{field} = 1", at("https://host/v1", name)))
+        assert ": is set by inftop" in said, f"add {field} to owned of a preset that speaks {name}"
+
+
+def fields_with(text, record, above=""):
+    """The fields of a record whose values have this text in them, as TOML names them; a list is one value."""
+    for name, value in record.items():
+        if isinstance(value, dict):
+            yield from fields_with(text, value, f"{above}{name}.")
+        elif text in json.dumps(value):
+            yield above + name
 
 
 async def probe(one):
