@@ -9,8 +9,8 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
+from tui.dashboard.body import DashboardBody
 from tui.dashboard.engine_commands import EngineCommandScreen
-from tui.dashboard.fleet import FleetPanel
 from tui.dashboard.frozen import FrozenSnapshot
 from tui.dashboard.header import HeaderLine
 from tui.dashboard.keys import FOOTER, KEYS
@@ -27,9 +27,6 @@ from tui.widgets.grid import Grid
 from tui.widgets.key_line import KeyLine
 
 if TYPE_CHECKING:
-    from tui.dashboard.charts import Charts
-    from tui.dashboard.detail import Detail
-    from tui.dashboard.groups import GroupPanel
     from tui.dashboard.navigator import HistoryNavigator
     from tui.state.rollup_figures import RollupWindow
 
@@ -56,17 +53,14 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
         self.options = options
         self.frozen: FrozenSnapshot | None = None
         self._header = HeaderLine(id="header")
-        self._rows = FleetPanel(id="fleet")
-        self._groups: GroupPanel | None = None
-        self._detail: Detail | None = None
+        self._body = DashboardBody(id="body")
         self._status = StatusLine(id="status")
-        self._charts: Charts | None = None
         self._navigator: HistoryNavigator | None = None
 
     def compose(self) -> ComposeResult:
-        """Header, fleet, status and keys; the detail comes after the first picture."""
+        """Header, panels, status and keys."""
         yield self._header
-        yield self._rows
+        yield self._body
         yield self._status
         yield KeyLine(FOOTER, id="keys")
 
@@ -76,10 +70,7 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
 
     async def _open_detail(self) -> None:
         """The detail panel; and the past, which must reach as far back as the window."""
-        from tui.dashboard.detail import Detail
-
-        self._detail = Detail(id="detail")
-        await self.mount(self._detail, after=self._rows)
+        await self._body.open_detail()
         self.draw()
         self.post_message(WindowChosen())
 
@@ -101,22 +92,14 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
             loading, problem = (self._navigator.loading, self._navigator.problem) if self._navigator else ("", "")
             self._header.show(board, self.options, now, loading, problem)
             self._status.show(board, now)
-            self._share_height(board)
-            if self._charts is not None and self._charts.display:
-                self._charts.show(board)
-                return
-            if self._groups is not None and self._groups.display:
-                self._groups.show(board, self.fleet.longest_name, self.options.rank)
-            else:
-                self._rows.shared_scale = self.options.shared_scale
-                self._rows.show(board, self.fleet.longest_name)
-            if self._detail is not None:
-                recent = self._recent(board)
-                self._detail.show(self.chosen(), recent.sample, recent.failures, recent.answer, board.at)
+            room = self.size.height - LINES_OF_TEXT - self.has_class("-filtering")
+            self._body.draw(board, self.options, self.fleet.longest_name, room)
+            if not self._body.shows_charts:
+                self._body.draw_detail(self.chosen(), self._recent(board), board.at)
 
     def _board(self, now: int) -> Dashboard:
         """The dashboard of this tick. While frozen only the options and the engine's status change it."""
-        columns = self._columns()
+        columns = self._body.columns(self.fleet.longest_name, ranked=self.options.ranked)
         window = self._history(columns, self.frozen.at if self.frozen else now)
         if self.frozen is None:
             board = self.fleet.dashboard(self.options, columns, now, self.selected, window)
@@ -126,7 +109,7 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
 
     def _history(self, columns: int, at: int) -> "RollupWindow | None":
         """What to draw from the store; None where what is held in memory is enough, or all there is yet."""
-        if not self.options.in_memory and self._detail is not None:  # after the first picture
+        if not self.options.in_memory and self._body.has_detail:  # after the first picture
             if self._navigator is None:
                 from tui.dashboard.navigator import HistoryNavigator
 
@@ -142,26 +125,6 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
         if board.past and self._navigator is not None:
             return self._navigator.recent(board)
         return (self.frozen or self.fleet).recent(board.selected)
-
-    def _columns(self) -> int:
-        """How many slices of time the visible panel can draw."""
-        if self._charts is not None and self._charts.display:
-            return self._charts.columns
-        if self.options.ranked:
-            return 1  # it draws no time
-        return max(self._rows.columns_for(self.fleet.longest_name).spark, 1)
-
-    def _share_height(self, board: Dashboard) -> None:
-        """The fleet gets what it needs, the detail what is left; tall rows only where both have room."""
-        charts = self._charts is not None and self._charts.display
-        room = self.size.height - LINES_OF_TEXT - self.has_class("-filtering")
-        least = 11 if room >= 27 else 8 if room >= 20 else 6 if room >= 12 else 0
-        self.set_class(room >= 27, "-roomy")
-        rows = self._groups if self._groups is not None and self._groups.display else self._rows
-        wanted = rows.fit(board, room - least)
-        rows.styles.height = wanted if least and self._detail is not None else "1fr"
-        if self._detail is not None:
-            self._detail.display = bool(least and board.selected and not charts)
 
     # options
 
@@ -221,15 +184,7 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
     async def action_group(self) -> None:
         """Endpoints of the same model under a heading, then side by side, then not together."""
         self.options = replace(self.options, groups=next_of(GROUPS, self.options.groups))
-        if self.options.ranked:
-            if self._groups is None:
-                from tui.dashboard.groups import GroupPanel
-
-                self._groups = GroupPanel(id="groups")
-                await self.mount(self._groups, after=self._rows)
-            if self._charts is not None:
-                self._charts.display = False
-        self._rearrange()
+        await self._arrange(charts=self._body.shows_charts and not self.options.ranked)
 
     def action_scale(self) -> None:
         """One scale for a column, or one for each row."""
@@ -260,27 +215,18 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
         if not self.options.period.live:
             self.notify("The past stands still. Home goes back to the present.")
             return
-        self.frozen = None if self.frozen else FrozenSnapshot.of(self.fleet, self.options, self._columns(), self.now())
+        columns = self._body.columns(self.fleet.longest_name, ranked=self.options.ranked)
+        self.frozen = None if self.frozen else FrozenSnapshot.of(self.fleet, self.options, columns, self.now())
         self.set_class(self.frozen is not None, "-frozen")
         self.draw()
 
     async def action_view(self) -> None:
         """Four large panels in the place of fleet and detail, or back."""
-        if self._charts is None:
-            from tui.dashboard.charts import Charts  # plotext takes its time; not before it is wanted
+        await self._arrange(charts=not self._body.shows_charts)
 
-            self._charts = Charts(id="charts")
-            await self.mount(self._charts, after=self._rows)
-        else:
-            self._charts.display = not self._charts.display
-        self._rearrange()
-
-    def _rearrange(self) -> None:
-        """Show the one panel that is chosen: the large ones, the group view, or the fleet."""
-        charts = self._charts is not None and self._charts.display
-        self._rows.display = not charts and not self.options.ranked
-        if self._groups is not None:
-            self._groups.display = not charts and self.options.ranked
+    async def _arrange(self, *, charts: bool) -> None:
+        """Show the one panel that is chosen: the large charts, the group view, or the fleet."""
+        await self._body.show_panel(ranked=self.options.ranked, charts=charts)
         self.call_after_refresh(self.draw)
         self.draw()
 

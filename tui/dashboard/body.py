@@ -1,0 +1,111 @@
+"""DashboardBody: one of the fleet, the groups or the charts; below the first two the selected endpoint's detail."""
+
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+
+from tui.dashboard.fleet import FleetPanel
+from tui.state.fleet import Recent
+from tui.state.view import Dashboard, EndpointView
+from tui.state.view_options import ViewOptions
+
+if TYPE_CHECKING:
+    from tui.dashboard.charts import Charts
+    from tui.dashboard.detail import Detail
+    from tui.dashboard.groups import GroupPanel
+
+
+class DashboardBody(Vertical):
+    """The fleet, the group view or four large charts, and the selected endpoint's detail.
+
+    All but the fleet are imported and made when they are first wanted, after the first picture.
+    """
+
+    DEFAULT_CSS = """
+    DashboardBody {
+        height: 1fr;
+        #fleet, #groups, #charts, #detail { height: 1fr; }
+        &.-roomy #detail { border-top: solid $border-blurred; }
+    }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id)
+        self._fleet = FleetPanel(id="fleet")
+        self._groups: GroupPanel | None = None
+        self._charts: Charts | None = None
+        self._detail: Detail | None = None
+
+    def compose(self) -> ComposeResult:
+        """The fleet; the rest comes after the first picture."""
+        yield self._fleet
+
+    async def open_detail(self) -> None:
+        """Add the detail panel."""
+        from tui.dashboard.detail import Detail
+
+        self._detail = Detail(id="detail")
+        await self.mount(self._detail)
+
+    async def show_panel(self, *, ranked: bool, charts: bool) -> None:
+        """Show the large charts; else the group view where it is ``ranked``, or the fleet."""
+        if charts and self._charts is None:
+            from tui.dashboard.charts import Charts  # plotext takes its time; not before it is wanted
+
+            self._charts = Charts(id="charts")
+            await self.mount(self._charts, after=self._fleet)
+        if ranked and self._groups is None:
+            from tui.dashboard.groups import GroupPanel
+
+            self._groups = GroupPanel(id="groups")
+            await self.mount(self._groups, after=self._fleet)
+        self._fleet.display = not charts and not ranked
+        if self._charts is not None:
+            self._charts.display = charts
+        if self._groups is not None:
+            self._groups.display = not charts and ranked
+
+    @property
+    def has_detail(self) -> bool:
+        """Whether the detail panel has been added: the first picture has been drawn."""
+        return self._detail is not None
+
+    @property
+    def shows_charts(self) -> bool:
+        """Whether the large charts are shown."""
+        return self._charts is not None and self._charts.display
+
+    def columns(self, longest_name: int, *, ranked: bool) -> int:
+        """How many slices of time the visible panel can draw."""
+        if self._charts is not None and self._charts.display:
+            return self._charts.columns
+        if ranked:
+            return 1  # it draws no time
+        return max(self._fleet.columns_for(longest_name).spark, 1)
+
+    def draw(self, board: Dashboard, options: ViewOptions, longest_name: int, room: int) -> None:
+        """Draw the panel that is shown, in ``room`` lines together with the detail; panels paint what has changed."""
+        self._share_height(board, room)
+        if self._charts is not None and self._charts.display:
+            self._charts.show(board)
+        elif self._groups is not None and self._groups.display:
+            self._groups.show(board, longest_name, options.rank)
+        else:
+            self._fleet.shared_scale = options.shared_scale
+            self._fleet.show(board, longest_name)
+
+    def draw_detail(self, view: EndpointView | None, recent: Recent, at: int) -> None:
+        """Draw the detail of an endpoint with its single samples, seen from ``at`` (ms since the epoch)."""
+        if self._detail is not None:
+            self._detail.show(view, recent.sample, recent.failures, recent.answer, at)
+
+    def _share_height(self, board: Dashboard, room: int) -> None:
+        """The fleet gets what it needs, the detail what is left; tall rows only where both have room."""
+        least = 11 if room >= 27 else 8 if room >= 20 else 6 if room >= 12 else 0
+        self.set_class(room >= 27, "-roomy")
+        rows = self._groups if self._groups is not None and self._groups.display else self._fleet
+        wanted = rows.fit(board, room - least)
+        rows.styles.height = wanted if least and self._detail is not None else "1fr"
+        if self._detail is not None:
+            self._detail.display = bool(least and board.selected and not self.shows_charts)
