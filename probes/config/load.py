@@ -38,7 +38,7 @@ class Config:
     endpoints: tuple[Endpoint, ...]
     reachability_plan: ReachabilityPlan = DEFAULT_PLAN
     prompts: tuple[NamedPrompt, ...] = ()
-    retention: Retention = retention.USUAL
+    retention: Retention = retention.DEFAULT_RETENTION
     vantage: str = DEFAULT_VANTAGE
 
 
@@ -93,7 +93,7 @@ def _store(table: Table) -> tuple[str | None, str, Retention]:
     url = table.read("url", checks.store_url, None)
     vantage = table.read("vantage", checks.label, DEFAULT_VANTAGE)
     kept = {
-        name: table.read(name, checks.retention(least), getattr(retention.USUAL, name))
+        name: table.read(name, checks.retention(least), getattr(retention.DEFAULT_RETENTION, name))
         for name, least in retention.LEAST.items()
     }
     table.close()

@@ -31,7 +31,7 @@ from probes.simulator.child import simulator_process
 from probes.store.holder import StoreHeld
 from probes.store.location import default_url, is_postgres, path_of
 from probes.store.problem import StoreProblem
-from probes.store.races import sampled
+from probes.store.races import race_samples
 from probes.store.read.reader import StoreReader
 from probes.store.retention import FOREVER, Retention
 from probes.store.write.journal_folder import journal_folder, samples_for
@@ -214,7 +214,7 @@ def read_history(plan: Plan) -> tuple[Ledger, Mapping[str, Sequence[Sample]]]:
         for sample in reader.last(ANSWERS):
             if sample.vantage == plan.vantage:
                 recent[sample.endpoint].append(sample)
-        for request, sample in sampled(reader, since, plan.vantage):
+        for request, sample in race_samples(reader, since, plan.vantage):
             endpoint = endpoints.get(sample.endpoint)
             ledger = ledger.add(sample, endpoint and as_lane(request, endpoint))
     for sample in samples_for(plan.store_url, plan.vantage):

@@ -90,7 +90,7 @@ def path_of(url: str) -> Path:
     return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
-def whose(path: Path) -> Literal["missing", "empty", "ours"]:
+def file_state(path: Path) -> Literal["missing", "empty", "ours"]:
     """Whose file is at ``path``, told from its header: a foreign one is left as it is, whatever it is.
 
     Raises StoreProblem: ``foreign`` for the file of another program, else why it cannot be read.

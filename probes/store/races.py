@@ -61,7 +61,7 @@ class RaceSummary:
     simulated: bool
 
 
-def keep(url: str, race: Race) -> int:
+def save_race(url: str, race: Race) -> int:
     """Store a race whole, or not at all; its number. A recorder may be writing to the same store.
 
     May wait for other writers up to `PATIENCE_MS`. Raises StoreProblem.
@@ -87,13 +87,13 @@ def keep(url: str, race: Race) -> int:
         engine.dispose()
 
 
-def listed(url: str, limit: int) -> list[RaceSummary]:
+def list_races(url: str, limit: int) -> list[RaceSummary]:
     """The races of a store, the last kept first, up to ``limit``. Raises StoreProblem."""
     with closing(StoreReader(url)) as reader:
         return [_summary(row) for row in _rows(reader, _LISTED, limit)]
 
 
-def load(url: str, number: int) -> Race | None:
+def load_race(url: str, number: int) -> Race | None:
     """The race of that number; None where there is none. Raises StoreProblem."""
     with closing(StoreReader(url)) as reader:
         for row in _rows(reader, _RACE, number):
@@ -116,7 +116,7 @@ def load(url: str, number: int) -> Race | None:
     return None
 
 
-def sampled(reader: StoreReader, since_ms: int, vantage: str) -> Iterator[tuple[RaceRequest, Sample]]:
+def race_samples(reader: StoreReader, since_ms: int, vantage: str) -> Iterator[tuple[RaceRequest, Sample]]:
     """The samples of races at a place whose heats began from ``since_ms`` on, each with its race's wish.
 
     One that cannot be read is said, and left out. Raises StoreProblem.

@@ -7,8 +7,8 @@ from typing import Final, Literal
 from probes.durations import lasting
 from probes.stats.rollup import TIERS, Tier, bucket_of, next_bucket
 
-Held = Literal["raw", "minute", "hour", "day", "month"]
-HELD: Final[tuple[Held, ...]] = ("raw", *TIERS)
+StoredKind = Literal["raw", "minute", "hour", "day", "month"]
+STORED_KINDS: Final[tuple[StoredKind, ...]] = ("raw", *TIERS)
 """What is kept for a time of its own: samples, and the rollups of each tier."""
 
 FINER: Final[Mapping[Tier, Tier]] = {"hour": "minute", "day": "hour", "month": "day"}
@@ -30,7 +30,7 @@ class Retention:
         kept = asdict(self).items()
         return ", ".join(f"{name} {'forever' if span is None else lasting(span)}" for name, span in kept)
 
-    def bound(self, what: Held, now_ms: int) -> int | None:
+    def bound(self, what: StoredKind, now_ms: int) -> int | None:
         """What begins before that instant, in milliseconds since the epoch, may go; None where nothing may.
 
         It is the beginning of an hour, or of a bucket where that is longer: it moves at most once an hour.
@@ -43,14 +43,14 @@ class Retention:
 
 
 FOREVER: Final = Retention()
-USUAL: Final = Retention(raw=30 * DAY_S, minute=14 * DAY_S, hour=730 * DAY_S)
+DEFAULT_RETENTION: Final = Retention(raw=30 * DAY_S, minute=14 * DAY_S, hour=730 * DAY_S)
 """What a configuration that says nothing else asks for."""
 
 LEAST: Final[dict[str, float]] = {"raw": 3_600.0, "minute": 3_600.0, "hour": DAY_S, "day": 31 * DAY_S}
 """How long each is kept at least, in seconds."""
 
 
-def whole_since(until: Mapping[Held, int]) -> dict[Tier, int]:
+def whole_since(until: Mapping[StoredKind, int]) -> dict[Tier, int]:
     """From when on a tier's rollups can be made again: all samples are there for minutes and hours, all hours for days.
 
     ``until`` is how far each is pruned; all are milliseconds since the epoch, the result beginnings of buckets.

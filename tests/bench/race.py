@@ -34,7 +34,7 @@ from probes.selftest.load import Load
 from probes.selftest.pacer import Truth
 from probes.selftest.run import selftest
 from probes.stats.quantiles import median, quantile
-from probes.store.races import load as load_race
+from probes.store.races import load_race
 from tests.bench.terminal import Program, cpu_seconds, running
 from tests.bench.truths import truth_server
 from tui.race.form import HEATS

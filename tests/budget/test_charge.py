@@ -24,7 +24,7 @@ from probes.sample import Sample
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
 from probes.simulator.faults import fault
-from probes.store.races import keep
+from probes.store.races import save_race
 from tests.race.races import FAST, SLOW, race
 from tests.samples import endpoint, sample
 from tests.servers.closing import closing
@@ -138,7 +138,7 @@ def test_what_races_cost_is_known_after_a_restart(tmp_path):
     results = [LaneResult(one.endpoint, one, Recording(), "") for one in (fast, gone)]
     for at, vantage in ((now, plan.vantage), (now - 2 * DAY_MS, plan.vantage), (now, "elsewhere")):
         heat = Heat(1, at, request.lanes, None, "nonce", tuple(results))
-        keep(plan.store_url, race(request=request, heats=(heat,), vantage=vantage))
+        save_race(plan.store_url, race(request=request, heats=(heat,), vantage=vantage))
     ledger, _ = read_history(plan)
     raced = highest_charge(as_lane(request, watched))
     assert raced.tokens == prompt_tokens(as_lane(request, watched)) + 77
@@ -152,7 +152,7 @@ def test_a_race_that_cannot_be_read_is_said_and_hides_no_other(tmp_path, caplog)
     told = sample(endpoint=FAST, started_at=now, reopened=False, token_source="usage", input_tokens=2, output_tokens=5)
     for _ in range(2):
         heat = Heat(1, now, request.lanes, None, "nonce", (LaneResult(FAST, told, Recording(), ""),))
-        keep(plan.store_url, race(request=request, heats=(heat,), vantage=plan.vantage))
+        save_race(plan.store_url, race(request=request, heats=(heat,), vantage=plan.vantage))
     with contextlib.closing(sqlite3.connect(tmp_path / "history.db")) as store, store:
         store.execute("UPDATE lane SET sample = '[]' WHERE id = (SELECT min(id) FROM lane)")
     ledger, _ = read_history(plan)

@@ -11,7 +11,7 @@ from probes.config.select import UnknownEndpoint
 from probes.race.request import InvalidRaceRequest, NamedPrompt
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
-from probes.store.races import listed
+from probes.store.races import list_races
 from tests.samples import endpoint
 from tests.servers.apart import simulating_apart
 
@@ -46,7 +46,7 @@ def test_a_race_prints_its_heats_and_its_verdict_and_is_kept(path: Path, capsys)
     lines = capsys.readouterr().out.splitlines()
     assert [one.split(",")[0] for one in lines if one.startswith("heat")] == ["heat 1", "heat 2"]
     assert [one.split()[1] for one in lines if one.startswith("  1.")] == ["fast", "fast"]
-    [kept] = listed(load(path).store_url or "", 10)
+    [kept] = list_races(load(path).store_url or "", 10)
     assert kept.lanes == ("slow", "fast")
     assert kept.words == lines[-1]
 

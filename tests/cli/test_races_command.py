@@ -12,7 +12,7 @@ from probes.cli.commands.races import NoSuchRace
 from probes.cli.exit_codes import ExitCode, exit_code_of
 from probes.exports.race.cast import cast
 from probes.exports.race.records import events_jsonl, samples_csv
-from probes.store.races import keep
+from probes.store.races import save_race
 from tests.race.races import FAST, SLOW, VERDICT, race
 from tests.store.stores import url_of
 
@@ -38,8 +38,8 @@ def test_without_a_race_the_list_is_empty(run):
 
 
 def test_the_list_has_the_newest_first_and_what_came_of_it(run, url):
-    keep(url, race(simulated=False, stopped=None))
-    keep(url, race())
+    save_race(url, race(simulated=False, stopped=None))
+    save_race(url, race())
     head, *lines = run().stdout.splitlines()
     assert head.split() == ["RACE", "STARTED", "HEATS", "PROMPT", "LANES"]
     assert [text.split()[0] for text in lines[::2]] == ["2", "1"]
@@ -50,14 +50,14 @@ def test_the_list_has_the_newest_first_and_what_came_of_it(run, url):
 
 
 def test_the_list_as_json(run, url):
-    keep(url, race())
+    save_race(url, race())
     [told] = json.loads(run("--json").stdout)
     assert (told["number"], told["started_at"], told["lanes"]) == (1, "2027-01-15T08:00:00.000Z", [FAST, SLOW])
     assert (told["prompt_name"], told["heats"], told["winner"], told["words"]) == ("explain", 3, FAST, VERDICT.words)
 
 
 def test_one_race_is_shown_lane_by_lane_and_ends_with_its_verdict(run, url):
-    keep(url, race())
+    save_race(url, race())
     done = run("show", "1")
     assert done.exit_code == 0, done.output
     title, facts, _, head, fast, slow, *rest = done.stdout.splitlines()
@@ -74,7 +74,7 @@ def test_one_race_is_shown_lane_by_lane_and_ends_with_its_verdict(run, url):
 
 
 def test_one_race_as_json(run, url):
-    keep(url, race())
+    save_race(url, race())
     told = json.loads(run("show", "1", "--json").stdout)
     assert (told["race"], told["verdict"]["winner"], told["wish"]["heats"]) == (1, FAST, 3)
     assert [one["lanes"][1]["sample"]["outcome"] for one in told["heats"]] == ["ok", "cut", "connect"]
@@ -82,7 +82,7 @@ def test_one_race_as_json(run, url):
 
 @pytest.mark.parametrize(("kind", "export"), [("csv", samples_csv), ("jsonl", events_jsonl), ("cast", cast)])
 def test_a_race_is_exported_to_a_file_and_to_standard_output(run, url, tmp_path, kind, export):
-    keep(url, race())
+    save_race(url, race())
     expected = "".join(export(race(number=1)))
     assert run("export", "1", "--format", kind).stdout == expected
     done = run("export", "1", "--format", kind, "--output", str(tmp_path / "out"))
@@ -91,15 +91,15 @@ def test_a_race_is_exported_to_a_file_and_to_standard_output(run, url, tmp_path,
 
 
 def test_csv_is_what_is_exported_by_default(run, url):
-    keep(url, race())
+    save_race(url, race())
     assert len(list(csv.DictReader(io.StringIO(run("export", "1").stdout)))) == 6
 
 
 @pytest.mark.parametrize("words", [("show", "9"), ("export", "9")])
 def test_a_race_that_is_not_there_is_named_and_so_are_those_that_are(run, url, words):
     assert str(run(*words).exception) == "no race 9: none is kept yet (inftop race A B)"
-    keep(url, race())
-    keep(url, race())
+    save_race(url, race())
+    save_race(url, race())
     error = run(*words).exception
     assert isinstance(error, NoSuchRace)
     assert str(error) == "no race 9: the newest are 2, 1"

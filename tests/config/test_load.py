@@ -14,7 +14,7 @@ from probes.config.select import UnknownEndpoint, UnknownGroup, choose, in_group
 from probes.config_error import ConfigError
 from probes.diagnosis.reachability import ReachabilityPlan
 from probes.endpoint import Price, Timeouts
-from probes.store.retention import USUAL, Retention
+from probes.store.retention import DEFAULT_RETENTION, Retention
 
 PROVIDERS = ", ".join(presets())
 SHIPPED = Path(__file__).parents[2] / "config.toml"
@@ -402,7 +402,7 @@ def test_endpoints_are_chosen_by_name_else_the_enabled_ones(write):
 
 
 def test_everything_has_a_time_to_be_kept_for(write):
-    assert load(write(ENDPOINT)).retention == USUAL
+    assert load(write(ENDPOINT)).retention == DEFAULT_RETENTION
     table = '[store]\nraw = "forever"\nminute = "1h"\nhour = "1y"\nday = "31d"\n'
     assert load(write(table + ENDPOINT)).retention == Retention(None, 3600.0, 365 * 86_400.0, 31 * 86_400.0)
 

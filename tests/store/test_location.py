@@ -15,11 +15,11 @@ from probes.store.location import (
     APPLICATION_ID,
     check_url,
     default_url,
+    file_state,
     make_private_file,
     make_private_folder,
     path_of,
     shown,
-    whose,
 )
 from probes.store.problem import StoreProblem
 from probes.store.read.reader import StoreReader
@@ -58,7 +58,7 @@ def test_a_store_behind_a_link_is_made_and_locked_where_it_is(tmp_path, link):
     there = tmp_path / "there" / "history.db"
     path = path_of(f"sqlite:///{link(there)}")
     open_database(path).dispose()
-    assert whose(there) == "ours"
+    assert file_state(there) == "ours"
     with RecorderLock(there), pytest.raises(StoreHeld), RecorderLock(path):
         pass
 
@@ -67,7 +67,7 @@ def test_a_loop_of_links_is_a_problem_in_words(tmp_path, link):
     url = f"sqlite:///{link(tmp_path / 'link.db')}"
     assert journal_folder(url, "local") != journal_folder(url, "other")
     with pytest.raises(StoreProblem, match="loop of links") as raised:
-        whose(path_of(url))
+        file_state(path_of(url))
     assert raised.value.lasting
 
 
@@ -155,16 +155,16 @@ def test_the_default_is_a_file_in_the_users_data_folder(monkeypatch, tmp_path):
 
 def test_a_missing_and_an_empty_file_are_told_apart(tmp_path):
     path = tmp_path / "history.db"
-    assert whose(path) == "missing"
+    assert file_state(path) == "missing"
     path.touch()
-    assert whose(path) == "empty"
+    assert file_state(path) == "empty"
 
 
 def test_a_text_file_is_foreign(tmp_path):
     path = tmp_path / "history.db"
     path.write_text("dear diary")
     with pytest.raises(StoreProblem) as caught:
-        whose(path)
+        file_state(path)
     assert caught.value.state == "foreign"
 
 
@@ -174,7 +174,7 @@ def test_a_database_of_another_program_is_foreign(tmp_path):
     connection.execute("CREATE TABLE bookmark (url TEXT)")
     connection.close()
     with pytest.raises(StoreProblem) as caught:
-        whose(path)
+        file_state(path)
     assert caught.value.state == "foreign"
 
 
@@ -186,7 +186,7 @@ def test_a_database_of_another_program_in_the_midst_of_a_checkpoint_is_left_as_i
         file.write(b"else")
     before = {one.name: one.read_bytes() for one in tmp_path.iterdir()}
     with pytest.raises(StoreProblem) as caught:
-        whose(path)
+        file_state(path)
     assert (caught.value.state, caught.value.detail) == ("foreign", "the file is a database of another program")
     assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == before
 
@@ -211,21 +211,21 @@ def test_whose_a_file_is_can_be_told_while_another_program_has_it_alone(tmp_path
     with other(path) as connection:
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         connection.execute("BEGIN EXCLUSIVE")
-        assert whose(path) == "ours"
+        assert file_state(path) == "ours"
 
 
 def test_a_pipe_is_foreign_and_not_waited_for(tmp_path):
     path = tmp_path / "history.db"
     os.mkfifo(path)
     with pytest.raises(StoreProblem) as caught:
-        whose(path)
+        file_state(path)
     assert caught.value.state == "foreign"
 
 
 def test_a_path_through_a_file_is_a_problem_in_words(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(StoreProblem) as caught:
-        whose(tmp_path / "file" / "history.db")
+        file_state(tmp_path / "file" / "history.db")
     assert (caught.value.state, caught.value.lasting) == ("foreign", True)
     assert caught.value.detail == "a part of the store's path is not a folder"
 
@@ -264,7 +264,7 @@ one.close()
     with StoreReader(f"sqlite:///{path}") as reader:
         assert reader.endpoints() == {}
         for count, name in enumerate(("a", "b"), start=1):
-            assert whose(path) == "ours"
+            assert file_state(path) == "ours"
             # the last connection to close takes the log away, unless this process's lock says that it is not the last
             subprocess.run([sys.executable, "-c", write, path, name], check=True)
             assert len(reader.endpoints()) == count
@@ -285,7 +285,7 @@ def test_a_store_whose_checkpoint_was_broken_off_is_read_and_written(broken_off,
     with other(broken_off) if beside else nullcontext() as connection:
         if connection:
             connection.execute("SELECT count(*) FROM sample")
-        assert whose(broken_off) == "ours"
+        assert file_state(broken_off) == "ours"
         with StoreReader(url) as reader:
             assert reader.count() == 500
         with Snapshot(url) as store:

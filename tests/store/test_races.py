@@ -20,7 +20,7 @@ from probes.race.request import RaceRequest
 from probes.store import races
 from probes.store.location import BUSY_TIMEOUT_S
 from probes.store.problem import StoreProblem
-from probes.store.races import RaceSummary, keep, listed, load
+from probes.store.races import RaceSummary, list_races, load_race, save_race
 from probes.store.read import postgres
 from probes.store.read.reader import StoreReader
 from probes.store.schema import REVISIONS
@@ -44,8 +44,8 @@ def url(store):
 
 def test_a_race_is_read_back_as_it_was(url):
     one = race()
-    number = keep(url, one)
-    assert load(url, number) == replace(one, number=number)
+    number = save_race(url, one)
+    assert load_race(url, number) == replace(one, number=number)
 
 
 def test_a_race_without_anything_optional_is_read_back_as_it_was(url):
@@ -57,13 +57,13 @@ def test_a_race_without_anything_optional_is_read_back_as_it_was(url):
         stopped=None,
         simulated=False,
     )
-    assert load(url, keep(url, bare)) == replace(bare, number=1)
+    assert load_race(url, save_race(url, bare)) == replace(bare, number=1)
 
 
 def test_races_are_numbered_and_listed_newest_first(url):
-    assert [keep(url, race(started_at=STARTED_AT + at)) for at in (0, 10, 20)] == [1, 2, 3]
-    assert [(one.number, one.started_at - STARTED_AT) for one in listed(url, 2)] == [(3, 20), (2, 10)]
-    assert listed(url, 9)[-1] == RaceSummary(
+    assert [save_race(url, race(started_at=STARTED_AT + at)) for at in (0, 10, 20)] == [1, 2, 3]
+    assert [(one.number, one.started_at - STARTED_AT) for one in list_races(url, 2)] == [(3, 20), (2, 10)]
+    assert list_races(url, 9)[-1] == RaceSummary(
         number=1,
         started_at=STARTED_AT,
         lanes=(FAST, SLOW),
@@ -78,18 +78,18 @@ def test_races_are_numbered_and_listed_newest_first(url):
 
 
 def test_a_store_without_that_race_has_none(url):
-    assert (listed(url, 9), load(url, 1)) == ([], None)
-    keep(url, race())
-    assert load(url, 2) is None
+    assert (list_races(url, 9), load_race(url, 1)) == ([], None)
+    save_race(url, race())
+    assert load_race(url, 2) is None
 
 
 @pytest.mark.parametrize("revision", REVISIONS[:-1])
 def test_an_older_store_has_no_races_until_one_is_kept(path, revision):
     url = url_of(path)
     with closing(open_old(path, revision)):
-        assert (listed(url, 9), load(url, 1)) == ([], None)
-        assert keep(url, race()) == 1
-        assert [one.number for one in listed(url, 9)] == [1]
+        assert (list_races(url, 9), load_race(url, 1)) == ([], None)
+        assert save_race(url, race()) == 1
+        assert [one.number for one in list_races(url, 9)] == [1]
     assert ask(path, "SELECT version_num FROM alembic_version") == [(REVISIONS[-1],)]
 
 
@@ -98,16 +98,16 @@ async def test_races_are_kept_beside_a_running_recorder(url):
     for at in range(300):
         writer.put(sample(started_at=at), "an answer")
         if at % 100 == 0:
-            keep(url, race())
+            save_race(url, race())
     await until(lambda: writer.status().stored == 300)
     await writer.close(5)
     assert (writer.status().state, writer.status().dropped) == ("ok", 0)
-    assert [one.number for one in listed(url, 9)] == [3, 2, 1]
+    assert [one.number for one in list_races(url, 9)] == [3, 2, 1]
 
 
 def test_the_samples_of_a_race_are_not_those_of_the_watch(url):
     fill(url, [sample(started_at=5)])
-    keep(url, race())
+    save_race(url, race())
     with StoreReader(url) as reader:
         assert list(reader.samples()) == [sample(started_at=5)]
 
@@ -126,7 +126,7 @@ def locked(url):
 def test_a_writer_that_is_soon_done_is_waited_for(url, locked):
     done = Timer(2 * BUSY_TIMEOUT_S, locked.execute, ["COMMIT"])  # longer than other writers of a store wait
     done.start()
-    assert keep(url, race()) == 1
+    assert save_race(url, race()) == 1
     done.join()
 
 
@@ -134,15 +134,15 @@ def test_a_store_that_stays_locked_is_a_problem(url, locked, monkeypatch):
     monkeypatch.setattr(races, "PATIENCE_MS", 10)
     monkeypatch.setitem(postgres._SETTINGS, "lock_timeout", "10ms")
     with pytest.raises(StoreProblem) as caught:
-        keep(url, race())
+        save_race(url, race())
     assert caught.value.state == "locked"
-    assert listed(url, 9) == []
+    assert list_races(url, 9) == []
 
 
 def test_a_race_is_kept_whole_or_not_at_all(url):
     twice = race().heats[0]
     with pytest.raises(StoreProblem):
-        keep(url, race(heats=(twice, twice)))
+        save_race(url, race(heats=(twice, twice)))
     assert ask(url, "SELECT (SELECT count(*) FROM race), (SELECT count(*) FROM heat), (SELECT count(*) FROM lane)") == [
         (0, 0, 0)
     ]
@@ -151,13 +151,13 @@ def test_a_race_is_kept_whole_or_not_at_all(url):
 def test_what_cannot_be_kept_is_a_problem_of_the_store(url):
     hopeless = LaneResult(FAST, sample(), Recording(0, 1, (OutputEvent(1 << 70, Kind.ANSWER, "x"),)), "x")
     with pytest.raises(StoreProblem, match="too large"):
-        keep(url, race(heats=(Heat(1, 0, (FAST,), None, "n", (hopeless,)),)))
+        save_race(url, race(heats=(Heat(1, 0, (FAST,), None, "n", (hopeless,)),)))
 
 
 def test_a_file_of_another_program_is_left_alone(path):
     url = url_of(path)
     path.write_text("dear diary " * 30)
-    for use in (lambda: keep(url, race()), lambda: listed(url, 1), lambda: load(url, 1)):
+    for use in (lambda: save_race(url, race()), lambda: list_races(url, 1), lambda: load_race(url, 1)):
         with pytest.raises(StoreProblem, match="not a database"):
             use()
     assert path.read_text() == "dear diary " * 30
@@ -175,23 +175,23 @@ def test_a_file_of_another_program_is_left_alone(path):
     ],
 )
 def test_a_damaged_race_is_a_problem_of_the_store(url, damage):
-    keep(url, race())
+    save_race(url, race())
     with other(url) as theirs:
         theirs.execute(damage if "sqlite" in url else damage.replace("x'", "'\\x"))
     with pytest.raises(StoreProblem, match="race 1 cannot be read"):
-        load(url, 1)
+        load_race(url, 1)
 
 
 def test_a_list_names_the_race_that_is_damaged(url):
-    keep(url, race())
+    save_race(url, race())
     with other(url) as theirs:
         theirs.execute("UPDATE race SET verdict = '{}'")
     with pytest.raises(StoreProblem, match="race 1 cannot be read"):
-        listed(url, 9)
+        list_races(url, 9)
 
 
 def test_what_a_newer_inftop_added_is_left_out(url):
-    keep(url, race())
+    save_race(url, race())
     ((request, lanes, verdict),) = ask(url, "SELECT wish, lanes, verdict FROM race")
     newer = [json.dumps(json.loads(one) | {"mood": "sunny"}) for one in (request, verdict)]
     more = json.dumps([one | {"mood": "sunny"} for one in json.loads(lanes)])
@@ -200,11 +200,11 @@ def test_what_a_newer_inftop_added_is_left_out(url):
             "UPDATE race SET wish = ?, verdict = ?, lanes = ?".replace("?", "?" if "sqlite" in url else "%s"),
             [*newer, more],
         )
-    assert load(url, 1) == race(number=1)
+    assert load_race(url, 1) == race(number=1)
 
 
 def test_a_lane_is_one_row_with_its_recording(url):
-    keep(url, race())
+    save_race(url, race())
     blobs = ask(url, "SELECT recording FROM lane ORDER BY id LIMIT 1")
     assert decode(blobs[0][0]) == race().heats[0].lanes[0].recording
     assert ask(url, "SELECT count(*) FROM lane") == [(6,)]

@@ -78,8 +78,8 @@ class RaceScreen(Screen[None]):
         self._list = StoredRacesPanel(id="stored")
         self._views: dict[View, Widget] = {"choose": self._choice, "race": self._race_view, "stored": self._list}
         worker = partial(self.run_worker, group="store", exit_on_error=False)
-        self._list_query = StoreQuery(single(races.listed), self._list_read, url=url, now=now, start=worker)
-        self._race_query = StoreQuery(single(races.load), self._race_read, url=url, now=now, start=worker)
+        self._list_query = StoreQuery(single(races.list_races), self._list_read, url=url, now=now, start=worker)
+        self._race_query = StoreQuery(single(races.load_race), self._race_read, url=url, now=now, start=worker)
 
     def compose(self) -> ComposeResult:
         """Heading, one of three views, keys."""

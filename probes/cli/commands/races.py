@@ -59,7 +59,7 @@ class NoSuchRace(Exception):  # noqa: N818  # what was asked for, not what went 
 
 def races(config: Path | None, *, limit: int, as_json: bool) -> None:
     """Print the races that are kept, the newest first. Raises ConfigError and StoreProblem."""
-    found = race_store.listed(_url(config), limit)
+    found = race_store.list_races(_url(config), limit)
     if as_json:
         print(json.dumps([asdict(one) | {"started_at": iso(one.started_at)} for one in found], indent=2))  # noqa: T201
     elif found:
@@ -94,9 +94,9 @@ def _url(config: Path | None) -> str:
 
 
 def _race(url: str, number: int) -> Race:
-    race = race_store.load(url, number)
+    race = race_store.load_race(url, number)
     if race is None:
-        raise NoSuchRace(number, [one.number for one in race_store.listed(url, _LISTED_IN_ERROR)])
+        raise NoSuchRace(number, [one.number for one in race_store.list_races(url, _LISTED_IN_ERROR)])
     return race
 
 

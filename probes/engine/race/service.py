@@ -18,7 +18,7 @@ from probes.race.request import RaceRequest
 from probes.race.updates import RaceCommand, RaceNews
 from probes.sample import Sample
 from probes.store.problem import StoreProblem
-from probes.store.races import keep
+from probes.store.races import save_race
 
 log = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 def store_race(url: str, race: Race) -> int | None:
     """Store a race. Returns its number; where the store does not take it, logs a warning and returns None."""
     try:
-        return keep(url, race)
+        return save_race(url, race)
     except StoreProblem as problem:
         log.warning("the race is not kept: %s", problem.detail)
         return None

@@ -10,7 +10,7 @@ from probes.outcome import Outcome
 from probes.stats.rollup import TIERS, Rollup, Tier
 from probes.store.problem import StoreProblem
 from probes.store.read.snapshot import Row, Snapshot
-from probes.store.retention import FINER, HELD, Held, bucket_from, whole_since
+from probes.store.retention import FINER, STORED_KINDS, StoredKind, bucket_from, whole_since
 from probes.store.write.rollup_rows import READ, rollup_of
 
 Progress = Callable[[str, int, int], None]
@@ -101,7 +101,7 @@ def _of_references(store: Snapshot) -> Iterator[StoreFault]:
 
 def _of_sums(store: Snapshot) -> Iterator[StoreFault]:
     """Rollups that do not count what the tier below does, as far back as both are there; minutes against samples."""
-    until: dict[Held, int] = dict.fromkeys(HELD, 0)
+    until: dict[StoredKind, int] = dict.fromkeys(STORED_KINDS, 0)
     until.update(store.rows("SELECT what, until FROM pruned"))
     since = whole_since(until)["minute"]
     minutes = {row[0]: row[1] for row in store.rows(_OF_TIER, ("minute", since))}

@@ -22,7 +22,7 @@ from probes.store.history.rebuild import settle
 from probes.store.problem import StoreProblem
 from probes.store.read.reader import JOINED
 from probes.store.read.snapshot import Snapshot
-from probes.store.retention import HELD, bucket_from
+from probes.store.retention import STORED_KINDS, bucket_from
 from probes.store.row import row_of, sample_of
 from probes.store.statements import REPLACE_ANSWER, insert_rows, insert_samples, run
 from probes.store.tables import CERTIFICATE, HEAT, LANE, RACE
@@ -116,7 +116,7 @@ class _Merge:
     def __init__(self, engine: Engine, store: Snapshot, on_progress: Progress) -> None:
         self._engine, self._store = engine, store
         self._name: str = store.one("SELECT name FROM identity")[0]
-        self._until: dict[str, int] = dict.fromkeys(HELD, 0)
+        self._until: dict[str, int] = dict.fromkeys(STORED_KINDS, 0)
         self._until.update(store.rows("SELECT what, until FROM pruned"))
         self._on_progress = on_progress
         self._done = self._total = 0
@@ -272,7 +272,7 @@ class _Merge:
                 note(connection, source, what, json.loads(last))
 
     def _take_over_prune_progress(self, connection: Connection) -> None:
-        for what in HELD:
+        for what in STORED_KINDS:
             remember(connection, what, PruneProgress(0, self._until[what]))
 
     def _step(self, rows: int) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any, Self
 
-from probes.store.location import is_postgres, path_of, whose
+from probes.store.location import file_state, is_postgres, path_of
 from probes.store.problem import StoreProblem
 from probes.store.read.source import FETCH
 from probes.store.read.sqlite import connect_read_only
@@ -80,7 +80,7 @@ class Snapshot:
 
 def _file(url: str) -> tuple[Any, str | None]:
     path = path_of(url)
-    if whose(path) != "ours":
+    if file_state(path) != "ours":
         raise StoreProblem("failed", "there is no history yet")
     connection = connect_read_only(path)
     try:

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
 
-from probes.store.location import BUSY_TIMEOUT_S, whose
+from probes.store.location import BUSY_TIMEOUT_S, file_state
 from probes.store.problem import of_os, of_sqlite
 from probes.store.read.source import FETCH
 from probes.store.schema import LACKING, WITHOUT_BUFFERED, revision_of
@@ -68,7 +68,7 @@ class SqliteSource:
             return None
         if self._connection is None or self._file != (found.st_dev, found.st_ino):
             self.close()
-            if whose(self._path) != "ours":
+            if file_state(self._path) != "ours":
                 return None
             self._file = (found.st_dev, found.st_ino)
             self._connection = connect_read_only(self._path)

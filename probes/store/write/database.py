@@ -11,11 +11,11 @@ from sqlalchemy import Connection, Engine, StaticPool, create_engine, event
 from probes.store.location import (
     APPLICATION_ID,
     BUSY_TIMEOUT_S,
+    file_state,
     is_postgres,
     make_private_file,
     make_private_folder,
     path_of,
-    whose,
 )
 from probes.store.problem import StoreProblem
 from probes.store.read.sqlite import connect_read_only
@@ -55,7 +55,7 @@ def open_database(path: Path, pragmas: Mapping[str, str | int] = PRAGMAS) -> Eng
     version a copy is left beside it.
     """
     with translated():
-        if whose(path) == "ours":
+        if file_state(path) == "ours":
             _check_log(path)
         else:
             make_private_folder(path.parent)

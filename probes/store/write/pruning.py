@@ -12,7 +12,7 @@ from probes.outcome import FAILED
 from probes.stats.rollup import Tier
 from probes.store.read.reader import NOT_OK
 from probes.store.read.source import placeholders
-from probes.store.retention import HELD, Held, Retention
+from probes.store.retention import STORED_KINDS, Retention, StoredKind
 from probes.store.statements import run
 
 STEP: Final = 500
@@ -52,20 +52,20 @@ class PruneProgress:
     until: int = 0
 
 
-def prune_progress(connection: Connection) -> dict[Held, PruneProgress]:
+def prune_progress(connection: Connection) -> dict[StoredKind, PruneProgress]:
     """How far each kind of rows of a store is pruned."""
     found = {what: PruneProgress(*rest) for what, *rest in run(connection, "SELECT what, next_at, until FROM pruned")}
-    return {what: found.get(what, PruneProgress()) for what in HELD}
+    return {what: found.get(what, PruneProgress()) for what in STORED_KINDS}
 
 
-def remember(connection: Connection, what: Held, mark: PruneProgress) -> None:
+def remember(connection: Connection, what: StoredKind, mark: PruneProgress) -> None:
     """Store how far one kind of rows is pruned now; ``until`` never goes back, since what was pruned is gone."""
     run(connection, _REMEMBER, {"what": what, "next_at": mark.next_at, "until": mark.until})
 
 
 def prune_some(connection: Connection, retention: Retention, now_ms: int) -> bool:
     """Prune one step; returns whether there is more to do at once. All samples must be in the rollups already."""
-    bounds = {what: retention.bound(what, now_ms) for what in HELD}
+    bounds = {what: retention.bound(what, now_ms) for what in STORED_KINDS}
     known = prune_progress(connection)
     for what, bound in bounds.items():
         if bound is None or bound <= known[what].next_at:

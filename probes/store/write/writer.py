@@ -73,7 +73,7 @@ class Writer:
     ) -> None:
         lease, run = (None, None) if claim is None else (Lease(claim), claim.run)
         batch_writer = BatchWriter(url, pragmas, retention, lease)
-        self._outbox = StoreAndForward(batch_writer, open_journal(url, vantage, journal, run), capacity)
+        self._queue = StoreAndForward(batch_writer, open_journal(url, vantage, journal, run), capacity)
         self._retry = retry
         self._on_lost = on_lost
         self._lost = False
@@ -96,7 +96,7 @@ class Writer:
 
     def put(self, sample: Sample, answer: str | None) -> None:
         """Queue a sample to be stored, and the text of its answer in place of the endpoint's last one."""
-        self._outbox.put(PendingSample(sample, answer))
+        self._queue.put(PendingSample(sample, answer))
         self._wake.set()
 
     def beat(self, status_json: str) -> None:
@@ -110,7 +110,7 @@ class Writer:
 
     def status(self) -> StoreStatus:
         """How the store is now."""
-        return self._outbox.status()
+        return self._queue.status()
 
     async def close(self, timeout: float) -> None:  # noqa: ASYNC109 - what is late is not cancelled but left behind
         """Write what waits, for at most ``timeout`` seconds, and close the file.
@@ -126,11 +126,11 @@ class Writer:
             await self._task
         self._no_journal_until = 0.0
         await self._secure()  # the thread may still be waiting for the store
-        closed = asyncio.get_running_loop().run_in_executor(self._thread, self._outbox.close)
+        closed = asyncio.get_running_loop().run_in_executor(self._thread, self._queue.close)
         await asyncio.wait({closed}, timeout=max(self._retry.floor_s, deadline - time.monotonic()))
         self._thread.shutdown(wait=False)
         self._journal_thread.shutdown(wait=False)
-        self._outbox.give_up()
+        self._queue.give_up()
 
     async def _run(self) -> None:
         """Commit whenever something waits; after a problem try again, later each time."""
@@ -139,12 +139,12 @@ class Writer:
             closing = self._closing.is_set()
             if await self._commit():
                 failures = 0
-                if closing and not self._outbox.waiting:
+                if closing and not self._queue.waiting:
                     return
-                if self._outbox.on_disk:
+                if self._queue.on_disk:
                     await self._secure()  # what came meanwhile gets in line there
                 await asyncio.sleep(SPACING_S)
-                if not self._outbox.waiting:
+                if not self._queue.waiting:
                     await self._idle()
             elif closing:
                 self._no_journal_until = 0.0
@@ -167,12 +167,12 @@ class Writer:
 
     async def _secure(self) -> bool:
         """Put what waits in memory on disk; returns whether nothing waits in memory alone any more."""
-        if not self._outbox.in_memory:
+        if not self._queue.in_memory:
             return True
         if time.monotonic() < self._no_journal_until:
             return False
         try:
-            await asyncio.get_running_loop().run_in_executor(self._journal_thread, self._outbox.secure)
+            await asyncio.get_running_loop().run_in_executor(self._journal_thread, self._queue.secure)
         except StoreProblem:
             self._no_journal_until = time.monotonic() + JOURNAL_RETRY_S
             return False
@@ -194,7 +194,7 @@ class Writer:
         """Wait for something to write, and do upkeep meanwhile."""
         while not self._wake.is_set():
             try:
-                more = await self._in_thread(self._outbox.do_upkeep)
+                more = await self._in_thread(self._queue.do_upkeep)
             except StoreProblem:  # the next commit will say what is wrong
                 more = False
             with suppress(TimeoutError):
@@ -205,9 +205,9 @@ class Writer:
         """Write one batch in the thread; returns whether it is in the store."""
         self._wake.clear()
         beat, self._beat = self._beat, None
-        many = 0 if self._outbox.on_disk else min(BATCH, self._outbox.in_memory)
+        many = 0 if self._queue.on_disk else min(BATCH, self._queue.in_memory)
         try:
-            await self._in_thread(self._outbox.send, beat, within=HELD_S + many * PER_SAMPLE_S)
+            await self._in_thread(self._queue.send, beat, within=HELD_S + many * PER_SAMPLE_S)
         except StoreProblem as problem:
             self._beat = self._beat or beat
             self._report_opened(problem)
@@ -219,7 +219,7 @@ class Writer:
 
     def _report_lost(self) -> None:
         """Call ``on_lost``, once, where another recorder took over the store."""
-        if (held := self._outbox.lost) is not None and not self._lost:
+        if (held := self._queue.lost) is not None and not self._lost:
             self._lost = True
             self._on_lost(held)
 

@@ -13,7 +13,7 @@ from probes.store.history.checking import check
 from probes.store.history.copying import CHANGING, GROWING, copy
 from probes.store.holder import StoreHeld
 from probes.store.problem import StoreProblem
-from probes.store.races import keep, load
+from probes.store.races import load_race, save_race
 from probes.store.read.reader import StoreReader
 from probes.store.retention import Retention
 from probes.store.write.database import open_store
@@ -60,7 +60,7 @@ def source(store):
 
 def made(url):
     fill(url, [(one, f"answer {number}") for number, one in enumerate(SAMPLES)])
-    keep(url, race())
+    save_race(url, race())
     with other(url) as connection:
         connection.execute("INSERT INTO certificate (measured_at, host, text) VALUES (5, 'host', '{}')")
     return url
@@ -98,12 +98,12 @@ def test_all_of_a_history_comes_over_and_can_be_recorded_into(place, one, two):
     assert told == sorted(told)
     assert told[-1][0] == told[-1][1]
     assert check(target).faults == ()
-    assert load(target, 1) == load(source, 1)
+    assert load_race(target, 1) == load_race(source, 1)
     with StoreReader(target) as reader:
         assert sorted(reader.samples(), key=lambda one: one.started_at) == SAMPLES
         assert reader.answers() == {"e0": "answer 119", "e1": "answer 118", "e2": "answer 117"}
     fill(target, [sample(started_at=NOW + 1), sample(started_at=NOW + 2, endpoint="new")])
-    assert keep(target, race()) == 2
+    assert save_race(target, race()) == 2
     assert ask(target, "SELECT max(id), count(*) FROM sample") == [(122, 122)]
 
 

@@ -19,7 +19,7 @@ from probes.store.history.duplicates import shared_vantages
 from probes.store.history.merging import Merged, merge
 from probes.store.history.rebuild import rebuild
 from probes.store.problem import StoreProblem
-from probes.store.races import keep, listed
+from probes.store.races import list_races, save_race
 from probes.store.read.reader import StoreReader
 from probes.store.retention import Retention
 from probes.store.write.database import open_store
@@ -188,10 +188,10 @@ def test_an_answer_that_comes_over_belongs_to_its_own_sample(store, make):
 def test_races_of_two_machines_that_began_in_one_millisecond_are_two(store, make):
     ours = race()
     theirs = replace(ours, heats=tuple(replace(heat, nonce=f"{number:012x}") for number, heat in enumerate(ours.heats)))
-    keep(store, ours)
+    save_race(store, ours)
     source = make("other.db", [sample()])
-    keep(source, theirs)
-    keep(source, ours)
+    save_race(source, theirs)
+    save_race(source, ours)
     assert merge(store, source).races == 1
     assert ask(store, "SELECT nonce FROM heat ORDER BY id") == [(one.nonce,) for one in (*ours.heats, *theirs.heats)]
 
@@ -428,15 +428,15 @@ def test_the_newest_answers_come_over(store, make):
 
 
 def test_races_and_certificates_come_over_once(store, make):
-    keep(store, race())
+    save_race(store, race())
     source = make("other.db", [sample()])
-    keep(source, race())
-    keep(source, race(started_at=5))
+    save_race(source, race())
+    save_race(source, race(started_at=5))
     with other(source) as connection:
         connection.execute("INSERT INTO certificate (measured_at, host, text) VALUES (5, 'host', '{}')")
     assert merge(store, source).races == 1
     assert merge(store, source).races == 0
-    assert [one.number for one in listed(store, 9)] == [2, 1]
+    assert [one.number for one in list_races(store, 9)] == [2, 1]
     assert ask(store, "SELECT measured_at FROM certificate") == [(5,)]
 
 

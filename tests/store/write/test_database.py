@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from probes.store.location import APPLICATION_ID, whose
+from probes.store.location import APPLICATION_ID, file_state
 from probes.store.problem import StoreProblem
 from probes.store.write.database import PRAGMAS, open_database
 from tests.samples import sample
@@ -155,11 +155,11 @@ def test_a_mark_that_was_rolled_back_is_made_again(path):
     """Killed between writing the mark and ending its transaction: the header is ours, and the journal takes it away."""
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    assert whose(path) == "ours"
+    assert file_state(path) == "ours"
     # a rollback journal of a file that had no pages before (https://www.sqlite.org/fileformat2.html#the_rollback_journal)
     header = struct.pack(">8sIIIII", bytes.fromhex("d9d505f920a163d7"), 0, 1, 0, 512, 4096)
     path.with_name(f"{path.name}-journal").write_bytes(header.ljust(512, b"\0"))
     open_database(path).dispose()
-    assert whose(path) == "ours"
+    assert file_state(path) == "ours"
     fill(path, [sample()])
     assert ask(path, "SELECT count(*) FROM samples") == [(1,)]

@@ -33,7 +33,7 @@ async def put(url, first, last):
         await asyncio.sleep(0.01)
     for at in range(first, last):
         writer.put(sample(started_at=at), f"answer {at}")
-    while writer._outbox.in_memory:
+    while writer._queue.in_memory:
         await asyncio.sleep(0.01)
     print(writer.status().state, writer.status().waiting, flush=True)
     await asyncio.Event().wait()
@@ -116,7 +116,7 @@ async def test_samples_of_an_outage_arrive_once_and_in_order(database, proxy, th
     await proxy.cut()
     for at in (2, 3, 4):
         writer.put(sample(started_at=at), f"answer {at}")
-        await until(lambda: not writer._outbox.in_memory)
+        await until(lambda: not writer._queue.in_memory)
     status = writer.status()
     assert (status.state, status.waiting, status.dropped) == ("failed", 3, 0)
     assert "secret" not in status.detail

@@ -209,14 +209,14 @@ async def test_a_store_that_was_replaced_stays_whole_and_it_is_said(file_writer,
 async def test_a_store_that_is_deleted_while_it_is_written_to_loses_nothing(path, monkeypatch):
     writer = Writer(url_of(path))
     await writer.opened()
-    store_entries = writer._outbox._batch_writer._store_entries
+    store_entries = writer._queue._batch_writer._store_entries
 
     def delete_too(*words):
         monkeypatch.undo()
         path.unlink()
         return store_entries(*words)
 
-    monkeypatch.setattr(writer._outbox._batch_writer, "_store_entries", delete_too)
+    monkeypatch.setattr(writer._queue._batch_writer, "_store_entries", delete_too)
     writer.put(sample(started_at=1), None)
     await until(lambda: not writer.status().waiting)
     await writer.close(10)
@@ -263,7 +263,7 @@ async def test_a_store_that_is_away_long_is_tried_again_and_again_never_later_th
     writer = Writer(url_of(path), retry=ExponentialBackoff(0.001, 0.004))
     await writer.opened()
     with monkeypatch.context() as patched:
-        patched.setattr(writer._outbox._batch_writer, "write", fail)
+        patched.setattr(writer._queue._batch_writer, "write", fail)
         writer.put(sample(started_at=1), None)
         await until(lambda: len(tries) >= 30)  # the delay would be days by now
     await until(lambda: not writer.status().waiting)
@@ -289,7 +289,7 @@ async def test_what_waits_in_memory_alone_is_said_and_stored_when_it_can_be(path
 async def test_what_comes_while_the_store_hangs_is_on_disk(store, monkeypatch):
     writer = Writer(store)
     await writer.opened()
-    hung, go_on = hanging(writer._outbox._batch_writer, monkeypatch)
+    hung, go_on = hanging(writer._queue._batch_writer, monkeypatch)
     writer.put(sample(started_at=1), None)
     await until(hung.is_set)
     writer.put(sample(started_at=2), None)
@@ -353,7 +353,7 @@ async def test_the_oldest_are_dropped_and_counted_when_too_many_wait(path):
 async def test_the_loop_runs_on_while_the_store_hangs(store, monkeypatch):
     writer = Writer(store)
     await until(lambda: writer.status().state == "ok")
-    hung, go_on = hanging(writer._outbox._batch_writer, monkeypatch)
+    hung, go_on = hanging(writer._queue._batch_writer, monkeypatch)
     writer.put(sample(started_at=1), None)
     await until(hung.is_set)
     writer.put(sample(started_at=2), None)

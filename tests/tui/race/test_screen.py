@@ -11,7 +11,7 @@ from msgspec import structs
 from probes.feed.messages import Hello
 from probes.race.updates import RaceCommand
 from probes.race.verdict import FaultCount
-from probes.store.races import keep
+from probes.store.races import save_race
 from tests.store.stores import make, url_of
 from tests.tui import fabric
 from tests.tui.race import races as racing
@@ -93,7 +93,7 @@ async def opened(fleet, *stored, size=(80, 24), **options):
         store = Path(folder) / "history.db"
         make(store)
         for race in stored:
-            keep(url_of(store), race)
+            save_race(url_of(store), race)
         messages = [structs.replace(one, store_url=url_of(store)) if isinstance(one, Hello) else one for one in fleet]
         async with showing(*messages, size=size, prompts=lambda: PROMPTS, **options) as shown:
             yield await OpenRacePage(shown, store).open()
