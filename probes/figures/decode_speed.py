@@ -92,7 +92,7 @@ class Speed:
 
 
 @dataclass(frozen=True)
-class _Part:
+class _SpeedPart:
     """The events a speed is of: all output, or the answer alone; ``tokens`` is their count, None if not known."""
 
     basis: Literal["output", "answer"]
@@ -158,7 +158,7 @@ def decode_speed(contents: Sequence[ContentEvent], tokens: Tokens, shown: ShownT
         return Speed(withheld=why)
     reasoning = [one for one in contents if one.kind is Kind.REASONING]
     if not reasoning and not tokens.reasoning and (tokens.reasoning == 0 or not shown.hidden_reasoning):
-        return _speed(_Part("output", contents, tokens.output), tokens, shown)
+        return _speed(_SpeedPart("output", contents, tokens.output), tokens, shown)
     forms = {shown.raw_reasoning if one.raw is None else one.raw for one in reasoning}
     if not reasoning or shown.hidden_reasoning or False in forms:
         return _of_answer(contents, tokens, shown)
@@ -190,7 +190,7 @@ def _of_all(contents: Sequence[ContentEvent], tokens: Tokens, shown: ShownText, 
     """The speed of reasoning and answer together, where they were decoded as they came."""
     if why := _uneven(contents, shown.samples):
         return Speed(withheld=why)
-    return _speed(_Part("output", contents, tokens.output), tokens, shown, MARGIN if raw else UNKNOWN_MARGIN)
+    return _speed(_SpeedPart("output", contents, tokens.output), tokens, shown, MARGIN if raw else UNKNOWN_MARGIN)
 
 
 def _of_answer(contents: Sequence[ContentEvent], tokens: Tokens, shown: ShownText) -> Speed:
@@ -202,12 +202,12 @@ def _of_answer(contents: Sequence[ContentEvent], tokens: Tokens, shown: ShownTex
     return _speed(_answer(contents, tokens), tokens, shown)
 
 
-def _answer(contents: Sequence[ContentEvent], tokens: Tokens) -> _Part:
+def _answer(contents: Sequence[ContentEvent], tokens: Tokens) -> _SpeedPart:
     apart = tokens.output - tokens.reasoning if tokens.output is not None and tokens.reasoning else None
-    return _Part("answer", [one for one in contents if one.kind is not Kind.REASONING], apart)
+    return _SpeedPart("answer", [one for one in contents if one.kind is not Kind.REASONING], apart)
 
 
-def _speed(part: _Part, tokens: Tokens, shown: ShownText, margin: float = MARGIN) -> Speed:
+def _speed(part: _SpeedPart, tokens: Tokens, shown: ShownText, margin: float = MARGIN) -> Speed:
     """The speed of a part whose text bears the count out: with a ``margin`` over what its script lets expect."""
     if why := part.too_short:
         return Speed(withheld=why)
@@ -248,7 +248,7 @@ def _misfit(
     return None
 
 
-def _decoded(part: _Part, tokens: Tokens) -> _Count | None:
+def _decoded(part: _SpeedPart, tokens: Tokens) -> _Count | None:
     """The tokens of a part after its first arrival; None where nobody knows."""
     first, last = part.contents[part.arrived_first - 1], part.contents[-1]
     if first.tokens is not None and last.tokens is not None and _is_complete(last.tokens, part, tokens):
@@ -272,7 +272,7 @@ def _share_uncertainty(first: float) -> float:
     return max(1.0, SHARE_UNCERTAINTY * math.sqrt(first))
 
 
-def _is_complete(running: int, part: _Part, tokens: Tokens) -> bool:
+def _is_complete(running: int, part: _SpeedPart, tokens: Tokens) -> bool:
     """Whether a running count at the last content event is that of all output, or of all of the part."""
     return any(whole is not None and whole - LAG_TOKENS <= running <= whole for whole in (tokens.output, part.tokens))
 

@@ -1,4 +1,4 @@
-"""Certificates: what selftests found, kept beside the samples they vouch for."""
+"""Stores the certificates of selftests beside the samples whose accuracy they state."""
 
 import json
 from contextlib import closing

@@ -10,7 +10,7 @@ from probes.sample import iso
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who holds a store; ``since`` is in milliseconds since the epoch."""
+    """The process that records into a store; ``since`` is when it began to, in milliseconds since the epoch."""
 
     pid: int
     host: str
@@ -21,7 +21,7 @@ class Holder:
 
 
 def this_process() -> Holder:
-    """Who holds what is taken now."""
+    """The present process as a holder, from now on."""
     return Holder(os.getpid(), socket.gethostname(), time.time_ns() // 1_000_000)
 
 

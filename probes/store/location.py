@@ -1,4 +1,4 @@
-"""Place: where a store is, from its URL, and whether the file there is one of ours, by its header alone."""
+"""Where a store is, by its URL, and whether the file there is one of ours, by its header alone."""
 
 import errno
 import os
@@ -91,7 +91,7 @@ def path_of(url: str) -> Path:
 
 
 def file_state(path: Path) -> Literal["missing", "empty", "ours"]:
-    """Whose file is at ``path``, told from its header: a foreign one is left as it is, whatever it is.
+    """Whether the file at ``path`` is missing, empty or a store of ours, by its header; it is never changed.
 
     Raises StoreProblem: ``foreign`` for the file of another program, else why it cannot be read.
     """

@@ -1,4 +1,4 @@
-"""StoreProblem: why a store cannot be used, as one state a screen can show, a sentence, and whether it will last."""
+"""Why a store cannot be used: one state that a screen can show, a sentence, and whether it will last."""
 
 import errno
 import re

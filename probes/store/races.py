@@ -1,4 +1,4 @@
-"""Races: those that were run, kept with all that came of them, listed and read back."""
+"""Stores races with all their heats, lanes and recordings, lists them and reads them back."""
 
 import json
 import logging
@@ -23,7 +23,7 @@ from probes.text import line
 log = logging.getLogger(__name__)
 
 PATIENCE_MS: Final = 5_000
-"""How long to wait for another writer of the store: a race is not to be lost, and nobody waits for its last write."""
+"""Milliseconds to wait for another writer of the store: a race must not be lost, and nothing waits for this write."""
 
 _LISTED: Final = """
 SELECT id, started_at, wish, verdict, stopped, simulated, (SELECT count(*) FROM heat WHERE race_id = race.id)
@@ -47,7 +47,10 @@ WHERE heat.started_at >= ? AND race.vantage = ?
 
 @dataclass(frozen=True, slots=True)
 class RaceSummary:
-    """A race in a list. ``lanes`` are names, ``heats`` how many were run, ``words`` are the verdict's."""
+    """A race in a list. ``started_at`` is in ms since the epoch, ``lanes`` are names, ``heats`` is how many were run.
+
+    ``words`` is the verdict's sentence.
+    """
 
     number: int
     started_at: int
@@ -117,9 +120,9 @@ def load_race(url: str, number: int) -> Race | None:
 
 
 def race_samples(reader: StoreReader, since_ms: int, vantage: str) -> Iterator[tuple[RaceRequest, Sample]]:
-    """The samples of races at a place whose heats began from ``since_ms`` on, each with its race's wish.
+    """The samples of races run at ``vantage`` in heats begun from ``since_ms`` (since the epoch) on, with the requests.
 
-    One that cannot be read is said, and left out. Raises StoreProblem.
+    One that cannot be read is logged and left out. Raises StoreProblem.
     """
     for number, wish, sample in reader.few(_SAMPLED, [since_ms, vantage]) if reader.has("race") else ():
         try:
@@ -138,15 +141,15 @@ def _rows(reader: StoreReader, sql: str, parameter: int) -> list[tuple[Any, ...]
 def _summary(row: tuple[Any, ...]) -> RaceSummary:
     number, started_at, wish, verdict, stopped, simulated, heats = row
     try:
-        asked, found = typed_json.decode(wish, _REQUEST), typed_json.decode(verdict, _VERDICT)
+        request, found = typed_json.decode(wish, _REQUEST), typed_json.decode(verdict, _VERDICT)
     except (KeyError, TypeError, ValueError) as error:
         raise StoreProblem("failed", f"race {number} cannot be read: {error}") from error
     return RaceSummary(
         number=number,
         started_at=started_at,
-        lanes=asked.lanes,
-        prompt=asked.prompt,
-        prompt_name=asked.prompt_name,
+        lanes=request.lanes,
+        prompt=request.prompt,
+        prompt_name=request.prompt_name,
         heats=heats,
         winner=found.winner,
         words=found.words,

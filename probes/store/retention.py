@@ -1,4 +1,4 @@
-"""Retention: how long a store keeps what it holds."""
+"""How long a store keeps samples and rollups, and from when on rollups can be made again."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -9,7 +9,7 @@ from probes.stats.rollup import TIERS, Tier, bucket_of, next_bucket
 
 StoredKind = Literal["raw", "minute", "hour", "day", "month"]
 STORED_KINDS: Final[tuple[StoredKind, ...]] = ("raw", *TIERS)
-"""What is kept for a time of its own: samples, and the rollups of each tier."""
+"""The kinds of rows with a retention of their own: samples (raw), and the rollups of each tier."""
 
 FINER: Final[Mapping[Tier, Tier]] = {"hour": "minute", "day": "hour", "month": "day"}
 """The tier that each tier's rollups are summed from."""
@@ -27,27 +27,27 @@ class Retention:
     day: float | None = None
 
     def __str__(self) -> str:
-        kept = asdict(self).items()
-        return ", ".join(f"{name} {'forever' if span is None else lasting(span)}" for name, span in kept)
+        periods = asdict(self).items()
+        return ", ".join(f"{name} {'forever' if span is None else lasting(span)}" for name, span in periods)
 
     def bound(self, what: StoredKind, now_ms: int) -> int | None:
-        """What begins before that instant, in milliseconds since the epoch, may go; None where nothing may.
+        """The instant (ms since the epoch) before which rows that begin may be deleted; None where none may.
 
         It is the beginning of an hour, or of a bucket where that is longer: it moves at most once an hour.
         """
-        kept = self.day if what == "month" else getattr(self, what)
-        if kept is None:
+        period_s = self.day if what == "month" else getattr(self, what)
+        if period_s is None:
             return None
         tier: Tier = "hour" if what == "raw" or what == "minute" else what
-        return bucket_of(tier, max(0, now_ms - round(kept * 1000)))
+        return bucket_of(tier, max(0, now_ms - round(period_s * 1000)))
 
 
 FOREVER: Final = Retention()
 DEFAULT_RETENTION: Final = Retention(raw=30 * DAY_S, minute=14 * DAY_S, hour=730 * DAY_S)
-"""What a configuration that says nothing else asks for."""
+"""The retention of a configuration that sets none."""
 
 LEAST: Final[dict[str, float]] = {"raw": 3_600.0, "minute": 3_600.0, "hour": DAY_S, "day": 31 * DAY_S}
-"""How long each is kept at least, in seconds."""
+"""The shortest retention that a configuration may set, in seconds."""
 
 
 def whole_since(until: Mapping[StoredKind, int]) -> dict[Tier, int]:

@@ -1,4 +1,4 @@
-"""Row: a sample as the values a database takes, and back. What cannot be stored as its column's type becomes None."""
+"""A sample as the values a database takes, and back. What cannot be stored as its column's type becomes None."""
 
 import math
 from collections.abc import Callable, Sequence

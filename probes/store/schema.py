@@ -1,4 +1,4 @@
-"""Schema: the versions a store can be of, told by plain SQL so that an up-to-date store costs no Alembic import."""
+"""The versions of the store's schema, read by plain SQL so that an up-to-date store costs no import of Alembic."""
 
 import sqlite3
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Statements: SQL text made once from the tables, for the writer's hot path, and how either driver takes it.
+"""SQL text made once from the tables, for the writer's hot path, and how either driver takes it.
 
 Core would build them again at each commit, taking several times as long as SQLite itself, and the interpreter's lock.
 """

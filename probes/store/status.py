@@ -1,14 +1,14 @@
-"""StoreStatus: how a store is, as one state a screen can show, and what waits to be stored."""
+"""The status of a store: one state that a screen can show, and how many samples wait to be stored."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
 
 WAITED_LONG_S: Final = 30.0
-"""Samples that have waited for longer are more than a passing trouble: whoever watches the recorder is to know."""
+"""Seconds; samples that have waited longer are more than a passing failure: ``/readyz`` and ``record`` report it."""
 
 
 StoreState = Literal["ok", "opening", "locked", "full", "read_only", "foreign", "newer", "corrupt", "denied", "failed"]
-"""How a store is.
+"""The states of a store.
 
 `foreign`: another program's, or no database at all; `newer`: written by a newer inftop; `corrupt`: damaged; `denied`:
 no right, no password, no such database; `failed`: else, see the detail.
@@ -17,7 +17,7 @@ no right, no password, no such database; `failed`: else, see the detail.
 
 @dataclass(frozen=True, slots=True)
 class StoreStatus:
-    """How the store is: ``waiting`` samples are in memory or in the journal, ``dropped`` ones are lost.
+    """The status of a store: ``waiting`` samples are in memory or in the journal, ``dropped`` ones are lost.
 
     ``waiting_since`` is when the present waiting began, in milliseconds since the epoch; None where nothing waits.
     ``notice`` is what should be known of the store even where it is ok now: that the one before it is gone.

@@ -1,4 +1,4 @@
-"""Translate: whatever goes wrong with a database, as a StoreProblem."""
+"""Raises StoreProblem in place of the exceptions of SQLite, psycopg, SQLAlchemy and the file system."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from probes.text import line
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Raise StoreProblem in place of whatever goes wrong inside; StoreHeld is nothing wrong."""
+    """Raise StoreProblem in place of any exception raised inside; StoreHeld and StoreProblem pass as they are."""
     try:
         yield
     except (StoreProblem, StoreHeld):

@@ -1,4 +1,4 @@
-"""Rows in one form whichever database they come from, and the checksum of many of them."""
+"""Rows in one form whichever database they come from, and their checksum."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Contents: what a store holds, how much room that takes, and how far back it goes."""
+"""What a store holds, how much room that takes, and how far back it goes."""
 
 from contextlib import suppress
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Copying: a history taken whole into another store, of either database; in batches, resumed, verified."""
+"""Copies a whole history into another store, of either database: in batches, resumed after a break, verified."""
 # ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
 
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ from probes.store.statements import insert_rows, replacing, run
 from probes.store.tables import ANSWER, CERTIFICATE, ENDPOINT, HEAT, LANE, RACE, ROLLUP, SAMPLE, SKETCH, UNROLLED
 from probes.store.translate import translated
 from probes.store.write.database import PATIENT, open_store
-from probes.store.write.pruning import PruneProgress, remember
+from probes.store.write.pruning import PruneProgress, store_progress
 from probes.store.write.recorder_lock import RecorderLock
 
 Progress = Callable[[int, int], None]
@@ -136,7 +136,7 @@ def _finish(engine: Engine, store: Snapshot, name: str) -> None:
         if not store.one("SELECT count(*) FROM unrolled")[0]:
             run(connection, "DELETE FROM unrolled")
         for what, next_at, until in store.rows("SELECT what, next_at, until FROM pruned"):
-            remember(connection, what, PruneProgress(next_at, until))
+            store_progress(connection, what, PruneProgress(next_at, until))
         for source, what, last in store.rows("SELECT source, what, last FROM arrival WHERE what <> ?", (BATCH,)):
             run(
                 connection,

@@ -1,4 +1,4 @@
-"""Merging: the histories of several machines joined in one store, each sample counted once.
+"""Merges the histories of several machines into one store, each sample counted once.
 
 Samples are taken in the order of their ids and added to the rollups of the target. Rollups of the source whose samples
 are gone are added as they are, once: the first time that the source is merged.
@@ -30,7 +30,7 @@ from probes.store.translate import translated
 from probes.store.write import rollup_rows as rollups
 from probes.store.write.batch_writer import id_of
 from probes.store.write.database import PATIENT, open_store
-from probes.store.write.pruning import PruneProgress, prune_progress, remember
+from probes.store.write.pruning import PruneProgress, prune_progress, store_progress
 
 Progress = Callable[[int, int], None]
 """Called with the number of samples and old rollups that are done, and of all."""
@@ -273,7 +273,7 @@ class _Merge:
 
     def _take_over_prune_progress(self, connection: Connection) -> None:
         for what in STORED_KINDS:
-            remember(connection, what, PruneProgress(0, self._until[what]))
+            store_progress(connection, what, PruneProgress(0, self._until[what]))
 
     def _step(self, rows: int) -> None:
         self._done += rows

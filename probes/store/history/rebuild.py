@@ -84,7 +84,7 @@ def settle(engine: Engine) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _RebuildStep:
     """What is rebuilt in one step: one endpoint's hour, or its bucket of a tier that is summed from the one below."""
 
     tier: Tier
@@ -96,15 +96,15 @@ def _rebuild(engine: Engine, on_progress: Progress) -> Rebuilt:
     settle(engine)
     with engine.begin() as connection:
         since, spans = _whole_since(connection), _spans(connection)
-    total = sum(1 for _ in _parts(spans, since))
-    parts = enumerate(_parts(spans, since), start=1)
+    total = sum(1 for _ in _rebuild_steps(spans, since))
+    parts = enumerate(_rebuild_steps(spans, since), start=1)
     made = done = 0
     while done < total:
         with engine.begin() as connection:
             whole = _whole_since(connection)  # again: of what a recorder has pruned meanwhile there are no samples
             ends_at = time.monotonic() + TURN_S
             for number, one in parts:
-                made += _rebuild_part(connection, one, whole)
+                made += _rebuild_step(connection, one, whole)
                 done = number
                 if time.monotonic() > ends_at:
                     break
@@ -128,17 +128,17 @@ def _spans(connection: Connection) -> dict[int, tuple[int, int]]:
     return found
 
 
-def _parts(spans: Mapping[int, tuple[int, int]], since: Mapping[Tier, int]) -> Iterator[_Part]:
+def _rebuild_steps(spans: Mapping[int, tuple[int, int]], since: Mapping[Tier, int]) -> Iterator[_RebuildStep]:
     """Hours first, all of them, for days are made of hours, and months of days."""
     for tier in TIERS[1:]:
         for endpoint_id, (first, last) in spans.items():
             start = bucket_of(tier, max(first, min(since["minute"], since["hour"]) if tier == "hour" else since[tier]))
             while start <= last:
-                yield _Part(tier, endpoint_id, start)
+                yield _RebuildStep(tier, endpoint_id, start)
                 start = next_bucket(tier, start)
 
 
-def _rebuild_part(connection: Connection, one: _Part, since: Mapping[Tier, int]) -> int:
+def _rebuild_step(connection: Connection, one: _RebuildStep, since: Mapping[Tier, int]) -> int:
     """Rebuild the rollups of one part; how many there are now."""
     stop = next_bucket(one.tier, one.start)
     if one.tier != "hour":
@@ -156,7 +156,7 @@ def _rebuild_part(connection: Connection, one: _Part, since: Mapping[Tier, int])
     return made
 
 
-def _summed(connection: Connection, one: _Part, stop: int) -> dict[RollupKey, Rollup]:
+def _summed(connection: Connection, one: _RebuildStep, stop: int) -> dict[RollupKey, Rollup]:
     """A bucket's rollups, by kind of connection, as the sums of those of the tier below."""
     found: dict[RollupKey, Rollup] = {}
     finer = {"tier": FINER[one.tier], "endpoint_id": one.endpoint_id, "start": one.start, "stop": stop}
@@ -166,7 +166,9 @@ def _summed(connection: Connection, one: _Part, stop: int) -> dict[RollupKey, Ro
     return found
 
 
-def _replace(connection: Connection, one: _Part, tier: Tier, first: int, found: Mapping[RollupKey, Rollup]) -> int:
+def _replace(
+    connection: Connection, one: _RebuildStep, tier: Tier, first: int, found: Mapping[RollupKey, Rollup]
+) -> int:
     """Put rollups in the place of all those of a tier from ``first`` to the end of the part; how many they are."""
     span = {"tier": tier, "endpoint_id": one.endpoint_id, "start": first, "stop": next_bucket(one.tier, one.start)}
     for table in ("rollup", "sketch"):

@@ -1,4 +1,4 @@
-"""Vacuum: a store's file made as small as what it holds."""
+"""Shrinks a store's file to the size of what it holds."""
 
 from collections.abc import Callable
 from contextlib import closing, nullcontext

@@ -1,4 +1,4 @@
-"""Pages: the samples of some endpoints in a span, newest first and page by page; and the text that is kept of one.
+"""The samples of some endpoints in a span, newest first and page by page; and the text that is kept of one.
 
 A page costs the same wherever it lies: the next one begins after a key (keyset), never after so many rows.
 """

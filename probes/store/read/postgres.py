@@ -1,4 +1,4 @@
-"""Postgres: connections to a PostgreSQL store, and a reader's rows from it. What is particular to psycopg is here.
+"""Connections to a PostgreSQL store, and a reader's rows from it. What is particular to psycopg is here.
 
 Each store has a database, or a schema that the URL's ``options`` put first in its search path, to itself.
 """
@@ -111,7 +111,7 @@ class PostgresSource:
                     yield rows
 
     def few(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """The rows of a query that has few, in one round trip."""
+        """All rows of a query in one round trip, for queries with few."""
         with self._problems():
             connection = self._open()
             if connection is None:

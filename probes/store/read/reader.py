@@ -1,4 +1,4 @@
-"""StoreReader: the questions that panels, the budget and exports ask of a store, whichever database holds it.
+"""The queries of panels, the budget and exports against a store, whichever database holds it.
 
 A store that is not there yet is an empty one. Nothing is ever written.
 """

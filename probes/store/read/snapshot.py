@@ -1,4 +1,4 @@
-"""Snapshot: one moment of a store, for whoever reads much of it while others write."""
+"""A snapshot: reads one moment of a store, however much is read, while others write to it."""
 
 from collections.abc import Iterator, Sequence
 from itertools import count

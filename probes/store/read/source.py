@@ -1,4 +1,4 @@
-"""Source: where a reader's rows come from. There is one for each database; the questions are the same for all."""
+"""The interface by which a reader gets rows: each database has its own source, and all take the same queries."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, Protocol
@@ -13,7 +13,7 @@ def placeholders(count: int) -> str:
 
 
 class RowSource(Protocol):
-    """A read-only connection, opened when first asked. SQL has a ``?`` for each parameter, and no other.
+    """A read-only connection, opened at the first query. SQL has a ``?`` for each parameter, and no other.
 
     Used from any thread, but from one at a time. Raises StoreProblem where the store is there but cannot be read.
     """
@@ -23,7 +23,7 @@ class RowSource(Protocol):
         ...
 
     def few(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """The rows of a query that has few, in one go."""
+        """All rows of a query at once, for queries with few."""
         ...
 
     def has(self, table: str) -> bool:
@@ -38,5 +38,5 @@ class RowSource(Protocol):
         ...
 
     def close(self) -> None:
-        """Close the connection; the next question opens it again."""
+        """Close the connection; the next query opens it again."""
         ...

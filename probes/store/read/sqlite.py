@@ -1,4 +1,4 @@
-"""SqliteSource: a reader's rows from an SQLite file, by the standard library alone.
+"""A reader's rows from an SQLite file, by the standard library alone.
 
 A file that is not there yet is an empty store. Nothing is ever stored, and a file of another program is not opened.
 """
@@ -42,7 +42,7 @@ class SqliteSource:
                     cursor.close()
 
     def few(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """The rows of a query that has few, in one go."""
+        """All rows of a query at once, for queries with few."""
         return [row for rows in self.rows(sql, parameters) for row in rows]
 
     def has(self, table: str) -> bool:

@@ -1,4 +1,4 @@
-"""Database: a store opened for writing: made where missing, checked to be ours, brought to the newest schema."""
+"""Opens a store for writing: made where missing, checked to be ours, brought to the newest schema."""
 
 import sqlite3
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ PRAGMAS: Final[Mapping[str, str | int]] = {
 }
 
 PATIENT: Final[Mapping[str, str | int]] = {**PRAGMAS, "busy_timeout": 5_000}
-"""For whoever may wait for another writer, ms: nobody looks at a screen of theirs."""
+"""For commands, which may wait for another writer: up to 5,000 ms, since no screen shows the wait."""
 
 
 def open_store(url: str, pragmas: Mapping[str, str | int] = PRAGMAS) -> Engine:

@@ -1,4 +1,4 @@
-"""Journal: files in which samples wait on this machine's disk for their store, each to be stored once."""
+"""The journal: files in which samples wait on this machine's disk for their store, each to be stored once."""
 
 import os
 import re
@@ -27,17 +27,17 @@ BATCH: Final = 2_000
 _NAME: Final = re.compile(r"\d{13}-([0-9a-f]{16})-(\d{9})\.jsonl")
 
 _README: Final = "store.txt"
-"""Says for whom the samples in its folder wait."""
+"""A file that says for which store the samples in its folder wait."""
 
 
-class _Line(Struct, frozen=True):
+class _JournalLine(Struct, frozen=True):
     """One line of a file: the sample as `Sample.to_json` has it, and its answer."""
 
     sample: dict[str, Any]
     answer: str | None
 
 
-_LINE: Final = Decoder(_Line)
+_LINE: Final = Decoder(_JournalLine)
 
 
 @dataclass(eq=False, slots=True)
@@ -63,7 +63,7 @@ class Journal:
     """A private ``folder`` with a file for each batch, one line for each sample, that outlives its process.
 
     One process at a time uses it, and numbers its batches under the name of its ``run``; ``about`` is a text put beside
-    them for whoever finds the folder. Batches that an older inftop left in the folder ``former`` are taken over.
+    them that explains the folder. Batches that an older inftop left in the folder ``former`` are taken over.
     Nothing is made before there is something to keep. Methods raise StoreProblem where the disk fails, or another
     process uses the folder.
     """
@@ -184,7 +184,7 @@ def entries_of(path: Path) -> list[PendingSample]:
 
 def encode_line(entry: PendingSample) -> bytes:
     """The line of an entry, line feed included."""
-    return typed_json.encode(_Line(entry.sample.to_json(), entry.answer)) + b"\n"
+    return typed_json.encode(_JournalLine(entry.sample.to_json(), entry.answer)) + b"\n"
 
 
 def decode_line(line: bytes) -> PendingSample:

@@ -1,4 +1,4 @@
-"""In which folder samples of a store wait on this machine, and how many do."""
+"""The folder in which samples wait on this machine for their store, and how many do."""
 
 import hashlib
 import os
@@ -27,7 +27,7 @@ class Waiting(NamedTuple):
 
 
 def journal_folder(url: str, vantage: str) -> Path:
-    """The folder for samples of a store that were recorded at ``vantage``, whoever recorded them."""
+    """The folder for the samples that wait for a store and were recorded at ``vantage``, by any process."""
     return _journals(url) / f"{_digest(store_key(url))}-{_digest(vantage)}"
 
 

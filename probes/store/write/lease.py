@@ -1,6 +1,6 @@
-"""Lease: who may record, as rows of the store itself: one for each tenure, under a token that only grows.
+"""The lease of a store: which recorder may record, as rows of the store, one per tenure, under a growing token.
 
-The holder renews its row with every beat. Whoever finds that its holder is dead, or sees it not renewed for `TTL_S`,
+The holder renews its row with every beat. A recorder that finds the holder dead, or the row not renewed for `TTL_S`,
 begins the next tenure, and that ends the one before. Instants are of the database's clock, in milliseconds since the
 epoch.
 """

@@ -1,4 +1,4 @@
-"""What is past its retention is deleted from a store, a little at a time; samples around failures are kept."""
+"""Deletes from a store what is past its retention, a little at a time; samples around failures stay."""
 # ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
 
 from bisect import bisect_left
@@ -19,7 +19,7 @@ STEP: Final = 500
 """Samples, or rollups, that one step looks at; it takes a few milliseconds, which is how long new samples may wait."""
 
 AROUND_MS: Final = 10 * 60 * 1000
-"""Samples so close to a failed one of their endpoint are kept: they tell what went before it and what came after."""
+"""Samples within so many ms of a failed one of their endpoint stay: they show what came before it and after it."""
 
 _FAILED: Final = ", ".join(f"'{one}'" for one in sorted(FAILED))
 _SPAN: Final = "FROM sample WHERE started_at >= ? AND started_at < ?"
@@ -36,7 +36,7 @@ CROSS JOIN rollup
 WHERE rollup.tier = ? AND rollup.endpoint_id = endpoint.id AND rollup.connection = kind.connection AND rollup.start < ?
 LIMIT ?
 """
-_SPOT: Final = "tier = :tier AND endpoint_id = :endpoint_id AND connection = :connection AND start = :start"
+_SAME_BUCKET: Final = "tier = :tier AND endpoint_id = :endpoint_id AND connection = :connection AND start = :start"
 _REMEMBER: Final = """
 INSERT INTO pruned (what, next_at, until) VALUES (:what, :next_at, :until)
 ON CONFLICT (what) DO UPDATE SET next_at = excluded.next_at,
@@ -58,9 +58,9 @@ def prune_progress(connection: Connection) -> dict[StoredKind, PruneProgress]:
     return {what: found.get(what, PruneProgress()) for what in STORED_KINDS}
 
 
-def remember(connection: Connection, what: StoredKind, mark: PruneProgress) -> None:
+def store_progress(connection: Connection, what: StoredKind, progress: PruneProgress) -> None:
     """Store how far one kind of rows is pruned now; ``until`` never goes back, since what was pruned is gone."""
-    run(connection, _REMEMBER, {"what": what, "next_at": mark.next_at, "until": mark.until})
+    run(connection, _REMEMBER, {"what": what, "next_at": progress.next_at, "until": progress.until})
 
 
 def prune_some(connection: Connection, retention: Retention, now_ms: int) -> bool:
@@ -75,7 +75,7 @@ def prune_some(connection: Connection, retention: Retention, now_ms: int) -> boo
         else:
             until = bound
             next_at = bound if _prune_rollups(connection, what, bound) < STEP else known[what].next_at
-        remember(connection, what, PruneProgress(next_at, until))
+        store_progress(connection, what, PruneProgress(next_at, until))
         if next_at < bound:
             return True
     return False
@@ -85,13 +85,13 @@ def _prune_samples(connection: Connection, first: int, bound: int) -> int:
     """Prune some of the samples that began from ``first`` until before ``bound``; returns where to go on."""
     further = run(connection, BOUND, (first, bound, STEP)).scalar()
     stop = bound if further is None else int(further) + 1
-    # the newest stays: the next one would get its id, and whoever follows by ids would miss it
+    # the newest stays: the next one would get its id, and a reader that follows by ids would miss that
     newest = run(connection, "SELECT max(id) FROM sample").scalar()
     rows = [row for row in run(connection, OLD, (first, stop)) if row[0] != newest]
     if not rows:
         return stop
     failures = _failures(connection, {endpoint for _, endpoint, _ in rows}, first, stop)
-    old = tuple(one for one, endpoint, at in rows if not _near(failures[endpoint], at))
+    old = tuple(one for one, endpoint, at in rows if not _is_near(failures[endpoint], at))
     if old:
         run(connection, f"DELETE FROM sample WHERE id IN ({placeholders(len(old))})", old)
     return stop
@@ -106,7 +106,8 @@ def _failures(connection: Connection, endpoints: set[int], first: int, stop: int
     return found
 
 
-def _near(failures: list[int], at: int) -> bool:
+def _is_near(failures: list[int], at: int) -> bool:
+    """Whether one of the failures, in order, is within `AROUND_MS` of ``at`` (ms since the epoch)."""
     place = bisect_left(failures, at - AROUND_MS)
     return place < len(failures) and failures[place] <= at + AROUND_MS
 
@@ -117,5 +118,5 @@ def _prune_rollups(connection: Connection, tier: Tier, bound: int) -> int:
     keys = [dict(zip(names, row, strict=True), tier=tier) for row in run(connection, OLD_ROLLUPS, (tier, bound, STEP))]
     if keys:
         for table in ("rollup", "sketch"):
-            run(connection, f"DELETE FROM {table} WHERE {_SPOT}", keys)
+            run(connection, f"DELETE FROM {table} WHERE {_SAME_BUCKET}", keys)
     return len(keys)

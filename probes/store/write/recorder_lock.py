@@ -1,4 +1,4 @@
-"""RecorderLock: one recorder for each store. The kernel holds the lock, so it goes when its holder dies, however."""
+"""A file lock that lets one process record into a store. The kernel frees it when that process dies, however."""
 
 import json
 from contextlib import suppress
@@ -62,9 +62,9 @@ class RecorderLock:
             self._lock.release()
 
     def _name_holder(self) -> None:
-        """Say who holds the lock, in one step: whoever reads meanwhile never sees half a name.
+        """Write who holds the lock, in one step: another process never reads half a name.
 
-        A full disk may leave it unsaid: the lock holds all the same, but the name of an older holder must go.
+        On a full disk nothing is written: the lock holds all the same, but the name of an older holder is removed.
         """
         new = self._holder.with_name(f"{self._holder.name}.new")  # ours alone while we have the lock
         try:

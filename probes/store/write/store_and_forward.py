@@ -44,7 +44,7 @@ class StoreAndForward:
         self._found_earlier = False
         self._sent: set[str] = set()
         self._lock = Lock()  # of the line and what it has in memory; not held while a disk or a store is waited for
-        self._files = Lock()  # of the journal; whoever takes both takes this one first
+        self._files = Lock()  # of the journal; taken before the other lock where both are
         self._state: StoreState = "opening"
         self._detail = ""
         self._no_journal = ""
@@ -79,13 +79,13 @@ class StoreAndForward:
 
     @property
     def in_memory(self) -> int:
-        """How many of them are in memory alone, and would be lost with this process."""
+        """How many samples are in memory alone, and would be lost with this process."""
         with self._lock:
             return _in_memory(self._batches)
 
     @property
     def on_disk(self) -> int:
-        """How many of them are in the journal."""
+        """How many samples are in the journal."""
         with self._lock:
             return sum(one.on_disk for one in self._batches)
 

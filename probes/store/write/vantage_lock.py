@@ -1,4 +1,4 @@
-"""VantageLock: one recorder for each vantage of a PostgreSQL store, by an advisory lock of a session of its own.
+"""A lock that lets one process record into a vantage of a PostgreSQL store: an advisory lock of a session of its own.
 
 The server frees the lock when the session ends: at once where the recorder's process dies, `DEAD_AFTER_S` after the
 last word where its machine or the network between goes away.
@@ -82,7 +82,7 @@ def key_of(vantage: str) -> int:
 
 
 def _name_of(holder: Holder) -> str:
-    """A holder as an application's name: what other sessions may know of one, whoever's they are."""
+    """A holder as an application's name, which every other session may read."""
     return f"inftop {holder.pid} {holder.since} {holder.host}".encode("ascii", "replace")[:NAME_LENGTH].decode()
 
 

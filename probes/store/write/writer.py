@@ -1,4 +1,4 @@
-"""Writer: takes samples without waiting, commits them in a thread, and keeps them while the store cannot be used."""
+"""Writes samples to a store in a thread, without making the loop wait, and queues them while the store is unusable."""
 
 import asyncio
 import os
@@ -52,10 +52,10 @@ class Writer:
     """Writes the store at ``url`` from the event loop that runs when it is made, without ever blocking that loop.
 
     A problem of the store is a state to be shown, never an exception: samples wait, on disk in the folder ``journal``
-    (the usual one for None) or, where that cannot be written either, in memory, where ``capacity`` is the most. A store
-    that was deleted is made anew, which is said. ``vantage`` names the place that records; what is past its
-    ``retention`` is pruned. With a ``claim`` the store's lease is held, and ``on_lost`` is told, once, of another
-    recorder that has it. Raises ValueError for a URL that is no store's.
+    (None: among the user's data) or, where that cannot be written either, in memory, up to ``capacity`` of them. A
+    store that was deleted is made anew, which the status notes. ``vantage`` names the place that records; what is past
+    its ``retention`` is pruned. With a ``claim`` the store's lease is held, and ``on_lost`` is called, once, with the
+    other recorder that took it over. Raises ValueError for a URL that is no store's.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class Writer:
         return await asyncio.shield(self._opened)
 
     def status(self) -> StoreStatus:
-        """How the store is now."""
+        """The status of the store now."""
         return self._queue.status()
 
     async def close(self, timeout: float) -> None:  # noqa: ASYNC109 - what is late is not cancelled but left behind

@@ -15,7 +15,7 @@ from probes.store.problem import StoreProblem
 from probes.store.retention import Retention, whole_since
 from probes.store.tables import ROLLUP, SKETCH
 from probes.store.write.database import open_store
-from probes.store.write.pruning import PruneProgress, prune_progress, prune_some, remember
+from probes.store.write.pruning import PruneProgress, prune_progress, prune_some, store_progress
 from probes.store.write.rollup_rows import READ, rollup_of
 from tests.samples import sample
 from tests.store.stores import ask, fill, open_old, other, url_of
@@ -95,7 +95,7 @@ def test_what_is_older_than_the_samples_stays(filled):
         with engine.begin() as connection:
             more = prune_some(connection, Retention(raw=30 * 3600, minute=30 * 3600), NOW)
     with engine.begin() as connection:
-        remember(connection, "raw", PruneProgress(0, NOW - 30 * HOUR))  # not at a full hour
+        store_progress(connection, "raw", PruneProgress(0, NOW - 30 * HOUR))  # not at a full hour
         since = whole_since({what: mark.until for what, mark in prune_progress(connection).items()})
     engine.dispose()
     assert since == {
