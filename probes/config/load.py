@@ -21,7 +21,7 @@ from probes.store.retention import Retention
 from probes.text import line
 
 DEFAULT_VANTAGE: Final = "local"
-"""The vantage of a recorder that was given none."""
+"""The vantage of a configuration that names none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +43,20 @@ class Config:
 
 
 def load(file: ConfigFile | Path) -> Config:
-    """The configuration of a file; a path alone is a file that was named. Raises ConfigError with all its problems."""
+    """The configuration of a file; a bare path is one that a person named. Raises ConfigError with all problems."""
     file = file if isinstance(file, ConfigFile) else ConfigFile(file)
     path, name, problems = file.path, str(file.path), list[Problem]()
     values, status = parse(path)
     no_commands = why_no_commands(file, status)
     top = Table(values, problems, name, no_commands=no_commands)
-    store_url, vantage, kept = _store(top.table("store"))
+    store_url, vantage, stored_for = _store(top.table("store"))
     budget = _budget(top.table("budget"))
     settings = _settings(top.table("probe"))
     reachability_plan = _reachability_plan(top.table("control"), settings.route)
     prompts = _prompts(top.table("race"), problems, name)
     endpoints = []
     for number, one in enumerate(top.tables("endpoint"), start=1):
-        table = Table(one, problems, name, _where(number, one), no_commands=no_commands)
+        table = Table(one, problems, name, _endpoint_place(number, one), no_commands=no_commands)
         endpoints.append(read_endpoint(table, settings))
     top.close()
     if not values.get("endpoint"):
@@ -73,7 +73,7 @@ def load(file: ConfigFile | Path) -> Config:
         endpoints=tuple(endpoints),
         reachability_plan=reachability_plan,
         prompts=prompts,
-        retention=kept,
+        retention=stored_for,
         vantage=vantage,
     )
 
@@ -83,24 +83,26 @@ def race_prompts(config: Config) -> tuple[NamedPrompt, ...]:
     return config.prompts or load(shipped()).prompts
 
 
-def _where(number: int, values: dict[str, Any]) -> str:
+def _endpoint_place(number: int, values: dict[str, Any]) -> str:
     """An endpoint in the words of an error: its place among the [[endpoint]] tables, counted from 1, and its name."""
     name = values.get("name")
     return f'endpoint[{number}] "{line(name, 60)}"' if isinstance(name, str) else f"endpoint[{number}]"
 
 
 def _store(table: Table) -> tuple[str | None, str, Retention]:
+    """The store's URL (None: the default store), the vantage and the retention of ``[store]``."""
     url = table.read("url", checks.store_url, None)
     vantage = table.read("vantage", checks.label, DEFAULT_VANTAGE)
-    kept = {
+    periods_s = {
         name: table.read(name, checks.retention(least), getattr(retention.DEFAULT_RETENTION, name))
         for name, least in retention.LEAST.items()
     }
     table.close()
-    return url, vantage, Retention(**kept)
+    return url, vantage, Retention(**periods_s)
 
 
 def _budget(table: Table) -> Budget:
+    """The caps of ``[budget]``."""
     defaults = Budget()
     budget = Budget(
         usd_per_day=table.read("usd_per_day", checks.number, defaults.usd_per_day),
@@ -132,7 +134,7 @@ def _is_forwarded(reference: str, route: Route) -> bool:
 
 
 def _origin(value: object) -> str:
-    """A host to connect to, as an address without a path: nothing is ever asked of it."""
+    """A host to connect to, as a URL without a path: no request is ever sent to it. Raises ValueError."""
     url = checks.base_url(value)
     if urlsplit(url).scheme not in {"http", "https"} or urlsplit(url).path:
         raise ValueError(f'must be a host, "https://host" or "http://host:port", no path, not {checks.shown(url)}')
@@ -140,7 +142,7 @@ def _origin(value: object) -> str:
 
 
 def _every(value: object) -> float | None:
-    """How often, seconds; None for "off"."""
+    """The seconds between two checks; None for "off". Raises ValueError."""
     return None if value == "off" else checks.duration(SHORTEST_INTERVAL_S)(value)
 
 

@@ -1,4 +1,4 @@
-"""Finds where a text gives away a key, or parts of it, in whatever spelling; pure.
+"""Finds a key, or parts of it, in a text, in the spellings that providers echo keys in; pure.
 
 Providers echo keys whole, cut, masked (``sk-…Ab3x``), reversed, in base64 or percent-encoded. Found are every run of
 `RUN` or more characters of the key beyond its public prefix, and every end of `END` or more beside an ellipsis, a star
@@ -17,12 +17,19 @@ from dataclasses import dataclass
 from typing import Final
 
 RUN: Final = 6
+"""Characters of the shortest part of a random key that is found wherever it stands."""
+
 END: Final = 4
+"""Characters of the shortest end of a key that is found, beside a mask."""
+
 RANDOM: Final = 12
+"""Characters that are neither words nor counted up, from which on a key is taken for a random string."""
+
 RUN_IN_BASE64: Final = 7
 """Characters of base64 that `RUN` characters decide, wherever they stand."""
 
 REPLACEMENT: Final = "[key]"
+"""Put in place of what gives a key away."""
 
 PREFIX: Final = re.compile(
     r"sk-ant-(?:[a-z]+[0-9]{2}-)?|sk-(?:proj|svcacct|admin|or-v1)-|sk[-_]|rk-|csk-|gsk_|xai-|hf_|r8_|fw_|tgp_(?:v1_)?"
@@ -55,7 +62,7 @@ _ESCAPE: Final = re.compile(
     r"(?:%|\\x|\\u00)([0-9a-f]{2})|&#x0*([0-9a-f]{1,4});|&#0*([0-9]{1,4});|[" + _INVISIBLE + "]", re.IGNORECASE
 )
 _NESTED: Final = 3
-"""How often over what is escaped is made plain: a URL may hold a URL."""
+"""How many times in a row a text is unescaped: a URL may hold a URL."""
 
 _MASK: Final = re.compile(r"[…*•]+|\.+")
 _HEX: Final = re.compile("[0-9A-Fa-f]+")
@@ -65,40 +72,41 @@ _REACH: Final = 64
 """Characters that a run of `RUN` less one may be written with, escaped."""
 
 Span = tuple[int, int]
+"""The first character of a part of a text, and the one after its last."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Runs:
     """Finds runs of ``size`` or more characters of some strings, upper and lower case alike.
 
-    ``telling`` are the runs that give something away, ``runs`` all of them: a match is extended by these. To look at
-    every place of a long text would take too long. Every run contains ``stem`` characters (two thirds of
-    ``size``) that begin at a multiple of ``stride``, so only those places are looked up, among ``stems``.
+    ``secret_runs`` are the runs that give something away, ``runs`` all of them: a match is extended by these. To look
+    at every place of a long text would take too long. Every run contains ``stem`` characters (two thirds of ``size``)
+    that begin at a multiple of ``stride``, so only those places are looked up, among ``stems``.
     """
 
     size: int
     runs: frozenset[str]
-    telling: frozenset[str]
+    secret_runs: frozenset[str]
     stems: frozenset[str]
     stem: int
     stride: int
 
     @classmethod
     def of(cls, strings: Iterable[str], size: int, words: Iterable[str] = ()) -> "_Runs":
-        """Of these strings, but for runs that are all part of one of the ``words``."""
+        """The runs of these strings; those that lie within one of the ``words`` are not secret."""
         runs = frozenset(part for one in strings for part in _parts(one.lower(), size))
-        telling = runs - {part for one in words for part in _parts(one.lower(), size)}
+        secret_runs = runs - {part for one in words for part in _parts(one.lower(), size)}
         stem = size - size // 3
-        stems = frozenset(part for one in telling for part in _parts(one, stem))
-        return cls(size, runs, telling, stems, stem, size - stem + 1)
+        stems = frozenset(part for one in secret_runs for part in _parts(one, stem))
+        return cls(size, runs, secret_runs, stems, stem, size - stem + 1)
 
     def spans(self, folded: str) -> Iterator[Span]:
-        """Where there is one, as long as it is, in a text in lower case; spans may overlap."""
-        size, runs, telling, stems, stem, seen = self.size, self.runs, self.telling, self.stems, self.stem, 0
+        """The places of secret runs, each as long as it goes on, in a text in lower case; they may overlap."""
+        size, runs, secret_runs, stems, stem, seen = self.size, self.runs, self.secret_runs, self.stems, self.stem, 0
         for place in [at for at in range(0, len(folded), self.stride) if folded[at : at + stem] in stems]:
             seen = max(seen, place - self.stride + 1)
             while seen <= place:
-                if folded[seen : seen + size] in telling:
+                if folded[seen : seen + size] in secret_runs:
                     start = seen
                     while start and folded[start - 1 : start - 1 + size] in runs:
                         start -= 1
@@ -125,7 +133,7 @@ class _Ends:
             self._after.setdefault(one[:END].lower(), []).append(one)
 
     def spans(self, text: str, folded: str, edges: Collection[int]) -> Iterator[Span]:
-        """Where there is one, in a text and the same in lower case: a word by itself, or up to one of the ``edges``."""
+        """The places of ends in a text, given in lower case too: each a word by itself, or up to an edge."""
         for start, stop in [*(one.span() for one in _MASK.finditer(text)), (len(text), len(text))]:
             exact = text[start:stop] == "."
             if exact and not self._dots:
@@ -149,18 +157,18 @@ class _Ends:
 class Redaction:
     """Finds one key, and its parts, in any number of texts.
 
-    ``whole``: it is no key but a value that is only found whole, as a word or words by itself.
+    ``whole``: the value is no key; it is found only whole, as a word or words by itself.
     """
 
     def __init__(self, key: str, *, whole: bool = False) -> None:
-        begun = None if whole else PREFIX.match(key)
-        self._prefix = begun[0] if begun else ""
+        prefix = None if whole else PREFIX.match(key)
+        self._prefix = prefix[0] if prefix else ""
         self._whole = whole
         nothing = _Ends((), (), dots=False)
         self._runs, self._ends = ([_Runs.of([key], len(key))], nothing) if whole else _finders(key, self._prefix)
-        self._near = max(END, *(one.size for one in self._runs), 0) + len(self._prefix)
-        self.reach = max(_REACH, self._near)
-        """Characters before a text that may belong to a part of the key that ends in it."""
+        self._plain_reach = max(END, *(one.size for one in self._runs), 0) + len(self._prefix)
+        self.reach = max(_REACH, self._plain_reach)
+        """How many characters before a text may belong to a part of the key that ends in it, escaped or not."""
 
     def hide(self, text: str) -> str:
         """``text`` with `REPLACEMENT` for all that gives the key away."""
@@ -182,12 +190,12 @@ class Redaction:
     def spans_after(self, before: str, text: str) -> list[Span]:
         """The places of ``text``, counted from its beginning; they may have begun in ``before``, which came before."""
         escaped = _ESCAPING.search(before) or _ESCAPING.search(text)
-        near = before[-(self.reach if escaped else self._near) :]
+        near = before[-(self.reach if escaped else self._plain_reach) :]
         found = self.spans(near + text)
         return [(start - len(near), stop - len(near)) for start, stop in found if stop > len(near)]
 
     def _found(self, text: str) -> list[Span]:
-        """The places in a text as it is written; with the public prefix, where it stands before."""
+        """The places in a text as it is written, without unescaping; with the public prefix, where it stands before."""
         folded = _folded(text)
         found = [one for runs in self._runs for one in runs.spans(folded)]
         edges = {edge for span in found for edge in span}
@@ -223,16 +231,16 @@ def _replaced(text: str, spans: Iterable[Span]) -> str:
 
 
 def _stands_alone(text: str, start: int, stop: int) -> bool:
-    """Whether what stands there is no part of a longer word."""
+    """Whether that part of the text is not part of a longer word."""
     return not (text[max(0, start - 1) : start].isalnum() or text[stop : stop + 1].isalnum())
 
 
 def _finders(key: str, prefix: str) -> tuple[list[_Runs], _Ends]:
-    """What finds the parts of a random key, or the whole of one that is none."""
+    """The searches for the parts of a random key, or for the whole of a key that is not random."""
     secret = key[len(prefix) :]
     words = _words(secret)
     common = (*_COMMON, words, words[::-1])
-    if len(_Runs.of([secret], RUN, common).telling) > RANDOM - RUN:
+    if len(_Runs.of([secret], RUN, common).secret_runs) > RANDOM - RUN:
         plain = _Runs.of([secret, secret[::-1]], RUN, common)
         ends = _ends(prefix, secret)
         encoded = _Runs.of(_in_base64(secret), RUN_IN_BASE64), _Runs.of([secret.encode().hex()], 2 * RUN)
@@ -271,7 +279,7 @@ def _in_base64(text: str) -> list[str]:
 
 
 def _parts(text: str, size: int) -> Iterator[str]:
-    """All runs of that size."""
+    """All runs of ``size`` characters of a text."""
     return (text[start : start + size] for start in range(len(text) - size + 1))
 
 

@@ -91,8 +91,8 @@ def decide(heats: Sequence[Heat], lanes: Sequence[str], *, every_heat: bool = Fa
     winner beats each other lane: the whole interval lies above 1, or the other one never finished right in two heats
     or more. A lane with faults of its own in half of its heats, or more, does not win.
 
-    Of races between equal lanes at most one in fifty gets a winner, if this is asked once. ``every_heat`` says that it
-    is asked after every heat, to stop at a winner: then intervals are wider, and the same holds for all the times
+    Of races between equal lanes at most one in fifty gets a winner, if this is called once. ``every_heat`` says that it
+    is called after every heat, to stop at a winner: then intervals are wider, and the same holds for all the calls
     together.
     """
     rows = [{one.lane: one.sample for one in heat.lanes} for heat in heats]
@@ -109,7 +109,7 @@ def decide(heats: Sequence[Heat], lanes: Sequence[str], *, every_heat: bool = Fa
     unbeaten = [duel for duel in duels if not _beats(duel, records)]
     winner = None if unbeaten or records[top].out else top
     leader = top if ranks[top] > ranks[second] else None
-    words = _words((unbeaten or duels)[0], records, winner)
+    words = _verdict_sentence((unbeaten or duels)[0], records, winner)
     return RaceVerdict(winner, leader, len(rows), tuple(duels), faults, words)
 
 
@@ -164,12 +164,12 @@ def _duel(rows: Sequence[_Row], lane: str, against: str, every_heat: bool) -> He
 
 def _comparison(logs: Sequence[float], metric: Metric, every_heat: bool) -> PairedComparison:
     middle = median(logs)
-    sure = paired_interval(logs, chance_of_look(max(len(logs), FEWEST)) if every_heat else CHANCE)
+    interval = paired_interval(logs, chance_of_look(max(len(logs), FEWEST)) if every_heat else CHANCE)
     return PairedComparison(
         metric,
         ratio=None if middle is None else math.exp(middle),
-        low=None if sure is None else math.exp(sure[0]),
-        high=None if sure is None else math.exp(sure[1]),
+        low=None if interval is None else math.exp(interval[0]),
+        high=None if interval is None else math.exp(interval[1]),
         wins=sum(log > 0 for log in logs),
         losses=sum(log < 0 for log in logs),
         pairs=len(logs),
@@ -189,22 +189,23 @@ def _beats(duel: HeadToHead, records: Mapping[str, LaneRecord]) -> bool:
     return (duel.by(DECIDING).low or 0.0) > 1
 
 
-def _words(duel: HeadToHead, records: Mapping[str, LaneRecord], winner: str | None) -> str:
-    """What one duel shows; where nobody wins, which of the two can not, and why."""
+def _verdict_sentence(duel: HeadToHead, records: Mapping[str, LaneRecord], winner: str | None) -> str:
+    """What one duel shows; without a winner also which of the two lanes must not win, and why."""
     lane, against = records[duel.lane], records[duel.against]
     if not against.finished_right:
-        said = _walkover(lane, against, winner, len(records) > 2)
+        sentence = _walkover_sentence(lane, against, winner, len(records) > 2)
     elif not duel.by(DECIDING).pairs:
-        said = (
+        sentence = (
             f"nothing to compare: in no heat did {lane.lane} and {against.lane} both finish right, with times to trust"
         )
     else:
-        said = _compared(duel, len(records) > 2)
+        sentence = _comparison_sentence(duel, len(records) > 2)
     barred = [] if winner else [f"; {one.lane} does not win: {one.why}" for one in (lane, against) if one.out]
-    return said + "".join(barred)
+    return sentence + "".join(barred)
 
 
-def _walkover(lane: LaneRecord, against: LaneRecord, winner: str | None, many: bool) -> str:
+def _walkover_sentence(lane: LaneRecord, against: LaneRecord, winner: str | None, many: bool) -> str:
+    """What a duel shows in which only ``lane`` finished right; ``many``: the race has more than two lanes."""
     if winner:
         return f"{winner} wins: " + (
             "no other lane finished right" if many else f"{against.lane} never finished right, {against.why}"
@@ -213,8 +214,8 @@ def _walkover(lane: LaneRecord, against: LaneRecord, winner: str | None, many: b
     return f"no winner yet: {lane.lane} finished right in {lane.finished_right} of {heats}, {against.lane} in none"
 
 
-def _compared(duel: HeadToHead, many: bool) -> str:
-    """Said of the faster one of the two, be it the leader or not."""
+def _comparison_sentence(duel: HeadToHead, many: bool) -> str:
+    """What a duel shows by numbers, from the view of the faster lane; ``many``: the race has more than two lanes."""
     seen, finish = duel.by(DECIDING), duel.by("e2e_ms")
     fast, slow, wins, firsts = duel.lane, duel.against, seen.wins, finish.losses
     figures = seen.ratio or 1.0, seen.low, seen.high
@@ -227,8 +228,8 @@ def _compared(duel: HeadToHead, many: bool) -> str:
     first = f", though {slow} finished first{often}" if 2 * firsts > finish.pairs else ""
     if low is None or high is None:
         count = "one heat" if seen.pairs == 1 else heats_words(seen.pairs)
-        told = f"{fast} was {faster}{first}" if ratio > 1 else "a dead heat"
-        return f"{count}: {told}; more heats tell whether that was luck"
+        result = f"{fast} was {faster}{first}" if ratio > 1 else "a dead heat"
+        return f"{count}: {result}; more heats tell whether that was luck"
     if low <= 1:
         between = f" between {fast} and {slow}" if many else ""
         reach = f"{_number(low, 1.0)}–{_number(high, 1.0)}"

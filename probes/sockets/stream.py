@@ -32,7 +32,8 @@ READ_COST: Final = 256
 """Bytes that keeping a piece takes, whatever is in it: its stamp and its place."""
 
 TLS_PIECES: Final = 16
-"""How many pieces may hold nothing but what TLS has to say for itself (tickets, a new key)."""
+"""How many pieces are decrypted to see whether a connection is quiet: they may hold only TLS's own messages (session
+tickets, key updates)."""
 
 UNREAD_LIMIT: Final = 2 << 20
 """Bytes received but not yet consumed, `READ_COST` included, past which the socket is not read until half of them are
@@ -139,10 +140,9 @@ class Stream:
             raise exchange_error(await self._alert_received() or error) from error
 
     async def start_tls(self, context: ssl.SSLContext, host: str) -> Step:
-        """Do the TLS handshake; the step from the first message sent to the arrival of the server's last one.
+        """Do the TLS handshake. Returns the step from the first message sent to the arrival of the server's last one.
 
-        What this side computes after that is not in it; what it takes to answer in between is, as its uncertainty.
-
+        What this side computes after that is not in it; how long it takes to answer in between is its uncertainty.
         Raises HandshakeError, and OSError, ConnectionAbortedError at an early end, and ReadBudgetSpent.
         """
         tls = TlsSession(context, host)
@@ -255,7 +255,7 @@ class Stream:
             self._decode(stamp, data)
 
     def _decode(self, stamp: Stamp, data: bytes) -> None:
-        """Decrypt a piece where TLS is on; deliver it to the consumer, or keep it until it is asked for."""
+        """Decrypt a piece where TLS is on; deliver it to the consumer, or keep it for `read`."""
         if self._tls is not None:
             try:
                 data = self._tls.decrypt(data)
@@ -281,7 +281,7 @@ class Stream:
             self._finish(None)
 
     def _finish(self, error: Exception | None) -> None:
-        """Nothing more will come: the reader stops, and whoever waits learns why, after all that has come."""
+        """Note that nothing more will come: the reader stops, and the consumer ends once all data is delivered."""
         if self._open:
             self._reader.pause_reading()
         self.eof = True
@@ -296,20 +296,20 @@ class Stream:
             consumer.done.set_result(None)
 
     def _drain(self) -> None:
-        """Take in what has been read already; decode what may be TLS's own, without data."""
+        """Have the reader deliver what it has read, and decode the pieces that may be TLS's own messages."""
         self._reader.drain()
         for _ in range(min(len(self._raw), TLS_PIECES)):
             self._decode_piece()
 
     def _discard_raw(self) -> None:
-        """Drop what was not decoded: it is not wanted any more."""
+        """Drop the pieces that are not decoded yet: the connection has ended or its budget is spent."""
         while self._raw:
             self.unread -= len(self._raw.pop()[1]) + READ_COST
 
     # what is written
 
     async def _send_all(self, data: bytes) -> Stamp:
-        """Send everything; the stamp of when the socket took the last byte. Raises OSError."""
+        """Send everything. Returns the stamp of when the socket took the last byte. Raises OSError."""
         rest = memoryview(data)
         while True:
             if not self._open:
@@ -320,9 +320,9 @@ class Stream:
                 if not rest:
                     took = time.monotonic_ns() - before
                     return Stamp(before + min(took, SEND_NS), took, took)
-            await self._until_writable()
+            await self._wait_until_writable()
 
-    async def _until_writable(self) -> None:
+    async def _wait_until_writable(self) -> None:
         """Wait until the socket takes more, or is closed."""
         self._writable.clear()
         self._loop.add_writer(self._sock, self._writable.set)

@@ -1,4 +1,4 @@
-"""What a probe needs of a connection, whatever is spoken over it: a transport, and the response to a request."""
+"""The interface of a probe's connection, for HTTP and WebSocket alike: a transport, and the response to a request."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ class UpgradeRefused(Exception):  # noqa: N818  # a response, not an error of ou
 
 
 class Transport(Protocol):
-    """One kept connection to one origin, opened and used for one request at a time. Nothing is retried here."""
+    """One reusable connection to one origin, used for one request at a time. Nothing is retried here."""
 
     @property
     def is_open(self) -> bool:
@@ -99,7 +99,7 @@ class Transport(Protocol):
         ...
 
     async def open(self, wire: WireRequest, budget: ReadBudget) -> ConnectionTiming | None:
-        """Open it unless it is open; how that went, or None where a kept connection serves.
+        """Open the connection unless it is open. Returns the timing of its steps; None where an open one is reused.
 
         ``wire`` holds the headers of an upgrade and the key of a proxy, where opening takes any. All that is read from
         now on counts against ``budget``, until the next opening. Raises SetupError, UpgradeRefused and ReadBudgetSpent.

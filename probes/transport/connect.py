@@ -54,10 +54,10 @@ def parse_peer(url: str, tls: ssl.SSLContext | None) -> Peer:
 
 
 HEAD_START_S: Final = 0.25
-"""How long one address is tried alone before the next is tried, too (RFC 8305, "connection attempt delay")."""
+"""Seconds for which one address is tried alone before the next is tried, too (RFC 8305, "connection attempt delay")."""
 
 RETRY_S: Final = 0.005
-"""How soon a server at a socket's file whose queue is full is tried again."""
+"""Seconds until a server at a socket's file whose queue was full is tried again."""
 
 Address = tuple[socket.AddressFamily, tuple[Any, ...]]
 
@@ -68,7 +68,7 @@ async def open_stream(
     via: Via | None = None,
     opening: OpeningProgress | None = None,
 ) -> tuple[Stream, ConnectionTiming]:
-    """Open a stream to a peer, ``via`` a proxy or a socket's file where one is given; the stream, and its timing.
+    """Open a stream to a peer, ``via`` a proxy or a socket's file where one is given. Returns it with its timing.
 
     ``opening`` is kept up to date, for where this fails or is cancelled. Raises SetupError and ReadBudgetSpent.
     """
@@ -97,7 +97,7 @@ async def open_stream(
 
 
 async def _start_tls(stream: Stream, tls: ssl.SSLContext, host: str) -> Step:
-    """Do the TLS handshake; the step it took. Raises SetupError and ReadBudgetSpent."""
+    """Do the TLS handshake. Returns the step it took. Raises SetupError and ReadBudgetSpent."""
     try:
         return await stream.start_tls(tls, host)
     except ExchangeError as error:
@@ -106,7 +106,7 @@ async def _start_tls(stream: Stream, tls: ssl.SSLContext, host: str) -> Step:
     except HandshakeError as error:
         raise SetupError(error.outcome, error.detail) from error
     except OSError as error:
-        raise _failure(Outcome.TLS, error) from error
+        raise _setup_error(Outcome.TLS, error) from error
 
 
 async def _connect_to_host(host: str, port: int, where: str = "") -> tuple[socket.socket, ConnectionTiming]:
@@ -118,7 +118,7 @@ async def _connect_to_host(host: str, port: int, where: str = "") -> tuple[socke
         address = str(sock.getpeername()[0])
     except OSError as error:
         sock.close()
-        raise _failure(Outcome.CONNECT, error, where) from error
+        raise _setup_error(Outcome.CONNECT, error, where) from error
     return sock, ConnectionTiming(connect, None if _is_address(host) else resolution, address=address)
 
 
@@ -137,12 +137,12 @@ async def _connect_to_file(path: str) -> tuple[socket.socket, ConnectionTiming]:
                 sock.connect(path)
                 return sock, ConnectionTiming(Step(start, time.monotonic_ns(), uncertainty_ns), address=path)
             except BlockingIOError:
-                asked = time.monotonic_ns()
+                tried_at = time.monotonic_ns()
                 await asyncio.sleep(RETRY_S)
-                uncertainty_ns = time.monotonic_ns() - asked
+                uncertainty_ns = time.monotonic_ns() - tried_at
     except OSError as error:
         sock.close()
-        raise _failure(Outcome.CONNECT, error, f"{path}: ") from error
+        raise _setup_error(Outcome.CONNECT, error, f"{path}: ") from error
     except BaseException:
         sock.close()
         raise
@@ -154,7 +154,7 @@ async def _resolve(host: str, port: int, where: str) -> tuple[list[Address], Ste
     try:
         found, step = await loop.run_in_executor(None, _look_up, host, port)
     except (OSError, UnicodeError) as error:
-        raise _failure(Outcome.DNS, error, f"{where}{host}: ") from error
+        raise _setup_error(Outcome.DNS, error, f"{where}{host}: ") from error
     addresses: list[Address] = [(family, address) for family, _, _, _, address in found]
     if not addresses:
         raise SetupError(Outcome.DNS, f"{where}{host}: no address")
@@ -166,7 +166,7 @@ async def _resolve(host: str, port: int, where: str) -> tuple[list[Address], Ste
 
 
 def _look_up(host: str, port: int) -> tuple[list[Any], Step]:
-    """Resolve a host, on a thread, and take the time there: how busy the loop is does not matter then.
+    """Resolve a host on a thread, and time it there: so the time does not depend on how busy the loop is.
 
     The uncertainty is how long the thread waited for a processor, and for the interpreter: while other threads ran, but
     not for longer than the switch interval, after which they let go of it unless a library holds it. Raises OSError and
@@ -197,7 +197,7 @@ async def _connect(addresses: list[Address], where: str = "") -> tuple[socket.so
     try:
         while waiting or tries:
             if waiting:
-                tries.add(asyncio.create_task(_try(waiting.pop(0), head_starts_ns)))
+                tries.add(asyncio.create_task(_connect_to_address(waiting.pop(0), head_starts_ns)))
             done, tries = await asyncio.wait(
                 tries, timeout=HEAD_START_S if waiting else None, return_when=asyncio.FIRST_COMPLETED
             )
@@ -210,17 +210,17 @@ async def _connect(addresses: list[Address], where: str = "") -> tuple[socket.so
     finally:
         await _abandon(tries)
     most_telling = next((one for one in errors if missing_resource(one) is None), errors[0])
-    raise _failure(Outcome.CONNECT, most_telling, where) from most_telling
+    raise _setup_error(Outcome.CONNECT, most_telling, where) from most_telling
 
 
-def _failure(outcome: Outcome, error: BaseException, where: str = "") -> SetupError:
+def _setup_error(outcome: Outcome, error: BaseException, where: str = "") -> SetupError:
     """The error as a SetupError; an own fault where this machine lacked a resource."""
     missing = missing_resource(error)
     return SetupError(Outcome.OWN_FAULT, missing) if missing else SetupError(outcome, f"{where}{describe(error)}")
 
 
 async def _abandon(tries: set[asyncio.Task[tuple[socket.socket, Step]]]) -> None:
-    """Cancel what still connects, and close what has connected meanwhile."""
+    """Cancel the attempts that still run, and close the sockets that have connected meanwhile."""
     for task in tries:
         task.cancel()
     for task in tries:
@@ -229,7 +229,7 @@ async def _abandon(tries: set[asyncio.Task[tuple[socket.socket, Step]]]) -> None
             sock.close()
 
 
-async def _try(address: Address, waited_ns: int) -> tuple[socket.socket, Step]:
+async def _connect_to_address(address: Address, waited_ns: int) -> tuple[socket.socket, Step]:
     """Connect to one address, ``waited_ns`` after the first was tried. Raises OSError.
 
     The kernel measures the round trip of SYN and SYN-ACK. It does not where it had to send the SYN again (RFC 6298 §3),

@@ -1,4 +1,4 @@
-"""Makes the transports of an endpoint: HTTP or WebSocket, through which proxy, trusting whom, and one or two."""
+"""Makes an endpoint's transports, HTTP or WebSocket, by its proxy and TLS options; a second one for cold probes."""
 
 import ssl
 

@@ -72,7 +72,7 @@ class HttpBody:
 class HttpConnection:
     """One HTTP/1.1 connection to one origin, without a pool: a `probes.transport.base.Transport`.
 
-    No redirect is followed and no cookie kept. ``via`` is the proxy or the socket's file it goes through, if any.
+    It follows no redirect and stores no cookie. ``via`` is the proxy or the socket's file it goes through, if any.
     Raises ValueError for an encrypted address without ``tls``.
     """
 
@@ -119,7 +119,7 @@ class HttpConnection:
         return self._opening
 
     async def open(self, wire: WireRequest, budget: ReadBudget) -> ConnectionTiming | None:
-        """Open it unless it is open; how that went, or None where a kept connection serves.
+        """Open the connection unless it is open. Returns the timing of its steps; None where an open one is reused.
 
         Raises SetupError and ReadBudgetSpent.
         """

@@ -1,4 +1,4 @@
-"""One kept WebSocket per endpoint, one request at a time, framed by the sans-I/O half of websockets.
+"""One reusable WebSocket per endpoint, one request at a time, framed by the sans-I/O half of websockets.
 
 A server may send while no request is open: pings are answered, anything else that comes between two requests is
 dropped, and a close is known at once. The socket is renewed before the server's limit on its age.
@@ -68,14 +68,14 @@ class MessageStream:
     """The messages of one open socket: the body of every response over it.
 
     It reads for as long as the socket lives and answers pings. Messages go to the consumer; while there is none they
-    are dropped, and what is read counts against a budget of its own. ``asked``: a request was sent.
+    are dropped, and what is read counts against a budget of its own. ``requested``: a request was sent.
     """
 
     complete = True
 
     def __init__(self, stream: Stream, protocol: ClientProtocol) -> None:
         self.end: Exception | None = None
-        self.asked = False
+        self.requested = False
         self._answered = False
         self._stream = stream
         self._protocol = protocol
@@ -101,10 +101,10 @@ class MessageStream:
         if self._consumer is not None and not self._consumer.done.done():
             self._consumer.done.set_exception(self.end)
 
-    async def ask(self, message: bytes) -> Stamp | None:
-        """Send a message; all that is received from now on answers it. When it was sent. Raises ExchangeError."""
+    async def send(self, message: bytes) -> Stamp | None:
+        """Send a message; what is received from now on answers it. Returns when it was sent. Raises ExchangeError."""
         self._early = []
-        self.asked, self._answered = True, False
+        self.requested, self._answered = True, False
         self._stream.activity.note_request()
         if self._protocol.state is not State.OPEN:
             raise self.end or _end(self._protocol)
@@ -207,7 +207,7 @@ class WebSocketConnection:
     @property
     def idle(self) -> Idle | None:
         """How long nothing has gone over it since it first served a request; None before that."""
-        if self._stream is None or self._messages is None or not self._messages.asked:
+        if self._stream is None or self._messages is None or not self._messages.requested:
             return None
         return self._stream.activity.idle
 
@@ -238,7 +238,7 @@ class WebSocketConnection:
         return self._opening
 
     async def open(self, wire: WireRequest, budget: ReadBudget) -> ConnectionTiming | None:
-        """Open and upgrade it unless it is open; how that went, or None where a kept socket serves.
+        """Open and upgrade the socket unless it is open. Returns the timing of its steps; None where it is reused.
 
         Raises SetupError, UpgradeRefused and ReadBudgetSpent.
         """
@@ -270,7 +270,7 @@ class WebSocketConnection:
         if self._messages is None:
             raise ExchangeError(Outcome.CUT, "no socket is open")
         self._sent = None
-        self._sent = await self._messages.ask(wire.body)
+        self._sent = await self._messages.send(wire.body)
         headers, self._headers = self._headers, {}
         return Response(101, headers, self._messages, None)
 

@@ -398,7 +398,7 @@ async def test_of_two_addresses_that_connect_at_once_the_one_that_is_not_used_is
         await both.wait()
         return own, Step(0, 1)
 
-    monkeypatch.setattr(network, "_try", connect)
+    monkeypatch.setattr(network, "_connect_to_address", connect)
     monkeypatch.setattr(network, "HEAD_START_S", 0.001)
     found, _ = await network._connect([(socket.AF_INET, ("192.0.2.1", 1)), (socket.AF_INET, ("192.0.2.2", 1))])
     try:
