@@ -76,7 +76,7 @@ class Errors:
 
 TTFT_AIM_MS: Final = 0.2
 SPEED_AIM_PERCENT: Final = 0.1
-"""What a good machine reaches at p99; worse than that is told, worse than what a sample is trusted for is a failure."""
+"""What a good machine reaches at p99; worse is reported, and worse than the bound of a trusted sample is a failure."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ _PROXY_PORTS: Final = {"http": 80, "socks5": 1080, "socks5h": 1080}
 
 @dataclass(frozen=True, slots=True)
 class TlsOptions:
-    """Whom to trust and who to be: ``ca`` is a file, "system", or None for the usual authorities.
+    """Which authorities to trust, and which client certificate to show; ``ca`` is a file, "system", or None (default).
 
     ``client_key`` is None where the key is in the certificate's file.
     """

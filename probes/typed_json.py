@@ -1,4 +1,4 @@
-"""JSON of frozen values and back, by msgspec: what comes back is of the types that were asked for."""
+"""Encodes frozen values as JSON and decodes them by msgspec, which checks every value's type."""
 
 import json
 from typing import Any, Final, TypeVar

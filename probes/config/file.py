@@ -1,4 +1,4 @@
-"""Configuration file: which one is read, how it is read, and whether the commands it names may be run.
+"""The configuration file: which one is read, how it is read, and whether the commands it names may be run.
 
 Whoever can write a file that inftop reads could otherwise have it run anything: a foreign checkout by its
 ``config.toml``, another user by a file or a folder that everybody may write to. The rules are those of OpenSSH's

@@ -1,4 +1,4 @@
-"""Provider table: what inftop knows of every provider, as the page ``docs/providers.md``.
+"""Writes what inftop knows of every provider as the table of the page ``docs/providers.md``.
 
 ``python -m probes.config.providers_page > docs/providers.md`` writes it.
 """

@@ -1,4 +1,4 @@
-"""Select: endpoints of a configuration chosen by name, or by group."""
+"""Selects endpoints of a configuration by name or by group."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""ExportRequest: what a command line asks to be exported."""
+"""The request for an export, read from a command line: which rows, which columns, in which time zone."""
 
 import time
 from collections.abc import Collection, Mapping

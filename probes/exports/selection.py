@@ -1,4 +1,4 @@
-"""Selection: which samples, or rollups, are exported, as a condition in SQL."""
+"""Which samples, or rollups, are exported, as a condition in SQL."""
 # ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
 
 from collections.abc import Collection

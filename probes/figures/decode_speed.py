@@ -56,7 +56,7 @@ LAG_TOKENS: Final = 2
 """By so many a running count may be below the whole at the last content event: the end of the answer is a token too."""
 
 USUAL_ANSWERS: Final = 8
-"""With fewer answers than these it is not known what is usual."""
+"""How many earlier answers it takes, at least, for their characters per token to be known."""
 
 USUAL_TOKENS: Final = 16
 """Shorter answers say nothing about the characters per token."""

@@ -63,10 +63,10 @@ class PlausibleFigures:
 def plausible_figures(answer: ResponseAccumulator, endpoint: Endpoint) -> PlausibleFigures:
     """The usage and the server times of an answer without what cannot be true."""
     times, refused = _times(answer.times)
-    told = answer.usage
-    if told is None:
+    reported = answer.usage
+    if reported is None:
         return PlausibleFigures(None, times, _chars(answer.chars, endpoint), tuple(refused))
-    usage = told
+    usage = reported
     why = _wrong_output(usage, answer, endpoint)
     if why is not None:
         refused.append(why)

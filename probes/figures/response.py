@@ -1,4 +1,4 @@
-"""What one response's events have said so far, gathered while a probe reads."""
+"""Accumulates what the events of one response say (text, usage, finish reason, failure) while a probe reads it."""
 
 from dataclasses import dataclass, field, fields, replace
 from typing import Final, TypeVar

@@ -1,4 +1,4 @@
-"""The nonce that makes each probe's prompt unique, and the version by which samples of equal prompts are found."""
+"""The nonce that makes each probe's prompt unique, and the version that samples of equal prompts have in common."""
 
 import hashlib
 import secrets

@@ -113,5 +113,5 @@ class Tallies:
 def _server(url: str) -> tuple[str, str]:
     """Host and port of a URL, and nothing else of it."""
     parts = urlsplit(url)
-    usual = 443 if parts.scheme in ("https", "wss") else 80
-    return parts.hostname or "", str(parts.port or usual)
+    default_port = 443 if parts.scheme in ("https", "wss") else 80
+    return parts.hostname or "", str(parts.port or default_port)

@@ -1,4 +1,4 @@
-"""One repetition of a race: all lanes started together, and what each brought."""
+"""A heat, one repetition of a race: all lanes start together, and each ends in a result."""
 
 from dataclasses import dataclass
 

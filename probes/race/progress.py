@@ -1,4 +1,4 @@
-"""How far a lane has come at an instant of its heat, from its output events alone; live and in a replay."""
+"""A lane's progress at an instant of its heat, computed from its output events alone; live and in a replay."""
 
 from collections import deque
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What one lane sent, every event with its instant, encoded small enough to be kept for ever."""
+"""The recording of one lane's output, every event with its instant, and its compact encoding in the store."""
 
 import zlib
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""What a selftest makes the engine read: so many streams at such a speed, and what its processes are told of it."""
+"""The load of a selftest (so many streams at such a speed), and the settings of the processes that run it."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -77,7 +77,7 @@ LOADS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What the engine of a selftest is told: the server's addresses, the store, and the file for what it saw."""
+    """The settings of a selftest's engine: the server's addresses, the store, and the file for its observations."""
 
     load: Load
     plain_url: str

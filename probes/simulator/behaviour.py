@@ -81,7 +81,7 @@ class Behaviour:
     token. ``role_first``, ``done`` (the marker) and ``request_id_header`` are of chat completions, the last of
     Responses too.
 
-    What served. ``service_tier`` is the tier (None: the usual one of the dialect) and ``speed`` the speed of
+    What served. ``service_tier`` is the tier (None: the default one of the dialect) and ``speed`` the speed of
     Anthropic's fast mode (None: as requested).
 
     The rest. ``allowance`` is enforced by a limiter, whose headers and refusals are in the style of ``limits``; with a

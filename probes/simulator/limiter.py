@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 _ROUNDING: Final = 1e-9
-"""Tolerance in tokens: whoever waited exactly as long as told must not be refused for a float's last bit."""
+"""Tolerance in tokens: a client that waited exactly as long as required must not be refused for a float's last bit."""
 
 BucketName = Literal["requests", "tokens"]
 

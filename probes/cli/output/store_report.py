@@ -1,4 +1,4 @@
-"""StoreReport: the notes of a recorder on a store that takes no samples, that takes them again, and at the end."""
+"""What a recorder prints of its store: that it takes no samples, that it takes them again, and the sum at the end."""
 
 from pathlib import Path
 from typing import Final

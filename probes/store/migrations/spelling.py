@@ -1,4 +1,4 @@
-"""Spelling: the SQL of a migration, which is written as SQLite has it, as the database at hand has it."""
+"""Translates the SQL of migrations, which is written for SQLite, to the dialect of the database at hand."""
 
 import re
 from typing import Final
