@@ -76,7 +76,7 @@ LOADS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class EngineSettings:
     """The settings of a selftest's engine: the server's addresses, the store, and the file for its observations."""
 
     load: Load
@@ -86,11 +86,11 @@ class Stage:
     seen: str
 
     def write(self, path: Path) -> None:
-        """Write it to a file, for the engine's process."""
+        """Write the settings to a file, for the engine's process."""
         path.write_text(json.dumps(asdict(self)), encoding="utf-8")
 
     @classmethod
-    def read(cls, path: Path) -> "Stage":
-        """Read what `write` wrote."""
+    def read(cls, path: Path) -> "EngineSettings":
+        """Read settings from a file that `write` wrote."""
         values = json.loads(path.read_text(encoding="utf-8"))
         return cls(**{**values, "load": Load(**values["load"])})

@@ -18,7 +18,7 @@ from probes import __version__
 from probes.certificate import Certificate, Errors, MeasuredLoad
 from probes.measure.host_noise import steal_ms
 from probes.selftest.comparison import compare
-from probes.selftest.load import LOADS, Load, Stage
+from probes.selftest.load import LOADS, EngineSettings, Load
 from probes.selftest.observation import Observation
 from probes.selftest.pacer import Truth
 from probes.selftest.terminal import on_terminal
@@ -32,7 +32,7 @@ STARTING_S: Final = 60.0
 POLL_S: Final = 0.02
 
 Screen = Callable[[Path], Sequence[str]]
-"""The command of a dashboard whose engine measures the load of the `Stage` in this file."""
+"""The command of a dashboard whose engine measures the load of the `EngineSettings` in this file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def _play(load: Load, screen: Screen | None, seconds: float) -> Errors:
         stage, seen = folder / "stage.json", folder / "seen.jsonl"
         with _server() as server:
             store = f"sqlite:///{folder / 'history.db'}"
-            Stage(load, server.plain_url, server.tls_url, store, str(seen)).write(stage)
+            EngineSettings(load, server.plain_url, server.tls_url, store, str(seen)).write(stage)
             with _engine(stage) if screen is None else _screen(screen(stage)) as process:
                 _wait_for(seen, process)
                 time.sleep(WARM_UP_S + seconds)

@@ -31,7 +31,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from probes.sample import epoch_ms
-from probes.selftest.load import Load, Stage
+from probes.selftest.load import EngineSettings, Load
 from probes.selftest.terminal import on_terminal
 from probes.stats.quantiles import quantile
 from tui.launch import measuring_screen
@@ -170,7 +170,7 @@ def measure(load: Load, seconds: float) -> tuple[list[dict[str, Any]], dict[tupl
     with tempfile.TemporaryDirectory() as name, truth() as (plain, encrypted):
         folder = Path(name)
         stage, store = folder / "stage.json", folder / "history.db"
-        Stage(load, plain, encrypted, f"sqlite:///{store}", str(folder / "seen.jsonl")).write(stage)
+        EngineSettings(load, plain, encrypted, f"sqlite:///{store}", str(folder / "seen.jsonl")).write(stage)
         ports = [urlsplit(one).port or 0 for one in (plain, encrypted)]
         capture = Capture(ports)
         try:

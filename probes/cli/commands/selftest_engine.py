@@ -14,7 +14,7 @@ from probes.cli.commands.run import serve
 from probes.engine.session import Plan
 from probes.measure.probe import ProbeResult
 from probes.selftest.anonymous_tls import anonymous_context
-from probes.selftest.load import Stage
+from probes.selftest.load import EngineSettings
 from probes.selftest.observation import Observation
 from probes.signals import stop_on_signals
 from probes.sockets import event_loop
@@ -23,14 +23,15 @@ from probes.sockets import event_loop
 def measure(stage: Path) -> None:
     """Serve a screen as ``run`` does, and record an observation of every probe."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    told = Stage.read(stage)
-    Path(told.seen).touch()
-    seen = event_loop.run(_measure(told))
-    Path(told.seen).write_text("".join(json.dumps(dataclasses.asdict(one)) + "\n" for one in seen), encoding="utf-8")
+    settings = EngineSettings.read(stage)
+    Path(settings.seen).touch()
+    seen = event_loop.run(_measure(settings))
+    lines = "".join(json.dumps(dataclasses.asdict(one)) + "\n" for one in seen)
+    Path(settings.seen).write_text(lines, encoding="utf-8")
 
 
-async def _measure(stage: Stage) -> list[Observation]:
-    endpoints = stage.load.endpoints(stage.plain_url, stage.tls_url)
+async def _measure(settings: EngineSettings) -> list[Observation]:
+    endpoints = settings.load.endpoints(settings.plain_url, settings.tls_url)
     over_tls = {one.name for one in endpoints if one.base_url.startswith("https:")}
     seen: list[Observation] = []
 
@@ -39,7 +40,7 @@ async def _measure(stage: Stage) -> list[Observation]:
     def see(probed: ProbeResult) -> None:
         seen.append(Observation.of(probed, tls=probed.sample.endpoint in over_tls, reader=reader))
 
-    plan = Plan(endpoints, Budget(None, None), stage.store_url, simulated=True)
+    plan = Plan(endpoints, Budget(None, None), settings.store_url, simulated=True)
     stop = asyncio.Event()
     with stop_on_signals(stop):
         await serve(plan, stop, tls=anonymous_context(server=False), on_result=see)
