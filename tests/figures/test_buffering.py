@@ -193,6 +193,7 @@ async def holding_back(*records):
         prober.close()
 
 
+@pytest.mark.slow
 async def test_behind_a_buffering_proxy_a_sample_says_so():
     async with holding_back(*RECORDS) as prober:
         first, second = [(await prober.probe(None)).sample for _ in range(2)]
@@ -202,12 +203,14 @@ async def test_behind_a_buffering_proxy_a_sample_says_so():
     assert second.ttft_ms is not None
 
 
+@pytest.mark.slow
 async def test_drafts_are_never_held_back():
     async with holding_back(*(record({"content": "word " * n}, **MARK) for n in range(1, 20))) as prober:
         samples = [(await prober.probe(None)).sample for _ in range(2)]
     assert [(one.outcome, one.buffered) for one in samples] == [(Outcome.OK, None)] * 2
 
 
+@pytest.mark.slow
 async def test_a_race_knows_what_the_probes_before_it_were_like():
     async with behind_a_proxy(*RECORDS) as mine:
         recent = {mine.name: [FLUSHED] * (MOST - 2)}

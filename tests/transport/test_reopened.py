@@ -89,6 +89,7 @@ async def test_so_it_is_with_tls(end: str, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("end", ["byte", "late"])
+@pytest.mark.slow
 async def test_a_close_after_a_byte_or_later_is_a_cut(end: str):
     async with closing("answer", end, "answer") as server:
         samples = await probed(server.url(), 3)

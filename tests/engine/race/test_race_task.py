@@ -299,6 +299,7 @@ def test_every_lane_of_a_heat_is_asked_for_and_set_aside_together():
     assert asked == [["a", "b"], "b", "a", ["a", "b"]]
 
 
+@pytest.mark.slow
 def test_until_decided_ends_early_where_the_difference_is_plain():
     race = undisturbed({"a": FAST, "b": SLOW}, replace(REQUEST, heats=2, until_decided=True, max_heats=12))
     assert race.verdict.winner == "a"
