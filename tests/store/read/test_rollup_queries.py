@@ -42,7 +42,7 @@ SAMPLES = [
 SPAN = TimeRange(BEGIN + 3 * HOUR, BEGIN + 35 * 24 * HOUR)
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
 def reader(request, tmp_path_factory):
     if request.param == "sqlite":
         url = url_of(tmp_path_factory.mktemp("stretches") / "history.db")
