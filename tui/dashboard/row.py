@@ -251,16 +251,28 @@ def _timing(lines: _Lines, view: EndpointView, scale: Scales, grid: TimeGrid) ->
     lines.spark(
         bars(shown.ttft_ms, scale.ttft_ms or 1.0, shown.down, height, changed, shown.untrusted), columns.spark, "ttft"
     )
-    lines.figure(number(shown.ttft_last_ms), "figure")
-    if columns.ttft_p50:
-        lines.figure(number(shown.ttft_p50_ms), "usual")
-    if columns.ttft_p95:
-        lines.figure(number(shown.ttft_p95_ms), "usual")
+    times = [shown.ttft_p50_ms] * columns.ttft_p50 + [shown.ttft_p95_ms] * columns.ttft_p95
+    aside = shown.left_out
+    if aside is None:
+        lines.figure(number(shown.ttft_last_ms), "figure")
+    else:
+        marked = f"{HOLLOW} {number(aside.ttft_ms)}"
+        with_why = f" {marked} {aside.why}"
+        if times and not any(times) and len(with_why) <= columns.figure * (1 + len(times)):
+            lines.add(with_why.ljust(columns.figure * (1 + len(times))), "usual")  # the place of what is not known
+            times = []
+        else:
+            lines.figure(marked, "usual")
+    for time in times:
+        lines.figure(number(time), "usual")
     lines.gap()
     lines.spark(
         bars(shown.tokens_per_s, scale.tokens_per_s or 1.0, (), height, (), shown.untrusted), columns.spark, "speed"
     )
-    lines.figure(number(shown.tokens_per_s_last), "figure")
+    if aside is None or shown.tokens_per_s_last is not None:
+        lines.figure(number(shown.tokens_per_s_last), "figure")
+    else:
+        lines.figure(number(aside.tokens_per_s), "usual")
     if columns.speed_p50:
         lines.figure(number(shown.tokens_per_s_p50), "usual")
 

@@ -10,7 +10,7 @@ from probes.feed.messages import EndpointFacts
 from probes.outcome import NEVER_SENT, Outcome
 from probes.stats.quantiles import known, median, quantile, rate
 from tui.state.history import OUTCOMES, History
-from tui.state.view import Figures, LaneFigures
+from tui.state.view import Figures, LaneFigures, LeftOut
 from tui.time.time_grid import TimeGrid
 
 SLOW_MINIMUM: Final = 10
@@ -73,7 +73,8 @@ def figures(
     Characters/s and cost only where they are wanted (``fully``): a screen that does not show them need not wait.
     Times and speeds use only `ok` samples made with the endpoint's own connection policy, of `both` the warm ones: a
     cold sample of a warm endpoint (or the other way round) is never mixed in, nor is one that the engine itself held up
-    (``trusted`` is false): those are only counted. ``*_last`` is the newest of them, unless a probe has failed since.
+    (``trusted`` is false): those are only counted. ``*_last`` is the newest of them, unless a probe has failed since;
+    where there is none, ``left_out`` is the newest of the others.
     A slice keeps its worst value: the highest TTFT, the lowest tokens/s. ``lanes`` are those of `both`.
 
     A sample stands for its cadence: a slice without one takes over what the newest sample before it said, for at
@@ -124,9 +125,23 @@ def figures(
     carry_forward(cells, on, facts)
     shown = _summary(cells, ttfts, waits, speeds, stale)
     span = history.span(max(start, since), now)
+    if shown.ttft_last_ms is None:
+        shown = replace(shown, left_out=_left_out(history, span))
     if in_turn:
         shown = replace(shown, lanes=(_lane(history, "warm", span), _lane(history, "cold", span)))
     return _in_full(shown, history, lane, span) if fully else shown
+
+
+def _left_out(history: History, span: range) -> LeftOut | None:
+    """The newest good sample of a span that ends without a measured one; None where a probe has failed since."""
+    for index in reversed(span):
+        kind = _KINDS[history.outcome[index]]
+        if kind == _FAILED:
+            return None
+        ttft, why = history.ttft_ms(index), "untrusted" if history.untrusted[index] else history.on(index)
+        if kind == _OK and ttft is not None and why is not None:
+            return LeftOut(ttft, history.tokens_per_s(index), why, history.started_at[index])
+    return None
 
 
 def _lane(history: History, lane: Lane, span: range) -> LaneFigures:

@@ -109,7 +109,13 @@ class RollupWindow:
     def live_view(self, view: EndpointView) -> EndpointView:
         """The endpoint's row of the present with this window's figures; its state and newest values stay."""
         now, long = view.figures, self.figures.get(view.name, Figures())
-        newest = replace(long, ttft_last_ms=now.ttft_last_ms, tokens_per_s_last=now.tokens_per_s_last, slow=now.slow)
+        newest = replace(
+            long,
+            ttft_last_ms=now.ttft_last_ms,
+            tokens_per_s_last=now.tokens_per_s_last,
+            left_out=now.left_out,
+            slow=now.slow,
+        )
         return replace(view, figures=newest)
 
 

@@ -4,6 +4,7 @@
 """
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from probes.certificate import Certificate
 from probes.diagnosis.attribution import Attribution
@@ -30,6 +31,20 @@ class LaneFigures:
     ttft_p95_ms: float | None = None
     tokens_per_s_p50: float | None = None
     setup_p50_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A good sample that is in no figure, and why: shown, dimmed and marked, where no measured one is newer.
+
+    ``why``: it was made on the other kind of connection than the endpoint's own (``cold`` of a warm one, ``warm`` of a
+    cold one), or is ``untrusted``: the engine itself had held it up. ``at`` is when it began (ms since the epoch).
+    """
+
+    ttft_ms: float
+    tokens_per_s: float | None
+    why: Literal["cold", "warm", "untrusted"]
+    at: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,6 +86,7 @@ class Figures:
     chars_per_s_p50: float | None = None
     cost_mean_usd: float | None = None
     lanes: tuple[LaneFigures, ...] = ()
+    left_out: LeftOut | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from tui.dashboard.row import drawn_state, head, row, scales
 from tui.state.fleet import FleetState
 from tui.state.rate_limits import LimitLevel
 from tui.state.served_by import ServingChange
+from tui.state.view import Figures, LeftOut
 from tui.state.view_options import ViewOptions
 from tui.time.period import LENGTHS, Period
 
@@ -223,3 +224,17 @@ def test_of_warm_and_cold_in_turn_the_second_line_says_which_one_is_shown(board)
     facts = structs.replace(view.facts, name="one", model="one", provider="one", connection="both")
     lines = text(row(replace(view, facts=facts), columns(160, 21), scales([view]), board, tall=True))
     assert "warm (cold apart) " in lines[1]
+
+
+@pytest.mark.parametrize(("width", "words"), [(160, "○ 227 cold"), (100, "○ 227 cold"), (64, "○ 227")])
+def test_a_sample_in_no_figure_is_shown_marked_and_dimmed_where_there_is_no_other(board, width, words):
+    view = board.endpoints[0]
+    parts = columns(width, 21)
+    shown = replace(
+        view, figures=Figures(covered=(True,), measured=0, left_out=LeftOut(227.0, 41.0, "cold", view.last_at or 0))
+    )
+    pieces = row(shown, parts, scales([view]), board, tall=False)[0]
+    (style,) = {style for text, style in pieces if words in text}
+    assert style == "usual"
+    assert [style for text, style in pieces if text.strip() == "41"] == ["usual"]
+    assert cell_len("".join(text for text, _ in pieces)) == parts.width

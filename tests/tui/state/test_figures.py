@@ -10,7 +10,7 @@ from probes.outcome import FAILED, Outcome
 from tests.samples import sample
 from tui.state.figures import figures, window_start
 from tui.state.history import History
-from tui.state.view import LaneFigures
+from tui.state.view import LaneFigures, LeftOut
 from tui.time.time_grid import TimeGrid
 
 NOW = 1_800_000_009_000
@@ -265,3 +265,29 @@ def test_what_inftop_spoilt_is_a_gap_until_the_next_sample_and_counted():
 def test_a_trusted_value_is_drawn_where_a_slice_has_both():
     shown = drawn(made(ok(6), ok(5, trusted=False), ok(4, trusted=True)))
     assert (sum(shown.untrusted), shown.measured) == (1, 2)
+
+
+def test_the_newest_good_sample_that_is_in_no_figure_is_shown_where_no_measured_one_is():
+    cold, held_up = ok(20, ttft=227.0, speed=40.0, connection="cold"), ok(10, ttft=300.0, trusted=False)
+    assert drawn(made(cold)).left_out == LeftOut(227.0, 40.0, "cold", cold.started_at)
+    assert drawn(made(cold, held_up)).left_out == LeftOut(300.0, 50.0, "untrusted", held_up.started_at)
+    assert drawn(made(cold, held_up, ok(5))).left_out is None
+    assert drawn(made(ok(30), cold)).left_out is None  # a measured one is newer than any failure
+    failed = sample(started_at=NOW - 5_000, outcome=Outcome.TIMEOUT)
+    assert drawn(made(ok(30), cold, failed)).left_out is None
+    back = ok(2, connection="cold")
+    assert drawn(made(ok(30), failed, back)).left_out == LeftOut(100.0, 50.0, "cold", back.started_at)
+    limited = sample(started_at=NOW - 1_000, outcome=Outcome.RATE_LIMITED)
+    assert drawn(made(cold, limited)).left_out is not None
+
+
+def test_of_both_lanes_a_cold_sample_is_shown_until_the_first_warm_one():
+    facts = replace(FACTS, connection="both")
+    shown = drawn(made(ok(10, connection="cold")), facts=facts)
+    assert shown.left_out is not None
+    assert shown.left_out.why == "cold"
+    assert drawn(made(ok(10, connection="cold"), ok(5)), facts=facts).left_out is None
+
+
+def test_a_buffered_sample_is_not_shown_since_its_times_say_nothing():
+    assert drawn(made(ok(10, buffered=True))).left_out is None
