@@ -7,10 +7,9 @@ from probes.outcome import INCONCLUSIVE, Outcome
 from tui.endpoint.summary import EndpointSummary
 from tui.style.format import number, whole_percent
 from tui.time.time_grid import TimeGrid
-from tui.widgets.axis import time_label, time_ticks
 from tui.widgets.plate import Row
-from tui.widgets.series import column_of
 from tui.widgets.spark import BLOCKS, GAP, QUIET, bars, level
+from tui.widgets.time_axis import time_rows
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -127,15 +126,6 @@ def _most(values: Sequence[float | None]) -> float | None:
 
 def _axis(grid: TimeGrid, columns: int) -> list[Row]:
     """The time axis below the blocks."""
-    span = grid.end_ms - grid.start_ms
-    size = len(time_label(grid.end_ms, span))
-    line, times, free = ["─"] * columns, [" "] * columns, 0
-    for at in time_ticks(grid.start_ms, grid.end_ms, max(columns // (size + 5), 1)):
-        column = column_of(at, grid.start_ms, grid.end_ms, columns)
-        line[column] = "┬"
-        start = min(max(column - size // 2, 0), max(columns - size, 0))
-        if start >= free:
-            times[start : start + size] = time_label(at, span)
-            free = start + size + 1
+    line, times = time_rows(grid.start_ms, grid.end_ms, columns)
     indent = " " * LABEL_WIDTH
-    return [((indent + "".join(line), "label"),), ((indent + "".join(times[:columns]), "label"),)]
+    return [((indent + line, "label"),), ((indent + times, "label"),)]

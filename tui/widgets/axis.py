@@ -1,9 +1,8 @@
-"""Axis: where values and instants lie on a chart, and which of them carry a label; pure."""
+"""Axis: where values lie on a chart, and which of them carry a label; pure."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
 from probes.stats.quantiles import quantile
@@ -16,13 +15,6 @@ LOG_RATIO: Final = 20.0
 
 OUTLIER: Final = 4.0
 """A largest value above this many times the 98th percentile leaves the chart instead of flattening it."""
-
-_SECOND: Final = 1000
-_DAY: Final = 86_400
-_TIME_STEPS_S: Final = (
-    1, 5, 10, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, _DAY, 2 * _DAY, 7 * _DAY,
-    14 * _DAY, 30 * _DAY, 60 * _DAY, 90 * _DAY, 365 * _DAY,
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,25 +86,6 @@ def _is_even(value: float) -> bool:
 def _is_round(value: float) -> bool:
     """Whether two digits are enough to print the value."""
     return math.isclose(value, float(f"{value:.2g}"), rel_tol=1e-9)
-
-
-def time_ticks(since: int, until: int, most: int) -> tuple[int, ...]:
-    """At most ``most`` round instants of local time from ``since`` to ``until``, in milliseconds since the epoch."""
-    if most < 1 or until <= since:
-        return ()
-    least = (until - since) / most / _SECOND
-    step = _SECOND * next((one for one in _TIME_STEPS_S if one >= least), _TIME_STEPS_S[-1])
-    # rounded in local time: a six-hour step says 06:00 and 12:00 wherever the clock stands
-    zone = datetime.fromtimestamp(since / 1000).astimezone().utcoffset()
-    offset = round(zone.total_seconds() * 1000) if zone else 0
-    first = -(-(since + offset) // step) * step - offset
-    return tuple(range(first, until + 1, step))[-most:]
-
-
-def time_label(at: int, span_ms: int) -> str:
-    """An instant in local time, as exact as a chart of that span needs."""
-    form = "%H:%M:%S" if span_ms <= 120 * _SECOND else "%H:%M" if span_ms <= 2 * _DAY * _SECOND else "%d %b"
-    return datetime.fromtimestamp(at / 1000).astimezone().strftime(form)
 
 
 def value_label(value: float) -> str:

@@ -18,9 +18,10 @@ from textual.geometry import Size
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.widgets.axis import LOG_RATIO, ValueAxis, time_label, time_ticks, value_axis, value_label
+from tui.widgets.axis import LOG_RATIO, ValueAxis, value_axis, value_label
 from tui.widgets.series import Point, Series, clean, column_of, runs, thin
 from tui.widgets.spark import CHANGE
+from tui.widgets.time_axis import time_rows
 
 if TYPE_CHECKING:
     from textual.timer import Timer
@@ -225,22 +226,13 @@ def _value_labels(ticks: Iterable[float], axis: ValueAxis, box: ChartFrame) -> l
 
 def _time_labels(plot: Plot, box: ChartFrame, width: int) -> list[list[Cell]]:
     """The axis below the plot and the times below it, each under its tick and inside the box."""
-    span = plot.until - plot.since
-    size = len(time_label(plot.until, span))
-    ticks = time_ticks(plot.since, plot.until, max(box.columns // (size + 5), 1))
-    line, times, free = ["─"] * box.columns, [" "] * box.columns, 0
-    for at in ticks:
-        column = column_of(at, plot.since, plot.until, box.columns)
-        line[column] = "┬"
-        start = min(max(column - size // 2, 0), box.columns - size)
-        if start >= free:
-            times[start : start + size] = time_label(at, span)
-            free = start + size + 1
+    axis, times = time_rows(plot.since, plot.until, box.columns)
+    line = list(axis)
     for at in plot.marked_at:
         if plot.since <= at <= plot.until:
             line[column_of(at, plot.since, plot.until, box.columns)] = CHANGE
     indent = " " * box.labels
-    return [_written(indent + "└" + "".join(line), width), _written(indent + " " + "".join(times), width)]
+    return [_written(indent + "└" + "".join(line), width), _written(f"{indent} {times}", width)]
 
 
 class Chart(Widget):

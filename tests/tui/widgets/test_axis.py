@@ -1,24 +1,10 @@
-"""The axes of a chart: scales that hold hostile values, round ticks, instants in local time."""
+"""The value axis of a chart: scales that hold hostile values, and round ticks."""
 
 import math
-import time
-from itertools import pairwise
 
 import pytest
 
-from tui.widgets.axis import LARGEST, ValueAxis, round_up, time_label, time_ticks, value_axis, value_label
-
-HOUR = 3_600_000
-MIDNIGHT_UTC = 1_789_948_800_000
-
-
-@pytest.fixture(params=["UTC", "Asia/Kolkata", "America/New_York"])
-def zone(request, monkeypatch):
-    monkeypatch.setenv("TZ", request.param)
-    time.tzset()
-    yield request.param
-    monkeypatch.undo()
-    time.tzset()
+from tui.widgets.axis import LARGEST, ValueAxis, round_up, value_axis, value_label
 
 
 def test_an_axis_of_nothing_ends_where_it_must():
@@ -80,27 +66,6 @@ def test_ticks_count_as_a_person_does():
 @pytest.mark.parametrize("value", [0.0007, 1, 1.1, 9.99, 10, 411, 1e15])
 def test_rounding_up_never_goes_below_and_never_far_above(value):
     assert value <= round_up(value) <= value * 2
-
-
-@pytest.mark.parametrize("span", [60_000, 300_000, HOUR, 6 * HOUR, 24 * HOUR, 30 * 24 * HOUR])
-@pytest.mark.parametrize("most", [1, 3, 7, 12])
-def test_time_ticks_are_few_evenly_spaced_and_inside(span, most):
-    until = MIDNIGHT_UTC + 12_345_678
-    ticks = time_ticks(until - span, until, most)
-    assert len(ticks) <= most
-    assert all(until - span <= at <= until for at in ticks)
-    assert len({after - before for before, after in pairwise(ticks)}) <= 1
-
-
-def test_time_ticks_are_round_in_local_time(zone):
-    ticks = time_ticks(MIDNIGHT_UTC, MIDNIGHT_UTC + 24 * HOUR, 4)
-    assert {time_label(at, 24 * HOUR) for at in ticks} <= {"00:00", "06:00", "12:00", "18:00"}
-    assert len(ticks) >= 3
-
-
-def test_no_ticks_where_there_is_no_time_or_no_room():
-    assert time_ticks(5, 5, 4) == ()
-    assert time_ticks(0, HOUR, 0) == ()
 
 
 def test_labels_are_short():
