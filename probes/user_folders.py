@@ -1,4 +1,4 @@
-"""Where the user's configuration and data are; not every user has a home."""
+"""Where the user's configuration, data and state are; not every user has a home."""
 
 from pathlib import Path
 from typing import Final
@@ -20,6 +20,14 @@ def data_folder() -> Path | None:
     """The folder of the user's data; None where the user has no home and nothing names another place."""
     try:
         return platformdirs.user_data_path(_NAME, appauthor=False)
+    except RuntimeError:
+        return None
+
+
+def state_folder() -> Path | None:
+    """The folder of what is remembered from run to run; None where the user has no home and nothing names a place."""
+    try:
+        return platformdirs.user_state_path(_NAME, appauthor=False)
     except RuntimeError:
         return None
 

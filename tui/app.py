@@ -12,6 +12,7 @@ from textual.app import App, SystemCommand
 from textual.driver import Driver
 from textual.screen import Screen
 
+from probes.config.screen import Option
 from probes.feed.messages import EndpointFacts, Hello
 from probes.race.request import RaceRequest
 from probes.race.updates import RaceCommand, RaceNews
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 
 CATCH_UP_MS: Final = 300_000
 """How far back the store is read again at an engine's hello: for what the one before stored and did not deliver."""
+
+KEEP_AFTER_S: Final = 1.0
+"""Seconds after a change until it is written: a key that is held down changes it many times."""
 
 
 class InftopApp(App[None]):
@@ -69,6 +73,9 @@ class InftopApp(App[None]):
         self._waiting: list[Message] = []
         self._loaded_since: int | None = None
         self._ended = False
+        self._begun: dict[Option, str] = {}
+        self._changed: dict[Option, str] = {}
+        self._to_keep: dict[Option, str] = {}
         for one in THEMES:
             self.register_theme(one)
         self.theme = options.theme if options.theme in self.available_themes else DARK.name
@@ -92,6 +99,11 @@ class InftopApp(App[None]):
     def on_mount(self) -> None:
         """Run the source, once there is a picture; what it delivers is applied and drawn tick by tick."""
         self.call_after_refresh(self._start_source)
+        self._begun = self.chosen
+        self.watch(self._dashboard, "options", self._options_changed, init=False)
+        self.theme_changed_signal.subscribe(self, lambda _: self._options_changed())
+        if self._options.state_problem:
+            self.notify(self._options.state_problem, severity="warning", markup=False)
         self.set_interval(TICK_S, self.tick)
         if self._options.lasting_s is not None:
             self.set_timer(self._options.lasting_s, self.action_quit)
@@ -173,6 +185,38 @@ class InftopApp(App[None]):
             self._fleet.load(await asyncio.to_thread(read_changes, url, begin, names, lambda: self._ended))
         except StoreProblem as problem:
             self.notify(f"The past cannot be read: {problem.detail}", severity="warning", markup=False)
+
+    # what is chosen is kept
+
+    @property
+    def chosen(self) -> dict[Option, str]:
+        """The value of every option of the screen that has a name; a window that was typed, or a past, has none."""
+        return {"theme": self.theme, **self._dashboard.options.values}
+
+    def _options_changed(self) -> None:
+        """Note what is no longer as it was, and soon keep it for the next run."""
+        choices, before = self._options.choices, {**self._begun, **self._changed}
+        changed = {option: value for option, value in self.chosen.items() if value != before.get(option)}
+        self._changed |= changed
+        kept = {option: value for option, value in changed.items() if choices.keeps(option)}
+        if kept and self._options.state_file is not None:
+            if not self._to_keep:
+                self.set_timer(KEEP_AFTER_S, self._keep)
+            self._to_keep |= kept
+
+    async def _keep(self) -> None:
+        """Write what was chosen to the state file."""
+        path, changes = self._options.state_file, dict(self._to_keep)
+        self._to_keep.clear()
+        if path is None or not changes:
+            return
+        from tui.state.state_file import keep
+
+        try:
+            await asyncio.to_thread(keep, path, changes)
+        except OSError as error:
+            words = f"Not kept for the next run: {path}: {error.strerror or error}"
+            self.notify(words, severity="warning", markup=False)
 
     # pages
 
@@ -282,6 +326,7 @@ class InftopApp(App[None]):
 
     async def _end(self) -> None:
         try:
+            await self._keep()
             await self._source.close()
         finally:
             self.exit()

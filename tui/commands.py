@@ -1,25 +1,30 @@
 """Commands: the dashboard and its demo on the command line, beside the commands that need no screen."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from probes.cli.app import RACE_VIEW, ConfigOption, ForOption, JsonOption, VersionOption, app
+from probes.cli.app import (
+    GIVEN,
+    RACE_VIEW,
+    ConfigOption,
+    ForOption,
+    JsonOption,
+    ThemeOption,
+    VersionOption,
+    WindowOption,
+    app,
+    given_options,
+)
 from probes.cli.app import main as run_app
 from probes.cli.exit_codes import ExitCode
-from tui.state.view_options import ViewOptions
+from probes.config.screen import Option
 
-WindowOption = Annotated[
-    str,
-    typer.Option("--window", metavar="TIME", help="How far back to look at first: 5m, 1h, 6h, 24h, 7d, 30d, 90d, 1y."),
-]
 AttachOption = Annotated[
     str | None,
     typer.Option("--attach", metavar="STORE", help="Only look at a store, by its path or URL; nothing is probed."),
-]
-ThemeOption = Annotated[
-    str | None, typer.Option("--theme", metavar="NAME", help="inftop-dark, inftop-light, or one of Textual's.")
 ]
 
 
@@ -27,7 +32,7 @@ ThemeOption = Annotated[
 def dashboard(
     ctx: typer.Context,
     config: ConfigOption = None,
-    window: WindowOption = "1h",
+    window: WindowOption = None,
     theme: ThemeOption = None,
     attach: AttachOption = None,
     version: VersionOption = False,  # noqa: ARG001 - it has acted before this runs
@@ -39,15 +44,16 @@ def dashboard(
     from tui.launch import at_terminal, show_dashboard, show_race
 
     ctx.obj = config
+    given = ctx.meta[GIVEN] = given_options(ctx, theme, window)
     if at_terminal():
         ctx.meta[RACE_VIEW] = show_race
     if attach is not None:
-        _attach(ctx, attach, _view(window), theme)
+        _attach(ctx, attach, given)
     elif ctx.invoked_subcommand is None:
-        show_dashboard(config, _view(window), theme=theme)
+        show_dashboard(config, given)
 
 
-def _attach(ctx: typer.Context, store: str, view: ViewOptions, theme: str | None) -> None:
+def _attach(ctx: typer.Context, store: str, given: Mapping[Option, str]) -> None:
     from tui.launch import at_terminal, show_attached, url_of
 
     if ctx.invoked_subcommand is not None:
@@ -58,11 +64,11 @@ def _attach(ctx: typer.Context, store: str, view: ViewOptions, theme: str | None
         url = url_of(store)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--attach") from error
-    show_attached(url, ctx.obj, view, theme=theme)
+    show_attached(url, ctx.obj, given)
 
 
 @app.command()
-def demo(lasting: ForOption = None, window: WindowOption = "1m", theme: ThemeOption = None) -> None:
+def demo(ctx: typer.Context, lasting: ForOption = None, window: WindowOption = None, theme: ThemeOption = None) -> None:
     """Show the dashboard on simulated providers: no key, no network, nothing kept.
 
     Without a terminal, print one line per sample and a closing table.
@@ -74,7 +80,7 @@ def demo(lasting: ForOption = None, window: WindowOption = "1m", theme: ThemeOpt
         lasting_s = None if lasting is None else seconds(lasting)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--for") from error
-    show_demo(_view(window), theme=theme, lasting_s=lasting_s)
+    show_demo(given_options(ctx, theme, window), lasting_s=lasting_s)
 
 
 @app.command()
@@ -107,10 +113,3 @@ def measuring(stage: Path) -> None:
 def run() -> None:
     """Run the command line of this process, and leave with an exit code of `probes.cli.exit_codes`."""
     run_app()
-
-
-def _view(window: str) -> ViewOptions:
-    try:
-        return ViewOptions.of_window(window)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--window") from error

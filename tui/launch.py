@@ -13,46 +13,52 @@ from typing import TYPE_CHECKING, Final
 import probes
 from probes.config.file import find_config
 from probes.config.load import Config, load, race_prompts
+from probes.config.screen import Option
 from probes.feed.messages import EndpointFacts, Hello
 from probes.race.request import NamedPrompt, RaceRequest
 from probes.store.location import check_url, default_url, is_postgres, path_of
 from probes.store.problem import StoreProblem
 from probes.user_folders import from_home
 from tui.sources.source import HeldSource, LiveSource, Source
-from tui.state.view_options import ScreenOptions, ViewOptions
+from tui.state.choices import Choices
+from tui.state.state_file import read_state, state_file
+from tui.state.view_options import DEFAULTS, ScreenOptions, ViewOptions
 
 if TYPE_CHECKING:
     from tui.app import InftopApp
 
-DEFAULT_WINDOW: Final = "1h"
-DEMO_WINDOW: Final = "1m"
+DEMO_DEFAULTS: Final[Mapping[Option, str]] = {**DEFAULTS, "window": "1m"}
+"""The demo probes every few seconds, and begins with an empty history."""
+
+Given = Mapping[Option, str]
+"""The options that the command line gives."""
 
 
 def bare(*, demo: bool) -> None:
     """``inftop`` or ``inftop demo`` without options. Raises ConfigError before anything is shown."""
     if demo:
-        show_demo(ViewOptions.of_window(DEMO_WINDOW))
+        show_demo({})
     else:
-        show_dashboard(None, ViewOptions.of_window(DEFAULT_WINDOW))
+        show_dashboard(None, {})
 
 
-def show_dashboard(config: Path | None, view: ViewOptions, *, theme: str | None = None) -> None:
+def show_dashboard(config: Path | None, given: Given) -> None:
     """The dashboard on a configuration; lines on standard output where there is no terminal. Raises ConfigError."""
     file = find_config(config)
     read = load(file)  # what is wrong with it is said before a screen hides it
     if not at_terminal():
         become([*file.argument, "record"])
-    _run([*file.argument, "run"], _configured(read, view, theme))
+    _run([*file.argument, "run"], _configured(read, given))
 
 
-def show_attached(url: str, config: Path | None, view: ViewOptions, *, theme: str | None = None) -> None:
+def show_attached(url: str, config: Path | None, given: Given) -> None:
     """The dashboard on any store, only reading; several may look at one store.
 
     Raises ConfigError, and StoreProblem where there is no such file.
     """
     if not is_postgres(url) and not path_of(url).exists():
         raise StoreProblem("failed", f"there is no store at {path_of(url)}")
-    configured = _configured(load(find_config(config)), view, theme)
+    configured = _configured(load(find_config(config)), given)
     options = replace(configured, endpoints=(), store_url=url)  # the store says which endpoints there are
     _show(lambda: _read_only_source(url, configured.endpoints), options)
 
@@ -64,29 +70,27 @@ def url_of(store: str) -> str:
     return url
 
 
-def show_demo(view: ViewOptions, *, theme: str | None = None, lasting_s: float | None = None) -> None:
+def show_demo(given: Given, *, lasting_s: float | None = None) -> None:
     """The dashboard on simulated providers, for ``lasting_s`` seconds or until a person leaves; lines likewise."""
     if not at_terminal():
         become(["record", "--demo", *([] if lasting_s is None else ["--for", f"{lasting_s}s"])])
-    _run(["run", "--demo"], ScreenOptions(view, theme, prompts=_own_prompts, lasting_s=lasting_s))
+    _run(["run", "--demo"], replace(_simulated(given), lasting_s=lasting_s))
 
 
-def show_race(config: Path | None, request: RaceRequest, *, demo: bool) -> None:
+def show_race(config: Path | None, request: RaceRequest, given: Given, *, demo: bool) -> None:
     """The race view, on an engine that only races; the race begins at once. Raises ConfigError."""
     if demo:
-        view = ViewOptions.of_window(DEMO_WINDOW)
-        _run(["run", "--demo", "--races"], ScreenOptions(view, prompts=_own_prompts, race=request))
+        _run(["run", "--demo", "--races"], replace(_simulated(given), race=request))
         return
     file = find_config(config)
-    options = _configured(load(file), ViewOptions.of_window(DEFAULT_WINDOW))
-    _run([*file.argument, "run", "--races"], replace(options, race=request))
+    _run([*file.argument, "run", "--races"], replace(_configured(load(file), given), race=request))
 
 
 def show_measuring(stage: Path) -> None:
     """The screen on the engine of a selftest."""
     from tui.selftest_app import SelftestApp
 
-    _run(["measure", str(stage)], ScreenOptions(ViewOptions.of_window(DEMO_WINDOW)), SelftestApp)
+    _run(["measure", str(stage)], ScreenOptions(ViewOptions.of(DEMO_DEFAULTS)), SelftestApp)
 
 
 def measuring_screen(stage: Path) -> list[str]:
@@ -94,11 +98,26 @@ def measuring_screen(stage: Path) -> list[str]:
     return [sys.executable, "-m", "tui", "measuring", str(stage)]
 
 
-def _configured(read: Config, view: ViewOptions, theme: str | None = None) -> ScreenOptions:
-    """The options of a screen on what a configuration says."""
+def _simulated(given: Given) -> ScreenOptions:
+    """The options of a screen on an engine that simulates: its window is of this run alone."""
+    options = _options(Choices(given, passing=frozenset({"window"}), defaults=DEMO_DEFAULTS))
+    return replace(options, prompts=_own_prompts)
+
+
+def _options(choices: Choices) -> ScreenOptions:
+    """The options of a screen by the choices of this run and those kept from the run before."""
+    file = state_file()
+    kept, problem = read_state(file)
+    choices = replace(choices, kept=kept)
     return ScreenOptions(
-        view,
-        theme,
+        ViewOptions.of(choices.values), choices.value("theme"), choices=choices, state_file=file, state_problem=problem
+    )
+
+
+def _configured(read: Config, given: Given) -> ScreenOptions:
+    """The options of a screen on what a configuration says."""
+    return replace(
+        _options(Choices(given, read.screen, defaults=DEFAULTS)),
         endpoints=[EndpointFacts.of(one) for one in read.endpoints],
         store_url=read.store_url or default_url(),
         prompts=lambda: race_prompts(read),

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
@@ -16,6 +16,9 @@ from probes import __version__
 from probes.cli.exit_codes import ExitCode, exit_code_of, message_of
 from probes.cli.history_app import history_app
 from probes.cli.races_app import races_app
+
+if TYPE_CHECKING:
+    from probes.config.screen import Option
 
 app = typer.Typer(
     name="inftop",
@@ -26,6 +29,9 @@ app = typer.Typer(
 )
 RACE_VIEW: Final = "inftop.race_view"
 """The key in the context's ``meta`` under which a screen, if there is one, puts the function that shows a race."""
+
+GIVEN: Final = "inftop.given"
+"""The key in the context's ``meta`` of the options of the screen that were given before the command."""
 
 keys_app = typer.Typer(help="Keep, list and delete the keys of providers.", no_args_is_help=True)
 app.add_typer(keys_app, name="keys")
@@ -50,6 +56,44 @@ ConfigOption = Annotated[
 VersionOption = Annotated[
     bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
 ]
+
+
+def _theme(value: str | None) -> str | None:
+    return _screen_option("theme", value)
+
+
+def _window(value: str | None) -> str | None:
+    return _screen_option("window", value)
+
+
+def _screen_option(option: "Option", value: str | None) -> str | None:
+    from probes.config.screen import checked
+
+    with _usage_errors():
+        return None if value is None else checked(option, value)
+
+
+ThemeOption = Annotated[
+    str | None,
+    typer.Option("--theme", metavar="NAME", callback=_theme, help="inftop-dark, inftop-light, or one of Textual's."),
+]
+WindowOption = Annotated[
+    str | None,
+    typer.Option(
+        "--window",
+        metavar="TIME",
+        callback=_window,
+        help="How far back to look at first: 5m, 1h, 6h, 24h, 7d, 30d, 90d, 1y. Default: as last time, at first 1h.",
+    ),
+]
+
+
+def given_options(ctx: typer.Context, theme: str | None, window: str | None) -> "dict[Option, str]":
+    """The options of the screen that the command line gives, after the command or else before it."""
+    after: dict[Option, str | None] = {"theme": theme, "window": window}
+    return {**ctx.meta.get(GIVEN, {}), **{option: value for option, value in after.items() if value is not None}}
+
+
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 
@@ -156,6 +200,8 @@ def race(
     cold: Annotated[bool, typer.Option("--cold", help="Open new connections for every heat.")] = False,
     demo: Annotated[bool, typer.Option("--demo", help="Race simulated models.")] = False,
     plain: Annotated[bool, typer.Option("--plain", help="No screen: a live line for each lane.")] = False,
+    theme: ThemeOption = None,
+    window: WindowOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Race models head to head on one prompt, and say who is faster and whether that was luck.
@@ -178,7 +224,7 @@ def race(
         cold=cold,
     )
     if on_screen is not None:
-        on_screen(ctx.obj, read_request(ctx.obj, arguments, demo=demo), demo=demo)
+        on_screen(ctx.obj, read_request(ctx.obj, arguments, demo=demo), given_options(ctx, theme, window), demo=demo)
     elif not race(ctx.obj, arguments, demo=demo, as_json=as_json):
         raise typer.Exit(ExitCode.NOT_OK)
 

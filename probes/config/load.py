@@ -1,7 +1,8 @@
 """Loads a configuration: the file `config.toml` read strictly and resolved into endpoints."""
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -10,6 +11,7 @@ from probes.budget.cap import Budget
 from probes.config import checks
 from probes.config.endpoints import ProbeSettings, read_endpoint, read_settings
 from probes.config.file import ConfigFile, shipped, why_no_commands
+from probes.config.screen import FixedOption, Option, read_screen
 from probes.config.table import Table, parse
 from probes.config_error import ConfigError, Problem
 from probes.diagnosis.reachability import DEFAULT_PLAN, SHORTEST_INTERVAL_S, ReachabilityPlan, origin_of
@@ -29,7 +31,8 @@ class Config:
     """One configuration, everything resolved: preset ← ``[probe]`` defaults ← an endpoint's own values.
 
     ``store_url`` is None where the default store is meant; it may hold a password. ``vantage`` names the place that
-    is recorded from. ``endpoints`` has the disabled ones too, in the file's order.
+    is recorded from. ``endpoints`` has the disabled ones too, in the file's order. ``screen`` holds what the file fixes
+    of how the screen looks.
     """
 
     path: Path
@@ -40,13 +43,14 @@ class Config:
     prompts: tuple[NamedPrompt, ...] = ()
     retention: Retention = retention.DEFAULT_RETENTION
     vantage: str = DEFAULT_VANTAGE
+    screen: Mapping[Option, FixedOption] = field(default_factory=dict)
 
 
 def load(file: ConfigFile | Path) -> Config:
     """The configuration of a file; a bare path is one that a person named. Raises ConfigError with all problems."""
     file = file if isinstance(file, ConfigFile) else ConfigFile(file)
     path, name, problems = file.path, str(file.path), list[Problem]()
-    values, status = parse(path)
+    values, text, status = parse(path)
     no_commands = why_no_commands(file, status)
     top = Table(values, problems, name, no_commands=no_commands)
     store_url, vantage, stored_for = _store(top.table("store"))
@@ -54,6 +58,7 @@ def load(file: ConfigFile | Path) -> Config:
     settings = _settings(top.table("probe"))
     reachability_plan = _reachability_plan(top.table("control"), settings.route)
     prompts = _prompts(top.table("race"), problems, name)
+    screen = read_screen(top.table("screen"), path, text)
     endpoints = []
     for number, one in enumerate(top.tables("endpoint"), start=1):
         table = Table(one, problems, name, _endpoint_place(number, one), no_commands=no_commands)
@@ -75,6 +80,7 @@ def load(file: ConfigFile | Path) -> Config:
         prompts=prompts,
         retention=stored_for,
         vantage=vantage,
+        screen=screen,
     )
 
 

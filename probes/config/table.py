@@ -20,9 +20,10 @@ _NO_TABLE: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class Parsed(NamedTuple):
-    """The TOML of a file, and the status of the very file that was read."""
+    """The TOML of a file, its text, and the status of the very file that was read."""
 
     values: dict[str, Any]
+    text: str
     status: os.stat_result
 
 
@@ -30,7 +31,7 @@ def parse(path: Path) -> Parsed:
     """The TOML of a file. Raises ConfigError where it cannot be read or is not TOML."""
     try:
         read = read_small_file(path)
-        return Parsed(tomllib.loads(read.text), read.status)
+        return Parsed(tomllib.loads(read.text), read.text, read.status)
     except tomllib.TOMLDecodeError as error:
         at = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", str(error))
         number = f"line {at[1]}: " if at and at[1] else ""

@@ -242,7 +242,7 @@ model = 3
         "endpoint[2] \"second\": dialect: 'openai' is not known; did you mean 'openai_chat'? known: "
         f"{', '.join(dialects())}",
         "endpoint[2] \"second\": base_url: must be an http://, https://, ws:// or wss:// address, not 'ftp://host/v1'",
-        "unknown key 'modle'; allowed: budget, control, endpoint, probe, race, store",
+        "unknown key 'modle'; allowed: budget, control, endpoint, probe, race, screen, store",
     ]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.reactive import reactive
 
 from tui.dashboard.body import DashboardBody
 from tui.dashboard.engine_commands import EngineCommandScreen
@@ -21,7 +22,7 @@ from tui.sources.source import Source
 from tui.state.fleet import FleetState, Recent
 from tui.state.ranking import RANKS
 from tui.state.view import Dashboard
-from tui.state.view_options import GROUPS, SORTS, ViewOptions, lengths, next_of
+from tui.state.view_options import GROUPS, SORTS, VIEWS, ViewOptions, lengths, next_of
 from tui.time.period import Period, PeriodKeys
 from tui.widgets.grid import Grid
 from tui.widgets.key_line import KeyLine
@@ -47,10 +48,13 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(KEYS)]
 
+    options: reactive[ViewOptions] = reactive(ViewOptions(), init=False, repaint=False)
+    """What a person chose to see; whoever keeps it for the next run watches it."""
+
     def __init__(self, fleet: FleetState, source: Source, now: Callable[[], int], options: ViewOptions) -> None:
         super().__init__(fleet, source)
         self.now = now
-        self.options = options
+        self.set_reactive(DashboardScreen.options, options)
         self.frozen: FrozenSnapshot | None = None
         self._header = HeaderLine(id="header")
         self._body = DashboardBody(id="body")
@@ -71,6 +75,7 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
     async def _open_detail(self) -> None:
         """The detail panel; and the past, which must reach as far back as the window."""
         await self._body.open_detail()
+        await self._body.show_panel(ranked=self.options.ranked, charts=self.options.view == "panels")
         self.draw()
         self.post_message(WindowChosen())
 
@@ -183,8 +188,8 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
 
     async def action_group(self) -> None:
         """Endpoints of the same model under a heading, then side by side, then not together."""
-        self.options = replace(self.options, groups=next_of(GROUPS, self.options.groups))
-        await self._arrange(charts=self._body.shows_charts and not self.options.ranked)
+        changed = replace(self.options, groups=next_of(GROUPS, self.options.groups))
+        await self.choose(replace(changed, view="fleet") if changed.ranked else changed)
 
     def action_scale(self) -> None:
         """One scale for a column, or one for each row."""
@@ -222,13 +227,17 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
 
     async def action_view(self) -> None:
         """Four large panels in the place of fleet and detail, or back."""
-        await self._arrange(charts=not self._body.shows_charts)
+        await self.choose(replace(self.options, view=next_of(VIEWS, self.options.view)))
 
-    async def _arrange(self, *, charts: bool) -> None:
-        """Show the one panel that is chosen: the large charts, the group view, or the fleet."""
-        await self._body.show_panel(ranked=self.options.ranked, charts=charts)
+    async def choose(self, options: ViewOptions) -> None:
+        """Show what these options choose: the large charts, the group view, or the fleet."""
+        longer = options.period != self.options.period
+        self.options = options
+        await self._body.show_panel(ranked=options.ranked, charts=options.view == "panels")
         self.call_after_refresh(self.draw)
         self.draw()
+        if longer:
+            self.post_message(WindowChosen())
 
     async def action_filter(self) -> None:
         """A line to type a filter or a date into."""

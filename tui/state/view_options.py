@@ -1,10 +1,13 @@
 """What the screen shows: as a person chose it (period, place, order, filter, groups), and as a run of it begins."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args
 
+from probes.config.screen import Detail, Groups, Option, Sort, View
 from probes.feed.messages import EndpointFacts
+from tui.state.choices import Choices
 from tui.state.history import SPAN_MS
 from tui.state.ranking import Rank, grouped, unknown_last
 from tui.state.view import EndpointView
@@ -15,12 +18,11 @@ if TYPE_CHECKING:  # the first picture races nothing
     from probes.race.request import NamedPrompt, RaceRequest
 
 T = TypeVar("T")
-Sort = Literal["configured", "name", "ttft", "tokens/s", "errors", "state"]
-SORTS: Final[tuple[Sort, ...]] = ("configured", "name", "ttft", "tokens/s", "errors", "state")
-
-Groups = Literal["headings", "side by side", "none"]
-GROUPS: Final[tuple[Groups, ...]] = ("headings", "side by side", "none")
+SORTS: Final[tuple[Sort, ...]] = get_args(Sort)
+GROUPS: Final[tuple[Groups, ...]] = get_args(Groups)
 """Groups as headings of the list; ranked in blocks of their own, the group view; a plain list."""
+
+VIEWS: Final[tuple[View, ...]] = get_args(View)
 
 OTHERS: Final = "others"
 """The heading of the endpoints whose model nobody else here serves."""
@@ -34,7 +36,8 @@ class ViewOptions:
     """What is shown and how; ``query`` filters by name, provider, model and state, all words must match.
 
     ``sort`` orders the list, ``rank`` the members of each group in the group view. ``vantage`` is the place whose
-    samples are shown, None: all of them.
+    samples are shown, None: all of them. ``view`` is the list of endpoints or the four large panels, and ``detail``
+    whether all of the selected endpoint is shown below the list.
     """
 
     period: Period = field(default_factory=Period)
@@ -44,6 +47,8 @@ class ViewOptions:
     groups: Groups = "headings"
     rank: Rank = "ttft"
     shared_scale: bool = True
+    view: View = "fleet"
+    detail: Detail = "open"
 
     @classmethod
     def of_window(cls, window: str) -> "ViewOptions":
@@ -53,6 +58,32 @@ class ViewOptions:
             return cls(Period(by_name[window.replace(" ", "")]))
         except KeyError:
             raise ValueError(f"a window is one of {', '.join(by_name)}") from None
+
+    @classmethod
+    def of(cls, values: Mapping[Option, str]) -> "ViewOptions":
+        """The view that these values of the screen's options make; the theme is no matter of it."""
+        return replace(
+            cls.of_window(values["window"]),
+            sort=cast(Sort, values["sort"]),
+            groups=cast(Groups, values["groups"]),
+            view=cast(View, values["view"]),
+            shared_scale=values["scale"] == "shared",
+            detail=cast(Detail, values["detail"]),
+        )
+
+    @property
+    def values(self) -> dict[Option, str]:
+        """The values of the screen's options; no window where it is a past or has no name: it is for now only."""
+        window = next((name for name, length in LENGTHS.items() if length == self.period.length_ms), None)
+        named: dict[Option, str] = {"window": window.replace(" ", "")} if window and self.period.live else {}
+        scale = "shared" if self.shared_scale else "own"
+        return named | {
+            "sort": self.sort,
+            "groups": self.groups,
+            "view": self.view,
+            "scale": scale,
+            "detail": self.detail,
+        }
 
     @property
     def in_memory(self) -> bool:
@@ -70,10 +101,16 @@ class ViewOptions:
         return self.rank if self.ranked else None
 
 
+DEFAULTS: Final[Mapping[Option, str]] = {"theme": "inftop-dark", **ViewOptions().values}
+"""What each of the screen's options is where nothing says otherwise."""
+
+
 @dataclass(frozen=True, slots=True)
 class ScreenOptions:
     """What a run of the screen begins with.
 
+    ``choices`` says where each option's value comes from; what is changed is kept in ``state_file`` (None: nowhere),
+    and ``state_problem`` is what was wrong with that file, in words.
     ``endpoints`` and ``store_url`` are what the configuration says, so that there is something to show before the
     engine has said hello. ``prompts`` gives those to race on, when they are wanted; ``race`` is run as soon as there is
     an engine. ``lasting_s`` ends the screen by itself; None: a person does.
@@ -81,6 +118,9 @@ class ScreenOptions:
 
     view: ViewOptions = field(default_factory=ViewOptions)
     theme: str | None = None
+    choices: Choices = field(default_factory=lambda: Choices(defaults=DEFAULTS))
+    state_file: Path | None = None
+    state_problem: str = ""
     endpoints: Sequence[EndpointFacts] = ()
     store_url: str | None = None
     prompts: "Callable[[], Sequence[NamedPrompt]]" = tuple
