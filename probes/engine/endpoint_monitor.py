@@ -11,7 +11,7 @@ from functools import partial
 from typing import Final
 
 from probes.clock import SteadyClock
-from probes.endpoint import Endpoint
+from probes.endpoint import Endpoint, lane_of
 from probes.engine.endpoint_backoff import EndpointBackoff
 from probes.engine.services import MonitorServices
 from probes.feed.messages import MonitorStatus
@@ -61,6 +61,7 @@ class EndpointMonitor:
         self._suspended_why: str | None = None
         self._missing_key: str | None = None
         self._next_due: float | None = None
+        self._newest: Sample | None = None
         self._task: asyncio.Task[ProbeResult | KeyMissing] | None = None
 
     @property
@@ -114,6 +115,29 @@ class EndpointMonitor:
                 self._skip(why)
             else:
                 self._start(None)
+
+    async def probe_warm(self) -> None:
+        """Probe at once, as if it were due, where the newest sample is good but cold, and warm ones are measured.
+
+        Not where that would be skipped, where the newest sample left no request of a rate limit, or where the next due
+        time comes before the probe could end, going by the newest.
+        """
+        newest = self._newest
+        if lane_of(self.endpoint.connection) != "warm" or newest is None or newest.requests_remaining == 0:
+            return
+        if newest.outcome is not Outcome.OK or newest.connection != "cold":
+            return
+        ends = self._clock.now() + (newest.e2e_ms or 0.0) / 1000
+        if self._reason_to_skip() is None and (self._next_due is None or ends < self._next_due):
+            self._prober.repeat_turn()
+            await self.prepare()
+            if self._reason_to_skip() is None:
+                self.probe_due(self._clock.now())
+
+    async def idle(self) -> None:
+        """Wait until no probe is running."""
+        while self._task is not None and not self._task.done():
+            await asyncio.wait({self._task})
 
     @property
     def ahead_s(self) -> float:
@@ -209,6 +233,7 @@ class EndpointMonitor:
         if isinstance(result, KeyMissing):
             self._deliver_no_key(str(result))
             return
+        self._newest = result.sample
         self._services.deliver(result.sample, result.text)
         if result.sample.outcome not in INCONCLUSIVE:
             self._backoff, wait = self._backoff.after(

@@ -18,6 +18,7 @@ from probes.diagnosis.reachability import DEFAULT_PLAN, ReachabilityPlan
 from probes.diagnosis.reachability_checks import ReachabilityMonitor
 from probes.endpoint import Endpoint
 from probes.engine.endpoint_monitor import EndpointMonitor
+from probes.engine.first_round import run_first_round
 from probes.engine.scheduler import Scheduler
 from probes.feed.messages import Command, EngineStatus, MonitorStatus, RecorderStatus
 from probes.measure.host_noise import HostNoiseMonitor
@@ -30,9 +31,6 @@ from probes.tls.context import TlsContexts
 from probes.transport.factory import cold_transport_of, transport_of
 from probes.wire import load_dialect
 from probes.wire.credentials import Credentials
-
-FIRST_ROUND_STEP_S: Final = 0.2
-"""Seconds between the starts of the first round's probes, so that endpoints do not disturb each other's times."""
 
 BEAT_S: Final = 3.0
 """Seconds from one write of the engine's status to the store to the next: the write renews the recorder's lease, and
@@ -211,27 +209,27 @@ class Engine:
         gc.collect()
         gc.freeze()  # what start-up has made stays: walking it again and again would hold up the clock
         self._noise_monitor.start()
-        scheduler = Scheduler(list(self.monitors.values()), self._first_round(), self._clock, self._notify)
+        scheduler = Scheduler(list(self.monitors.values()), self._clock, self._notify)
         scheduler.start()
+        first_round = asyncio.create_task(run_first_round(self._stale_monitors(), scheduler.begin))
         beats = asyncio.create_task(self._beat())
         reachability = asyncio.create_task(self._reachability.run())
         await stop.wait()
+        first_round.cancel()
         beats.cancel()
         reachability.cancel()
         await scheduler.stop()
         await asyncio.gather(*(one.stop(GRACE_S) for one in self.monitors.values()), return_exceptions=True)
         self._noise_monitor.stop()
 
-    def _first_round(self) -> Mapping[str, float]:
-        """When to probe first those not sampled just now (seconds since the epoch): at once, one after another."""
+    def _stale_monitors(self) -> Sequence[EndpointMonitor]:
+        """The monitors of endpoints that were not sampled within an interval: they do not wait for their due times."""
         now = self._clock.now()
-        stale = [
-            one.endpoint
+        return [
+            one
             for name, one in self.monitors.items()
             if now - self._last_started_at(name) / 1000 >= one.endpoint.interval
         ]
-        steps = ((one, min(FIRST_ROUND_STEP_S, one.interval / len(stale))) for one in stale)
-        return {one.name: now + index * step for index, (one, step) in enumerate(steps)}
 
     def _last_started_at(self, name: str) -> int:
         """When an endpoint's newest sample began, ms since the epoch; 0 where there is none."""

@@ -67,15 +67,15 @@ def spread(intervals: Sequence[tuple[str, float]]) -> list[Cadence]:
 class CadenceTrigger(BaseTrigger):  # type: ignore[misc]  # APScheduler 3 has no types
     """A cadence as APScheduler's trigger; ``fired`` is the due time that fired last, ``upcoming`` the next.
 
-    With ``first`` (seconds since the epoch) the first tick comes then, off the grid, and the grid takes over from the
-    first due time at least half an interval later. So it does after a tick that was moved.
+    After a tick off the grid, one that was moved or that came `ahead` of it, the grid takes over from the first due
+    time at least half an interval later.
     """
 
-    def __init__(self, cadence: Cadence, first: float | None = None) -> None:
+    def __init__(self, cadence: Cadence) -> None:
         self.cadence = cadence
         self.fired: datetime | None = None
         self.upcoming: datetime | None = None
-        self._first = first
+        self._off_grid: float | None = None
 
     def get_next_fire_time(self, previous_fire_time: datetime | None, now: datetime) -> datetime:
         """The next due time after the last one and after now: those that were `missed` are not caught up."""
@@ -83,22 +83,23 @@ class CadenceTrigger(BaseTrigger):  # type: ignore[misc]  # APScheduler 3 has no
         after = now.timestamp()
         if previous_fire_time is not None:
             after = max(after, previous_fire_time.timestamp())
-        if previous_fire_time is None and self._first is not None:
-            due = max(self._first, after)
-        else:
-            if self._first is not None:
-                after = max(after, self._first + self.cadence.interval / 2)
-            due = self.cadence.next_after(after)
-        self.upcoming = datetime.fromtimestamp(due, UTC)
+        if self._off_grid is not None:
+            after = max(after, self._off_grid + self.cadence.interval / 2)
+        self.upcoming = datetime.fromtimestamp(self.cadence.next_after(after), UTC)
         return self.upcoming
+
+    def ahead(self, now: datetime) -> datetime:
+        """Fire now, ahead of the grid. Returns the next due time."""
+        self._off_grid = now.timestamp()
+        return self.get_next_fire_time(now, now)
 
     def missed(self) -> Iterator[float]:
         """The due times after the one that fired last that were over when it did, at most the oldest `MOST_MISSED`."""
         if self.fired is None or self.upcoming is None:
             return
         due, upcoming = self.fired.timestamp(), self.upcoming.timestamp()
-        if self._first is not None:
-            due = max(due, self._first + self.cadence.interval / 2)
+        if self._off_grid is not None:
+            due = max(due, self._off_grid + self.cadence.interval / 2)
         for _ in range(MOST_MISSED):
             if (due := self.cadence.next_after(due)) >= upcoming:
                 return
@@ -107,8 +108,8 @@ class CadenceTrigger(BaseTrigger):  # type: ignore[misc]  # APScheduler 3 has no
     def move(self, by: float) -> None:
         """Follow a clock set by so many seconds: the next due time is the same moment, later ones are on the grid."""
         if self.upcoming is not None:
-            self._first = self.upcoming.timestamp() + by
-            self.upcoming = datetime.fromtimestamp(self._first, UTC)
+            self._off_grid = self.upcoming.timestamp() + by
+            self.upcoming = datetime.fromtimestamp(self._off_grid, UTC)
         if self.fired is not None:
             self.fired += timedelta(seconds=by)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -23,15 +23,14 @@ log = logging.getLogger(__name__)
 class Scheduler:
     """Calls each monitor at its due times; a late call has its own due time, and later ones it passed are missed.
 
-    ``first`` holds, by endpoint name, when to begin (seconds since the epoch) where that is sooner than the grid. Where
-    the wall clock was set, the next due time stays the same moment, and the grid takes over at least half an interval
-    later. What came due while the machine slept is passed over. ``notify`` is called with a sentence about either.
+    Where the wall clock was set, the next due time stays the same moment, and the grid takes over at least half an
+    interval later. What came due while the machine slept is passed over. ``notify`` is called with a sentence about
+    either.
     """
 
     def __init__(
         self,
-        monitors: list[EndpointMonitor],
-        first: Mapping[str, float],
+        monitors: Sequence[EndpointMonitor],
         clock: SteadyClock,
         notify: Callable[[str], None] = lambda _: None,
     ) -> None:
@@ -44,7 +43,7 @@ class Scheduler:
             job_defaults={"coalesce": True, "misfire_grace_time": None},
         )
         cadences = spread([(one.endpoint.name, one.endpoint.interval) for one in monitors])
-        self._triggers = {cadence.name: CadenceTrigger(cadence, first.get(cadence.name)) for cadence in cadences}
+        self._triggers = {cadence.name: CadenceTrigger(cadence) for cadence in cadences}
         self._monitors = {one.endpoint.name: one for one in monitors}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -57,6 +56,13 @@ class Scheduler:
             self._apscheduler.add_job(self._tick, trigger, args=(name,), id=name, next_run_time=due)
             self._plan_next(name)
         self._apscheduler.start()
+
+    def begin(self, name: str) -> None:
+        """Have an endpoint probed now, ahead of its first due time, unless that has come."""
+        trigger = self._triggers[name]
+        if trigger.fired is None:
+            self._apscheduler.modify_job(name, next_run_time=trigger.ahead(self._now()))
+            self._tick(name)
 
     async def stop(self) -> None:
         """Stop calling monitors, and wait until no connection is being prepared."""

@@ -38,6 +38,10 @@ class Connections:
         self._turns.rotate(-1)
         return lane
 
+    def repeat_turn(self) -> None:
+        """Have the next probe use the lane of the last one again."""
+        self._turns.rotate(1)
+
     @property
     def idle_limit_s(self) -> float:
         """How long (s) the server keeps an idle connection, as far as is known; infinite where it is not."""

@@ -99,6 +99,10 @@ class Prober:
         """How long (s) the server keeps an idle connection, as far as is known; infinite where it is not."""
         return self._connections.idle_limit_s
 
+    def repeat_turn(self) -> None:
+        """Have the next probe use the lane of the last one again: of `both`, where a warm one came out cold."""
+        self._connections.repeat_turn()
+
     async def prepare(self, credentials: Credentials | None = None, ahead_s: float = 0.0) -> None:
         """Open the connection of a warm probe that is due in ``ahead_s``; a failure is left for the probe to meet.
 

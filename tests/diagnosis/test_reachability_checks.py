@@ -135,7 +135,7 @@ def test_nothing_is_checked_for_nobody_nor_when_it_is_off():
 async def test_an_engine_checks_while_it_watches_and_not_while_it_is_paused(monkeypatch):
     monkeypatch.setattr("probes.diagnosis.reachability_checks.POLL_S", 0.001)
     async with Simulator({"m": QUICK}) as simulator, Simulator({}) as reference:
-        one = endpoint(name="sim/m", model="m", base_url=simulator.url, interval=3_600.0)
+        one = endpoint(name="sim/m", model="m", base_url=simulator.url, interval=3_600.0, connection="cold")
         plan = ReachabilityPlan(reference.origin, every=0.01)
         engine = Engine([one], Ledger(Budget(None, None), 0), store=None, keys=NoKeys(), reachability_plan=plan)
         stop = asyncio.Event()

@@ -32,6 +32,7 @@ class ScriptedProber:
     go: asyncio.Event = field(default_factory=asyncio.Event)
     asked: list[int | None] = field(default_factory=list)
     prepared: int = 0
+    turns_repeated: int = 0
     closed: bool = False
     idle_limit_s: float = math.inf
 
@@ -45,6 +46,9 @@ class ScriptedProber:
 
     async def prepare(self, key: Credentials | None = None, ahead_s: float = 0.0) -> None:
         self.prepared += 1
+
+    def repeat_turn(self) -> None:
+        self.turns_repeated += 1
 
     def close(self) -> None:
         self.closed = True
@@ -275,3 +279,82 @@ async def test_an_overloaded_server_that_asks_for_time_is_failing_while_it_is_le
     bench.monitor.probe_due(time.time())
     await bench.settle()
     assert (bench.monitor.status.failing, bench.monitor.status.blocked_why) == (True, "overloaded")
+
+
+COLD = sample(connection="cold", e2e_ms=800.0)
+
+
+async def probed_once_and_again(bench: Bench, next_due_in: float = 30.0) -> None:
+    """A due time, and then a warm probe where one is wanted."""
+    bench.monitor.probe_due(time.time())
+    bench.monitor.set_next_due(time.time() + next_due_in)
+    await bench.settle()
+    await bench.monitor.probe_warm()
+    await bench.settle()
+
+
+async def test_a_warm_probe_follows_a_cold_one_as_an_ordinary_scheduled_sample():
+    bench = Bench(COLD, sample(connection="warm"))
+    began = time.monotonic_ns()
+    await probed_once_and_again(bench)
+    assert [one.connection for one in bench.services.samples] == ["cold", "warm"]
+    assert all(due is not None and due >= began - 1e9 for due in bench.prober.asked)
+    assert (bench.prober.turns_repeated, bench.prober.prepared) == (1, 1)
+    await bench.monitor.probe_warm()
+    assert len(bench.prober.asked) == 2, "the newest is warm"
+
+
+@pytest.mark.parametrize("policy", ["warm", "both", "cold"])
+async def test_where_only_cold_ones_are_measured_none_follows(policy):
+    bench = Bench(COLD, sample(connection="warm"), watched=endpoint(connection=policy))
+    await probed_once_and_again(bench)
+    assert len(bench.services.samples) == (1 if policy == "cold" else 2)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        sample(connection="warm"),
+        sample(connection="cold", outcome=Outcome.TIMEOUT),
+        sample(connection="cold", outcome=Outcome.RATE_LIMITED, retry_after_s=20.0),
+        sample(connection="cold", requests_limit=3, requests_remaining=0),
+    ],
+    ids=["warm", "failed", "limited", "none left"],
+)
+async def test_only_a_good_cold_sample_that_leaves_room_is_followed(first):
+    bench = Bench(first, sample())
+    await probed_once_and_again(bench)
+    assert len(bench.services.samples) == 1
+
+
+async def test_nothing_follows_where_the_next_due_time_is_nearer_than_an_answer():
+    bench = Bench(COLD, sample())
+    await probed_once_and_again(bench, next_due_in=0.7)
+    assert len(bench.services.samples) == 1
+
+
+@pytest.mark.parametrize("hindrance", ["paused", "budget", "race"])
+async def test_what_would_be_skipped_does_not_follow_and_leaves_no_sample(hindrance):
+    bench = Bench(COLD, sample())
+    bench.monitor.probe_due(time.time())
+    await bench.settle()
+    if hindrance == "paused":
+        bench.monitor.pause(True)
+    elif hindrance == "race":
+        bench.monitor.suspend("racing")
+    else:
+        bench.services.refusal = "the day's budget is spent"
+    await bench.monitor.probe_warm()
+    await bench.settle()
+    assert len(bench.services.samples) == 1
+
+
+async def test_idle_waits_for_a_probe_that_follows_another():
+    bench = Bench(sample())
+    bench.monitor.probe_due(time.time())
+    waiting = asyncio.create_task(bench.monitor.idle())
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    bench.prober.go.set()
+    await waiting
+    assert not bench.monitor.status.running

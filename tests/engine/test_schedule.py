@@ -65,13 +65,13 @@ def test_the_next_due_time_is_strictly_later(instant: float):
     assert cadence.next_after(cadence.next_after(instant)) > cadence.next_after(instant)
 
 
-def test_a_first_tick_comes_soon_and_the_grid_leaves_it_room():
+def test_a_tick_ahead_of_the_grid_is_left_room_by_it():
     for offset in range(0, 60, 7):
-        trigger = CadenceTrigger(Cadence("a", 60.0), first=START + offset)
-        begin = datetime.fromtimestamp(START, UTC)
-        first = trigger.get_next_fire_time(None, begin)
-        assert first.timestamp() == START + offset
-        second = trigger.get_next_fire_time(first, first)
+        trigger = CadenceTrigger(Cadence("a", 60.0))
+        trigger.get_next_fire_time(None, datetime.fromtimestamp(START, UTC))
+        first = datetime.fromtimestamp(START + offset, UTC)
+        second = trigger.ahead(first)
+        assert (trigger.fired, trigger.upcoming) == (first, second)
         assert START + offset + 30 <= second.timestamp() <= START + offset + 92
 
 

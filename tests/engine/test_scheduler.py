@@ -73,11 +73,12 @@ class Day:
             NotedMonitor(endpoint(name=f"sim/{number}", interval=interval), loop, clock)
             for number, interval in enumerate(intervals)
         ]
-        first = {one.endpoint.name: clock.now() + 0.2 * number for number, one in enumerate(self.monitors)}
 
         async def day() -> None:
-            scheduler = Scheduler(self.monitors, first if at_once else {}, clock, self.said.append)  # type: ignore[arg-type]
+            scheduler = Scheduler(self.monitors, clock, self.said.append)  # type: ignore[arg-type]
             scheduler.start()
+            for number, one in enumerate(self.monitors if at_once else ()):
+                loop.call_later(0.2 * number, scheduler.begin, one.endpoint.name)
             for at, what in happens.items():
                 loop.call_later(at, what, machine)
             await asyncio.sleep(hours * HOUR_S)
@@ -216,7 +217,7 @@ def test_a_stop_under_overload_is_quiet_and_nothing_begins_after_it(busy: float,
     monitors = [NotedMonitor(endpoint(name=f"sim/{number}", interval=1.0), loop, clock) for number in range(30)]
 
     async def work() -> None:
-        scheduler = Scheduler(monitors, {}, clock)  # type: ignore[arg-type]
+        scheduler = Scheduler(monitors, clock)  # type: ignore[arg-type]
         scheduler.start()
         await asyncio.sleep(10)
         stopping = asyncio.create_task(scheduler.stop())
@@ -240,7 +241,7 @@ def test_a_monitor_that_fails_keeps_no_other_from_its_turn():
     monitors[0].probe_due = fail  # type: ignore[method-assign]
 
     async def work() -> None:
-        scheduler = Scheduler(monitors, {}, clock)  # type: ignore[arg-type]
+        scheduler = Scheduler(monitors, clock)  # type: ignore[arg-type]
         scheduler.start()
         await asyncio.sleep(95)
         await scheduler.stop()

@@ -129,6 +129,15 @@ async def test_a_warm_connection_that_died_is_a_cold_sample_and_the_turns_go_on(
     assert opened == [each.connection == "cold" for each in samples]
 
 
+async def test_a_warm_probe_that_came_out_cold_can_have_its_turn_again():
+    async with simulating(QUICK) as simulator, prober(simulator.url, connection="both") as one:
+        samples = [(await one.probe(None)).sample]
+        one.repeat_turn()
+        await one.prepare()
+        samples += [(await one.probe(None)).sample for _ in range(3)]
+    assert [each.connection for each in samples] == ["cold", "warm", "cold", "warm"]
+
+
 async def test_nothing_is_opened_ahead_of_a_cold_turn():
     async with simulating(QUICK) as simulator, prober(simulator.url, connection="both") as one:
         await one.probe(None)

@@ -138,7 +138,7 @@ class Hours:
                 prober = Prober(watched, load_dialect(watched.dialect), transport_to(serving.url(), None))
                 services = ScriptedServices()
                 monitor = EndpointMonitor(watched, prober, services, vantage="here", rng=random.Random(1), clock=clock)
-                scheduler = Scheduler([monitor], {}, clock)
+                scheduler = Scheduler([monitor], clock)
                 scheduler.start()
                 await asyncio.sleep(hours * 3600)
                 await scheduler.stop()
