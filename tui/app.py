@@ -12,7 +12,8 @@ from textual.app import App, SystemCommand
 from textual.driver import Driver
 from textual.screen import Screen
 
-from probes.config.screen import Option
+from probes.config.screen import CHOICES, Option
+from probes.config.screen import THEMES as THEME_NAMES
 from probes.feed.messages import EndpointFacts, Hello
 from probes.race.request import RaceRequest
 from probes.race.updates import RaceCommand, RaceNews
@@ -30,10 +31,12 @@ from tui.state.history import SPAN_MS
 from tui.state.ranking import unknown_last
 from tui.state.view_options import ScreenOptions
 from tui.style.themes import DARK, THEMES
+from tui.time.period import LENGTHS
 
 if TYPE_CHECKING:
     from tui.compare.screen import CompareScreen
     from tui.endpoint.screen import EndpointScreen
+    from tui.options.screen import OptionState
     from tui.race.screen import RaceScreen
 
 CATCH_UP_MS: Final = 300_000
@@ -192,6 +195,42 @@ class InftopApp(App[None]):
     def chosen(self) -> dict[Option, str]:
         """The value of every option of the screen that has a name; a window that was typed, or a past, has none."""
         return {"theme": self.theme, **self._dashboard.options.values}
+
+    async def choose(self, option: Option, value: str) -> None:
+        """Make an option of the screen what a person wants; it is seen at once."""
+        if option == "theme":
+            self.theme = value
+        else:
+            await self._dashboard.choose(self._dashboard.options.with_value(option, value))
+
+    def option_states(self) -> "list[OptionState]":
+        """Every option of the screen with the values it can have now, the one it has, and where that comes from."""
+        from tui.options.screen import OptionState
+
+        chosen, changed = self.chosen, frozenset(self._changed)
+        themes = (*THEME_NAMES, *(name for name in self.available_themes if name not in THEME_NAMES))
+        windows = tuple(name.replace(" ", "") for name in LENGTHS if LENGTHS[name] in self._dashboard.lengths)
+        offered = {**CHOICES, "theme": themes, "window": windows}
+        origin = self._options.choices.origin
+        return [
+            OptionState(option, values, value, origin(option, value, changed) if value else "for this run")
+            for option, values in offered.items()
+            for value in [chosen.get(option, "")]
+        ]
+
+    def action_options(self) -> None:
+        """What of the screen can be chosen."""
+        from tui.options.screen import OptionsScreen
+
+        choices = self._options.choices
+        self.push_screen(
+            OptionsScreen(
+                states=self.option_states,
+                choose=self.choose,
+                shipped=choices.defaults,
+                kept_in=self._options.state_file,
+            )
+        )
 
     def _options_changed(self) -> None:
         """Note what is no longer as it was, and soon keep it for the next run."""

@@ -1,12 +1,12 @@
 """Key: one binding of a page, from whose table of them footer, help screen and command palette are made."""
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from textual.binding import Binding
 
-Section = Literal["Look", "Order", "Do", "Move", "Program", "Race", "Compare", "Endpoint"]
-SECTIONS: Final[tuple[Section, ...]] = ("Look", "Order", "Do", "Move", "Program", "Race", "Compare", "Endpoint")
+Section = Literal["Look", "Order", "Do", "Move", "Program", "Race", "Compare", "Endpoint", "Options"]
+SECTIONS: Final[tuple[Section, ...]] = get_args(Section)
 
 
 @dataclass(frozen=True, slots=True)

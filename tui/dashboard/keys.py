@@ -60,6 +60,8 @@ KEYS: Final = (
         "From the past back to the present; there, select the first endpoint."),
     Key("last", "end", "End", "move(1000)", "Move", "", "",
         "Select the last endpoint."),
+    Key("options", "O", "O", "app.options", "Program", "options", "Options",
+        "Theme, window, order, view and the like: what each is, where it is kept, what the configuration fixes."),
     Key("help", "question_mark,f1", "?", "app.help", "Program", "help", "Help: keys and formulas",
         "Every key and every formula."),
     Key("palette", "ctrl+p", "^p", "app.command_palette", "Program", "palette", "",
@@ -74,7 +76,8 @@ FOOTER: Final = tuple(
     _BY_ID[name]
     for name in (
         "help", "quit", "window.next", "view", "sort", "filter", "endpoint", "race",
-        "compare", "step.back", "step.forth", "probe", "pause", "freeze", "group", "export", "scale", "palette",
+        "compare", "step.back", "step.forth", "probe", "pause", "freeze", "group", "export", "scale", "options",
+        "palette",
     )
 )  # fmt: skip
 """The order in which the footer drops keys that do not fit: the last goes first."""

@@ -71,6 +71,12 @@ class ViewOptions:
             detail=cast(Detail, values["detail"]),
         )
 
+    def with_value(self, option: Option, value: str) -> "ViewOptions":
+        """The same view with another value of one option; a window begins at the present."""
+        made = ViewOptions.of({**DEFAULTS, **self.values, option: value})
+        period = made.period if option == "window" else self.period
+        return replace(made, period=period, vantage=self.vantage, query=self.query, rank=self.rank)
+
     @property
     def values(self) -> dict[Option, str]:
         """The values of the screen's options; no window where it is a past or has no name: it is for now only."""

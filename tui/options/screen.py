@@ -1,0 +1,154 @@
+"""OptionsScreen: a list of the screen's options over whatever is shown; what is changed is seen at once behind it."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar, Final, NamedTuple
+
+from rich.cells import cell_len, set_cell_size
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from probes.config.screen import Option
+from tui.keymap import bindings
+from tui.options.keys import OPTIONS_FOOTER, OPTIONS_KEYS
+from tui.state.view_options import next_of
+from tui.widgets.key_line import KeyLine
+from tui.widgets.plate import Piece, Plate, Row
+
+ABOUT: Final[Mapping[Option, str]] = {
+    "theme": "colours",
+    "window": "how far back the dashboard looks at first",
+    "sort": "the order of the endpoints",
+    "groups": "endpoints of one model: under headings, ranked side by side, or neither",
+    "view": "the list of endpoints, or four large panels",
+    "scale": "of the graphs: one for each row, or one for a column",
+    "detail": "the selected endpoint's last probe, below the list",
+}
+
+FIXING: Final = "[screen] of the configuration fixes them."
+
+NAME_WIDTH: Final = 9
+VALUE_WIDTH: Final = 22
+
+
+class OptionState(NamedTuple):
+    """An option as it is: its values in order, the one it has ("" for one without a name), and where that is from."""
+
+    option: Option
+    values: Sequence[str]
+    value: str
+    origin: str
+
+
+def rows(states: Sequence[OptionState], cursor: int, width: int, kept_in: Path | None) -> list[Row]:
+    """A row for each option, then where the marked one's value is from and what it means, and where all are kept."""
+    shown = [_row(one, width, marked=place == cursor) for place, one in enumerate(states)]
+    marked = states[cursor]
+    kept = f"Kept in {kept_in}" if kept_in else "Kept for this run only"
+    said = (f"{marked.option}: {ABOUT[marked.option]}", f"It is {marked.origin}.", kept, FIXING)
+    return [*shown, (), *(((_cut(text, width), "hint"),) for text in said)]
+
+
+def _row(one: OptionState, width: int, *, marked: bool) -> Row:
+    value = one.value or "(a typed length)"
+    left: list[Piece] = [
+        (f"{'▸' if marked else ' '} {one.option:<{NAME_WIDTH}}", "title" if marked else "label"),
+        ("‹ " if marked else "  ", "dim"),
+        (f"{value}", "figure"),
+        (" ›" if marked else "  ", "dim"),
+    ]
+    used = sum(cell_len(text) for text, _ in left)
+    at = NAME_WIDTH + VALUE_WIDTH + 4
+    return (*left, (" " * max(at - used, 1), "label"), (_cut(one.origin, width - max(at, used + 1)), "label"))
+
+
+def _cut(text: str, width: int) -> str:
+    """The text in at most so many cells, an ellipsis where it is longer."""
+    return text if cell_len(text) <= width else f"{set_cell_size(text, max(width - 1, 0))}…"
+
+
+class OptionsScreen(ModalScreen[None]):
+    """Each change is made at once by ``choose``; ``states`` gives all options as they are.
+
+    ``shipped`` is what each option is where nothing says otherwise, ``kept_in`` the file that keeps them.
+    """
+
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(OPTIONS_KEYS)]
+    DEFAULT_CSS = """
+    OptionsScreen {
+        align: center middle;
+        background: $background 30%;
+        #box {
+            width: 100%; max-width: 90; height: auto; max-height: 100%;
+            background: $surface; border: round $border; padding: 0 1;
+            border-title-color: $foreground;
+        }
+        #options { height: auto; }
+        #option-keys { margin-top: 1; }
+    }
+    """
+
+    def __init__(
+        self,
+        *,
+        states: Callable[[], Sequence[OptionState]],
+        choose: Callable[[Option, str], Awaitable[None]],
+        shipped: Mapping[Option, str],
+        kept_in: Path | None,
+    ) -> None:
+        super().__init__()
+        self._states, self._choose, self._shipped, self._kept_in = states, choose, shipped, kept_in
+        self._cursor = 0
+        self._plate = Plate(id="options")
+
+    def compose(self) -> ComposeResult:
+        """A box with the options and the keys that change them."""
+        with Vertical(id="box") as box:
+            box.border_title = "Options"
+            yield self._plate
+            yield KeyLine(OPTIONS_FOOTER, id="option-keys")
+
+    def on_resize(self, _: events.Resize) -> None:
+        """The rows are cut for another width."""
+        self.call_after_refresh(self._draw)
+
+    def _draw(self) -> None:
+        drawn = rows(self._states(), self._cursor, self._plate.size.width, self._kept_in)
+        self._plate.styles.height = len(drawn)
+        self._plate.draw(drawn, self._cursor)
+
+    def action_move(self, step: int) -> None:
+        """Mark another option; the ends are ends."""
+        self._cursor = max(0, min(len(self._shipped) - 1, self._cursor + step))
+        self._draw()
+
+    async def action_change(self, step: int) -> None:
+        """The next value (1) of the marked option, or the one before (-1), round and round."""
+        one = self._states()[self._cursor]
+        await self._set(one.option, next_of(one.values, one.value, step))
+
+    async def action_ship(self) -> None:
+        """Make the marked option what it is where nothing says otherwise."""
+        option = self._states()[self._cursor].option
+        await self._set(option, self._shipped[option])
+
+    async def _set(self, option: Option, value: str) -> None:
+        await self._choose(option, value)
+        self._draw()
+
+    @on(Plate.Clicked)
+    async def _clicked(self, event: Plate.Clicked) -> None:
+        """A click marks an option; one on the marked option takes its next value."""
+        if event.row == self._cursor:
+            await self.action_change(1)
+        elif event.row < len(self._shipped):
+            self._cursor = event.row
+            self._draw()
+
+    def action_back(self) -> None:
+        """Back to what was shown."""
+        self.dismiss()
