@@ -95,6 +95,6 @@ def lane_record(lane: str, samples: Sequence[Sample], found: Iterable[Iterable[L
     )
 
 
-def heats_words(count: int) -> str:
-    """How many heats, for a person."""
-    return "1 heat" if count == 1 else f"{count} heats"
+def heats_words(count: int, which: str = "") -> str:
+    """How many heats, for a person; ``which`` of them stands before the noun."""
+    return f"1 {which}heat" if count == 1 else f"{count} {which}heats"

@@ -1,17 +1,17 @@
 """The records of `inftop race --json`: the news while a race runs, and the result that it ends with; pure."""
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any, Final
 
 from msgspec import to_builtins
 
+from probes.race.comparison import DECIDING, METRICS, MeasureVerdict, PairedComparison, comparison
 from probes.race.price import cost, total_usd
 from probes.race.race import Race
 from probes.race.updates import RaceNews
-from probes.race.verdict import METRICS, HeadToHead, PairedComparison
 
-_NOTHING: Final = {"ratio": None, "low": None, "high": None, "wins": 0, "losses": 0, "pairs": 0}
-_COUNTS: Final = ("wins", "losses", "pairs")
+_FIGURES: Final = ("ratio", "low", "high")
 _EXACT: Final = 6
 
 
@@ -22,7 +22,8 @@ def result(race: Race) -> dict[str, Any]:
     compares ``lane``, the leader, with ``against``, the runner-up: a `PairedComparison` by metric, with nulls
     where nothing can be compared. ``duels`` has the same for the leader against each other lane. ``cost`` has the total
     in USD, and by each lane's name what a `LaneCost` holds. ``skew_ms`` is that of each heat; ``stopped`` is why
-    the race ended before its last heat.
+    the race ended before its last heat. ``measures`` has the verdict by each metric on its own: ``better`` is the lane
+    that is better than every other one by it, or null; then what a `MeasureVerdict` and its comparison hold.
     """
     verdict = race.verdict
     duel = next(iter(verdict.duels), None)
@@ -31,11 +32,13 @@ def result(race: Race) -> dict[str, Any]:
         "type": "result",
         "winner": verdict.winner,
         "heats": len(race.heats),
-        "metrics": _metrics(duel) if duel else {metric: dict(_NOTHING) for metric in METRICS},
+        "metrics": _metrics(duel.comparisons if duel else [comparison((), one, every_heat=False) for one in METRICS]),
         "words": verdict.words,
         "lane": duel.lane if duel else None,
         "against": duel.against if duel else None,
-        "duels": [{"lane": one.lane, "against": one.against, "metrics": _metrics(one)} for one in verdict.duels],
+        "duels": [
+            {"lane": one.lane, "against": one.against, "metrics": _metrics(one.comparisons)} for one in verdict.duels
+        ],
         "faults": [asdict(one) for one in verdict.faults],
         "cost": {
             "usd": _exact(total_usd(costs)),
@@ -46,6 +49,8 @@ def result(race: Race) -> dict[str, Any]:
         },
         "skew_ms": [heat.skew_ms for heat in race.heats],
         "stopped": race.stopped,
+        "deciding": DECIDING,
+        "measures": {one.metric: _measure(one) for one in verdict.measures},
     }
 
 
@@ -57,12 +62,18 @@ def news_record(news: RaceNews) -> dict[str, Any]:
     return record
 
 
-def _metrics(duel: HeadToHead) -> dict[str, dict[str, float | None]]:
-    return {one.metric: _figures(one) for one in duel.comparisons}
+def _metrics(comparisons: Iterable[PairedComparison]) -> dict[str, dict[str, Any]]:
+    return {one.metric: _figures(one) for one in comparisons}
 
 
-def _figures(one: PairedComparison) -> dict[str, float | None]:
-    return {name: getattr(one, name) if name in _COUNTS else _exact(getattr(one, name)) for name in _NOTHING}
+def _figures(one: PairedComparison) -> dict[str, Any]:
+    found = asdict(one) | {name: _exact(getattr(one, name)) for name in _FIGURES}
+    del found["metric"]
+    return found
+
+
+def _measure(one: MeasureVerdict) -> dict[str, Any]:
+    return {"better": one.better, "lane": one.lane, "against": one.against, **_figures(one.comparison)}
 
 
 def _exact(value: float | None) -> float | None:

@@ -19,6 +19,9 @@ from typing import Final
 FEWEST: Final = 3
 """Pairs below which there is no interval: any two numbers can be close to each other by luck."""
 
+MOST: Final = 100
+"""Pairs up to which it is foreseen how many decide: a race has no more heats."""
+
 CHANCE: Final = 0.02
 """How often equal lanes may be called different: well below the 5 % that the interval is told with."""
 
@@ -45,6 +48,21 @@ def paired_interval(logs: Sequence[float], chance: float = CHANCE) -> tuple[floa
     rank = _bootstrap_rank(n)
     low, high = _signed_ranks(ordered, chance) if 2.0 ** (1 - n) <= chance else _student(ordered, chance)
     return min(low, ordered[rank - 1]), max(high, ordered[n - rank])
+
+
+def more_pairs(logs: Sequence[float], chance: float, margin: float) -> int | None:
+    """About how many more pairs make the interval exclude 0, or lie within ``margin`` either way.
+
+    As if all to come had the mean and the spread of those so far; None of fewer than two, and beyond `MOST`.
+    """
+    if len(logs) < 2:
+        return None
+    middle, spread = abs(fmean(logs)), stdev(logs)
+    for n in range(max(len(logs) + 1, FEWEST), MOST + 1):
+        half = _t(n - 1, chance) * spread / math.sqrt(n)
+        if half < middle or middle + half < margin:
+            return n - len(logs)
+    return None
 
 
 @cache

@@ -20,9 +20,10 @@ from tests.samples import sample
 
 KEYS = [
     "type", "winner", "heats", "metrics", "words", "lane", "against", "duels", "faults", "cost", "skew_ms", "stopped",
+    "deciding", "measures",
 ]  # fmt: skip
 METRICS = ["ttft_ms", "e2e_ms", "tokens_per_s", "chars_per_s"]
-FIGURES = ["ratio", "low", "high", "wins", "losses", "pairs"]
+FIGURES = ["ratio", "low", "high", "wins", "losses", "pairs", "state", "more_heats"]
 
 
 def race(run, lanes=("A", "B"), stopped=None):
@@ -56,6 +57,16 @@ def test_the_result_is_that_of_the_verdict():
     assert record["stopped"] == "its budget is spent"
 
 
+def test_each_metric_has_a_verdict_of_its_own():
+    record = result(race(heats(times(1, 5, slower=(1.0, 2.0)))))
+    assert record["deciding"] == "chars_per_s"
+    assert list(record["measures"]) == METRICS
+    found = record["measures"]["ttft_ms"]
+    assert list(found) == ["better", "lane", "against", *FIGURES]
+    assert (found["better"], found["lane"], found["against"], found["state"]) == ("A", "A", "B", "decided")
+    assert result(race(heats({"A": [500.0], "B": [1000.0]})))["measures"]["ttft_ms"]["better"] is None
+
+
 def test_of_many_lanes_the_metrics_are_those_against_the_runner_up():
     record = result(race(heats(times(1, 5, slower=(3.0, 1.0, 2.0))), lanes=("A", "B", "C")))
     assert (record["winner"], record["lane"], record["against"]) == ("B", "B", "C")
@@ -66,7 +77,8 @@ def test_of_many_lanes_the_metrics_are_those_against_the_runner_up():
 def test_one_heat_has_a_ratio_and_no_interval_and_no_winner():
     record = result(race(heats({"A": [500.0], "B": [1000.0]})))
     assert record["winner"] is None
-    assert record["metrics"]["e2e_ms"] == {"ratio": 2.0, "low": None, "high": None, "wins": 1, "losses": 0, "pairs": 1}
+    known = {"ratio": 2.0, "low": None, "high": None, "wins": 1, "losses": 0, "pairs": 1}
+    assert record["metrics"]["e2e_ms"] == {**known, "state": "open", "more_heats": None}
 
 
 def test_without_a_finish_all_is_null_and_the_faults_are_named():

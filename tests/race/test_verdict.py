@@ -3,7 +3,9 @@
 import pytest
 
 from probes.outcome import Outcome
-from probes.race.verdict import DECIDING, FaultCount, decide, is_decided
+from probes.race.comparison import DECIDING
+from probes.race.verdict import FaultCount, decide
+from probes.race.verdict_words import state_words
 from tests.race.truths import finish, heat, heats, times
 
 AB = ("A", "B")
@@ -11,6 +13,10 @@ RUNS = range(100)
 FAILED = finish(1000, outcome=Outcome.TIMEOUT, outcome_detail="stall", ttft_ms=None, e2e_ms=None)
 LIMITED = finish(1000, outcome=Outcome.RATE_LIMITED, outcome_detail="429 slow down", ttft_ms=None, e2e_ms=None)
 WRONG = finish(100, outcome=Outcome.WRONG_ANSWER, outcome_detail="the answer does not match /x/", expect_ok=False)
+
+
+def is_decided(race, lanes):
+    return decide(race, lanes, every_heat=True).winner is not None
 
 
 def winners(count, lanes=AB, **truth):
@@ -93,7 +99,7 @@ def test_words_of_a_winner_tell_ratio_interval_and_wins():
     a = [430.0, 400, 460, 440, 420, 435, 425, 445, 440, 430]
     verdict = decide(heats({"A": a, "B": [1000.0] * 10}), AB)
     assert verdict.winner == verdict.leader == "A"
-    assert verdict.words == "A is 2.3× faster (2.2–2.4, won 10 of 10)"
+    assert verdict.words == "A is 2.3× faster in characters/s (2.2–2.4, won 10 of 10)"
 
 
 def test_a_heat_may_be_lost_by_the_winner():
@@ -106,22 +112,28 @@ def test_a_heat_may_be_lost_by_the_winner():
 def test_words_of_no_difference_tell_heats_and_interval():
     verdict = decide(heats({"A": [980.0, 1020, 1000, 990, 1030], "B": [1000.0] * 5}), AB)
     assert verdict.winner is None
-    assert verdict.words == "no difference shown: 5 heats, interval 0.96–1.03 includes 1"
+    assert verdict.words == "no difference in characters/s: 5 heats, interval 0.96–1.03 is within 10 %"
 
 
 @pytest.mark.parametrize(
     ("race", "words"),
     [
-        ({"A": [500.0], "B": [1150.0]}, "one heat: A was 2.3× faster; more heats tell whether that was luck"),
-        ({"A": [500.0] * 2, "B": [400.0] * 2}, "2 heats: B was 1.2× faster; more heats tell whether that was luck"),
-        ({"A": [500.0], "B": [500.0]}, "one heat: a dead heat; more heats tell whether that was luck"),
+        (
+            {"A": [500.0], "B": [1150.0]},
+            "one heat: A was 2.3× faster in characters/s",
+        ),
+        (
+            {"A": [500.0] * 2, "B": [400.0] * 2},
+            "2 heats: B was 1.2× faster in characters/s",
+        ),
+        ({"A": [500.0], "B": [500.0]}, "one heat: a dead heat in characters/s"),
     ],
 )
 def test_one_or_two_heats_are_no_evidence(race, words):
     verdict = decide(heats(race), AB)
     assert verdict.winner is None
     assert verdict.duels[0].by(DECIDING).low is None
-    assert verdict.words == words
+    assert verdict.words == f"{words}; more heats tell whether that was luck"
 
 
 def test_the_winner_of_many_is_told_against_the_runner_up():
@@ -129,7 +141,7 @@ def test_the_winner_of_many_is_told_against_the_runner_up():
     verdict = decide(race, ("A", "B", "C"))
     assert verdict.winner == "B"
     assert [duel.against for duel in verdict.duels] == ["A", "C"]
-    assert verdict.words.startswith("B is 1.4× faster than A (1.")
+    assert verdict.words.startswith("B is 1.4× faster than A in characters/s (1.")
 
 
 def test_who_beats_only_one_of_two_has_not_won():
@@ -137,7 +149,7 @@ def test_who_beats_only_one_of_two_has_not_won():
     verdict = decide(race, ("A", "B", "C"))
     assert verdict.winner is None
     assert verdict.leader is not None
-    assert verdict.words.startswith("no difference shown between ")
+    assert verdict.words.startswith("no difference in characters/s between A and B: 5 heats")
 
 
 def test_a_shorter_answer_at_the_finish_first_is_told():
@@ -146,7 +158,7 @@ def test_a_shorter_answer_at_the_finish_first_is_told():
     assert verdict.winner == "A"
     assert verdict.words.endswith("won 5 of 5), though B finished first in 5 of 5, with shorter answers")
     told, _, luck = decide(race[:1], AB).words.partition("; ")
-    assert told == "one heat: A was 2.5× faster, though B finished first with a shorter answer"
+    assert told == "one heat: A was 2.5× faster in characters/s, though B finished first with a shorter answer"
     assert luck == "more heats tell whether that was luck"
 
 
@@ -162,7 +174,7 @@ def test_fast_but_wrong_in_half_of_the_heats_does_not_win():
     race = [heat(n, A=finish(1000 + n), B=finish(400) if n % 2 else WRONG) for n in range(1, 9)]
     verdict = decide(race, AB)
     assert (verdict.winner, verdict.leader) == (None, "A")
-    assert verdict.words.startswith("B is 2.5× faster (")
+    assert verdict.words.startswith("B is 2.5× faster in characters/s (")
     assert verdict.words.endswith("won 4 of 4); B does not win: wrong answer in 4 of 8 heats")
 
 
@@ -269,7 +281,7 @@ def test_the_leader_is_ahead_of_the_most_lanes_whoever_is_ahead_by_the_most():
     ]
     verdict = decide(race, tuple("BCA"))
     assert verdict.leader == "A"
-    assert verdict.words.startswith("one heat: A was 1.01× faster than B; ")
+    assert verdict.words.startswith("one heat: A was 1.01× faster than B in characters/s; ")
 
 
 def test_a_lane_that_we_spoilt_in_every_heat_is_behind_and_has_not_lost():
@@ -308,7 +320,9 @@ def test_what_is_told_of_many_is_the_duel_that_keeps_the_leader_from_winning():
     race = {"A": [1000.0] * 5, "B": [1100.0, 1110, 1120, 1105, 1115], "C": [500.0, 5000, 5100, 9000, 5000]}
     verdict = decide(heats(race), tuple("ABC"))
     assert (verdict.winner, verdict.leader, verdict.duels[0].against) == (None, "A", "B")
-    assert verdict.words == "no difference shown between A and C: 5 heats, interval 0.50–23.51 includes 1"
+    assert (
+        verdict.words == "open in characters/s between A and C: 5 heats, interval 0.50–23.51 includes 1, ~3 more heats"
+    )
 
 
 def test_a_lane_that_cannot_be_compared_comes_after_those_that_can():
@@ -333,19 +347,19 @@ def test_an_interval_that_begins_at_exactly_1_shows_no_difference():
     verdict = decide(heats({"A": [1000.0] * 7, "B": [1000.0 + 100 * place for place in range(7)]}), AB)
     assert verdict.duels[0].by(DECIDING).low == 1
     assert verdict.winner is None
-    assert verdict.words == "no difference shown: 7 heats, interval 1.00–1.60 includes 1"
+    assert verdict.words == "open in characters/s: 7 heats, interval 1.00–1.60 includes 1, ~1 more heat"
 
 
 def test_the_figures_of_a_faster_lane_that_may_not_win_are_its_own_and_not_the_leaders():
     race = [heat(n, A=finish(1000 + n), B=finish(400 + 7 * n) if n % 2 else WRONG) for n in range(1, 13)]
     verdict = decide(race, AB)
     assert verdict.duels[0].by(DECIDING).ratio < 1
-    assert verdict.words.startswith("B is 2.3× faster (2.1–2.5, won 6 of 6); B does not win")
+    assert verdict.words.startswith("B is 2.3× faster in characters/s (2.1–2.5, won 6 of 6); B does not win")
 
 
 def test_who_finished_first_in_half_of_the_heats_only_is_not_told():
     race = [heat(n, A=finish(1000), B=finish(900 if n < 3 else 1100, output_chars=500)) for n in range(1, 5)]
-    assert decide(race, AB).words == "A is 2.0× faster (1.5–2.6, won 4 of 4)"
+    assert decide(race, AB).words == "A is 2.0× faster in characters/s (1.5–2.6, won 4 of 4)"
 
 
 @pytest.mark.parametrize(
@@ -362,12 +376,12 @@ def test_who_finished_first_in_half_of_the_heats_only_is_not_told():
 )
 def test_a_ratio_is_as_exact_as_it_deserves_and_not_1_where_it_is_above_it(ms, shown):
     words = decide(heats({"A": [1000.0], "B": [float(ms)]}), AB).words
-    assert words == f"one heat: A was {shown}× faster; more heats tell whether that was luck"
+    assert words == f"one heat: A was {shown}× faster in characters/s; more heats tell whether that was luck"
 
 
 def test_an_end_of_an_interval_that_is_next_to_nothing_is_told_as_that():
     verdict = decide(heats({"A": [1.0, 1000, 1000], "B": [1000.0, 1, 1000]}), AB)
-    assert verdict.words == "no difference shown: 3 heats, interval <0.01–>999 includes 1"
+    assert verdict.words == "open in characters/s: 3 heats, interval <0.01–>999 includes 1, many more heats"
 
 
 def test_a_right_outcome_with_a_wrong_answer_makes_no_pair():
@@ -403,3 +417,54 @@ def test_the_most_frequent_fault_comes_first_each_with_the_detail_that_came_most
         FaultCount("A", "skipped: stopped by hand", 1, counts=False),
     )
     assert verdict.faults[0].counts is True
+
+
+def measure(verdict, metric):
+    return next(one for one in verdict.measures if one.metric == metric)
+
+
+def test_each_metric_has_a_verdict_of_its_own_and_the_headline_names_those_that_are_decided():
+    slow = [1000.0, 1900, 800, 1500, 1000]
+    race = [
+        heat(n, A=finish(ms, tokens_per_s=500 + n, ttft_ms=100 + n), B=finish(1000, tokens_per_s=100, ttft_ms=101 + n))
+        for n, ms in enumerate(slow, 1)
+    ]
+    verdict = decide(race, AB)
+    assert [one.metric for one in verdict.measures] == ["ttft_ms", "e2e_ms", "tokens_per_s", "chars_per_s"]
+    assert [one.comparison.state for one in verdict.measures] == ["decided", "open", "decided", "open"]
+    assert [one.better for one in verdict.measures] == ["A", None, "A", None]
+    assert verdict.winner is None
+    head, *rest = verdict.words.split("; ")
+    assert head.startswith("open in characters/s: 5 heats, interval ")
+    assert rest == ["A is better 1.01× in TTFT and 5.0× in tokens/s"]
+
+
+def test_of_many_lanes_each_metric_may_have_another_best_one():
+    race = [
+        heat(n, A=finish(1000 + n), B=finish(500 + n, ttft_ms=300.0 + n), C=finish(2000 + 9 * n, ttft_ms=50.0 + n))
+        for n in range(1, 6)
+    ]
+    verdict = decide(race, tuple("ABC"))
+    assert verdict.winner == "B"
+    assert [(one.better, one.against) for one in verdict.measures] == [("C", "A"), ("B", "A"), ("B", "A"), ("B", "A")]
+
+
+def test_a_metric_that_no_two_lanes_have_is_not_compared():
+    race = [heat(n, A=finish(500 + n, tokens_per_s=None), B=finish(1000)) for n in range(1, 6)]
+    found = measure(decide(race, AB), "tokens_per_s")
+    assert (found.lane, found.against, found.better, found.comparison.state) == (None, None, None, "not compared")
+
+
+@pytest.mark.parametrize(
+    ("fast", "words"),
+    [
+        ([1000.0], "open, 3 heats at least"),
+        ([1000.0, 1001, 999, 1000, 1002, 998, 1000], "no difference (within 10 %)"),
+        ([500.0, 510, 490, 505, 495], "decided"),
+        ([700.0, 1000, 800, 900, 760], "open, ~2 more heats"),
+        ([700.0, 1500, 800, 1100, 900], "open, many more heats"),
+    ],
+)
+def test_a_metric_is_decided_open_or_without_a_difference(fast, words):
+    verdict = decide(heats({"A": fast, "B": [1000.0] * len(fast)}), AB)
+    assert state_words(measure(verdict, "e2e_ms").comparison) == words

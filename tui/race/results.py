@@ -8,9 +8,10 @@ from textual.geometry import Size
 
 from probes.endpoint import Price
 from probes.outcome import Outcome
+from probes.race.comparison import HeadToHead, Metric, PairedComparison
 from probes.race.price import lane_cost
 from probes.race.updates import RaceNews
-from probes.race.verdict import HeadToHead, Metric, PairedComparison, RaceVerdict
+from probes.race.verdict import RaceVerdict
 from probes.sample import Sample
 from probes.stats.quantiles import median
 from probes.stats.sample_values import chars_per_s

@@ -4,22 +4,17 @@ from collections.abc import Sequence
 from typing import Final
 
 from probes.outcome import Outcome
+from probes.race.comparison import MeasureVerdict, PairedComparison
 from probes.race.heat import Heat, LaneResult
 from probes.race.race import Race
 from probes.race.updates import LaneNews, RaceNews
-from probes.race.verdict import Metric, PairedComparison, RaceVerdict
+from probes.race.verdict import RaceVerdict
+from probes.race.verdict_words import METRIC_WORDS, state_words
 from probes.stats.sample_values import chars_per_s
 from probes.text import line
 
 BAR: Final = 20
 """Cells of a progress bar."""
-
-METRIC_WORDS: Final[dict[Metric, str]] = {
-    "ttft_ms": "TTFT",
-    "e2e_ms": "E2E",
-    "tokens_per_s": "tokens/s",
-    "chars_per_s": "characters/s",
-}
 
 _NONE: Final = "–"
 
@@ -56,6 +51,8 @@ def closing_lines(race: Race) -> list[str]:
     found = [f"not the same: {one}" for one in race.differences]
     for duel in verdict.duels:
         found += [f"{duel.lane} against {duel.against}", *(f"  {_comparison(one)}" for one in duel.comparisons)]
+    if len(verdict.duels) > 1:
+        found += [_measure(one) for one in verdict.measures]
     found += _faults(verdict)
     if race.stopped:
         found.append(f"ended early: {race.stopped}")
@@ -90,7 +87,14 @@ def _comparison(one: PairedComparison) -> str:
     if one.ratio is None:
         return f"{name:<12}  no pair of heats to compare"
     interval = f" ({one.low:.2f}–{one.high:.2f})" if one.low is not None and one.high is not None else ""
-    return f"{name:<12}  {one.ratio:.2f}×{interval}, won {one.wins} of {one.pairs}"
+    state = state_words(one)
+    return f"{name:<12}  {one.ratio:.2f}×{interval}, won {one.wins} of {one.pairs}{state and ': '}{state}"
+
+
+def _measure(one: MeasureVerdict) -> str:
+    """The verdict by one metric of a race of more than two lanes."""
+    lanes = f" ({one.lane} against {one.against})" if one.lane else ""
+    return f"{METRIC_WORDS[one.metric]:<12}  {state_words(one.comparison)}{lanes}"
 
 
 def _faults(verdict: RaceVerdict) -> Sequence[str]:

@@ -1,0 +1,104 @@
+"""What a race has shown, in words: one sentence for a person, and a few words for each measure; pure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from probes.race.comparison import DECIDING, MARGIN, HeadToHead, MeasureVerdict, Metric, PairedComparison
+from probes.race.faults import LaneRecord, heats_words
+from probes.stats.paired_confidence import FEWEST
+
+METRIC_WORDS: Final[dict[Metric, str]] = {
+    "ttft_ms": "TTFT",
+    "e2e_ms": "E2E",
+    "tokens_per_s": "tokens/s",
+    "chars_per_s": "characters/s",
+}
+
+
+_WITHIN: Final = f"within {round(100 * (MARGIN - 1))} %"
+
+
+def state_words(one: PairedComparison) -> str:
+    """What heats show by a metric, in a few words; "" for a race of a version that had no states."""
+    if one.state == "no difference":
+        return f"no difference ({_WITHIN})"
+    if one.state != "open":
+        return one.state or ""
+    if one.pairs < FEWEST:
+        return f"open, {FEWEST} heats at least"
+    return "open, many more heats" if one.more_heats is None else f"open, ~{heats_words(one.more_heats, 'more ')}"
+
+
+def verdict_words(
+    duel: HeadToHead, records: Mapping[str, LaneRecord], winner: str | None, measures: Sequence[MeasureVerdict]
+) -> str:
+    """What a race shows, told by the one duel that decides it; without a winner also which lane must not win, and why.
+
+    Where the deciding metric shows no winner, the metrics by which a lane is better are named behind it.
+    """
+    lane, against = records[duel.lane], records[duel.against]
+    if not against.finished_right:
+        sentence = _walkover(lane, against, winner, len(records) > 2)
+    elif not duel.by(DECIDING).pairs:
+        sentence = (
+            f"nothing to compare: in no heat did {lane.lane} and {against.lane} both finish right, with times to trust"
+        )
+    else:
+        sentence = _comparison(duel, len(records) > 2)
+    barred = [] if winner else [f"; {one.lane} does not win: {one.why}" for one in (lane, against) if one.out]
+    return sentence + "".join(barred) + _elsewhere(duel, measures)
+
+
+def _walkover(lane: LaneRecord, against: LaneRecord, winner: str | None, many: bool) -> str:
+    """What a duel shows in which only ``lane`` finished right; ``many``: the race has more than two lanes."""
+    if winner:
+        return f"{winner} wins: " + (
+            "no other lane finished right" if many else f"{against.lane} never finished right, {against.why}"
+        )
+    heats = heats_words(lane.heats)
+    return f"no winner yet: {lane.lane} finished right in {lane.finished_right} of {heats}, {against.lane} in none"
+
+
+def _comparison(duel: HeadToHead, many: bool) -> str:
+    """What a duel shows by numbers, from the view of the faster lane; ``many``: the race has more than two lanes."""
+    seen, finish, name = duel.by(DECIDING), duel.by("e2e_ms"), METRIC_WORDS[DECIDING]
+    fast, slow, wins, firsts = duel.lane, duel.against, seen.wins, finish.losses
+    figures = seen.ratio or 1.0, seen.low, seen.high
+    if figures[0] < 1:
+        fast, slow, wins, firsts = slow, fast, seen.losses, finish.wins
+        figures = 1 / figures[0], seen.high and 1 / seen.high, seen.low and 1 / seen.low
+    ratio, low, high = figures
+    faster = f"{_number(ratio, ratio)}× faster" + (f" than {slow}" if many else "") + f" in {name}"
+    often = " with a shorter answer" if seen.pairs == 1 else f" in {firsts} of {finish.pairs}, with shorter answers"
+    first = f", though {slow} finished first{often}" if 2 * firsts > finish.pairs else ""
+    count = "one heat" if seen.pairs == 1 else heats_words(seen.pairs)
+    if low is None or high is None:
+        result = f"{fast} was {faster}{first}" if ratio > 1 else f"a dead heat in {name}"
+        return f"{count}: {result}; more heats tell whether that was luck"
+    between = f" between {fast} and {slow}" if many else ""
+    reach = f"{_number(low, 1.0)}–{_number(high, 1.0)}"
+    if seen.state == "no difference":
+        return f"no difference in {name}{between}: {count}, interval {reach} is {_WITHIN}"
+    if low <= 1:
+        more = "many more heats" if seen.more_heats is None else f"~{heats_words(seen.more_heats, 'more ')}"
+        return f"open in {name}{between}: {count}, interval {reach} includes 1, {more}"
+    return f"{fast} is {faster} ({_number(low, ratio)}–{_number(high, ratio)}, won {wins} of {seen.pairs}){first}"
+
+
+def _elsewhere(duel: HeadToHead, measures: Sequence[MeasureVerdict]) -> str:
+    """The metrics by which a lane is better than all others, where the deciding one is open or shows no difference."""
+    if duel.by(DECIDING).state not in ("open", "no difference"):
+        return ""
+    better: dict[str, list[str]] = {}
+    for one in measures:
+        if one.better and one.metric != DECIDING and (ratio := one.comparison.ratio):
+            better.setdefault(one.better, []).append(f"{_number(ratio, ratio)}× in {METRIC_WORDS[one.metric]}")
+    return "".join(f"; {lane} is better {' and '.join(found)}" for lane, found in better.items())
+
+
+def _number(value: float, ratio: float) -> str:
+    """A ratio or an end of its interval, as exact as the ratio deserves; never rounded to 1 where it is above it."""
+    if not 0.005 <= value < 1000:
+        return "<0.01" if value < 1 else ">999"
+    exact = (f"{value:.{digits}f}" for digits in range(1 if ratio >= 1.25 else 2, 5))
+    return next((text for text in exact if float(text) != 1 or value == 1), "1")
