@@ -24,23 +24,27 @@ SHORTEST_PAUSE_NS: Final = 50_000
 
 _STAT: Final = Path("/proc/stat")
 _STEAL_FIELD: Final = 8
-"""``cpu  user nice system idle iowait irq softirq steal …``, in hundredths of a second (proc_stat(5))."""
+"""Of the file's first line, ``cpu  user nice system idle iowait irq softirq steal …``, in hundredths of a second
+(proc_stat(5))."""
 
 _TICK_MS: Final = 10.0
 
 
 class LoopLag:
-    """A heartbeat on the running loop that remembers how late each beat came; ``on_beat`` is called at every beat."""
+    """A heartbeat on the running loop that remembers how late each beat came.
 
-    def __init__(self, on_beat: Callable[[], None] = lambda: None) -> None:
-        self._on_beat = on_beat
+    ``on_beat`` is called at every beat; ``clock`` is the monotonic clock, ns.
+    """
+
+    def __init__(self, on_beat: Callable[[], None], clock: Callable[[], int]) -> None:
+        self._on_beat, self._clock = on_beat, clock
         self._late: deque[tuple[int, float]] = deque(maxlen=round(REMEMBERED_S / BEAT_S))
         self._due_ns = 0
         self._timer: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
         """Begin the heartbeat on the running loop."""
-        self._due_ns = time.monotonic_ns() + round(BEAT_S * 1e9)
+        self._due_ns = self._clock() + round(BEAT_S * 1e9)
         self._timer = asyncio.get_running_loop().call_later(BEAT_S, self._beat)
 
     def stop(self) -> None:
@@ -56,7 +60,7 @@ class LoopLag:
         """
         if self._timer is None:
             return None
-        worst = max(0.0, (time.monotonic_ns() - self._due_ns) / 1e6)
+        worst = max(0.0, (self._clock() - self._due_ns) / 1e6)
         for at, late in reversed(self._late):
             if at < instant:
                 break
@@ -64,7 +68,7 @@ class LoopLag:
         return round(worst, 3)
 
     def _beat(self) -> None:
-        now = time.monotonic_ns()
+        now = self._clock()
         self._late.append((now, (now - self._due_ns) / 1e6))
         self._on_beat()
         self.start()
@@ -94,21 +98,23 @@ class HostSnapshot:
 
 
 class HostNoiseMonitor:
-    """Watches the running loop and the garbage collector between `start` and `stop`; else less is known."""
+    """Watches the running loop and the garbage collector between `start` and `stop`; else less is known.
 
-    def __init__(self) -> None:
-        self._lag = LoopLag(self._beat)
+    ``clock`` is the monotonic clock, ns.
+    """
+
+    def __init__(self, clock: Callable[[], int] = time.monotonic_ns) -> None:
+        self._clock = clock
+        self._lag = LoopLag(self._beat, clock)
         self._absences: AbsenceDetector | None = None
         self._pauses: deque[tuple[int, int]] = deque(maxlen=PAUSES_KEPT)
         self._pausing_since = 0
-        self._watching = False
 
     def start(self) -> None:
         """Begin to watch, on the running loop."""
         self._absences = AbsenceDetector()
         self._lag.start()
         gc.callbacks.append(self._collecting)
-        self._watching = True
 
     def stop(self) -> None:
         """Watch no more."""
@@ -117,11 +123,10 @@ class HostNoiseMonitor:
             self._absences.close()
             self._absences = None
         gc.callbacks.remove(self._collecting)
-        self._watching = False
 
     def snapshot(self) -> HostSnapshot:
         """The state a probe begins in. It takes some tens of microseconds to read, so before the probe's clock runs."""
-        return HostSnapshot(time.monotonic_ns(), wall_minus_monotonic(), steal_ms())
+        return HostSnapshot(self._clock(), wall_minus_monotonic(), steal_ms())
 
     def lag_ms(self, since_ns: int) -> float | None:
         """The worst lateness of the loop since an instant (monotonic ns), in ms; None while it is not watched."""
@@ -134,16 +139,16 @@ class HostNoiseMonitor:
 
     def since(self, snapshot: HostSnapshot) -> HostNoise:
         """What has happened since a snapshot was taken."""
-        steal = steal_ms()
-        step = wall_minus_monotonic() - snapshot.wall_offset_ns
+        now = self.snapshot()
+        step = now.wall_offset_ns - snapshot.wall_offset_ns
         pauses = list(self._pauses)  # a collection in the store's thread adds to it while it is gone through
         longest = max((ns for end, ns in pauses if end >= snapshot.at_ns), default=0)
-        known = steal is not None and snapshot.steal_ms is not None
+        stolen = None if now.steal_ms is None or snapshot.steal_ms is None else now.steal_ms - snapshot.steal_ms
         return HostNoise(
             loop_lag_ms=self._lag.since(snapshot.at_ns),
-            gc_pause_ms=round(longest / 1e6, 3) if self._watching else None,
+            gc_pause_ms=None if self._absences is None else round(longest / 1e6, 3),
             clock_step_ms=round(step / 1e6, 3) if abs(step) > STEP_NS else 0.0,
-            cpu_steal_ms=max(0.0, steal - snapshot.steal_ms) if known else None,  # type: ignore[operator]
+            cpu_steal_ms=None if stolen is None else max(0.0, stolen),
         )
 
     def _beat(self) -> None:
@@ -151,7 +156,7 @@ class HostNoiseMonitor:
             self._absences.beat()
 
     def _collecting(self, phase: str, _: dict[str, Any]) -> None:
-        now = time.monotonic_ns()
+        now = self._clock()
         if phase == "start":
             self._pausing_since = now
         elif (lasted := now - self._pausing_since) >= SHORTEST_PAUSE_NS:
@@ -161,7 +166,6 @@ class HostNoiseMonitor:
 def steal_ms() -> float | None:
     """What the hypervisor has taken from this machine's CPUs since it started, ms; None where nobody says."""
     try:
-        first, _, _ = _STAT.read_bytes().partition(b"\n")
-        return int(first.split()[_STEAL_FIELD]) * _TICK_MS
+        return int(_STAT.read_bytes().split()[_STEAL_FIELD]) * _TICK_MS
     except (OSError, IndexError, ValueError):
         return None

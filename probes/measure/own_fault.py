@@ -42,46 +42,61 @@ class Absence(NamedTuple):
     slept: bool = False
 
 
-class AbsenceDetector:
-    """Finds absences between the calls of `beat`, which the thread that made this object makes often.
+class ProcessTimes(NamedTuple):
+    """What the clocks say together, ns, each since an instant of its own.
+
+    ``at`` is the monotonic clock, ``ran`` how long this process has run, ``waited`` how long its thread has waited for
+    a processor, ``asleep`` how long the machine has slept (None where no clock tells).
+    """
+
+    at: int
+    ran: int
+    waited: int
+    asleep: int | None
+
+
+def absence_between(before: ProcessTimes, after: ProcessTimes) -> Absence | None:
+    """The absence between two heartbeats; None where this process ran, or was only overloaded.
 
     SIGSTOP, a debugger and a frozen container stop the process: the monotonic clock goes on, and neither its CPU clock
     nor its time on the run queue does. A machine that sleeps stops the monotonic clock: another clock counts on
     (`probes.clock.asleep_ns`). A thread that waits for a disk looks the same as a stopped one, and is as absent.
     """
+    passed = after.at - before.at
+    stopped = passed - (after.ran - before.ran) - (after.waited - before.waited)
+    slept = 0 if before.asleep is None or after.asleep is None else after.asleep - before.asleep
+    if slept >= SHORTEST_NS:
+        return Absence(before.at, after.at, slept + passed, slept=True)
+    if stopped >= max(SHORTEST_NS, STOPPED_SHARE * passed):
+        return Absence(before.at, after.at, stopped)
+    return None
+
+
+class AbsenceDetector:
+    """Finds absences between the calls of `beat`, which the thread that made this object makes often."""
 
     def __init__(self) -> None:
-        self._found: deque[Absence] = deque(maxlen=REMEMBERED)
+        self._absences: deque[Absence] = deque(maxlen=REMEMBERED)
         self._run_queue = RunQueue()
-        self._asleep_ns = asleep_ns()
-        self._cpu_ns, self._waited_ns = self._busy()
-        self._at = time.monotonic_ns()
+        self._before = self._read()
 
     def beat(self) -> None:
         """Say that the thread runs now; an absence that has just ended is noted."""
-        before, cpu, waited, asleep = self._at, self._cpu_ns, self._waited_ns, self._asleep_ns
-        self._cpu_ns, self._waited_ns = self._busy()
-        self._asleep_ns = asleep_ns()
-        self._at = now = time.monotonic_ns()
-        passed = now - before
-        stopped = passed - (self._cpu_ns - cpu) - (self._waited_ns - waited)
-        slept = 0 if asleep is None or self._asleep_ns is None else self._asleep_ns - asleep
-        if slept >= SHORTEST_NS:
-            self._found.append(Absence(before, now, slept + passed, slept=True))
-        elif stopped >= max(SHORTEST_NS, STOPPED_SHARE * passed):
-            self._found.append(Absence(before, now, stopped))
+        before, self._before = self._before, self._read()
+        if (absence := absence_between(before, self._before)) is not None:
+            self._absences.append(absence)
 
     def since(self, instant: int) -> tuple[Absence, ...]:
         """The absences that ended after an instant (monotonic ns), oldest first."""
-        return tuple(one for one in self._found if one.until > instant)
+        return tuple(absence for absence in self._absences if absence.until > instant)
 
     def close(self) -> None:
         """Stop detecting."""
         self._run_queue.close()
 
-    def _busy(self) -> tuple[int, int]:
-        """How long this process has run, and how long its thread has waited for a processor; ns."""
-        return time.process_time_ns(), self._run_queue.waited_ns()
+    def _read(self) -> ProcessTimes:
+        ran, waited, asleep = time.process_time_ns(), self._run_queue.waited_ns(), asleep_ns()
+        return ProcessTimes(time.monotonic_ns(), ran, waited, asleep)
 
 
 def attribute_to_absences(
@@ -96,9 +111,9 @@ def attribute_to_absences(
     """
     began, ends = deadline
     if failure.outcome is Outcome.TIMEOUT:
-        is_ours = voids_deadline([one for one in absences if one.until > began], ends)
+        is_ours = voids_deadline([absence for absence in absences if absence.until > began], ends)
     else:
-        missed = sum(one.lasted for one in absences)
+        missed = sum(absence.lasted for absence in absences)
         is_ours = failure.outcome in _GIVEN_UP and missed >= max(patience_s * 1e9, VOIDING_NS)
     if not is_ours:
         return failure
@@ -114,18 +129,18 @@ def voids_deadline(absences: Sequence[Absence], deadline: int) -> bool:
     what was left until the deadline at that beginning.
     """
     missed = 0
-    for one in reversed(absences):
-        missed += one.lasted
-        if one.since < deadline and missed >= max(VOIDING_NS, deadline - one.since):
+    for absence in reversed(absences):
+        missed += absence.lasted
+        if absence.since < deadline and missed >= max(VOIDING_NS, deadline - absence.since):
             return True
     return False
 
 
 def describe_absences(absences: Sequence[Absence]) -> str:
     """What happened, for a person: ``inftop was stopped for 20.1 s``."""
-    lasted = sum(one.lasted for one in absences) / 1e9
-    who = "this machine slept" if any(one.slept for one in absences) else "inftop was stopped"
-    return f"{who} for {lasted:,.1f} s"
+    lasted = sum(absence.lasted for absence in absences) / 1e9
+    what = "this machine slept" if any(absence.slept for absence in absences) else "inftop was stopped"
+    return f"{what} for {lasted:,.1f} s"
 
 
 def describe_defect(error: BaseException) -> str:

@@ -18,8 +18,19 @@ def split(*texts: str) -> tuple[str, str]:
     return reasoning, answer
 
 
+AS_MODELS_WRITE = [
+    "<think>Hm, so.</think>",  # DeepSeek, Qwen and most others
+    "<thinking>Hm, so.</thinking>",
+    "<thought>Hm, so.</thought>",  # Gemini's OpenAI-compatible API
+    "<seed:think>Hm, so.</seed:think>",  # Seed-OSS
+    "[THINK]Hm, so.[/THINK]",  # Magistral
+    "<|START_THINKING|>Hm, so.<|END_THINKING|>",  # Command A Reasoning
+    "<|channel>thought\nHm, so.<channel|>",  # Gemma 4
+    "<|channel|>analysis<|message|>Hm, so.<|channel|>final<|message|>",  # gpt-oss
+]
+
 WHOLE = [
-    *((f"{opening}Hm, so.{closing}", "Paris.") for opening, closing in TAGS.items()),
+    *((reasoning, "Paris.") for reasoning in AS_MODELS_WRITE),
     ("\n\n<think>\nHm.\n</think>\n\n", "Paris."),
     ("<think>\n\n</think>\n\n", "Paris."),  # Qwen3 told not to think
     ("<think></think>", "Paris."),
@@ -33,7 +44,8 @@ WHOLE = [
     ("", "Paris."),
     ("", "Paris. A tag such as <think>this</think> is prose."),
     ("", "Paris. Reasoning ends with `</think>` and then </think> it is over."),
-    ("", 'The marker "</think>" ends it.'),
+    *(("", f"The marker {quote}</think> ends it.") for quote in ("`", "'", '"', "‘", "“", "«", "(", "\\")),
+    ("", "Of tags, this one opens:               <think>"),  # so many blanks that nothing else is still remembered
     ("", "<b>Paris.</b> 1 < 2"),
     ("", "<thin"),
     ("", "< think>Hm.</ think>Paris."),
@@ -52,6 +64,10 @@ def test_any_cut_of_a_text_gives_the_same_reasoning_and_answer(reasoning: str, a
         assert split(text[:at], text[at:]) == (reasoning, answer), text[:at]
         for second in range(at, len(text) + 1):
             assert split(text[:at], text[at:second], text[second:]) == (reasoning, answer)
+
+
+def test_the_models_above_are_all_that_are_known():
+    assert len(TAGS) == len(AS_MODELS_WRITE), "a new pair of tags needs an example of how its model writes it"
 
 
 def test_what_may_be_a_tag_is_the_answers_until_it_is_one():

@@ -5,13 +5,16 @@ import gc
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
 from probes.measure import host_noise
-from probes.measure.host_noise import BEAT_S, PAUSES_KEPT, SHORTEST_PAUSE_NS, HostNoise, HostNoiseMonitor, LoopLag
+from probes.measure.host_noise import SHORTEST_PAUSE_NS, HostNoise, HostNoiseMonitor, LoopLag
+from probes.measure.own_fault import Absence, AbsenceDetector, ProcessTimes
+from tests.virtual_time import VirtualLoop, run
 
 HEAP = 300_000
 """Objects that no collector walks in less than the shortest pause that is told."""
@@ -56,15 +59,34 @@ async def test_a_pause_before_the_probe_is_not_its_own():
     assert heap
 
 
-def test_the_longest_of_several_pauses_is_told_and_short_ones_are_not_kept(monkeypatch):
-    ticks = iter([0, 3_000_000, 10_000_000, 19_000_000, 20_000_000, 20_000_000 + SHORTEST_PAUSE_NS - 1])
-    monitor = HostNoiseMonitor()
-    with monkeypatch.context() as patched:
-        patched.setattr(host_noise.time, "monotonic_ns", lambda: next(ticks))
-        for phase in ["start", "stop"] * 3:
-            monitor._collecting(phase, {})
-    assert list(monitor._pauses) == [(3_000_000, 3_000_000), (19_000_000, 9_000_000)]
-    assert monitor._pauses.maxlen == PAUSES_KEPT
+def scripted(*times_ns: int) -> Callable[[], int]:
+    """A monotonic clock that says these, one after the other."""
+    return iter(times_ns).__next__
+
+
+def test_pauses_too_short_to_distort_anything_are_not_kept():
+    monitor = HostNoiseMonitor(scripted(0, 3_000_000, 10_000_000, 10_050_000, 20_000_000, 20_049_999))
+    for phase in ["start", "stop"] * 3:
+        monitor._collecting(phase, {})
+    assert list(monitor._pauses) == [(3_000_000, 3_000_000), (10_050_000, 50_000)]
+    assert monitor._pauses.maxlen == 4_096, "months of collections may not fill the memory"
+
+
+def paused(*, since_ns: int) -> float | None:
+    """The pause of a probe that began then, ms: one of 9 ms ended at 19 ms, one of 3.0004 ms at 33 ms."""
+    monitor = HostNoiseMonitor(lambda: since_ns)
+    monitor._pauses.extend([(19_000_000, 9_000_000), (33_000_400, 3_000_400)])
+    monitor._absences = AbsenceDetector()  # as after `start`
+    found = monitor.since(monitor.snapshot()).gc_pause_ms
+    monitor._absences.close()
+    return found
+
+
+def test_the_longest_pause_within_a_probe_is_told_in_microseconds():
+    assert paused(since_ns=0) == 9
+    assert paused(since_ns=19_000_000) == 9, "it lasted until the very beginning"
+    assert paused(since_ns=19_000_001) == 3
+    assert paused(since_ns=34_000_000) == 0
 
 
 @pytest.mark.slow
@@ -136,7 +158,7 @@ async def test_a_clock_that_was_only_slewed_was_not_set(monkeypatch):
     monitor = HostNoiseMonitor()
     monkeypatch.setattr(host_noise, "wall_minus_monotonic", lambda: 10_000_000)
     before = monitor.snapshot()
-    monkeypatch.setattr(host_noise, "wall_minus_monotonic", lambda: 10_999_999)
+    monkeypatch.setattr(host_noise, "wall_minus_monotonic", lambda: 11_000_000)
     assert monitor.since(before).clock_step_ms == 0
 
 
@@ -183,18 +205,110 @@ def test_nothing_is_known_by_default():
 # the heartbeat of the loop
 
 
-async def test_a_held_loop_is_seen_while_and_after_it_is_held():
-    lag = LoopLag()
-    assert lag.since(0) is None
-    lag.start()
-    start = time.monotonic_ns()
-    time.sleep(BEAT_S + 0.05)  # noqa: ASYNC251  # a call that blocks the loop is what is tested
-    held = lag.since(start)
-    assert held is not None
-    assert held >= 50
-    while not lag._late:
+class Heart:
+    """A heartbeat on a loop in which time passes as told, without waiting."""
+
+    def __init__(self) -> None:
+        self.loop = VirtualLoop()
+        self.beats = 0
+        self.lag = LoopLag(self._beat, self.now)
+
+    def now(self) -> int:
+        return round(self.loop.time() * 1e9)
+
+    def run(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        run(self.loop, work())
+
+    def _beat(self) -> None:
+        self.beats += 1
+
+
+def test_a_loop_that_is_not_held_beats_fifty_times_a_second_and_is_never_late():
+    heart = Heart()
+
+    async def work() -> None:
+        assert heart.lag.since(0) is None, "nothing is known before the first beat is due"
+        heart.lag.start()
+        await asyncio.sleep(1.01)
+        assert (heart.beats, heart.lag.since(0)) == (50, 0)
+
+    heart.run(work)
+
+
+def test_a_held_loop_is_seen_while_it_is_held_and_by_whoever_began_before_it_was():
+    heart = Heart()
+
+    async def work() -> None:
+        heart.lag.start()
+        heart.loop.be_busy(0.05)
+        assert heart.lag.since(0) == 30, "the beat due after 20 ms is overdue by 30"
         await asyncio.sleep(0)
-    assert (lag.since(start) or 0) >= 50
-    assert (lag.since(time.monotonic_ns()) or 0) < held
-    lag.stop()
-    assert lag.since(start) is None
+        late = heart.now()
+        await asyncio.sleep(0.2)
+        assert heart.lag.since(late) == 30, "the late beat came at that instant"
+        assert heart.lag.since(late + 1) == 0, "a probe that began after it was not disturbed"
+        heart.loop.be_busy(0.03)
+        await asyncio.sleep(0.2)
+        assert heart.lag.since(0) == 30, "of two times the worst"
+
+    heart.run(work)
+
+
+def test_lateness_is_told_in_whole_microseconds():
+    heart = Heart()
+
+    async def work() -> None:
+        heart.lag.start()
+        heart.loop.be_busy(0.0212346)
+        assert heart.lag.since(0) == 1.235
+
+    heart.run(work)
+
+
+def test_a_heart_that_was_stopped_beats_no_more_and_knows_nothing():
+    heart = Heart()
+
+    async def work() -> None:
+        heart.lag.start()
+        await asyncio.sleep(0.1)
+        heart.lag.stop()
+        beats = heart.beats
+        await asyncio.sleep(1)
+        assert (heart.beats, heart.lag.since(0)) == (beats, None)
+
+    heart.run(work)
+
+
+def test_lateness_is_remembered_for_two_minutes_which_is_longer_than_a_probe_lasts():
+    assert LoopLag(lambda: None, lambda: 0)._late.maxlen == 6_000, "fifty beats a second"
+
+
+# absences, found by the same heartbeat
+
+
+async def test_an_absence_is_known_as_soon_as_it_has_ended_and_only_while_somebody_watches(monkeypatch):
+    now = 0
+    monkeypatch.setattr(AbsenceDetector, "_read", lambda _: ProcessTimes(now, 0, 0, 0))
+    monitor = HostNoiseMonitor(lambda: 0)
+    assert monitor.absences(0) == ()
+    monitor.start()
+    now = 2_000_000_000
+    assert monitor.lag_ms(0) == 0, "no heartbeat came since"
+    assert monitor.absences(0) == (Absence(0, now, now),)
+    assert monitor.absences(now) == ()
+    detector = monitor._absences
+    monitor.stop()
+    assert monitor.absences(0) == ()
+    assert detector is not None
+    assert detector._run_queue._file == -1, "its file is closed"
+
+
+async def test_every_heartbeat_looks_for_absences(monkeypatch):
+    readings = (ProcessTimes(at, 0, 0, 0) for at in range(0, 10**12, 10**9))
+    monkeypatch.setattr(AbsenceDetector, "_read", lambda _: next(readings))
+    monitor = HostNoiseMonitor()
+    monitor.start()
+    monitor._lag._beat()
+    monitor._lag._beat()
+    assert len(monitor.absences(0)) == 3, "two by beats, one by asking"
+    monitor.stop()
