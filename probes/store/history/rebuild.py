@@ -24,7 +24,6 @@ from probes.store.translate import translated
 from probes.store.write import rollup_rows as rollups
 from probes.store.write.database import PATIENT, open_store
 from probes.store.write.pruning import prune_progress
-from probes.store.write.upkeep import ROLL_UP
 
 Progress = Callable[[int, int], None]
 """Called with how many parts are done, and of how many."""
@@ -80,7 +79,7 @@ def settle(engine: Engine) -> None:
     left = 1
     while left:
         with engine.begin() as connection:
-            left = rollups.roll_up_some(connection, ROLL_UP)
+            left = rollups.roll_up_some(connection)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from probes.store.translate import translated
 from probes.store.write import rollup_rows as rollups
 from probes.store.write.database import PRAGMAS, open_store
 from probes.store.write.lease import Lease
-from probes.store.write.upkeep import do_upkeep
+from probes.store.write.pruning import do_upkeep
 from probes.text import plain
 
 log = logging.getLogger(__name__)

@@ -21,8 +21,7 @@ from probes.store.problem import StoreProblem
 from probes.store.read.sqlite import connect_read_only
 from probes.store.schema import REVISIONS, revision_of
 from probes.store.translate import translated
-from probes.store.write.backup import make_backup
-from probes.store.write.upgrade import upgrade
+from probes.store.write.upgrade import make_backup, upgrade
 
 PRAGMAS: Final[Mapping[str, str | int]] = {
     "journal_mode": "WAL",

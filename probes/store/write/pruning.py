@@ -1,4 +1,4 @@
-"""Deletes from a store what is past its retention, a little at a time; samples around failures stay."""
+"""The upkeep of a store, a little at a time: old samples are rolled up, then what is past its retention is deleted."""
 # ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
 
 from bisect import bisect_left
@@ -14,6 +14,7 @@ from probes.store.read.reader import NOT_OK
 from probes.store.read.source import placeholders
 from probes.store.retention import STORED_KINDS, Retention, StoredKind
 from probes.store.statements import run
+from probes.store.write.rollup_rows import roll_up_some
 
 STEP: Final = 500
 """Samples, or rollups, that one step looks at; it takes a few milliseconds, which is how long new samples may wait."""
@@ -61,6 +62,14 @@ def prune_progress(connection: Connection) -> dict[StoredKind, PruneProgress]:
 def store_progress(connection: Connection, what: StoredKind, progress: PruneProgress) -> None:
     """Store how far one kind of rows is pruned now; ``until`` never goes back, since what was pruned is gone."""
     run(connection, _REMEMBER, {"what": what, "next_at": progress.next_at, "until": progress.until})
+
+
+def do_upkeep(connection: Connection, retention: Retention, now_ms: int) -> bool:
+    """Do one step of upkeep inside the transaction that is open; returns whether there is more to do at once.
+
+    Nothing is pruned while samples are left that are in no rollup.
+    """
+    return roll_up_some(connection) > 0 or prune_some(connection, retention, now_ms)
 
 
 def prune_some(connection: Connection, retention: Retention, now_ms: int) -> bool:

@@ -17,6 +17,9 @@ from probes.store.statements import REPLACE_ROLLUP, REPLACE_SKETCH, run
 AT_ONCE: Final = 500
 """Rollups read by one statement: SQLite takes 32,766 parameters."""
 
+ROLL_UP: Final = 2_000
+"""Samples of an older inftop that are rolled up in one step, which takes well under 100 ms."""
+
 _KEY: Final = ", ".join(RollupKey._fields)
 _COUNTS: Final = ("outcomes", "untrusted", "buffered", "last_at", "cost_usd", "input_tokens", "output_tokens")
 _EXTENTS: Final = tuple(f"{name}_{end}" for name in EXTENTS for end in ("min", "max"))
@@ -42,7 +45,7 @@ def put(connection: Connection, rollups: Mapping[RollupKey, Rollup]) -> None:
         run(connection, REPLACE_SKETCH, [_sketches_of(key, one) for key, one in rollups.items()])
 
 
-def roll_up_some(connection: Connection, limit: int) -> int:
+def roll_up_some(connection: Connection, limit: int = ROLL_UP) -> int:
     """Roll up some of the samples that are in no rollup yet, oldest id first; how many are left (by their ids)."""
     row = run(connection, "SELECT next_id, last_id FROM unrolled WHERE id = 1").fetchone()
     if row is None:
