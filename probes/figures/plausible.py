@@ -76,8 +76,8 @@ def plausible_figures(answer: ResponseAccumulator, endpoint: Endpoint) -> Plausi
     if usage.input == 0:
         refused.append("0 input tokens")
         usage = replace(usage, input=None, cached=None)
-    if (most := _most_input(endpoint)) < max(usage.input or 0, usage.cached or 0):
-        refused.append(f"{max(usage.input or 0, usage.cached or 0):,} input tokens where at most {most:,} were sent")
+    if (sent := max(usage.input or 0, usage.cached or 0)) > (most := _most_input(endpoint)):
+        refused.append(f"{sent:,} input tokens where at most {most:,} were sent")
         usage = replace(usage, input=None, cached=None)
     if usage.input is not None and usage.cached is not None and usage.cached > usage.input:
         refused.append(f"{usage.cached:,} of {usage.input:,} input tokens cached")

@@ -65,10 +65,44 @@ def refused(usage: Usage, answer: str = WORDS, reasoning: str = "", **fields: An
         (Usage(12, 0, 200, cost_usd=0.0), {"price": Price(0.0, 0.0)}),
         (Usage(12, None, 0), {"answer": ""}),  # nothing came, nothing was counted
         (Usage(), {}),
+        (Usage(9), {"prompt": "\ud800"}),  # half a character, which a JSON file can hold
+        # at the very bound, each as the head of the module states it
+        (Usage(13 + 32_768), {}),
+        (Usage(12, None, 764), {"answer": "a" * 700}),
+        (Usage(12, None, 20_000 + 16 * 256 + 64), {"answer": "a" * 30_000}),
+        (Usage(10_000, None, 990_000), {"max_output_tokens": 990_000, "prompt": "p" * 10_000}),
+        (Usage(30_000, None, 320, cost_usd=1.0), {}),
+        (Usage(12, None, 20, cost_usd=0.0819), {}),
+        (Usage(None, None, 20, cost_usd=0.0989), {}),  # 29 tokens sent, estimated
+        (Usage(12, cost_usd=0.3819), {}),  # 320 tokens at most: the cap and a little
     ],
 )
 def test_what_honest_providers_say_is_believed(usage, fields):
     assert refused(usage, **fields) == ()
+
+
+@pytest.mark.parametrize(
+    ("usage", "fields", "words"),
+    [
+        (Usage(13 + 32_769), {}, "32,782 input tokens"),
+        (Usage(12, None, 765), {"answer": "a" * 700}, "765 output tokens"),
+        (Usage(12, None, 24_161), {"answer": "a" * 30_000}, "24,161 output tokens"),
+        (
+            Usage(10_001, None, 990_000),
+            {"max_output_tokens": 990_000, "prompt": "p" * 10_001},
+            "990,000 output tokens after 10,001 of input",
+        ),
+        (Usage(output=1_000_001), {"max_output_tokens": 10**7}, "1,000,001 output tokens after 0 of input"),
+        (Usage(30_000, None, 320, cost_usd=1.001), {}, "a cost of 1.001 USD"),
+        (Usage(12, None, 20, cost_usd=0.0821), {}, "a cost of 0.0821 USD"),
+        (Usage(None, None, 20, cost_usd=0.0991), {}, "a cost of 0.0991 USD"),
+        (Usage(12, cost_usd=0.3821), {}, "a cost of 0.3821 USD"),
+    ],
+)
+def test_what_is_beyond_its_bound_by_a_little_is_refused(usage, fields, words):
+    found = refused(usage, **fields)
+    assert len(found) == 1, found
+    assert found[0].startswith(words)
 
 
 @pytest.mark.parametrize(
@@ -122,8 +156,22 @@ def test_server_times_are_the_servers_word_but_can_be_drawn():
     assert found.refused == ("server queue ms of 1e+308", "server prefill ms of inf", "server tokens per s of 1e+06")
 
 
+def test_times_and_speed_of_a_server_are_refused_below_0_and_beyond_a_day_or_100_000_tokens_per_second():
+    drawable = ServerTimes(queue_ms=0.0, decode_ms=86_400_000.0, tokens_per_s=100_000.0)
+    assert plausible_figures(told(drawable), endpoint()).times == drawable
+    beyond = ServerTimes(queue_ms=-0.1, decode_ms=86_400_000.1, tokens_per_s=100_000.1)
+    assert plausible_figures(told(beyond), endpoint()).times == ServerTimes()
+
+
+def test_where_no_count_was_told_none_was_refused():
+    found = plausible_figures(told(Output(Kind.ANSWER, WORDS)), endpoint())
+    assert (found.usage, found.count_refused, found.chars) == (None, False, 21)
+
+
 def test_a_running_count_is_within_what_can_have_been_written():
     assert plausible_running_count(5, 20, endpoint()) == 5
+    assert plausible_running_count(200_320, 20, endpoint()) == 200_320
+    assert plausible_running_count(200_321, 20, endpoint()) is None
     assert plausible_running_count(220_000, 100_000, endpoint()) == 220_000
     assert plausible_running_count(300_000, 100_000, endpoint()) is None
     assert plausible_running_count(10**9, 20, endpoint()) is None

@@ -106,27 +106,48 @@ time.sleep(600)
 """
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-@pytest.mark.parametrize("how", ["os.close(1)", "sys.exit(0)  # and the child holds the pipe"])
-async def test_one_that_hangs_is_killed_with_all_that_it_started(tmp_path, how):
-    assert await failure(python(HANGING % how, tmp_path), limit_s=4.0) == "no key: key_command did not end within 4 s"
-    pids = [int(one) for one in (tmp_path / "pids").read_text().split()]
+async def begun(folder: Path) -> list[int]:
+    """The processes of a hanging command, as soon as both are there."""
+    async with asyncio.timeout(60):
+        while not (folder / "pids").exists():
+            await asyncio.sleep(0.01)
+    return [int(pid) for pid in (folder / "pids").read_text().split()]
+
+
+async def all_ended(pids: list[int]) -> None:
+    """Returns when no process runs any more."""
     async with asyncio.timeout(20):
         while any(map(is_running, pids)):
             await asyncio.sleep(0.01)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize("how", ["os.close(1)", "sys.exit(0)  # and the child holds the pipe"])
+async def test_one_that_hangs_is_killed_with_all_that_it_started(tmp_path, monkeypatch, how):
+    real, limits = asyncio.timeout, []
+
+    def timeout(limit_s: float) -> asyncio.Timeout:
+        limits.append((limit_s, real(limit_s)))
+        return limits[-1][1]
+
+    monkeypatch.setattr(asyncio, "timeout", timeout)
+    failing = asyncio.create_task(failure(python(HANGING % how, tmp_path), limit_s=600.0))
+    await asyncio.sleep(0)
+    monkeypatch.setattr(asyncio, "timeout", real)
+    pids = await begun(tmp_path)
+    [(limit_s, limit)] = limits
+    assert limit_s == 600
+    limit.reschedule(0)  # its time is over
+    assert await failing == "no key: key_command did not end within 600 s"
+    await all_ended(pids)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 async def test_one_that_nobody_waits_for_any_more_is_killed_too(tmp_path):
     waiting = asyncio.create_task(key_command.run(python(HANGING % "", tmp_path), 600.0))
-    async with asyncio.timeout(60):
-        while not (tmp_path / "pids").exists():
-            await asyncio.sleep(0.01)
-        waiting.cancel()
-        pids = [int(one) for one in (tmp_path / "pids").read_text().split()]
-        while any(map(is_running, pids)):
-            await asyncio.sleep(0.01)
+    pids = await begun(tmp_path)
+    waiting.cancel()
+    await all_ended(pids)
     assert waiting.cancelled()
 
 
