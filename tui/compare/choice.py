@@ -13,7 +13,8 @@ from textual.widgets import Input
 
 from probes.feed.messages import EndpointFacts
 from tui.compare.contender import MOST, Contender, groups
-from tui.widgets.plate import Piece, Plate, Row
+from tui.style.palette import Piece
+from tui.widgets.plate import Plate, Row
 
 NOTHING: Final = "Nothing matches."
 

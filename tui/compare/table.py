@@ -10,7 +10,8 @@ from tui.compare.columns import HEADS, MARKER, PLACE, WIDTHS, CompareColumns, co
 from tui.compare.metrics import COMPARE_METRICS
 from tui.compare.ranking import RankedContender
 from tui.style.format import number, times
-from tui.widgets.grid import BAR, BEST, CURSOR, RANKED, Grid, Line, Piece
+from tui.style.palette import Piece
+from tui.widgets.grid import BAR, BEST, CURSOR, RANKED, Grid, Line
 from tui.widgets.spark import share_bar
 
 

@@ -7,8 +7,8 @@ from tui.dashboard.group_columns import COLUMNS, MARKER, PLACE, STATE, GroupColu
 from tui.state.ranking import Rank
 from tui.state.view import EndpointView
 from tui.style.format import cost, number, percent, price, times
-from tui.style.palette import LOOKS, SLOTS
-from tui.widgets.grid import BAR, BEST, CURSOR, RANKED, Piece
+from tui.style.palette import LOOKS, SLOTS, Piece
+from tui.widgets.grid import BAR, BEST, CURSOR, RANKED
 from tui.widgets.spark import share_bar
 
 

@@ -12,9 +12,9 @@ from tui.dashboard.columns import AGE, BUCKET, HEADROOM, HITS, KIND, RESET, Colu
 from tui.state.rate_limits import short
 from tui.state.view import Dashboard, EndpointView
 from tui.style.format import DASH, number, percent, since, until, whole_percent
-from tui.style.palette import LOOKS, SLOTS
+from tui.style.palette import LOOKS, SLOTS, Piece
 from tui.time.time_grid import TimeGrid
-from tui.widgets.grid import BAR, CURSOR, Piece
+from tui.widgets.grid import BAR, CURSOR
 from tui.widgets.spark import CHANGE, FAILURE, HOLLOW, QUIET, bars, counts, nice_ceiling, paired
 
 OTHER_TIER: Final = "≠"

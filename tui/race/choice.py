@@ -16,7 +16,8 @@ from probes.text import line
 from tui.race.form import FIELDS, Field, RaceForm
 from tui.race.lane_words import LETTERS
 from tui.style.format import number
-from tui.widgets.plate import Piece, Plate, Row
+from tui.style.palette import Piece
+from tui.widgets.plate import Plate, Row
 
 Item = tuple[str, str]
 """Something to choose: ``("lane", NAME)``, ``("prompt", INDEX)``, ``("typed", "")`` or ``("field", NAME)``."""

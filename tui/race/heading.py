@@ -9,7 +9,8 @@ from tui.race.form import RaceForm
 from tui.race.lane_words import seconds
 from tui.race.model import RaceModel
 from tui.style.format import number
-from tui.widgets.plate import Piece, Row
+from tui.style.palette import Piece
+from tui.widgets.plate import Row
 
 
 def of_form(form: RaceForm, width: int) -> Row:

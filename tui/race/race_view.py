@@ -21,7 +21,8 @@ from tui.race.lane_words import LETTERS, seconds
 from tui.race.model import RaceModel
 from tui.race.results import RaceResults
 from tui.style.format import number
-from tui.widgets.plate import Piece, Plate, Row
+from tui.style.palette import Piece
+from tui.widgets.plate import Plate, Row
 from tui.widgets.spark import nice_ceiling
 
 LEAST_TEXT: Final = 7

@@ -47,6 +47,9 @@ _ON_LIGHT: Final = (
 
 SLOTS: Final = len(_ON_DARK)
 
+Piece = tuple[str, str]
+"""Text, and the name of its style: a component class of the widget without its prefix, or ``slot0`` … ``slot7``."""
+
 
 def endpoint_color(slot: int, *, dark: bool) -> str:
     """The colour of the endpoint in this place of the configuration, as ``#rrggbb``; they repeat after eight."""

@@ -12,10 +12,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from tui.style.palette import SLOTS, endpoint_color
-
-Piece = tuple[str, str]
-"""Text, and the name of its style: a component class of the grid without its prefix, or ``slot0`` … ``slot7``."""
+from tui.style.palette import SLOTS, Piece, endpoint_color
 
 STYLES: Final = (
     "head", "group", "cursor", "name", "dim", "hint", "figure", "usual", "ttft", "speed", "error", "limit", "quiet",

@@ -11,10 +11,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.style.palette import SLOTS, endpoint_color
-
-Piece = tuple[str, str]
-"""Text, and the name of its style: a component class of the plate without its prefix, or ``slot0`` … ``slot7``."""
+from tui.style.palette import SLOTS, Piece, endpoint_color
 
 Row = tuple[Piece, ...]
 
