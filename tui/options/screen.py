@@ -15,8 +15,9 @@ from probes.config.screen import Option
 from tui.keymap import bindings
 from tui.options.keys import OPTIONS_FOOTER, OPTIONS_KEYS
 from tui.state.view_options import next_of
+from tui.style.palette import Piece
 from tui.widgets.key_line import KeyLine
-from tui.widgets.plate import Piece, Plate, Row
+from tui.widgets.plate import Plate, Row
 
 ABOUT: Final[Mapping[Option, str]] = {
     "theme": "colours",
