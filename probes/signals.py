@@ -15,7 +15,7 @@ ENDING: Final = tuple(
 def ending_signals() -> list[signal.Signals]:
     """Those of `ENDING` to be obeyed.
 
-    A SIGHUP or SIGQUIT that whoever started us ignores (nohup, a shell's background job) stays ignored.
+    A SIGHUP or SIGQUIT that the parent process has set to be ignored (nohup, a shell's background job) stays ignored.
     """
     always = (signal.SIGINT, signal.SIGTERM)
     return [one for one in ENDING if one in always or signal.getsignal(one) is not signal.SIG_IGN]

@@ -1,8 +1,8 @@
 """The configuration file: which one is read, how it is read, and whether the commands it names may be run.
 
-Whoever can write a file that inftop reads could otherwise have it run anything: a foreign checkout by its
-``config.toml``, another user by a file or a folder that everybody may write to. The rules are those of OpenSSH's
-StrictModes, for every folder above the file.
+Commands are run only from a file that nobody else can have written. Otherwise a foreign checkout could run any program
+by its ``config.toml``, and another user by a file or a folder that everybody may write to. The rules are those of
+OpenSSH's StrictModes, for every folder above the file.
 """
 
 import os
@@ -23,7 +23,7 @@ _BY_OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
 
 @dataclass(frozen=True, slots=True)
 class ConfigFile:
-    """A file to read, and why this one: named by whoever runs inftop, or found where inftop looks."""
+    """A file to read, and why this one: named on the command line, or found where inftop looks."""
 
     path: Path
     found: Literal["named", "here", "user", "shipped"] = "named"

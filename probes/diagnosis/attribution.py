@@ -80,7 +80,7 @@ def attribute(last_probes: Sequence[LastProbe], checks: Sequence[ReachabilityChe
 
     - `my network`: most of the providers heard from (two at least, on two origins) fail without an answer and the
       checks do not say otherwise; or every check fails, of two origins at least or of the reference, and nobody
-      was reached. A proxy that fails by itself is my network too, whoever else is reached.
+      was reached. A proxy that fails by itself is my network too, even if others are reached.
     - `this provider`: others are reached, and a connection to its host fails; or all its endpoints (two at least) fail.
     - `this endpoint`: another of the provider's endpoints is fine; or its host was reached, and it failed after that.
 

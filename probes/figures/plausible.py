@@ -18,7 +18,7 @@ place. Bounds are wide enough for every honest provider known, so that nothing t
   is higher. It may differ from the configured price, which `cost_usd` is made of where there is one: both are kept.
 - server times ≤ `LONGEST_MS`, server speed ≤ `FASTEST`: they are shown as the server's word, but must be drawable.
 
-Tokens per second above `FASTEST` are arithmetic on a false count or on a replay, whoever computed them.
+Tokens per second above `FASTEST` are arithmetic on a false count or on a replay: the provider's own, and ours.
 """
 
 import json

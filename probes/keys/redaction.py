@@ -1,13 +1,18 @@
 """Finds a key, or parts of it, in a text, in the spellings that providers echo keys in; pure.
 
-Providers echo keys whole, cut, masked (``sk-…Ab3x``), reversed, in base64 or percent-encoded. Found are every run of
-`RUN` or more characters of the key beyond its public prefix, and every end of `END` or more beside an ellipsis, a star
-or a dot, or where the text is cut; forward, reversed and in base64 (any alignment, both alphabets), runs in hex too;
-whatever the case; also percent-encoded, as escapes of HTML and JSON, and with invisible characters between. What else
-a provider may do to spell a key (blanks between the letters, another cipher) is not found.
+Providers echo keys whole, cut, masked (``sk-…Ab3x``), reversed, in base64 or percent-encoded. Two kinds of parts are
+found, in upper and lower case alike:
 
-A key that is no random string ("ollama", "test-key-123456") has words in it, and its parts stand in ordinary texts: of
-one with fewer than `RANDOM` characters that are neither words nor counted up, only the whole is found, and its ends.
+- any `RUN` or more consecutive characters of the key, its public prefix not counted: forward, reversed, in base64 (any
+  alignment, both alphabets) and in hex;
+- the first or last `END` or more characters of the key next to an ellipsis, stars or dots, or at the end of the text:
+  forward, reversed and in base64.
+
+Both are found percent-encoded, as escapes of HTML and JSON, and with invisible characters between. Other spellings
+(blanks between the letters, a cipher) are not found.
+
+A key that is not a random string ("ollama", "test-key-123456") is made of words and digits in order, which ordinary
+texts hold, too. Of a key with fewer than `RANDOM` other characters only the whole is found, and its masked ends.
 """
 
 import re
@@ -17,25 +22,25 @@ from dataclasses import dataclass
 from typing import Final
 
 RUN: Final = 6
-"""Characters of the shortest part of a random key that is found wherever it stands."""
+"""The fewest consecutive characters of a random key that are found anywhere in a text."""
 
 END: Final = 4
-"""Characters of the shortest end of a key that is found, beside a mask."""
+"""The fewest first or last characters of a key that are found next to a mask."""
 
 RANDOM: Final = 12
-"""Characters that are neither words nor counted up, from which on a key is taken for a random string."""
+"""A key with at least so many characters that are neither words nor digits in order is taken for a random string."""
 
 RUN_IN_BASE64: Final = 7
-"""Characters of base64 that `RUN` characters decide, wherever they stand."""
+"""Characters of base64 that depend on `RUN` characters of the key alone, whatever comes before these."""
 
 REPLACEMENT: Final = "[key]"
-"""Put in place of what gives a key away."""
+"""What a found key, or a part of one, is replaced by."""
 
 PREFIX: Final = re.compile(
     r"sk-ant-(?:[a-z]+[0-9]{2}-)?|sk-(?:proj|svcacct|admin|or-v1)-|sk[-_]|rk-|csk-|gsk_|xai-|hf_|r8_|fw_|tgp_(?:v1_)?"
     r"|pplx-|nvapi-|AIza|ghp_"
 )
-"""What all keys of a provider begin with: known to everybody, and so no secret."""
+"""What all keys of a provider begin with; it is public."""
 
 _COMMON: Final = (
     "01234567890",
@@ -44,44 +49,45 @@ _COMMON: Final = (
     "qwertyuiop",
     *(64 * one for one in "x0*"),
 )
-"""Parts of these are no secret: a person who needed a made-up key typed them."""
+"""What people type into a made-up key; parts of these are not secret."""
 
 _WORDS: Final = re.compile(
     r"(?:(?:[A-Z]?[a-z]{3,14}|[A-Z]{3,14})[^A-Za-z0-9]+)*(?:[A-Z]?[a-z]{3,14}|[A-Z]{3,14})(?![A-Za-z0-9])"
 )
-"""The words that a key begins with, if it does; with all hexadecimal digits they might be none."""
+"""The words at the beginning of a key. Letters that are all hexadecimal digits may be random, and are not words."""
 
 _INVISIBLE: Final = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-"""What Unicode calls default ignorable, and the marks of interlinear notes: nothing is drawn for them."""
+"""Unicode's default ignorable characters and its interlinear annotation marks: nothing is drawn for them."""
 
 _ESCAPING: Final = re.compile(rf"[%&\\{_INVISIBLE}]")
 _ESCAPE: Final = re.compile(
     r"(?:%|\\x|\\u00)([0-9a-f]{2})|&#x0*([0-9a-f]{1,4});|&#0*([0-9]{1,4});|[" + _INVISIBLE + "]", re.IGNORECASE
 )
 _NESTED: Final = 3
-"""How many times in a row a text is unescaped: a URL may hold a URL."""
+"""How many times a text is unescaped, one after the other: a URL may hold a URL."""
 
 _MASK: Final = re.compile(r"[…*•]+|\.+")
 _HEX: Final = re.compile("[0-9A-Fa-f]+")
 _URL_SAFE: Final = str.maketrans("+/", "-_")
 _LONGEST_END: Final = 64
 _REACH: Final = 64
-"""Characters that a run of `RUN` less one may be written with, escaped."""
+"""Characters that `RUN` - 1 characters of a key may take where they are escaped."""
 
 Span = tuple[int, int]
-"""The first character of a part of a text, and the one after its last."""
+"""A part of a text: the index of its first character, and that after its last."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Runs:
-    """Finds runs of ``size`` or more characters of some strings, upper and lower case alike.
+    """Finds ``size`` or more consecutive characters of some strings in a text, in upper and lower case alike.
 
-    ``secret_runs`` are the runs that give something away, ``runs`` all of them: a match is extended by these. To look
-    at every place of a long text would take too long. Every run contains ``stem`` characters (two thirds of ``size``)
-    that begin at a multiple of ``stride``, so only those places are looked up, among ``stems``.
+    ``runs`` are all substrings of ``size`` characters, ``secret_runs`` those of them that are secret. A match begins
+    with a secret run and goes on as long as there are others. To compare every place of a long text would take too
+    long: every run contains ``stem`` characters (two thirds of ``size``) that begin at a multiple of ``stride``, so
+    only those places are compared, with ``stems``.
     """
 
     size: int
@@ -93,7 +99,7 @@ class _Runs:
 
     @classmethod
     def of(cls, strings: Iterable[str], size: int, words: Iterable[str] = ()) -> "_Runs":
-        """The runs of these strings; those that lie within one of the ``words`` are not secret."""
+        """The runs of ``strings``; those that one of the ``words`` contains are not secret."""
         runs = frozenset(part for one in strings for part in _parts(one.lower(), size))
         secret_runs = runs - {part for one in words for part in _parts(one.lower(), size)}
         stem = size - size // 3
@@ -101,7 +107,7 @@ class _Runs:
         return cls(size, runs, secret_runs, stems, stem, size - stem + 1)
 
     def spans(self, folded: str) -> Iterator[Span]:
-        """The places of secret runs, each as long as it goes on, in a text in lower case; they may overlap."""
+        """The matches in a text in lower case, each as long as possible; they may overlap."""
         size, runs, secret_runs, stems, stem, seen = self.size, self.runs, self.secret_runs, self.stems, self.stem, 0
         for place in [at for at in range(0, len(folded), self.stride) if folded[at : at + stem] in stems]:
             seen = max(seen, place - self.stride + 1)
@@ -117,10 +123,10 @@ class _Runs:
 
 
 class _Ends:
-    """Finds ends of a key beside a mask: an ellipsis, stars, dots, or the end of the text.
+    """Finds the first and last characters of a key next to a mask: an ellipsis, stars, dots, or the end of the text.
 
-    ``before`` are those that may stand before one, ``after`` those after. Beside a lone dot, which ends sentences, they
-    are looked for only if ``dots``, and in their own case.
+    ``before`` are those to find before a mask, ``after`` those to find after one. A single dot may end a sentence: it
+    is a mask only if ``dots``, and only for an end in the key's own upper and lower case.
     """
 
     def __init__(self, before: Iterable[str], after: Iterable[str], *, dots: bool) -> None:
@@ -133,7 +139,11 @@ class _Ends:
             self._after.setdefault(one[:END].lower(), []).append(one)
 
     def spans(self, text: str, folded: str, edges: Collection[int]) -> Iterator[Span]:
-        """The places of ends in a text, given in lower case too: each a word by itself, or up to an edge."""
+        """The matches in ``text``, which is ``folded`` in lower case.
+
+        A match is not a part of a longer word, unless it begins or stops at one of the ``edges``, where another part of
+        the key was found.
+        """
         for start, stop in [*(one.span() for one in _MASK.finditer(text)), (len(text), len(text))]:
             exact = text[start:stop] == "."
             if exact and not self._dots:
@@ -157,7 +167,8 @@ class _Ends:
 class Redaction:
     """Finds one key, and its parts, in any number of texts.
 
-    ``whole``: the value is no key; it is found only whole, as a word or words by itself.
+    ``whole`` is for a value that is not a key but not for others to see either, such as a tenant's name: it is found
+    only as a whole, and not within a longer word.
     """
 
     def __init__(self, key: str, *, whole: bool = False) -> None:
@@ -168,14 +179,14 @@ class Redaction:
         self._runs, self._ends = ([_Runs.of([key], len(key))], nothing) if whole else _finders(key, self._prefix)
         self._plain_reach = max(END, *(one.size for one in self._runs), 0) + len(self._prefix)
         self.reach = max(_REACH, self._plain_reach)
-        """How many characters before a text may belong to a part of the key that ends in it, escaped or not."""
+        """How many characters before a text may, with the text's first, make up a part of the key, escaped or not."""
 
     def hide(self, text: str) -> str:
-        """``text`` with `REPLACEMENT` for all that gives the key away."""
+        """``text`` with `REPLACEMENT` in place of the key and its parts."""
         return _replaced(text, self.spans(text))
 
     def spans(self, text: str) -> list[Span]:
-        """The places of ``text`` that give the key away, in order and apart from each other."""
+        """Where the key and its parts are in ``text``, in order; spans that touch or overlap are one."""
         found = self._found(text)
         view = text
         for depth in range(1, _NESTED + 1):
@@ -188,14 +199,14 @@ class Redaction:
         return _joined(found)
 
     def spans_after(self, before: str, text: str) -> list[Span]:
-        """The places of ``text``, counted from its beginning; they may have begun in ``before``, which came before."""
+        """Where they are in ``text``, which came after ``before``: one that began in that has a negative start."""
         escaped = _ESCAPING.search(before) or _ESCAPING.search(text)
         near = before[-(self.reach if escaped else self._plain_reach) :]
         found = self.spans(near + text)
         return [(start - len(near), stop - len(near)) for start, stop in found if stop > len(near)]
 
     def _found(self, text: str) -> list[Span]:
-        """The places in a text as it is written, without unescaping; with the public prefix, where it stands before."""
+        """Where they are in a text that is not unescaped; the public prefix before one belongs to it."""
         folded = _folded(text)
         found = [one for runs in self._runs for one in runs.spans(folded)]
         edges = {edge for span in found for edge in span}
@@ -207,18 +218,18 @@ class Redaction:
 
 
 class Redactions:
-    """Finds any of several keys; as `Redaction` does with one."""
+    """Finds any of several keys, and their parts, in any number of texts."""
 
     def __init__(self, each: Sequence[Redaction]) -> None:
         self._each = tuple(each)
         self.reach = max((one.reach for one in each), default=_REACH)
 
     def hide(self, text: str) -> str:
-        """``text`` with `REPLACEMENT` for all that gives one of the keys away."""
+        """``text`` with `REPLACEMENT` in place of the keys and their parts."""
         return _replaced(text, _joined(span for one in self._each for span in one.spans(text)))
 
     def spans_after(self, before: str, text: str) -> list[Span]:
-        """The places of ``text``, counted from its beginning; they may have begun in ``before``, which came before."""
+        """Where they are in ``text``, which came after ``before``: one that began in that has a negative start."""
         return _joined(span for one in self._each for span in one.spans_after(before, text))
 
 
@@ -231,7 +242,7 @@ def _replaced(text: str, spans: Iterable[Span]) -> str:
 
 
 def _stands_alone(text: str, start: int, stop: int) -> bool:
-    """Whether that part of the text is not part of a longer word."""
+    """Whether this span of the text is not within a longer word."""
     return not (text[max(0, start - 1) : start].isalnum() or text[stop : stop + 1].isalnum())
 
 
@@ -254,13 +265,16 @@ def _finders(key: str, prefix: str) -> tuple[list[_Runs], _Ends]:
 
 
 def _words(secret: str) -> str:
-    """The words that a key begins with; hexadecimal digits that look like some are none."""
+    """The words at the beginning of a key, or "" where there are none; hexadecimal digits are not words."""
     found = _WORDS.match(secret)
     return found[0] if found and not _HEX.fullmatch(found[0]) else ""
 
 
 def _ends(prefix: str, secret: str) -> list[str]:
-    """The ends of a key, of `END` to `RUN` - 1 characters, with and without its public prefix; longer are runs."""
+    """The first and last `END` to `RUN` - 1 characters of a key, with and without its public prefix, in all spellings.
+
+    Longer ones are runs, and found anywhere.
+    """
     encoded, whole = (b64encode(one.encode()).decode().rstrip("=") for one in (secret, prefix + secret))
     short = [end for one in (secret, encoded) for n in range(END, RUN) for end in (one[:n], one[-n:])]
     short += [whole[-n:] for n in range(END, RUN)]
@@ -269,7 +283,7 @@ def _ends(prefix: str, secret: str) -> list[str]:
 
 
 def _in_base64(text: str) -> list[str]:
-    """What of ``text`` stands in the base64 of any text that holds it: at each alignment, in both alphabets."""
+    """What the base64 of any text that contains ``text`` contains: one for each alignment, in both alphabets."""
     found = []
     for before, skipped in ((0, 0), (1, 2), (2, 3)):  # bytes before it, and the characters that depend on them
         data = b"\0" * before + text.encode()
@@ -279,12 +293,12 @@ def _in_base64(text: str) -> list[str]:
 
 
 def _parts(text: str, size: int) -> Iterator[str]:
-    """All runs of ``size`` characters of a text."""
+    """All substrings of ``size`` characters of a text."""
     return (text[start : start + size] for start in range(len(text) - size + 1))
 
 
 def _folded(text: str) -> str:
-    """``text`` in lower case, each character in its place."""
+    """``text`` in lower case, every character at the index it had."""
     folded = text.lower()
     return folded if len(folded) == len(text) else "".join(one.lower()[:1] for one in text)
 
@@ -301,7 +315,7 @@ def _character(escape: re.Match[str]) -> str:
 
 
 def _origins(text: str, depth: int) -> list[int]:
-    """For each character of ``text`` unescaped ``depth`` times, its place in ``text``; the last entry is the end."""
+    """For each character of ``text`` unescaped ``depth`` times, its index in ``text``; last, the length of ``text``."""
     origins, view = list(range(len(text) + 1)), text
     for _ in range(depth):
         known, place = [], 0
@@ -314,7 +328,7 @@ def _origins(text: str, depth: int) -> list[int]:
 
 
 def _joined(spans: Iterable[Span]) -> list[Span]:
-    """The same places in order, those that touch made one."""
+    """The spans in order, those that touch or overlap made one."""
     joined: list[Span] = []
     for start, stop in sorted(spans):
         if joined and start <= joined[-1][1]:

@@ -1,7 +1,7 @@
 """The ground-truth server of a selftest: it writes tokens when they are due, and notes when it wrote each.
 
-One thread, blocking writes and the system calls they need: whoever shares a machine with the engine whose error is to
-be measured must leave it the processors.
+One thread, blocking writes and the system calls they need: it runs on the same machine as the engine whose error is
+measured, and must leave the processors to that.
 """
 
 import heapq

@@ -1,7 +1,7 @@
 """Tables: what the store holds, column by column; `probes.sample.COLUMNS` is the truth that a test holds them to.
 
 The view ``samples`` (in the migrations) joins sample and endpoint to the columns of an export, for Datasette, DuckDB
-and whoever else opens the file. A change here needs a migration.
+and other programs that open the file. A change here needs a migration.
 """
 
 from typing import Final

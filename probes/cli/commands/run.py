@@ -69,7 +69,7 @@ async def serve(
                 plan,
                 tls=tls,
                 watching=watching,
-                on_lost=lambda _: stop.set(),  # whoever started us starts another, which finds who has it
+                on_lost=lambda _: stop.set(),  # the screen starts another engine, which finds who holds the lease
                 stop=stop,
             ) as engine:
                 engines.append(engine)

@@ -200,7 +200,7 @@ class _Merge:
         """Raise StoreProblem where a pruned sample may be in the target's rollups already: it would count twice.
 
         It may where the day's rollup in the target reaches beyond the sample's instant, and not by what this run added:
-        whoever recorded that rollup had recorded the sample before.
+        the recorder that made that rollup had recorded this sample earlier.
         """
         for endpoint_id, one in fresh:
             day = RollupKey("day", endpoint_id, one.connection or "none", bucket_of("day", one.started_at))

@@ -109,7 +109,7 @@ def _rebuild(engine: Engine, on_progress: Progress) -> Rebuilt:
                     break
         on_progress(done, total)
         if done < total:
-            time.sleep(TURN_S / 2)  # whoever waits for the store's lock asks again and again: let it find an open door
+            time.sleep(TURN_S / 2)  # a recorder that waits for the lock polls it: let it find it free
     return Rebuilt(since, made)
 
 

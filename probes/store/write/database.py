@@ -85,7 +85,8 @@ def _check_log(path: Path) -> None:
     comes of it into the file when it closes: https://www.sqlite.org/howtocorrupt.html, section 1.4.
     """
     pages, mark = 0, APPLICATION_ID
-    with suppress(sqlite3.Error), closing(connect_read_only(path)) as connection:  # else whoever writes will meet it
+    # an error is not for this check to tell: writing meets it too
+    with suppress(sqlite3.Error), closing(connect_read_only(path)) as connection:
         (pages,), (mark,) = (connection.execute(f"PRAGMA {one}").fetchone() for one in ("page_count", "application_id"))
     if pages and mark != APPLICATION_ID:
         raise StoreProblem("foreign", f"the file {path.name}-wal beside it is of another database")

@@ -41,8 +41,8 @@ _PRUNE: Final = "DELETE FROM lease WHERE scope = ? AND token < ? AND until < ?"
 class Tenure:
     """``run`` held the lease under ``token`` from ``since``; it lasts ``until`` then unless it is renewed.
 
-    ``holder`` is None where it cannot be read. A ``locked`` one has the lock of the operating system too: whoever finds
-    that free knows that the holder is dead.
+    ``holder`` is None where it cannot be read. A ``locked`` one has the lock of the operating system too: if
+    that is free, the holder is dead.
     """
 
     token: int

@@ -32,8 +32,8 @@ class Lock(Protocol):
 class RecorderLease:
     """The right to record from ``vantage`` into the store at ``url``; ``claim`` is what its writer goes by.
 
-    ``beside`` is the file that the lock of this machine stands beside, ``heartbeat`` what was seen so far of whoever
-    records. Methods wait for the store; one thread at a time calls them.
+    ``beside`` is the file that the lock of this machine stands beside, ``heartbeat`` what was seen so far of the
+    process that records. Methods wait for the store; one thread at a time calls them.
     """
 
     def __init__(self, url: str, vantage: str, beside: Path, heartbeat: Heartbeat) -> None:
