@@ -18,11 +18,8 @@ from probes.feed.messages import EndpointFacts, Hello
 from probes.race.request import RaceRequest
 from probes.race.updates import RaceCommand, RaceNews
 from probes.text import line
-from tui.compare.keys import COMPARE_KEYS
-from tui.dashboard.keys import KEYS
 from tui.dashboard.screen import TICK_S, DashboardScreen
-from tui.endpoint.keys import ENDPOINT_KEYS
-from tui.race.keys import RACE_KEYS
+from tui.keyed_screen import KeyedScreen
 from tui.requests import CompareRequested, EndpointRequested, ExportRequested, RaceRequested, WindowChosen
 from tui.sources.messages import LineRejected, Message, SourceLost
 from tui.sources.source import Source
@@ -317,8 +314,9 @@ class InftopApp(App[None]):
         """Every key and every formula."""
         from tui.help import HelpScreen
 
-        board = self._dashboard.board
-        self.push_screen(HelpScreen(board.certificate if board else None))
+        board, screen = self._dashboard.board, self.screen
+        page = screen.KEYS.page if isinstance(screen, KeyedScreen) else ""
+        self.push_screen(HelpScreen(page, board.certificate if board else None))
 
     def _store_url(self) -> str | None:
         return self._fleet.store_url
@@ -342,13 +340,11 @@ class InftopApp(App[None]):
     # commands and the end
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Every key of the page with a title, and the themes."""
-        bound = (KEYS, RACE_KEYS, COMPARE_KEYS, ENDPOINT_KEYS)
-        for own, keys in zip((self._dashboard, self._race, self._compare, self._endpoint), bound, strict=True):
-            for key in keys if screen is own else ():
-                if key.title:
-                    run = partial(self.run_action, key.action, default_namespace=screen)
-                    yield SystemCommand(f"{key.title}  ({key.shown})", key.help, run)
+        """Every key of the page that works now and has a title, and the themes."""
+        for key in screen.working_keys if isinstance(screen, KeyedScreen) else ():
+            if key.title:
+                run = partial(self.run_action, f"key({key.id!r})", default_namespace=screen)
+                yield SystemCommand(f"{key.title}  ({key.shown})", key.help, run)
         yield SystemCommand("Theme", "Choose another theme.", self.action_change_theme)
 
     def leave(self, within_s: float) -> None:

@@ -1,5 +1,6 @@
 """Help: every key and every formula, searchable, over whatever is on the screen."""
 
+from collections.abc import Iterable
 from textwrap import wrap
 from typing import ClassVar, Final, Literal, NamedTuple
 
@@ -19,14 +20,18 @@ from probes.certificate import Certificate
 from probes.definitions import Definition, sections
 from probes.text import line
 from tui.compare.keys import COMPARE_KEYS
-from tui.dashboard.keys import KEYS
+from tui.dashboard.keys import DASHBOARD_KEYS
 from tui.endpoint.keys import ENDPOINT_KEYS
-from tui.keymap import SECTIONS
+from tui.keymap import SECTIONS, Key
+from tui.options.keys import OPTIONS_KEYS
 from tui.race.keys import RACE_KEYS
 from tui.sample.keys import SAMPLE_KEYS
 from tui.style.format import moment
 
 NAME_WIDTH: Final = 20
+
+KEY_TABLES: Final = (DASHBOARD_KEYS, ENDPOINT_KEYS, SAMPLE_KEYS, COMPARE_KEYS, RACE_KEYS, OPTIONS_KEYS)
+"""The keys of every page."""
 
 Part = Literal["title", "name", "formula", "text"]
 Row = list[tuple[str, Part]]
@@ -47,13 +52,14 @@ class HelpSection(NamedTuple):
     entries: tuple[HelpEntry, ...]
 
 
-def help_sections(query: str = "", certificate: Certificate | None = None) -> tuple[HelpSection, ...]:
-    """Keys, this machine's accuracy, definitions; of all only those in which every word of the query occurs.
+def help_sections(query: str = "", page: str = "", certificate: Certificate | None = None) -> tuple[HelpSection, ...]:
+    """Keys, those of ``page`` first; this machine's accuracy; definitions.
 
-    Entries with the query in their name come first, and sections with such an entry too.
+    Of all only entries in which every word of the query occurs. Entries with the query in their name come first, and
+    sections with such an entry too.
     """
     found = []
-    for section in (*_keys(), _accuracy(certificate), *_definitions()):
+    for section in (*_keys(page), _accuracy(certificate), *_definitions()):
         kept = [entry for entry in section.entries if _matches(section.title, entry, query)]
         if kept:
             kept.sort(key=lambda entry: not _names(entry, query))
@@ -70,18 +76,21 @@ def _matches(title: str, entry: HelpEntry, query: str) -> bool:
     return all(word in text for word in query.lower().split())
 
 
-def _keys() -> list[HelpSection]:
-    return [
-        HelpSection(
-            f"Keys: {section.lower()}",
-            tuple(
-                HelpEntry(key.shown, "", key.help)
-                for key in (*KEYS, *RACE_KEYS, *COMPARE_KEYS, *ENDPOINT_KEYS, *SAMPLE_KEYS)
-                if key.section == section
-            ),
-        )
+def _keys(page: str) -> list[HelpSection]:
+    """The keys of this page, kind by kind; then those of each other page."""
+    own = [table for table in KEY_TABLES if table.page == page]
+    found = [
+        HelpSection(f"Keys here: {section.lower()}", _key_entries([key for key in table if key.section == section]))
+        for table in own
         for section in SECTIONS
     ]
+    return found + [
+        HelpSection(f"Keys: {table.page.lower()}", _key_entries(table)) for table in KEY_TABLES if table not in own
+    ]
+
+
+def _key_entries(keys: Iterable[Key]) -> tuple[HelpEntry, ...]:
+    return tuple(HelpEntry(key.shown, "", key.help) for key in keys)
 
 
 def _accuracy(found: Certificate | None) -> HelpSection:
@@ -181,7 +190,7 @@ class Page(ScrollView):
 
 
 class HelpScreen(ModalScreen[None]):
-    """Keys and formulas. ``/`` searches; Escape leaves the search, then the help."""
+    """Keys, those of ``page`` first, and formulas. ``/`` searches; Escape leaves the search, then the help."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Close"),
@@ -209,10 +218,11 @@ class HelpScreen(ModalScreen[None]):
     }
     """
 
-    def __init__(self, certificate: Certificate | None = None) -> None:
+    def __init__(self, page: str = "", certificate: Certificate | None = None) -> None:
         super().__init__()
+        self._of = page
         self._certificate = certificate
-        self._page = Page(help_sections(certificate=certificate), id="page")
+        self._page = Page(help_sections("", page, certificate), id="page")
         self._query = Input(placeholder="/ to search", id="query", select_on_focus=False)
 
     def compose(self) -> ComposeResult:
@@ -229,7 +239,7 @@ class HelpScreen(ModalScreen[None]):
 
     @on(Input.Changed)
     def _search(self, event: Input.Changed) -> None:
-        self._page.show(help_sections(event.value, self._certificate))
+        self._page.show(help_sections(event.value, self._of, self._certificate))
 
     @on(Input.Submitted)
     def _keep(self) -> None:

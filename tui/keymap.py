@@ -1,20 +1,21 @@
-"""Key: one binding of a page, from whose table of them footer, help screen and command palette are made."""
+"""Key and KeyTable: the keys of a page, from which its bindings, footer, help and palette commands are made."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 from textual.binding import Binding
 
-Section = Literal["Look", "Order", "Do", "Move", "Program", "Race", "Compare", "Endpoint", "Options"]
+Section = Literal["Look", "Order", "Do", "Move", "Program"]
 SECTIONS: Final[tuple[Section, ...]] = get_args(Section)
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One binding. ``id`` is stable (for a keymap of one's own), ``keys`` as Textual names them, comma-separated.
+    """What one key does. ``id`` names the verb and is stable; ``keys`` as Textual names them, comma-separated.
 
     ``shown`` is the key as printed, ``label`` its word in the footer and ``title`` its name in the palette ("" for
-    none), ``help`` one sentence.
+    none), ``help`` one sentence. ``former`` are keys of earlier versions, which still do it and are shown nowhere.
     """
 
     id: str
@@ -25,8 +26,37 @@ class Key:
     label: str
     title: str
     help: str
+    former: str = ""
 
 
-def bindings(keys: tuple[Key, ...]) -> list[Binding]:
-    """The bindings of a screen, as Textual takes them; none shows in a footer of Textual's own."""
-    return [Binding(key.keys, key.action, key.help, show=False, key_display=key.shown, id=key.id) for key in keys]
+@dataclass(frozen=True, slots=True)
+class KeyTable:
+    """All keys of one ``page``. ``footer``: the ids its footer shows, in the order in which they are dropped last.
+
+    Several keys of a page may have the same ``keys`` where at most one of them works at a time.
+    """
+
+    page: str
+    keys: tuple[Key, ...]
+    footer: tuple[str, ...]
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self.keys)
+
+    def __getitem__(self, id: str) -> Key:  # noqa: A002 - a key's id
+        return next(key for key in self.keys if key.id == id)
+
+    @property
+    def bindings(self) -> list[Binding]:
+        """The bindings of a screen, as Textual takes them; none shows in a footer of Textual's own."""
+        return [
+            Binding(
+                ",".join(filter(None, (key.keys, key.former))),
+                f"key({key.id!r})",
+                key.help,
+                show=False,
+                key_display=key.shown,
+                id=key.id,
+            )
+            for key in self.keys
+        ]

@@ -5,8 +5,8 @@ from functools import partial
 from typing import TypeVar
 
 from textual import on
-from textual.screen import Screen
 
+from tui.keyed_screen import KeyedScreen
 from tui.time.period import Period, PeriodKeys, parse_period, refresh_ms
 from tui.time.store_query import StoreQuery
 from tui.widgets.period_line import PeriodLine
@@ -18,7 +18,7 @@ TICK_S = 1.0
 """How often it is seen whether the picture of the present is too old."""
 
 
-class PeriodScreen(PeriodKeys, Screen[None]):
+class PeriodScreen(PeriodKeys, KeyedScreen[None]):
     """A screen over one period of the store: it reads what a person asks for, and the present again and again.
 
     ``url`` gives the store, None while there is none. A screen says in `ask` what to read and in `draw` how what is
@@ -95,7 +95,7 @@ class PeriodScreen(PeriodKeys, Screen[None]):
             self.period = period
             self.look_up()
 
-    async def action_jump(self) -> None:
+    async def action_date(self) -> None:
         """A line to type a date, a span or a length into."""
         if not self.query(PeriodLine):
             line = PeriodLine(lambda text: parse_period(text, self.period, self.now()))

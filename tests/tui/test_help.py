@@ -4,8 +4,7 @@ import pytest
 from textual.app import App
 
 from probes.definitions import sections
-from tui.dashboard.keys import KEYS
-from tui.help import HelpScreen, Page, help_sections, rows
+from tui.help import KEY_TABLES, HelpScreen, Page, help_sections, rows
 
 
 def entries(query=""):
@@ -14,9 +13,19 @@ def entries(query=""):
 
 def test_it_holds_every_key_and_every_definition():
     names = [entry.name for entry in entries()]
-    assert set(names) >= {key.shown for key in KEYS}
+    assert set(names) >= {key.shown for table in KEY_TABLES for key in table}
     assert set(names) >= {one.word for section in sections() for one in section.definitions}
-    assert {key.help for key in KEYS} <= {entry.text for entry in entries()}
+    assert {key.help for table in KEY_TABLES for key in table} <= {entry.text for entry in entries()}
+
+
+def test_it_opens_at_the_keys_of_this_screen_and_has_those_of_the_others():
+    for table in KEY_TABLES:
+        first, *others = help_sections(page=table.page)
+        assert first.title.startswith("Keys here: ")
+        here = [section for section in (first, *others) if section.title.startswith("Keys here: ")]
+        assert {key.help for key in table} == {entry.text for section in here for entry in section.entries}
+        rest = [one.title for one in others if one.title.startswith("Keys: ")]
+        assert rest == [f"Keys: {one.page.lower()}" for one in KEY_TABLES if one is not table]
 
 
 def test_a_search_keeps_what_has_all_its_words_names_first():

@@ -15,11 +15,10 @@ from tui.compare.choice import CompareChoice
 from tui.compare.comparison import CompareQuestion, Comparison, places, read
 from tui.compare.contender import MOST, Contender, first_contenders, toggled
 from tui.compare.heading import CompareHeading
-from tui.compare.keys import COMPARE_FOOTER, COMPARE_KEYS
+from tui.compare.keys import COMPARE_KEYS
 from tui.compare.metrics import CHARTED, COMPARE_METRICS
 from tui.compare.ranking import RankedContender, rank_contenders
 from tui.compare.table import CompareTable
-from tui.keymap import bindings
 from tui.period_screen import PeriodScreen
 from tui.requests import EndpointRequested, ExportRequested, RaceRequested
 from tui.state.view_options import next_of
@@ -27,7 +26,6 @@ from tui.time.period import Period
 from tui.time.store_query import single
 from tui.widgets.chart import Chart
 from tui.widgets.grid import Grid
-from tui.widgets.key_line import KeyLine
 from tui.widgets.plate import Plate
 
 AROUND_PLOT: Final = 12
@@ -37,7 +35,7 @@ LEAST_COLUMNS: Final = 20
 NOBODY: Final = "Nobody is compared: a takes endpoints from a list."
 READING: Final = "Reading the store …"
 NO_STORE: Final = "There is no store to read yet."
-NOTHING: Final = "Nothing was measured in this time: [ goes back, w looks further, Home is now."
+NOTHING: Final = "Nothing was measured in this time: [ goes back, t looks further, Home is now."
 
 
 class CompareScreen(PeriodScreen):
@@ -47,7 +45,8 @@ class CompareScreen(PeriodScreen):
     """
 
     AUTO_FOCUS = ""
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(COMPARE_KEYS)]
+    KEYS = COMPARE_KEYS
+    BINDINGS: ClassVar[list[BindingType]] = [*COMPARE_KEYS.bindings]
     DEFAULT_CSS = """
     CompareScreen {
         layout: vertical;
@@ -87,7 +86,7 @@ class CompareScreen(PeriodScreen):
         yield self._chart
         yield self._caption
         yield self._table
-        yield KeyLine(COMPARE_FOOTER, id="keys")
+        yield self.key_line
 
     def on_resize(self, _: events.Resize) -> None:
         """More or fewer slices fit."""
@@ -142,6 +141,7 @@ class CompareScreen(PeriodScreen):
         with self.app.batch_update():
             self._heading.show(self.contenders, self.period, self.now(), reading=self.awaited and self.reading)
             self._caption.draw([self._words(rows)])
+            self.show_keys()
             self._table.styles.height = 1 + max(len(rows), 1)
             self._table.show(
                 rows, self.rank, self.marked, NOBODY if not self.contenders else READING if self.reading else ""

@@ -1,16 +1,26 @@
 """EngineCommandScreen: a screen with keys that command the engine to probe, pause and resume endpoints."""
 
-from typing import Literal
-
-from textual.screen import Screen
+from typing import Final, Literal
 
 from probes.feed.messages import Command
+from tui.keyed_screen import KeyedScreen
 from tui.sources.source import Source
 from tui.state.fleet import FleetState
 from tui.state.view import Dashboard, EndpointView
+from tui.style.palette import Phase
+
+NOT_RUNNING: Final = "The engine is not running."
+
+NO_ENGINE: Final[dict[Phase, str]] = {
+    "starting": "The engine is starting.",
+    "lost": NOT_RUNNING,
+    "attached": "Another recorder holds the store; this screen reads along.",
+    "unrecorded": "Nobody records into this store; this screen only reads it.",
+}
+"""Why nobody takes commands, by the phase of the link."""
 
 
-class EngineCommandScreen(Screen[None]):
+class EngineCommandScreen(KeyedScreen[None]):
     """``source`` takes the commands, ``fleet`` knows the endpoints; ``selected`` is an endpoint's name.
 
     ``board`` is what is drawn, None before the first picture.
@@ -23,6 +33,11 @@ class EngineCommandScreen(Screen[None]):
         self.selected: str | None = None
         self.board: Dashboard | None = None
 
+    @property
+    def no_engine(self) -> str:
+        """Why no engine of our own takes commands; "" where one does."""
+        return NO_ENGINE.get(self.fleet.link.phase, "")
+
     def chosen(self) -> EndpointView | None:
         """The selected endpoint as it is drawn."""
         board = self.board
@@ -31,12 +46,8 @@ class EngineCommandScreen(Screen[None]):
     def _command(self, do: Literal["pause", "resume", "probe"], endpoint: str | None, words: str) -> None:
         if self.source.send(Command(do, endpoint)):
             self.notify(words, timeout=2, markup=False)
-        elif self.fleet.link.phase == "attached":
-            self.notify("Another recorder holds the store; this screen reads along.", severity="warning")
-        elif self.fleet.link.phase == "unrecorded":
-            self.notify("Nobody records into this store; this screen only reads it.", severity="warning")
         else:
-            self.notify("The engine is not running.", severity="warning")
+            self.notify(self.no_engine or NOT_RUNNING, severity="warning")
 
     def action_probe(self) -> None:
         """Probe the selected endpoint now."""

@@ -1,6 +1,6 @@
 """DashboardScreen: the main page; each tick draws a picture, keys change the options or send the engine commands."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -14,9 +14,8 @@ from tui.dashboard.body import DashboardBody
 from tui.dashboard.engine_commands import EngineCommandScreen
 from tui.dashboard.frozen import FrozenSnapshot
 from tui.dashboard.header import HeaderLine
-from tui.dashboard.keys import FOOTER, KEYS
+from tui.dashboard.keys import DASHBOARD_KEYS, DashboardKeyState, idle
 from tui.dashboard.status import StatusLine
-from tui.keymap import bindings
 from tui.requests import CompareRequested, EndpointRequested, ExportRequested, RaceRequested, WindowChosen
 from tui.sources.source import Source
 from tui.state.fleet import FleetState, Recent
@@ -25,7 +24,6 @@ from tui.state.view import Dashboard
 from tui.state.view_options import GROUPS, SORTS, VIEWS, ViewOptions, lengths, next_of
 from tui.time.period import Period, PeriodKeys
 from tui.widgets.grid import Grid
-from tui.widgets.key_line import KeyLine
 
 if TYPE_CHECKING:
     from tui.dashboard.navigator import HistoryNavigator
@@ -46,7 +44,8 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
     """
 
     AUTO_FOCUS = ""
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(KEYS)]
+    KEYS = DASHBOARD_KEYS
+    BINDINGS: ClassVar[list[BindingType]] = [*DASHBOARD_KEYS.bindings]
 
     options: reactive[ViewOptions] = reactive(ViewOptions(), init=False, repaint=False)
     """What a person chose to see; whoever keeps it for the next run watches it."""
@@ -66,7 +65,7 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
         yield self._header
         yield self._body
         yield self._status
-        yield KeyLine(FOOTER, id="keys")
+        yield self.key_line
 
     def on_mount(self) -> None:
         """Open what the first picture does not need after it."""
@@ -97,6 +96,7 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
             loading, problem = (self._navigator.loading, self._navigator.problem) if self._navigator else ("", "")
             self._header.show(board, self.options, now, loading, problem)
             self._status.show(board, now)
+            self.show_keys()
             room = self.size.height - LINES_OF_TEXT - self.has_class("-filtering")
             self._body.draw(board, self.options, self.fleet.longest_name, room)
             if not self._body.shows_charts:
@@ -130,6 +130,21 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
         if board.past and self._navigator is not None:
             return self._navigator.recent(board)
         return (self.frozen or self.fleet).recent(board.selected)
+
+    def idle(self) -> Mapping[str, str]:
+        """Which keys do nothing now."""
+        return idle(
+            DashboardKeyState(
+                endpoints=len(self.fleet.endpoints),
+                drawn=len(self.board.endpoints) if self.board else 0,
+                is_live=self.options.period.live,
+                is_filtered=bool(self.options.query),
+                charts=self._body.shows_charts,
+                no_engine=self.no_engine,
+                has_store=self.fleet.store_url is not None,
+                places=bool(self.fleet.vantages),
+            )
+        )
 
     # options
 
@@ -165,19 +180,9 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
         self.draw()
         self.post_message(WindowChosen())
 
-    def action_home(self) -> None:
-        """Back to the present; there, to the first endpoint."""
-        if self.options.period.live:
-            self.action_move(-len(self.fleet.endpoints))
-        else:
-            self.action_live()
-
     def action_vantage(self) -> None:
         """All places together, then each by itself."""
-        if not self.fleet.vantages:
-            self.notify("All that the store holds of these endpoints is from one place.")
-        else:
-            self._change_options(vantage=next_of((None, *self.fleet.vantages), self.options.vantage))
+        self._change_options(vantage=next_of((None, *self.fleet.vantages), self.options.vantage))
 
     def action_sort(self, step: int) -> None:
         """Sort, or in the group view rank, by another figure."""

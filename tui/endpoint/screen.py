@@ -15,7 +15,7 @@ from probes.stats.time_range import TimeRange
 from probes.store.read.pages import Stored
 from tui.endpoint.body import PAGES, EndpointBody, first_page, tabs
 from tui.endpoint.heading import figure_rows, retention_note, title_row
-from tui.endpoint.keys import ENDPOINT_FOOTER, ENDPOINT_KEYS
+from tui.endpoint.keys import ENDPOINT_KEYS
 from tui.endpoint.read_summary import (
     PageQuestion,
     SummaryQuestion,
@@ -27,13 +27,11 @@ from tui.endpoint.read_summary import (
 from tui.endpoint.sample_list import SampleList
 from tui.endpoint.summary import EndpointSummary
 from tui.endpoint.week import MEASURES, Week, week_span
-from tui.keymap import bindings
 from tui.period_screen import PeriodScreen
 from tui.requests import ExportRequested
 from tui.state.view_options import next_of
 from tui.time.period import Period
 from tui.time.store_query import StoreQuery, single
-from tui.widgets.key_line import KeyLine
 from tui.widgets.one_line import OneLine
 from tui.widgets.plate import Plate
 
@@ -53,7 +51,8 @@ class EndpointScreen(PeriodScreen):
     """
 
     AUTO_FOCUS = ""
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(ENDPOINT_KEYS)]
+    KEYS = ENDPOINT_KEYS
+    BINDINGS: ClassVar[list[BindingType]] = [*ENDPOINT_KEYS.bindings]
     DEFAULT_CSS = """
     EndpointScreen {
         layout: vertical;
@@ -123,7 +122,7 @@ class EndpointScreen(PeriodScreen):
         yield self._heading
         yield self._pages
         yield self._body
-        yield KeyLine(ENDPOINT_FOOTER, id="keys")
+        yield self.key_line
 
     def on_mount(self) -> None:
         """Another theme is drawn at once."""
@@ -218,6 +217,7 @@ class EndpointScreen(PeriodScreen):
             dark = self.app.current_theme.dark
             self._body.draw(self.summary, lane, self.facts.interval, dark=dark, at_once=at_once)
             self._body.draw_week(self.week)
+            self.show_keys()
 
     @property
     def _problem(self) -> str:

@@ -12,11 +12,10 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from probes.config.screen import Option
-from tui.keymap import bindings
-from tui.options.keys import OPTIONS_FOOTER, OPTIONS_KEYS
+from tui.keyed_screen import KeyedScreen
+from tui.options.keys import OPTIONS_KEYS
 from tui.state.view_options import next_of
 from tui.style.palette import Piece
-from tui.widgets.key_line import KeyLine
 from tui.widgets.plate import Plate, Row
 
 ABOUT: Final[Mapping[Option, str]] = {
@@ -71,14 +70,15 @@ def _cut(text: str, width: int) -> str:
     return text if cell_len(text) <= width else f"{set_cell_size(text, max(width - 1, 0))}…"
 
 
-class OptionsScreen(ModalScreen[None]):
+class OptionsScreen(KeyedScreen[None], ModalScreen[None]):
     """Each change is made at once by ``choose``; ``states`` gives all options as they are.
 
     ``shipped`` is what each option is where nothing says otherwise, ``kept_in`` the file that keeps them.
     """
 
     AUTO_FOCUS = ""
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(OPTIONS_KEYS)]
+    KEYS = OPTIONS_KEYS
+    BINDINGS: ClassVar[list[BindingType]] = [*OPTIONS_KEYS.bindings]
     DEFAULT_CSS = """
     OptionsScreen {
         align: center middle;
@@ -89,7 +89,7 @@ class OptionsScreen(ModalScreen[None]):
             border-title-color: $foreground;
         }
         #options { height: auto; }
-        #option-keys { margin-top: 1; }
+        #keys { margin-top: 1; }
     }
     """
 
@@ -111,7 +111,7 @@ class OptionsScreen(ModalScreen[None]):
         with Vertical(id="box") as box:
             box.border_title = "Options"
             yield self._plate
-            yield KeyLine(OPTIONS_FOOTER, id="option-keys")
+            yield self.key_line
 
     def on_resize(self, _: events.Resize) -> None:
         """The rows are cut for another width."""
@@ -120,6 +120,7 @@ class OptionsScreen(ModalScreen[None]):
     def _draw(self) -> None:
         drawn = rows(self._states(), self._cursor, self._plate.size.width, self._kept_in)
         self._plate.styles.height = len(drawn)
+        self.show_keys()
         self._plate.draw(drawn, self._cursor)
 
     def action_move(self, step: int) -> None:

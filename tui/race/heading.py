@@ -19,7 +19,7 @@ def of_form(form: RaceForm, width: int) -> Row:
         request = form.request()
     except ValueError as error:
         return _line([("next race", "figure")], [(str(error), "warning")], width)
-    return _line(_about(request, None), [("s starts it", "success")], width)
+    return _line(_about(request, None), [("Enter starts it", "success")], width)
 
 
 def of_stored(width: int) -> Row:

@@ -1,67 +1,122 @@
-"""The race page's keys, and the order in which its footer drops them."""
+"""The race page's keys, the order in which its footer drops them, and which of them work when."""
 
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, Literal
 
-from tui.keymap import Key
+from tui import verbs
+from tui.keymap import Key, KeyTable
 
-RACE_KEYS: Final = (
-    Key("race.start", "s", "s", "start", "Race", "start/stop", "Start or stop the race",
-        "Start the race that is chosen, or stop the one that runs; what was run is kept."),
-    Key("race.enter", "enter", "Enter", "in_view('enter')", "Race", "", "",
-        "Start the race that is chosen; type a prompt where that is under the cursor; replay a kept race."),
-    Key("race.again", "m", "m", "again", "Race", "rematch", "Rematch",
-        "Run the same race once more."),
-    Key("race.new", "n", "n", "choose", "Race", "new", "Choose lanes, prompt and heats",
+RACE_KEYS: Final = KeyTable("Race", (
+    Key("race.stop", "X", "X", "stop", "Do", "stop", "Stop the race",
+        "Stop the race that runs; what was run is kept.", former="s"),
+    Key("race.type", "enter", "Enter", "in_view('enter')", "Do", "type", "",
+        "Type a prompt of your own, where that is under the cursor."),
+    Key("race.play", "enter", "Enter", "in_view('enter')", "Do", "replay", "",
+        "Replay the kept race under the cursor."),
+    Key("race.start", "enter", "Enter", "start", "Do", "start", "Start the race",
+        "Start the race that is chosen.", former="s"),
+    Key("race.again", "enter", "Enter", "again", "Do", "rematch", "Rematch",
+        "Once the race is over: run the same once more.", former="m"),
+    Key("race.new", "n", "n", "choose", "Do", "new", "Choose lanes, prompt and heats",
         "Choose the lanes, the prompt, the token cap, the heats and the connections of the next race."),
-    Key("race.swap", "w", "w", "swap", "Race", "swap", "Swap the lanes",
+    Key("race.swap", "w", "w", "swap", "Do", "swap", "Swap the lanes",
         "Move the lanes on by one: of two, the other way round."),
-    Key("race.heats", "h", "h", "heats(1)", "Race", "more heats", "More heats",
+    Key("race.heats", "h", "h", "heats(1)", "Do", "heats", "More heats",
         "More heats in the next race; in a replay its next heat."),
-    Key("race.heats.back", "H", "H", "heats(-1)", "Race", "", "Fewer heats",
+    Key("race.heats.back", "H", "H", "heats(-1)", "Do", "", "Fewer heats",
         "Fewer heats in the next race; in a replay the heat before."),
-    Key("race.replay", "r", "r", "replay", "Race", "replay", "Replay",
+    Key("replay", "r", "r", "replay", "Do", "replay", "Replay",
         "Watch the race again from its recording, heat by heat, at true speed or any other."),
-    Key("race.space", "space", "space", "in_view('space')", "Race", "", "Hold or go on",
-        "Hold the replay, or let it go on; where a race is chosen, take what is under the cursor."),
-    Key("race.slower", "minus,comma", "-", "pace('slower')", "Race", "slower", "Slow motion",
-        "Replay slower, down to a tenth of the true speed."),
-    Key("race.faster", "plus,equals_sign,full_stop", "+", "pace('faster')", "Race", "faster", "Faster replay",
-        "Replay faster, up to ten times the true speed."),
-    Key("race.left", "left", "←", "in_view('sideways(-1)')", "Race", "", "",
+    Key("race.hold", "space", "space", "in_view('space')", "Look", "hold", "Hold or go on",
+        "Hold the replay, or let it go on."),
+    Key("race.take", "space", "space", "in_view('space')", "Do", "take", "",
+        "Where a race is chosen: take what is under the cursor, or give it back."),
+    Key("race.slower", "minus", "-", "pace('slower')", "Look", "slower", "Slow motion",
+        "Replay slower, down to a tenth of the true speed.", former="comma"),
+    Key("race.faster", "plus,equals_sign", "+", "pace('faster')", "Look", "faster", "Faster replay",
+        "Replay faster, up to ten times the true speed.", former="full_stop"),
+    Key("race.left", "left", "←", "in_view('sideways(-1)')", "Move", "", "",
         "Go back in the replay; where a race is chosen, the smaller value."),
-    Key("race.right", "right", "→", "in_view('sideways(1)')", "Race", "", "",
+    Key("race.right", "right", "→", "in_view('sideways(1)')", "Move", "", "",
         "Go forward in the replay; where a race is chosen, the larger value."),
-    Key("race.save", "e", "e", "in_view('save')", "Race", "save", "Save picture and answers",
-        "Write the screen to an SVG picture, and the answers to a text file beside it."),
-    Key("race.copy", "c", "c", "in_view('copy')", "Race", "copy", "Copy the answer",
-        "Copy the answer of the lane that is marked."),
-    Key("race.kept", "o", "o", "kept", "Race", "kept races", "Kept races",
+    replace(verbs.EXPORT, action="in_view('save')", title="Export picture and answers",
+            help="Write the screen to an SVG picture, and the answers to a text file beside it."),
+    Key("copy", "C", "C", "in_view('copy')", "Do", "copy", "Copy the answer",
+        "Copy the answer of the lane that is marked.", former="c"),
+    Key("race.kept", "o", "o", "kept", "Do", "kept races", "Kept races",
         "List the races that are kept; Enter replays one."),
-    Key("race.next", "tab", "Tab", "in_view('lane(1)')", "Race", "", "",
+    Key("race.next", "tab", "Tab", "in_view('lane(1)')", "Move", "lane", "",
         "Mark the next lane: its answer is scrolled and copied. Where a race is chosen, go to its other half."),
-    Key("race.up", "up,k", "↑ k", "in_view('move(-1)')", "Race", "", "",
-        "Up, in what is chosen or read."),
-    Key("race.down", "down,j", "↓ j", "in_view('move(1)')", "Race", "", "",
-        "Down, in what is chosen or read."),
-    Key("race.page.up", "pageup", "PgUp", "in_view('move(-10)')", "Race", "", "",
-        "Ten rows up."),
-    Key("race.page.down", "pagedown", "PgDn", "in_view('move(10)')", "Race", "", "",
-        "Ten rows down."),
-    Key("race.first", "home", "Home", "in_view('move(-1000000)')", "Race", "", "",
+    replace(verbs.UP, action="in_view('move(-1)')"),
+    replace(verbs.DOWN, action="in_view('move(1)')"),
+    replace(verbs.PAGE_UP, action="in_view('move(-10)')"),
+    replace(verbs.PAGE_DOWN, action="in_view('move(10)')"),
+    Key("race.first", "home", "Home", "in_view('move(-1000000)')", "Move", "", "",
         "The first row."),
-    Key("race.last", "end", "End", "in_view('move(1000000)')", "Race", "", "",
+    Key("race.last", "end", "End", "in_view('move(1000000)')", "Move", "", "",
         "The last row."),
-    Key("race.back", "escape,q", "Esc", "back", "Race", "back", "Back",
-        "Leave the list or the choice, then the race view; a race that runs goes on."),
-    Key("race.help", "question_mark,f1", "?", "app.help", "Race", "help", "Help: keys and formulas",
-        "Every key and every formula."),
-)  # fmt: skip
+    replace(verbs.BACK, help="Leave the list or the choice, then the race view; a race that runs goes on."),
+    verbs.OPTIONS,
+    verbs.HELP,
+), footer=(
+    "race.slower", "race.faster", "help", "back", "race.start", "race.type", "race.play", "race.stop", "race.again",
+    "race.take", "race.hold", "race.new", "replay", "race.swap", "race.heats", "race.kept", "export", "copy",
+    "race.next",
+))  # fmt: skip
 
-_BY_ID: Final = {key.id: key for key in RACE_KEYS}
+_MOVING: Final = ("up", "down", "page.up", "page.down", "race.first", "race.last")
+_REPLAYED: Final = ("race.hold", "race.slower", "race.faster")
 
-RACE_FOOTER: Final = tuple(
-    _BY_ID[f"race.{name}"]
-    for name in (
-        "help", "back", "start", "again", "new", "replay", "swap", "heats", "kept", "save", "copy", "slower", "faster",
-    )
-)  # fmt: skip
+
+@dataclass(frozen=True, slots=True)
+class RaceKeyState:
+    """What decides which keys work: the ``view``, and what is in it.
+
+    ``missing`` says what the form still lacks ("" for nothing), ``on`` is the kind of thing under its cursor. The race
+    shown has so many ``lanes``; it is a replay, or it runs, is over, or neither yet. ``is_kept``: it can be replayed.
+    ``listed`` counts the races in the list of those kept.
+    """
+
+    view: Literal["choose", "race", "stored"]
+    missing: str = ""
+    on: str = "lane"
+    lanes: int = 0
+    is_replay: bool = False
+    is_running: bool = False
+    is_over: bool = False
+    is_kept: bool = False
+    listed: int = 0
+
+
+def idle(now: RaceKeyState) -> dict[str, str]:
+    """The ids of the keys that do nothing now, and why; "" where that needs no word."""
+    in_form, in_race = now.view == "choose", now.view == "race"
+    live_over = in_race and now.is_over and not now.is_replay
+    heard = in_race and (now.is_replay or now.is_over or now.is_running)
+    works = {
+        "race.type": in_form and now.on == "typed",
+        "race.start": in_form and not now.missing,
+        "race.take": in_form,
+        "race.play": now.view == "stored" and now.listed > 0,
+        "race.again": live_over,
+        "race.stop": in_race and now.is_running and not now.is_replay,
+        "race.new": not in_form,
+        "race.swap": now.view != "stored",
+        "race.heats": now.view != "stored",
+        "race.heats.back": now.view != "stored",
+        "replay": in_race and (now.is_replay or (now.is_over and now.is_kept)),
+        "race.kept": now.view != "stored",
+        "race.left": (in_form and now.on == "field") or (in_race and now.is_replay),
+        "race.right": (in_form and now.on == "field") or (in_race and now.is_replay),
+        "race.next": in_form or (in_race and now.lanes > 1),
+        "export": heard,
+        "copy": heard,
+        **dict.fromkeys(_REPLAYED, in_race and now.is_replay),
+        **dict.fromkeys(_MOVING, now.view != "stored" or now.listed > 0),
+    }
+    why = {}
+    if in_form and now.missing:
+        why["race.start"] = f"Not yet: {now.missing}."
+    if live_over and not now.is_kept:
+        why["replay"] = "This race is not kept, so there is nothing to replay."
+    return {name: why.get(name, "") for name, does in works.items() if not does}

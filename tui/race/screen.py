@@ -1,7 +1,7 @@
 """RaceScreen: choose a race, watch it, see its results; and replay stored races at any speed."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import ClassVar, Final, Literal
@@ -9,7 +9,6 @@ from typing import ClassVar, Final, Literal
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.screen import Screen
 from textual.widget import Widget
 
 from probes.feed.messages import EndpointFacts
@@ -17,16 +16,15 @@ from probes.race.race import Race
 from probes.race.request import NamedPrompt, RaceRequest
 from probes.race.updates import RaceNews
 from probes.store import races
-from tui.keymap import bindings
+from tui.keyed_screen import KeyedScreen
 from tui.race import heading as race_heading
 from tui.race.choice import RaceChoice
-from tui.race.keys import RACE_FOOTER, RACE_KEYS
+from tui.race.keys import RACE_KEYS, RaceKeyState, idle
 from tui.race.lane import LanePanel
 from tui.race.model import RaceModel
 from tui.race.race_view import RaceView
 from tui.race.stored_races_panel import StoredRacesPanel
 from tui.time.store_query import StoreQuery, single
-from tui.widgets.key_line import KeyLine
 from tui.widgets.plate import Plate
 
 PICTURES_PER_S: Final = 10
@@ -38,7 +36,7 @@ View = Literal["choose", "race", "stored"]
 NO_ENGINE: Final = "No engine takes a race here: it needs one of its own. In a terminal: inftop race A B"
 
 
-class RaceScreen(Screen[None]):
+class RaceScreen(KeyedScreen[None]):
     """One of three views: the choice of a race, a race, the stored races; each has actions of its own for the keys.
 
     ``start`` and ``stop`` send a command and return whether an engine takes it; its news comes to `apply`.
@@ -48,7 +46,8 @@ class RaceScreen(Screen[None]):
     """
 
     AUTO_FOCUS = ""
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(RACE_KEYS)]
+    KEYS = RACE_KEYS
+    BINDINGS: ClassVar[list[BindingType]] = [*RACE_KEYS.bindings]
     DEFAULT_CSS = """
     RaceScreen {
         layout: vertical;
@@ -85,7 +84,7 @@ class RaceScreen(Screen[None]):
         """Heading, one of three views, keys."""
         yield self._heading
         yield from self._views.values()
-        yield KeyLine(RACE_FOOTER, id="keys")
+        yield self.key_line
 
     def on_mount(self) -> None:
         """Pictures come from a timer, never from news."""
@@ -131,6 +130,7 @@ class RaceScreen(Screen[None]):
     def _draw(self) -> None:
         width = self.size.width
         with self.app.batch_update():
+            self.show_keys()
             if self.view == "choose":
                 self._heading.draw([race_heading.of_form(self._choice.form, width)])
                 self._choice.draw()
@@ -140,6 +140,28 @@ class RaceScreen(Screen[None]):
             else:
                 self._heading.draw([race_heading.of_race(self.model, self._choice.form.heats, width)])
                 self._race_view.draw(self._choice.form.endpoints)
+
+    def idle(self) -> Mapping[str, str]:
+        """Which keys do nothing now."""
+        try:
+            self._choice.form.request()
+            missing = ""
+        except ValueError as error:
+            missing = str(error)
+        news = self.model.news
+        return idle(
+            RaceKeyState(
+                self.view,
+                missing,
+                self._choice.cursor[0],
+                len(self._race_view.order),
+                is_replay=self.model.replay is not None,
+                is_running=self.model.is_running,
+                is_over=news is not None and news.phase == "over",
+                is_kept=news is not None and news.number is not None,
+                listed=self._list.count,
+            )
+        )
 
     def _turn(self, view: View) -> None:
         """Show another of the three views."""
@@ -156,12 +178,13 @@ class RaceScreen(Screen[None]):
         if self.view == "choose":  # else it was asked for twice, and a second start would stop the first
             self.action_start()
 
+    def action_stop(self) -> None:
+        """Stop what runs."""
+        if self._stop():
+            self.notify("Stopping: what was run is kept.", timeout=2)
+
     def action_start(self) -> None:
-        """Start what is chosen; or stop what runs."""
-        if self.model.is_running and self.view == "race" and self.model.replay is None:
-            if self._stop():
-                self.notify("Stopping: what was run is kept.", timeout=2)
-            return
+        """Start what is chosen."""
         try:
             self.begin(self._choice.form.request())
         except ValueError as error:

@@ -31,6 +31,11 @@ class StoredRacesPanel(Plate):
         self._races: Sequence[RaceSummary] | None = None
         self._first = 0
 
+    @property
+    def count(self) -> int:
+        """How many races are listed."""
+        return len(self._races or ())
+
     def fill(self, races: Sequence[RaceSummary] | None) -> None:
         """List these races; None: they are being read."""
         self._races, self.cursor = races, 0
@@ -57,9 +62,7 @@ class StoredRacesPanel(Plate):
         """Draw it."""
         races = self._races
         if not races:
-            words = (
-                "Reading the store …" if races is None else "No race is kept yet: choose lanes with n, start with s."
-            )
+            words = "Reading the store …" if races is None else "No race is kept yet: n chooses lanes, Enter starts."
             self.draw([((words, "hint"),)])
             return
         room = max(self.size.height - 1, 1)

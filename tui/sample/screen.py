@@ -10,19 +10,17 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import VerticalScroll
-from textual.screen import Screen
 
 from probes.store.read import pages
 from probes.store.read.pages import Stored
 from probes.store.read.reader import StoreReader
 from probes.text import plain
-from tui.keymap import bindings
+from tui.keyed_screen import KeyedScreen
 from tui.sample.facts import fact_rows, title_row
-from tui.sample.keys import SAMPLE_FOOTER, SAMPLE_KEYS
+from tui.sample.keys import SAMPLE_KEYS
 from tui.sample.waterfall import Waterfall
 from tui.sample.words import figures
 from tui.time.store_query import StoreQuery, single
-from tui.widgets.key_line import KeyLine
 from tui.widgets.plate import Plate, Row
 
 READING: Final = "Reading the store …"
@@ -35,14 +33,15 @@ def read_text(url: str, sample_id: int) -> str | None:
         return pages.text_of(reader, sample_id)
 
 
-class SampleScreen(Screen[None]):
+class SampleScreen(KeyedScreen[None]):
     """One sample of a list; ``step`` gives the one that lies so many rows below it there, None where there is none.
 
     ``url`` gives the store, None while there is none; ``now`` the present in ms since the epoch.
     """
 
     AUTO_FOCUS = ""
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(SAMPLE_KEYS)]
+    KEYS = SAMPLE_KEYS
+    BINDINGS: ClassVar[list[BindingType]] = [*SAMPLE_KEYS.bindings]
     DEFAULT_CSS = """
     SampleScreen {
         layout: vertical;
@@ -79,7 +78,7 @@ class SampleScreen(Screen[None]):
         """Heading, sheet, keys."""
         yield self._heading
         yield self._sheet
-        yield KeyLine(SAMPLE_FOOTER, id="keys")
+        yield self.key_line
 
     def on_mount(self) -> None:
         """Read the text."""
@@ -98,6 +97,7 @@ class SampleScreen(Screen[None]):
         if not self.is_mounted or width <= 0:
             return
         sample = self.stored.sample
+        self.show_keys()
         self._heading.draw([title_row(sample, self.stored.id, self.size.width - 2)])
         self._waterfall.show(sample)
         self._fill(self._figures, [((row, "figure"),) for row in wrap("  ·  ".join(figures(sample)), width)])

@@ -1,4 +1,4 @@
-"""KeyLine: the footer, made from a page's keys; every word of it can be clicked."""
+"""KeyLine: the footer, made from a page's keys that work now; every word of it can be clicked."""
 
 from textual.content import Content
 
@@ -20,17 +20,18 @@ class KeyLine(OneLine):
     }
     """
 
-    def __init__(self, keys: tuple[Key, ...], *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
-        self._keys = keys
+        self._keys: tuple[Key, ...] = ()
 
-    def on_mount(self) -> None:
-        """Fill it, once."""
-        self.parts([LinePart(hint(key), rank) for rank, key in enumerate(self._keys)])
+    def show(self, keys: tuple[Key, ...]) -> None:
+        """Show these keys, the most important first."""
+        if keys != self._keys:
+            self._keys = keys
+            self.parts([LinePart(hint(key), rank) for rank, key in enumerate(keys)])
 
 
 def hint(key: Key) -> Content:
     """``t window``, which does what the key does when clicked."""
-    action = key.action if "." in key.action else f"screen.{key.action}"
     shown = key.shown.replace("[", "\\[")
-    return Content.from_markup(f'[@click="{action}"][bold $primary]{shown}[/] {key.label}[/]')
+    return Content.from_markup(f'[@click="screen.key({key.id!r})"][bold $primary]{shown}[/] {key.label}[/]')

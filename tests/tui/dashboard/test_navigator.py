@@ -291,7 +291,7 @@ async def test_without_a_store_it_says_so():
     async with showing(source=None, view=SIX) as shown:
         shown.dashboard.fleet.store_url = None
         await shown.press("left_square_bracket")
-        assert "not read: there is no store yet" in shown.lines[0]
+        assert shown.notices == ["There is no store yet."]
 
 
 @pytest.mark.parametrize("size", [(160, 45), (100, 30), (80, 24)])

@@ -17,9 +17,7 @@ from tests.tui.endpoint.summaries import portrayed
 from tests.tui.fabric import NOW
 from tests.tui.screen import showing
 from tui.endpoint.body import PAGES
-from tui.endpoint.keys import ENDPOINT_FOOTER, ENDPOINT_KEYS
 from tui.endpoint.screen import EndpointScreen
-from tui.sample.keys import SAMPLE_KEYS
 from tui.sample.screen import SampleScreen
 
 pytestmark = pytest.mark.slow
@@ -349,15 +347,9 @@ async def test_without_a_store_there_is_nothing_to_read():
 
 async def test_every_key_is_in_the_footer_the_help_or_the_palette(store):
     async with portrayed(store, size=(200, 50)) as shown:
-        assert all(f"{key.shown} {key.label}" in shown.lines[-1] for key in ENDPOINT_FOOTER)
+        footer = [key for key in shown.screen.working_keys if key.id in shown.screen.KEYS.footer]
+        assert all(f"{key.shown} {key.label}" in shown.lines[-1] for key in footer)
         titles = [command.title for command in shown.app.get_system_commands(shown.screen)]
-        assert titles == [*(f"{key.title}  ({key.shown})" for key in ENDPOINT_KEYS if key.title), "Theme"]
+        assert titles == [*(f"{key.title}  ({key.shown})" for key in shown.screen.working_keys if key.title), "Theme"]
         await shown.press("question_mark")
         assert "Help" in shown.text
-
-
-@pytest.mark.parametrize("keys", [ENDPOINT_KEYS, SAMPLE_KEYS])
-def test_no_key_has_two_meanings(keys):
-    bound = [one for key in keys for one in key.keys.split(",")]
-    assert len(bound) == len(set(bound))
-    assert all(key.help.endswith(".") for key in keys)

@@ -1,0 +1,63 @@
+"""The tables of keys: one verb, one key on all pages; none bound twice; those to come left free."""
+
+from collections import defaultdict
+
+import pytest
+
+from tui.compare.keys import COMPARE_KEYS
+from tui.endpoint.keys import ENDPOINT_KEYS
+from tui.help import KEY_TABLES
+from tui.race.keys import RACE_KEYS
+
+FREE = {"A", "K", "E", "i"}
+"""Kept free for what comes."""
+
+BY_CONTEXT = {"enter", "space", "tab", "shift+tab", "escape", "home", "end", "left", "right", "q", "r", "slash", "O"}
+"""They act on what is chosen or shown: `r` races, and replays in the race view; `/` filters or jumps, or only
+jumps; `O` closes what it opened."""
+
+
+def pressed(key):
+    return key.keys.split(",")
+
+
+@pytest.mark.parametrize("table", KEY_TABLES, ids=lambda table: table.page)
+def test_no_key_is_bound_twice_and_every_one_is_explained(table):
+    bound = [one for key in table for one in pressed(key) if one not in ("enter", "space", "home")]
+    assert len(bound) == len(set(bound))
+    assert len({key.id for key in table}) == len(table.keys)
+    assert all(key.help.endswith(".") for key in table)
+
+
+@pytest.mark.parametrize("table", KEY_TABLES, ids=lambda table: table.page)
+def test_the_footer_names_keys_of_the_table_each_with_a_word(table):
+    assert all(table[one].label for one in table.footer)
+    assert len(set(table.footer)) == len(table.footer)
+
+
+def test_a_key_means_one_verb_on_all_pages_and_a_verb_has_one_key():
+    verbs, keys = defaultdict(set), defaultdict(set)
+    for key in (key for table in KEY_TABLES for key in table):
+        keys[key.id].add(key.shown)
+        for one in pressed(key):
+            verbs[one].add(key.id)
+    assert {one: found for one, found in verbs.items() if len(found) > 1 and one not in BY_CONTEXT} == {}
+    assert {verb: found for verb, found in keys.items() if len(found) > 1} == {}
+
+
+def test_keys_that_are_kept_free_are_free():
+    used = {one for table in KEY_TABLES for key in table for one in (*pressed(key), *key.former.split(","))}
+    assert used & FREE == set()
+
+
+def test_keys_of_the_version_before_still_do_what_they_did():
+    keys = [(table.page, key) for table in KEY_TABLES for key in table]
+    former = {(page, one): key.id for page, key in keys for one in key.former.split(",") if one}
+    assert former[("Endpoint", "w")] == former[("Compare", "w")] == "window.longer"
+    assert former[("Endpoint", "v")] == former[("Compare", "v")] == "place"
+    assert former[("Compare", "x")] == "remove"
+    assert former[("Race", "c")] == "copy"
+    assert former[("Race", "m")] == "race.again"
+    assert [key.id for key in RACE_KEYS if key.former == "s"] == ["race.stop", "race.start"]
+    for page, kept in ((ENDPOINT_KEYS, {"w", "W", "v"}), (COMPARE_KEYS, {"w", "W", "v", "x"})):
+        assert kept <= {one for binding in page.bindings for one in binding.key.split(",")}
