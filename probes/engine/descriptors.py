@@ -18,7 +18,7 @@ MACOS_LIMIT: Final = 10_240
 
 def needed(endpoints: Sequence[Endpoint]) -> int:
     """How many descriptors an engine on these endpoints may come to need at one time."""
-    return ENGINE_NEEDS + sum((2 if one.connection == "both" else 1) + CONNECTING_NEEDS for one in endpoints)
+    return ENGINE_NEEDS + sum((2 if endpoint.connection == "both" else 1) + CONNECTING_NEEDS for endpoint in endpoints)
 
 
 def raise_limit() -> int | None:

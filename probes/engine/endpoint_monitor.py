@@ -269,7 +269,7 @@ def _blocked_why(result: ProbeResult) -> str:
 
 def _instant_text(at: float, now: float) -> str:
     """An instant in UTC as text (both in seconds since the epoch); with its day, unless that is today's."""
-    day, today = (datetime.fromtimestamp(one, UTC) for one in (at, now))
+    day, today = (datetime.fromtimestamp(instant, UTC) for instant in (at, now))
     return f"{day:{'%H:%M:%S' if day.date() == today.date() else '%Y-%m-%d %H:%M:%S'}} UTC"
 
 

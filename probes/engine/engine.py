@@ -123,7 +123,7 @@ class Engine:
             if endpoint.enabled
         }
         self._reachability = ReachabilityMonitor(
-            (one.endpoint for one in self.monitors.values()),
+            (monitor.endpoint for monitor in self.monitors.values()),
             reachability_plan,
             self._contexts,
             is_watched=self._is_watching,
@@ -219,21 +219,21 @@ class Engine:
         beats.cancel()
         reachability.cancel()
         await scheduler.stop()
-        await asyncio.gather(*(one.stop(GRACE_S) for one in self.monitors.values()), return_exceptions=True)
+        await asyncio.gather(*(monitor.stop(GRACE_S) for monitor in self.monitors.values()), return_exceptions=True)
         self._noise_monitor.stop()
 
     def _stale_monitors(self) -> Sequence[EndpointMonitor]:
         """The monitors of endpoints that were not sampled within an interval: they do not wait for their due times."""
         now = self._clock.now()
         return [
-            one
-            for name, one in self.monitors.items()
-            if now - self._last_started_at(name) / 1000 >= one.endpoint.interval
+            monitor
+            for name, monitor in self.monitors.items()
+            if now - self._last_started_at(name) / 1000 >= monitor.endpoint.interval
         ]
 
     def _last_started_at(self, name: str) -> int:
         """When an endpoint's newest sample began, ms since the epoch; 0 where there is none."""
-        return max((one.started_at for one in self._recent.get(name, ())), default=0)
+        return max((sample.started_at for sample in self._recent.get(name, ())), default=0)
 
     def _notify(self, notice: str) -> None:
         """Log what was done to the schedule, and show it in the status for `NOTICE_S`."""
@@ -247,7 +247,7 @@ class Engine:
 
     async def _beat(self) -> None:
         while self._store is not None:
-            monitors = tuple(one.status for one in self.monitors.values())
+            monitors = tuple(monitor.status for monitor in self.monitors.values())
             self._store.beat(RecorderStatus(self.status, monitors).to_json())
             await asyncio.sleep(BEAT_S)
 

@@ -54,18 +54,20 @@ class KeyFinder:
         if endpoint.key_header is not None and key is not None:
             headers.append(SecretHeader(endpoint.key_header.name.lower(), endpoint.key_header.prefix, key))
             key = None
-        for one in endpoint.header_keys:
-            secret = await self._require((one.key,), f"no key for the header {one.header}")
-            headers.append(SecretHeader(one.header.lower(), one.prefix, secret))
+        for header_key in endpoint.header_keys:
+            secret = await self._require((header_key.key,), f"no key for the header {header_key.header}")
+            headers.append(SecretHeader(header_key.header.lower(), header_key.prefix, secret))
         proxy = await self._find_proxy_key(endpoint)
-        plain = tuple(one for one in endpoint.headers.values() if one != endpoint.model)  # a sample names the model
+        plain = tuple(
+            value for value in endpoint.headers.values() if value != endpoint.model
+        )  # a sample names the model
         aws = await self._aws.signer(endpoint.aws_service, endpoint.base_url) if endpoint.aws_service else None
-        found = Credentials(key, tuple(headers), plain, aws, proxy)
-        return None if found == Credentials() else found
+        credentials = Credentials(key, tuple(headers), plain, aws, proxy)
+        return None if credentials == Credentials() else credentials
 
     def forget(self, endpoint: Endpoint) -> None:
         """Drop an endpoint's cached keys: the next `find` looks them up again."""
-        for names in (endpoint.keys, *((one,) for one in endpoint.key_names)):
+        for names in (endpoint.keys, *((name,) for name in endpoint.key_names)):
             self._found.pop(names, None)
         if endpoint.key_command in self._command_keys:
             self._command_keys[endpoint.key_command].until = 0

@@ -42,9 +42,9 @@ class Scheduler:
             timezone=UTC,
             job_defaults={"coalesce": True, "misfire_grace_time": None},
         )
-        cadences = spread([(one.endpoint.name, one.endpoint.interval) for one in monitors])
+        cadences = spread([(monitor.endpoint.name, monitor.endpoint.interval) for monitor in monitors])
         self._triggers = {cadence.name: CadenceTrigger(cadence) for cadence in cadences}
-        self._monitors = {one.endpoint.name: one for one in monitors}
+        self._monitors = {monitor.endpoint.name: monitor for monitor in monitors}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 

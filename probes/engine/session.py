@@ -75,7 +75,7 @@ class Plan:
 
     def hello(self, pid: int, holder: str | None = None) -> Hello:
         """The engine's first message to a screen. ``holder`` is another recorder that has the store."""
-        facts = tuple(EndpointFacts.of(one) for one in self.endpoints)
+        facts = tuple(EndpointFacts.of(endpoint) for endpoint in self.endpoints)
         return Hello(
             version=__version__,
             pid=pid,
@@ -135,7 +135,7 @@ async def open_engine(
     sys.setswitchinterval(SWITCH_S)
     if (why := shortage(plan.endpoints, raise_limit())) is not None:
         log.warning("%s", why)
-    routes = [(one.route, one.base_url) for one in plan.endpoints if one.enabled and watching]
+    routes = [(endpoint.route, endpoint.base_url) for endpoint in plan.endpoints if endpoint.enabled and watching]
     for note in ignored_notes(routes):
         log.warning("%s", note)
     holding = _hold_store(plan, stop or asyncio.Event(), heartbeat or Heartbeat())
@@ -205,7 +205,7 @@ def read_history(plan: Plan) -> tuple[Ledger, Mapping[str, Sequence[Sample]]]:
     """
     now = time.time_ns() // 1_000_000
     since = midnight(now)
-    endpoints = {one.name: one for one in plan.endpoints}
+    endpoints = {endpoint.name: endpoint for endpoint in plan.endpoints}
     ledger, recent = Ledger(plan.budget, now // DAY_MS), defaultdict[str, list[Sample]](list)
     with contextlib.suppress(StoreProblem), contextlib.closing(StoreReader(plan.store_url)) as reader:
         for name, samples, bill in reader.bills(since, plan.vantage):

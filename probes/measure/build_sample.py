@@ -74,7 +74,7 @@ def build_sample(
         dialect=endpoint.dialect,
         model=endpoint.model,
         outcome=classification.outcome,
-        outcome_detail="; ".join(one for one in details if one) or None,
+        outcome_detail="; ".join(detail for detail in details if detail) or None,
         http_status=status,
         connection="warm" if reused else "cold",
         output_chars=answer.chars or None,
@@ -216,16 +216,16 @@ def _distorted_ms(timeline: Timeline, answer: ResponseAccumulator, absences: Seq
     what comes meanwhile, but a server that is not read from must wait.
     """
     good = answer.failure is None and timeline.contents
-    within = (one.lasted for one in absences if not good or one.since < timeline.contents[-1].at)
+    within = (absence.lasted for absence in absences if not good or absence.since < timeline.contents[-1].at)
     return max(within, default=0) / 1e6
 
 
 def _error_columns(timeline: Timeline, stolen_ms: float | None, absent_ms: float) -> dict[str, Any]:
     """How far the times can be off by what this process and the hypervisor did, and whether they are trusted."""
-    found = error_bound(timeline, stolen_ms)
+    bound = error_bound(timeline, stolen_ms)
     if absent_ms:
-        found = replace(found, error_bound_ms=round(max(absent_ms, found.error_bound_ms or 0.0), 4))
-    return {"error_bound_ms": found.error_bound_ms, "shared_stamps": found.shared, "trusted": found.trusted}
+        bound = replace(bound, error_bound_ms=round(max(absent_ms, bound.error_bound_ms or 0.0), 4))
+    return {"error_bound_ms": bound.error_bound_ms, "shared_stamps": bound.shared, "trusted": bound.trusted}
 
 
 def _server_columns(answer: ResponseAccumulator) -> dict[str, Any]:

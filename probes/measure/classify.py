@@ -36,7 +36,7 @@ def classify(answer: ResponseAccumulator, endpoint: Endpoint) -> Classification:
     if not answer.kinds and not _reasoned_to_the_cap(answer, endpoint):
         return Classification(Outcome.EMPTY, _why_empty(answer))
     unanswered = _why_unanswered(answer, endpoint)
-    warning = "; ".join(one for one in (unanswered, answer.note) if one) or None
+    warning = "; ".join(note for note in (unanswered, answer.note) if note) or None
     if endpoint.expect is None:
         return Classification(Outcome.OK, warning)
     if re.search(endpoint.expect, answer.text):

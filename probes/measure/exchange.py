@@ -174,8 +174,8 @@ async def read_error_response(
     body, missing = await read_error_body(response, left_s)
     if wants_tls(response.status, body):
         return Failure(Outcome.PROTOCOL, USE_HTTPS)
-    found = meaning(response.status, response.headers, body)
-    return replace(found, detail=f"{found.detail}; {missing}") if missing else found
+    failure = meaning(response.status, response.headers, body)
+    return replace(failure, detail=f"{failure.detail}; {missing}") if missing else failure
 
 
 async def read_error_body(response: Response, left_s: float) -> tuple[bytes, str]:

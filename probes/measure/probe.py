@@ -264,8 +264,8 @@ class Prober:
         """Make a response that is an error by its head the answer's failure; its body is waited for only briefly."""
         exchange.status = response.status
         left_s = exchange.deadline.release()
-        exchange.answer.failure = found = await read_error_response(response, left_s, self._dialect.failure)
-        exchange.limits = self._limits({**response.headers, **found.headers})
+        exchange.answer.failure = failure = await read_error_response(response, left_s, self._dialect.failure)
+        exchange.limits = self._limits({**response.headers, **failure.headers})
 
     def _limits(self, headers: Mapping[str, str]) -> RateLimits:
         """The rate limits in response headers."""
@@ -315,23 +315,23 @@ class Prober:
             credentials=credentials,
             usual_density=usual_density(self._comparable_samples()),
         )
-        if not any(one.draft for one in exchange.timeline.contents):
+        if not any(content.draft for content in exchange.timeline.contents):
             sample = self._marked_if_buffered(sample)
         return sample, wait.why if wait else ""
 
     def _comparable_samples(self) -> Iterator[Sample]:
         """The samples before this one with the same model and the same version of the prompt."""
         wanted = self.endpoint.model, prompt_version(self.endpoint)
-        return (one for one in self._before if (one.model, one.prompt_version) == wanted)
+        return (sample for sample in self._before if (sample.model, sample.prompt_version) == wanted)
 
     def _marked_if_buffered(self, sample: Sample) -> Sample:
         """The sample, marked ``buffered`` where its answer and most of the endpoint's last ones came all at once."""
-        found = is_buffered(sample, self._before)
+        buffered = is_buffered(sample, self._before)
         self._before.append(sample)
-        if not found:
-            return replace(sample, buffered=found)
+        if not buffered:
+            return replace(sample, buffered=buffered)
         details = (DETAIL, sample.outcome_detail)
-        return replace(sample, buffered=True, outcome_detail="; ".join(one for one in details if one))
+        return replace(sample, buffered=True, outcome_detail="; ".join(detail for detail in details if detail))
 
 
 async def _redacted(text: str, credentials: Credentials | None) -> str:

@@ -21,7 +21,7 @@ def prompt_version(endpoint: Endpoint) -> str:
     """
     hashed = f"{endpoint.prompt}\n{endpoint.max_output_tokens}\n{endpoint.temperature}"
     if endpoint.system is not None or endpoint.messages:
-        sent = "\n".join(f"{one.role}: {one.content}" for one in endpoint.conversation.messages)
+        sent = "\n".join(f"{message.role}: {message.content}" for message in endpoint.conversation.messages)
         hashed = f"{sent}\n{endpoint.max_output_tokens}\n{endpoint.temperature}"
     if endpoint.reasoning != DEFAULT_REASONING:
         hashed += f"\nreasoning {endpoint.reasoning}"

@@ -63,7 +63,9 @@ def _newest(reader: StoreReader, questions: Mapping[int, LatestQuestion], condit
         f"SELECT sample.endpoint_id, started_at, outcome, {_UNLESS_BUFFERED} "
         f"FROM (SELECT ({newest}) AS id FROM asked) AS newest CROSS JOIN sample WHERE sample.id = newest.id"
     )
-    rows = reader.few(sql, [value for number, one in questions.items() for value in (number, *one.span, one.lane)])
+    rows = reader.few(
+        sql, [value for number, question in questions.items() for value in (number, *question.span, question.lane)]
+    )
     return {row[0]: LatestValues(row[1], outcome_of(row[2]), *row[3:]) for row in rows}
 
 

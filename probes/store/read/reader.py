@@ -188,8 +188,8 @@ class StoreReader:
     def last(self, limit: int, condition: str = "TRUE") -> list[Sample]:
         """The last samples of each endpoint, up to ``limit`` of each, oldest first; those that meet the condition."""
         # a span of one, in its index's order: with "=" PostgreSQL may walk back in time until it meets the endpoint
-        own = f"endpoint_id BETWEEN endpoint.id AND endpoint.id AND {condition}"
-        ids = f"SELECT id FROM sample WHERE {own} ORDER BY endpoint_id DESC, started_at DESC, id DESC LIMIT ?"
+        of_endpoint = f"endpoint_id BETWEEN endpoint.id AND endpoint.id AND {condition}"
+        ids = f"SELECT id FROM sample WHERE {of_endpoint} ORDER BY endpoint_id DESC, started_at DESC, id DESC LIMIT ?"
         sql = f"SELECT {JOINED} FROM {self._source.newest(ids)} ORDER BY sample.started_at"
         return [sample_of(row) for row in self.few(sql, [limit])]
 
@@ -234,16 +234,16 @@ class StoreReader:
     def bills(self, since_ms: int, vantage: str) -> list[CostGroup]:
         """What decides the cost of the samples of one place that started from ``since_ms`` on, equal ones together."""
         facts = ", ".join(CostFacts._fields[:-1])
-        own = "started_at >= ? AND endpoint_id IN (SELECT id FROM endpoint WHERE vantage = ?)"
+        of_place = "started_at >= ? AND endpoint_id IN (SELECT id FROM endpoint WHERE vantage = ?)"
         same = f"GROUP BY endpoint_id, {facts}, cost_usd IS NULL"
-        sql = f"SELECT endpoint_id, count(*), {facts}, avg(cost_usd) FROM sample WHERE {own} {same}"
-        found = self.few(sql, [since_ms, vantage])
-        names = {key: endpoint[_NAME] for key, endpoint in self.endpoints().items()} if found else {}
+        sql = f"SELECT endpoint_id, count(*), {facts}, avg(cost_usd) FROM sample WHERE {of_place} {same}"
+        rows = self.few(sql, [since_ms, vantage])
+        names = {key: endpoint[_NAME] for key, endpoint in self.endpoints().items()} if rows else {}
         return [
             CostGroup(
                 names[key], samples, CostFacts(outcome_of(word), status, None if again is None else bool(again), *rest)
             )
-            for key, samples, word, status, again, *rest in found
+            for key, samples, word, status, again, *rest in rows
         ]
 
     def recorder(self, vantage: str | None = None) -> Recorder | None:
@@ -251,7 +251,7 @@ class StoreReader:
 
         Whether it still runs is to be judged by `Recorder.beat_at`, which is by the clock of its own machine.
         """
-        columns = ", ".join(one.name for one in fields(Recorder))
+        columns = ", ".join(field.name for field in fields(Recorder))
         where = "" if vantage is None else "WHERE vantage = ?"
         sql = f"SELECT {columns} FROM recorder {where} ORDER BY beat_at DESC LIMIT 1"
         rows = self.few(sql, [] if vantage is None else [vantage])

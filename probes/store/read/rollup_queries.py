@@ -180,15 +180,15 @@ def totals(
     reader: StoreReader, endpoint_ids: Collection[int], ranges: Sequence[BucketRange]
 ) -> dict[LaneKey, RollupSums]:
     """Every lane's counts and extremes over all the ranges together."""
-    found: dict[LaneKey, RollupSums] = {}
+    sums: dict[LaneKey, RollupSums] = {}
     for buckets in ranges:
         where, parameters = _within(buckets, endpoint_ids)
         sql = f"SELECT endpoint_id, connection, {_SUMS} FROM rollup WHERE {where} GROUP BY 1, 2"
         for rows in reader.rows(sql, parameters):
             for endpoint_id, connection, *values in rows:
-                lane, sums = (endpoint_id, connection), RollupSums(*values)
-                found[lane] = added(found[lane], sums) if lane in found else sums
-    return found
+                lane, range_sums = (endpoint_id, connection), RollupSums(*values)
+                sums[lane] = added(sums[lane], range_sums) if lane in sums else range_sums
+    return sums
 
 
 def sketches(
@@ -247,12 +247,12 @@ def outcomes(
     """
     where, parameters = _within(buckets, endpoint_ids)
     sql = f"SELECT start, outcomes FROM rollup WHERE {where} AND ok < samples"
-    found: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    slices: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for rows in reader.rows(sql, parameters):
         for begin, text in rows:
             for outcome, count in json.loads(text).items():
-                found[(begin - start) // length][outcome] += count
-    return {place: dict(counts) for place, counts in found.items()}
+                slices[(begin - start) // length][outcome] += count
+    return {place: dict(counts) for place, counts in slices.items()}
 
 
 def added(one: RollupSums, other: RollupSums) -> RollupSums:

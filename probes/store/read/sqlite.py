@@ -62,15 +62,15 @@ class SqliteSource:
     def _open(self) -> sqlite3.Connection | None:
         """The connection to the file that is there now; None where there is none, or one without tables yet."""
         try:
-            found = self._path.stat()
+            stat = self._path.stat()
         except FileNotFoundError:
             self.close()
             return None
-        if self._connection is None or self._file != (found.st_dev, found.st_ino):
+        if self._connection is None or self._file != (stat.st_dev, stat.st_ino):
             self.close()
             if file_state(self._path) != "ours":
                 return None
-            self._file = (found.st_dev, found.st_ino)
+            self._file = (stat.st_dev, stat.st_ino)
             self._connection = connect_read_only(self._path)
             revision = revision_of(self._connection)
             if revision is None:
