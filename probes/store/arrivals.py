@@ -7,7 +7,6 @@ from typing import Any, Final
 from sqlalchemy import Connection
 
 from probes.store.statements import replacing, run
-from probes.store.tables import ARRIVAL
 
 BATCH: Final = "batch"
 """The one kind of arrival that is no other store's: that of a recorder's journal."""
@@ -19,7 +18,7 @@ MERGE: Final = "merge"
 """That a store was joined with another; its key is whether that came to its end, the newest sample's instant then, and
 how far the other was pruned when it began."""
 
-_PUT: Final = replacing(ARRIVAL)
+_PUT: Final = replacing("arrival", ("source", "what", "last"), ("source", "what"))
 
 
 def own_name(connection: Connection) -> str:

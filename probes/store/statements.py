@@ -1,42 +1,40 @@
-"""SQL text made once from the tables, for the writer's hot path, and how either driver takes it.
+"""SQL text made once, for the writer's hot path, and how either driver takes it.
 
 Core would build them again at each commit, taking several times as long as SQLite itself, and the interpreter's lock.
+They name columns without `probes.store.tables`: to import SQLModel takes longer than all the rest of a recorder's start.
 """
 # ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import Connection, CursorResult, Table
+from sqlalchemy import Connection, CursorResult
 
 from probes.store.row import SAMPLE_COLUMNS
-from probes.store.tables import ANSWER, RECORDER, ROLLUP, SAMPLE, SKETCH
 
 Values = Mapping[str, Any] | Sequence[Any]
 
 
-def inserting(table: Table, names: Iterable[str]) -> str:
+def inserting(table: str, names: Sequence[str]) -> str:
     """Put in rows, their values given by name."""
-    names = list(names)
-    return f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({', '.join(f':{name}' for name in names)})"
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join(f':{name}' for name in names)})"
 
 
-def replacing(table: Table) -> str:
-    """Put rows in the place of those with the same primary key."""
-    keys = [column.name for column in table.primary_key]
-    rest = ", ".join(f"{one.name} = excluded.{one.name}" for one in table.c if one.name not in keys)
-    return f"{inserting(table, table.c.keys())} ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {rest}"
+def replacing(table: str, names: Sequence[str], keys: Sequence[str]) -> str:
+    """Put rows in the place of those with the same ``keys``, which are the table's primary key."""
+    rest = ", ".join(f"{name} = excluded.{name}" for name in names if name not in keys)
+    return f"{inserting(table, names)} ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {rest}"
 
 
 _OF_SAMPLE: Final = ("endpoint_id", *SAMPLE_COLUMNS)
-_INSERT_SAMPLE: Final = inserting(SAMPLE, _OF_SAMPLE)
+_INSERT_SAMPLE: Final = inserting("sample", _OF_SAMPLE)
 _COPY_SAMPLE: Final = f"COPY sample ({', '.join(_OF_SAMPLE)}) FROM STDIN"
-REPLACE_ANSWER: Final = replacing(ANSWER)
-REPLACE_RECORDER: Final = replacing(RECORDER)
-REPLACE_ROLLUP: Final = replacing(ROLLUP)
-REPLACE_SKETCH: Final = replacing(SKETCH)
+REPLACE_ANSWER: Final = replacing("answer", ("endpoint_id", "sample_id", "text"), ("endpoint_id",))
+REPLACE_RECORDER: Final = replacing(
+    "recorder", ("vantage", "pid", "host", "version", "started_at", "beat_at", "status"), ("vantage",)
+)
 ARRIVE: Final = (
     "INSERT INTO arrival (source, what, last) VALUES (:name, 'batch', CAST(:number AS TEXT)) "
     "ON CONFLICT (source, what) DO UPDATE SET last = excluded.last "

@@ -1,5 +1,6 @@
 """The tables, the view and the migrations agree with each other and with a sample's columns."""
 
+import re
 import sqlite3
 import subprocess
 import sys
@@ -13,9 +14,11 @@ from sqlalchemy.dialects import sqlite
 from sqlmodel import SQLModel
 
 from probes.sample import COLUMNS, iso
+from probes.store import arrivals, statements
 from probes.store.row import KINDS, SAMPLE_COLUMNS
 from probes.store.schema import REVISIONS
-from probes.store.tables import SAMPLE
+from probes.store.tables import ANSWER, ARRIVAL, LEASE, RECORDER, ROLLUP, SAMPLE, SKETCH
+from probes.store.write import lease, rollup_rows
 from probes.store.write.database import open_database
 from tests.samples import sample
 from tests.store.stores import ask, fill, make
@@ -34,6 +37,28 @@ def test_the_sample_tables_types_are_a_samples_types():
     sql = {"int": "INTEGER", "float": "FLOAT", "bool": "BOOLEAN", "text": "VARCHAR", "word": "VARCHAR"}
     expected = {name: sql[KINDS[name]] for name in SAMPLE_COLUMNS} | {"started_at": "BIGINT"}
     assert {name: str(SAMPLE.c[name].type.compile(sqlite.dialect())) for name in SAMPLE_COLUMNS} == expected
+
+
+@pytest.mark.parametrize(
+    ("sql", "table"),
+    [
+        (arrivals._PUT, ARRIVAL),
+        (lease._BEGIN, LEASE),
+        (rollup_rows.REPLACE_ROLLUP, ROLLUP),
+        (rollup_rows.REPLACE_SKETCH, SKETCH),
+        (statements.REPLACE_ANSWER, ANSWER),
+        (statements.REPLACE_RECORDER, RECORDER),
+    ],
+    ids=lambda one: getattr(one, "name", ""),
+)
+def test_a_statement_of_the_writer_names_every_column_of_its_table(sql, table):
+    put, _, replaced = sql.partition(" ON CONFLICT ")
+    assert re.findall(r":(\w+)", put) == re.search(r"\((.*?)\)", put)[1].split(", ")
+    assert sorted(re.findall(r":(\w+)", put)) == sorted(table.c.keys())
+    if replaced:
+        keys = [column.name for column in table.primary_key]
+        assert sorted(re.search(r"\((.*?)\)", replaced)[1].split(", ")) == sorted(keys)
+        assert sorted(re.findall(r"excluded\.(\w+)", replaced)) == sorted({*table.c.keys()} - {*keys})
 
 
 def test_the_view_has_the_columns_of_an_export_in_order(path):
@@ -110,12 +135,12 @@ def test_an_upgrade_that_was_cut_short_is_made_whole(path):
 
 
 @pytest.mark.slow
-def test_alembic_is_imported_only_where_there_is_something_to_migrate(path):
+def test_alembic_is_imported_only_where_there_is_something_to_migrate_and_sqlmodel_not_even_there(path):
     make(path)
     code = (
-        "import sys, pathlib; from probes.store.write.database import open_database\n"
+        "import sys, pathlib; import probes.engine.session; from probes.store.write.database import open_database\n"
         f"for path in ({str(path)!r}, {str(path.with_name('new.db'))!r}):\n"
-        "    open_database(pathlib.Path(path)).dispose(); print('alembic' in sys.modules)"
+        "    open_database(pathlib.Path(path)).dispose(); print('alembic' in sys.modules, 'sqlmodel' in sys.modules)"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert said == ["False", "True"]
+    assert said == ["False", "False", "True", "False"]

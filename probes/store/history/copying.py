@@ -125,7 +125,8 @@ def _put(connection: Connection, table: Table, rows: list[Row]) -> None:
     """Put rows into a table; those of one that changes in the place of those that are there."""
     names = table.c.keys()
     if table in CHANGING:
-        run(connection, replacing(table), [dict(zip(names, row, strict=True)) for row in rows])
+        keys = [column.name for column in table.primary_key]
+        run(connection, replacing(table.name, names, keys), [dict(zip(names, row, strict=True)) for row in rows])
     else:
         insert_rows(connection, table.name, names, rows)
 

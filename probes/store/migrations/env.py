@@ -1,11 +1,9 @@
 """How Alembic runs: on the connection it is handed, inside the transaction that is already open on it."""
 
 from alembic import context
-from sqlmodel import SQLModel
 
 context.configure(
     connection=context.config.attributes["connection"],
-    target_metadata=SQLModel.metadata,
     transactional_ddl=True,  # SQLite can: the whole upgrade is there, or none of it
 )
 with context.begin_transaction():

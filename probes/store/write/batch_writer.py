@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import compress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, Engine, insert, select
+from sqlalchemy import Connection, Engine
 
 from probes.sample import Sample
 from probes.stats.rollup import roll_up
@@ -21,7 +21,6 @@ from probes.store.read.reader import RECORDED
 from probes.store.retention import FOREVER, Retention
 from probes.store.row import EndpointKey, endpoint_of, row_of
 from probes.store.statements import ARRIVE, FORGET, REPLACE_ANSWER, REPLACE_RECORDER, insert_samples, run
-from probes.store.tables import ENDPOINT
 from probes.store.translate import translated
 from probes.store.write import rollup_rows as rollups
 from probes.store.write.database import PRAGMAS, open_store
@@ -30,6 +29,13 @@ from probes.store.write.pruning import do_upkeep
 from probes.text import plain
 
 log = logging.getLogger(__name__)
+
+_ENDPOINT_ID: Final = (
+    "SELECT id FROM endpoint WHERE vantage = ? AND name = ? AND provider = ? AND dialect = ? AND model = ?"
+)
+_NEW_ENDPOINT: Final = (
+    "INSERT INTO endpoint (vantage, name, provider, dialect, model) VALUES (?, ?, ?, ?, ?) RETURNING id"
+)
 
 
 @dataclass(slots=True)
@@ -202,12 +208,8 @@ class BatchWriter:
 
 def id_of(connection: Connection, key: EndpointKey) -> int:
     """The id of an endpoint's row, which is made where there is none."""
-    values = dict(zip(("vantage", "name", "provider", "dialect", "model"), key, strict=True))
-    same = [ENDPOINT.c[name] == value for name, value in values.items()]
-    known: int | None = connection.scalar(select(ENDPOINT.c.id).where(*same))
-    if known is None:
-        known = connection.execute(insert(ENDPOINT).returning(ENDPOINT.c.id), values).scalar_one()
-    return known
+    known: int | None = run(connection, _ENDPOINT_ID, key).scalar()
+    return run(connection, _NEW_ENDPOINT, key).scalar_one() if known is None else known
 
 
 def _identity(path: Path | None) -> tuple[int, int] | None:

@@ -17,7 +17,6 @@ from probes.store.holder import Holder, StoreHeld
 from probes.store.location import is_postgres
 from probes.store.read.source import RowSource
 from probes.store.statements import inserting, run
-from probes.store.tables import LEASE
 from probes.store.write.recorder_lock import holder_of
 
 TTL_S: Final = 10.0
@@ -32,7 +31,7 @@ _NOW: Final = {
 }
 _TENURES: Final = "SELECT token, run, holder, since, until, locked FROM lease WHERE scope = ? ORDER BY token DESC"
 _NEWEST: Final = f"{_TENURES} LIMIT 1"
-_BEGIN: Final = inserting(LEASE, LEASE.c.keys())
+_BEGIN: Final = inserting("lease", ("scope", "token", "run", "holder", "since", "until", "locked"))
 _RENEW: Final = "UPDATE lease SET until = ?, locked = ? WHERE scope = ? AND token = ?"
 _PRUNE: Final = "DELETE FROM lease WHERE scope = ? AND token < ? AND until < ?"
 

@@ -12,7 +12,7 @@ from probes.stats.rollup import EXTENTS, METRICS, Extent, Rollup, RollupKey, rol
 from probes.stats.sketch import Sketch
 from probes.store.read.reader import JOINED
 from probes.store.row import sample_of
-from probes.store.statements import REPLACE_ROLLUP, REPLACE_SKETCH, run
+from probes.store.statements import replacing, run
 
 AT_ONCE: Final = 500
 """Rollups read by one statement: SQLite takes 32,766 parameters."""
@@ -24,6 +24,12 @@ _KEY: Final = ", ".join(RollupKey._fields)
 _COUNTS: Final = ("outcomes", "untrusted", "buffered", "last_at", "cost_usd", "input_tokens", "output_tokens")
 _EXTENTS: Final = tuple(f"{name}_{end}" for name in EXTENTS for end in ("min", "max"))
 READ: Final = ", ".join((*RollupKey._fields, *_COUNTS, *_EXTENTS, *(f"sketch.{name}" for name in METRICS)))
+REPLACE_ROLLUP: Final = replacing(
+    "rollup",
+    (*RollupKey._fields, "samples", "ok", "failed", "rate_limited", "never_sent", *_COUNTS, *_EXTENTS),
+    RollupKey._fields,
+)
+REPLACE_SKETCH: Final = replacing("sketch", (*RollupKey._fields, *METRICS), RollupKey._fields)
 _SAMPLES: Final = (
     f"SELECT sample.endpoint_id, {JOINED} FROM sample JOIN endpoint ON endpoint.id = sample.endpoint_id "
     "WHERE sample.id BETWEEN ? AND ?"
