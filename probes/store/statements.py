@@ -1,7 +1,7 @@
 """SQL text made once, for the writer's hot path, and how either driver takes it.
 
 Core would build them again at each commit, taking several times as long as SQLite itself, and the interpreter's lock.
-They name columns without `probes.store.tables`: to import SQLModel takes longer than all the rest of a recorder's start.
+They name columns without `probes.store.tables`: to import SQLModel takes longer than all else of a recorder's start.
 """
 # ruff: noqa: S608 - statements are put together from names of this package; values are always parameters
 

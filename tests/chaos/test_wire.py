@@ -14,6 +14,7 @@ from msgspec.structs import asdict
 from probes.endpoint import Price, Timeouts
 from probes.keys.secret import Secret
 from probes.measure.probe import Prober
+from probes.outcome import Outcome
 from probes.sockets.event_loop import EngineLoop
 from probes.store.row import row_of
 from probes.transport.factory import transport_to
@@ -23,7 +24,12 @@ from tests.chaos.wire_faults import FAULTS, KEY, SECRET
 from tests.chaos.wire_server import wire_server
 from tests.samples import endpoint
 
-PATIENCE = Timeouts(connect=1.0, first_token=1.5, stall=1.0, total=4.0)
+SHORT = Timeouts(connect=1.0, first_token=1.5, stall=1.0, total=4.0)
+"""For faults that may end in a time-out."""
+
+LONG = Timeouts(connect=1.0, first_token=20.0, stall=20.0, total=25.0)
+"""For all others: a busy machine may take seconds to look through a flood."""
+
 LATE_S = 30.0
 """After so long a probe has hung, however busy the machine."""
 
@@ -54,7 +60,8 @@ def test_a_fault(fault, server):
     scheme = "ws" if fault.dialect.endswith("_ws") else "https" if secure else "http"
     tls = ssl.create_default_context(cafile=server["authority"]) if secure else None
     watched = endpoint(
-        base_url=f"{scheme}://127.0.0.1:{server['ports'][fault.name]}/v1", dialect=fault.dialect, timeouts=PATIENCE,
+        base_url=f"{scheme}://127.0.0.1:{server['ports'][fault.name]}/v1", dialect=fault.dialect,
+        timeouts=SHORT if Outcome.TIMEOUT in fault.outcomes else LONG,
         max_output_tokens=256, price=Price(1.0, 5.0), keys=("A_KEY",),
     )  # fmt: skip
 
