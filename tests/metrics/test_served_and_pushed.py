@@ -518,10 +518,10 @@ MODELS = {
 
 
 def configuration(folder: Path, url: str) -> Path:
-    """Every model twice, each probed once: an hour is longer than the test."""
+    """Every model twice, each probed once: an hour is longer than the test, and no warm probe follows a cold one."""
     endpoints = "".join(
         f'[[endpoint]]\nname = "{name}/{number}"\nmodel = "{name}"\nbase_url = "{url}"\ndialect = "openai_chat"\n'
-        'key = "PLANTED_API_KEY"\nprice = { input = 1, output = 2 }\n'
+        'key = "PLANTED_API_KEY"\nprice = { input = 1, output = 2 }\nconnection = "cold"\n'
         for name in MODELS
         for number in range(2)
     )

@@ -7,7 +7,7 @@ from textual.content import Content
 from probes.text import line
 from tui.state.view import Dashboard
 from tui.state.view_options import ViewOptions
-from tui.style.format import clock, since, until
+from tui.style.format import clock, since, span, until
 from tui.style.palette import LOOKS, State
 from tui.time.period import dates
 from tui.widgets.one_line import LinePart, OneLine
@@ -53,6 +53,9 @@ def _left(board: Dashboard, options: ViewOptions) -> list[LinePart]:
         LinePart(Content.assemble(("window ", "$text-muted"), (options.period.words, "bold")), 2),
         LinePart(Content(count), 5 if shown == board.total else 2),
     ]
+    if board.filled_ms is not None and board.filled_ms < board.window_ms:
+        so_far = f"{span(board.filled_ms)} so far"
+        parts.insert(2, LinePart(Content.styled(so_far, "$text-muted"), 4))
     for state in ORDER:
         if number := board.states.get(state):
             look = LOOKS[state]

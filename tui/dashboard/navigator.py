@@ -83,4 +83,5 @@ def question(fleet: FleetState, options: ViewOptions, columns: int, at: int) -> 
     pause = min(max(period.length_ms // (count - 1) // 60, SOONEST_MS), LATEST_MS)
     until = at // pause * pause if period.until is None else period.until
     facts = tuple(one.facts for one in fleet.endpoints.values())
-    return WindowQuestion(until, period.length_ms, count, facts, options.vantage, period.live)
+    oldest = fleet.oldest_at if period.live else None
+    return WindowQuestion(until, period.length_ms, count, facts, options.vantage, period.live, oldest)

@@ -114,7 +114,7 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
 
     def _history(self, columns: int, at: int) -> "RollupWindow | None":
         """What to draw from the store; None where what is held in memory is enough, or all there is yet."""
-        if not self.options.in_memory and self._body.has_detail:  # after the first picture
+        if not self.fleet.fits_memory(self.options, at) and self._body.has_detail:  # after the first picture
             if self._navigator is None:
                 from tui.dashboard.navigator import HistoryNavigator
 

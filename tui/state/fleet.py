@@ -3,6 +3,7 @@
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import TYPE_CHECKING, Final
 
 from rich.cells import cell_len
@@ -23,7 +24,7 @@ from tui.state.rate_limits import LimitLevel
 from tui.state.served_by import EndpointSignals, other_tier, tier_of
 from tui.state.view import Dashboard, EndpointView, EngineLink, Figures
 from tui.state.view_options import ViewOptions, arranged
-from tui.time.time_grid import TimeGrid
+from tui.time.time_grid import TimeGrid, drawn_length
 
 if TYPE_CHECKING:  # the first picture needs no rollups
     from tui.state.rollup_figures import RollupWindow
@@ -131,6 +132,7 @@ class FleetState:
         self.store_url: str | None = None
         self.certificate: Certificate | None = None
         self.vantages: tuple[str, ...] = ()
+        self._oldest_stored: float | None = None
         self._heard_at = now
         self._attributed: tuple[_Evidence, dict[str, Attribution]] | None = None
         self._set_endpoints(endpoints)
@@ -188,6 +190,7 @@ class FleetState:
         """Add what was read from the store: points, and single samples worth showing."""
         self.certificate = past.certificate or self.certificate
         self.vantages = past.vantages or self.vantages
+        self._oldest_stored = self._oldest_stored if past.oldest_at is None else past.oldest_at
         for name, history in past.histories.items():
             if (endpoint := self.endpoints.get(name)) is not None:
                 endpoint.history.merge(history)
@@ -200,6 +203,21 @@ class FleetState:
         for name, answer in (past.answers or {}).items():
             if (endpoint := self.endpoints.get(name)) is not None and not endpoint.answer:
                 endpoint.answer = answer
+
+    @property
+    def oldest_at(self) -> int | None:
+        """When the oldest sample of all began, in the store or in memory; None while the store has not been read."""
+        if self._oldest_stored is None:
+            return None
+        held = (one.history.started_at[0] for one in self.endpoints.values() if len(one.history))
+        oldest = min(self._oldest_stored, *held, inf)
+        return None if oldest == inf else round(oldest)
+
+    def fits_memory(self, options: ViewOptions, now: int) -> bool:
+        """Whether memory holds all that a view shows: the present from all places, as far back as there are samples."""
+        period = options.period
+        whole = drawn_length(period.length_ms, self.oldest_at, now)
+        return period.live and options.vantage is None and whole <= SPAN_MS
 
     def recent(self, name: str | None) -> Recent:
         """Single samples of one endpoint; nothing of an unknown one."""
@@ -221,12 +239,14 @@ class FleetState:
         With a ``window`` read from the store, its figures, span and vantage are shown, not those of the options.
         """
         asked = window.question if window else None
-        length = asked.length_ms if asked else min(options.period.length_ms, SPAN_MS)
+        length = asked.length_ms if asked else options.period.length_ms
         past = asked is not None and not asked.live
+        drawn = min(drawn_length(options.period.length_ms, self.oldest_at, now), SPAN_MS)
+        on = TimeGrid.of_window(drawn, columns, now)
         if window and past:
             seen = [window.past_view(one.facts, one.slot) for one in self.endpoints.values()]
         else:
-            seen = self._present(options, length, columns, now)
+            seen = self._present(options, on, now)
             seen = [window.live_view(one) for one in seen] if window else seen
         views = compared(seen, options.ranking)
         shown, groups = arranged(views, options)
@@ -234,7 +254,7 @@ class FleetState:
         return Dashboard(
             at=asked.at if asked and past else now,
             window_ms=length,
-            grid=asked.grid if asked else TimeGrid.of_window(length, columns, now),
+            grid=asked.grid if asked else on,
             endpoints=shown,
             link=self.link_at(now),
             engine=self.engine,
@@ -248,13 +268,13 @@ class FleetState:
             selected=selected if selected in names else next(iter(names), None),
             attribution=_worst(views),
             past=past,
+            filled_ms=None if past or self.oldest_at is None else min(max(now - self.oldest_at, 0), length),
             vantage=asked.vantage if asked else None,
         )
 
-    def _present(self, options: ViewOptions, length_ms: int, columns: int, now: int) -> list[EndpointView]:
-        """The rows of a window that ends now and is no longer than what is held in memory."""
-        length = min(length_ms, SPAN_MS)
-        on, since = TimeGrid.of_window(length, columns, now), window_start(length, now)
+    def _present(self, options: ViewOptions, on: TimeGrid, now: int) -> list[EndpointView]:
+        """The rows of the window that ends now, over the slices ``on``, as far as memory holds it."""
+        since = window_start(min(options.period.length_ms, SPAN_MS), now)
         seen = [self._view(one, on, since, now, fully=options.ranked) for one in self.endpoints.values()]
         attributions = self._attributions(seen, now)
         return [replace(one, attribution=attributions.get(one.name)) for one in seen]

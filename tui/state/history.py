@@ -220,7 +220,8 @@ class LoadedHistory:
 
     ``readings`` are the last rate limits and ``seen`` the last words on who served, oldest first; ``changes`` are the
     moments at which something else served than before. ``certificate`` is the newest selftest's, ``vantages`` the
-    places that the store holds of the same endpoints; empty where that is one.
+    places that the store holds of the same endpoints; empty where that is one. ``oldest_at`` is when the oldest sample
+    in the store began (ms since the epoch), as near as is still known; infinite where it holds none, None: not read.
     """
 
     histories: Mapping[str, History]
@@ -231,3 +232,4 @@ class LoadedHistory:
     changes: Mapping[str, tuple[ServingChange, ...]] = field(default_factory=dict)
     certificate: Certificate | None = None
     vantages: tuple[str, ...] = ()
+    oldest_at: float | None = None

@@ -1,13 +1,16 @@
 """Reads the window's history from the store, in a thread, so that no panel is empty after a restart."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from contextlib import closing
+from math import inf
 from typing import Final
 
 from probes.sample import Sample
 from probes.stats.sample_values import chars_per_s, setup_ms
 from probes.store.certificates import newest as newest_certificate
 from probes.store.read.reader import StoreReader
+from probes.store.read.rollup_queries import began
+from probes.store.row import EndpointKey
 from tui.state.history import History, LoadedHistory
 from tui.state.rate_limits import LimitReading
 from tui.state.served_by import KEPT, ServingSeen, changes
@@ -47,7 +50,8 @@ def read_points(
 def read_newest(url: str, names: Collection[str]) -> LoadedHistory:
     """The newest sample, the last failures and the last answer of each of these endpoints. Raises StoreProblem.
 
-    Also the rate limits and who served in their last `KEPT` samples, and the newest selftest's certificate.
+    Also the rate limits and who served in their last `KEPT` samples, when their oldest sample began, and the newest
+    selftest's certificate.
     """
     readings: dict[str, list[LimitReading]] = {name: [] for name in names}
     seen: dict[str, list[ServingSeen]] = {name: [] for name in names}
@@ -61,7 +65,9 @@ def read_newest(url: str, names: Collection[str]) -> LoadedHistory:
                 if (said := ServingSeen.of(sample)) is not None:
                     seen[name].append(said)
         failures = [sample for sample in reader.last_failures(FAILURES) if sample.endpoint in readings]
-        vantages = _vantages(reader, names)
+        known = reader.endpoints()
+        vantages = _vantages(known.values(), names)
+        oldest_at = began(reader, [number for number, key in known.items() if key[1] in names])
         answers = {name: text for name, text in reader.answers().items() if name in names}
     return LoadedHistory(
         {},
@@ -71,12 +77,13 @@ def read_newest(url: str, names: Collection[str]) -> LoadedHistory:
         {name: tuple(held) for name, held in seen.items()},
         certificate=newest_certificate(url),
         vantages=vantages,
+        oldest_at=inf if oldest_at is None else oldest_at,
     )
 
 
-def _vantages(reader: StoreReader, names: Collection[str]) -> tuple[str, ...]:
+def _vantages(known: Iterable[EndpointKey], names: Collection[str]) -> tuple[str, ...]:
     """The places that know these endpoints, where at least one of them is known from several."""
-    places = {(key[1], key[0]) for key in reader.endpoints().values() if key[1] in names}
+    places = {(key[1], key[0]) for key in known if key[1] in names}
     several = len(places) > len({name for name, _ in places})
     return tuple(sorted({vantage for _, vantage in places})) if several else ()
 

@@ -14,7 +14,7 @@ from probes.store.read.rollup_queries import Bar
 from tui.state.figures import Cell, by_slice, carry_forward
 from tui.state.view import EndpointView, Figures, LaneFigures
 from tui.style.palette import State
-from tui.time.time_grid import TimeGrid
+from tui.time.time_grid import TimeGrid, drawn_length
 
 MOST_ROWS: Final = 40_000
 """Rollups that one question may add up: more take too long to read, and no screen has so many columns."""
@@ -36,6 +36,7 @@ class WindowQuestion:
     """Which figures to read: of these endpoints until ``at`` (ms since the epoch), in ``columns`` slices.
 
     ``live``: ``at`` is the present, whose newest samples the feed delivers. ``vantage`` None: all places together.
+    What lies before the ``oldest`` sample of all is not drawn, where that is known (ms since the epoch).
     """
 
     at: int
@@ -44,16 +45,17 @@ class WindowQuestion:
     facts: tuple[EndpointFacts, ...]
     vantage: str | None = None
     live: bool = False
+    oldest: int | None = None
 
     @property
     def span(self) -> TimeRange:
-        """From when to when."""
-        return TimeRange(self.at - self.length_ms, self.at)
+        """From when to when: the part of the window that is drawn."""
+        return TimeRange(self.at - drawn_length(self.length_ms, self.oldest, self.at), self.at)
 
     @property
     def grid(self) -> TimeGrid:
         """The slices; the last one holds ``at``."""
-        return TimeGrid.of_window(self.length_ms, self.columns, self.at)
+        return TimeGrid.of_window(self.span.length_ms, self.columns, self.at)
 
     def like(self, other: "WindowQuestion | None") -> bool:
         """Whether it asks the same, apart perhaps from the instant that is the present."""

@@ -165,7 +165,9 @@ class Dashboard:
     """The whole screen at one tick. ``endpoints`` are filtered and in the order of drawing.
 
     It reaches ``window_ms`` back from ``at``, which is the present, the instant of freezing or, of the ``past``, the
-    end of the span that is shown; of the place ``vantage`` alone where that is not None.
+    end of the span that is shown; of the place ``vantage`` alone where that is not None. ``filled_ms`` is how much of
+    the window there are samples of, from the oldest of all on; None where that is not known. The ``grid`` begins no
+    earlier than it must for them.
 
     ``groups`` holds the heading to be drawn above an endpoint, by its name; empty where groups are not shown.
     ``total`` counts the endpoints before the filter, ``states`` them by state, ``untrusted``, ``own_faults`` and
@@ -189,5 +191,6 @@ class Dashboard:
     selected: str | None = None
     frozen_at: int | None = None
     past: bool = False
+    filled_ms: int | None = None
     vantage: str | None = None
     attribution: Attribution | None = None

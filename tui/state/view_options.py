@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args
 from probes.config.screen import Detail, Groups, Option, Sort, View
 from probes.feed.messages import EndpointFacts
 from tui.state.choices import Choices
-from tui.state.history import SPAN_MS
 from tui.state.ranking import Rank, grouped, unknown_last
 from tui.state.view import EndpointView
 from tui.style.palette import STATES
@@ -90,11 +89,6 @@ class ViewOptions:
             "scale": scale,
             "detail": self.detail,
         }
-
-    @property
-    def in_memory(self) -> bool:
-        """Whether it shows no more than what is held in memory."""
-        return self.period.live and self.period.length_ms <= SPAN_MS and self.vantage is None
 
     @property
     def ranked(self) -> bool:

@@ -1,10 +1,30 @@
-"""TimeGrid: equal slices of time, aligned to the epoch."""
+"""TimeGrid: equal slices of time, aligned to the epoch; and how much of a window to draw while it fills."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from math import ceil, log2
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:  # the first picture needs no rollups
     from probes.stats.time_range import TimeRange
+
+
+SHORTEST_MS: Final = 2_000
+"""No time axis is shorter."""
+
+STEPS: Final = 4
+"""In how many steps, all by the same factor, the length that is drawn of a window doubles while it fills."""
+
+
+def drawn_length(window_ms: int, oldest: int | None, at: int) -> int:
+    """How much of a window that ends ``at`` is drawn, where the ``oldest`` sample of all began then (None: not known).
+
+    All of it where that is older. Else what holds everything since, and at most a fifth more: it grows in steps, so
+    that between two of them slices keep their length, and with it every sample its place.
+    """
+    if oldest is None or oldest <= at - window_ms:
+        return window_ms
+    steps = ceil(STEPS * log2(max(at - oldest, SHORTEST_MS) / SHORTEST_MS))
+    return min(round(SHORTEST_MS * 2 ** (steps / STEPS)), window_ms)
 
 
 @dataclass(frozen=True, slots=True)

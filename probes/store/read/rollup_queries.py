@@ -7,9 +7,10 @@ The cost of every question grows with the endpoints and the slices asked for, ne
 import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
+from math import inf
 from typing import Any, Final, NamedTuple, TypeVar
 
-from probes.stats.rollup import LENGTH_MS, METRICS, TIERS, Tier
+from probes.stats.rollup import LENGTH_MS, METRICS, TIERS, Tier, next_bucket
 from probes.stats.sketch import Sketch, merged
 from probes.stats.time_range import BucketRange
 from probes.store.read.reader import StoreReader
@@ -139,6 +140,21 @@ def oldest(reader: StoreReader, endpoint_ids: Collection[int]) -> dict[Tier, int
         f"SELECT tier, min(start) FROM ({first}) AS begin GROUP BY tier"
     )
     return dict.fromkeys(TIERS) | dict(reader.few(sql, [*TIERS, *CONNECTIONS, *endpoint_ids]))
+
+
+def began(reader: StoreReader, endpoint_ids: Collection[int]) -> int | None:
+    """When the oldest sample of these endpoints began, to the millisecond; None where there is none.
+
+    Where that sample is kept no longer: when the bucket begins that it lies in, of the finest tier that still has it.
+    """
+    tiers, begin, until = oldest(reader, endpoint_ids), None, inf
+    for tier in reversed(TIERS):
+        if (start := tiers[tier]) is not None and start < until:
+            begin, until = start, next_bucket(tier, start)
+    each = "SELECT (SELECT min(started_at) FROM sample WHERE endpoint_id = endpoint.id) AS began FROM endpoint"
+    sql = f"SELECT min(began) FROM ({each} WHERE id IN ({placeholders(len(endpoint_ids))})) AS oldest"
+    [[kept]] = reader.few(sql, [*endpoint_ids]) or [(None,)]
+    return kept if kept is not None and kept < until else begin
 
 
 def slices(

@@ -1,6 +1,7 @@
 """Stretches: totals, slices and sketches agree with the samples themselves."""
 
 import random
+import sqlite3
 from collections import Counter
 from contextlib import closing
 
@@ -12,6 +13,7 @@ from probes.stats.sketch import Sketch
 from probes.stats.time_range import BucketRange, TimeRange, covering_buckets, finest_tier
 from probes.store.read.reader import StoreReader
 from probes.store.read.rollup_queries import (
+    began,
     finished,
     grouped,
     oldest,
@@ -150,3 +152,19 @@ def test_a_store_that_is_not_there_is_empty(tmp_path):
     with closing(StoreReader(url_of(tmp_path / "none.db"))) as reader:
         assert totals(reader, [1], covering_buckets(SPAN, "day")) == {}
         assert oldest(reader, [1])["day"] is None
+        assert began(reader, [1]) is None
+
+
+def test_the_oldest_sample_is_known_to_the_millisecond_and_where_it_is_gone_to_the_bucket(reader, ids, tmp_path):
+    assert began(reader, ids.values()) == min(one.started_at for one in SAMPLES)
+    own = [one.started_at for one in SAMPLES if one.endpoint == "sim/b"]
+    assert began(reader, [ids["sim/b"]]) == min(own)
+    assert began(reader, [99]) is began(reader, []) is None
+    path = tmp_path / "pruned.db"
+    fill(path, SAMPLES)
+    first, since = min(one.started_at for one in SAMPLES), BEGIN + 10 * 24 * HOUR
+    for gone, tier in (("sample WHERE started_at", "minute"), ("rollup WHERE tier = 'minute' AND start", "hour")):
+        with closing(sqlite3.connect(path)) as store, store:
+            store.execute(f"DELETE FROM {gone} < ?", [since])
+        with closing(StoreReader(url_of(path))) as pruned:
+            assert began(pruned, [*pruned.endpoints()]) == bucket_of(tier, first)

@@ -1,5 +1,8 @@
 """The fleet: messages in, one frozen dashboard out."""
 
+import dataclasses
+from math import inf
+
 import pytest
 from msgspec.structs import replace
 
@@ -282,3 +285,35 @@ def test_nobody_is_blamed_where_all_is_well_nor_for_what_is_not_probed():
     limited = [sample(endpoint=CEREBRAS, started_at=NOW - 1, outcome=Outcome.RATE_LIMITED)]
     shown = board(fleet(fabric.hello(), fabric.frame(limited)))
     assert (shown.attribution, shown.endpoints[0].attribution.scope) == (None, "this endpoint")
+
+
+def test_the_axis_begins_at_the_oldest_sample_of_all_once_the_store_has_been_read():
+    begun = NOW - 4 * 60_000
+    first = [sample(endpoint=one.name, started_at=begun + 1000 * n, ttft_ms=90.0) for n, one in enumerate(HABITS)]
+    made = fleet(fabric.hello(), fabric.frame(first))
+    assert board(made).grid.start_ms <= NOW - 6 * HOUR
+    assert board(made).filled_ms is None
+    made.load(LoadedHistory({}, oldest_at=inf))
+    shown = board(made)
+    assert begun - 60_000 < shown.grid.start_ms <= begun
+    assert (shown.grid.count, shown.filled_ms, shown.window_ms) == (20, NOW - begun, 6 * HOUR)
+    assert [view.figures.finished_count for view in shown.endpoints] == [1] * len(HABITS)
+    made.load(LoadedHistory({}, oldest_at=NOW - 90 * 60_000))
+    assert NOW - 120 * 60_000 < board(made).grid.start_ms <= NOW - 90 * 60_000
+    made.load(LoadedHistory({}, oldest_at=NOW - 30 * 24 * HOUR))
+    assert board(made).grid.start_ms <= NOW - 6 * HOUR
+    assert board(made).filled_ms == 6 * HOUR
+
+
+def test_a_long_window_is_drawn_from_memory_while_memory_holds_all_there_is():
+    week, made = ViewOptions(Period(LENGTHS["7 d"])), fleet(fabric.hello())
+    assert not made.fits_memory(week, NOW)
+    made.load(LoadedHistory({}, oldest_at=NOW - 3 * HOUR))
+    assert made.fits_memory(week, NOW)
+    assert not made.fits_memory(dataclasses.replace(week, vantage="fra"), NOW)
+    assert not made.fits_memory(ViewOptions(week.period.stepped(-1, NOW)), NOW)
+    shown = made.dashboard(week, 20, NOW)
+    assert (shown.window_ms, shown.filled_ms) == (LENGTHS["7 d"], 3 * HOUR)
+    assert shown.grid.start_ms > NOW - 4 * HOUR
+    made.load(LoadedHistory({}, oldest_at=NOW - 48 * HOUR))
+    assert not made.fits_memory(week, NOW)

@@ -1,5 +1,7 @@
 """The past: read from a real store, for the endpoints that are watched, and stopped when the screen ends."""
 
+from math import inf
+
 import pytest
 
 from probes.outcome import Outcome
@@ -38,6 +40,14 @@ def test_single_samples_are_the_newest_the_failures_and_the_answers(path):
     past = read_newest(url_of(path), ["a"])
     assert set(past.samples) == {cut, good}
     assert past.answers == {"a": "Once upon a time"}
+
+
+def test_the_oldest_sample_is_that_of_the_endpoints_asked_for(path):
+    assert read_newest(url_of(path), ["a"]).oldest_at == inf
+    fill(path, [sample(endpoint=name, started_at=T0 + at) for name, at in (("a", 7), ("a", 5), ("b", 2))])
+    assert read_newest(url_of(path), ["a"]).oldest_at == T0 + 5
+    assert read_newest(url_of(path), ["a", "b", "c"]).oldest_at == T0 + 2
+    assert read_newest(url_of(path), ["c"]).oldest_at == inf
 
 
 def test_the_last_samples_tell_of_limits_and_of_who_served(path):

@@ -250,3 +250,13 @@ def test_a_question_is_like_one_of_another_instant_of_the_present_only():
     assert not live.like(replace(live, at=AT + 1, columns=9))
     assert not QUESTION.like(replace(QUESTION, at=AT + 1))
     assert not QUESTION.like(None)
+
+
+def test_a_window_of_the_present_is_asked_for_from_the_oldest_sample_on():
+    year = replace(QUESTION, length_ms=365 * DAY, live=True)
+    young = replace(year, oldest=AT - 40 * DAY)
+    assert AT - 48 * DAY < young.span.since <= AT - 40 * DAY
+    assert young.span.until == AT
+    assert young.grid.count == year.grid.count
+    assert young.grid.start_ms > AT - 49 * DAY
+    assert replace(year, oldest=AT - 400 * DAY).span == year.span == TimeRange(AT - 365 * DAY, AT)

@@ -5,10 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probes.stats.time_range import TimeRange
-from tui.time.time_grid import TimeGrid
+from tui.time.time_grid import SHORTEST_MS, TimeGrid, drawn_length
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
+NOW = 1_800_000_000_000
 INSTANTS = st.integers(0, 2**42)
 LENGTHS = st.integers(1, 2**36)
 
@@ -50,3 +51,18 @@ def test_an_instant_lies_in_the_slice_that_it_begins(at, place):
 def test_no_span_is_so_short_that_it_has_no_slice():
     assert TimeGrid.of_buckets(TimeRange(0, 1), HOUR, 1) == TimeGrid(0, HOUR, 1)
     assert TimeGrid.covering(TimeRange(0, 0), HOUR).count == 1
+
+
+@given(INSTANTS, LENGTHS, st.integers(-(2**20), 2**37))
+def test_of_a_window_that_fills_no_more_is_drawn_than_a_fifth_beyond_its_oldest_sample(at, window, age):
+    drawn = drawn_length(window, at - age, at)
+    assert min(max(age, 0), window) <= drawn <= window
+    assert drawn == window or drawn <= 1.2 * max(age, SHORTEST_MS)
+
+
+def test_the_length_drawn_stays_for_as_long_as_it_can():
+    ages = range(SHORTEST_MS, HOUR, 250)
+    lengths = [drawn_length(HOUR, NOW - age, NOW) for age in ages]
+    assert lengths == sorted(lengths)
+    assert len(set(lengths)) == 45, "of 14,392 ticks"
+    assert drawn_length(HOUR, None, NOW) == drawn_length(HOUR, NOW - 2 * HOUR, NOW) == HOUR
