@@ -9,7 +9,7 @@ from tui.compare.contender import Contender
 from tui.compare.metrics import COMPARE_METRICS, value_of
 from tui.style.format import span
 from tui.style.palette import endpoint_color
-from tui.widgets.chart import Plot
+from tui.widgets.plot import Plot
 from tui.widgets.series import Point, Series
 
 MANY_FAILED: Final = 0.05

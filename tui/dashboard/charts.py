@@ -1,6 +1,7 @@
-"""Charts: four large charts, TTFT, tokens/s, error rate and rate-limit hits, with one line per endpoint."""
+"""Charts: four large charts, TTFT, tokens/s, error rate and rate-limit hits, of the endpoints that matter most."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from rich.cells import cell_len
@@ -11,15 +12,14 @@ from textual.events import Resize
 from textual.widgets import Static
 
 from probes.stats.quantiles import rate
+from tui.dashboard.prominent import middle_half, prominent
 from tui.state.view import Dashboard, EndpointView
 from tui.style.palette import endpoint_color
 from tui.time.period import Period, dates
 from tui.time.time_grid import TimeGrid
-from tui.widgets.chart import Chart, Plot
+from tui.widgets.chart import Chart
+from tui.widgets.plot import Plot, Range
 from tui.widgets.series import Point, Series
-
-MOST_LINES: Final = 24
-"""The most lines of one chart; more cannot be distinguished. The other endpoints are counted in the legend."""
 
 MOST_BINS: Final = 30
 LEAST_BINS: Final = 5
@@ -29,6 +29,8 @@ STACKED_BELOW: Final = 72
 """Width under which the four stand above each other."""
 
 LEGEND_ROWS: Final = 3
+
+BAND: Final = "▒"
 
 _AROUND_PLOT: Final = 12  # a chart's labels, its letters and the gutter
 
@@ -41,20 +43,30 @@ def tag(slot: int) -> str:
     return (tag(more - 1) if more else "") + _LETTERS[own]
 
 
-def charted(dashboard: Dashboard) -> tuple[EndpointView, ...]:
-    """The endpoints that get a line: the first `MOST_LINES` in the order of the screen, the selected one among them."""
-    first = dashboard.endpoints[:MOST_LINES]
-    rest = [one for one in dashboard.endpoints[MOST_LINES:] if one.name == dashboard.selected]
-    return (*first[: MOST_LINES - len(rest)], *rest)
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The endpoints that have a line, ``lines``, and the ``others``, which have a place in the grey band only."""
+
+    lines: tuple[EndpointView, ...]
+    others: tuple[EndpointView, ...]
+
+    @classmethod
+    def of(cls, dashboard: Dashboard, before: Collection[str] = ()) -> "Shown":
+        """Who has a line on this dashboard, ``before`` being those that had one on the last."""
+        lines = prominent(dashboard.endpoints, dashboard.selected, before)
+        names = {view.name for view in lines}
+        return cls(lines, tuple(view for view in dashboard.endpoints if view.name not in names))
 
 
-def plots(dashboard: Dashboard, *, dark: bool) -> tuple[Plot, Plot, Plot, Plot]:
+def plots(dashboard: Dashboard, shown: Shown, *, dark: bool) -> tuple[Plot, Plot, Plot, Plot]:
     """TTFT, tokens/s, error rate and rate-limit hits, over the dashboard's window.
 
+    Errors and hits are steps, as long as the bins that they are counted in; of the others a band reaches up to the
+    worst.
     The time axes mark the instants at which something else began to serve the selected endpoint.
     """
-    grid, views = dashboard.grid, charted(dashboard)
-    each = slices_per_bin(grid, max((view.facts.interval for view in views), default=0.0))
+    grid, views = dashboard.grid, shown.lines
+    each = slices_per_bin(grid, max((view.facts.interval for view in dashboard.endpoints), default=0.0))
     then = dates(dashboard.at - dashboard.window_ms, dashboard.at, dashboard.at)
     window = then if dashboard.past else f"last {Period(dashboard.window_ms).words}"
     per = f"per {_length(each * grid.length_ms)}"
@@ -67,17 +79,22 @@ def plots(dashboard: Dashboard, *, dark: bool) -> tuple[Plot, Plot, Plot, Plot]:
         ttft.append(line.series(_slices(grid, figures.ttft_ms), failed))
         # the worst of a crowded column is the slowest
         speed.append(line.series(_slices(grid, figures.tokens_per_s), failed, lowest=True))
-        errors.append(line.series(_error_rate(grid, view, each)))
-        hits.append(line.series(_hits(grid, view, each)))
+        errors.append(line.steps(_error_rate(grid, view, each)))
+        hits.append(line.steps(_hits(grid, view, each)))
 
-    def plot(title: str, series: Iterable[Series], least: float, note: str, may_log: bool = False) -> Plot:
-        return Plot(title, tuple(series), grid.start_ms, grid.end_ms, least, may_log, note, marked_at)
+    def plot(title: str, series: Iterable[Series], band: Iterable[Range], least: float, note: str) -> Plot:
+        lines, may_log = tuple(series), not note.endswith(per)
+        return Plot(title, lines, grid.start_ms, grid.end_ms, least, may_log, note, marked_at, band=tuple(band))
 
+    others = [view.figures for view in shown.others if view.figures.covered]
+    failing = [view for view in shown.others if any(view.figures.failed)]
+    limited = [view for view in shown.others if any(view.figures.hits)]
+    times, speeds = ([getattr(one, name) for one in others] for name in ("ttft_ms", "tokens_per_s"))
     return (
-        plot("TTFT ms", ttft, 10.0, window, may_log=True),
-        plot("tokens/s", speed, 10.0, window, may_log=True),
-        plot("error rate %", errors, 10.0, f"{window}, {per}"),
-        plot("rate-limit hits", hits, 4.0, f"{window}, {per}"),
+        plot("TTFT ms", ttft, middle_half(grid, times), 10.0, window),
+        plot("tokens/s", speed, middle_half(grid, speeds), 10.0, window),
+        plot("error rate %", errors, _worst(grid, failing, each, _error_rate), 10.0, f"{window}, {per}"),
+        plot("rate-limit hits", hits, _worst(grid, limited, each, _hits), 4.0, f"{window}, {per}"),
     )
 
 
@@ -106,6 +123,9 @@ class _Line:
     def series(self, points: Iterable[Point], failed: Iterable[int] = (), *, lowest: bool = False) -> Series:
         return Series(*self._of, tuple(points), "min" if lowest else "max", tuple(failed), self._selected)
 
+    def steps(self, points: Iterable[Point]) -> Series:
+        return Series(*self._of, tuple(points), selected=self._selected, steps=True)
+
 
 def _middle(grid: TimeGrid, index: int) -> int:
     return grid.middle(index)
@@ -116,60 +136,75 @@ def _slices(grid: TimeGrid, values: Iterable[float | None]) -> Iterator[Point]:
 
 
 def _bins(grid: TimeGrid, each: int) -> Iterator[tuple[int, range]]:
-    """The middle (ms since the epoch) of each bin of ``each`` slices, and those of its slices inside the grid.
+    """The beginning (ms since the epoch) of each bin of ``each`` slices, and those of its slices inside the grid.
 
     Bins are counted from the epoch, so that a sample never changes its bin as time goes on.
     """
     oldest = grid.newest - grid.count + 1
     for number in range(oldest // each, grid.newest // each + 1):
         first, last = max(number * each, oldest), min(number * each + each - 1, grid.newest)
-        middle = (first + last + 1) * grid.length_ms // 2
-        yield middle, range(first - oldest, last - oldest + 1)
+        yield first * grid.length_ms, range(first - oldest, last - oldest + 1)
 
 
 def _error_rate(grid: TimeGrid, view: EndpointView, each: int) -> Iterator[Point]:
+    """The error rate of each bin, at its beginning; a bin between two samples says what the one before said."""
     figures = view.figures
     if not figures.covered:
         return
-    for middle, indices in _bins(grid, each):
+    for begin, indices in _bins(grid, each):
         finished = sum(figures.finished[index] for index in indices)
         share = rate(sum(figures.failed[index] for index in indices), finished)
         if share is not None:
-            yield Point(middle, share * 100)
+            yield Point(begin, share * 100)
         elif not any(figures.covered[index] for index in indices):
-            yield Point(middle, None)
+            yield Point(begin, None)
 
 
 def _hits(grid: TimeGrid, view: EndpointView, each: int) -> Iterator[Point]:
+    """The rate-limit hits of each bin, at its beginning."""
     figures = view.figures
     if not figures.covered:
         return
-    for middle, indices in _bins(grid, each):
+    for begin, indices in _bins(grid, each):
         known = any(figures.covered[index] for index in indices)
-        yield Point(middle, float(sum(figures.hits[index] for index in indices)) if known else None)
+        yield Point(begin, float(sum(figures.hits[index] for index in indices)) if known else None)
 
 
-def legend(dashboard: Dashboard, width: int, *, dark: bool) -> Text:
-    """Letter and name of every line, wrapped to ``width`` cells; what does not fit is counted at the end."""
-    views = charted(dashboard)
-    rows, used, named = [Text(no_wrap=True)], 0, 0
+def _worst(
+    grid: TimeGrid,
+    views: Sequence[EndpointView],
+    each: int,
+    of: Callable[[TimeGrid, EndpointView, int], Iterator[Point]],
+) -> Iterator[Range]:
+    """From 0 up to the highest value of any of these endpoints in each bin, where that is above 0."""
+    highest: dict[int, float] = {}
     for view in views:
-        mark = "▸" if view.name == dashboard.selected else " "
-        entry = f"{mark}{tag(view.slot)} {view.name}  "
+        for at, value in of(grid, view, each):
+            if value:
+                highest[at] = max(value, highest.get(at, 0.0))
+    for begin, indices in _bins(grid, each):
+        if begin in highest:
+            yield Range(begin, begin + len(indices) * grid.length_ms, 0.0, highest[begin])
+
+
+def legend(shown: Shown, selected: str | None, width: int, *, dark: bool) -> Text:
+    """Letter and name of every line, wrapped to ``width`` cells, and what the grey is; in at most `LEGEND_ROWS`."""
+    entries = [
+        (f"{'▸' if view.name == selected else ' '}{tag(view.slot)} {view.name}  ", endpoint_color(view.slot, dark=dark))
+        for view in shown.lines
+    ]
+    if shown.others:
+        entries.append((f" {BAND} {len(shown.others)} others: the middle half; of errors and hits the worst", ""))
+    rows, used = [Text(no_wrap=True)], 0
+    for entry, color in entries:
         size = cell_len(entry)
-        if used and used + size > width:
-            if len(rows) == LEGEND_ROWS:
-                break
+        if used and used + size > width and len(rows) < LEGEND_ROWS:
             rows.append(Text(no_wrap=True))
             used = 0
-        style = endpoint_color(view.slot, dark=dark)
-        rows[-1].append(entry, f"bold {style}" if mark == "▸" else style)
+        rows[-1].append(entry, f"bold {color}" if entry.startswith("▸") else color)
         used += size
-        named += 1
-    unseen = len(dashboard.endpoints) - named
-    if unseen:
-        rows[-1].truncate(max(width - len(f" +{unseen}"), 0))
-        rows[-1].append(f" +{unseen}")
+    for row in rows:
+        row.truncate(width, overflow="ellipsis")
     return Text("\n").join(rows)
 
 
@@ -196,6 +231,7 @@ class Charts(VerticalScroll):
         self._legend = Static()
         self._dashboard: Dashboard | None = None
         self._drawn_with: object = None
+        self._lines: tuple[str, ...] = ()
 
     @property
     def columns(self) -> int:
@@ -223,12 +259,14 @@ class Charts(VerticalScroll):
         dashboard, dark = self._dashboard, self.app.current_theme.dark
         if dashboard is None or not self.size.width:
             return
+        shown = Shown.of(dashboard, self._lines)
+        self._lines = tuple(view.name for view in shown.lines)
         # figures compare by identity: FleetState makes new ones only when something changed
-        figures = tuple((one.name, one.figures, one.changes) for one in charted(dashboard))
-        drawn_with = (dark, self.size.width, dashboard.selected, len(dashboard.endpoints), dashboard.grid, figures)
+        figures = tuple((one.name, one.figures, one.changes) for one in (*shown.lines, *shown.others))
+        drawn_with = (dark, self.size.width, dashboard.selected, self._lines, dashboard.grid, figures)
         if drawn_with == self._drawn_with:
             return
         self._drawn_with = drawn_with
-        for chart, plot in zip(self._charts, plots(dashboard, dark=dark), strict=True):
+        for chart, plot in zip(self._charts, plots(dashboard, shown, dark=dark), strict=True):
             chart.show(plot)
-        self._legend.update(legend(dashboard, self.size.width - 2, dark=dark))
+        self._legend.update(legend(shown, dashboard.selected, self.size.width - 2, dark=dark))

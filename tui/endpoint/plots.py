@@ -8,7 +8,7 @@ from probes.stats.quantiles import median
 from tui.endpoint.summary import SHARES, EndpointSummary, Graph, Levels
 from tui.style.palette import endpoint_color
 from tui.time.time_grid import TimeGrid
-from tui.widgets.chart import Plot
+from tui.widgets.plot import Plot
 from tui.widgets.series import Point, Series
 
 TITLES: Final[dict[Graph, str]] = {"ttft_ms": "TTFT ms", "tokens_per_s": "tokens/s"}

@@ -22,7 +22,8 @@ class Series:
     """One line of a chart.
 
     ``tag`` is the letter that identifies it without its colour, ``color`` a ``#rrggbb``. ``worst`` says which value
-    is drawn where several fall into one column. ``failed`` are the instants of failed probes.
+    is drawn where several fall into one column. ``failed`` are the instants of failed probes. With ``steps`` a value
+    holds from its instant until the next one's, else points are joined.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Series:
     worst: Worst = "max"
     failed: Sequence[int] = ()
     selected: bool = False
+    steps: bool = False
 
 
 def clean(points: Iterable[Point], since: int, until: int) -> list[Point]:
@@ -70,6 +72,21 @@ def runs(points: Iterable[Point]) -> list[list[tuple[int, float]]]:
             found[-1].append((at, value))
         elif found[-1]:
             found.append([])
+    return [run for run in found if run]
+
+
+def stairs(points: Iterable[Point], until: int) -> list[list[tuple[int, float]]]:
+    """The runs of points as steps: each value holds until the next point, the last until ``until``."""
+    found: list[list[tuple[int, float]]] = [[]]
+    for at, value in points:
+        if found[-1]:
+            found[-1].append((at, found[-1][-1][1]))
+        if value is not None:
+            found[-1].append((at, value))
+        elif found[-1]:
+            found.append([])
+    if found[-1]:
+        found[-1].append((until, found[-1][-1][1]))
     return [run for run in found if run]
 
 

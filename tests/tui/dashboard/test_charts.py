@@ -7,7 +7,8 @@ from textual.app import App
 from textual.widgets import Static
 
 from probes.feed.messages import EndpointFacts, MonitorStatus
-from tui.dashboard.charts import LEGEND_ROWS, MOST_LINES, Charts, charted, legend, plots, slices_per_bin, tag
+from tui.dashboard.charts import BAND, LEGEND_ROWS, Charts, Shown, legend, slices_per_bin, tag
+from tui.dashboard.charts import plots as plots_of
 from tui.state.served_by import ServingChange
 from tui.state.view import Dashboard, EndpointView, EngineLink, Figures
 from tui.time.time_grid import TimeGrid
@@ -40,6 +41,10 @@ def board(*views, selected=None, now=NOW):
     )
 
 
+def plots(dashboard):
+    return plots_of(dashboard, Shown.of(dashboard), dark=True)
+
+
 def values(plot, line=0):
     return [value for _, value in plot.series[line].points]
 
@@ -51,18 +56,9 @@ def test_letters_are_unique_and_short():
     assert len(set(tags)) == 200
 
 
-def test_more_endpoints_than_lines_leave_room_for_the_selected_one():
-    views = [view(f"endpoint-{slot}", slot) for slot in range(40)]
-    lines = charted(board(*views, selected="endpoint-33"))
-    assert len(lines) == MOST_LINES
-    assert lines[0].name == "endpoint-0"
-    assert lines[-1].name == "endpoint-33"
-    assert charted(board(*views)) == tuple(views[:MOST_LINES])
-
-
 def test_every_slice_is_a_point_in_its_middle_and_none_cuts():
     times = (100.0,) * 20 + (None,) * 20 + (200.0,) * 20
-    ttft, speed, _, _ = plots(board(view("a", ttft_ms=times, failed=(0,) * 30 + (1,) + (0,) * 29)), dark=True)
+    ttft, speed, _, _ = plots(board(view("a", ttft_ms=times, failed=(0,) * 30 + (1,) + (0,) * 29)))
     assert values(ttft) == list(times)
     on = TimeGrid.of_window(HOUR, COUNT, NOW)
     assert ttft.series[0].points[0].at == on.start_ms + on.length_ms // 2
@@ -73,14 +69,14 @@ def test_every_slice_is_a_point_in_its_middle_and_none_cuts():
 
 def test_marked_instants_are_those_of_the_selected_endpoint():
     views = [replace(view(name), changes=(ServingChange(NOW - at, "tier", "x", "y"),)) for at, name in enumerate("ab")]
-    assert [one.marked_at for one in plots(board(*views, selected="b"), dark=True)] == [(NOW - 1,)] * 4
-    assert plots(board(*views), dark=True)[0].marked_at == ()
+    assert [one.marked_at for one in plots(board(*views, selected="b"))] == [(NOW - 1,)] * 4
+    assert plots(board(*views))[0].marked_at == ()
 
 
 def test_the_error_rate_is_that_of_a_whole_bin():
     failed = [0] * COUNT
     failed[30] = failed[31] = 1
-    _, _, errors, _ = plots(board(view("a", failed=tuple(failed), finished=(2,) * COUNT)), dark=True)
+    _, _, errors, _ = plots(board(view("a", failed=tuple(failed), finished=(2,) * COUNT)))
     rates = values(errors)
     assert 30 <= len(rates) <= 31
     assert sum(rates) in (50.0, 50.0 + 50.0, 25.0 + 25.0)
@@ -90,7 +86,7 @@ def test_the_error_rate_is_that_of_a_whole_bin():
 def test_a_bin_without_a_sample_is_a_gap_and_one_between_samples_is_not():
     covered = (True,) * 20 + (False,) * 20 + (True,) * 20
     finished = (1, 0, 0, 0) * 5 + (0,) * 20 + (1, 0, 0, 0) * 5
-    _, _, errors, hits = plots(board(view("a", covered=covered, finished=finished)), dark=True)
+    _, _, errors, hits = plots(board(view("a", covered=covered, finished=finished)))
     rates = values(errors)
     assert None in rates
     assert rates.count(0.0) == 10
@@ -101,8 +97,8 @@ def test_a_sample_stays_in_its_bin_as_time_goes_on():
     on, later = TimeGrid.of_window(HOUR, COUNT, NOW), TimeGrid.of_window(HOUR, COUNT, NOW + HOUR // COUNT)
     assert later.newest == on.newest + 1
     hits = tuple(range(COUNT))
-    before = plots(board(view("a", hits=hits)), dark=True)[3]
-    after = plots(board(view("a", hits=(*hits[1:], COUNT)), now=NOW + HOUR // COUNT), dark=True)[3]
+    before = plots(board(view("a", hits=hits)))[3]
+    after = plots(board(view("a", hits=(*hits[1:], COUNT)), now=NOW + HOUR // COUNT))[3]
     inner = before.series[0].points[2:-2]
     assert set(inner) <= set(after.series[0].points)
 
@@ -118,19 +114,48 @@ def test_a_bin_is_long_enough_for_two_probes_where_the_window_is():
 
 def test_an_endpoint_without_history_has_no_points():
     blank = view("a", ttft_ms=(), tokens_per_s=(), finished=(), failed=(), hits=(), covered=(), down=())
-    assert [plot.series[0].points for plot in plots(board(blank), dark=True)] == [(), (), (), ()]
+    assert [plot.series[0].points for plot in plots(board(blank))] == [(), (), (), ()]
 
 
-def test_the_legend_names_the_lines_and_counts_what_it_cannot():
+def test_errors_and_hits_are_steps_that_begin_with_their_bins():
+    failed = [0] * COUNT
+    failed[30] = 1
+    _, _, errors, hits = plots(board(view("a", failed=tuple(failed))))
+    assert errors.series[0].steps
+    assert hits.series[0].steps
+    on = TimeGrid.of_window(HOUR, COUNT, NOW)
+    bad = next(point for point in errors.series[0].points if point.value)
+    assert bad.at <= on.start_ms + 30 * on.length_ms < bad.at + 2 * on.length_ms
+
+
+def test_the_others_are_a_band_half_of_them_lie_in_and_up_to_the_worst_of_their_errors():
+    views = [view(f"usual-{slot}", slot, ttft_ms=(100.0 + slot,) * COUNT) for slot in range(20)]
+    failed = (0,) * 59 + (1,)
+    bad = replace(views[10].figures, failed=failed)
+    dashboard = board(*views[:10], replace(views[10], figures=bad), *views[11:], selected="usual-0")
+    shown = Shown.of(dashboard)
+    assert len(shown.lines) + len(shown.others) == 20
+    ttft, speed, errors, hits = plots(dashboard)
+    assert len(ttft.band) == COUNT
+    assert 100.0 <= ttft.band[0].low < ttft.band[0].high <= 119.0
+    assert {(one.low, one.high) for one in speed.band} == {(50.0, 50.0)}
+    assert hits.band == ()
+    if "usual-10" in {one.name for one in shown.others}:
+        assert [one.low for one in errors.band] == [0.0]
+        assert errors.band[0].high >= 50.0
+
+
+def test_the_legend_has_every_name_and_says_what_the_grey_is():
     views = [view(f"endpoint-{slot}", slot) for slot in range(40)]
-    text = legend(board(*views, selected="endpoint-1"), 60, dark=True).plain
+    text = legend(Shown.of(board(*views, selected="endpoint-9")), "endpoint-9", 60, dark=True).plain
     rows = text.split("\n")
-    assert len(rows) == LEGEND_ROWS
+    assert len(rows) <= LEGEND_ROWS
     assert all(len(row) <= 60 for row in rows)
-    assert rows[0].startswith(" a endpoint-0  ▸b endpoint-1")
-    named = text.count("endpoint-")
-    assert rows[-1].endswith(f"+{40 - named}")
-    assert "+" not in legend(board(*views[:3]), 60, dark=True).plain
+    assert "▸j endpoint-9" in text
+    assert text.count("endpoint-") == 7
+    assert f"{BAND} 33 others" in text
+    few = legend(Shown.of(board(*views[:3])), None, 60, dark=True).plain
+    assert few.split() == ["a", "endpoint-0", "b", "endpoint-1", "c", "endpoint-2"]
 
 
 class Showing(App):

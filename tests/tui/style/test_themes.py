@@ -6,6 +6,7 @@ from textual.color import Color
 
 from tui.style.palette import SLOTS, endpoint_color
 from tui.style.themes import DARK, LIGHT, THEMES
+from tui.widgets.plot import faded
 
 ROLES = ("primary", "secondary", "accent", "success", "warning", "error", "foreground")
 TEXTS = ("text-muted", "text-disabled", "footer-key-foreground")
@@ -42,8 +43,17 @@ def test_good_and_bad_differ_in_more_than_red_against_green(theme):
 
 @pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
 def test_lines_of_every_endpoint_stand_out_from_the_ground(theme):
+    textuals = "#121212" if theme.dark else "#e0e0e0"  # the grounds of textual-dark and textual-light
     for slot in range(SLOTS):
-        assert contrast(endpoint_color(slot, dark=theme.dark), theme.background) >= 3
+        color = endpoint_color(slot, dark=theme.dark)
+        for ground in (theme.background, theme.surface, textuals):
+            assert contrast(color, ground) >= 3, (slot, ground)
+            assert contrast(faded(color, ground), ground) >= 3, (slot, ground)  # a line that is not selected
+
+
+@pytest.mark.parametrize("dark", [True, False])
+def test_no_two_of_twenty_four_endpoints_have_one_colour(dark):
+    assert len({endpoint_color(slot, dark=dark) for slot in range(24)}) == 24
 
 
 async def test_textual_takes_both_beside_its_own():

@@ -3,11 +3,15 @@
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 
 import pytest
 from textual.app import App
 
-from tui.widgets.chart import Canvas, Chart, Plot, drawing, faded
+from tui.widgets.canvas import Canvas
+from tui.widgets.chart import Chart
+from tui.widgets.plot import Plot, Range, band_color, faded
+from tui.widgets.plot import drawing as drawing_of
 from tui.widgets.series import Point, Series
 
 MINUTE = 60_000
@@ -28,6 +32,10 @@ def series(values, tag="a", *, selected=False, failed=(), color="#56b4e9"):
 
 def plot(*lines, **options):
     return Plot("TTFT ms", lines, SINCE, UNTIL, **options)
+
+
+def drawing(*arguments):
+    return drawing_of(*arguments).rows
 
 
 def text(cells):
@@ -89,6 +97,46 @@ def test_the_selected_line_has_its_full_colour_and_its_name_in_the_title(canvas)
     assert text(rows)[0].endswith("b endpoint-b")
 
 
+def test_the_selected_line_is_twice_as_thick(canvas):
+    def dots(selected):
+        rows = text(drawing(plot(series([50.0] * 60, selected=selected)), canvas, 60, 12, "#101010"))
+        return sum((ord(char) - 0x2800).bit_count() for row in rows for char in row if "\u2800" < char <= "\u28ff")
+
+    assert dots(selected=True) == 2 * dots(selected=False) > 0
+
+
+def test_a_value_in_steps_holds_until_the_next_one_and_nothing_slopes(canvas):
+    values = [0.0] * 30 + [100.0] + [0.0] * 29
+    rows = text(drawing(plot(replace(series(values), steps=True)), canvas, 68, 12, "#101010"))
+    top = [place for place, char in enumerate(rows[1]) if "\u2800" < char <= "\u28ff"]
+    assert 1 <= top[-1] - top[0] <= 2
+    assert all(has_line(row, top[0], top[-1] + 1) for row in rows[1:9])
+    assert not any(has_line(row, 5, top[0]) or has_line(row, top[-1] + 1, 60) for row in rows[1:9])
+
+
+def test_a_band_is_grey_behind_the_lines_and_its_edges_are_fine(canvas):
+    middle = SINCE + 30 * MINUTE
+    band = (Range(SINCE, middle, 40.0, 75.0),)
+    rows = drawing(plot(series([55.0] * 60), band=band, least_high=100.0), canvas, 60, 13, "#101010")
+    grey = band_color("#101010")
+    first = [row[10] for row in rows[1:11]]
+    assert [char for char, _ in first[:3]] == [" ", " ", "▄"]  # 75 of 100 in ten rows
+    assert first[3] == (" ", f"on {grey}")
+    assert first[4][0] > "\u2800"
+    assert first[4][1] == f"#56b4e9 on {grey}"
+    assert first[6][0] == " "
+    assert first[6][1] is None
+    assert all("on" not in (row[40][1] or "") for row in rows)
+
+
+def test_lines_carry_their_names_where_a_chart_is_wide_and_letters_where_it_is_not(canvas):
+    lines = [series([50.0] * 60, letter) for letter in "abc"]
+    wide = text(drawing(plot(*lines), canvas, 100, 12, "#101010"))
+    assert [row[-12:].strip() for row in wide if "endpoint" in row] == ["a endpoint-a", "b endpoint-b", "c endpoint-c"]
+    assert {len(row) for row in wide} == {100}
+    assert not any("endpoint" in row for row in text(drawing(plot(*lines), canvas, 70, 12, "#101010")))
+
+
 def test_letters_of_lines_that_end_together_share_a_row_and_the_rest_is_said(canvas):
     lines = [series([50.0] * 60, letter) for letter in "abcdef"]
     rows = text(drawing(plot(*lines), canvas, 60, 12, "#101010"))
@@ -103,7 +151,8 @@ def test_a_window_without_samples_is_an_empty_chart_with_axes(canvas):
 
 FUZZ = textwrap.dedent("""
     import math, random, sys
-    from tui.widgets.chart import Canvas, Plot, drawing
+    from tui.widgets.canvas import Canvas
+    from tui.widgets.plot import Plot, Range, drawing
     from tui.widgets.series import Point, Series
 
     rng, canvas = random.Random(int(sys.argv[1])), Canvas()
@@ -123,14 +172,18 @@ FUZZ = textwrap.dedent("""
     def series(tag, since, span):
         failed = tuple(rng.randint(since - span, since + 2 * span) for _ in range(rng.randint(0, 5)))
         color = f"#{rng.randrange(1 << 24):06x}"
-        return Series(tag, tag, color, points(since, span), rng.choice(("max", "min")), failed, rng.random() < 0.3)
+        worst, selected, steps = rng.choice(("max", "min")), rng.random() < 0.3, rng.random() < 0.3
+        return Series(tag, tag, color, points(since, span), worst, failed, selected, steps)
 
     for case in range(int(sys.argv[2])):
         since, span = rng.choice((0, 1_789_948_800_000)), rng.choice((0, 1, 7, 1000, 300_000, 86_400_000, 10**11))
         lines = tuple(series(tag, since, span) for tag in "abcdefgh"[: rng.randint(0, 5)])
-        plot = Plot("fuzz", lines, since, since + span, rng.choice((1.0, 4.0, 100.0)), rng.random() < 0.5)
+        ends = [sorted((rng.random(), rng.lognormvariate(5, 3))) for _ in range(rng.randint(0, 5))]
+        band = tuple(Range(since + rng.randint(0, span), since + span, *pair) for pair in ends)
+        least, may_log = rng.choice((1.0, 4.0, 100.0)), rng.random() < 0.5
+        plot = Plot("fuzz", lines, since, since + span, least, may_log, band=band)
         width, height = rng.choice(SIZES)
-        rows = drawing(plot, canvas, width, height, "#101010")
+        rows = drawing(plot, canvas, width, height, "#101010").rows
         assert len(rows) == height, (case, len(rows), height)
         assert all(len(row) == width for row in rows), case
         assert all(len(char) == 1 for row in rows for char, _ in row), case

@@ -1,0 +1,83 @@
+"""Which endpoints get a line of their own on the large charts, and where the values of the others lie; pure."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from math import log
+from statistics import median
+from typing import Final
+
+from probes.stats.quantiles import known, quantile
+from tui.state.ranking import grouped
+from tui.state.view import EndpointView
+from tui.style.palette import State
+from tui.time.time_grid import TimeGrid
+from tui.widgets.plot import Range
+
+MOST_PROMINENT: Final = 6
+"""So many endpoints get a line, and the selected one; more lines cannot be followed."""
+
+TROUBLED: Final[tuple[State, ...]] = ("failing", "limited", "slow")
+"""The states that come first, the worst of them foremost."""
+
+STAYS: Final = 1.25
+"""One that has a line already counts as so many times as unusual: two that are alike do not take turns."""
+
+MIDDLE: Final = (0.25, 0.75)
+"""The band is drawn between these quantiles: half of the others lie in it."""
+
+
+def prominent(
+    views: Sequence[EndpointView], selected: str | None, before: Collection[str] = ()
+) -> tuple[EndpointView, ...]:
+    """The `MOST_PROMINENT` endpoints that matter most and the selected one, in the order of ``views``.
+
+    Those in trouble come first; then those whose median TTFT or tokens/s is the furthest, as a ratio, from what is
+    usual in their group, or in a group of one or two among all. ``before`` had a line until now. Where one line more
+    would show all of them, all get one.
+    """
+    if len(views) <= MOST_PROMINENT + 1:
+        return tuple(views)
+    far = _unusual(views)
+
+    def order(view: EndpointView) -> tuple[int, float]:
+        trouble = TROUBLED.index(view.state) if view.state in TROUBLED else len(TROUBLED)
+        return trouble, -far[view.name] * (STAYS if view.name in before else 1.0)
+
+    chosen = {view.name for view in sorted(views, key=order)[:MOST_PROMINENT]} | {selected}
+    return tuple(view for view in views if view.name in chosen)
+
+
+def _unusual(views: Sequence[EndpointView]) -> Mapping[str, float]:
+    """By name, how far the medians of each endpoint lie from the usual ones: the logarithm of the larger ratio.
+
+    It is -1 where they are not known.
+    """
+    everyone = _usual(views)
+    found: dict[str, float] = {}
+    for group in grouped(views).values():
+        usual = _usual(group) if len(group) > 2 else everyone  # of two, both are as far from the middle
+        for view in group:
+            figures = zip(_medians(view), usual, strict=True)
+            found[view.name] = max(
+                (abs(log(own / usually)) for own, usually in figures if own and usually), default=-1.0
+            )
+    return found
+
+
+def _medians(view: EndpointView) -> tuple[float | None, float | None]:
+    return view.figures.ttft_p50_ms, view.figures.tokens_per_s_p50
+
+
+def _usual(views: Iterable[EndpointView]) -> tuple[float | None, ...]:
+    """The median of the medians, of TTFT and of tokens/s."""
+    columns = zip(*map(_medians, views), strict=True)
+    return tuple(median(values) if (values := known(column)) else None for column in columns)
+
+
+def middle_half(grid: TimeGrid, rows: Sequence[Sequence[float | None]]) -> Iterator[Range]:
+    """Where half of the values of each slice lie; ``rows`` are those of one endpoint each, a value a slice."""
+    for place, values in enumerate(zip(*rows, strict=True)):
+        ascending = known(values)
+        low, high = (quantile(ascending, share) for share in MIDDLE)
+        if low is not None and high is not None:
+            since = grid.start_ms + place * grid.length_ms
+            yield Range(since, since + grid.length_ms, low, high)
