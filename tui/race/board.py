@@ -61,23 +61,40 @@ class RaceBoard:
         self.heat = 0
         self.last: RaceNews | None = None
         self.samples: dict[int, dict[str, Sample]] = {}
+        self.places: dict[int, dict[str, int | None]] = {}
         self._lanes: dict[str, _Lane] = {}
 
     def apply(self, news: RaceNews) -> bool:
         """Apply news. Returns whether another heat or race begins with it, and so all text before was dropped."""
         new_race = self.last is None or news.started_at != self.last.started_at
-        new_heat = new_race or news.heat != self.heat
+        # a heat that was broken off does not count: the race is over with the one before it, but this one is shown
+        broken_off = not new_race and news.phase == "over" and news.heat == self.heat - 1
+        heat = self.heat if broken_off else news.heat
+        new_heat = new_race or heat != self.heat
         if new_race:
-            self.samples = {}
+            self.samples, self.places = {}, {}
         if new_heat:
             self._lanes = {name: _Lane(name) for name in news.request.lanes}
-        self.last, self.request, self.phase, self.heat = news, news.request, news.phase, news.heat
+        self.last, self.request, self.phase, self.heat = news, news.request, news.phase, heat
         for one in news.lanes:
             if (lane := self._lanes.get(one.name)) is not None:
                 lane.apply(one)
-                if one.sample is not None:
-                    self.samples.setdefault(news.heat, {})[one.name] = one.sample
+        self._note_results(counts=not broken_off)
         return new_heat
+
+    def _note_results(self, *, counts: bool) -> None:
+        """Keep the samples and the places of this heat; of one that does not count, none."""
+        samples = {name: lane.sample for name, lane in self._lanes.items() if lane.sample is not None}
+        if samples and counts:
+            self.samples[self.heat] = samples
+            self.places[self.heat] = {name: self._lanes[name].place or self._place(name) for name in samples}
+        elif not counts:
+            self.samples.pop(self.heat, None)
+            self.places.pop(self.heat, None)
+
+    def is_over(self, heat: int) -> bool:
+        """Whether all lanes of this heat have ended."""
+        return heat < self.heat or self.phase in ("between", "over")
 
     def rewind(self) -> None:
         """Drop this heat's text and progress, keeping all samples: its news is about to come again."""
@@ -114,6 +131,10 @@ class RaceBoard:
     def deltas(self, name: str) -> Sequence[TextDelta]:
         """All text of a lane in this heat, in order; where a draft replaced the answer, only what came since."""
         return self._lanes[name].deltas
+
+    def growth(self, name: str) -> Sequence[tuple[float, float]]:
+        """How the tokens of a lane have grown in this heat: instants (ms since the start), and how many there were."""
+        return self._lanes[name].growth()
 
     def answer(self, name: str) -> str:
         """The answer of a lane, whole."""
@@ -160,6 +181,9 @@ class _Lane:
         self.deltas: list[TextDelta] = []
         self._at: list[float] = []
         self._chars: list[int] = []
+        self._growth: list[tuple[float, float]] = []
+        self._estimated_each = 0.0
+        self._is_settled = False
 
     @property
     def is_in(self) -> bool:
@@ -177,10 +201,29 @@ class _Lane:
         if chars > (self._chars[-1] if self._chars else 0):
             self._at.append(at)
             self._chars.append(chars)
+        self._grow(news.progress)
         if news.progress.tokens_per_s is not None and (news.sample is None or news.deltas):
             place = int(at // SLICE_MS)
             self.speeds.extend([None] * (place + 1 - len(self.speeds)))
             self.speeds[place] = news.progress.tokens_per_s
+
+    def _grow(self, progress: Progress) -> None:
+        """Note how many tokens there are now; the end corrects what was estimated on the way, in proportion."""
+        if progress.ttft_ms is None or self._is_settled:
+            return
+        if not self._growth:
+            self._growth.append((progress.ttft_ms, 0.0))
+        each = progress.tokens / progress.chars if progress.chars else 0.0
+        if self.sample is not None:
+            self._is_settled = True
+            if each and self._estimated_each:
+                self._growth = [(at, tokens * each / self._estimated_each) for at, tokens in self._growth]
+        self._estimated_each = each if progress.estimated else 0.0
+        self._growth.append((max(progress.at_ms, self._growth[-1][0]), progress.tokens))
+
+    def growth(self) -> Sequence[tuple[float, float]]:
+        """The instants (ms since the start) at which its tokens were noted, and how many there were."""
+        return self._growth
 
     def passed(self, chars: int) -> float | None:
         """When it had so many characters (ms since the start), interpolated between two news; None: not yet."""

@@ -1,6 +1,7 @@
 """The race page's top line: what is raced, and how far the race or its replay has come; pure."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from probes.race.request import RaceRequest
 from probes.race.updates import RaceNews
@@ -8,9 +9,13 @@ from tui.race.board import RaceBoard
 from tui.race.form import RaceForm
 from tui.race.lane_words import seconds
 from tui.race.model import RaceModel
+from tui.race.replay import speed_words
 from tui.style.format import number
 from tui.style.palette import Piece
 from tui.widgets.plate import Row
+
+LEAST_ABOUT: Final = 2
+"""Of what a race is about, prompt and heat are said whatever the width."""
 
 
 def of_form(form: RaceForm, width: int) -> Row:
@@ -37,13 +42,13 @@ def of_race(model: RaceModel, next_heats: int, width: int) -> Row:
     if replay is None:
         words = f"next: {next_heats} heat{'s' if next_heats > 1 else ''}   "
         again = [] if news.request.heats == next_heats else [(words, "label")]
-        return _line(_about(news.request, news.heat), [*again, _phase(news, model.board)], width)
+        return _line(_about(news.request, model.board.heat), [*again, _phase(news, model.board)], width)
     held = "▶" if replay.playing else "‖"
     where = f"{seconds(replay.position_ms)} / {seconds(replay.length_ms)} "
     if replay.is_over and replay.next_heat is not None:
         where = f"◍ heat {replay.next_heat} follows "
-    right: list[Piece] = [(" REPLAY ", "badge"), (f" {held} {replay.speed:g}×  ", "figure"), (where, "label")]
-    return _line(_about(news.request, news.heat), right, width)
+    right: list[Piece] = [(" REPLAY ", "badge"), (f" {held} {speed_words(replay.speed)}  ", "figure"), (where, "label")]
+    return _line(_about(news.request, model.board.heat), right, width)
 
 
 def _phase(news: RaceNews, board: RaceBoard) -> Piece:
@@ -62,7 +67,8 @@ def _about(request: RaceRequest, heat: int | None) -> list[Piece]:
     run = heats if heat is None else f"heat {max(heat, 1)} of {request.most_heats}"
     pieces: list[Piece] = [
         (request.prompt_name or "own prompt", "figure"),
-        (f" · {number(request.max_output_tokens)} tokens · {run}", "label"),
+        (f" · {number(request.max_output_tokens)} tokens", "label"),
+        (f" · {run}", "label"),
     ]
     return [*pieces, (" · cold", "warning")] if request.cold else pieces
 
@@ -70,4 +76,6 @@ def _about(request: RaceRequest, heat: int | None) -> list[Piece]:
 def _line(left: Sequence[Piece], right: Sequence[Piece], width: int) -> Row:
     first: list[Piece] = [(" RACE ", "badge"), ("  ", "label"), *left]
     used = sum(len(text) for text, _ in (*first, *right))
+    if used >= width and len(left) > LEAST_ABOUT:
+        return _line([*left[:1], *left[2:]], right, width)
     return (*first, (" " * max(1, width - used), "label"), *right)

@@ -1,9 +1,8 @@
-"""LanePanel: one lane of a race: its name, speed, figures and text; and all lanes' progress as a track."""
+"""LanePanel: one lane of a race: its name, speed, figures and text."""
 
 from collections.abc import Sequence
 from typing import Final
 
-from rich.cells import cell_len, set_cell_size
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -12,9 +11,10 @@ from textual.message import Message
 from probes.race.updates import TextDelta
 from probes.sample import Sample
 from tui.race.board import LaneBoard
-from tui.race.lane_words import LETTERS, Ink, figures, seconds, state, why
+from tui.race.lane_words import LETTERS, Ink, figures, state, why
 from tui.race.speedometer import Speedometer
 from tui.race.tail import Tail
+from tui.race.track import cut
 from tui.widgets.plate import Plate, Row
 
 FIGURE_WIDTH: Final = 18
@@ -127,36 +127,7 @@ def _name(lane: LaneBoard, model: str, slot: int, width: int, *, marked: bool) -
     reason = why(lane)
     letter = (f"{LETTERS[slot]} ", f"slot{slot}")
     if width < NARROW:
-        return [(letter, (_cut(lane.name, width - 2), "figure")), ((mark, "figure"), (words, ink))]
+        return [(letter, (cut(lane.name, width - 2), "figure")), ((mark, "figure"), (words, ink))]
     below: tuple[str, Ink] = (model, "label") if reason is None else (reason, "error")
-    name = _cut(lane.name, max(width - 2 - len(words) - 1, 4))
+    name = cut(lane.name, max(width - 2 - len(words) - 1, 4))
     return [(letter, (f"{name} ", "figure"), (words, ink)), ((mark, "figure"), below)]
-
-
-def _cut(text: str, width: int) -> str:
-    """Text in exactly so many cells, an ellipsis where it is longer."""
-    return set_cell_size(text, width) if cell_len(text) <= width else f"{set_cell_size(text, width - 1)}…"
-
-
-def track(lanes: Sequence[LaneBoard], cap: int, width: int) -> list[Row]:
-    """A row for each lane: a bar of its tokens towards the cap, their number, and its time."""
-    longest = max((cell_len(lane.name) for lane in lanes), default=0)
-    named = min(longest, max(width // 3, 8))
-    room = max(width - named - 26, 6)
-    rows: list[Row] = []
-    for slot, lane in enumerate(lanes):
-        share = min(lane.progress.tokens / cap, 1.0)
-        done = round(share * (room - 1))
-        runner = "⚑" if lane.is_well else "✕" if lane.has_failed else "▶" if lane.progress.chars else "▸"
-        tokens = f"{'≈' if lane.progress.estimated and lane.progress.tokens else ''}{lane.progress.tokens:,.0f}"
-        ink = "error" if lane.has_failed else f"slot{slot}"
-        rows.append(
-            (
-                (f"{LETTERS[slot]} {_cut(lane.name, named)} ", f"slot{slot}"),
-                ("━" * done + runner, ink),
-                ("╌" * (room - 1 - done) + "┃", "dim"),
-                (f"{tokens:>8}", "figure"),
-                (f"{seconds(lane.progress.at_ms):>11}", "label"),
-            )
-        )
-    return rows

@@ -9,9 +9,14 @@ from probes.race.updates import RaceNews
 from probes.sample import Sample
 from tui.race.board import RaceBoard
 from tui.race.replay import Replay
+from tui.race.time_axis import round_ceiling, running_end_ms
+from tui.widgets.spark import nice_ceiling
 
 REST_MS: Final = 1_500.0
 """How long a replayed heat stays on the screen before the next one begins."""
+
+LEAST_TOP: Final = 50.0
+"""Tokens at the top of their axis, at least, while a heat runs."""
 
 
 class RaceModel:
@@ -52,6 +57,42 @@ class RaceModel:
             return self._live.samples
         return {heat.number: {one.lane: one.sample for one in heat.lanes} for heat in self.replay.race.heats}
 
+    @property
+    def places(self) -> Mapping[int, Mapping[str, int | None]]:
+        """Those at the finish of every heat that is over by now, by lane; in a replay as far as that has come."""
+        if self.replay is None:
+            return {heat: places for heat, places in self._live.places.items() if self._live.is_over(heat)}
+        now = self.replay.heat.number
+        heats = [
+            one for one in self.replay.race.heats if one.number < now or (one.number == now and self.replay.is_over)
+        ]
+        return {heat.number: {one.lane: one.place for one in heat.lanes} for heat in heats}
+
+    def growth(self, name: str) -> Sequence[tuple[float, float]]:
+        """How a lane's tokens have grown in this heat: instants (ms since its start), and how many there were."""
+        return self._live.growth(name) if self.replay is None else self.replay.growth(name)
+
+    @property
+    def end_ms(self) -> float:
+        """Where the axis of time ends, ms since the start of the heat: where the slowest lane does, if it is known."""
+        if self.replay is not None:
+            return self.replay.length_ms
+        if self._live.phase in ("between", "over"):
+            return self._live.elapsed_ms
+        before = [
+            one.e2e_ms for lanes in self._live.samples.values() for one in lanes.values() if one.e2e_ms is not None
+        ]
+        return running_end_ms(self._live.elapsed_ms, max(before, default=None))
+
+    @property
+    def top_tokens(self) -> float:
+        """Where the axis of tokens ends: at a round number that the lanes stay below, or have stayed below so far."""
+        lanes = self.board.names
+        if self.replay is not None:
+            return nice_ceiling(max((self.replay.tokens(one) for one in lanes), default=0.0))
+        now = max((self._live.lane(one).progress.tokens for one in lanes), default=0.0)
+        return nice_ceiling(now) if self._live.phase in ("between", "over") else round_ceiling(max(now, LEAST_TOP))
+
     def ask(self, request: RaceRequest) -> None:
         """A race was requested: late news of the one before is ignored from now on."""
         if self._live.last is not None:
@@ -69,8 +110,11 @@ class RaceModel:
         if self.replay is None:
             self.new_heat, self.changed = self.new_heat or new_heat, True
 
-    def play(self, race: Race, heat: int, speed: float = 1.0) -> None:
-        """Replay a heat of a stored race from its start. Raises LookupError where there is no such heat."""
+    def play(self, race: Race, heat: int, speed: float | None = None) -> None:
+        """Replay a heat of a stored race from its start, without a ``speed`` at a comfortable one.
+
+        Raises LookupError where there is no such heat.
+        """
         self.replay, self._replayed = Replay(race, heat, speed), RaceBoard()
         self._apply(self.replay.seek(0.0))
 

@@ -1,5 +1,8 @@
 """Replay: the news of a stored race again, at any speed, forward and back; pure, driven from outside."""
 
+from bisect import bisect_right
+from collections.abc import Sequence
+from math import inf, log
 from typing import Final
 
 from probes.race.heat import Heat, LaneResult
@@ -10,27 +13,45 @@ from probes.race.updates import LaneNews, Phase, RaceNews, text_deltas
 STEP_MS: Final = 50.0
 """The longest time between two news, as in a race that is run."""
 
-SPEEDS: Final = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+SPEEDS: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
+
+COMFORTABLE_MS: Final = 8_000.0
+"""How long a heat lasts on the screen, about, at the speed at which it is replayed at first."""
+
+MOST_POINTS: Final = 2_000
+"""Of a lane's growth; a chart has fewer columns."""
+
+
+def comfortable_speed(length_ms: float) -> float:
+    """The one of `SPEEDS` at which a heat of this length (ms) lasts about `COMFORTABLE_MS`."""
+    wanted = log(max(length_ms, 1.0) / COMFORTABLE_MS)
+    return min(SPEEDS, key=lambda speed: abs(log(speed) - wanted))
+
+
+def speed_words(speed: float) -> str:
+    """A speed for a person: ``1/10 speed``, ``true speed``, ``5× speed``."""
+    return "true speed" if speed == 1 else f"{speed:g}× speed" if speed > 1 else f"1/{round(1 / speed)} speed"
 
 
 class Replay:
     """One heat of a race. ``position_ms`` is since its start; ``speed`` is how many times faster than the race it runs.
 
-    ``rested_ms`` is how much real time has passed since its end, without that in which it was paused. Raises
-    LookupError where the race has no such heat.
+    Without a ``speed`` it is a `comfortable_speed`. ``rested_ms`` is how much real time has passed since its end,
+    without that in which it was paused. Raises LookupError where the race has no such heat.
     """
 
-    def __init__(self, race: Race, heat: int = 1, speed: float = 1.0) -> None:
+    def __init__(self, race: Race, heat: int = 1, speed: float | None = None) -> None:
         found = next((one for one in race.heats if one.number == heat), None)
         if found is None:
             raise LookupError(f"the race has no heat {heat}")
         self.race = race
         self.heat: Heat = found
-        self.speed = speed
         self.playing = True
         self.position_ms = self.rested_ms = 0.0
         self._lanes = [_ReplayLane(one) for one in found.lanes]
         self.length_ms = max((one.over_ms for one in self._lanes), default=0.0)
+        self.speed = comfortable_speed(self.length_ms) if speed is None else speed
+        self._growth = {one.name: one.growth(self.length_ms / MOST_POINTS) for one in self._lanes}
 
     @property
     def next_heat(self) -> int | None:
@@ -68,6 +89,15 @@ class Replay:
         self.position_ms = 0.0
         self._lanes = [_ReplayLane(one) for one in self.heat.lanes]
 
+    def growth(self, lane: str) -> Sequence[tuple[float, float]]:
+        """How a lane's tokens have grown up to the position: instants (ms since the start), and how many there were."""
+        points = self._growth[lane]
+        return points[: bisect_right(points, (self.position_ms, inf))]
+
+    def tokens(self, lane: str) -> float:
+        """How many tokens a lane has at its end."""
+        return self._growth[lane][-1][1] if self._growth[lane] else 0.0
+
     def pace(self, step: int) -> None:
         """Go so many of `SPEEDS` faster (negative: slower), within their ends."""
         self.speed = SPEEDS[max(0, min(len(SPEEDS) - 1, SPEEDS.index(self.speed) + step))]
@@ -104,6 +134,11 @@ class _ReplayLane:
         self._over = recording.end if recording.end is not None else last
 
     @property
+    def name(self) -> str:
+        """The lane."""
+        return self._result.lane
+
+    @property
     def over_ms(self) -> float:
         """When its last event happens, ms since the start of the heat."""
         return self._over / 1e6
@@ -126,3 +161,15 @@ class _ReplayLane:
             sample=self._result.sample if finished else None,
             place=self._result.place if finished else None,
         )
+
+    def growth(self, every_ms: float) -> list[tuple[float, float]]:
+        """How its tokens grow, event by event, but for events closer than ``every_ms`` to the one before: as steps."""
+        recording = self._result.recording
+        track = ProgressTracker.settled(recording, self._result.sample)
+        points: list[tuple[float, float]] = []
+        for place, event in enumerate(recording.events, 1):
+            track.add(event)
+            at = event.at / 1e6
+            if not points or at - points[-1][0] >= every_ms or place == len(recording.events):
+                points += [(at, points[-1][1] if points else 0.0), (at, track.progress(event.at).tokens)]
+        return points

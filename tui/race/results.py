@@ -47,11 +47,15 @@ class RaceResults(Plate):
         lanes: Sequence[str],
         prices: Mapping[str, Price | None],
         room: Size,
-    ) -> None:
-        """``samples`` are those of each heat, by lane; ``lanes`` are in their order, ``prices`` by lane too."""
+    ) -> int:
+        """``samples`` are those of each heat, by lane; ``lanes`` are in their order, ``prices`` by lane too.
+
+        Returns how many rows it has drawn.
+        """
         rows = result_rows(news, samples, lanes, prices, room)
         self.styles.height = len(rows)
         self.draw(rows)
+        return len(rows)
 
 
 def result_rows(

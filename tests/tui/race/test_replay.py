@@ -1,6 +1,7 @@
 """Replay: its news is what the store holds, to the nanosecond, in whatever steps."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -9,7 +10,7 @@ from tests.tui.race import races
 from tests.tui.race.races import CEREBRAS, CUT, GROQ, LIMITED, OPUS
 from tui.race.board import RaceBoard
 from tui.race.model import REST_MS, RaceModel
-from tui.race.replay import STEP_MS, Replay
+from tui.race.replay import MOST_POINTS, SPEEDS, STEP_MS, Replay, comfortable_speed, speed_words
 
 
 def heard(news, name):
@@ -61,26 +62,65 @@ def test_at_any_instant_it_shows_what_a_race_would_have_shown_there(seed):
         assert board.lane(OPUS.name).progress.chars == len(said)
 
 
-def test_its_pace_is_ten_times_the_truth_at_most_and_a_tenth_at_least():
-    replay = Replay(races.race(CEREBRAS, GROQ))
+def test_its_pace_is_fifty_times_the_truth_at_most_and_a_hundredth_at_least():
+    replay = Replay(races.race(CEREBRAS, GROQ), speed=1.0)
     replay.tick(100)
     assert replay.position_ms == 100
-    for _ in range(9):
+    for _ in range(12):
         replay.pace(-1)
-    assert replay.speed == 0.1
+    assert replay.speed == 0.01
     replay.tick(100)
-    assert replay.position_ms == pytest.approx(110)
-    for _ in range(9):
+    assert replay.position_ms == pytest.approx(101)
+    for _ in range(12):
         replay.pace(1)
-    assert replay.speed == 10
-    assert len(replay.tick(60)) == 600 / STEP_MS
+    assert replay.speed == 50
+    assert len(replay.tick(12)) == 600 / STEP_MS
     replay.playing = False
     assert replay.tick(60) == []
 
 
+@pytest.mark.parametrize(
+    ("length_ms", "speed", "words"),
+    [(280, 0.05, "1/20 speed"), (834, 0.1, "1/10 speed"), (8_000, 1, "true speed"), (37_000, 5, "5× speed")],
+)
+def test_at_first_a_heat_lasts_about_eight_seconds(length_ms, speed, words):
+    assert comfortable_speed(length_ms) == speed
+    assert speed_words(speed) == words
+    assert 4_500 < length_ms / speed < 14_500
+
+
+def test_a_heat_of_no_length_has_a_pace_too():
+    assert comfortable_speed(0.0) == SPEEDS[0]
+
+
+def test_tokens_grow_event_by_event_up_to_the_position_and_rest_between():
+    race = races.race(GROQ, OPUS)
+    replay, recording = Replay(race), race.heats[0].lanes[0].recording
+    assert replay.growth(GROQ.name) == []
+    fifth = recording.events[4]
+    replay.seek(fifth.at / 1e6)
+    assert replay.growth(GROQ.name)[-2:] == [
+        (fifth.at / 1e6, recording.events[3].tokens),
+        (fifth.at / 1e6, fifth.tokens),
+    ]
+    assert replay.tokens(GROQ.name) == GROQ.tokens
+    replay.seek(replay.length_ms)
+    assert replay.growth(GROQ.name)[-1] == (recording.events[-1].at / 1e6, GROQ.tokens)
+
+
+def test_of_more_events_than_a_chart_has_columns_some_are_left_out_but_not_the_last():
+    race = races.race(replace(CEREBRAS, tokens=9_000, speed=9_000), LIMITED)
+    replay = Replay(race)
+    replay.seek(replay.length_ms)
+    assert len(replay.growth(CEREBRAS.name)) <= 2 * (MOST_POINTS + 1)
+    assert replay.growth(CEREBRAS.name)[-1][1] == 9_000
+    assert replay.growth(LIMITED.name) == []
+    assert replay.tokens(LIMITED.name) == 0
+
+
 def test_after_a_heat_it_goes_on_with_the_next_one_and_rests_after_the_last():
     race, shown = races.race(CEREBRAS, GROQ, heats=2), RaceModel()
-    shown.play(race, 1)
+    shown.play(race, 1, 1.0)
     shown.replay.pace(1)
     shown.tick(shown.replay.length_ms)
     assert (shown.news.phase, shown.news.verdict) == ("between", None)  # the next heat is not part of it
@@ -101,7 +141,7 @@ def test_after_a_heat_it_goes_on_with_the_next_one_and_rests_after_the_last():
 
 def test_going_back_in_a_heat_that_is_over_shows_its_end_again():
     shown = RaceModel()
-    shown.play(races.race(CEREBRAS, GROQ, heats=2), 1)
+    shown.play(races.race(CEREBRAS, GROQ, heats=2), 1, 1.0)
     shown.tick(60_000)
     shown.tick(REST_MS - 1)
     shown.seek(shown.replay.length_ms - 1)
@@ -111,7 +151,7 @@ def test_going_back_in_a_heat_that_is_over_shows_its_end_again():
 
 
 def test_lanes_that_never_began_or_were_cut_end_where_they_ended():
-    replay = Replay(races.race(GROQ, LIMITED, CUT))
+    replay = Replay(races.race(GROQ, LIMITED, CUT), speed=1.0)
     first = replay.tick(1)[-1]
     assert [one.state for one in first.lanes] == ["running", "running", "running"]
     news = replay.seek(replay.length_ms)

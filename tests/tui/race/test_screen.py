@@ -180,8 +180,8 @@ async def test_a_race_is_watched_lane_by_lane(fleet):
         assert "▸ waiting" in race.text  # cerebras has not begun
         await race.deliver(run, 260)
         assert "A cerebras/gpt-oss-120b leads" in race.text
-        assert "chars" in race.lines[3]
-        assert "behind" in race.lines[3]
+        assert "chars" in race.lines[5]
+        assert "behind" in race.lines[5]
         assert race.text.count("tokens/s, last 250 ms") == 2
         assert race.text.count("0 – 3,000") == 2
         await race.press("s")
@@ -197,7 +197,7 @@ async def test_the_first_to_finish_has_the_flag_while_the_other_still_runs(fleet
         assert f"⚑ 1st {first.recording.end / 1e9:.3f} s" in race.text
         assert "tokens/s, all of it" in race.text
         assert replay.length_ms > 600
-        assert "is in" in race.lines[3]
+        assert "is in" in race.lines[5]
 
 
 async def test_news_of_the_race_before_is_ignored_after_another_one_is_requested(fleet):
@@ -230,7 +230,7 @@ async def test_nothing_overflows_or_jumps_whatever_the_lanes_and_the_size(fleet,
         for at in (100, 200, 300, 600):
             await race.deliver(run, at)
             assert all(len(line) <= size[0] for line in race.lines)
-            heads.add(next(y for y, line in enumerate(race.lines) if "──" in line))
+            heads.add(next(y for y, line in enumerate(race.lines) if line.startswith("──")))
         assert len(heads) == 1
         assert all(f"{letter} " in race.text for letter in "ABCD"[:count])
 
@@ -354,14 +354,14 @@ async def test_a_race_is_replayed_from_the_store_at_any_pace(fleet):
         await race.press("r")
         assert "REPLAY" in race.lines[0]
         assert "0.000 s / " in race.lines[0]
+        await race.wait(1_000)
+        assert "▶ 1/5 speed  0.200 s" in race.lines[0]  # 2.2 s last about eight
+        await race.press("minus")
         await race.wait(200)
-        assert "▶ 1×  0.200 s" in race.lines[0]
-        await race.press("minus", "minus")
-        await race.wait(100)
-        assert "▶ 0.2×  0.220 s" in race.lines[0]
+        assert "▶ 1/10 speed  0.220 s" in race.lines[0]
         await race.press("space")
         await race.wait(1_000)
-        assert "‖ 0.2×  0.220 s" in race.lines[0]
+        assert "‖ 1/10 speed  0.220 s" in race.lines[0]
         await race.press("right", "right", "left")
         step = race.screen.model.replay.length_ms / 40
         assert race.screen.model.replay.position_ms == pytest.approx(220 + step)
@@ -384,7 +384,7 @@ async def test_a_replay_goes_on_from_heat_to_heat_unless_it_is_held(fleet):
         assert run.verdict.words[:40] not in race.text
         await race.press("space")
         await race.wait(60_000)
-        assert "‖ 1×  ◍ heat 2 follows" in race.lines[0]
+        assert "‖ 1/10 speed  ◍ heat 2 follows" in race.lines[0]
         await race.press("space")
         await race.wait(60_000)
         assert "heat 2 of 3" in race.lines[0]
@@ -404,7 +404,7 @@ async def test_scrubbed_back_it_shows_what_was_said_until_then_and_no_more(fleet
     async with opened(fleet, run) as race:
         await race.press("o")
         await race.press("enter")
-        await race.wait(1_500)
+        await race.wait(7_500)
         late = race.screen.model.board.answer(OPUS.name)
         await race.press(*["left"] * 12)
         early = race.screen.model.board.answer(OPUS.name)

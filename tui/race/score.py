@@ -1,0 +1,77 @@
+"""The score of a race: which lane finished first in each heat, and how often; pure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from probes.race.faults import NOT_RUN
+from probes.sample import Sample
+from tui.race.lane_words import LETTERS
+from tui.style.palette import Piece
+from tui.widgets.plate import Row
+
+Places = Mapping[str, int | None]
+"""The place of each lane at the finish of a heat; None where it did not finish right."""
+
+SQUARES: Final = ("▪", "▫")
+"""A heat of two lanes, by the lane that finished first: told apart without a colour."""
+
+TIE, NOBODY, VOID, RUNNING, TO_COME = "=", "×", "○", "▸", "·"
+LEGEND: Final[Mapping[str, str]] = {TIE: "a tie", NOBODY: "nobody finished right", VOID: "void"}
+MOST_MARKS: Final = 40
+
+
+def heat_mark(places: Places, samples: Mapping[str, Sample]) -> str:
+    """The lane that finished first, or `TIE`, or `NOBODY`; `VOID` where inftop itself held a lane up."""
+    if any(one.outcome in NOT_RUN or one.trusted is False for one in samples.values()):
+        return VOID
+    first = [lane for lane, place in places.items() if place == 1]
+    return NOBODY if not first else first[0] if len(first) == 1 else TIE
+
+
+def score_row(marks: Sequence[str], lanes: Sequence[str], heats: int, *, running: bool, width: int) -> Row:
+    """``A ▪ 3  ▪▪▫▪▫··  2 ▫ B`` of two lanes; of more ``A 3  B 1  C 0   AABA▸··`` with letters.
+
+    ``marks`` has one for each heat that is over, as `heat_mark` returns them; ``heats`` is how many there will be.
+    Empty for a single heat.
+    """
+    if heats < 2:
+        return ()
+    wins = [marks.count(lane) for lane in lanes]
+    known = {lane: _mark(slot, len(lanes)) for slot, lane in enumerate(lanes)}
+    line: list[Piece] = [known.get(one, (one, "warning")) for one in marks]
+    line += [(RUNNING, "figure")] if running else []
+    line += [(TO_COME, "dim")] * (heats - len(line))
+    title: Piece = ("finished first  ", "label")
+    if len(lanes) == 2:
+        before: tuple[Piece, ...] = (title, (f"{LETTERS[0]} {SQUARES[0]} ", "slot0"), (f"{wins[0]}  ", "figure"))
+        after: tuple[Piece, ...] = ((f"  {wins[1]}", "figure"), (f" {SQUARES[1]} {LETTERS[1]}", "slot1"))
+    else:
+        counted = [
+            piece
+            for slot, won in enumerate(wins)
+            for piece in ((LETTERS[slot], f"slot{slot}"), (f" {won}  ", "figure"))
+        ]
+        before, after = (title, *counted), ()
+    room = min(width - sum(len(text) for text, _ in (*before, *after)), MOST_MARKS)
+    return (*before, *_newest(line, len(marks) + running, max(room, 1)), *after, *_legend(marks))
+
+
+def _mark(slot: int, lanes: int) -> Piece:
+    return (SQUARES[slot] if lanes == 2 else LETTERS[slot]), f"slot{slot}"
+
+
+def _newest(line: Sequence[Piece], begun: int, room: int) -> Sequence[Piece]:
+    """As many marks as there is room for: heats to come are left out first, then the oldest, which an ellipsis says."""
+    if begun <= room:
+        return line[:room]
+    return [("…", "dim"), *line[begun - room + 1 : begun]]
+
+
+def _legend(marks: Sequence[str]) -> list[Piece]:
+    """What the marks mean that are no lane's."""
+    return [
+        piece
+        for mark, words in LEGEND.items()
+        if mark in marks
+        for piece in ((f"  {mark} ", "warning"), (words, "label"))
+    ]
