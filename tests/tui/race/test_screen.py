@@ -433,7 +433,7 @@ async def test_without_a_kept_race_or_a_readable_store_it_says_so(fleet):
         await race.press("o")
         assert "No race is kept yet" in race.text
         race.store.write_bytes(b"not a database" * 1_000)
-        await race.press("o")
+        await race.press("n", "o")
         assert any(notice.startswith("The races cannot be read: ") for notice in race.shown.notices)
 
 
