@@ -44,7 +44,7 @@ async def run(command: KeyCommand, limit_s: float = LIMIT_S) -> Secret:
     except TimeoutError:
         raise _failed(f"did not end within {limit_s:g} s") from None
     finally:
-        if not over.done() or over.cancelled():
+        if over.cancelled():
             _kill(process)
 
 

@@ -1,7 +1,10 @@
 """Key commands: real programs, with everything that can go wrong with one."""
 
 import asyncio
+import os
+import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -74,7 +77,13 @@ async def test_a_program_with_a_slash_is_looked_for_in_the_folder_of_the_file_an
         (f"print({KEY!r}); print('and more')", "printed what cannot be a key: it holds blanks, line breaks"),
         (f"print({KEY!r} + 'é')", "printed what cannot be a key: it holds blanks, line breaks"),
         ("print('x' * 9000)", "printed what cannot be a key: it is longer than 8,192 characters"),
+        ("print('x' * 65_536, end='')", "printed what cannot be a key: it is longer than 8,192 characters"),
+        ("print('x' * 65_537, end='')", "printed more than 64 KB"),
         ("print('x' * (1 << 24))", "printed more than 64 KB"),
+        (
+            "import time; print('x' * 65_537, end='', flush=True); time.sleep(600)",
+            "printed more than 64 KB",
+        ),  # killed at once
         ("import sys\nwhile True: sys.stdout.write('x' * 1000)", "printed more than 64 KB"),
     ],
 )
@@ -93,6 +102,11 @@ async def test_one_that_is_killed_is_told_by_its_signal(tmp_path):
 async def test_a_program_that_is_not_there_is_told(tmp_path, program):
     words = await failure(KeyCommand((program,), tmp_path, 60.0))
     assert words == f"no key: key_command could not be started: {program}: No such file or directory"
+
+
+async def test_of_a_program_with_a_long_path_only_60_characters_are_told(tmp_path):
+    words = await failure(KeyCommand(("p" * 100,), tmp_path, 60.0))
+    assert words == f"no key: key_command could not be started: {'p' * 59}…: No such file or directory"
 
 
 HANGING = """
@@ -131,15 +145,34 @@ async def test_one_that_hangs_is_killed_with_all_that_it_started(tmp_path, monke
         return limits[-1][1]
 
     monkeypatch.setattr(asyncio, "timeout", timeout)
-    failing = asyncio.create_task(failure(python(HANGING % how, tmp_path), limit_s=600.0))
+    failing = asyncio.create_task(key_command.run(python(HANGING % how, tmp_path)))
     await asyncio.sleep(0)
     monkeypatch.setattr(asyncio, "timeout", real)
     pids = await begun(tmp_path)
+    assert [thread.daemon for thread in threading.enumerate() if thread.name == "key command"] == [True], (
+        "inftop can end although a command does not"
+    )
     [(limit_s, limit)] = limits
-    assert limit_s == 600
+    assert limit_s == 10, "a probe waits no longer for its key"
     limit.reschedule(0)  # its time is over
-    assert await failing == "no key: key_command did not end within 600 s"
+    with pytest.raises(KeyMissing, match="no key: key_command did not end within 10 s"):
+        await failing
     await all_ended(pids)
+
+
+def test_where_there_are_no_process_groups_the_process_itself_is_killed(monkeypatch):
+    monkeypatch.delattr(os, "killpg", raising=False)
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) as process:
+        key_command._kill(process)
+    assert process.returncode != 0
+
+
+async def test_a_process_that_has_ended_is_not_killed_for_its_number_may_be_anothers_by_now(tmp_path, monkeypatch):
+    killed = []
+    monkeypatch.setattr(key_command, "_kill", killed.append)
+    await key_command.run(python(f"print({KEY!r})", tmp_path), 30.0)
+    await failure(python("print()", tmp_path))
+    assert killed == []
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
