@@ -63,7 +63,7 @@ def title(
     text.append(f"  {stamp(sample.started_at, at)}")
     if view.state == "limited" and view.hit_by:
         text.append(f"  limited: {line(view.hit_by)}", style="bold")
-    if view.state == "spoilt":
+    if view.state in ("spoilt", "stale"):
         text.append(f"  {view.why}", style="bold")
     text.append(f"  {due}" if due else "", style="dim")
     request = f"  {line(sample.request_id)}" if sample.request_id else ""

@@ -13,7 +13,7 @@ from tui.time.period import dates
 from tui.widgets.one_line import LinePart, OneLine
 
 ORDER: Final[tuple[State, ...]] = (
-    "ok", "slow", "limited", "failing", "spoilt", "budget", "skipped", "waiting", "no key", "paused",
+    "ok", "slow", "limited", "failing", "stale", "spoilt", "budget", "skipped", "waiting", "no key", "paused",
 )  # fmt: skip
 """The order in which the numbers of endpoints by state are written."""
 

@@ -24,14 +24,22 @@ from tui.state.rate_limits import LimitLevel
 from tui.state.served_by import EndpointSignals, other_tier, tier_of
 from tui.state.view import Dashboard, EndpointView, EngineLink, Figures
 from tui.state.view_options import ViewOptions, arranged
+from tui.style.palette import Phase
 from tui.time.time_grid import TimeGrid, drawn_length
 
 if TYPE_CHECKING:  # the first picture needs no rollups
     from tui.state.rollup_figures import RollupWindow
 
 FAILURES_KEPT: Final = 20
-UNPROBED: Final = frozenset({"paused", "no key", "budget", "waiting", "spoilt"})
+UNPROBED: Final = frozenset({"paused", "no key", "budget", "stale", "waiting", "spoilt"})
 """States in which the newest sample says nothing about the present."""
+
+_UNPROBED_BY: Final[dict[Phase, str]] = {
+    "unrecorded": "nobody records: inftop or inftop record does",
+    "lost": "the engine has ended",
+    "silent": "the engine is silent",
+}
+"""Why no endpoint is going to be probed, by how the screen is connected to the engine."""
 
 AHEAD_MS: Final = 10_000
 """A sample that began further in the future is not the newest: clocks of two machines differ by less."""
@@ -275,7 +283,8 @@ class FleetState:
     def _present(self, options: ViewOptions, on: TimeGrid, now: int) -> list[EndpointView]:
         """The rows of the window that ends now, over the slices ``on``, as far as memory holds it."""
         since = window_start(min(options.period.length_ms, SPAN_MS), now)
-        seen = [self._view(one, on, since, now, fully=options.ranked) for one in self.endpoints.values()]
+        phase, each = self.link_at(now).phase, self.endpoints.values()
+        seen = [self._view(one, on, since, now, phase, fully=options.ranked) for one in each]
         attributions = self._attributions(seen, now)
         return [replace(one, attribution=attributions.get(one.name)) for one in seen]
 
@@ -297,9 +306,20 @@ class FleetState:
             else self.link
         )
 
-    def _view(self, endpoint: EndpointState, on: TimeGrid, since: int, now: int, *, fully: bool) -> EndpointView:
+    def _view(
+        self, endpoint: EndpointState, on: TimeGrid, since: int, now: int, phase: Phase, *, fully: bool
+    ) -> EndpointView:
         shown = endpoint.figures(on, since, now, fully=fully)
-        word, why = state(endpoint.facts, endpoint.monitor, self.engine, shown, endpoint.last, endpoint.last_sent, now)
+        word, why = state(
+            endpoint.facts,
+            endpoint.monitor,
+            self.engine,
+            shown,
+            endpoint.last,
+            endpoint.last_sent,
+            now,
+            unprobed(phase, endpoint.monitor),
+        )
         signals, sent, asked = endpoint.signals, endpoint.last_sent, endpoint.facts.tier
         tightest, tier = next(iter(signals.levels), None), tier_of(signals.seen)
         return EndpointView(
@@ -327,6 +347,13 @@ class FleetState:
 def _worst(views: Iterable[EndpointView]) -> Attribution | None:
     """The worst attribution of the failing endpoints; None where there is none."""
     return worst({view.name: view.attribution for view in views if view.attribution and view.state == "failing"})
+
+
+def unprobed(phase: Phase, monitor: MonitorStatus) -> str:
+    """Why nobody is going to probe an endpoint, in words; "" where somebody is."""
+    if phase == "attached" and monitor.next_due is None:
+        return "the recorder does not probe it"
+    return _UNPROBED_BY.get(phase, "")
 
 
 def reset_at(levels: Sequence[LimitLevel], monitor: MonitorStatus) -> int | None:

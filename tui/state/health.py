@@ -1,5 +1,7 @@
 """Health: an endpoint's state in one word, from its schedule and newest samples, by one documented rule."""
 
+from typing import Final
+
 from probes.feed.messages import EndpointFacts, EngineStatus, MonitorStatus
 from probes.outcome import FAILED, LIMITED, Outcome
 from probes.sample import Sample
@@ -8,8 +10,11 @@ from tui.state.view import Figures
 from tui.style.format import until
 from tui.style.palette import State
 
-STALE_INTERVALS = 3
+LATE_INTERVALS: Final = 3
 """An endpoint without a sample for this many intervals, and at least 30 s, is waiting, whatever it was before."""
+
+STALE_MS: Final = (60_000, 300_000)
+"""Where nobody is going to probe it, it is stale after three intervals, within these bounds."""
 
 
 def state(
@@ -20,13 +25,17 @@ def state(
     last: Sample | None,
     last_sent: Sample | None,
     now: int,
+    unprobed: str = "",
 ) -> tuple[State, str]:
     """The state, and a few words on why; ``last`` is the newest sample, ``last_sent`` the newest one sent.
 
+    ``unprobed`` says why nobody is going to probe it; "" where somebody is.
+
     The first that applies: `paused` (by a person or the configuration), `no key`, `budget` (the day's cap is
-    reached), `limited` (backing off, or the last probe met a limiter or a quota), `spoilt` (the last probe was our
-    own fault), `failing` (backed off for a failure, or the last probe failed), `waiting` (no sample yet, or none for
-    long), `slow` (see `tui.state.figures`), `skipped` (the last due probe was not sent, and none since), `ok`.
+    reached), `limited` (backing off, or the last probe met a limiter or a quota), `stale` (the newest sample is old,
+    and none will come), `spoilt` (the last probe was our own fault), `failing` (backed off for a failure, or the last
+    probe failed), `waiting` (no sample yet, or none for long), `slow` (see `tui.state.figures`), `skipped` (the last
+    due probe was not sent, and none since), `ok`.
     """
     if not facts.enabled:
         return "paused", "enabled = false in the configuration"
@@ -38,7 +47,14 @@ def state(
         return "budget", line(engine.over_budget)
     if monitor.blocked_until is not None and monitor.blocked_until > now:
         return _blocked(monitor, last_sent)
+    if unprobed and last_sent is not None and now - last_sent.started_at > _stale_after_ms(facts):
+        return "stale", unprobed
     return _by_samples(facts, monitor, figures, last, last_sent, now)
+
+
+def _stale_after_ms(facts: EndpointFacts) -> float:
+    """How old the newest sample may be where no other will come."""
+    return min(max(LATE_INTERVALS * facts.interval * 1000, STALE_MS[0]), STALE_MS[1])
 
 
 def _lacking(facts: EndpointFacts, last: Sample | None) -> str:
@@ -65,7 +81,7 @@ def _by_samples(
         return "limited", _limited(last_sent, _words(last_sent))
     if last_sent.outcome in FAILED:
         return "failing", _words(last_sent)
-    if now - last_sent.started_at > max(STALE_INTERVALS * facts.interval * 1000, 30_000):
+    if now - last_sent.started_at > max(LATE_INTERVALS * facts.interval * 1000, 30_000):
         return "waiting", "no sample for long"
     if figures.slow:
         return "slow", "the last three against this window's median"

@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
-State = Literal["ok", "slow", "failing", "limited", "no key", "paused", "waiting", "budget", "skipped", "spoilt"]
+State = Literal[
+    "ok", "slow", "failing", "limited", "stale", "no key", "paused", "waiting", "budget", "skipped", "spoilt"
+]  # fmt: skip
 
 
 STATES: Final[tuple[State, ...]] = (
-    "failing", "limited", "slow", "spoilt", "budget", "no key", "skipped", "waiting", "paused", "ok",
+    "failing", "limited", "slow", "stale", "spoilt", "budget", "no key", "skipped", "waiting", "paused", "ok",
 )  # fmt: skip
 """Worst first: the order of "sort by state"."""
 
@@ -28,6 +30,7 @@ LOOKS: Final[dict[State, StateLook]] = {
     "slow": StateLook("◐", "warning"),
     "failing": StateLook("✕", "error"),
     "limited": StateLook("◷", "warning"),
+    "stale": StateLook("◇", "warning"),
     "no key": StateLook("○", "muted"),
     "paused": StateLook("■", "muted"),
     "waiting": StateLook("◌", "muted"),

@@ -14,7 +14,7 @@ from probes.store.status import StoreStatus
 from tests.samples import sample
 from tests.tui import fabric
 from tests.tui.fabric import HABITS, HOUR, NOW
-from tui.sources.messages import LineRejected, RecorderJoined, SourceLost
+from tui.sources.messages import LineRejected, RecorderAbsent, RecorderJoined, SourceLost
 from tui.state.figures import window_start
 from tui.state.fleet import FAILURES_KEPT, FleetState, reset_at, served
 from tui.state.history import History, LoadedHistory
@@ -317,3 +317,30 @@ def test_a_long_window_is_drawn_from_memory_while_memory_holds_all_there_is():
     assert shown.grid.start_ms > NOW - 4 * HOUR
     made.load(LoadedHistory({}, oldest_at=NOW - 48 * HOUR))
     assert not made.fits_memory(week, NOW)
+
+
+@pytest.mark.parametrize(
+    ("message", "why"),
+    [(RecorderAbsent(NOW), "nobody records"), (SourceLost("it died"), "the engine has ended"), (None, "")],
+)
+def test_rows_that_nobody_probes_are_stale_when_they_are_old(message, why):
+    samples = [sample(endpoint=one.name, started_at=NOW - 1000) for one in HABITS]
+    made = fleet(fabric.hello(), fabric.frame(samples), *([message] if message else []))
+    assert "stale" not in board(made).states
+    later = board(made, NOW + 23 * 60_000)
+    if message is None:
+        assert later.states["stale"] == len(HABITS) - 2, "the engine has been silent for as long"
+        made.apply(fabric.frame([]), NOW + 23 * 60_000)
+        assert "stale" not in board(made, NOW + 23 * 60_000).states
+    else:
+        assert later.states == {"stale": len(HABITS) - 2, "no key": 1, "paused": 1}, "those have a word of their own"
+        assert all(view.why.startswith(why) for view in later.endpoints if view.state == "stale")
+
+
+def test_a_row_that_the_recorder_does_not_probe_is_stale():
+    samples = [sample(endpoint=one.name, started_at=NOW - 20 * 60_000) for one in HABITS[:2]]
+    made = fleet(fabric.hello(), RecorderJoined("process 7 on host"), fabric.frame(samples))
+    probed = MonitorStatus(HABITS[0].name, next_due=NOW + 1000)
+    made.apply(replace(fabric.frame([]), monitors=(probed, MonitorStatus(HABITS[1].name))), NOW)
+    rows = {view.name: view.state for view in board(made).endpoints}
+    assert (rows[HABITS[0].name], rows[HABITS[1].name]) == ("waiting", "stale")

@@ -20,8 +20,8 @@ ENGINE = EngineStatus(StoreStatus("ok"))
 GOOD = sample(started_at=NOW - 5_000)
 
 
-def word(*, facts=FACTS, monitor=WATCH, engine=ENGINE, slow=False, last=GOOD, sent=GOOD, now=NOW):
-    return state(facts, monitor, engine, Figures(slow=slow), last, sent, now)
+def word(*, facts=FACTS, monitor=WATCH, engine=ENGINE, slow=False, last=GOOD, sent=GOOD, now=NOW, unprobed=""):
+    return state(facts, monitor, engine, Figures(slow=slow), last, sent, now, unprobed)
 
 
 def test_all_is_well():
@@ -116,3 +116,23 @@ def test_the_last_probe_was_inftops_own_fault():
 
 def test_an_engine_that_has_not_spoken_changes_nothing():
     assert word(engine=None)[0] == "ok"
+
+
+@pytest.mark.parametrize(("interval", "after_s"), [(5.0, 60), (30.0, 90), (3600.0, 300)])
+def test_where_nobody_probes_an_old_sample_is_stale_whatever_it_said(interval, after_s):
+    facts, why = replace(FACTS, interval=interval), "nobody records"
+    for sent in (GOOD, replace(GOOD, outcome=Outcome.CUT), replace(GOOD, outcome=Outcome.RATE_LIMITED)):
+        fresh = word(facts=facts, last=sent, sent=sent, unprobed=why, now=GOOD.started_at + after_s * 1000)
+        assert fresh[0] != "stale"
+        old = GOOD.started_at + after_s * 1000 + 1
+        assert word(facts=facts, last=sent, sent=sent, unprobed=why, now=old) == ("stale", why)
+        assert word(facts=facts, last=sent, sent=sent, now=old)[0] != "stale"
+
+
+def test_what_keeps_an_endpoint_from_being_probed_has_its_own_word_though_nobody_probes():
+    old = {"unprobed": "the engine has ended", "now": NOW + 3_600_000}
+    assert word(**old)[0] == "stale"
+    assert word(**old, monitor=replace(WATCH, paused=True))[0] == "paused"
+    assert word(**old, monitor=replace(WATCH, no_key=True))[0] == "no key"
+    assert word(**old, monitor=replace(WATCH, blocked_until=NOW + 9_000_000))[0] == "limited"
+    assert word(**old, last=None, sent=None)[0] == "waiting"
