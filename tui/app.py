@@ -234,7 +234,7 @@ class InftopApp(App[None]):
         choices, before = self._options.choices, {**self._begun, **self._changed}
         changed = {option: value for option, value in self.chosen.items() if value != before.get(option)}
         self._changed |= changed
-        kept = {option: value for option, value in changed.items() if choices.keeps(option)}
+        kept = {option: value for option, value in changed.items() if choices.keeps(option, value)}
         if kept and self._options.state_file is not None:
             if not self._to_keep:
                 self.set_timer(KEEP_AFTER_S, self._keep)

@@ -22,6 +22,9 @@ from probes.cli.app import main as run_app
 from probes.cli.exit_codes import ExitCode
 from probes.config.screen import Option
 
+WallOption = Annotated[
+    bool, typer.Option("--wall", help="States in large letters and nothing else, for a screen on a wall.")
+]
 AttachOption = Annotated[
     str | None,
     typer.Option("--attach", metavar="STORE", help="Only look at a store, by its path or URL; nothing is probed."),
@@ -34,6 +37,7 @@ def dashboard(
     config: ConfigOption = None,
     window: WindowOption = None,
     theme: ThemeOption = None,
+    wall: WallOption = False,
     attach: AttachOption = None,
     version: VersionOption = False,  # noqa: ARG001 - it has acted before this runs
 ) -> None:
@@ -44,13 +48,18 @@ def dashboard(
     from tui.launch import at_terminal, show_dashboard, show_race
 
     ctx.obj = config
-    given = ctx.meta[GIVEN] = given_options(ctx, theme, window)
+    given = ctx.meta[GIVEN] = {**given_options(ctx, theme, window), **_on_wall(wall)}
     if at_terminal():
         ctx.meta[RACE_VIEW] = show_race
     if attach is not None:
         _attach(ctx, attach, given)
     elif ctx.invoked_subcommand is None:
         show_dashboard(config, given)
+
+
+def _on_wall(wall: bool) -> dict[Option, str]:
+    """The option of the screen that ``--wall`` gives."""
+    return {"view": "wall"} if wall else {}
 
 
 def _attach(ctx: typer.Context, store: str, given: Mapping[Option, str]) -> None:
@@ -68,7 +77,13 @@ def _attach(ctx: typer.Context, store: str, given: Mapping[Option, str]) -> None
 
 
 @app.command()
-def demo(ctx: typer.Context, lasting: ForOption = None, window: WindowOption = None, theme: ThemeOption = None) -> None:
+def demo(
+    ctx: typer.Context,
+    lasting: ForOption = None,
+    window: WindowOption = None,
+    theme: ThemeOption = None,
+    wall: WallOption = False,
+) -> None:
     """Show the dashboard on simulated providers: no key, no network, nothing kept.
 
     Without a terminal, print one line per sample and a closing table.
@@ -80,7 +95,7 @@ def demo(ctx: typer.Context, lasting: ForOption = None, window: WindowOption = N
         lasting_s = None if lasting is None else seconds(lasting)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--for") from error
-    show_demo(given_options(ctx, theme, window), lasting_s=lasting_s)
+    show_demo({**given_options(ctx, theme, window), **_on_wall(wall)}, lasting_s=lasting_s)
 
 
 @app.command()

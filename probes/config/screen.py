@@ -13,7 +13,7 @@ from probes.config.table import Table
 Option = Literal["theme", "window", "sort", "groups", "view", "scale", "detail"]
 Sort = Literal["configured", "name", "ttft", "tokens/s", "errors", "state"]
 Groups = Literal["headings", "side by side", "none"]
-View = Literal["fleet", "panels"]
+View = Literal["fleet", "panels", "wall"]
 Scale = Literal["own", "shared"]
 Detail = Literal["open", "folded"]
 

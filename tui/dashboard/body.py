@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
+from probes.config.screen import View
 from tui.dashboard.fleet import FleetPanel
 from tui.state.fleet import Recent
 from tui.state.view import Dashboard, EndpointView
@@ -14,10 +15,11 @@ if TYPE_CHECKING:
     from tui.dashboard.charts import Charts
     from tui.dashboard.detail import Detail
     from tui.dashboard.groups import GroupPanel
+    from tui.dashboard.wall import Wall
 
 
 class DashboardBody(Vertical):
-    """The fleet, the group view or four large charts, and the selected endpoint's detail.
+    """The fleet, the group view, four large charts or the wall, and the selected endpoint's detail.
 
     All but the fleet are imported and made when they are first wanted, after the first picture.
     """
@@ -25,7 +27,7 @@ class DashboardBody(Vertical):
     DEFAULT_CSS = """
     DashboardBody {
         height: 1fr;
-        #fleet, #groups, #charts, #detail { height: 1fr; }
+        #fleet, #groups, #charts, #wall, #detail { height: 1fr; }
         &.-roomy #detail { border-top: solid $border-blurred; }
     }
     """
@@ -36,6 +38,7 @@ class DashboardBody(Vertical):
         self._groups: GroupPanel | None = None
         self._charts: Charts | None = None
         self._detail: Detail | None = None
+        self._wall: Wall | None = None
 
     def compose(self) -> ComposeResult:
         """The fleet; the rest comes after the first picture."""
@@ -48,8 +51,14 @@ class DashboardBody(Vertical):
         self._detail = Detail(id="detail")
         await self.mount(self._detail)
 
-    async def show_panel(self, *, ranked: bool, charts: bool) -> None:
-        """Show the large charts; else the group view where it is ``ranked``, or the fleet."""
+    async def show_panel(self, *, ranked: bool, view: View) -> None:
+        """Show the wall or the large charts; else the group view where it is ``ranked``, or the fleet."""
+        charts, wall = view == "panels", view == "wall"
+        if wall and self._wall is None:
+            from tui.dashboard.wall import Wall
+
+            self._wall = Wall(id="wall")
+            await self.mount(self._wall, after=self._fleet)
         if charts and self._charts is None:
             from tui.dashboard.charts import Charts  # plotext takes its time; not before it is wanted
 
@@ -60,11 +69,13 @@ class DashboardBody(Vertical):
 
             self._groups = GroupPanel(id="groups")
             await self.mount(self._groups, after=self._fleet)
-        self._fleet.display = not charts and not ranked
+        self._fleet.display = view == "fleet" and not ranked
         if self._charts is not None:
             self._charts.display = charts
         if self._groups is not None:
-            self._groups.display = not charts and ranked
+            self._groups.display = view == "fleet" and ranked
+        if self._wall is not None:
+            self._wall.display = wall
 
     @property
     def has_detail(self) -> bool:
@@ -75,6 +86,11 @@ class DashboardBody(Vertical):
     def shows_charts(self) -> bool:
         """Whether the large charts are shown."""
         return self._charts is not None and self._charts.display
+
+    @property
+    def shows_wall(self) -> bool:
+        """Whether the wall is shown."""
+        return self._wall is not None and self._wall.display
 
     def columns(self, longest_name: int, *, ranked: bool) -> int:
         """How many slices of time the visible panel can draw."""
@@ -89,6 +105,8 @@ class DashboardBody(Vertical):
         self._share_height(board, room)
         if self._charts is not None and self._charts.display:
             self._charts.show(board)
+        elif self._wall is not None and self._wall.display:
+            self._wall.show(board)
         elif self._groups is not None and self._groups.display:
             self._groups.show(board, longest_name, options.rank)
         else:
@@ -108,4 +126,4 @@ class DashboardBody(Vertical):
         wanted = rows.fit(board, room - least)
         rows.styles.height = wanted if least and self._detail is not None else "1fr"
         if self._detail is not None:
-            self._detail.display = bool(least and board.selected and not self.shows_charts)
+            self._detail.display = bool(least and board.selected and not self.shows_charts and not self.shows_wall)

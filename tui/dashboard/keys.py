@@ -13,6 +13,8 @@ DASHBOARD_KEYS: Final = KeyTable("Dashboard", (
     verbs.LATER,
     Key("view", "v", "v", "view", "Look", "view", "Fleet or panels",
         "Switch between the fleet and four large panels."),
+    Key("wall", "F", "F", "wall", "Look", "", "Wall",
+        "States in letters that are read across a room, the worst first, and a clock; F or Esc goes back."),
     Key("scale", "y", "y", "scale", "Look", "scale", "One scale, or one each",
         "One scale for a whole column, or one for each row."),
     Key("freeze", "f", "f", "freeze", "Look", "freeze", "Freeze the picture",

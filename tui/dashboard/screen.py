@@ -21,7 +21,7 @@ from tui.sources.source import Source
 from tui.state.fleet import FleetState, Recent
 from tui.state.ranking import RANKS
 from tui.state.view import Dashboard
-from tui.state.view_options import GROUPS, SORTS, VIEWS, ViewOptions, lengths, next_of
+from tui.state.view_options import GROUPS, SORTS, ViewOptions, lengths, next_of
 from tui.time.period import Period, PeriodKeys
 from tui.widgets.grid import Grid
 
@@ -74,7 +74,7 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
     async def _open_detail(self) -> None:
         """The detail panel; and the past, which must reach as far back as the window."""
         await self._body.open_detail()
-        await self._body.show_panel(ranked=self.options.ranked, charts=self.options.view == "panels")
+        await self._arrange()
         self.draw()
         self.post_message(WindowChosen())
 
@@ -232,13 +232,22 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
 
     async def action_view(self) -> None:
         """Four large panels in the place of fleet and detail, or back."""
-        await self.choose(replace(self.options, view=next_of(VIEWS, self.options.view)))
+        await self.choose(replace(self.options, view="panels" if self.options.view == "fleet" else "fleet"))
+
+    async def action_wall(self) -> None:
+        """States in large letters and nothing else, or back."""
+        await self.choose(replace(self.options, view="fleet" if self.options.view == "wall" else "wall"))
+
+    async def _arrange(self) -> None:
+        """Show the panel that is chosen; around a wall nothing is shown."""
+        self.set_class(self.options.view == "wall", "-wall")
+        await self._body.show_panel(ranked=self.options.ranked, view=self.options.view)
 
     async def choose(self, options: ViewOptions) -> None:
         """Show what these options choose: the large charts, the group view, or the fleet."""
         longer = options.period != self.options.period
         self.options = options
-        await self._body.show_panel(ranked=options.ranked, charts=options.view == "panels")
+        await self._arrange()
         self.call_after_refresh(self.draw)
         self.draw()
         if longer:
@@ -254,9 +263,12 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
         line = FilterLine(self.options.query, self.options.period, self.now)
         await self.mount(line, before=self._status)
 
-    def action_clear(self) -> None:
-        """No filter."""
-        self._change_options(query="")
+    async def action_clear(self) -> None:
+        """No filter; from the wall back to the list."""
+        if self.options.view == "wall":
+            await self.action_wall()
+        else:
+            self._change_options(query="")
 
     def on_filter_line_typed(self, event: Any) -> None:
         """The filter as it is being typed."""

@@ -23,7 +23,7 @@ ABOUT: Final[Mapping[Option, str]] = {
     "window": "how far back the dashboard looks at first",
     "sort": "the order of the endpoints",
     "groups": "endpoints of one model: under headings, ranked side by side, or neither",
-    "view": "the list of endpoints, or four large panels",
+    "view": "the list of endpoints, four large panels, or states in large letters for a wall",
     "scale": "of the graphs: one for each row, or one for a column",
     "detail": "the selected endpoint's last probe, below the list",
 }

@@ -35,9 +35,9 @@ class Choices:
         """All of them."""
         return {option: self.value(option) for option in CHOICES}
 
-    def keeps(self, option: Option) -> bool:
-        """Whether a change of the option is kept for the next run."""
-        return option not in self.fixed and option not in self.passing
+    def keeps(self, option: Option, value: str) -> bool:
+        """Whether the option is kept for the next run when it gets this value; a wall is not, as it shows no keys."""
+        return option not in self.fixed and option not in self.passing and value != "wall"
 
     def origin(self, option: Option, current: str, changed: frozenset[Option]) -> str:
         """Where the ``current`` value of an option comes from, in words; ``changed`` are those changed in this run."""
@@ -46,7 +46,7 @@ class Choices:
             said = f"fixed by {fixed.at}"
             return said if current == fixed.value else f"for this run; {said}: {fixed.value}"
         if option in changed:
-            return "for this run" if option in self.passing else "kept"
+            return "kept" if self.keeps(option, current) else "for this run"
         if option in self.given:
-            return f"--{option}, for this run"
+            return f"--{'wall' if option == 'view' else option}, for this run"
         return "kept" if option in self.kept and option not in self.passing else "as shipped"

@@ -17,14 +17,14 @@ from probes.sample import Sample
 from tui.sources.messages import LineRejected, Message, RecorderAbsent, RecorderJoined, SourceLost
 from tui.state.attribution import last_probe, recent_checks
 from tui.state.figures import figures, window_start
-from tui.state.health import state
+from tui.state.health import limited_since, state
 from tui.state.history import SPAN_MS, History, LoadedHistory
 from tui.state.ranking import compared
 from tui.state.rate_limits import LimitLevel
 from tui.state.served_by import EndpointSignals, other_tier, tier_of
 from tui.state.view import Dashboard, EndpointView, EngineLink, Figures
 from tui.state.view_options import ViewOptions, arranged
-from tui.style.palette import Phase
+from tui.style.palette import Phase, State
 from tui.time.time_grid import TimeGrid, drawn_length
 
 if TYPE_CHECKING:  # the first picture needs no rollups
@@ -122,6 +122,13 @@ class EndpointState:
         if self.attributable is None or self.attributable[0] != self.history.version:
             self.attributable = (self.history.version, last_probe(self.facts, self.last_sent, self.history))
         return self.attributable[1]
+
+    def since(self, word: State) -> int | None:
+        """When the endpoint began to fail, or to meet a limiter (ms since the epoch); None in any other state."""
+        if word == "failing":
+            probe = self.last_probe()
+            return None if probe is None else probe.since
+        return limited_since(self.history) if word == "limited" else None
 
 
 class FleetState:
@@ -341,6 +348,7 @@ class FleetState:
             hit_by=None if endpoint.hit is None else endpoint.hit.limited_by,
             other_tier=tier if other_tier(asked, tier) else None,
             changes=signals.changes,
+            since=endpoint.since(word),
         )
 
 

@@ -3,9 +3,10 @@
 from typing import Final
 
 from probes.feed.messages import EndpointFacts, EngineStatus, MonitorStatus
-from probes.outcome import FAILED, LIMITED, Outcome
+from probes.outcome import FAILED, LIMITED, NEVER_SENT, Outcome
 from probes.sample import Sample
 from probes.text import line
+from tui.state.history import OUTCOMES, History
 from tui.state.view import Figures
 from tui.style.format import until
 from tui.style.palette import State
@@ -108,6 +109,18 @@ def _words(sample: Sample) -> str:
     """A failure in words: its outcome, and the detail where there is one."""
     name = sample.outcome.value.replace("_", " ")
     return line(f"{name}: {sample.outcome_detail}" if sample.outcome_detail else name)
+
+
+def limited_since(history: History) -> int | None:
+    """When the first of the newest probes began that a limiter refused one after the other (ms since the epoch)."""
+    began = None
+    for index in range(len(history) - 1, -1, -1):
+        outcome = OUTCOMES[history.outcome[index]]
+        if outcome in LIMITED:
+            began = history.started_at[index]
+        elif outcome not in NEVER_SENT:
+            break
+    return began
 
 
 def due(monitor: MonitorStatus, at: int) -> str:

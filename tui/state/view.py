@@ -114,7 +114,8 @@ class EndpointView:
     the tightest first; ``headroom`` and ``empty_at`` are the tightest's. ``hit_at`` and ``hit_by`` tell of the last
     rate-limit hit, and of the bucket that refused it where that is known. ``*_ratio`` is the window's median over the
     best one's among the endpoints of the same group; None where nobody else is in it. ``group_rank`` is known in the
-    group view alone. ``attribution``: what its failing now is attributed to.
+    group view alone. ``attribution``: what its failing now is attributed to. ``since`` is when the first probe of those
+    began that have failed, or met a limiter, one after the other up to now; None of any other state.
     """
 
     facts: EndpointFacts
@@ -139,6 +140,7 @@ class EndpointView:
     tokens_per_s_ratio: float | None = None
     group_rank: GroupRank | None = None
     attribution: Attribution | None = None
+    since: int | None = None
 
     @property
     def name(self) -> str:

@@ -21,8 +21,6 @@ SORTS: Final[tuple[Sort, ...]] = get_args(Sort)
 GROUPS: Final[tuple[Groups, ...]] = get_args(Groups)
 """Groups as headings of the list; ranked in blocks of their own, the group view; a plain list."""
 
-VIEWS: Final[tuple[View, ...]] = get_args(View)
-
 OTHERS: Final = "others"
 """The heading of the endpoints whose model nobody else here serves."""
 
@@ -35,8 +33,8 @@ class ViewOptions:
     """What is shown and how; ``query`` filters by name, provider, model and state, all words must match.
 
     ``sort`` orders the list, ``rank`` the members of each group in the group view. ``vantage`` is the place whose
-    samples are shown, None: all of them. ``view`` is the list of endpoints or the four large panels, and ``detail``
-    whether all of the selected endpoint is shown below the list.
+    samples are shown, None: all of them. ``view`` is the list of endpoints, four large panels or the wall, and
+    ``detail`` whether all of the selected endpoint is shown below the list.
     """
 
     period: Period = field(default_factory=Period)

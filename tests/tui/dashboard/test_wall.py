@@ -1,0 +1,127 @@
+"""The wall: every state in letters as large as fit, the worst first, and the time."""
+
+from dataclasses import replace
+
+import pytest
+from rich.cells import cell_len
+
+from probes.outcome import Outcome
+from tests.tui import fabric
+from tests.tui.screen import showing
+from tui.dashboard.wall import wall
+from tui.state.choices import Choices
+from tui.state.health import limited_since
+from tui.state.history import History
+from tui.state.view import Dashboard, EndpointView, EngineLink, Figures
+from tui.state.view_options import DEFAULTS
+from tui.style.format import minute
+from tui.style.palette import LOOKS
+from tui.time.time_grid import TimeGrid
+from tui.widgets.big_text import big_rows
+
+SIZES = ((80, 24), (100, 30), (120, 35), (160, 45), (220, 60))
+
+
+def view(number, state="ok", since=None, name="provider/model-{}"):
+    habit = replace(fabric.HABITS[0], name=name.format(number))
+    monitor = fabric.monitors()[0]
+    figures = Figures(ttft_p50_ms=182.0 + number)
+    return EndpointView(fabric.facts(habit), number, state, figures, monitor, since=since)
+
+
+def board(*views):
+    states = {state: sum(one.state == state for one in views) for state in LOOKS}
+    grid = TimeGrid.of_window(60_000, 10, fabric.NOW)
+    return Dashboard(fabric.NOW, 60_000, grid, views, EngineLink(), states=states, total=len(views))
+
+
+def text(rows):
+    return ["".join(text for text, _ in row) for row in rows]
+
+
+def holds(rows, words, scale=1):
+    """Whether a text is drawn in large letters."""
+    lines, wanted = text(rows), [one.rstrip() for one in big_rows(words, scale)]
+    return any(
+        all(part in line for part, line in zip(wanted, lines[top:], strict=False))
+        for top in range(len(lines) - len(wanted) + 1)
+    )
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+@pytest.mark.parametrize("count", [1, 5, 22, 100])
+def test_it_fits_whatever_the_size_and_shows_the_time(width, height, count):
+    rows = wall(board(*map(view, range(count))), width, height)
+    assert len(rows) <= height
+    assert max(map(cell_len, text(rows))) <= width
+    assert any(holds(rows, minute(fabric.NOW), scale) for scale in (1, 2, 3, 4))
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_what_fails_is_first_and_in_large_letters_with_how_long_it_has_failed(width, height):
+    views = [view(number) for number in range(21)]
+    failing = view(21, "failing", fabric.NOW - 4 * 60_000, name="the/one")
+    rows = wall(board(*views, failing), width, height)
+    assert any(holds(rows, "failing 4 m", scale) for scale in (1, 2, 3, 4))
+    lines = text(rows)
+    named = next((place for place, line in enumerate(lines) if "the/one" in line), 0)
+    assert all(place > named for place, line in enumerate(lines) if "provider/model" in line)
+
+
+def test_the_worst_state_comes_before_milder_ones():
+    views = [view(number, state) for number in range(30) for state in ("ok", "slow", "limited", "failing")]
+    lines = text(wall(board(*views), 200, 50))
+    order = [
+        next(place for place, line in enumerate(lines) if f"{word}  " in f"{line}  ")
+        for word in ("failing", "limited", "slow")
+    ]
+    assert order == sorted(order)
+
+
+def test_states_have_their_colours_and_words():
+    rows = wall(board(view(0, "failing", fabric.NOW - 1000), view(1, "limited", fabric.NOW - 1000)), 160, 45)
+    assert {"error", "warning"} <= {style for row in rows for _, style in row}
+
+
+def test_all_well_is_said_in_one_word():
+    assert holds(wall(board(view(0), view(1)), 80, 24), "all 2 ok")
+
+
+@pytest.mark.parametrize("height", [6, 10, 24])
+def test_what_there_is_no_room_for_is_counted(height):
+    rows = wall(board(*(view(number, "failing") for number in range(200))), 80, height)
+    lines = text(rows)
+    shown = sum(line.count("provider/model-") for line in lines)
+    assert f"and {200 - shown} more" in lines[-1]
+
+
+def test_an_empty_wall_says_how_to_leave():
+    assert "F goes back" in "\n".join(text(wall(board(), 80, 24)))
+
+
+async def test_the_key_opens_it_and_leaves_it():
+    async with showing() as shown:
+        for leave in ("F", "escape", "v"):
+            await shown.press("F")
+            assert "▸" not in shown.text
+            assert "help" not in shown.text
+            assert any(holds([((line, ""),) for line in shown.lines], minute(fabric.NOW), scale) for scale in (1, 2, 3))
+            await shown.press(leave)
+            assert "▸" in shown.text
+
+
+async def test_it_begins_where_it_is_fixed_and_is_not_kept_for_the_next_run(tmp_path):
+    path = tmp_path / "screen.json"
+    async with showing(state_file=path, choices=Choices(defaults=DEFAULTS)) as shown:
+        await shown.press("F")
+        await shown.app._keep()
+        assert not path.exists()
+
+
+def test_the_time_of_being_limited_is_that_of_the_first_refusal_in_a_row():
+    history = History()
+    outcomes = ("ok", "rate_limited", "ok", "rate_limited", "skipped", "rate_limited")
+    for at, outcome in enumerate(outcomes):
+        history.add_point(1000 * at, Outcome(outcome), "warm", None, None, None, None, None)
+    assert limited_since(history) == 3000
+    assert limited_since(History()) is None

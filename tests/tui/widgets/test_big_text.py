@@ -1,0 +1,39 @@
+"""Big text: every letter as it looks, and as large as it says."""
+
+import pytest
+
+from tui.widgets.big_text import big_height, big_rows, big_width
+
+
+def test_a_word_looks_like_itself():
+    assert big_rows("ok 4") == [
+        "▄▀▄ █ █     █ █",
+        "█ █ █▀▄     ▀▀█",
+        " ▀  ▀ ▀       ▀",
+    ]
+
+
+@pytest.mark.parametrize("scale", [1, 2, 3, 4])
+@pytest.mark.parametrize("text", ["", "1", "failing 12 m", "14:02"])
+def test_it_is_as_large_as_it_says(text, scale):
+    rows = big_rows(text, scale)
+    assert len(rows) == big_height(scale)
+    assert {len(row) for row in rows} == {big_width(text, scale)}
+
+
+def test_twice_the_scale_is_every_dot_twice():
+    small, large = big_rows("8"), big_rows("8", 2)
+    assert large[0] == "".join(2 * one.replace("▀", "█").replace("▄", " ") for one in small[0])
+
+
+def test_what_has_no_letter_is_a_blank():
+    assert big_rows("é") == big_rows(" ")
+
+
+def test_letters_differ():
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:.,-/%$+<_ "
+    alike = {frozenset("0O"), frozenset("5S")}
+    seen = {}
+    for letter in letters:
+        other = seen.setdefault(tuple(big_rows(letter)), letter)
+        assert other == letter or frozenset(other + letter) in alike

@@ -1,0 +1,52 @@
+"""Big text: letters of three by five dots, drawn with half blocks, so that a word can be read across a room; pure."""
+
+from collections.abc import Sequence
+from typing import Final
+
+HEIGHT: Final = 5
+"""Dots of a letter from top to bottom; two dots to a row of the terminal."""
+
+_GLYPHS: Final[dict[str, str]] = {
+    "A": "25755", "B": "65656", "C": "34443", "D": "65556", "E": "74647", "F": "74644", "G": "34553", "H": "55755",
+    "I": "72227", "J": "11152", "K": "55655", "L": "44447", "M": "57755", "N": "65555", "O": "25552", "P": "65644",
+    "Q": "25573", "R": "65655", "S": "34216", "T": "72222", "U": "55557", "V": "55552", "W": "55775", "X": "55255",
+    "Y": "55222", "Z": "71247",
+    "0": "75557", "1": "26227", "2": "61247", "3": "61216", "4": "55711", "5": "74616", "6": "34757", "7": "71222",
+    "8": "75757", "9": "75716",
+    " ": "00000", ":": "02020", ".": "00002", ",": "00024", "-": "00700", "/": "11244", "%": "51245", "$": "36236",
+    "+": "02720", "<": "12421", "_": "00007",
+}  # fmt: skip
+"""Each letter as five octal digits, a row of three dots each; a letter that is not here is drawn as a blank."""
+
+_HALVES: Final = {(False, False): " ", (True, False): "▀", (False, True): "▄", (True, True): "█"}
+
+
+def big_width(text: str, scale: int = 1) -> int:
+    """Cells that a text takes, letters of three dots with a dot between them."""
+    return max(4 * len(text) - 1, 0) * scale
+
+
+def big_height(scale: int = 1) -> int:
+    """Rows of the terminal that a text takes."""
+    return -(-HEIGHT * scale // 2)
+
+
+def big_rows(text: str, scale: int = 1) -> list[str]:
+    """The text as rows of half blocks, top first; each dot is ``scale`` cells wide and as many half rows high."""
+    dots = [_dots(text, row, scale) for row in range(HEIGHT) for _ in range(scale)]
+    blank: Sequence[bool] = [False] * big_width(text, scale)
+    if len(dots) % 2:
+        dots.append(blank)
+    return [
+        "".join(_HALVES[pair] for pair in zip(upper, lower, strict=True))
+        for upper, lower in zip(dots[::2], dots[1::2], strict=True)
+    ]
+
+
+def _dots(text: str, row: int, scale: int) -> Sequence[bool]:
+    """One row of dots of the whole text, each as often as ``scale`` says."""
+    bits: list[bool] = []
+    for letter in text.upper():
+        digit = int(_GLYPHS.get(letter, "00000")[row])
+        bits += [bool(digit & mask) for mask in (4, 2, 1, 0)]
+    return [bit for bit in bits[:-1] for _ in range(scale)]
