@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
+from probes.config.screen import View
 from tui import verbs
 from tui.keymap import Key, KeyTable
 
@@ -15,6 +16,8 @@ DASHBOARD_KEYS: Final = KeyTable("Dashboard", (
         "Switch between the fleet and four large panels."),
     Key("wall", "F", "F", "wall", "Look", "", "Wall",
         "States in letters that are read across a room, the worst first, and a clock; F or Esc goes back."),
+    Key("wall.leave", "escape", "Esc", "wall", "Look", "", "",
+        "Leave the wall."),
     Key("scale", "y", "y", "scale", "Look", "scale", "One scale, or one each",
         "One scale for a whole column, or one for each row."),
     Key("freeze", "f", "f", "freeze", "Look", "freeze", "Freeze the picture",
@@ -66,7 +69,7 @@ class DashboardKeyState:
     """What decides which keys work.
 
     Of all ``endpoints`` so many are ``drawn``; ``is_live``: the present is shown, not a past; ``is_filtered``: by a
-    query; ``charts``: as large panels. ``no_engine`` says why nobody takes commands ("" where somebody does).
+    query; ``view``: how they are drawn. ``no_engine`` says why nobody takes commands ("" where somebody does).
     ``places``: the store knows several.
     """
 
@@ -74,7 +77,7 @@ class DashboardKeyState:
     drawn: int
     is_live: bool = True
     is_filtered: bool = False
-    charts: bool = False
+    view: View = "fleet"
     no_engine: str = ""
     has_store: bool = True
     places: bool = False
@@ -91,7 +94,9 @@ def idle(now: DashboardKeyState) -> dict[str, str]:
         **_where(not now.is_filtered, ("filter.clear",)),
         **_where(not now.drawn, ("first", "last", "open", "export", "up", "down", "page.up", "page.down", "scale")),
         **_where(now.drawn < 2, ("sort", "sort.back")),
-        **_where(now.charts, ("scale",)),
+        **_where(now.view != "fleet", ("scale",)),
+        **_where(now.view == "wall", ("filter.clear", "up", "down", "page.up", "page.down", "first", "last")),
+        **_where(now.view != "wall", ("wall.leave",)),
         **_where(now.endpoints < 2, ("group", "compare", "race"), "There is one endpoint only."),
         **_where(not now.endpoints, ("filter", "probe", "pause", "pause.all", "view", "freeze", "earlier", "later")),
         **_where(bool(now.no_engine), ("probe", "pause", "pause.all"), now.no_engine),

@@ -139,7 +139,7 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
                 drawn=len(self.board.endpoints) if self.board else 0,
                 is_live=self.options.period.live,
                 is_filtered=bool(self.options.query),
-                charts=self._body.shows_charts,
+                view=self.options.view,
                 no_engine=self.no_engine,
                 has_store=self.fleet.store_url is not None,
                 places=bool(self.fleet.vantages),
@@ -263,12 +263,9 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
         line = FilterLine(self.options.query, self.options.period, self.now)
         await self.mount(line, before=self._status)
 
-    async def action_clear(self) -> None:
-        """No filter; from the wall back to the list."""
-        if self.options.view == "wall":
-            await self.action_wall()
-        else:
-            self._change_options(query="")
+    def action_clear(self) -> None:
+        """No filter."""
+        self._change_options(query="")
 
     def on_filter_line_typed(self, event: Any) -> None:
         """The filter as it is being typed."""
