@@ -20,14 +20,14 @@ def test_the_command_line_comes_first_then_the_file_then_the_last_run_then_what_
 def test_what_is_passing_is_taken_from_no_other_run_and_kept_for_none():
     demo = Choices(kept={"window": "24h", "sort": "ttft"}, passing=frozenset({"window"}), defaults=DEFAULTS)
     assert (demo.value("window"), demo.value("sort")) == ("1h", "ttft")
-    assert (demo.keeps("window"), demo.keeps("sort")) == (False, True)
+    assert (demo.keeps("window", "6h"), demo.keeps("sort", "name"), demo.keeps("view", "wall")) == (False, True, False)
     assert demo.origin("window", "6h", frozenset({"window"})) == "for this run"
     assert demo.origin("window", "1h", NOTHING) == "as shipped"
 
 
 def test_what_the_file_fixes_is_not_kept_when_it_is_changed():
     choices = Choices(fixed={"theme": FixedOption("nord", "c.toml:3")}, defaults=DEFAULTS)
-    assert not choices.keeps("theme")
+    assert not choices.keeps("theme", "dracula")
     assert choices.origin("theme", "nord", NOTHING) == "fixed by c.toml:3"
     assert choices.origin("theme", "dracula", frozenset({"theme"})) == "for this run; fixed by c.toml:3: nord"
 
