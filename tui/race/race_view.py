@@ -36,7 +36,7 @@ TRACK_ROWS: Final = 2
 """A row of titles above the lanes on the track, one of ticks below."""
 
 LANE_ROWS: Final = 15
-"""Rows of the lanes while they run, before a curve has any: a line, name, speed, figures, and six of text."""
+"""Rows that the lanes keep below a curve while they run: a line, name, speed, figures, and six of text."""
 
 CURVE_SHARE: Final = 0.6
 """The curve's part of the rows that the lanes do not need."""
@@ -165,7 +165,8 @@ class RaceView(Vertical):
         end_ms = self._model.end_ms
         rows = [self._head(shared, width), *lane_rows(lanes, end_ms, shared)]
         free = self.size.height - len(lanes) - TRACK_ROWS - below
-        wanted = min(round((free - LANE_ROWS) * CURVE_SHARE), MOST_CURVE) if self.shows_text else free
+        needed = LEAST_TEXT if self._model.board.phase == "over" else LANE_ROWS
+        wanted = min(round((free - needed) * CURVE_SHARE), MOST_CURVE) if self.shows_text else free
         if wanted >= LEAST_ROWS:
             lines = [
                 Line(slot, self._model.growth(lane.name), lane.progress.estimated) for slot, lane in enumerate(lanes)
@@ -203,7 +204,7 @@ class RaceView(Vertical):
         pace = speed_words(comfortable_speed(length_ms))
         return (
             (f"{length_ms / 1000:.1f} s: press r to watch it at {pace}", "title"),
-            (f"r: watch at {pace}", "title"),
+            (f"r: {pace}", "title"),
         )
 
     def action_view(self) -> None:

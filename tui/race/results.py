@@ -1,23 +1,27 @@
-"""RaceResults: the verdict of a race in words, and a table of its figures with ratios and 95 % intervals."""
+"""RaceResults: the verdict of a race in words, and a table of its measures, each with a verdict of its own."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from textwrap import wrap
 from typing import Final
 
+from rich.cells import cell_len
 from textual.geometry import Size
 
 from probes.endpoint import Price
 from probes.outcome import Outcome
-from probes.race.comparison import HeadToHead, Metric, PairedComparison
+from probes.race.comparison import MARGIN, HeadToHead, MeasureVerdict, Metric, PairedComparison, State
 from probes.race.price import lane_cost
 from probes.race.updates import RaceNews
 from probes.race.verdict import RaceVerdict
+from probes.race.verdict_words import state_words
 from probes.sample import Sample
 from probes.stats.quantiles import median
 from probes.stats.sample_values import chars_per_s
 from probes.text import line
 from tui.race.lane_words import LETTERS
 from tui.style.format import DASH, cost, number, price, times, usd
+from tui.style.palette import Piece
 from tui.widgets.plate import Plate, Row
 
 Measure = Callable[[Sample], float | None]
@@ -30,7 +34,20 @@ METRICS: Final[tuple[tuple[Metric, str, Measure, bool], ...]] = (
 )
 """Key, label, value, and whether less is better."""
 
-LABEL_WIDTH: Final = 13
+LABEL_WIDTH: Final = 11
+
+LETTER_COLUMN: Final = 10
+"""Cells of a lane's column that is headed by its letter alone."""
+
+SAID: Final = (("better", 10), ("95 % interval", 14), ("won", 10), ("verdict", 23))
+"""What is said of each measure: titles and cells."""
+
+STATE_MARKS: Final[dict[State | None, tuple[str, str]]] = {
+    "decided": ("★ ", "success"),
+    "no difference": ("= ", "figure"),
+    "open": ("", "warning"),
+}
+"""The mark before a measure's verdict, and the style of both."""
 
 
 class RaceResults(Plate):
@@ -68,14 +85,13 @@ def result_rows(
     """All of it where there is room; else without prices, then without differences and faults, then without duels."""
     by_lane = {name: [heat[name] for heat in samples.values() if name in heat] for name in lanes}
     verdict, width = news.verdict, room.width
-    duels = verdict.duels if verdict else ()
-    duel = duels[0] if len(duels) == 1 else None
-    column = max(9, min(22, (width - LABEL_WIDTH - (30 if duel else 0)) // len(lanes)))
+    shared = _columns(lanes, width)
+    duels = verdict.duels if verdict and len(lanes) > 2 else ()
     parts: list[tuple[int, list[Row]]] = [
         (0, _verdict(verdict, lanes, news.stopped, width)),
-        (0, [_head(lanes, column, duel), *_figures(lanes, by_lane, duel, column)]),
-        (4, _money(lanes, by_lane, prices, column)),
-        (1, [_duel_row(one, lanes, width) for one in duels] if duel is None else []),
+        (0, [_head(lanes, shared), *_figures(lanes, by_lane, verdict, shared)]),
+        (4, _money(lanes, by_lane, prices, shared.lane)),
+        (1, [_duel_row(one, lanes, width) for one in duels]),
         (2, _faults(verdict, width)),
         (0, [_about(news, width)]),
         (3, _differences(news, width)),
@@ -86,22 +102,86 @@ def result_rows(
     return [row for _, rows in parts for row in rows]
 
 
+@dataclass(frozen=True, slots=True)
+class ResultColumns:
+    """The cells of a ``lane``'s column, and the titles and cells of what is said of each measure, left to right."""
+
+    lane: int
+    said: tuple[tuple[str, int], ...]
+
+    @property
+    def has_names(self) -> bool:
+        """Whether the columns are headed by whole names, not by letters alone."""
+        return self.lane > LETTER_COLUMN
+
+
+def _columns(lanes: Sequence[str], width: int) -> ResultColumns:
+    """As much as fits, in this order: the verdicts, ratios and intervals; the lanes' whole names; the heats won."""
+    named = max(LETTER_COLUMN + 1, *(cell_len(name) + 5 for name in lanes))
+    for lane in (named, LETTER_COLUMN):
+        for left_out in ((), ("won",), ("won", "95 % interval"), ("won", "95 % interval", "better")):
+            said = tuple(one for one in SAID if one[0] not in left_out)
+            if LABEL_WIDTH + lane * len(lanes) + sum(cells for _, cells in said) <= width:
+                return ResultColumns(lane, said)
+    return ResultColumns(max(8, min(LETTER_COLUMN, (width - LABEL_WIDTH) // len(lanes))), ())
+
+
 def _figures(
-    lanes: Sequence[str], by_lane: Mapping[str, Sequence[Sample]], duel: HeadToHead | None, column: int
+    lanes: Sequence[str], by_lane: Mapping[str, Sequence[Sample]], verdict: RaceVerdict | None, shared: ResultColumns
 ) -> list[Row]:
-    """A row for each metric: the median of each lane's right heats, the best one marked; how two lanes compare."""
+    """A row for each metric: the median of each lane's right heats, the best one marked; and what the heats show."""
     rows: list[Row] = []
     for metric, label, measure, less in METRICS:
         values = [median(measure(one) for one in by_lane[name] if _right(one)) for name in lanes]
         known = [value for value in values if value is not None]
         best = (min if less else max)(known) if len(set(known)) > 1 else None
-        cells = []
+        cells: list[Piece] = []
         for one in values:
             is_best = best is not None and one == best
             mark, ink = ("◂", "success") if is_best else (" ", "figure")
-            cells.append((f"{number(one):>{column - 2}} {mark}", ink))
-        rows.append(((f"{label:<{LABEL_WIDTH}}", "label"), *cells, *(_compared(duel.by(metric)) if duel else ())))
+            cells.append((f"{number(one):>{shared.lane - 2}} {mark}", ink))
+        said = _said(_measure(verdict, metric), lanes, shared) if verdict else ()
+        rows.append(((f"{label:<{LABEL_WIDTH}}", "label"), *cells, *said))
     return rows
+
+
+def _measure(verdict: RaceVerdict, metric: Metric) -> MeasureVerdict | None:
+    """The verdict by one metric; of a race of two lanes that was stored without one, what its duel says."""
+    found = next((one for one in verdict.measures if one.metric == metric), None)
+    if found is None and len(verdict.duels) == 1:
+        duel = verdict.duels[0]
+        return MeasureVerdict(metric, duel.lane, duel.against, duel.by(metric))
+    return found
+
+
+def _said(measure: MeasureVerdict | None, lanes: Sequence[str], shared: ResultColumns) -> Sequence[Piece]:
+    """Who is better and by how much, how sure that is, how often it was so, and what that makes: ``decided``."""
+    if measure is None or measure.lane not in lanes or measure.comparison.ratio is None:
+        return ()
+    one, slot = measure.comparison, lanes.index(measure.lane)
+    decided = one.state == "decided"
+    state = f"within {100 * (MARGIN - 1):.0f} %" if one.state == "no difference" else state_words(one)
+    mark, ink = STATE_MARKS.get(one.state, ("", "label"))
+    against = LETTERS[lanes.index(measure.against)] if len(lanes) > 2 and measure.against in lanes else ""
+    cells = {
+        "better": (f"{LETTERS[slot] + (against and ':' + against):>3} {times(one.ratio):>6}", f"slot{slot}"),
+        "95 % interval": (_interval(one), "figure" if decided else "label"),
+        "won": (f"{one.wins} of {one.pairs}", "label"),
+        "verdict": (f"{mark}{state}" if "better" in dict(shared.said) else f"{mark}{LETTERS[slot]} {state}", ink),
+    }
+    return [(_placed(title, cells[title][0], wide), cells[title][1]) for title, wide in shared.said]
+
+
+def _placed(title: str, text: str, cells: int) -> str:
+    """A text in its column: verdicts are words and begin together, all else are figures and end together."""
+    return f"  {text:<{cells - 2}}" if title == "verdict" else f"{text:>{cells}}"
+
+
+def _interval(one: PairedComparison) -> str:
+    """The 95 % interval of a ratio: ``1.90–2.80``; a dash where too few heats allow none."""
+    if one.low is None or one.high is None:
+        return DASH
+    return f"{times(one.low)}–{times(one.high)}".replace("×", "")
 
 
 def _right(sample: Sample) -> bool:
@@ -120,25 +200,14 @@ def _verdict(verdict: RaceVerdict | None, lanes: Sequence[str], stopped: str | N
     return [((mark if place == 0 else ("  ", "label")), (one, "figure")) for place, one in enumerate(found)]
 
 
-def _head(lanes: Sequence[str], column: int, duel: HeadToHead | None) -> Row:
-    heads = []
+def _head(lanes: Sequence[str], shared: ResultColumns) -> Row:
+    """The lanes' names, or their letters where not all names fit whole; the titles of what is said of each measure."""
+    heads: list[Piece] = []
     for slot, name in enumerate(lanes):
-        room = column - 4
-        short = name if len(name) <= room else f"{name[: room - 1]}…"
-        heads.append((f"{LETTERS[slot] + ' ' + short:>{column - 2}}  ", f"slot{slot}"))
-    beside = (("ratio", "label"), ("  95 % interval", "label"), ("   won", "label")) if duel else ()
-    return ((" " * LABEL_WIDTH, "label"), *heads, *beside)
-
-
-def _compared(one: PairedComparison) -> tuple[tuple[str, str], ...]:
-    """The ratio, its 95 % interval, and how many heats were won: ``2.26×  1.90 – 2.80   5 of 5``."""
-    sure = f"{one.low:.2f} – {one.high:.2f}" if one.low is not None and one.high is not None else DASH
-    shown = one.low is not None and (one.low > 1 or (one.high or 0) < 1)
-    return (
-        (f"{times(one.ratio):>6} ", "figure" if shown else "label"),
-        (f"{sure:>13}", "label"),
-        (f"  {one.wins} of {one.pairs}", "label"),
-    )
+        title = f"{LETTERS[slot]} {name}" if shared.has_names else LETTERS[slot]
+        heads.append((f"{' ' * (shared.lane - 2 - cell_len(title))}{title}  ", f"slot{slot}"))
+    titles = "".join(_placed(title, title, cells) for title, cells in shared.said)
+    return ((" " * LABEL_WIDTH, "label"), *heads, (titles, "label"))
 
 
 def _duel_row(duel: HeadToHead, lanes: Sequence[str], width: int) -> Row:
@@ -167,7 +236,7 @@ def _money(
     if all(one is None for one in each.values()):
         return []
     costs = {name: lane_cost(name, by_lane[name]) for name in lanes}
-    rows: list[tuple[str, list[str]]] = [("$ an answer", [cost(each[name]) for name in lanes])]
+    rows: list[tuple[str, list[str]]] = [("$ / answer", [cost(each[name]) for name in lanes])]
     rows.append(("$ / M out", [price(one.output if (one := prices.get(name)) else None) for name in lanes]))
     rows.append(("tok/s per $", [number(costs[name].tokens_per_s_per_dollar) for name in lanes]))
     return [

@@ -1,14 +1,25 @@
 """StoredRacesPanel: the list of stored races, the newest first, from which one is chosen for a replay."""
 
 from collections.abc import Sequence
+from textwrap import wrap
+from typing import Final
 
+from rich.cells import cell_len
 from textual import on
 from textual.message import Message
 
+from probes.race.faults import heats_words
 from probes.store.races import RaceSummary
 from probes.text import line
+from tui.race.track import cut
 from tui.style.format import moment
 from tui.widgets.plate import Plate, Row
+
+INDENT: Final = "   "
+"""Before what stands below a race."""
+
+MOST_WORDS: Final = 3
+"""Rows of a verdict's words, where they stand below."""
 
 
 class StoredRacesPanel(Plate):
@@ -30,6 +41,7 @@ class StoredRacesPanel(Plate):
         self.cursor = 0
         self._races: Sequence[RaceSummary] | None = None
         self._first = 0
+        self._owners: list[int | None] = []
 
     @property
     def count(self) -> int:
@@ -38,7 +50,7 @@ class StoredRacesPanel(Plate):
 
     def fill(self, races: Sequence[RaceSummary] | None) -> None:
         """List these races; None: they are being read."""
-        self._races, self.cursor = races, 0
+        self._races, self.cursor, self._first = races, 0, 0
         self.show()
 
     def action_move(self, step: int) -> None:
@@ -53,8 +65,8 @@ class StoredRacesPanel(Plate):
 
     @on(Plate.Clicked)
     def _clicked(self, event: Plate.Clicked) -> None:
-        place = self._first + event.row - 1
-        if event.row > 0 and place < len(self._races or ()):
+        place = self._owners[event.row] if event.row < len(self._owners) else None
+        if place is not None:
             self.cursor = place
             self.action_enter()
 
@@ -63,21 +75,43 @@ class StoredRacesPanel(Plate):
         races = self._races
         if not races:
             words = "Reading the store …" if races is None else "No race is kept yet: n chooses lanes, Enter starts."
+            self._owners = []
             self.draw([((words, "hint"),)])
             return
-        room = max(self.size.height - 1, 1)
-        self._first = max(0, min(self.cursor - room // 2, len(races) - room))
+        entries, room = list_entries(races, self.size.width), max(self.size.height - 1, 1)
+        self._first = min(self._first, self.cursor)
+        while self._first < self.cursor and sum(map(len, entries[self._first : self.cursor + 1])) > room:
+            self._first += 1
         head: Row = (("Kept races", "title"), (f"   {len(races)}, the last first; Enter replays one", "label"))
-        rows = [_row(one) for one in races[self._first : self._first + room]]
-        self.draw([head, *rows], 1 + self.cursor - self._first)
+        shown: list[tuple[int | None, Row]] = [(None, head)]
+        for place in range(self._first, len(races)):
+            if len(shown) + len(entries[place]) > room + 1 and place > self.cursor:
+                break
+            shown += [(place, row) for row in entries[place]]
+        self._owners = [place for place, _ in shown]
+        first = self._owners.index(self.cursor)
+        self.draw([row for _, row in shown], range(first, first + len(entries[self.cursor])))
 
 
-def _row(one: RaceSummary) -> Row:
-    lanes = " : ".join(f"★ {name}" if name == one.winner else name for name in one.lanes)
-    return (
-        (f" {one.number:>4}  ", "label"),
-        (f"{moment(one.started_at)}  ", "label"),
-        (f"{lanes}  ", "figure"),
-        (f"{one.prompt_name or 'own prompt'}, {one.heats} heat{'' if one.heats == 1 else 's'}  ", "label"),
-        (line(f"{one.words}; {one.stopped}" if one.stopped else one.words), "hint"),
-    )
+def list_entries(races: Sequence[RaceSummary], width: int) -> list[list[Row]]:
+    """The rows of each race: one with everything in columns where that fits all of them, else the verdict below."""
+    lanes = [" : ".join(f"★ {name}" if name == one.winner else name for name in one.lanes) for one in races]
+    about = [f"{one.prompt_name or 'own prompt'}, {heats_words(one.heats)}" for one in races]
+    words = [line(f"{one.words}; {one.stopped}" if one.stopped else one.words) for one in races]
+    whens = [((f" {one.number:>4}  ", "label"), (f"{moment(one.started_at)}  ", "label")) for one in races]
+    before = sum(cell_len(text) for text, _ in whens[0])
+    across, named = (max(map(cell_len, texts)) for texts in (lanes, about))
+    if before + across + 2 + named + 2 + max(map(cell_len, words)) <= width:
+        return [
+            [(*when, (f"{cut(lane, across)}  ", "figure"), (f"{cut(what, named)}  ", "label"), (said, "hint"))]
+            for when, lane, what, said in zip(whens, lanes, about, words, strict=True)
+        ]
+    entries: list[list[Row]] = []
+    room = max(width - len(INDENT), 10)
+    for when, lane, what, said in zip(whens, lanes, about, words, strict=True):
+        beside = before + cell_len(lane) <= width
+        rows: list[Row] = [(*when, (lane, "figure") if beside else (what, "label"))]
+        rows += [] if beside else [((INDENT + one, "figure"),) for one in wrap(lane, room)]
+        rows += [((INDENT + one, "hint"),) for one in wrap(f"{said} · {what}" if beside else said, room)[:MOST_WORDS]]
+        entries.append(rows)
+    return entries

@@ -53,7 +53,7 @@ class Plate(Widget, can_focus=False):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id, classes=classes)
         self._rows: tuple[Row, ...] = ()
-        self._chosen: int | None = None
+        self._chosen = range(0)
         self._look: dict[str, Style] = {}
 
     @property
@@ -61,15 +61,16 @@ class Plate(Widget, can_focus=False):
         """What it shows."""
         return self._rows
 
-    def draw(self, rows: Sequence[Row], chosen: int | None = None) -> None:
-        """Show these rows, the ``chosen`` one set off. A row that is as before is not painted again."""
+    def draw(self, rows: Sequence[Row], chosen: int | range | None = None) -> None:
+        """Show these rows, the ``chosen`` one or ones set off. A row that is as before is not painted again."""
         before, self._rows = self._rows, tuple(rows)
-        was, self._chosen = self._chosen, chosen
+        was = self._chosen
+        self._chosen = range(chosen, chosen + 1) if isinstance(chosen, int) else chosen or range(0)
         if len(before) != len(self._rows):
             self.refresh()
             return
         for y, (old, new) in enumerate(zip(before, self._rows, strict=True)):
-            if old != new or (was != chosen and y in (was, chosen)):
+            if old != new or (y in was) != (y in self._chosen):
                 self.refresh(Region(0, y, self.size.width, 1))
 
     def render_line(self, y: int) -> Strip:
@@ -77,7 +78,7 @@ class Plate(Widget, can_focus=False):
         width = self.size.width
         if y >= len(self._rows):
             return Strip.blank(width, self._style("blank"))
-        over = Style(bgcolor=self._style("chosen").bgcolor) if y == self._chosen else Style()
+        over = Style(bgcolor=self._style("chosen").bgcolor) if y in self._chosen else Style()
         segments = [Segment(text, self._style(name) + over) for text, name in self._rows[y]]
         return Strip(segments).adjust_cell_length(width, self._style("blank") + over)
 

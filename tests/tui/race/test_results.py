@@ -1,0 +1,84 @@
+"""The results of a race: every measure with its verdict, names whole or letters, in the room there is."""
+
+from dataclasses import replace
+
+import pytest
+from textual.geometry import Size
+
+from tests.tui.race import races
+from tests.tui.race.races import CEREBRAS, CUT, GROQ, OPUS
+from tui.race.replay import Replay
+from tui.race.results import result_rows
+
+
+def drawn(race, width=158, height=40):
+    replay = Replay(race, len(race.heats))
+    news = replay.seek(replay.length_ms)[-1]
+    samples = {heat.number: {one.lane: one.sample for one in heat.lanes} for heat in race.heats}
+    rows = result_rows(news, samples, race.request.lanes, {}, Size(width, height))
+    return ["".join(text for text, _ in row) for row in rows]
+
+
+def measure(rows, label):
+    return next(row for row in rows if row.startswith(label))
+
+
+def test_every_measure_has_a_verdict_of_its_own_and_says_which_lane_is_better():
+    rows = drawn(races.race(CEREBRAS, GROQ, heats=5))
+    assert "in characters/s" in rows[0]
+    assert rows[1].split()[-6:] == ["better", "95", "%", "interval", "won", "verdict"]
+    assert "B  1.42×" in measure(rows, "TTFT ms")
+    for label in ("E2E ms", "tokens/s", "chars/s"):
+        assert "  A " in measure(rows, label)
+    for label in ("TTFT ms", "E2E ms", "tokens/s", "chars/s"):
+        assert measure(rows, label).rstrip().endswith("5 of 5  ★ decided")
+
+
+def test_a_measure_that_heats_cannot_tell_yet_is_open_and_says_how_many_more_may_do():
+    rows = drawn(races.race(CEREBRAS, GROQ))
+    assert "open, 3 heats at least" in measure(rows, "chars/s") or "open, ~" in measure(rows, "chars/s")
+    assert "–" in measure(rows, "chars/s")
+
+
+def test_lanes_as_good_as_equal_are_without_a_difference():
+    run = races.race(CEREBRAS, GROQ, heats=5)
+    same = tuple(
+        replace(one, comparison=replace(one.comparison, state="no difference", ratio=1.01, low=0.98, high=1.03))
+        for one in run.verdict.measures
+    )
+    rows = drawn(replace(run, verdict=replace(run.verdict, measures=same)))
+    assert measure(rows, "TTFT ms").rstrip().endswith("= within 10 %")
+
+
+def test_a_race_of_a_version_without_verdicts_by_measure_shows_its_duel():
+    run = races.race(CEREBRAS, GROQ, heats=5)
+    rows = drawn(replace(run, verdict=replace(run.verdict, measures=())))
+    assert "A  3.10×" in measure(rows, "chars/s")
+    assert "2.87–3.57" in measure(rows, "chars/s")
+
+
+@pytest.mark.parametrize("lanes", [(CEREBRAS, GROQ), (CEREBRAS, GROQ, OPUS, CUT)])
+@pytest.mark.parametrize("width", [58, 78, 98, 118, 158, 218])
+def test_nothing_is_cut_at_any_width_and_names_are_whole_or_letters(lanes, width):
+    rows = drawn(races.race(*lanes, heats=5), width)
+    table = rows[next(place for place, row in enumerate(rows) if row.startswith("TTFT")) - 1 :][:5]
+    assert all(len(row.rstrip()) <= width for row in table)
+    whole = [one.name in table[0] for one in lanes]
+    assert all(whole) or not any(whole)
+    assert "…" not in "".join(table)
+    if width >= 78:
+        assert "decided" in measure(rows, "chars/s")
+    if width >= 158:
+        assert all(whole)
+
+
+def test_of_more_lanes_the_better_one_is_told_with_the_closest_of_the_others():
+    rows = drawn(races.race(CEREBRAS, GROQ, OPUS, heats=5))
+    assert "A:B" in measure(rows, "chars/s")
+    assert "B:A" in measure(rows, "TTFT ms")
+
+
+def test_where_rows_are_few_the_measures_stay():
+    rows = drawn(races.race(CEREBRAS, GROQ, heats=5), 78, 8)
+    assert len(rows) <= 8
+    assert "decided" in measure(rows, "chars/s")
