@@ -1,6 +1,6 @@
 """PeriodScreen: what the screens that show a period of the store have in common."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from functools import partial
 from typing import TypeVar
 
@@ -9,6 +9,7 @@ from textual import on
 from tui.keyed_screen import KeyedScreen
 from tui.time.period import Period, PeriodKeys, parse_period, refresh_ms
 from tui.time.store_query import StoreQuery
+from tui.widgets.crosshair import CrosshairKeys
 from tui.widgets.period_line import PeriodLine
 
 Q = TypeVar("Q")
@@ -18,7 +19,7 @@ TICK_S = 1.0
 """How often it is seen whether the picture of the present is too old."""
 
 
-class PeriodScreen(PeriodKeys, KeyedScreen[None]):
+class PeriodScreen(PeriodKeys, CrosshairKeys, KeyedScreen[None]):
     """A screen over one period of the store: it reads what a person asks for, and the present again and again.
 
     ``url`` gives the store, None while there is none. A screen says in `ask` what to read and in `draw` how what is
@@ -61,6 +62,10 @@ class PeriodScreen(PeriodKeys, KeyedScreen[None]):
     def refresh_ms(self) -> int:
         """How old the picture of the present may get, in ms."""
         return refresh_ms(self.period.length_ms)
+
+    def idle(self) -> Mapping[str, str]:
+        """Which keys do nothing now."""
+        return self.crosshair_idle
 
     # when it reads
 

@@ -18,6 +18,12 @@ NOW: Final = Key("now", "home", "Home", "live", "Look", "now", "Back to the pres
 DATE: Final = Key("date", "slash", "/", "date", "Look", "date", "Jump to a date or a span",
     "Type a date or time (2026-11-14, 2026-11-14 15:00), a span (two with .. between) or a length that ends now "
     "(36h, 45d).")
+READ_EARLIER: Final = Key("crosshair.earlier", "shift+left", "⇧←", "crosshair(-1)", "Look", "read", "Read the charts",
+    "The crosshair: time and values of every line, one column earlier; or point with the mouse.")
+READ_LATER: Final = Key("crosshair.later", "shift+right", "⇧→", "crosshair(1)", "Look", "", "",
+    "The crosshair one column later.")
+READ_NOT: Final = Key("crosshair.off", "escape", "Esc", "no_crosshair", "Look", "no crosshair", "No crosshair",
+    "Take the crosshair away.")
 PLACE: Final = Key("place", "V", "V", "vantage", "Look", "place", "Next place",
     "Show what one place measured, then the next, then all together, where recorders of several places share the "
     "store.")

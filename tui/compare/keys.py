@@ -33,10 +33,13 @@ COMPARE_KEYS: Final = KeyTable("Compare", (
     replace(verbs.EXPORT, help="Write the samples of what is compared, in the time that is shown, to a CSV file."),
     replace(verbs.UP, help="Mark the row above."),
     replace(verbs.DOWN, help="Mark the row below."),
+    verbs.READ_EARLIER,
+    verbs.READ_LATER,
+    verbs.READ_NOT,
     verbs.BACK,
     verbs.OPTIONS,
     verbs.HELP,
 ), footer=(
-    "help", "back", "now", "compare.add", "figure", "sort", "window.longer", "date", "earlier", "later",
-    "remove", "open", "place", "race", "export",
+    "help", "crosshair.off", "back", "now", "compare.add", "figure", "sort", "window.longer", "date", "earlier",
+    "later", "remove", "open", "place", "race", "crosshair.earlier", "export",
 ))  # fmt: skip

@@ -20,6 +20,9 @@ DASHBOARD_KEYS: Final = KeyTable("Dashboard", (
         "Leave the wall."),
     Key("scale", "y", "y", "scale", "Look", "scale", "One scale, or one each",
         "One scale for a whole column, or one for each row."),
+    verbs.READ_EARLIER,
+    verbs.READ_LATER,
+    verbs.READ_NOT,
     Key("freeze", "f", "f", "freeze", "Look", "freeze", "Freeze the picture",
         "Hold the picture still; the engine goes on and nothing is lost."),
     verbs.PLACE,
@@ -59,8 +62,9 @@ DASHBOARD_KEYS: Final = KeyTable("Dashboard", (
     Key("quit", "q,ctrl+q", "q", "app.quit", "Program", "quit", "Quit",
         "Leave; an engine of our own finishes its samples first."),
 ), footer=(
-    "help", "quit", "filter.clear", "now", "window.longer", "view", "sort", "filter", "open", "race", "compare",
-    "earlier", "later", "probe", "pause", "freeze", "group", "export", "scale", "place", "options", "palette",
+    "help", "quit", "crosshair.off", "filter.clear", "now", "window.longer", "view", "sort", "filter", "open", "race",
+    "compare", "earlier", "later", "probe", "pause", "freeze", "group", "export", "scale", "crosshair.earlier",
+    "place", "options", "palette",
 ))  # fmt: skip
 
 

@@ -23,6 +23,7 @@ from tui.state.ranking import RANKS
 from tui.state.view import Dashboard
 from tui.state.view_options import GROUPS, SORTS, ViewOptions, lengths, next_of
 from tui.time.period import Period, PeriodKeys
+from tui.widgets.crosshair import CrosshairKeys
 from tui.widgets.grid import Grid
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ LINES_OF_TEXT: Final = 3
 """Header, status and keys."""
 
 
-class DashboardScreen(PeriodKeys, EngineCommandScreen):
+class DashboardScreen(PeriodKeys, CrosshairKeys, EngineCommandScreen):
     """The fleet, the group view or four large panels over the selected endpoint's detail.
 
     ``fleet`` is what is known, ``source`` takes the commands, ``now`` gives the present in ms since the epoch. What a
@@ -133,7 +134,7 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
 
     def idle(self) -> Mapping[str, str]:
         """Which keys do nothing now."""
-        return idle(
+        keys = idle(
             DashboardKeyState(
                 endpoints=len(self.fleet.endpoints),
                 drawn=len(self.board.endpoints) if self.board else 0,
@@ -145,6 +146,7 @@ class DashboardScreen(PeriodKeys, EngineCommandScreen):
                 places=bool(self.fleet.vantages),
             )
         )
+        return {**keys, **self.crosshair_idle}
 
     # options
 

@@ -52,10 +52,13 @@ ENDPOINT_KEYS: Final = KeyTable("Endpoint", (
     replace(verbs.DOWN, help="Down in the list of samples; where it is not shown, the next endpoint."),
     replace(verbs.PAGE_UP, action="move(-20)", help="Twenty samples up."),
     replace(verbs.PAGE_DOWN, action="move(20)", help="Twenty samples down."),
+    verbs.READ_EARLIER,
+    verbs.READ_LATER,
+    verbs.READ_NOT,
     verbs.BACK,
     verbs.OPTIONS,
     verbs.HELP,
 ), footer=(
-    "help", "back", "now", "window.longer", "earlier", "later", "endpoint.page", "date", "open", "next",
-    "endpoint.failures", "figure", "endpoint.lane", "place", "export",
+    "help", "crosshair.off", "back", "now", "window.longer", "earlier", "later", "endpoint.page", "date", "open",
+    "next", "endpoint.failures", "figure", "endpoint.lane", "place", "crosshair.earlier", "export",
 ))  # fmt: skip

@@ -1,4 +1,4 @@
-"""Chart: a plot as a widget, drawn when it is looked at and at most once a second for new data."""
+"""Chart: a plot as a widget, drawn when it is looked at and at most once a second for new data; with a crosshair."""
 
 from collections.abc import Sequence
 from time import monotonic
@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from rich.segment import Segment
 from rich.style import Style
-from textual.geometry import Size
+from textual import events
+from textual.geometry import Region, Size
+from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.widgets.canvas import Canvas, Cell
-from tui.widgets.plot import Plot, drawing
+from tui.widgets.plot import Plot, PlotFrame, drawing
+from tui.widgets.readout import middle_of, newest_column, readout
+from tui.widgets.series import column_of
 
 if TYPE_CHECKING:
     from textual.timer import Timer
@@ -22,16 +26,31 @@ REDRAW_S: Final = 1.0
 REST_FACTOR: Final = 30
 """A chart waits this many times as long as its last drawing took: it never takes over 1/30 of a core."""
 
+POINTING_REST_S: Final = 0.1
+"""However fast the mouse moves, it is followed so often."""
+
 
 class Chart(Widget):
-    """A `Plot`, drawn when it is looked at: at most once a second for new data, at once for a new size."""
+    """A `Plot`, drawn when it is looked at: at most once a second for new data, at once for a new size.
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"chart--title", "chart--axis"}
+    It posts `Pointed` as the mouse moves over it, and marks the instant that it is told to `cross`: over the drawing as
+    it is, so that nothing but two columns and the line of values is painted.
+    """
+
+    class Pointed(Message):
+        """The instant under the mouse, in ms since the epoch; None: it has left."""
+
+        def __init__(self, at: int | None) -> None:
+            super().__init__()
+            self.at = at
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"chart--title", "chart--axis", "chart--crosshair"}
     DEFAULT_CSS = """
     Chart {
         height: 1fr;
         .chart--title { text-style: bold; }
         .chart--axis { color: $text-muted; }
+        .chart--crosshair { color: $primary; background: $primary 25%; }
     }
     """
 
@@ -44,6 +63,11 @@ class Chart(Widget):
         self._strips_of: tuple[object, ...] | None = None
         self._rest_until = 0.0
         self._due: Timer | None = None
+        self._frame: PlotFrame | None = None
+        self._drawn_plot: Plot | None = None
+        self._at: int | None = None
+        self._pointed_at: int | None = None
+        self._pointing: Timer | None = None
 
     def show(self, plot: Plot, *, at_once: bool = False) -> None:
         """Show this plot, now or once the chart's pause is over; ``at_once``: a person asked for it and waits."""
@@ -70,7 +94,9 @@ class Chart(Widget):
         """One row of the drawing; the first row asked for after a change draws them all."""
         if self._strips_of != (self.size,):
             self._draw(self.size)
-        return self._strips[y] if y < len(self._strips) else Strip.blank(self.size.width, self.rich_style)
+        if y >= len(self._strips):
+            return Strip.blank(self.size.width, self.rich_style)
+        return self._crossed(y) if self.crosshair is not None else self._strips[y]
 
     def _draw(self, size: Size) -> None:
         self._strips_of = (size,)
@@ -81,11 +107,91 @@ class Chart(Widget):
         self._canvas.load()  # not part of what a drawing costs
         started = monotonic()
         background = self.background_colors[1].hex6
-        rows = drawing(self._plot, self._canvas, size.width, size.height, background).rows
+        drawn = drawing(self._plot, self._canvas, size.width, size.height, background)
+        self._frame, self._drawn_plot = drawn.frame, self._plot
         base, title = self.rich_style, self.get_component_rich_style("chart--title")
         axis = self.get_component_rich_style("chart--axis")
-        self._strips = [_strip(row, base, title if y == 0 else axis) for y, row in enumerate(rows)]
+        self._strips = [_strip(row, base, title if y == 0 else axis) for y, row in enumerate(drawn.rows)]
         self._rest_until = monotonic() + max(REDRAW_S, REST_FACTOR * (monotonic() - started))
+
+    # the crosshair
+
+    @property
+    def crosshair(self) -> int | None:
+        """The instant that is marked, in ms since the epoch; None without one in what is drawn."""
+        plot, at = self._drawn_plot, self._at
+        if plot is None or at is None or self._frame is None or not plot.since <= at <= plot.until:
+            return None
+        return at
+
+    def cross(self, at: int | None) -> None:
+        """Mark this instant and say what the lines are at it; None: mark none."""
+        before = self._crossed_column
+        self._at = at
+        if before != (after := self._crossed_column) and self._frame is not None:
+            height = self._frame.rows + 1
+            sides = (Region(one, 1, 1, height) for one in (before, after) if one is not None)
+            self.refresh(Region(0, 0, self.size.width, 1), *sides)
+
+    def beside(self, step: int) -> int | None:
+        """The instant one column earlier (-1) or later (1) than the crosshair; of the newest value without one."""
+        if self._drawn_plot is None or self._frame is None:
+            return None
+        plot, columns = self._drawn_plot, self._frame.columns
+        if self.crosshair is None:
+            return middle_of(plot, newest_column(plot, columns), columns)
+        column = column_of(self.crosshair, plot.since, plot.until, columns) + step
+        return middle_of(plot, min(max(column, 0), columns - 1), columns)
+
+    @property
+    def _crossed_column(self) -> int | None:
+        """The column of the widget in which the crosshair stands."""
+        if self.crosshair is None or self._drawn_plot is None or self._frame is None:
+            return None
+        plot = self._drawn_plot
+        return self._frame.labels + 1 + column_of(self.crosshair, plot.since, plot.until, self._frame.columns)
+
+    def _crossed(self, y: int) -> Strip:
+        """A row with the crosshair on it: the values in place of the title, the line through plot and axis."""
+        strip, column = self._strips[y], self._crossed_column
+        if self._drawn_plot is None or self._frame is None or self.crosshair is None or column is None:
+            return strip
+        if y == 0:
+            row = readout(self._drawn_plot, self.crosshair, self._frame.columns, self.size.width)
+            return _strip(row, self.rich_style, self.rich_style)
+        if y > self._frame.rows + 1:
+            return strip
+        left, cell, right = strip.divide([column, column + 1, strip.cell_length])
+        segment = next(iter(cell))
+        mark = self.get_component_rich_style("chart--crosshair")
+        if segment.text in (" ", "─"):
+            return Strip.join([left, Strip([Segment("│", mark)], 1), right])
+        style = (segment.style or self.rich_style) + Style(bgcolor=mark.bgcolor)
+        return Strip.join([left, Strip([Segment(segment.text, style)], 1), right])
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Say which instant the mouse is over, at most ten times a second."""
+        plot, box = self._drawn_plot, self._frame
+        if plot is None or box is None:
+            return
+        column = min(max(event.x - box.labels - 1, 0), box.columns - 1)
+        self._pointed_at = middle_of(plot, column, box.columns)
+        if self._pointing is None:
+            self._post_pointed()
+
+    def _post_pointed(self) -> None:
+        """Say it, and again after a rest where the mouse has moved on."""
+        self._pointing = None
+        if self._pointed_at is not None:
+            self.post_message(self.Pointed(self._pointed_at))
+            self._pointed_at = None
+            self._pointing = self.set_timer(POINTING_REST_S, self._post_pointed)
+
+    def on_leave(self, event: events.Leave) -> None:
+        """The mouse has left: nothing is read."""
+        if event.node is self:
+            self._pointed_at = None
+            self.post_message(self.Pointed(None))
 
 
 def _strip(row: Sequence[Cell], base: Style, plain: Style) -> Strip:

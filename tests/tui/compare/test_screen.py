@@ -54,6 +54,18 @@ async def test_keys_go_through_figures_and_rows(url):
         assert compare.screen.marked == compare.names[-2]
 
 
+async def test_the_crosshair_stays_at_its_instant_until_escape(url):
+    async with comparing(url) as compare:
+        await compare.press("shift+left", "shift+left", "shift+right")
+        instant = compare.screen.crosshair
+        assert instant is not None
+        await compare.press("m")
+        assert compare.screen.crosshair == instant
+        await compare.press("escape")
+        assert compare.screen.crosshair is None
+        assert compare.app.screen is compare.screen
+
+
 async def test_what_is_charted_is_read_with_its_own_sketch(url):
     async with comparing(url) as compare:
         await compare.press("m", "m", "m")

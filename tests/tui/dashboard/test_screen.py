@@ -18,6 +18,7 @@ from tui.sources.messages import LineRejected, RecorderJoined, SourceLost
 from tui.sources.source import ScriptedSource
 from tui.state.history import LoadedHistory
 from tui.style.format import clock
+from tui.widgets.chart import Chart
 
 pytestmark = pytest.mark.slow
 
@@ -140,6 +141,26 @@ async def test_a_frozen_screen_says_so_keeps_collecting_and_goes_on(messages):
         await shown.press("f")
         assert "FROZEN" not in shown.lines[0]
         assert "7,777" in shown.text
+
+
+async def test_the_crosshair_reads_all_four_panels_and_escape_takes_it_away_before_the_filter(messages):
+    async with showing(*messages, size=(120, 35)) as shown:
+        for key in ("slash", "c", "enter", "shift+left"):
+            await shown.press(key)
+        assert shown.dashboard.crosshair is None  # the fleet has no charts
+        await shown.press("v")
+        await shown.press("shift+left")
+        charts = list(shown.dashboard.query(Chart))
+        assert len(charts) == 4
+        assert {chart.crosshair for chart in charts} == {shown.dashboard.crosshair}
+        earlier = shown.dashboard.crosshair
+        await shown.press("shift+left")
+        assert shown.dashboard.crosshair < earlier
+        await shown.press("escape")
+        assert shown.dashboard.crosshair is None
+        assert shown.dashboard.options.query == "c"
+        await shown.press("escape")
+        assert shown.dashboard.options.query == ""
 
 
 async def test_large_panels_and_back(messages):

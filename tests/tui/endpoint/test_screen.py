@@ -19,6 +19,7 @@ from tests.tui.screen import showing
 from tui.endpoint.body import PAGES
 from tui.endpoint.screen import EndpointScreen
 from tui.sample.screen import SampleScreen
+from tui.widgets.chart import Chart
 
 pytestmark = pytest.mark.slow
 
@@ -51,6 +52,22 @@ async def test_enter_opens_it_over_the_dashboards_time_and_escape_leaves_it(stor
         assert "7 d  14 Sep – 21 Sep" in shown.lines[0]
         assert "● live" in shown.lines[0]
         assert f"{len(count(store, since=WEEK_AGO))} samples" in shown.lines[1]
+        await shown.press("escape")
+        assert shown.screen is shown.shown.dashboard
+
+
+async def test_the_crosshair_reads_both_charts_at_one_instant_and_escape_takes_it_away_first(store):
+    async with portrayed(store, size=(100, 30)) as shown:
+        await shown.press("shift+left", "shift+left")
+        instants = {chart.crosshair for chart in shown.screen.query(Chart)}
+        assert len(instants) == 1
+        assert shown.screen.crosshair in instants
+        titles = [line for line in shown.lines if " Sep " in line and "a " in line and "d " in line]
+        assert len(titles) == 2
+        assert "Esc no crosshair" in shown.lines[-1]
+        await shown.press("escape")
+        assert isinstance(shown.screen, EndpointScreen)
+        assert shown.screen.crosshair is None
         await shown.press("escape")
         assert shown.screen is shown.shown.dashboard
 

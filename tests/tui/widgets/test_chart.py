@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from textual.app import App
+from textual.events import MouseMove
 
 from tui.widgets.canvas import Canvas
 from tui.widgets.chart import Chart
@@ -247,6 +248,60 @@ async def test_a_chart_that_nobody_sees_is_not_drawn():
         chart.display = True
         await pilot.pause()
         assert chart.drawn == 1
+
+
+async def test_the_crosshair_marks_an_instant_over_the_drawing_as_it_is():
+    app = Showing()
+    async with app.run_test(size=(70, 14)) as pilot:
+        chart = app.query_one(Chart)
+        assert chart.beside(-1) is None
+        chart.show(plot(series([100.0] * 40, failed=(20,)), note="last 1 h"))
+        await pilot.pause()
+        before = [chart.render_line(row).text for row in range(12)]
+        newest = chart.beside(-1)
+        chart.cross(newest)
+        assert newest - 2 * MINUTE < SINCE + 39 * MINUTE < newest + 2 * MINUTE
+        assert chart.beside(-1) < newest < chart.beside(1)
+        rows = [chart.render_line(row).text for row in range(12)]
+        assert rows[0].startswith("TTFT ms  ")
+        assert "a 100" in rows[0]
+        column = rows[5].index("│", 4)
+        assert all(row[column] == "│" for row in rows[2:10])
+        assert [row[:column] + row[column + 1 :] for row in rows[1:]] == [
+            row[:column] + row[column + 1 :] for row in before[1:]
+        ]
+        assert {len(row) for row in rows} == {60}
+        chart.show(replace(plot(series([100.0] * 40)), since=SINCE + 20 * MINUTE, until=UNTIL + 20 * MINUTE))
+        chart._redraw()
+        await pilot.pause()
+        assert chart.crosshair == newest  # at its instant, which moves to the left
+        assert chart.render_line(5).text.index("│", 4) < column
+        chart.cross(None)
+        assert chart.drawn == 2
+        assert chart.render_line(0).text.startswith("TTFT ms ")
+
+
+async def test_the_mouse_says_where_it_is_ten_times_a_second_at_most_and_when_it_leaves():
+    said = []
+
+    class Heard(Showing):
+        def on_chart_pointed(self, event):
+            said.append(event.at)
+
+    app = Heard()
+    async with app.run_test(size=(70, 14)) as pilot:
+        chart = app.query_one(Chart)
+        chart.show(plot(series([100.0] * 60)))
+        await pilot.pause()
+        for column in range(10, 50):  # all of them before any timer can run
+            chart.on_mouse_move(MouseMove(chart, column, 4, 1, 0, 0, False, False, False))
+        await pilot.pause()
+        assert len(said) == 1
+        assert SINCE <= said[0] <= UNTIL
+        await pilot.hover(Chart, offset=(30, 4))
+        await pilot.hover(offset=(68, 13))
+        await pilot.pause()
+        assert said[-1] is None
 
 
 def test_plotext_is_loaded_by_the_first_drawing_and_nothing_before():
