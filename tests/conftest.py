@@ -79,13 +79,11 @@ def _clear():
 
 
 def pytest_xdist_auto_num_workers(config):
-    """One for each core for the whole suite; none for what is asked for by name, which is done before one has begun.
+    """Two for each core: the tests wait for sockets, processes and clocks for longer than they compute.
 
-    Two for each core for the fast lane, which waits for sockets nearly as long as it computes.
+    None for what is asked for by name, which is done before one has begun.
     """
-    if config.args_source is not config.ArgsSource.TESTPATHS:
-        return 0
-    return 2 * (os.cpu_count() or 1) if config.option.markexpr == "not slow" else None
+    return 2 * (os.cpu_count() or 1) if config.args_source is config.ArgsSource.TESTPATHS else 0
 
 
 @pytest.fixture(scope="session")

@@ -1,12 +1,12 @@
-"""What an export holds is what other programs read: csv, pandas, DuckDB and pyarrow, value for value."""
+"""What an export holds is what other programs read: csv, pandas, DuckDB and pyarrow, value for value.
+
+They are imported by the tests that they are for: that takes longer than the tests, and every worker imports this file.
+"""
 
 import csv
 import io
 import math
 
-import duckdb
-import pandas
-import pyarrow.parquet
 import pytest
 
 from probes.exports.export import export
@@ -56,6 +56,8 @@ def stored(name):
 
 
 def missing(value):
+    import pandas
+
     return value is None or value is pandas.NA or (isinstance(value, float) and math.isnan(value))
 
 
@@ -74,6 +76,8 @@ def test_csv_reads_the_values_back(written):
 
 
 def test_pandas_reads_the_values_back(written):
+    import pandas
+
     types = {"int": "Int64", "float": "float64", "bool": "boolean", "text": "string", "word": "string"}
     read = pandas.read_csv(
         written("csv"), parse_dates=["started_at"], dtype={name: types[KINDS[name]] for name in COLUMNS[1:]}
@@ -85,6 +89,8 @@ def test_pandas_reads_the_values_back(written):
 
 
 def test_pandas_guesses_numbers_and_truths(written):
+    import pandas
+
     read = pandas.read_csv(written("csv"))
     assert values(read["ttft_ms"]) == stored("ttft_ms")
     assert values(read["tokens_remaining"]) == stored("tokens_remaining")
@@ -92,6 +98,8 @@ def test_pandas_guesses_numbers_and_truths(written):
 
 
 def test_duckdb_reads_the_values_back_from_csv(written):
+    import duckdb
+
     types = {"int": "BIGINT", "float": "DOUBLE", "bool": "BOOLEAN", "text": "VARCHAR", "word": "VARCHAR"}
     columns = {name: types[KINDS[name]] for name in COLUMNS} | {"started_at": "TIMESTAMPTZ"}
     with duckdb.connect() as connection:
@@ -102,6 +110,8 @@ def test_duckdb_reads_the_values_back_from_csv(written):
 
 
 def test_parquet_has_types_and_the_same_values(written):
+    import pyarrow.parquet
+
     read = pyarrow.parquet.read_table(written("parquet"))
     assert tuple(read.column_names) == COLUMNS
     assert read.schema.field("started_at").type == pyarrow.timestamp("ms", "UTC")
@@ -114,6 +124,8 @@ def test_parquet_has_types_and_the_same_values(written):
 
 
 def test_duckdb_reads_the_values_back_from_parquet(written):
+    import duckdb
+
     with duckdb.connect() as connection:
         rows = connection.execute(f"{ASKED} read_parquet(?)", [str(written("parquet"))]).fetchall()
     assert [row[0] for row in rows] == stored("started_at")
@@ -122,6 +134,8 @@ def test_duckdb_reads_the_values_back_from_parquet(written):
 
 
 def test_parquet_comes_in_groups_of_bounded_size(tmp_path, monkeypatch):
+    import pyarrow.parquet
+
     monkeypatch.setattr("probes.exports.parquet.GROUP", 1_000)
     many = [sample(started_at=NOW + at, ttft_ms=float(at), finish_reason=f"reason {at % 7}") for at in range(3_500)]
     fill(tmp_path / "history.db", many)
@@ -135,12 +149,16 @@ def test_parquet_comes_in_groups_of_bounded_size(tmp_path, monkeypatch):
 
 
 def test_an_empty_store_is_a_parquet_file_without_rows(tmp_path):
+    import pyarrow.parquet
+
     with StoreReader(url_of(tmp_path / "history.db")) as reader:
         assert export(reader, tmp_path / "out.parquet", format="parquet") == 0
     assert pyarrow.parquet.read_table(tmp_path / "out.parquet").num_rows == 0
 
 
 def test_parquet_can_go_into_a_stream(reader):
+    import pyarrow.parquet
+
     out = io.BytesIO()
     with opened(out) as file:
         export(reader, file, format="parquet")

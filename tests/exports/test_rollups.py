@@ -3,8 +3,6 @@
 import csv
 import io
 
-import pyarrow
-import pyarrow.parquet
 import pytest
 
 from probes.exports.columns import chosen
@@ -112,6 +110,8 @@ def test_columns_of_rollups_can_be_chosen(reader):
 
 
 def test_rollups_as_parquet_have_types(reader, tmp_path):
+    import pyarrow.parquet
+
     assert export(reader, tmp_path / "out.parquet", format="parquet", rollup="hour") == 4
     read = pyarrow.parquet.read_table(tmp_path / "out.parquet")
     assert read.schema.field("start").type == pyarrow.timestamp("ms", "UTC")

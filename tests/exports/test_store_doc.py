@@ -5,7 +5,6 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-import duckdb
 import pytest
 
 from probes.exports.export import export
@@ -49,6 +48,8 @@ def test_the_queries_for_sqlite_run(store):
 
 
 def test_the_query_for_duckdb_runs(path, tmp_path):
+    import duckdb
+
     """On the same rows from a file: DuckDB would have to download what opens an SQLite file."""
     [(attach, query)] = [text.split("\n\n", 1) for text in queries("duckdb")]
     assert attach == "ATTACH 'history.db' AS history (TYPE sqlite, READ_ONLY);"

@@ -19,7 +19,6 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
-from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from prometheus_client import generate_latest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics
 from prometheus_client.parser import text_string_to_metric_families as families
@@ -403,6 +402,8 @@ class Collector:
     """A collector on loopback: what it was sent, decoded; it refuses as often as it is told."""
 
     def __init__(self, refusals=0):
+        from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
+
         self.requests, self.headers, self.refusals = [], [], refusals
         self.came = threading.Condition()
         collector = self
@@ -575,7 +576,11 @@ async def test_a_recorder_tells_prometheus_and_a_collector_what_it_stores(tmp_pa
                 async with asyncio.timeout(60):
                     for _ in range(2 * len(MODELS)):
                         await process.stdout.readline()
-                _, _, scrape = await asyncio.to_thread(get, address, "/metrics")
+                    counted = 0.0
+                    while counted < 2 * len(MODELS):  # a sample is counted just after its line is printed
+                        _, _, scrape = await asyncio.to_thread(get, address, "/metrics")
+                        series = read(scrape.decode())
+                        counted = sum(value for (name, _), value in series.items() if name == "inftop_samples_total")
                 assert (await asyncio.to_thread(get, address, "/healthz"))[0] == 200
             finally:
                 with contextlib.suppress(ProcessLookupError):
@@ -588,7 +593,7 @@ async def test_a_recorder_tells_prometheus_and_a_collector_what_it_stores(tmp_pa
         samples = list(reader.samples())
     assert process.returncode == 0
     assert {one.outcome for one in samples} == {Outcome.OK, Outcome.SERVER_ERROR, Outcome.RATE_LIMITED, Outcome.CUT}
-    agrees(read(scrape.decode()), samples)
+    agrees(series, samples)
     by_outcome = Counter()
     for point in pushed["inftop.samples"].sum.data_points:
         by_outcome[attributes(point)["inftop.outcome"]] += point.as_double

@@ -4,7 +4,6 @@ import csv
 import io
 from zoneinfo import ZoneInfo
 
-import pyarrow.parquet
 import pytest
 
 from probes.exports.export import export
@@ -53,6 +52,7 @@ def test_rollups_are_the_same_of_either(reader):
 
 
 def test_parquet_is_the_same_of_either(reader, tmp_path):
+    import pyarrow.parquet
 
     assert export(reader, tmp_path / "out.parquet", format="parquet") == 3
     read = pyarrow.parquet.read_table(tmp_path / "out.parquet", columns=["ttft_ms", "trusted", "vantage"])
