@@ -15,7 +15,7 @@ Sort = Literal["configured", "name", "ttft", "tokens/s", "errors", "state"]
 Groups = Literal["headings", "side by side", "none"]
 View = Literal["fleet", "panels", "wall"]
 Scale = Literal["own", "shared"]
-Detail = Literal["open", "folded"]
+Detail = Literal["open", "answer", "folded"]
 
 THEMES: Final = (
     "inftop-dark", "inftop-light", "textual-dark", "textual-light", "nord", "gruvbox", "catppuccin-mocha", "dracula",

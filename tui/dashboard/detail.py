@@ -7,13 +7,12 @@ from rich.cells import cell_len
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
-from textual.events import Resize
 from textual.widgets import Static
 
 from probes.diagnosis.attribution import Attribution
 from probes.sample import Sample
 from probes.text import line
-from tui.sample.waterfall import Waterfall
+from tui.sample.waterfall import Waterfall, rows_of
 from tui.sample.words import figures
 from tui.state.attribution import reasons
 from tui.state.health import due
@@ -25,18 +24,15 @@ from tui.style.palette import endpoint_color
 from tui.widgets.spark import CHANGE
 
 WIDE: Final = 120
-"""Cells of width from which the waterfall stands beside failures and answer instead of above them."""
+"""Cells of width from which the waterfall stands beside the words instead of above them."""
 
-TALL: Final = 11
-"""Rows from which the waterfall has a row for each part."""
+LEAST_BESIDE: Final = 6
+"""Rows below the title from which it may stand there."""
 
-FAILURES_SHOWN: Final = 6
+LEAST_WORDS: Final = 5
+"""Rows that the words have above or below a waterfall, before it has more than one."""
+
 ATTRIBUTION_ROWS: Final = 2
-FIGURE_ROWS: Final = 3
-LANES_FROM: Final = TALL + 2
-"""Rows from which there is room for the lanes of an endpoint that is probed warm and cold."""
-
-LIMIT_ROWS: Final = 2
 
 LANE_WIDTHS: Final = (3, 5, 5, 5)
 """Cells for a lane's count, two times and a speed, so that nothing moves as they grow; a line has at most 78."""
@@ -167,20 +163,16 @@ class Detail(Container):
         height: auto;
         padding: 0 1;
         #title { height: 1; }
-        #figures { height: auto; }
-        #lanes { height: auto; display: none; text-wrap: nowrap; text-overflow: ellipsis; }
-        #limits { height: auto; color: $text-muted; }
         #body { layout: vertical; height: 1fr; }
-        #words { height: 1fr; }
-        #failures { height: auto; max-height: 6; color: $text-muted; }
+        #body.-beside { layout: horizontal; }
+        #words { height: 1fr; width: 1fr; }
+        #figures, #lanes, #limits { height: auto; text-wrap: nowrap; text-overflow: ellipsis; }
+        #limits { color: $text-muted; }
+        #failures { height: auto; color: $text-muted; }
         #failures.-some { color: $text-error; }
-        #answer { height: 1fr; color: $text-muted; }
-        Waterfall { height: 1; }
-        &.-tall Waterfall { height: auto; max-height: 10; margin: 1 0; }
-        &.-wide #body { layout: horizontal; }
-        &.-wide Waterfall { width: 1fr; height: auto; max-height: 10; margin: 1 3 0 0; }
-        &.-wide #words { width: 1fr; margin-top: 1; }
-        &.-tall #answer, &.-wide #answer { margin-top: 1; }
+        #answer { height: auto; color: $text-muted; }
+        Waterfall { width: 1fr; }
+        .-beside Waterfall { margin: 0 3 0 0; }
     }
     """
 
@@ -195,21 +187,18 @@ class Detail(Container):
         self._answer = Static(id="answer")
         self._shown: tuple[EndpointView | None, Sample | None, tuple[Sample, ...], str] = (None, None, (), "")
         self._at: int | None = None
-        self._due = ""
-        self._lanes_drawn: tuple[LaneFigures, ...] = ()
-        self._limits_drawn: object = None
-        self._drawn: object = None
-        self._title_drawn: object = None
+        self._parts = (self._figures, self._lanes, self._limits, self._failures, self._answer)
+        self._drawn: dict[Static, Text | str] = {}
 
     def compose(self) -> ComposeResult:
-        """Title and figures over the waterfall and the words."""
+        """The title over the waterfall and the words."""
         yield self._title
-        yield self._figures
-        yield self._lanes
-        yield self._limits
         with Container(id="body"):
             yield self._waterfall
             with Vertical(id="words"):
+                yield self._figures
+                yield self._lanes
+                yield self._limits
                 yield self._failures
                 yield self._answer
 
@@ -221,72 +210,90 @@ class Detail(Container):
         answer: str,
         at: int | None = None,
     ) -> None:
-        """Show this endpoint: its last sample, its known failures in any order, its last answer's text.
+        """Show this endpoint: its last sample, its known failures in any order, its last answer's text ("" for none).
 
         From ``at`` (ms since the epoch) the time to the next probe is counted; without it that is left out.
         """
         self._shown = (view, sample, tuple(failures), answer)
         self._at = at
-        self._due = due(view.monitor, at) if view and at is not None else ""
         self._draw()
 
-    def on_resize(self, event: Resize) -> None:
-        """Choose an arrangement for the new size."""
-        wide = event.size.width >= WIDE and event.size.height >= TALL
-        self.set_class(wide, "-wide")
-        self.set_class(not wide and event.size.height >= TALL + 4, "-tall")
+    def on_resize(self) -> None:
+        """Arrange it for the new size."""
         self._draw()
 
     def _draw(self) -> None:
+        """Draw what has changed; only the times that count down change while there is nothing new."""
         view, sample, failures, answer = self._shown
         theme, size = self.app.current_theme, self.size
-        name = (view.name, view.slot, view.why, view.state, view.hit_by, view.facts) if view else None
-        group = median_ratios(view) if view else []
-        attribution = view.attribution if view else None
-        roomy = self.has_class("-wide") or self.has_class("-tall")  # set by on_resize, after `size` has changed
-        content = (name, group, sample, failures, answer, theme.name, size, roomy, attribution)
         if not size.width:
             return
-        if (content, self._due) != self._title_drawn:  # it counts down; the rest stays while there is nothing new
-            self._title_drawn = content, self._due
-            named = (
-                title(view, sample, size.width, self._due, self._at, dark=theme.dark)
-                if view
-                else "no endpoint selected"
-            )
-            self._title.update(named)
-        self._draw_lanes(view)
-        self._draw_limits(view, LIMIT_ROWS if roomy else 1)
-        if content == self._drawn:
+        next_due = due(view.monitor, self._at) if view and self._at is not None else ""
+        named = title(view, sample, size.width, next_due, self._at, dark=theme.dark) if view else "no endpoint selected"
+        self._put(self._title, named)
+        if size.height < 2:
             return
-        self._drawn = content
-        self._waterfall.show(sample)
-        self._waterfall.display = sample is not None
-        rows = FIGURE_ROWS if roomy else 1 + (size.height > TALL // 2)
-        self._figures.update(_wrapped([*figures(sample), *group], size.width, rows) if sample else "")
-        self._failures.update(
-            failures_text(failures, FAILURES_SHOWN if roomy else 1, attribution, self._at) if view else ""
+        room = size.height - 1
+        beside = size.width >= WIDE - 2 and room >= LEAST_BESIDE
+        width = (size.width - 3) // 2 if beside else size.width
+        whole = rows_of(sample, width, room) if sample else 0
+        texts = said(
+            view, sample, failures, answer, self._at, width, room if beside else max(room - whole, LEAST_WORDS)
         )
+        words = sum(map(_rows, texts))
+        waterfall = rows_of(sample, width, room if beside else max(room - words, 1)) if sample else 0
+        self.query_one("#body").set_class(beside, "-beside")
+        self._waterfall.show(sample)
+        self._waterfall.display = bool(waterfall)
+        self._waterfall.styles.height = waterfall
+        for widget, text in zip(self._parts, texts, strict=True):
+            self._put(widget, text)
         self._failures.set_class(bool(failures), "-some")
-        self._answer.update(Text(line(answer, size.width * size.height)))
 
-    def _draw_lanes(self, view: EndpointView | None) -> None:
-        """Draw two rows where the endpoint has two lanes and there is room, also without any sample; else none."""
-        lanes = view.figures.lanes if view and self.size.height >= LANES_FROM else ()
-        if lanes != self._lanes_drawn:
-            self._lanes_drawn = lanes
-            self._lanes.update(Text("\n".join(lanes_lines(lanes)), no_wrap=True, overflow="ellipsis"))
-            self._lanes.display = bool(lanes)
+    def _put(self, widget: Static, text: Text | str) -> None:
+        """Have a part show a text, which takes no room where it is empty; the same text again costs nothing."""
+        if self._drawn.get(widget) != text:
+            self._drawn[widget] = text
+            widget.update(text)
+            widget.display = bool(text)
 
-    def _draw_limits(self, view: EndpointView | None, rows: int) -> None:
-        """Draw the rows of limits, whose times count down, and the one of changes; without either they take no room."""
-        width = self.size.width
-        parts = [_wrapped(limits(view, self._at), width, rows), _wrapped(changes(view), width, 1)] if view else []
-        limits_text = Text("\n", no_wrap=True, overflow="ellipsis").join(part for part in parts if part)
-        if limits_text != self._limits_drawn:
-            self._limits_drawn = limits_text
-            self._limits.update(limits_text)
-            self._limits.display = bool(limits_text)
+
+def said(
+    view: EndpointView | None,
+    sample: Sample | None,
+    failures: Sequence[Sample],
+    answer: str,
+    at: int | None,
+    width: int,
+    room: int,
+) -> tuple[Text, Text, Text, Text, Text]:
+    """The words on an endpoint in at most ``room`` rows of ``width`` cells.
+
+    Figures, lanes, limits with what served it, failures, answer; what there is no room for is left out, or shorter:
+    of the rows the figures have first claim, then one of failures, then lanes, then limits.
+    """
+    nothing = Text()
+    if view is None:
+        return nothing, nothing, nothing, nothing, nothing
+    left = max(room, 1)
+    figures_text = _wrapped([*figures(sample), *median_ratios(view)], width, max(1, left // 2)) if sample else nothing
+    left -= _rows(figures_text) + 1  # one of failures
+    lanes = lanes_lines(view.figures.lanes) if left > len(view.figures.lanes) else []
+    left -= len(lanes)
+    limits_text = _wrapped(limits(view, at), width, min(2, left)) if left > 0 else nothing
+    left -= _rows(limits_text)
+    changes_text = _wrapped(changes(view), width, 1) if left > 0 else nothing
+    left -= _rows(changes_text)
+    failed = failures_text(failures, 1 + max(0, left if not answer else left // 2), view.attribution, at)
+    left -= _rows(failed) - 1
+    served = Text("\n", no_wrap=True, overflow="ellipsis").join(one for one in (limits_text, changes_text) if one)
+    told = Text(line(answer, width * left)) if answer and left > 0 else nothing
+    return figures_text, Text("\n".join(lanes), no_wrap=True, overflow="ellipsis"), served, failed, told
+
+
+def _rows(text: Text) -> int:
+    """How many rows a text takes."""
+    return text.plain.count("\n") + 1 if text else 0
 
 
 def _wrapped(parts: Sequence[str], width: int, most: int) -> Text:

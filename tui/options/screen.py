@@ -25,7 +25,7 @@ ABOUT: Final[Mapping[Option, str]] = {
     "groups": "endpoints of one model: under headings, ranked side by side, or neither",
     "view": "the list of endpoints, four large panels, or states in large letters for a wall",
     "scale": "of the graphs: one for each row, or one for a column",
-    "detail": "the selected endpoint's last probe, below the list",
+    "detail": "the selected endpoint's last probe below the list, with its text or without, or folded to a title",
 }
 
 FIXING: Final = "[screen] of the configuration fixes them."

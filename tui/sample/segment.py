@@ -7,12 +7,13 @@ from typing import Literal
 from probes.sample import Sample
 
 Part = Literal[
-    "dns", "connect", "proxy", "tls", "upgrade", "headers",
+    "set-up", "dns", "connect", "proxy", "tls", "upgrade", "headers",
     "network", "load", "queue", "prefill", "unexplained", "first token", "decode",
 ]  # fmt: skip
-"""``headers``: sent → headers, where nothing came after them. ``first token``: sent → first output, where the server
-says nothing of it. Where it does, ``load``, ``queue`` and ``prefill`` are its own words, ``network`` is one round trip
-(half of it comes after them, but is drawn before them with the rest), ``unexplained`` what they all leave."""
+"""``set-up``: all up to sent, where its parts are not told apart. ``headers``: sent → headers, where nothing came after
+them. ``first token``: sent → first output, where the server says nothing of it. Where it does, ``load``, ``queue`` and
+``prefill`` are its own words, ``network`` is one round trip (half of it comes after them, but is drawn before them with
+the rest), ``unexplained`` what they all leave."""
 
 
 @dataclass(frozen=True, slots=True)

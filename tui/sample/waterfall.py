@@ -24,6 +24,7 @@ Ink = Literal[
 Row = list[tuple[str, Ink]]
 
 INKS: Final[dict[Part, Ink]] = {
+    "set-up": "setup",
     "dns": "setup",
     "connect": "setup",
     "proxy": "setup",
@@ -75,17 +76,17 @@ def figure(segment: Segment) -> str:
 def in_one_line(sample: Sample, width: int) -> Row:
     """The whole waterfall in one line of ``width`` cells, in the fullest wording that leaves room for bars.
 
-    Where none does, the bars go, then words of the ending; where even that is too wide, the end is cut.
+    Where none does, the bars go, then parts are joined, then words of the ending go; where even that is too wide, the
+    ending is cut, and the decoding never.
     """
     parts, full, short = segments(sample), ending(sample), ending(sample, short=True)
     wordings = (
         [(one, f"{one.part} ", figure(one)) for one in parts],
-        [(one, f"{one.part} ", number(one.length_ms)) for one in parts],
-        [(one, f"{name} ", number(one.length_ms)) for one, name in _setup_as_one(parts)],
+        *([(one, f"{one.part} ", number(one.length_ms)) for one in joined] for joined in joinings(parts)),
     )
     total = sum(one.length_ms for one in parts)
     for bars, end in ((True, full), (False, full), (False, short)):
-        for wording in wordings:
+        for wording in wordings[:-1] if bars else wordings:
             around = cell_len(sample.connection or "") + cell_len(end) + 3 * (len(wording) - 1 + bool(end)) + 5
             spare = width - around - sum(len(name) + len(size) for _, name, size in wording)
             if bars and total and spare >= 4 * len(wording):
@@ -110,19 +111,26 @@ def _line(sample: Sample, wording: list[tuple[Segment, str, str]], end: str, cel
     return drawn
 
 
-def _setup_as_one(parts: tuple[Segment, ...]) -> list[tuple[Segment, str]]:
-    """The parts with their names, those of connection set-up joined to one."""
+def joinings(parts: tuple[Segment, ...]) -> list[tuple[Segment, ...]]:
+    """The parts, then the same with those of connection set-up as one, then with those up to the first token as one."""
     setup = [one for one in parts if INKS[one.part] == "setup"]
-    joined = [(Segment("connect", 0.0, setup[-1].stop_ms), "set-up")] if setup else []
-    return [*joined, *((one, one.part) for one in parts[len(setup) :])]
+    rest = parts[len(setup) :]
+    opened = (Segment("set-up", 0.0, setup[-1].stop_ms),) if setup else ()
+    wait = [one for one in rest if one.part != "decode"]
+    waited = (Segment("first token", wait[0].start_ms, wait[-1].stop_ms),) if len(wait) > 1 else tuple(wait)
+    return [parts, (*opened, *rest), (*opened, *waited, *rest[len(wait) :])]
 
 
 def in_rows(sample: Sample, width: int, height: int) -> list[Row]:
-    """One bar a row, each where it lies in time, and a scale below; one line where there is no room for that."""
-    parts, end = segments(sample), ending(sample)
-    total = parts[-1].stop_ms if parts else 0.0
+    """One bar a row, each where it lies in time, and a scale below; parts are joined where there are fewer rows.
+
+    One line where there is no room for that either.
+    """
+    every, end = segments(sample), ending(sample)
+    total = every[-1].stop_ms if every else 0.0
+    parts = next((one for one in joinings(every) if len(one) + 1 + bool(end) <= height), ())
     span = width - _NAMES - 2 - max((len(figure(one)) for one in parts), default=0)
-    if not total or span < 16 or height < len(parts) + 1 + bool(end):
+    if not total or span < 16 or not parts:
         return [in_one_line(sample, width)][:height]
     rows: list[Row] = []
     for one in parts:
@@ -142,6 +150,11 @@ def in_rows(sample: Sample, width: int, height: int) -> list[Row]:
     if end:
         rows.append(fitted([(" " * (_NAMES + 1) + end, _end_ink(sample))], width))
     return rows
+
+
+def rows_of(sample: Sample, width: int, most: int) -> int:
+    """How many rows, ``most`` at most, the waterfall of a sample takes in ``width`` cells."""
+    return len(in_rows(sample, width, most))
 
 
 def _bar(cells: float) -> str:

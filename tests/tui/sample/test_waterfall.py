@@ -236,7 +236,25 @@ def test_one_line_says_it_all_where_there_is_room_and_the_important_where_there_
     assert drawn(in_one_line(replace(FAR, connection="warm"), 78)).rstrip() == (
         "warm  network 12 │ queue 2.0 │ prefill 31 │ unexplained 137 │ decode 49 ms"
     )
-    assert drawn(in_one_line(COLD, 30)) == "cold  set-up 38 │ queue 2.0 │…"
+    assert drawn(in_one_line(FAR, 52)).rstrip() == "cold  set-up 38 │ first token 182 │ decode 49 ms"
+    assert drawn(in_one_line(COLD, 26)) == "cold  set-up 38 │ first t…"
+
+
+@pytest.mark.parametrize("width", range(52, 130))
+def test_the_decoding_is_never_cut(width):
+    assert "decode" in drawn(in_one_line(replace(FAR, proxy_ms=8.0, server_load_ms=50.0), width))
+
+
+def test_with_few_rows_parts_are_joined_before_there_is_one_line():
+    names = [[drawn(row).split()[0] for row in in_rows(FAR, 80, height)] for height in (9, 8, 7, 5, 4, 3)]
+    assert names == [
+        ["dns", "connect", "tls", "network", "queue", "prefill", "unexplained", "decode", "0"],
+        ["set-up", "network", "queue", "prefill", "unexplained", "decode", "0"],
+        ["set-up", "network", "queue", "prefill", "unexplained", "decode", "0"],
+        ["set-up", "first", "decode", "0"],
+        ["set-up", "first", "decode", "0"],
+        ["cold"],
+    ]
 
 
 class Showing(App):
