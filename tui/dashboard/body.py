@@ -113,10 +113,13 @@ class DashboardBody(Vertical):
             self._fleet.shared_scale = options.shared_scale
             self._fleet.show(board, longest_name)
 
-    def draw_detail(self, view: EndpointView | None, recent: Recent, at: int) -> None:
-        """Draw the detail of an endpoint with its single samples, seen from ``at`` (ms since the epoch)."""
+    def draw_detail(self, view: EndpointView | None, recent: Recent, at: int, *, answer: bool) -> None:
+        """Draw the detail of an endpoint with its single samples, seen from ``at`` (ms since the epoch).
+
+        The text of its last answer only with ``answer``.
+        """
         if self._detail is not None:
-            self._detail.show(view, recent.sample, recent.failures, recent.answer, at)
+            self._detail.show(view, recent.sample, recent.failures, recent.answer if answer else "", at)
 
     def _share_height(self, board: Dashboard, room: int) -> None:
         """The fleet gets what it needs, the detail what is left; tall rows only where both have room."""

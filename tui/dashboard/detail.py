@@ -188,19 +188,13 @@ class Detail(Container):
         self._shown: tuple[EndpointView | None, Sample | None, tuple[Sample, ...], str] = (None, None, (), "")
         self._at: int | None = None
         self._parts = (self._figures, self._lanes, self._limits, self._failures, self._answer)
+        self._body = Container(self._waterfall, Vertical(*self._parts, id="words"), id="body")
         self._drawn: dict[Static, Text | str] = {}
 
     def compose(self) -> ComposeResult:
         """The title over the waterfall and the words."""
         yield self._title
-        with Container(id="body"):
-            yield self._waterfall
-            with Vertical(id="words"):
-                yield self._figures
-                yield self._lanes
-                yield self._limits
-                yield self._failures
-                yield self._answer
+        yield self._body
 
     def show(
         self,
@@ -242,7 +236,7 @@ class Detail(Container):
         )
         words = sum(map(_rows, texts))
         waterfall = rows_of(sample, width, room if beside else max(room - words, 1)) if sample else 0
-        self.query_one("#body").set_class(beside, "-beside")
+        self._body.set_class(beside, "-beside")
         self._waterfall.show(sample)
         self._waterfall.display = bool(waterfall)
         self._waterfall.styles.height = waterfall

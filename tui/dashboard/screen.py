@@ -101,7 +101,8 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, EngineCommandScreen):
             room = self.size.height - LINES_OF_TEXT - self.has_class("-filtering")
             self._body.draw(board, self.options, self.fleet.longest_name, room)
             if not self._body.shows_charts:
-                self._body.draw_detail(self.chosen(), self._recent(board), board.at)
+                answer = self.options.detail == "answer"
+                self._body.draw_detail(self.chosen(), self._recent(board), board.at, answer=answer)
 
     def _board(self, now: int) -> Dashboard:
         """The dashboard of this tick. While frozen only the options and the engine's status change it."""
@@ -201,6 +202,10 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, EngineCommandScreen):
     def action_scale(self) -> None:
         """One scale for a column, or one for each row."""
         self._change_options(shared_scale=not self.options.shared_scale)
+
+    def action_answer(self) -> None:
+        """Show the text of the last answer in the detail, or hide it."""
+        self._change_options(detail="open" if self.options.detail == "answer" else "answer")
 
     def action_move(self, step: int) -> None:
         """Select another endpoint, in the order drawn; the ends are ends."""
