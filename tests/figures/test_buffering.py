@@ -98,6 +98,7 @@ def test_one_flush_is_no_proof_and_eight_of_ten_are():
     assert is_buffered(FLUSHED, [*two, *[FLUSHED] * 7]) is True
     assert is_buffered(FLUSHED, [*three, *[FLUSHED] * 6]) is False
     assert is_buffered(FLUSHED, [*three, *[FLUSHED] * 9]) is True, "only the newest ten count"
+    assert is_buffered(FLUSHED, [FLUSHED, FLUSHED, *[FLUSHED] * 6, *three]) is False, "older ones do not"
     failed = replace(FLUSHED, outcome=Outcome.CUT)
     assert is_buffered(FLUSHED, [*[FLUSHED] * 7, *[failed] * 10]) is True, "what cannot tell does not count"
 

@@ -66,3 +66,15 @@ def test_a_span_needs_both_ends():
     assert timing.span_ms(None, 5) is None
     assert timing.span_ms(5, None) is None
     assert timing.span_ms(1_000_000, 3_500_000) == 2.5
+
+
+def test_times_are_told_to_a_tenth_of_a_microsecond():
+    assert timing.span_ms(0, 1_234_567) == 1.2346
+    contents = [ContentEvent(at, Kind.ANSWER, 1) for at in (0, 1_234_567)]
+    assert timing.gaps(contents) == timing.Gaps(1.2346, 1.2346, 1.2346)
+
+
+def test_a_speed_that_no_hardware_has_is_not_told():
+    contents = [ContentEvent(at * MS, Kind.ANSWER, 1) for at in (1, 1_000)]
+    assert timing.end_to_end_speed(timeline(*contents), usage(100_000)) == 100_000
+    assert timing.end_to_end_speed(timeline(*contents), usage(100_001)) is None

@@ -1,7 +1,10 @@
 """Assembly of a sample: what its detail says of an ok probe."""
 
 import re
+import time
 from collections.abc import Sequence
+
+import pytest
 
 from probes.endpoint import Endpoint, Price
 from probes.events import Event, Failure, Finish, Kind, Output, Queued, ServedBy, StreamEnd, Usage
@@ -193,6 +196,46 @@ def test_an_absence_bends_the_times_of_what_was_still_to_come_and_any_time_of_a_
     assert bound(None, 199) == 600.0
     assert bound(None, 200) == 1.0, "it began after the last word had come"
     assert bound(Failure(Outcome.CUT, "early"), 500) == 600.0
+
+
+def test_a_connection_that_was_open_before_is_warm():
+    fields = {"vantage": "home", "started_at": 5, "status": 200, "limits": None, "host_noise": HostNoise()}
+    for reused, connection in ((True, "warm"), (False, "cold")):
+        sample = build_sample(
+            endpoint(), Timeline(due=0, started=0), ResponseAccumulator(), **fields, reused=reused, credentials=None
+        )
+        assert (sample.connection, sample.vantage, sample.started_at) == (connection, "home", 5)
+
+
+def test_a_probe_that_was_not_made_has_a_sample_that_says_nothing_of_its_endpoint(monkeypatch):
+    monkeypatch.setattr(time, "time_ns", lambda: 1_800_000_000_123_456_789)
+    skipped = unmeasured_sample(endpoint(), Outcome.SKIPPED, "the budget is spent")
+    assert (skipped.vantage, skipped.outcome_detail, skipped.connection) == ("local", "the budget is spent", None)
+    assert skipped.started_at == 1_800_000_000_123
+    assert unmeasured_sample(endpoint(), Outcome.SKIPPED, "", started_at=5).started_at == 5
+    with pytest.raises(ValueError, match="timeout says something about the endpoint"):
+        unmeasured_sample(endpoint(), Outcome.TIMEOUT, "late")
+
+
+def test_a_hostile_provider_fills_no_store_with_buckets():
+    buckets = tuple(Bucket("requests", f"window {number}", None, 1000, 999, 1.0) for number in range(100))
+    sample = assembled(Output(Kind.ANSWER, "word"), limits=RateLimits(buckets))
+    assert (sample.limit_buckets or "").count(";") == 15, "sixteen are kept"
+
+
+def test_a_hit_is_named_by_the_providers_words_before_ours():
+    said = Failure(Outcome.RATE_LIMITED, "refused", provider_message="tokens per day reached")
+    assert assembled(said, limits=LIMITS).limited_by == "tokens per day"
+    shown = Failure(Outcome.RATE_LIMITED, "tokens per day reached")
+    assert assembled(shown, limits=LIMITS).limited_by == "tokens per day"
+
+
+def test_an_error_bound_is_told_to_a_tenth_of_a_microsecond_and_a_cost_to_a_billionth_of_a_dollar():
+    answer, timeline = ResponseAccumulator(), Timeline(due=0, started=0, sent=0)
+    answer.add(Output(Kind.ANSWER, "word "), 100 * MS, timeline, uncertainty_ns=MS)
+    assert sample_of(answer, timeline, absences=[Absence(0, 9 * MS, 1_234_567)]).error_bound_ms == 1.2346
+    answer.usage = Usage(input=1, output=1)
+    assert sample_of(answer, timeline, one=endpoint(price=Price(0.00123456, 0.001))).cost_usd == 2e-9
 
 
 def test_served_over_the_limit_is_said_beside_the_buckets_too():
