@@ -218,6 +218,11 @@ def test_the_bounds_hold_for_every_tokenizer_that_was_run(one: Measured):
     assert one.most <= most_tokens(one.text)
 
 
+@SCRIPTS
+def test_no_bound_is_so_wide_that_as_much_hidden_reasoning_as_text_could_be_in_the_count(one: Measured):
+    assert most_tokens(one.text) < 2.3 * one.most
+
+
 def test_english_prose_is_bound_closely_and_other_scripts_loosely():
     least = {one.name: len(one.text) / most_tokens(one.text) for one in MEASURED}
     assert least["English story"] > 3.0

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from probes.endpoint import Endpoint, Price
+from probes.endpoint import Endpoint, Price, Quirks
 from probes.events import Event, Failure, Finish, Kind, Output, Queued, ServedBy, StreamEnd, Usage
 from probes.figures.response import ResponseAccumulator
 from probes.figures.timeline import Timeline
 from probes.keys.secret import Secret
-from probes.measure.build_sample import build_sample, unmeasured_sample
+from probes.measure.build_sample import _shown_text, build_sample, unmeasured_sample
 from probes.measure.host_noise import HostNoise
 from probes.measure.own_fault import Absence
 from probes.outcome import INCONCLUSIVE, Outcome
@@ -185,17 +185,19 @@ def test_the_steps_of_a_set_up_are_told_apart_with_how_sure_they_are():
 
 
 def test_an_absence_bends_the_times_of_what_was_still_to_come_and_any_time_of_a_failure():
-    def bound(failure, since_ms):
+    def bound(failure, since_ms, uncertainty_ms=1):
         answer, timeline = ResponseAccumulator(), Timeline(due=0, started=0, sent=0)
         for at in (100, 200):
-            answer.add(Output(Kind.ANSWER, "word "), at * MS, timeline, uncertainty_ns=MS)
+            answer.add(Output(Kind.ANSWER, "word "), at * MS, timeline, uncertainty_ns=uncertainty_ms * MS)
         answer.failure = failure
         absences = [Absence(since_ms * MS, 900 * MS, 600 * MS)]
         return sample_of(answer, timeline, absences=absences).error_bound_ms
 
+    assert sample_of(ResponseAccumulator(), Timeline(due=0, started=0)).error_bound_ms is None
     assert bound(None, 199) == 600.0
     assert bound(None, 200) == 1.0, "it began after the last word had come"
     assert bound(Failure(Outcome.CUT, "early"), 500) == 600.0
+    assert bound(None, 199, uncertainty_ms=700) == 700.0, "the larger of the two"
 
 
 def test_a_connection_that_was_open_before_is_warm():
@@ -221,6 +223,30 @@ def test_a_hostile_provider_fills_no_store_with_buckets():
     buckets = tuple(Bucket("requests", f"window {number}", None, 1000, 999, 1.0) for number in range(100))
     sample = assembled(Output(Kind.ANSWER, "word"), limits=RateLimits(buckets))
     assert (sample.limit_buckets or "").count(";") == 15, "sixteen are kept"
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [("You exceeded your quota of requests per day", "requests per day"), ("You are out of credits", None)],
+)
+def test_a_used_up_quota_is_named_by_its_window_and_credits_have_none(message, words):
+    used_up = Failure(Outcome.QUOTA, "used up", provider_message=message)
+    assert assembled(used_up, limits=LIMITS).limited_by == words
+
+
+@pytest.mark.parametrize(
+    ("model", "provider_streams_raw", "raw"),
+    [
+        ("made-up-1", True, True),
+        ("made-up-1", False, None),
+        ("gpt-oss-120b", False, True),
+        ("claude-opus-4", True, False),
+    ],
+)
+def test_whether_reasoning_is_raw_is_known_by_the_model_and_else_by_its_provider(model, provider_streams_raw, raw):
+    one = endpoint(model=model, quirks=Quirks(raw_reasoning=provider_streams_raw))
+    shown = _shown_text(ResponseAccumulator(), one, 3.5)
+    assert (shown.raw_reasoning, shown.usual_density) == (raw, 3.5)
 
 
 def test_a_hit_is_named_by_the_providers_words_before_ours():
