@@ -34,6 +34,8 @@ DASHBOARD_KEYS: Final = KeyTable("Dashboard", (
     Key("filter", "slash", "/", "filter", "Order", "filter", "Filter, or jump to a date",
         "Show only endpoints that match; Enter keeps the filter, Escape drops it. Or jump: to a date or time "
         "(2026-11-14, 2026-11-14 15:00), to a span (two with .. between) or to a length that ends now (36h, 45d)."),
+    Key("notice.seen", "escape", "Esc", "seen", "Look", "seen", "Put the notice away",
+        "Put away the notice that this screen took over recording."),
     Key("filter.clear", "escape", "Esc", "clear", "Order", "all", "Drop the filter",
         "Drop the filter."),
     Key("group", "g", "g", "group", "Order", "group", "Groups: headings, side by side, none",
@@ -64,9 +66,9 @@ DASHBOARD_KEYS: Final = KeyTable("Dashboard", (
     Key("quit", "q,ctrl+q", "q", "app.quit", "Program", "quit", "Quit",
         "Leave; an engine of our own finishes its samples first."),
 ), footer=(
-    "help", "quit", "crosshair.off", "filter.clear", "now", "window.longer", "view", "sort", "filter", "open", "race",
-    "compare", "earlier", "later", "probe", "pause", "freeze", "group", "export", "scale", "crosshair.earlier",
-    "place", "options", "palette",
+    "help", "quit", "notice.seen", "crosshair.off", "filter.clear", "now", "window.longer", "view", "sort", "filter",
+    "open", "race", "compare", "earlier", "later", "probe", "pause", "freeze", "group", "export", "scale",
+    "crosshair.earlier", "place", "options", "palette",
 ))  # fmt: skip
 
 
@@ -76,7 +78,7 @@ class DashboardKeyState:
 
     Of all ``endpoints`` so many are ``drawn``; ``is_live``: the present is shown, not a past; ``is_filtered``: by a
     query; ``view``: how they are drawn. ``no_engine`` says why nobody takes commands ("" where somebody does).
-    ``places``: the store knows several.
+    ``places``: the store knows several. ``notice``: one waits to be seen.
     """
 
     endpoints: int
@@ -87,6 +89,7 @@ class DashboardKeyState:
     no_engine: str = ""
     has_store: bool = True
     places: bool = False
+    notice: bool = False
 
 
 def idle(now: DashboardKeyState) -> dict[str, str]:
@@ -97,7 +100,8 @@ def idle(now: DashboardKeyState) -> dict[str, str]:
         **_where(now.is_live, ("now",)),
         **_where(not now.is_live, ("first",)),
         **_where(not now.is_live, ("freeze",), "The past stands still. Home goes back to the present."),
-        **_where(not now.is_filtered, ("filter.clear",)),
+        **_where(not now.notice or now.view == "wall", ("notice.seen",)),
+        **_where(now.notice or not now.is_filtered, ("filter.clear",)),
         **_where(not now.drawn, ("first", "last", "open", "export", "up", "down", "page.up", "page.down", "scale")),
         **_where(now.drawn < 2, ("sort", "sort.back")),
         **_where(now.view != "fleet", ("scale",)),

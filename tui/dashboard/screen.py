@@ -145,6 +145,7 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, EngineCommandScreen):
                 no_engine=self.no_engine,
                 has_store=self.fleet.store_url is not None,
                 places=bool(self.fleet.vantages),
+                notice=self.fleet.link.takeover is not None,
             )
         )
         return {**keys, **self.crosshair_idle}
@@ -269,6 +270,11 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, EngineCommandScreen):
         self.add_class("-filtering")
         line = FilterLine(self.options.query, self.options.period, self.now)
         await self.mount(line, before=self._status)
+
+    def action_seen(self) -> None:
+        """Put the notice away."""
+        self.fleet.acknowledge()
+        self.draw()
 
     def action_clear(self) -> None:
         """No filter."""

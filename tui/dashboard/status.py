@@ -4,12 +4,13 @@ from typing import Final
 
 from textual.content import Content
 
+from probes.certificate import Certificate
 from probes.feed.messages import EngineStatus
 from probes.store.status import StoreState, StoreStatus
 from probes.text import line
 from tui.state.attribution import headline
 from tui.state.view import Dashboard, EngineLink
-from tui.style.format import compact, number, since, usd
+from tui.style.format import clock, compact, number, since, usd
 from tui.style.palette import LOOKS
 from tui.widgets.one_line import LinePart, OneLine
 
@@ -30,9 +31,20 @@ STORE_WORDS: Final[dict[StoreState, str]] = {
 ON_THE_WAY: Final = 50
 """Samples that a working store may have before it: they are committed within 100 ms, and are no news."""
 
+ADVICE_MS: Final = 60_000
+"""For so long advice is given in full; then a short mark is left of it, and the help says the rest."""
+
 
 class StatusLine(OneLine):
-    """The line above the keys."""
+    """The line above the keys. What would stand there all day is said in full when it is new, and folds away then."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id)
+        self._said_at: dict[str, int] = {}
+
+    def _is_new(self, advice: str, now: int) -> bool:
+        """Whether this advice was given first less than `ADVICE_MS` ago."""
+        return now - self._said_at.setdefault(advice, now) < ADVICE_MS
 
     def show(self, board: Dashboard, now: int) -> None:
         """Draw it; ``now`` is the present, whatever the dashboard shows."""
@@ -42,8 +54,23 @@ class StatusLine(OneLine):
             left += [*_notice(engine), *_store(engine.store), *_budget(engine)]
         elif not left:
             left = [LinePart(Content.styled("no word from the engine yet", "$text-muted"))]
-        left = [*_attribution(board), *_own_faults(board), *left, *_untrusted(board), *_buffered(board)]
-        self.parts(left, [*_accuracy(board, now), *([] if engine is None else _lag(engine))])
+        left = [*_takeover(board.link), *_attribution(board), *_own_faults(board), *left]
+        if board.untrusted:
+            left.extend(_untrusted(board.untrusted, new=self._is_new("untrusted", now)))
+        if board.buffered:
+            left.extend(_buffered(board.buffered, new=self._is_new("buffered", now)))
+        found = board.certificate
+        right = _accuracy(found, now) if found else [_unmeasured(new=self._is_new("selftest", now))]
+        self.parts(left, [*right, *([] if engine is None else _lag(engine))])
+
+
+def _takeover(link: EngineLink) -> list[LinePart]:
+    """That this screen's engine records now, in the place of another: until a person has seen it."""
+    if link.takeover is None:
+        return []
+    words = f" took over recording at {clock(link.takeover.at)} from {line(link.takeover.holder, 80)} "
+    notice = Content.styled(words, "bold $background on $warning")
+    return [LinePart(notice, 0), LinePart(Content.styled("Esc: seen", "$warning"), 0)]
 
 
 def _attribution(board: Dashboard) -> list[LinePart]:
@@ -63,25 +90,31 @@ def _own_faults(board: Dashboard) -> list[LinePart]:
     return [LinePart(Content.styled(words, "$warning"), 1)]
 
 
-def _untrusted(board: Dashboard) -> list[LinePart]:
+def _untrusted(count: int, *, new: bool) -> list[LinePart]:
     """The window's samples that are in no figure, since this machine delayed the engine beyond the error bound."""
-    if not board.untrusted:
-        return []
-    return [LinePart(Content.styled(f"{number(board.untrusted)} untrusted ○", "$warning"), 3)]
+    if not new:
+        return [LinePart(Content.styled(f"{number(count)} ○", "$text-muted"), 5)]
+    counted = Content.styled(f"{number(count)} untrusted ○", "$warning")
+    return [LinePart(counted, 3), LinePart(Content.styled("this machine is too busy", "$warning"), 6)]
 
 
-def _buffered(board: Dashboard) -> list[LinePart]:
+def _buffered(count: int, *, new: bool) -> list[LinePart]:
     """The window's samples whose TTFT and tokens/s are in no figure, since something on the way held them back."""
-    if not board.buffered:
-        return []
-    return [LinePart(Content.styled(f"{number(board.buffered)} buffered", "$warning"), 3)]
+    counted = f"{number(count)} buffered"
+    if not new:
+        return [LinePart(Content.styled(counted, "$text-muted"), 5)]
+    advice = "let the proxy on the way pass answers on at once"
+    return [LinePart(Content.styled(counted, "$warning"), 3), LinePart(Content.styled(advice, "$warning"), 6)]
 
 
-def _accuracy(board: Dashboard, now: int) -> list[LinePart]:
-    """How accurate this machine was found to be, and when; or how to find out."""
-    found = board.certificate
-    if found is None:
-        return [LinePart(Content.styled("accuracy: run inftop selftest", "$text-muted"), 6)]
+def _unmeasured(*, new: bool) -> LinePart:
+    """That it is not known how accurate this machine is, and how to find out."""
+    words = "accuracy: run inftop selftest" if new else "accuracy ?"
+    return LinePart(Content.styled(words, "$text-muted"), 6)
+
+
+def _accuracy(found: Certificate, now: int) -> list[LinePart]:
+    """How accurate this machine was found to be, and when."""
     style = "$text-muted" if found.can_measure else "bold $warning"
     words = found.words if found.can_measure else "this machine could not measure"
     return [

@@ -22,7 +22,7 @@ from tui.state.history import SPAN_MS, History, LoadedHistory
 from tui.state.ranking import compared
 from tui.state.rate_limits import LimitLevel
 from tui.state.served_by import EndpointSignals, other_tier, tier_of
-from tui.state.view import Dashboard, EndpointView, EngineLink, Figures
+from tui.state.view import Dashboard, EndpointView, EngineLink, Figures, Takeover
 from tui.state.view_options import ViewOptions, arranged
 from tui.style.palette import Phase, State
 from tui.time.time_grid import TimeGrid, drawn_length
@@ -161,7 +161,8 @@ class FleetState:
             self.store_url = message.store_url
             self.link = replace(self.link, simulated=message.simulated)
         elif isinstance(message, RecorderJoined):
-            self.link = replace(self.link, phase="attached", since=now, holder=message.holder, retry_at=None)
+            joined = replace(self.link, phase="attached", since=now, holder=message.holder, followed=message.holder)
+            self.link = replace(joined, takeover=None, retry_at=None)
         elif isinstance(message, RecorderAbsent):
             self.link = replace(self.link, phase="unrecorded", since=message.since or 0, holder=None, retry_at=None)
         elif isinstance(message, SourceLost):
@@ -190,7 +191,10 @@ class FleetState:
     def _frame(self, frame: Frame, now: int) -> None:
         self.engine = frame.engine
         if self.link.phase not in ("live", "attached", "unrecorded"):
-            self.link = replace(self.link, phase="live", since=now, retry_at=None, reason="")
+            before = self.link.followed
+            takeover = self.link.takeover if before is None else Takeover(before, now)
+            live = replace(self.link, phase="live", since=now, retry_at=None, reason="")
+            self.link = replace(live, followed=None, takeover=takeover)
         for monitor in frame.monitors:
             if (endpoint := self.endpoints.get(monitor.endpoint)) is not None and endpoint.monitor != monitor:
                 endpoint.monitor = monitor
@@ -200,6 +204,10 @@ class FleetState:
         for name, answer in (frame.answers or {}).items():
             if (endpoint := self.endpoints.get(name)) is not None:
                 endpoint.answer = answer
+
+    def acknowledge(self) -> None:
+        """A person has seen that our engine took over from another recorder."""
+        self.link = replace(self.link, takeover=None)
 
     def load(self, past: LoadedHistory) -> None:
         """Add what was read from the store: points, and single samples worth showing."""

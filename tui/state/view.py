@@ -149,14 +149,28 @@ class EndpointView:
 
 
 @dataclass(frozen=True, slots=True)
+class Takeover:
+    """That our own engine records in the place of another recorder, ``holder`` in words, since ``at`` (ms)."""
+
+    holder: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
 class EngineLink:
-    """How the screen is connected to the engine: since when in this phase, and when a restart is due (ms)."""
+    """How the screen is connected to the engine: since when in this phase, and when a restart is due (ms).
+
+    ``holder`` is the recorder that is followed, ``followed`` the last one as long as our own engine has not taken over
+    from it; ``takeover`` says that it has, until a person has seen it.
+    """
 
     phase: Phase = "starting"
     since: int = 0
     reason: str = ""
     retry_at: int | None = None
     holder: str | None = None
+    followed: str | None = None
+    takeover: Takeover | None = None
     restarts: int = 0
     bad_lines: int = 0
     simulated: bool = False

@@ -416,3 +416,15 @@ async def test_an_attribution_is_said_in_words_and_nothing_while_all_is_well():
         await shown.hear(fabric.frame(down))
         assert "my network? " in shown.lines[-2]
         assert f"providers failing since {clock(NOW - 30_000)[:5]}" in shown.lines[-2]
+
+
+async def test_that_this_screen_took_over_recording_stands_until_escape_and_the_filter_is_dropped_after_it(messages):
+    over = [RecorderJoined("process 7 on host"), SourceLost("the recorder has ended"), fabric.frame([])]
+    async with showing(*messages, *over, size=(120, 30)) as shown:
+        assert "from process 7 on host" in shown.text
+        shown.dashboard._change_options(query="groq")
+        await shown.press("escape")
+        assert "took over" not in shown.text
+        assert shown.dashboard.options.query == "groq"
+        await shown.press("escape")
+        assert shown.dashboard.options.query == ""

@@ -20,6 +20,7 @@ from tui.state.fleet import FAILURES_KEPT, FleetState, reset_at, served
 from tui.state.history import History, LoadedHistory
 from tui.state.rate_limits import LimitLevel, LimitReading
 from tui.state.served_by import ServingChange, ServingSeen
+from tui.state.view import Takeover
 from tui.state.view_options import ViewOptions
 from tui.time.period import LENGTHS, Period
 
@@ -344,3 +345,25 @@ def test_a_row_that_the_recorder_does_not_probe_is_stale():
     made.apply(replace(fabric.frame([]), monitors=(probed, MonitorStatus(HABITS[1].name))), NOW)
     rows = {view.name: view.state for view in board(made).endpoints}
     assert (rows[HABITS[0].name], rows[HABITS[1].name]) == ("waiting", "stale")
+
+
+def test_that_our_engine_took_over_from_another_recorder_is_told_until_it_is_seen():
+    made = fleet(fabric.hello(), RecorderJoined("process 7 on host"), fabric.frame([]))
+    assert made.link.takeover is None
+    made.apply(SourceLost("the recorder has ended"), NOW + 1000)
+    made.apply(fabric.hello(), NOW + 2000)
+    assert made.link.takeover is None
+    made.apply(fabric.frame([]), NOW + 3000)
+    assert made.link.takeover == Takeover("process 7 on host", NOW + 3000)
+    made.apply(SourceLost("it died"), NOW + 4000)
+    made.apply(fabric.frame([]), NOW + 5000)
+    assert made.link.takeover == Takeover("process 7 on host", NOW + 3000), "our own restart is no other one"
+    made.acknowledge()
+    assert made.link.takeover is None
+    made.apply(fabric.frame([]), NOW + 6000)
+    assert made.link.takeover is None
+
+
+def test_an_engine_that_was_the_first_took_over_from_nobody():
+    made = fleet(fabric.hello(), fabric.frame([]), SourceLost("it died"), fabric.hello(), fabric.frame([]))
+    assert made.link.takeover is None
