@@ -1,6 +1,6 @@
 """Key and KeyTable: the keys of a page, from which its bindings, footer, help and palette commands are made."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
@@ -27,6 +27,11 @@ class Key:
     title: str
     help: str
     former: str = ""
+
+
+def where(holds: bool, ids: Iterable[str], why: str = "") -> dict[str, str]:
+    """These ids with the reason why their keys do nothing, where that holds; else nothing."""
+    return dict.fromkeys(ids, why) if holds else {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,11 @@
 """The compare page's keys, and the order in which its footer drops them."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
+from probes.race.request import FEWEST_LANES
 from tui import verbs
-from tui.keymap import Key, KeyTable
+from tui.keymap import Key, KeyTable, where
 
 COMPARE_KEYS: Final = KeyTable("Compare", (
     Key("compare.add", "a", "a", "add", "Do", "add", "Add or remove endpoints",
@@ -43,3 +44,26 @@ COMPARE_KEYS: Final = KeyTable("Compare", (
     "help", "crosshair.off", "back", "now", "compare.add", "figure", "sort", "window.longer", "date", "earlier",
     "later", "remove", "open", "place", "race", "crosshair.earlier", "export",
 ))  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class CompareKeyState:
+    """What decides which keys work: ``rows`` of ``endpoints`` are in the table, of which one may be marked."""
+
+    rows: int
+    endpoints: int
+    is_marked: bool = True
+    is_live: bool = True
+    has_store: bool = True
+
+
+def idle(now: CompareKeyState) -> dict[str, str]:
+    """The ids of the keys that do nothing now, and why; "" where that needs no word."""
+    return {
+        **where(now.is_live, ("now", "later"), "This is the present."),
+        **where(not now.has_store, ("earlier", "export"), "There is no store yet."),
+        **where(not now.rows, ("figure", "figure.back", "export")),
+        **where(now.rows < 2, ("sort", "sort.back", "up", "down")),
+        **where(not now.is_marked, ("remove", "open", "place")),
+        **where(now.endpoints < FEWEST_LANES, ("race",), f"A race needs {FEWEST_LANES} endpoints: a adds one."),
+    }

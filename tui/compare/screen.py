@@ -1,6 +1,6 @@
 """CompareScreen: up to six endpoints, or one endpoint from several places, on one chart and in one ranked table."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Final
 
 from textual import events, on
@@ -9,13 +9,13 @@ from textual.binding import BindingType
 
 from probes.exports.selection import Selection
 from probes.feed.messages import EndpointFacts
-from probes.race.request import FEWEST_LANES, MOST_LANES
+from probes.race.request import MOST_LANES
 from tui.compare.chart import plot
 from tui.compare.choice import CompareChoice
 from tui.compare.comparison import CompareQuestion, Comparison, places, read
 from tui.compare.contender import MOST, Contender, first_contenders, toggled
 from tui.compare.heading import CompareHeading
-from tui.compare.keys import COMPARE_KEYS
+from tui.compare.keys import COMPARE_KEYS, CompareKeyState, idle
 from tui.compare.metrics import CHARTED, COMPARE_METRICS
 from tui.compare.ranking import RankedContender, rank_contenders
 from tui.compare.table import CompareTable
@@ -129,6 +129,24 @@ class CompareScreen(PeriodScreen):
     def rows(self) -> tuple[RankedContender, ...]:
         """The contenders in their places; while they are being read, those of before."""
         return () if self.found is None else rank_contenders(self.found, self.rank)
+
+    @property
+    def _compared(self) -> tuple[str, ...]:
+        """The names of the endpoints in the table, the first first."""
+        return tuple(dict.fromkeys(one.contender.name for one in self.rows))
+
+    def idle(self) -> Mapping[str, str]:
+        """Which keys do nothing now."""
+        gone = idle(
+            CompareKeyState(
+                rows=len(self.rows),
+                endpoints=len(self._compared),
+                is_marked=self._marked() is not None or bool(self._before_places),
+                is_live=self.period.live,
+                has_store=self.url() is not None,
+            )
+        )
+        return {**super().idle(), **gone}
 
     def draw(self) -> None:
         """Draw what is known, but the chart, which is drawn when it is read."""
@@ -257,11 +275,7 @@ class CompareScreen(PeriodScreen):
 
     def action_race(self) -> None:
         """Race those that lead the table."""
-        lanes = tuple(dict.fromkeys(one.contender.name for one in self.rows))[:MOST_LANES]
-        if len(lanes) < FEWEST_LANES:
-            self.notify(f"A race needs {FEWEST_LANES} endpoints: a adds one.", severity="warning")
-        else:
-            self.post_message(RaceRequested(lanes))
+        self.post_message(RaceRequested(self._compared[:MOST_LANES]))
 
     def action_export(self) -> None:
         """Write the samples behind what is shown to a file."""

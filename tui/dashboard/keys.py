@@ -5,7 +5,7 @@ from typing import Final
 
 from probes.config.screen import View
 from tui import verbs
-from tui.keymap import Key, KeyTable
+from tui.keymap import Key, KeyTable, where
 
 DASHBOARD_KEYS: Final = KeyTable("Dashboard", (
     verbs.LONGER,
@@ -96,25 +96,21 @@ def idle(now: DashboardKeyState) -> dict[str, str]:
     """The ids of the keys that do nothing now, and why; "" where that needs no word."""
     one_place = "" if now.places else "All that the store holds of these endpoints is from one place."
     return {
-        **_where(now.is_live, ("later",), "This is the present."),
-        **_where(now.is_live, ("now",)),
-        **_where(not now.is_live, ("first",)),
-        **_where(not now.is_live, ("freeze",), "The past stands still. Home goes back to the present."),
-        **_where(not now.notice or now.view == "wall", ("notice.seen",)),
-        **_where(now.notice or not now.is_filtered, ("filter.clear",)),
-        **_where(not now.drawn, ("first", "last", "open", "export", "up", "down", "page.up", "page.down", "scale")),
-        **_where(now.drawn < 2, ("sort", "sort.back")),
-        **_where(now.view != "fleet", ("scale",)),
-        **_where(now.view == "wall", ("filter.clear", "up", "down", "page.up", "page.down", "first", "last")),
-        **_where(now.view != "fleet", ("answer",)),
-        **_where(now.view != "wall", ("wall.leave",)),
-        **_where(now.endpoints < 2, ("group", "compare", "race"), "There is one endpoint only."),
-        **_where(not now.endpoints, ("filter", "probe", "pause", "pause.all", "view", "freeze", "earlier", "later")),
-        **_where(bool(now.no_engine), ("probe", "pause", "pause.all"), now.no_engine),
-        **_where(not now.has_store, ("export", "earlier"), "There is no store yet."),
-        **_where(bool(one_place), ("place",), one_place),
+        **where(now.is_live, ("later",), "This is the present."),
+        **where(now.is_live, ("now",)),
+        **where(not now.is_live, ("first",)),
+        **where(not now.is_live, ("freeze",), "The past stands still. Home goes back to the present."),
+        **where(not now.notice or now.view == "wall", ("notice.seen",)),
+        **where(now.notice or not now.is_filtered, ("filter.clear",)),
+        **where(not now.drawn, ("first", "last", "open", "export", "up", "down", "page.up", "page.down", "scale")),
+        **where(now.drawn < 2, ("sort", "sort.back")),
+        **where(now.view != "fleet", ("scale",)),
+        **where(now.view == "wall", ("filter.clear", "up", "down", "page.up", "page.down", "first", "last")),
+        **where(now.view != "fleet", ("answer",)),
+        **where(now.view != "wall", ("wall.leave",)),
+        **where(now.endpoints < 2, ("group", "compare", "race"), "There is one endpoint only."),
+        **where(not now.endpoints, ("filter", "probe", "pause", "pause.all", "view", "freeze", "earlier", "later")),
+        **where(bool(now.no_engine), ("probe", "pause", "pause.all"), now.no_engine),
+        **where(not now.has_store, ("export", "earlier"), "There is no store yet."),
+        **where(bool(one_place), ("place",), one_place),
     }
-
-
-def _where(holds: bool, ids: tuple[str, ...], why: str = "") -> dict[str, str]:
-    return dict.fromkeys(ids, why) if holds else {}

@@ -1,10 +1,10 @@
 """The endpoint page's keys, and the order in which its footer drops them."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from tui import verbs
-from tui.keymap import Key, KeyTable
+from tui.keymap import Key, KeyTable, where
 
 _PAGES: Final = (
     "all of it at once, where there is room",
@@ -33,6 +33,8 @@ ENDPOINT_KEYS: Final = KeyTable("Endpoint", (
         "List only samples that failed or hit a rate limit, or all of them."),
     replace(verbs.OPEN, title="Open the sample",
             help="The sample under the cursor: its waterfall, its text and every raw fact."),
+    Key("endpoint.samples", "enter", "Enter", "page(6)", "Do", "samples", "",
+        "Where they are not shown: the page of samples."),
     Key("endpoint.page", "tab", "Tab", "turn(1)", "Look", "page", "Next page",
         "The next page; 1 to 6 go to one, 0 shows all of them where the terminal is large enough."),
     Key("endpoint.page.back", "shift+tab", "⇧Tab", "turn(-1)", "Look", "", "Page before",
@@ -60,5 +62,39 @@ ENDPOINT_KEYS: Final = KeyTable("Endpoint", (
     verbs.HELP,
 ), footer=(
     "help", "crosshair.off", "back", "now", "window.longer", "earlier", "later", "endpoint.page", "date", "open",
-    "next", "endpoint.failures", "figure", "endpoint.lane", "place", "crosshair.earlier", "export",
+    "endpoint.samples", "next", "endpoint.failures", "figure", "endpoint.lane", "place", "crosshair.earlier", "export",
 ))  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointKeyState:
+    """What decides which keys work.
+
+    Of ``endpoints`` this is the one at ``place``, from 0. ``samples``: so many are listed where the list is shown, None
+    where it is not. ``only_lane`` is the one lane there are samples of, "" where there are several or none.
+    """
+
+    place: int = 0
+    endpoints: int = 1
+    is_live: bool = True
+    has_store: bool = True
+    shows_week: bool = True
+    samples: int | None = 0
+    only_lane: str = ""
+    places: int = 0
+
+
+def idle(now: EndpointKeyState) -> dict[str, str]:
+    """The ids of the keys that do nothing now, and why; "" where that needs no word."""
+    return {
+        **where(now.is_live, ("now", "later"), "This is the present."),
+        **where(not now.has_store, ("earlier", "export"), "There is no store yet."),
+        **where(now.place == 0, ("before",)),
+        **where(now.place >= now.endpoints - 1, ("next",)),
+        **where(bool(now.only_lane), ("endpoint.lane",), f"There are {now.only_lane} samples only."),
+        **where(now.places < 2, ("place",), "The store holds this endpoint from one place only."),
+        **where(not now.shows_week, ("figure",), "The week is on page 4."),
+        **where(now.samples is None, ("endpoint.failures",), "The samples are on page 6."),
+        **where(not now.samples, ("open", "page.up", "page.down")),
+        **where(now.samples is not None, ("endpoint.samples",)),
+    }

@@ -49,6 +49,11 @@ class SampleList(Plate):
         """The sample under the cursor."""
         return self.samples[self.cursor] if self.samples else None
 
+    def beside(self, step: int) -> Stored | None:
+        """The sample so many rows below the cursor (negative: above); None where there is none."""
+        place = self.cursor + step
+        return self.samples[place] if 0 <= place < len(self.samples) else None
+
     def begin(self) -> None:
         """Empty the list: the period or the filter is another one."""
         self.samples, self.cursor, self._is_read, self.is_whole, self._is_waiting = [], 0, False, False, False

@@ -1,6 +1,6 @@
 """EndpointScreen: one endpoint over a period; keys change the period, a thread reads it from the store."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Final
 
 from textual import events, on
@@ -12,10 +12,9 @@ from probes.exports.selection import Selection
 from probes.feed.messages import EndpointFacts
 from probes.outcome import INCONCLUSIVE, Outcome
 from probes.stats.time_range import TimeRange
-from probes.store.read.pages import Stored
 from tui.endpoint.body import PAGES, EndpointBody, first_page, tabs
 from tui.endpoint.heading import figure_rows, retention_note, title_row
-from tui.endpoint.keys import ENDPOINT_KEYS
+from tui.endpoint.keys import ENDPOINT_KEYS, EndpointKeyState, idle
 from tui.endpoint.read_summary import (
     PageQuestion,
     SummaryQuestion,
@@ -201,6 +200,23 @@ class EndpointScreen(PeriodScreen):
 
     # what is drawn
 
+    def idle(self) -> Mapping[str, str]:
+        """Which keys do nothing now."""
+        lanes = self.summary.lanes if self.summary else ()
+        gone = idle(
+            EndpointKeyState(
+                place=self._endpoints.index(self.facts),
+                endpoints=len(self._endpoints),
+                is_live=self.period.live,
+                has_store=self.url() is not None,
+                shows_week=self._body.page in (0, 4),
+                samples=len(self.samples.samples) if self._body.lists_samples else None,
+                only_lane=self.shown_lane if len(lanes) == 1 else "",
+                places=len(self._vantages),
+            )
+        )
+        return {**super().idle(), **gone}
+
     def draw(self, *, at_once: bool = False) -> None:
         """Draw what is known."""
         if not self.is_mounted or not self.size.width:
@@ -253,16 +269,11 @@ class EndpointScreen(PeriodScreen):
         if others:
             self.lane = others[0]
             self.look_up()
-        else:
-            self.notify(f"There are {self.shown_lane} samples only.", timeout=2)
 
     def action_vantage(self) -> None:
         """One place after the other, then all."""
-        if len(self._vantages) > 1:
-            self.vantage = next_of((None, *self._vantages), self.vantage)
-            self.look_up()
-        else:
-            self.notify("The store holds this endpoint from one place only.", timeout=2)
+        self.vantage = next_of((None, *self._vantages), self.vantage)
+        self.look_up()
 
     def action_measure(self) -> None:
         """The week by another figure."""
@@ -287,17 +298,11 @@ class EndpointScreen(PeriodScreen):
 
     @on(SampleList.Opened)
     def action_open(self) -> None:
-        """The sample under the cursor, or the page of samples."""
-        if not self._body.lists_samples:
-            self.action_page(6)
-        elif (chosen := self.samples.chosen) is not None:
+        """The sample under the cursor."""
+        if (chosen := self.samples.chosen) is not None:
             from tui.sample.screen import SampleScreen
 
-            def step(by: int) -> Stored | None:
-                self.samples.move(by)
-                return self.samples.chosen
-
-            self.app.push_screen(SampleScreen(chosen, step, url=self.url, now=self.now))
+            self.app.push_screen(SampleScreen(chosen, self.samples, url=self.url, now=self.now))
 
     def action_export(self) -> None:
         """Write what is shown to a file."""

@@ -1,10 +1,10 @@
 """SampleScreen: one sample: where its time went, its text if the store keeps it, and every raw fact."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from textwrap import wrap
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Protocol
 
 from textual import events
 from textual.app import ComposeResult
@@ -16,6 +16,7 @@ from probes.store.read.pages import Stored
 from probes.store.read.reader import StoreReader
 from probes.text import plain
 from tui.keyed_screen import KeyedScreen
+from tui.keymap import where
 from tui.sample.facts import fact_rows, title_row
 from tui.sample.keys import SAMPLE_KEYS
 from tui.sample.waterfall import Waterfall
@@ -33,8 +34,20 @@ def read_text(url: str, sample_id: int) -> str | None:
         return pages.text_of(reader, sample_id)
 
 
+class Neighbours(Protocol):
+    """A list that the sample is in, with a cursor on it."""
+
+    def beside(self, step: int) -> Stored | None:
+        """The sample so many rows below the cursor (negative: above); None where there is none."""
+        ...
+
+    def move(self, step: int) -> None:
+        """Move the cursor so many rows down."""
+        ...
+
+
 class SampleScreen(KeyedScreen[None]):
-    """One sample of a list; ``step`` gives the one that lies so many rows below it there, None where there is none.
+    """One sample of a list; keys go to its ``neighbours`` there.
 
     ``url`` gives the store, None while there is none; ``now`` the present in ms since the epoch.
     """
@@ -57,14 +70,14 @@ class SampleScreen(KeyedScreen[None]):
     def __init__(
         self,
         stored: Stored,
-        step: Callable[[int], Stored | None],
+        neighbours: Neighbours,
         *,
         url: Callable[[], str | None],
         now: Callable[[], int],
     ) -> None:
         super().__init__()
         self.stored = stored
-        self._step = step
+        self._neighbours = neighbours
         start = partial(self.run_worker, group="store", exit_on_error=False)
         self._text = StoreQuery(single(read_text), self._draw, url=url, now=now, start=start)
         self._heading = Plate(id="heading")
@@ -97,7 +110,7 @@ class SampleScreen(KeyedScreen[None]):
         if not self.is_mounted or width <= 0:
             return
         sample = self.stored.sample
-        self.show_keys()
+        self.call_after_refresh(self.show_keys)
         self._heading.draw([title_row(sample, self.stored.id, self.size.width - 2)])
         self._waterfall.show(sample)
         self._fill(self._figures, [((row, "figure"),) for row in wrap("  ·  ".join(figures(sample)), width)])
@@ -119,9 +132,18 @@ class SampleScreen(KeyedScreen[None]):
 
     # keys
 
+    def idle(self) -> Mapping[str, str]:
+        """Which keys do nothing now."""
+        return {
+            **where(self._neighbours.beside(-1) is None, ("before",), "This is the newest."),
+            **where(self._neighbours.beside(1) is None, ("next",), "This is the oldest."),
+            **where(self._sheet.max_scroll_y == 0, ("up", "down", "page.up", "page.down")),
+        }
+
     def action_step(self, by: int) -> None:
         """The sample above or below in the list."""
-        if (stored := self._step(by)) is not None and stored.id != self.stored.id:
+        if (stored := self._neighbours.beside(by)) is not None:
+            self._neighbours.move(by)
             self.stored = stored
             self._show()
 
