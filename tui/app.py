@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from rich.traceback import Traceback
 from textual import constants, on
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.driver import Driver
 from textual.screen import Screen
 
@@ -20,6 +20,7 @@ from probes.race.updates import RaceCommand, RaceNews
 from probes.text import line
 from tui.dashboard.screen import TICK_S, DashboardScreen
 from tui.keyed_screen import KeyedScreen
+from tui.ordered_keys import OrderedKeysApp
 from tui.requests import CompareRequested, EndpointRequested, ExportRequested, RaceRequested, WindowChosen
 from tui.sources.messages import LineRejected, Message, SourceLost
 from tui.sources.source import Source
@@ -43,7 +44,7 @@ KEEP_AFTER_S: Final = 1.0
 """Seconds after a change until it is written: a key that is held down changes it many times."""
 
 
-class InftopApp(App[None]):
+class InftopApp(OrderedKeysApp):
     """The dashboard on one source.
 
     ``now`` gives the present in ms since the epoch. Nothing a source delivers and nothing a worker meets ends it.

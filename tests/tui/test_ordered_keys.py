@@ -1,0 +1,74 @@
+"""Keys typed faster than they are acted on: each goes to what the ones before it have opened."""
+
+import pytest
+from textual import events
+
+from tests.tui import fabric
+from tests.tui.screen import quiet, showing
+
+pytestmark = pytest.mark.slow
+
+
+async def typed(shown, *keys):
+    """All of these keys at once, a pasted text among them in a list of its own."""
+    for key in keys:
+        shown.app.post_message(
+            events.Paste(key[0]) if isinstance(key, list) else events.Key(key, " " if key == "space" else None)
+        )
+    await quiet(shown.pilot)
+
+
+@pytest.mark.parametrize("text", ["gro", "p ", "cer", "qqq"])
+async def test_what_is_typed_right_after_the_slash_is_the_filter(text):
+    async with showing() as shown:
+        await typed(shown, "slash", *("space" if one == " " else one for one in text))
+        assert shown.app.screen is shown.dashboard
+        assert shown.dashboard.options.query == text
+        assert shown.dashboard.options.groups == "headings"
+        assert shown.source.sent == []
+        assert shown.app.is_running
+
+
+async def test_a_pasted_text_after_the_slash_is_the_filter_too():
+    async with showing() as shown:
+        await typed(shown, "slash", ["gro"], "q")
+        assert shown.dashboard.options.query == "groq"
+
+
+async def test_what_follows_enter_is_for_the_screen_again_and_a_second_slash_opens_the_line_again():
+    async with showing() as shown:
+        await typed(shown, "slash", *"gro", "enter", "t", "slash", "q")
+        assert shown.dashboard.options.query == "groq"
+        assert shown.dashboard.period.words == "24 h"
+
+
+async def test_keys_that_correct_act_where_they_were_typed():
+    async with showing() as shown:
+        await typed(shown, "slash", *"grx", "backspace", "o", "left", "left", "r")
+        assert shown.dashboard.options.query == "grro"
+
+
+async def test_a_date_typed_at_once_on_the_endpoint_page():
+    async with showing() as shown:
+        await typed(shown, "enter", "slash", *"36h", "enter", "x")
+        assert shown.app.screen.period.words == "36 h"
+
+
+async def test_the_list_of_the_comparison_and_the_search_of_the_help():
+    async with showing() as shown:
+        await typed(shown, "c", "a", *"opus")
+        assert shown.app.screen.query_one("#query").value == "opus"
+        await typed(shown, "escape", "escape", "question_mark", "slash", *"tpot")
+        assert shown.app.screen.query_one("#query").value == "tpot"
+
+
+async def test_a_prompt_of_ones_own_in_the_race():
+    async with showing(*fabric.priced(hours=0.25)) as shown:
+        await typed(shown, "r", "end", "up", "up", "up", "enter", *"who", "enter")
+        assert shown.app.screen._choice.form.typed == "who"
+
+
+async def test_the_palette_takes_what_is_typed_after_it():
+    async with showing() as shown:
+        await typed(shown, "ctrl+p", *"theme")
+        assert shown.app.screen.query_one("CommandInput").value == "theme"

@@ -1,0 +1,69 @@
+"""OrderedKeysApp: an app in which a key meets what the keys before it have done, however fast they come."""
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any, Final
+
+from textual import events
+from textual.app import App
+from textual.screen import Screen
+from textual.widget import Widget
+
+Receivers = tuple[Screen[Any], Widget | None]
+"""The screen that is shown, and the widget that has the focus."""
+
+LONGEST_S: Final = 0.5
+"""Seconds that a key waits at most for what the one before it has caused: a widget may have gone meanwhile."""
+
+
+class OrderedKeysApp(App[None]):
+    """Keys and pasted text wait until all is done that those before them have caused.
+
+    Textual decides who gets a key as soon as it comes: of `/gro` typed at once all four go to the screen, and none to
+    the input that the first of them opens.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._typed: deque[events.Key | events.Paste] = deque()
+        self._is_acting = False
+
+    async def on_event(self, event: events.Event) -> None:
+        """Put what is typed into a queue; all other events take Textual's way at once."""
+        if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
+            await super().on_event(event)
+            return
+        self._typed.append(event)
+        if not self._is_acting:
+            self._is_acting = True
+            await self._go_on((self.screen, self.focused))
+
+    async def _go_on(self, before: Receivers) -> None:
+        """Let what was typed first act, unless the screen or the focus is on the move; and so on to the last."""
+        now = (self.screen, self.focused)
+        if now != before:
+            await _have_read((*before, *now))
+            self.call_later(self._go_on, now)
+        elif self._typed:
+            await super().on_event(self._typed.popleft())
+            await _have_read(now)  # a key that nobody takes comes back to the app, whose bindings act on it
+            self.call_later(self._acted, now)
+        else:
+            self._is_acting = False
+
+    async def _acted(self, before: Receivers) -> None:
+        """What a key did may have been a message: to the screen, and from there to the app."""
+        await _have_read(before)
+        self.call_later(self._go_on, before)
+
+
+async def _have_read(receivers: Iterable[Widget | None]) -> None:
+    """Wait until these widgets and all around them have handled what they were sent."""
+    found = [node for one in receivers if one is not None for node in one.ancestors_with_self]
+    for node in dict.fromkeys(found):
+        read = asyncio.Event()
+        if isinstance(node, Widget) and node.call_later(read.set):
+            with suppress(TimeoutError):
+                await asyncio.wait_for(read.wait(), LONGEST_S)
