@@ -76,14 +76,16 @@ DASHBOARD_KEYS: Final = KeyTable("Dashboard", (
 class DashboardKeyState:
     """What decides which keys work.
 
-    Of all ``endpoints`` so many are ``drawn``; ``is_live``: the present is shown, not a past; ``is_filtered``: by a
-    query; ``view``: how they are drawn. ``no_engine`` says why nobody takes commands ("" where somebody does).
-    ``places``: the store knows several. ``notice``: one waits to be seen.
+    Of all ``endpoints`` so many are ``drawn``; ``is_live``: the present is shown, not a past; ``is_first``: nothing was
+    measured before what is shown; ``is_filtered``: by a query; ``view``: how they are drawn. ``no_engine`` says why
+    nobody takes commands ("" where somebody does). ``places``: the store knows several. ``notice``: one
+    waits to be seen.
     """
 
     endpoints: int
     drawn: int
     is_live: bool = True
+    is_first: bool = False
     is_filtered: bool = False
     view: View = "fleet"
     no_engine: str = ""
@@ -111,6 +113,7 @@ def idle(now: DashboardKeyState) -> dict[str, str]:
         **where(now.endpoints < 2, ("group", "compare", "race"), "There is one endpoint only."),
         **where(not now.endpoints, ("filter", "probe", "pause", "pause.all", "view", "freeze", "earlier", "later")),
         **where(bool(now.no_engine), ("probe", "pause", "pause.all"), now.no_engine),
+        **where(now.is_first, ("earlier",), "Nothing was measured before."),
         **where(not now.has_store, ("export", "earlier"), "There is no store yet."),
         **where(bool(one_place), ("place",), one_place),
     }

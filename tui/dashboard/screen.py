@@ -133,6 +133,12 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, EngineCommandScreen):
             return self._navigator.recent(board)
         return (self.frozen or self.fleet).recent(board.selected)
 
+    @property
+    def _holds_oldest(self) -> bool:
+        """Whether nothing was measured before what is shown."""
+        oldest = self.fleet.oldest_at
+        return oldest is not None and oldest >= self.options.period.span(self.live_end).since
+
     def idle(self) -> Mapping[str, str]:
         """Which keys do nothing now."""
         keys = idle(
@@ -140,6 +146,7 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, EngineCommandScreen):
                 endpoints=len(self.fleet.endpoints),
                 drawn=len(self.board.endpoints) if self.board else 0,
                 is_live=self.options.period.live,
+                is_first=self._holds_oldest,
                 is_filtered=bool(self.options.query),
                 view=self.options.view,
                 no_engine=self.no_engine,

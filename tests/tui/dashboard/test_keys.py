@@ -11,6 +11,7 @@ def works(**state):
 def test_of_the_present_nothing_is_later_and_of_a_past_nothing_is_frozen():
     assert {"earlier", "freeze"} <= works()
     assert "later" not in works()
+    assert "earlier" not in works(is_first=True)
     assert "later" in works(is_live=False)
     assert "freeze" not in works(is_live=False)
     assert "Home" in idle(DashboardKeyState(3, 3, is_live=False))["freeze"]
