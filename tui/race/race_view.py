@@ -16,14 +16,12 @@ from probes.feed.messages import EndpointFacts
 from probes.race.race import LaneFacts
 from tui.exporting import save
 from tui.race.board import Gap, LaneBoard, RaceBoard
-from tui.race.curve import LEAST_ROWS, Line, curve_rows
 from tui.race.lane import LanePanel
 from tui.race.lane_words import LETTERS, seconds
 from tui.race.model import RaceModel
+from tui.race.race_track import TRACK_ROWS, RaceTrack
 from tui.race.replay import comfortable_speed, speed_words
 from tui.race.results import RaceResults
-from tui.race.score import heat_mark, score_row
-from tui.race.track import LEGEND, TrackColumns, columns, lane_rows, tick_row, titles
 from tui.style.format import number
 from tui.style.palette import Piece
 from tui.widgets.plate import Plate, Row
@@ -31,9 +29,6 @@ from tui.widgets.spark import nice_ceiling
 
 LEAST_TEXT: Final = 6
 """Rows that the lanes keep below the results: a line above, a name of two rows, three of text."""
-
-TRACK_ROWS: Final = 2
-"""A row of titles above the lanes on the track, one of ticks below."""
 
 LANE_ROWS: Final = 15
 """Rows that the lanes keep below a curve while they run: a line, name, speed, figures, and six of text."""
@@ -71,13 +66,12 @@ class RaceView(Vertical):
     DEFAULT_CSS = """
     RaceView {
         height: 1fr;
-        #track { height: 4; margin: 0 1; }
+        #track { margin: 0 1; }
         &.-curve #lanes { display: none; }
         #gap { margin: 0 1; }
         #lanes { height: 1fr; border-top: solid $border-blurred; }
         RaceResults { display: none; }
         &.-over RaceResults { display: block; }
-        &.-over #gap { display: none; }
     }
     """
 
@@ -90,7 +84,7 @@ class RaceView(Vertical):
         self.marked = 0
         self.shows_text = True
         self.order: tuple[str, ...] = ()
-        self._track = Plate(id="track")
+        self._track = RaceTrack(id="track")
         self._gap = Plate(id="gap")
         self._results = RaceResults(id="results")
         self._lanes = Horizontal(id="lanes")
@@ -139,14 +133,17 @@ class RaceView(Vertical):
         over = news.phase == "over"
         self.set_class(over, "-over")
         lanes = [board.lane(name) for name in self.order]
-        results = 0
+        line = offer(self._model) if over else gap(board, self.order, self._gap.size.width)
+        self._gap.display = bool(line)
+        self._gap.draw([line])
+        free = self.size.height - len(lanes) - TRACK_ROWS - bool(line)
         if over:
             prices = {name: one.price for name, one in identities.items()}
-            room = Size(max(self.size.width - 2, 20), self.size.height - len(lanes) - TRACK_ROWS - LEAST_TEXT)
-            results = self._results.show(news, self._model.samples, self.order, prices, room)
-        else:
-            self._gap.draw([gap(board, self.order, self._gap.size.width)])
-        self._draw_track(lanes, results if over else 1)
+            room = Size(max(self.size.width - 2, 20), free - LEAST_TEXT)
+            free -= self._results.show(news, self._model.samples, self.order, prices, room)
+        needed = LEAST_TEXT if over else LANE_ROWS
+        curve = min(round((free - needed) * CURVE_SHARE), MOST_CURVE) if self.shows_text else free
+        self._track.show(self._model, lanes, curve)
         if not self.shows_text:
             return
         top = max((speed or 0.0 for lane in lanes for speed in lane.speeds), default=0.0)
@@ -157,55 +154,6 @@ class RaceView(Vertical):
             known = identities.get(lane.name)
             model = f"{known.provider} · {known.model}" if known else ""
             panel.show(lane, board.deltas(lane.name), model, top)
-
-    def _draw_track(self, lanes: Sequence[LaneBoard], below: int) -> None:
-        """Score, lanes, curve and ticks; ``below`` is how many rows stand between them and the lanes' texts."""
-        width = max(self.size.width - 2, 1)
-        shared = columns([lane.name for lane in lanes], width)
-        end_ms = self._model.end_ms
-        rows = [self._head(shared, width), *lane_rows(lanes, end_ms, shared)]
-        free = self.size.height - len(lanes) - TRACK_ROWS - below
-        needed = LEAST_TEXT if self._model.board.phase == "over" else LANE_ROWS
-        wanted = min(round((free - needed) * CURVE_SHARE), MOST_CURVE) if self.shows_text else free
-        if wanted >= LEAST_ROWS:
-            lines = [
-                Line(slot, self._model.growth(lane.name), lane.progress.estimated) for slot, lane in enumerate(lanes)
-            ]
-            rows += curve_rows(lines, end_ms, self._model.top_tokens, shared, wanted)
-        rows.append(tick_row(end_ms, shared))
-        self._track.styles.height = len(rows)
-        self._track.draw(rows)
-
-    def _head(self, shared: TrackColumns, width: int) -> Row:
-        """The row above the lanes: the score, an offer or what the track's signs mean, the titles of the figures."""
-        named = titles(shared)
-        room = width - len(named)
-        pieces = [*self._score(room - 2)]
-        for words, ink in (*self._offer(), (LEGEND, "dim")):
-            space = "   " if pieces else ""
-            if sum(len(text) for text, _ in pieces) + len(space) + len(words) <= room:
-                pieces += [(space, "label"), (words, ink)]
-                break
-        return (*pieces, (" " * (room - sum(len(text) for text, _ in pieces)), "label"), (named, "label"))
-
-    def _score(self, width: int) -> Row:
-        board, places, samples = self._model.board, self._model.places, self._model.samples
-        marks = [heat_mark(places[heat], samples[heat]) for heat in sorted(places)]
-        heats = len(marks) if board.phase == "over" or board.request is None else board.request.most_heats
-        return score_row(marks, self.order, heats, running=board.phase == "running", width=width)
-
-    def _offer(self) -> Sequence[Piece]:
-        """The offer to watch a race again that was too short to be watched, in fewer words where there is less room."""
-        news, length_ms = self._model.news, self._model.board.elapsed_ms
-        if self._model.replay is not None or news is None or news.phase != "over" or news.number is None:
-            return ()
-        if not 0 < length_ms < SHORT_MS:
-            return ()
-        pace = speed_words(comfortable_speed(length_ms))
-        return (
-            (f"{length_ms / 1000:.1f} s: press r to watch it at {pace}", "title"),
-            (f"r: {pace}", "title"),
-        )
 
     def action_view(self) -> None:
         """Show the curve in place of the lanes' texts, or the texts again."""
@@ -271,6 +219,15 @@ class RaceView(Vertical):
             self.notify(f"Nothing was saved: {error}", severity="error", markup=False)
         else:
             self.notify(f"{drawn}\n{said.name}", title="Saved", markup=False)
+
+
+def offer(model: RaceModel) -> Row:
+    """The offer to watch a live race again that was too short to be watched; empty for any other."""
+    news, length_ms = model.news, model.board.elapsed_ms
+    if model.replay is not None or news is None or news.number is None or not 0 < length_ms < SHORT_MS:
+        return ()
+    pace = speed_words(comfortable_speed(length_ms))
+    return ((f"{length_ms / 1000:.1f} s: press ", "label"), ("r", "title"), (f" to watch it at {pace}", "label"))
 
 
 def gap(board: RaceBoard, order: Sequence[str], width: int) -> Row:

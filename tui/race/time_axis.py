@@ -7,8 +7,11 @@ from typing import Final
 LEAST_END_MS: Final = 500.0
 """An axis is never shorter than this while a heat runs: one that has just begun has no length yet."""
 
-TICK_CELLS: Final = 8
-"""Cells from one tick to the next, about and at least: a label such as ``0.125``, and a gap."""
+TICK_CELLS: Final = 10
+"""Cells from one tick to the next, at least, on an axis that is long enough for five ticks or more."""
+
+LABEL_GAP: Final = 2
+"""Blank cells between the labels of two ticks, at least."""
 
 
 def round_ceiling(value: float) -> float:
@@ -41,23 +44,35 @@ class TimeAxis:
 
     @property
     def step_ms(self) -> float:
-        """The time between two ticks."""
-        return round_ceiling(max(self.end_ms, 1.0) / max(self.cells // TICK_CELLS, 1))
+        """The time between two ticks: the shortest round one that leaves room for their labels."""
+        end = max(self.end_ms, 1.0)
+        step = round_ceiling(end / max(self.cells, 1))
+        while True:
+            apart = step / end * max(self.cells - 1, 1)
+            if apart >= max(len(_label(end, step)) + LABEL_GAP, min(TICK_CELLS, self.cells / 4)):
+                return step
+            step = round_ceiling(step * 1.01)
 
     def ticks(self) -> tuple[float, ...]:
         """Round instants from 0 on, in ms."""
-        return tuple(place * self.step_ms for place in range(floor(self.end_ms / self.step_ms + 1e-9) + 1))
+        step = self.step_ms
+        return tuple(place * step for place in range(floor(self.end_ms / step + 1e-9) + 1))
 
     def labels(self) -> str:
         """The ticks as one line of text: seconds, with as many decimals as the step needs; the unit at the first.
 
         The last one stands further left than its tick where it would not fit, or not at all.
         """
-        decimals = max(0, -floor(log10(self.step_ms / 1000) + 1e-9))
-        line = "0 s"
+        line, step = "0 s", self.step_ms
         for at in self.ticks()[1:]:
-            text = f"{at / 1000:,.{decimals}f}"
+            text = _label(at, step)
             start = min(self.cell(at), self.cells - len(text))
             if start > len(line):
                 line = line.ljust(start) + text
         return line.ljust(self.cells)
+
+
+def _label(at_ms: float, step_ms: float) -> str:
+    """An instant in seconds, with as many decimals as steps of this length need."""
+    decimals = max(0, -floor(log10(step_ms / 1000) + 1e-9))
+    return f"{at_ms / 1000:,.{decimals}f}"
