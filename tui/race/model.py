@@ -9,7 +9,7 @@ from probes.race.updates import RaceNews
 from probes.sample import Sample
 from tui.race.board import RaceBoard
 from tui.race.replay import Replay
-from tui.race.time_axis import round_ceiling, running_end_ms
+from tui.race.track.time_axis import round_ceiling, running_end_ms
 from tui.widgets.spark import nice_ceiling
 
 REST_MS: Final = 1_500.0

@@ -19,9 +19,9 @@ from tui.race.board import Gap, LaneBoard, RaceBoard
 from tui.race.lane import LanePanel
 from tui.race.lane_words import LETTERS, seconds
 from tui.race.model import RaceModel
-from tui.race.race_track import TRACK_ROWS, RaceTrack
 from tui.race.replay import comfortable_speed, speed_words
 from tui.race.results import RaceResults
+from tui.race.track.panel import TRACK_ROWS, RaceTrack
 from tui.style.format import number
 from tui.style.palette import Piece
 from tui.widgets.plate import Plate, Row

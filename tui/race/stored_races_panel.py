@@ -11,7 +11,7 @@ from textual.message import Message
 from probes.race.faults import heats_words
 from probes.store.races import RaceSummary
 from probes.text import line
-from tui.race.track import cut
+from tui.race.lane_words import cut
 from tui.style.format import moment
 from tui.widgets.plate import Plate, Row
 

@@ -1,7 +1,7 @@
 """The curve of a race: dots where the tokens were, letters at its ends, labels at its axes."""
 
-from tui.race.curve import Line, curve_rows
-from tui.race.track import TrackColumns
+from tui.race.track.curve import Line, curve_rows
+from tui.race.track.lane_tracks import TrackColumns
 
 SHARED = TrackColumns(name=6, axis=20, figures=(("time", 10),))
 

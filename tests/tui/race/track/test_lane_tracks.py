@@ -4,7 +4,7 @@ from probes.outcome import Outcome
 from probes.race.progress import Progress
 from tests.samples import sample
 from tui.race.board import LaneBoard
-from tui.race.track import columns, cut, lane_rows, tick_row, titles
+from tui.race.track.lane_tracks import columns, lane_rows, tick_row, titles
 
 WIDE = columns(["groq", "cerebras"], 80)
 
@@ -72,9 +72,3 @@ def test_names_stay_whole_while_figures_can_be_left_out():
         assert shared.axis >= 20
     assert columns(names, 40).name < len(names[1]) + 3
     assert columns([], 40).axis > 0
-
-
-def test_a_name_is_cut_by_cells_and_says_so():
-    assert cut("abcdef", 4) == "abc…"
-    assert cut("灯塔守护人", 4) == "灯 …"
-    assert cut("ab", 4) == "ab  "

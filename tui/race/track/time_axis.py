@@ -7,8 +7,10 @@ from typing import Final
 LEAST_END_MS: Final = 500.0
 """An axis is never shorter than this while a heat runs: one that has just begun has no length yet."""
 
-TICK_CELLS: Final = 10
-"""Cells from one tick to the next, at least, on an axis that is long enough for five ticks or more."""
+MOST_TICKS: Final = 12
+
+LEAST_APART: Final = 5
+"""Cells from one tick to the next, at least: the first label is ``0 s``."""
 
 LABEL_GAP: Final = 2
 """Blank cells between the labels of two ticks, at least."""
@@ -49,7 +51,7 @@ class TimeAxis:
         step = round_ceiling(end / max(self.cells, 1))
         while True:
             apart = step / end * max(self.cells - 1, 1)
-            if apart >= max(len(_label(end, step)) + LABEL_GAP, min(TICK_CELLS, self.cells / 4)):
+            if apart >= max(len(_label(end, step)) + LABEL_GAP, self.cells / MOST_TICKS, LEAST_APART):
                 return step
             step = round_ceiling(step * 1.01)
 

@@ -1,14 +1,14 @@
-"""The track: a row for each lane on one axis of time, with its TTFT, speed and time in columns at the right; pure."""
+"""The tracks: a row for each lane on one axis of time, with its TTFT, speed and time in columns at the right; pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 
 from tui.race.board import LaneBoard
-from tui.race.lane_words import LETTERS, Ink, seconds
-from tui.race.time_axis import TimeAxis
+from tui.race.lane_words import LETTERS, Ink, cut, seconds
+from tui.race.track.time_axis import TimeAxis
 from tui.style.format import DASH, number
 from tui.style.palette import Piece
 from tui.widgets.plate import Row
@@ -101,8 +101,3 @@ def _figure(title: str, cells: int, lane: LaneBoard) -> Piece:
         finished: Ink = "success" if lane.place == 1 else "figure"
         text, ink = seconds(progress.at_ms), finished if lane.is_well else "label"
     return f"{text:>{cells}}", ink
-
-
-def cut(text: str, width: int) -> str:
-    """Text in exactly so many cells, an ellipsis where it is longer."""
-    return set_cell_size(text, width) if cell_len(text) <= width else f"{set_cell_size(text, width - 1)}…"

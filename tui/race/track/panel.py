@@ -1,13 +1,13 @@
-"""RaceTrack: all lanes of a race on one axis of time: the score, the tracks, where there is room the curve, the ticks."""
+"""RaceTrack: the score of a race, its lanes on one axis of time, where there is room their curve, and the ticks."""
 
 from collections.abc import Sequence
 from typing import Final
 
 from tui.race.board import LaneBoard
-from tui.race.curve import LEAST_ROWS, Line, curve_rows
 from tui.race.model import RaceModel
-from tui.race.score import heat_mark, score_row
-from tui.race.track import LEGEND, TrackColumns, columns, lane_rows, tick_row, titles
+from tui.race.track.curve import LEAST_ROWS, Line, curve_rows
+from tui.race.track.lane_tracks import LEGEND, TrackColumns, columns, lane_rows, tick_row, titles
+from tui.race.track.score import heat_mark, score_row
 from tui.widgets.plate import Plate, Row
 
 TRACK_ROWS: Final = 2

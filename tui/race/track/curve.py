@@ -12,8 +12,8 @@ from operator import itemgetter
 from typing import Final
 
 from tui.race.lane_words import LETTERS
-from tui.race.time_axis import TimeAxis
-from tui.race.track import TICK, TrackColumns
+from tui.race.track.lane_tracks import TICK, TrackColumns
+from tui.race.track.time_axis import TimeAxis
 from tui.style.format import number
 from tui.style.palette import Piece
 from tui.widgets.plate import Row
