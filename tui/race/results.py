@@ -42,12 +42,8 @@ LETTER_COLUMN: Final = 10
 SAID: Final = (("better", 10), ("95 % interval", 14), ("won", 10), ("verdict", 23))
 """What is said of each measure: titles and cells."""
 
-STATE_MARKS: Final[dict[State | None, tuple[str, str]]] = {
-    "decided": ("★ ", "success"),
-    "no difference": ("= ", "figure"),
-    "open": ("", "warning"),
-}
-"""The mark before a measure's verdict, and the style of both."""
+STATE_MARKS: Final[dict[State | None, str]] = {"decided": "★ ", "no difference": "= "}
+"""The mark before a measure's verdict."""
 
 
 class RaceResults(Plate):
@@ -136,9 +132,9 @@ def _figures(
         known = [value for value in values if value is not None]
         best = (min if less else max)(known) if len(set(known)) > 1 else None
         cells: list[Piece] = []
-        for one in values:
+        for slot, one in enumerate(values):
             is_best = best is not None and one == best
-            mark, ink = ("◂", "success") if is_best else (" ", "figure")
+            mark, ink = ("◂", f"slot{slot}") if is_best else (" ", "figure")
             cells.append((f"{number(one):>{shared.lane - 2}} {mark}", ink))
         said = _said(_measure(verdict, metric), lanes, shared) if verdict else ()
         rows.append(((f"{label:<{LABEL_WIDTH}}", "label"), *cells, *said))
@@ -160,8 +156,9 @@ def _said(measure: MeasureVerdict | None, lanes: Sequence[str], shared: ResultCo
         return ()
     one, slot = measure.comparison, lanes.index(measure.lane)
     decided = one.state == "decided"
+    ink = f"slot{slot}" if decided else "label"
     state = f"within {100 * (MARGIN - 1):.0f} %" if one.state == "no difference" else state_words(one)
-    mark, ink = STATE_MARKS.get(one.state, ("", "label"))
+    mark = STATE_MARKS.get(one.state, "")
     against = LETTERS[lanes.index(measure.against)] if len(lanes) > 2 and measure.against in lanes else ""
     cells = {
         "better": (f"{LETTERS[slot] + (against and ':' + against):>3} {times(one.ratio):>6}", f"slot{slot}"),
