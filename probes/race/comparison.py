@@ -7,7 +7,7 @@ from typing import Final, Literal, get_args
 
 from probes.race.faults import finished_right
 from probes.sample import Sample
-from probes.stats.paired_confidence import CHANCE, FEWEST, chance_of_look, more_pairs, paired_interval
+from probes.stats.paired_confidence import more_pairs, paired_interval
 from probes.stats.quantiles import median
 from probes.stats.sample_values import chars_per_s, is_measured, measured
 
@@ -107,8 +107,7 @@ def log_ratios(rows: Sequence[Mapping[str, Sample]], lane: str, against: str, me
 
 def comparison(logs: Sequence[float], metric: Metric, *, every_heat: bool) -> PairedComparison:
     """What the logarithms of the ratios of some heats show by one metric."""
-    chance = chance_of_look(max(len(logs), FEWEST)) if every_heat else CHANCE
-    middle, interval = median(logs), paired_interval(logs, chance)
+    middle, interval = median(logs), paired_interval(logs, every_look=every_heat)
     state = _state(interval, len(logs))
     return PairedComparison(
         metric,
@@ -119,7 +118,7 @@ def comparison(logs: Sequence[float], metric: Metric, *, every_heat: bool) -> Pa
         losses=sum(log < 0 for log in logs),
         pairs=len(logs),
         state=state,
-        more_heats=more_pairs(logs, chance, math.log(MARGIN)) if state == "open" else None,
+        more_heats=more_pairs(logs, math.log(MARGIN), every_look=every_heat) if state == "open" else None,
     )
 
 

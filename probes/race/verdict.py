@@ -13,6 +13,7 @@ from probes.race.comparison import (
     HeadToHead,
     MeasureVerdict,
     Metric,
+    PairedComparison,
     compare,
     comparison,
     log_ratios,
@@ -79,7 +80,7 @@ def decide(heats: Sequence[Heat], lanes: Sequence[str], *, every_heat: bool = Fa
         return RaceVerdict(None, None, len(rows), (), faults, words)
     ranks = _ranks(rows, records)
     top, second = sorted(lanes, key=lambda lane: ranks[lane], reverse=True)[:2]
-    duels = _duels(rows, top, lanes, DECIDING, every_heat=every_heat)
+    duels = _duels(rows, top, lanes, every_heat=every_heat)
     unbeaten = [duel for duel in duels if not _beats(duel, records)]
     winner = None if unbeaten or records[top].out else top
     leader = top if ranks[top] > ranks[second] else None
@@ -118,29 +119,32 @@ def _standings(rows: Sequence[_Row], lanes: Iterable[str], metric: Metric) -> di
     return {lane: (ahead[lane], far[lane]) for lane in ahead}
 
 
-def _duels(
-    rows: Sequence[_Row], lane: str, lanes: Sequence[str], metric: Metric, *, every_heat: bool
-) -> list[HeadToHead]:
-    """One lane against each other one, the closest by ``metric`` first and those without anything to compare last."""
-
-    def closeness(duel: HeadToHead) -> float:
-        ratio = duel.by(metric).ratio
-        return math.inf if ratio is None else ratio
-
+def _duels(rows: Sequence[_Row], lane: str, lanes: Sequence[str], *, every_heat: bool) -> list[HeadToHead]:
+    """One lane against each other one, the closest first and those without anything to compare last."""
     others = [other for other in lanes if other != lane]
-    return sorted((compare(rows, lane, other, every_heat=every_heat) for other in others), key=closeness)
+    duels = [compare(rows, lane, other, every_heat=every_heat) for other in others]
+    return sorted(duels, key=lambda duel: _closeness(duel.by(DECIDING)))
+
+
+def _closeness(one: PairedComparison) -> float:
+    """How far ahead a lane is; of a lane that there is nothing to compare with, farther than of any other."""
+    return math.inf if one.ratio is None else one.ratio
 
 
 def _measure(rows: Sequence[_Row], lanes: Sequence[str], metric: Metric, *, every_heat: bool) -> MeasureVerdict:
     """The verdict by one metric over the lanes that have it."""
     standings = _standings(rows, lanes, metric)
     top = max(lanes, key=lambda lane: standings[lane])
-    duels = _duels(rows, top, lanes, metric, every_heat=every_heat)
-    known = [duel for duel in duels if duel.by(metric).pairs]
+    found = [
+        (other, comparison(log_ratios(rows, top, other, metric), metric, every_heat=every_heat))
+        for other in lanes
+        if other != top
+    ]
+    known = sorted((one for one in found if one[1].pairs), key=lambda one: _closeness(one[1]))
     if not known:
-        return MeasureVerdict(metric, None, None, comparison((), metric, every_heat=every_heat))
-    duel = next((one for one in known if (one.by(metric).low or 0.0) <= 1), known[0])
-    return MeasureVerdict(metric, top, duel.against, duel.by(metric))
+        return MeasureVerdict(metric, None, None, found[0][1])
+    against, closest = next((one for one in known if (one[1].low or 0.0) <= 1), known[0])
+    return MeasureVerdict(metric, top, against, closest)
 
 
 def _beats(duel: HeadToHead, records: Mapping[str, LaneRecord]) -> bool:

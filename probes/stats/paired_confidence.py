@@ -1,17 +1,23 @@
-"""The confidence interval of the median of a few paired log ratios; pure, without random numbers.
+"""The confidence interval of a few paired log ratios that may drift from pair to pair; pure, without random numbers.
 
-It is a bootstrap interval of the median, computed exactly over all resamples. Of few heats that is far too narrow (of
-five equal ones it would call one in sixteen different), so it is never narrower than what a test of known error allows:
-Wilcoxon's signed ranks where there are pairs enough for them, Student's t where there are not. Of two equal lanes the
-log ratios are symmetric about 0, however their times are distributed, which is all that the signed ranks ask for; heavy
-tails only make t more cautious.
+Of pairs that are independent of each other a test of known error gives the interval: Wilcoxon's signed ranks where
+there are pairs enough for them, Student's t where there are not. Of two equal lanes the log ratios are symmetric about
+0, however their times are distributed, which is all that the signed ranks ask for; heavy tails only make t more
+cautious.
+
+Speeds drift, though: neighbours are alike, and heats then say less than they seem to. The more alike they are, the
+wider the interval is made. A handful of pairs tell little of a drift that is there, so the chance of error is also held
+below the 5 % that the interval is told with. It is calibrated by simulation, so that equal lanes are called different
+in at most 5 races of 100 where a third of the variance of their log ratio is a drift with a memory of 0.7 from heat to
+heat (an autoregressive process of the first order). `docs/races.md` has the tables, made by
+`tests/bench/race_power.py`.
 """
 
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cache
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, pairwise
 from operator import add
 from statistics import fmean, stdev
 from typing import Final
@@ -22,91 +28,124 @@ FEWEST: Final = 3
 MOST: Final = 100
 """Pairs up to which it is foreseen how many decide: a race has no more heats."""
 
-CHANCE: Final = 0.02
-"""How often equal lanes may be called different: well below the 5 % that the interval is told with."""
+CALIBRATED: Final = (
+    (3, 0.028),
+    (4, 0.0215),
+    (5, 0.0175),
+    (6, 0.0147),
+    (7, 0.0127),
+    (8, 0.0134),
+    (10, 0.0107),
+    (14, 0.0093),
+    (20, 0.0104),
+    (30, 0.0135),
+    (50, 0.019),
+    (100, 0.034),
+)
+"""Pairs, and how often independent ones may be called different, so that drifting ones are in 5 % at most."""
 
-_BOOTSTRAP: Final = 0.05
+_MEMORY: Final = 0.7
+"""The share of a drift that is left in the next pair, as calibrated."""
+
+ALL_LOOKS: Final = 0.022
+"""The same for all looks of somebody who looks after every heat."""
 
 
-def chance_of_look(pairs: int) -> float:
-    """The part of `CHANCE` that one look after ``pairs`` pairs may use, if somebody looks after every heat.
+def chance_of_error(pairs: int, *, every_look: bool) -> float:
+    """How often the interval of so many independent pairs may miss the truth.
 
-    The parts ``2 / (n (n - 1))`` from `FEWEST` on sum to 1, so that all looks together err no more often than one.
+    Between the numbers of pairs that are calibrated it is interpolated. ``every_look``: somebody looks after every
+    pair. The parts ``2 / (n (n - 1))`` of `ALL_LOOKS` from `FEWEST` on sum to 1, so that all looks together err no more
+    often than that.
     """
-    return CHANCE * (FEWEST - 1) / (pairs * (pairs - 1))
+    if every_look:
+        return ALL_LOOKS * (FEWEST - 1) / (pairs * (pairs - 1))
+    after = bisect_right(CALIBRATED, pairs, key=lambda one: one[0])
+    (n, low), (end, high) = CALIBRATED[after - 1], CALIBRATED[min(after, len(CALIBRATED) - 1)]
+    return low if end <= n else low + (high - low) * (pairs - n) / (end - n)
 
 
-def paired_interval(logs: Sequence[float], chance: float = CHANCE) -> tuple[float, float] | None:
-    """The interval of the true median of ``logs``, with at least 95 % confidence; None of fewer than three.
+def paired_interval(logs: Sequence[float], *, every_look: bool = False) -> tuple[float, float] | None:
+    """The interval of the true middle of ``logs``, in the order they came, with at least 95 % confidence.
 
-    It misses the true median with a probability of at most ``chance``, and holds the median of ``logs``.
+    It holds their median. None of fewer than three. ``every_look``: somebody looks after every pair, to stop at a
+    difference; the interval is wider then.
     """
     n = len(logs)
     if n < FEWEST:
         return None
-    ordered = sorted(logs)
-    rank = _bootstrap_rank(n)
-    low, high = _signed_ranks(ordered, chance) if 2.0 ** (1 - n) <= chance else _student(ordered, chance)
-    return min(low, ordered[rank - 1]), max(high, ordered[n - rank])
+    ordered, chance = sorted(logs), chance_of_error(n, every_look=every_look)
+    low, middle, high = _signed_ranks(ordered, chance) if 2.0 ** (1 - n) <= chance else _student(ordered, chance)
+    wider, half = _stretch(logs), n // 2
+    median = (ordered[half] + ordered[-half - 1]) / 2
+    return min(middle - wider * (middle - low), median), max(middle + wider * (high - middle), median)
 
 
-def more_pairs(logs: Sequence[float], chance: float, margin: float) -> int | None:
+def more_pairs(logs: Sequence[float], margin: float, *, every_look: bool = False) -> int | None:
     """About how many more pairs make the interval exclude 0, or lie within ``margin`` either way.
 
-    As if all to come had the mean and the spread of those so far; None of fewer than two, and beyond `MOST`.
+    As if all to come had the mean, the spread and the drift of those so far; None of fewer than two, and beyond `MOST`.
     """
     if len(logs) < 2:
         return None
-    middle, spread = abs(fmean(logs)), stdev(logs)
+    middle, spread = abs(fmean(logs)), stdev(logs) * _stretch(logs)
     for n in range(max(len(logs) + 1, FEWEST), MOST + 1):
-        half = _t(n - 1, chance) * spread / math.sqrt(n)
+        half = _t(n - 1, chance_of_error(n, every_look=every_look)) * spread / math.sqrt(n)
         if half < middle or middle + half < margin:
             return n - len(logs)
     return None
 
 
-@cache
-def _bootstrap_rank(n: int) -> int:
-    """Which order statistic is the 2.5 % quantile of the median of all ``n ** n`` resamples (Efron 1979).
+def _stretch(logs: Sequence[float]) -> float:
+    """How much wider the interval is for what neighbours have in common, where they are alike.
 
-    A resample's median is at most the k-th of the values where at least half of its draws are; draws are binomial.
+    The mean of many values that drift, with a memory of ``m`` and an autocorrelation ``r`` from one to the next, has
+    ``1 + 2 r / (1 - m)`` times the variance of independent ones (Box, Jenkins and Reinsel, Time Series Analysis, 2.1).
+    Of few values ``r`` is mostly luck, so that it counts the less the fewer there are: up to 27, as ``n / 4``.
     """
-    half = (n + 1) // 2
-    return 1 + bisect_right(range(1, n + 1), _BOOTSTRAP / 2, key=lambda k: _at_least(half, n, k / n))
+    mean = fmean(logs)
+    parts = [one - mean for one in logs]
+    whole = math.fsum(one * one for one in parts)
+    alike = math.fsum(one * other for one, other in pairwise(parts)) / whole if whole else 0.0
+    return math.sqrt(1 + min(len(logs) / 4, 2 / (1 - _MEMORY)) * max(0.0, alike))
 
 
-def _at_least(least: int, n: int, p: float) -> float:
-    """The probability that a binomial of ``n`` draws with chance ``p`` is ``least`` or more."""
-    return math.fsum(math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(least, n + 1))
+def _signed_ranks(ordered: Sequence[float], chance: float) -> tuple[float, float, float]:
+    """Wilcoxon's signed-rank test inverted, about the middle of all means of two values (Hodges and Lehmann 1963).
 
-
-def _signed_ranks(ordered: Sequence[float], chance: float) -> tuple[float, float]:
-    """Wilcoxon's signed-rank test inverted: an interval of means of two values (Hodges and Lehmann 1963)."""
+    Between the two probabilities of the test that are next to ``chance`` the ends are interpolated.
+    """
     means = sorted([(one + other) / 2 for one, other in combinations_with_replacement(ordered, 2)])
-    outside = _rank_sums(len(ordered), chance)
-    return means[outside - 1], means[-outside]
+    outside, part = _rank_sums(len(ordered), chance)
+    low = means[outside - 1] + part * (means[outside] - means[outside - 1])
+    high = means[-outside] - part * (means[-outside] - means[-outside - 1])
+    half = len(means) // 2
+    return low, (means[half] + means[-half - 1]) / 2, high
 
 
 @cache
-def _rank_sums(n: int, chance: float) -> int:
-    """How many rank sums from 0 up have a probability of at most ``chance`` / 2 together, ``n`` signs being random."""
+def _rank_sums(n: int, chance: float) -> tuple[int, float]:
+    """How many rank sums from 0 up have a probability of at most ``chance`` / 2 together, ``n`` signs being random.
+
+    And which part of the next one's would still fit.
+    """
     ways = [1.0] + [0.0] * (n * (n + 1) // 4)
     for rank in range(1, n + 1):
         ways = ways[:rank] + list(map(add, ways[rank:], ways))
     room = chance / 2 * 2.0**n
     total = 0.0
     for count, way in enumerate(ways):
+        if total + way > room:
+            return count, (room - total) / way
         total += way
-        if total > room:
-            return count
-    return len(ways)
+    return len(ways), 0.0
 
 
-def _student(ordered: Sequence[float], chance: float) -> tuple[float, float]:
-    """The interval of Student's t for the mean of the values."""
+def _student(ordered: Sequence[float], chance: float) -> tuple[float, float, float]:
+    """The interval of Student's t for the mean of the values, and the mean."""
     n = len(ordered)
     middle, half = fmean(ordered), _t(n - 1, chance) * stdev(ordered) / math.sqrt(n)
-    return middle - half, middle + half
+    return middle - half, middle, middle + half
 
 
 @cache

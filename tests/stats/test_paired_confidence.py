@@ -6,12 +6,13 @@ import random
 import pytest
 
 from probes.stats.paired_confidence import (
-    CHANCE,
+    ALL_LOOKS,
+    CALIBRATED,
     FEWEST,
-    _bootstrap_rank,
     _rank_sums,
     _t,
-    chance_of_look,
+    chance_of_error,
+    more_pairs,
     paired_interval,
 )
 
@@ -33,14 +34,7 @@ def test_students_t_is_that_of_the_tables(freedom, chance, t):
 
 @pytest.mark.parametrize(("n", "critical"), [(6, 0), (7, 2), (8, 3), (9, 5), (10, 8), (20, 52), (50, 434)])
 def test_signed_ranks_are_those_of_wilcoxons_table(n, critical):
-    assert _rank_sums(n, 0.05) == critical + 1
-
-
-@pytest.mark.parametrize("n", [5, 10, 21])
-def test_the_bootstrap_without_dice_is_the_one_with_dice(n):
-    dice = random.Random(n)
-    medians = sorted(sorted(dice.choices(range(1, n + 1), k=n))[(n - 1) // 2] for _ in range(20_000))
-    assert _bootstrap_rank(n) == medians[500]
+    assert _rank_sums(n, 0.05)[0] == critical + 1
 
 
 def test_two_pairs_have_no_interval_and_three_have():
@@ -48,9 +42,45 @@ def test_two_pairs_have_no_interval_and_three_have():
     assert paired_interval([0.7, 0.7, 0.7]) == pytest.approx((0.7, 0.7))
 
 
-def test_the_chances_of_all_looks_add_up_to_no_more_than_one_look():
-    assert math.fsum(chance_of_look(n) for n in range(FEWEST, 1001)) == pytest.approx(CHANCE, rel=0.01)
-    assert math.fsum(chance_of_look(n) for n in range(FEWEST, 1001)) < CHANCE
+def test_the_chances_of_all_looks_add_up_to_no_more_than_they_may():
+    chances = [chance_of_error(n, every_look=True) for n in range(FEWEST, 1001)]
+    assert math.fsum(chances) == pytest.approx(ALL_LOOKS, rel=0.01)
+    assert math.fsum(chances) < ALL_LOOKS
+
+
+def test_the_chance_of_one_look_is_the_calibrated_one_and_interpolated_between():
+    for pairs, chance in CALIBRATED:
+        assert chance_of_error(pairs, every_look=False) == chance
+    assert chance_of_error(9, every_look=False) == pytest.approx((0.0134 + 0.0107) / 2)
+    assert chance_of_error(200, every_look=False) == CALIBRATED[-1][1]
+
+
+def test_neighbours_that_are_alike_make_the_interval_wider_and_those_that_differ_do_not():
+    rising, mixed = [0.1 * k for k in range(8)], [0.1 * k for k in (0, 7, 1, 6, 2, 5, 3, 4)]
+    (low, high), (mixed_low, mixed_high) = paired_interval(rising), paired_interval(mixed)
+    autocorrelation = 0.625  # of eight values on a line: 26.25 / 42
+    assert high - low == pytest.approx((mixed_high - mixed_low) * math.sqrt(1 + 2 * autocorrelation))
+    assert (low + high) / 2 == pytest.approx(0.35)
+
+
+def test_an_interval_ends_between_two_means_where_the_chance_lies_between_two_rank_sums():
+    """Of eight signs one of 256 has the rank sum 0, one of 256 the sum 1; 0.0134 / 2 is 1.715 of 256."""
+    assert _rank_sums(8, 0.0134) == (1, pytest.approx(0.0134 / 2 * 256 - 1))
+
+
+@pytest.mark.parametrize(
+    ("logs", "more"),
+    [
+        ([0.5], None),
+        ([0.5, 0.6], 1),
+        ([0.0, 0.001, -0.001], 1),
+        ([0.2, -0.1, 0.3, 0.0, 0.2], 12),
+        ([0.2, -0.3, 0.3, -0.2, 0.01], 41),
+        ([0.2, -0.9, 0.3, 0.9, -0.5], None),
+    ],
+)
+def test_how_many_more_pairs_decide_is_told_from_mean_and_spread(logs, more):
+    assert more_pairs(logs, math.log(1.1)) == more
 
 
 @pytest.mark.parametrize("n", [3, 5, 8, 20])
@@ -71,5 +101,5 @@ def test_one_stall_in_twenty_heats_hides_no_difference():
 
 
 def test_of_three_pairs_the_interval_is_students():
-    """Mean 0.2333, standard deviation 0.1528, t of two degrees of freedom 6.9646."""
-    assert paired_interval([0.1, 0.2, 0.4]) == pytest.approx((-0.38088, 0.84755), abs=1e-5)
+    """Mean 0.2333, standard deviation 0.1528, t of two degrees of freedom and a chance of 0.028: 5.8497."""
+    assert paired_interval([0.1, 0.2, 0.4]) == pytest.approx((-0.28258, 0.74925), abs=1e-5)
