@@ -54,7 +54,7 @@ def test_a_race_of_a_version_without_verdicts_by_measure_shows_its_duel():
     run = races.race(CEREBRAS, GROQ, heats=5)
     rows = drawn(replace(run, verdict=replace(run.verdict, measures=())))
     assert "A  3.10×" in measure(rows, "chars/s")
-    assert "2.87–3.57" in measure(rows, "chars/s")
+    assert "2.79–3.67" in measure(rows, "chars/s")
 
 
 @pytest.mark.parametrize("lanes", [(CEREBRAS, GROQ), (CEREBRAS, GROQ, OPUS, CUT)])
