@@ -8,7 +8,7 @@ from typing import Final
 from probes.sample import Sample
 from probes.stats.sample_values import chars_per_s, setup_ms
 from probes.store.certificates import newest as newest_certificate
-from probes.store.read.reader import StoreReader
+from probes.store.read.reader import PanelPoint, StoreReader
 from probes.store.read.rollup_queries import began
 from probes.store.row import EndpointKey
 from tui.state.history import History, LoadedHistory
@@ -25,26 +25,33 @@ def read_points(
 
     Runs in a thread; ``ended`` is asked now and then, so that a screen that closes does not wait for a million rows.
     """
-    histories: dict[str, History] = {name: History() for name in names}
     with closing(StoreReader(url)) as reader:
-        for number, point in enumerate(reader.points(since_ms, until_ms)):
-            if (history := histories.get(point.endpoint)) is not None:
-                history.add_point(
-                    point.started_at,
-                    point.outcome,
-                    point.connection,
-                    point.ttft_ms,
-                    point.server_load_ms,
-                    point.tokens_per_s,
-                    chars_per_s(point.output_chars, point.e2e_ms),
-                    point.cost_usd,
-                    point.trusted,
-                    setup_ms(point.dns_ms, point.connect_ms, point.proxy_ms, point.tls_ms, point.upgrade_ms),
-                    point.buffered,
-                )
-            if number % 1000 == 0 and ended():
-                return LoadedHistory({})
-    return LoadedHistory(histories)
+        return LoadedHistory(histories(reader.points(since_ms, until_ms), names, ended))
+
+
+def histories(
+    points: Iterable[PanelPoint], names: Collection[str], ended: Callable[[], bool] = lambda: False
+) -> dict[str, History]:
+    """The points by endpoint, for each of ``names``; none at all where ``ended`` says so, now and then."""
+    found: dict[str, History] = {name: History() for name in names}
+    for number, point in enumerate(points):
+        if (history := found.get(point.endpoint)) is not None:
+            history.add_point(
+                point.started_at,
+                point.outcome,
+                point.connection,
+                point.ttft_ms,
+                point.server_load_ms,
+                point.tokens_per_s,
+                chars_per_s(point.output_chars, point.e2e_ms),
+                point.cost_usd,
+                point.trusted,
+                setup_ms(point.dns_ms, point.connect_ms, point.proxy_ms, point.tls_ms, point.upgrade_ms),
+                point.buffered,
+            )
+        if number % 1000 == 0 and ended():
+            return {}
+    return found
 
 
 def read_newest(url: str, names: Collection[str]) -> LoadedHistory:

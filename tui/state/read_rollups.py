@@ -1,4 +1,4 @@
-"""Reads what the dashboard draws of time that memory does not hold: from rollups, in a thread."""
+"""Reads what the dashboard draws of time that memory does not hold, in a thread: from rollups, or from samples."""
 
 from collections import defaultdict
 from collections.abc import Generator, Mapping
@@ -12,9 +12,11 @@ from probes.stats.rollup import LENGTH_MS, Tier
 from probes.stats.sketch import Sketch
 from probes.stats.time_range import BucketRange, TimeRange, covering_buckets
 from probes.store.read.latest import LatestQuestion, LatestValues, newest_failures, newest_samples, newest_values
+from probes.store.read.pages import oldest_sample
 from probes.store.read.reader import StoreReader
-from probes.store.read.rollup_queries import Bar, LaneKey, bars, oldest, sketches
+from probes.store.read.rollup_queries import Bar, LaneKey, bars, began, oldest, sketches
 from tui.state.fleet import FAILURES_KEPT, Recent
+from tui.state.load_history import histories
 from tui.state.rollup_figures import (
     QUANTILED,
     EndpointRollups,
@@ -23,7 +25,9 @@ from tui.state.rollup_figures import (
     WindowQuestion,
     rough_tier_of,
     tier_of,
+    wants_samples,
     window_of,
+    window_of_samples,
 )
 
 NEAR_MS: Final = LENGTH_MS["hour"]
@@ -42,16 +46,26 @@ class SampleQuestion:
 def read_window(url: str, question: WindowQuestion) -> Generator[RollupWindow, None, RollupWindow]:
     """The figures of a span from rollups; where they take more than a blink, rough ones are yielded first.
 
-    The cost grows with endpoints and columns, up to `rollup_figures.MOST_ROWS` rollups, not with the samples. Raises
-    StoreProblem.
+    The cost grows with endpoints and columns, up to `rollup_figures.MOST_ROWS` rollups, not with the samples. A span
+    whose slices are shorter than the shortest rollup is read from its samples instead, where all of them are kept and
+    they are not too many. Raises StoreProblem.
     """
     with closing(StoreReader(url)) as reader:
         names = {facts.name for facts in question.facts}
         ids = {number: name for number, name in endpoint_ids(reader, question.vantage).items() if name in names}
+        if wants_samples(question) and _keeps_samples(reader, ids, question.span):
+            points = reader.points(*question.span, question.vantage)
+            return window_of_samples(question, histories(points, names))
         tier = tier_of(question.span, question.grid.length_ms, oldest(reader, ids), len(ids))
         if rough := rough_tier_of(question.span, tier, len(ids)):
             yield _read(reader, question, ids, rough)
         return _read(reader, question, ids, tier)
+
+
+def _keeps_samples(reader: StoreReader, ids: Mapping[int, str], span: TimeRange) -> bool:
+    """Whether all samples of a span are still in the store: none was pruned that only rollups know of."""
+    kept, begin = oldest_sample(reader, ids), began(reader, ids)
+    return kept is not None and begin is not None and kept <= max(span.since, begin)
 
 
 def _read(reader: StoreReader, question: WindowQuestion, ids: dict[int, str], tier: Tier) -> RollupWindow:

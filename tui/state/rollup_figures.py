@@ -1,4 +1,4 @@
-"""A window of time drawn from the store's rollups: the question, the answer, and the pure functions between them."""
+"""A window of time drawn from the store, of rollups or samples: question, answer, the pure functions between them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -6,15 +6,19 @@ from typing import Final
 
 from probes.endpoint import Lane, lane_of
 from probes.feed.messages import EndpointFacts, MonitorStatus
-from probes.outcome import Outcome
+from probes.outcome import INCONCLUSIVE, NEVER_SENT, Outcome
 from probes.stats.rollup import LENGTH_MS, TIERS, Tier
 from probes.stats.sketch import Sketch
 from probes.stats.time_range import TimeRange, finest_tier
 from probes.store.read.rollup_queries import Bar
-from tui.state.figures import Cell, by_slice, carry_forward
+from tui.state.figures import Cell, by_slice, carry_forward, figures
+from tui.state.history import OUTCOMES, History
 from tui.state.view import EndpointView, Figures, LaneFigures
 from tui.style.palette import State
 from tui.time.time_grid import TimeGrid, drawn_length
+
+MOST_SAMPLES: Final = 20_000
+"""Samples that one question may be answered from; more take too long to read."""
 
 MOST_ROWS: Final = 40_000
 """Rollups that one question may add up: more take too long to read, and no screen has so many columns."""
@@ -83,10 +87,13 @@ class EndpointRollups:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RollupWindow:
-    """The answer: figures and ends by endpoint name; ``last_at`` is when its newest sent sample began (ms)."""
+    """The answer: figures and ends by endpoint name; ``last_at`` is when its newest sent sample began (ms).
+
+    ``tier`` is that of the rollups which it comes from; None: from the samples themselves.
+    """
 
     question: WindowQuestion
-    tier: Tier
+    tier: Tier | None
     figures: Mapping[str, Figures]
     ends: Mapping[str, RangeEnd]
     last_at: Mapping[str, int]
@@ -95,7 +102,7 @@ class RollupWindow:
         """An endpoint's row in a window that is over: its figures and how it ended, nothing of the present."""
         figures, end = self.figures.get(facts.name, Figures()), self.ends.get(facts.name, RangeEnd())
         state, why = _state(figures)
-        if not why and not end.kept:
+        if not why and not end.kept and self.tier:
             why = f"its samples are kept no longer, only what they came to by the {self.tier}"
         return EndpointView(
             facts=facts,
@@ -153,6 +160,36 @@ def window_of(question: WindowQuestion, tier: Tier, rows: Mapping[str, EndpointR
         {name: held.end for name, held in known.items()},
         {name: min(at, question.at) for name, at in last.items() if at is not None},
     )
+
+
+def wants_samples(question: WindowQuestion) -> bool:
+    """Whether its slices are shorter than the shortest rollup and its samples few enough, going by the intervals."""
+    expected = sum(question.span.length_ms / 1000 / max(facts.interval, 1.0) for facts in question.facts)
+    return question.grid.length_ms < LENGTH_MS[TIERS[0]] and expected <= MOST_SAMPLES
+
+
+def window_of_samples(question: WindowQuestion, histories: Mapping[str, History]) -> RollupWindow:
+    """The window that is drawn from the samples themselves, by endpoint: as finely as from memory."""
+    on, span = question.grid, question.span
+    shown = {
+        facts.name: figures(histories[facts.name], facts, on, span.since, span.until, fully=True)
+        for facts in question.facts
+    }
+    seen = {name: [*zip(held.started_at, held.outcome, strict=True)] for name, held in histories.items()}
+    sent = {name: [at for at, one in own if OUTCOMES[one] not in NEVER_SENT] for name, own in seen.items()}
+    ends = {
+        name: RangeEnd(
+            own.ttft_last_ms,
+            own.tokens_per_s_last,
+            next((OUTCOMES[one] for _, one in reversed(seen[name]) if OUTCOMES[one] not in _NO_FAILURE), None),
+            kept=True,
+        )
+        for name, own in shown.items()
+    }
+    return RollupWindow(question, None, shown, ends, {name: own[-1] for name, own in sent.items() if own})
+
+
+_NO_FAILURE: Final = INCONCLUSIVE | {Outcome.OK}
 
 
 def rolled_figures(facts: EndpointFacts, on: TimeGrid, rows: EndpointRollups) -> Figures:

@@ -148,9 +148,15 @@ class StoreReader:
         """Whether the store has that table: one of an older version may not."""
         return self._source.has(table)
 
-    def points(self, since_ms: int, until_ms: int | None = None) -> Iterator[PanelPoint]:
-        """The samples that started from ``since_ms`` until before ``until_ms``, oldest first, as points."""
+    def points(self, since_ms: int, until_ms: int | None = None, vantage: str | None = None) -> Iterator[PanelPoint]:
+        """The samples that started from ``since_ms`` until before ``until_ms``, oldest first, as points.
+
+        Those of one vantage, or (None) of all.
+        """
         where, parameters = within(since_ms, until_ms)
+        if vantage is not None:
+            where += " AND sample.endpoint_id IN (SELECT id FROM endpoint WHERE vantage = ?)"
+            parameters.append(vantage)
         sql = f"SELECT sample.endpoint_id, {_POINT} FROM sample WHERE {where} ORDER BY sample.started_at"
         names: dict[int, str] = {}
         outcomes: dict[str, Outcome] = {}

@@ -1,8 +1,9 @@
 """Figures from rollups mean what figures from the samples themselves mean."""
 
 import random
+import sqlite3
 from array import array
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 from msgspec import structs
@@ -115,8 +116,37 @@ def test_they_agree_with_those_of_the_samples(url, one):
         assert mine.ttft_p95_ms == pytest.approx(theirs.ttft_p95_ms, rel=0.0101)
 
 
-def test_a_slice_shorter_than_a_bucket_is_held_as_far_as_its_newest_probe_reaches(url):
-    question = replace(QUESTION, length_ms=15 * MINUTE, columns=91)
+SHORT = replace(QUESTION, length_ms=15 * MINUTE, columns=91)
+"""Slices of ten seconds."""
+
+
+@pytest.mark.parametrize("one", [WARM, BOTH], ids=["warm", "both"])
+def test_slices_shorter_than_a_rollup_are_drawn_from_the_samples_as_from_memory(url, one):
+    window = read(url, SHORT)
+    assert window.tier is None
+    assert asdict(window.figures[one.name]) == asdict(remembered(one, SHORT))
+    assert any(window.figures[one.name].down) or any(window.figures[one.name].hits)  # no failure is lost
+    row = window.past_view(one, 0)
+    own = [each for each in SAMPLES[one.name] if SHORT.span.since <= each.started_at < SHORT.span.until]
+    assert row.last_at == max(each.started_at for each in own if each.outcome is not Outcome.SKIPPED)
+    assert "kept no longer" not in row.why
+
+
+def test_too_many_samples_and_those_that_are_pruned_are_read_from_rollups(url, tmp_path, monkeypatch):
+    path = tmp_path / "history.db"
+    fill(path, [one for each in SAMPLES.values() for one in each])
+    with sqlite3.connect(path) as store:
+        store.execute("DELETE FROM sample WHERE started_at < ?", [AT - 5 * MINUTE])
+    pruned = read(url_of(path), SHORT)
+    assert pruned.tier == "minute"
+    assert pruned.figures[WARM.name].finished_count == remembered(WARM, SHORT).finished_count
+    monkeypatch.setattr("tui.state.rollup_figures.MOST_SAMPLES", 20)
+    assert read(url, SHORT).tier == "minute"
+
+
+def test_a_slice_shorter_than_a_bucket_is_held_as_far_as_its_newest_probe_reaches(url, monkeypatch):
+    monkeypatch.setattr("tui.state.rollup_figures.MOST_SAMPLES", 0)
+    question = SHORT
     rolled = read(url, question).figures[WARM.name]
     assert question.grid.length_ms == 10_000
     assert all(rolled.covered[6:-6])
@@ -164,6 +194,8 @@ def test_places_are_together_or_each_by_itself(tmp_path):
     ])  # fmt: skip
     url = url_of(path)
     for vantage, count, worst in ((None, 6, 300.0), ("fra", 3, 100.0), ("nyc", 3, 300.0), ("sin", 0, None)):
+        fine = read(url, replace(QUESTION, length_ms=2 * HOUR, columns=150, vantage=vantage))
+        assert fine.figures[WARM.name].finished_count == count
         figures = read(url, replace(QUESTION, vantage=vantage)).figures[WARM.name]
         assert figures.finished_count == count
         assert max((one for one in figures.ttft_ms if one is not None), default=None) == worst
