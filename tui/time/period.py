@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:  # the first picture needs no rollups
@@ -26,6 +26,9 @@ LENGTHS: Final[dict[str, int]] = {
 _UNITS: Final = {"1 s": 1000, "1 m": 60_000, "1 h": 3_600_000, "1 d": DAY_MS}
 
 LEAST_MS: Final = 60_000
+LEAST_AROUND_MS: Final = LENGTHS["5 m"]
+"""A time is looked at with as much around it: a shorter period may hold no probe."""
+
 MOST_MS: Final = 20 * 365 * DAY_MS
 BETWEEN: Final = ".."
 _TIMELY: Final = re.compile(r"\s*(\d{4}-|\d{1,2}:\d\d|\d+(\.\d+)?\s*[smhdwy]\s*$)", re.ASCII)
@@ -111,16 +114,16 @@ def refresh_ms(length_ms: int) -> int:
 def parse_period(text: str, period: Period, now: int, zone: tzinfo | None = None) -> Period:
     """The period that a person typed, in ``zone`` (None: the local one).
 
-    A length that ends now (``36h``, ``45d``), a date or time at which the period begins (``2026-11-14``,
-    ``2026-11-14 15:00``; a date alone is that whole day where the period is shorter), or two with ``..`` between them.
-    Raises ValueError saying what is allowed.
+    A length that ends now (``36h``, ``45d``), two dates or times with ``..`` between them, or one: ``2026-11-14`` is
+    that whole day, ``2026-11-14 15:00`` a period around it, of `LEAST_AROUND_MS` at least; a longer period stays
+    as long, with the date in its middle. Raises ValueError saying what is allowed.
     """
     from probes.durations import seconds
 
     text = text.strip()
     if BETWEEN in text:
         first, _, last = text.partition(BETWEEN)
-        since, until = _instant(first, zone), _instant(last, zone) + (_is_date(last) and DAY_MS)
+        since, until = _instant(first, zone), _end(last, zone)
         if since >= now:
             raise ValueError("that has not been yet")
         if until - since < LEAST_MS:
@@ -134,16 +137,24 @@ def parse_period(text: str, period: Period, now: int, zone: tzinfo | None = None
         if not LEAST_MS <= length <= MOST_MS:
             raise ValueError("a period is a minute to twenty years long")
         return Period(length)
-    since = _instant(text, zone)
+    since, until = _instant(text, zone), _end(text, zone)
     if since >= now:
         raise ValueError("that has not been yet")
-    length = DAY_MS if _is_date(text) and period.length_ms < DAY_MS else period.length_ms
-    until = since + length
+    length = max(until - since or LEAST_AROUND_MS, period.length_ms)
+    until = (since + until + length) // 2
     return Period(length, until if until < now else None)
 
 
 def _is_date(text: str) -> bool:
     return len(text.strip()) == len("2026-11-14")
+
+
+def _end(text: str, zone: tzinfo | None) -> int:
+    """Where a date or time ends, in ms since the epoch: a date with its day, of 23 or 25 hours as clocks are put."""
+    if not _is_date(text):
+        return _instant(text, zone)
+    _instant(text, zone)  # raises ValueError where it is none
+    return _instant((date.fromisoformat(text.strip()) + timedelta(days=1)).isoformat(), zone)
 
 
 def _instant(text: str, zone: tzinfo | None) -> int:

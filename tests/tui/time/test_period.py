@@ -1,6 +1,7 @@
 """Periods: the present, the past, and how keys and typed words move between them."""
 
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -42,8 +43,9 @@ def test_another_length_keeps_the_middle_in_view():
         ("36h", Period(36 * HOUR)),
         ("45d", Period(45 * DAY_MS)),
         ("2026-11-14", Period(DAY_MS, at("2026-11-15"))),
-        ("2026-11-14 15:00", Period(HOUR, at("2026-11-14T16:00"))),
-        ("2026-11-14T15:00+02:00", Period(HOUR, at("2026-11-14T14:00"))),
+        ("2026-11-14 15:00", Period(HOUR, at("2026-11-14T15:30"))),
+        ("2026-11-14T15:00+02:00", Period(HOUR, at("2026-11-14T13:30"))),
+        ("2026-11-21 08:30", Period(HOUR)),  # half an hour after it has not been yet
         ("2026-11-01..2026-11-07", Period(7 * DAY_MS, at("2026-11-08"))),
         ("2026-11-01 12:00 .. 2026-11-01 13:30", Period(90 * 60_000, at("2026-11-01T13:30"))),
         ("2026-11-21", Period(DAY_MS)),
@@ -51,6 +53,24 @@ def test_another_length_keeps_the_middle_in_view():
 )
 def test_what_people_type(text, period):
     assert parse_period(text, Period(HOUR), NOW, UTC) == period
+
+
+@pytest.mark.parametrize("length", LENGTHS.values())
+@pytest.mark.parametrize("text", ["2026-08-14", "2026-08-14 09:30", "2026-11-20", "2026-11-21 08:39"])
+def test_a_date_is_in_the_span_from_any_window_and_in_its_middle_where_there_is_time(text, length):
+    found, day = parse_period(text, Period(length), NOW, UTC), text.startswith("2026-08-14")
+    span, instant = found.span(NOW), at(text.replace(" ", "T"))
+    assert span.since <= instant < span.until <= NOW
+    assert found.length_ms == max(length, DAY_MS if len(text) == 10 else LENGTHS["5 m"])
+    if day and length <= 90 * DAY_MS:
+        middle = instant + (DAY_MS // 2 if len(text) == 10 else 0)
+        assert (span.since + span.until) // 2 == middle
+
+
+def test_a_day_on_which_clocks_are_put_is_as_long_as_it_is():
+    berlin = ZoneInfo("Europe/Berlin")
+    lengths = [parse_period(text, Period(HOUR), NOW, berlin).length_ms for text in ("2026-03-29", "2026-10-25")]
+    assert lengths == [23 * HOUR, 25 * HOUR]
 
 
 @pytest.mark.parametrize("text", ["", "groq", "7", "2026-13-01", "2030-01-01", "2026-11-07..2026-11-01", "5s", "30y"])
