@@ -41,6 +41,9 @@ _UNPROBED_BY: Final[dict[Phase, str]] = {
 }
 """Why no endpoint is going to be probed, by how the screen is connected to the engine."""
 
+STEP_MS: Final = 300
+"""The slices of a window that is still filling move on no sooner than after so long for each endpoint."""
+
 AHEAD_MS: Final = 10_000
 """A sample that began further in the future is not the newest: clocks of two machines differ by less."""
 
@@ -264,8 +267,13 @@ class FleetState:
         asked = window.question if window else None
         length = asked.length_ms if asked else options.period.length_ms
         past = asked is not None and not asked.live
-        drawn = min(drawn_length(options.period.length_ms, self.oldest_at, now), SPAN_MS)
-        on = TimeGrid.of_window(drawn, columns, now)
+        on = TimeGrid.of_filling_window(
+            min(options.period.length_ms, SPAN_MS),
+            columns,
+            now,
+            oldest=self.oldest_at,
+            step_ms=STEP_MS * len(self.endpoints),
+        )
         if window and past:
             seen = [window.past_view(one.facts, one.slot) for one in self.endpoints.values()]
         else:

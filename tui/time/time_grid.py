@@ -50,6 +50,22 @@ class TimeGrid:
         return cls((at // length - count + 1) * length, length, count)
 
     @classmethod
+    def of_filling_window(
+        cls, window_ms: int, columns: int, at: int, *, oldest: int | None, step_ms: int
+    ) -> "TimeGrid":
+        """The slices of a window that ends ``at``, of which no more is drawn than there are samples (`drawn_length`).
+
+        Where that is less than all of it, its end moves on by ``step_ms`` (or an eighth of what is drawn, if that is
+        less) at a time, and lies ahead of ``at`` by so much at most: slices of a young window are short, and with each
+        all is drawn anew.
+        """
+        drawn = drawn_length(window_ms, oldest, at)
+        if drawn == window_ms:
+            return cls.of_window(window_ms, columns, at)
+        step = max(1, min(step_ms, drawn // 8))
+        return cls.of_window(drawn + step, columns, at // step * step + step - 1)
+
+    @classmethod
     def covering(cls, span: "TimeRange", length_ms: int) -> "TimeGrid":
         """The slices of that length, one at least, that cover a span."""
         start = span.since // length_ms * length_ms

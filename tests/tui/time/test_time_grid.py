@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probes.stats.time_range import TimeRange
-from tui.time.time_grid import SHORTEST_MS, TimeGrid, drawn_length
+from tui.time.time_grid import SHORTEST_MS, STEPS, TimeGrid, drawn_length
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
@@ -66,3 +66,20 @@ def test_the_length_drawn_stays_for_as_long_as_it_can():
     assert lengths == sorted(lengths)
     assert len(set(lengths)) == 45, "of 14,392 ticks"
     assert drawn_length(HOUR, None, NOW) == drawn_length(HOUR, NOW - 2 * HOUR, NOW) == HOUR
+
+
+@given(INSTANTS, st.integers(2, 300), st.integers(0, 2 * HOUR), st.integers(0, 10_000))
+def test_a_filling_window_holds_its_oldest_sample_and_the_present(at, columns, age, step):
+    grid = TimeGrid.of_filling_window(HOUR, columns, at, oldest=at - age, step_ms=step)
+    assert grid.start_ms <= at - min(age, HOUR)
+    assert grid.place(at) < grid.count == columns
+    if age >= HOUR:
+        assert grid == TimeGrid.of_window(HOUR, columns, at)
+
+
+def test_a_filling_window_moves_on_no_more_often_than_it_may():
+    grids = [
+        TimeGrid.of_filling_window(HOUR, 60, NOW + later, oldest=NOW, step_ms=2_000)
+        for later in range(16_000, 76_000, 250)
+    ]
+    assert len(set(grids)) <= 60_000 / 2_000 + STEPS * 3, "of 240 ticks"
