@@ -241,6 +241,19 @@ def test_a_name_says_whether_its_value_is_a_secret(name, secret):
 
 
 @pytest.mark.parametrize(
+    "prefix",
+    [
+        *("sk-", "sk_", "sk-ant-", "sk-ant-api03-", "sk-proj-", "sk-svcacct-", "sk-admin-", "sk-or-v1-", "rk-", "csk-"),
+        *("gsk_", "xai-", "hf_", "r8_", "fw_", "tgp_", "tgp_v1_", "pplx-", "nvapi-", "AIza", "ghp_"),
+    ],
+)
+def test_a_short_key_of_any_provider_is_known_by_its_prefix_in_a_file_that_may_hold_none(prefix):
+    """Long random ones are known by their looks; a short one has nothing but its prefix to be known by."""
+    assert starts_like_a_key(f"{prefix}abcdefg8")
+    assert holds_a_key(f"--token={prefix}abcdefg8")
+
+
+@pytest.mark.parametrize(
     ("text", "starts", "holds", "anywhere"),
     [
         ("sk-abcdefgh", True, True, True),
