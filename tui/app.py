@@ -283,6 +283,7 @@ class InftopApp(OrderedKeysApp):
         await self.push_screen(self._race)
         self._race.offer(self._known(), lanes)
         if request is not None:
+            self._race.is_program = True
             self._race.begin(request)
         return self._race
 

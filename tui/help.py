@@ -19,7 +19,7 @@ from textual.widgets import Input
 from probes.certificate import Certificate
 from probes.definitions import Definition, sections
 from probes.text import line
-from tui.compare.keys import COMPARE_KEYS
+from tui.compare.keys import COMPARE_KEYS, LIST_KEYS
 from tui.dashboard.keys import DASHBOARD_KEYS
 from tui.endpoint.keys import ENDPOINT_KEYS
 from tui.keymap import SECTIONS, Key
@@ -30,7 +30,7 @@ from tui.style.format import moment
 
 NAME_WIDTH: Final = 20
 
-KEY_TABLES: Final = (DASHBOARD_KEYS, ENDPOINT_KEYS, SAMPLE_KEYS, COMPARE_KEYS, RACE_KEYS, OPTIONS_KEYS)
+KEY_TABLES: Final = (DASHBOARD_KEYS, ENDPOINT_KEYS, SAMPLE_KEYS, COMPARE_KEYS, LIST_KEYS, RACE_KEYS, OPTIONS_KEYS)
 """The keys of every page."""
 
 Part = Literal["title", "name", "formula", "text"]

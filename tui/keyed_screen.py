@@ -5,7 +5,7 @@ from typing import ClassVar, TypeVar
 
 from textual.screen import Screen
 
-from tui.keymap import Key, KeyTable
+from tui.keymap import Key, KeyTable, TypedInto
 from tui.widgets.key_line import KeyLine
 
 T = TypeVar("T")
@@ -38,8 +38,20 @@ class KeyedScreen(Screen[T]):
                 first.setdefault(key.keys, key)
         return list(first.values())
 
+    def on_descendant_focus(self) -> None:
+        """While something is typed the footer has other keys."""
+        self.show_keys()
+
+    def on_descendant_blur(self) -> None:
+        """It was typed."""
+        self.show_keys()
+
     def show_keys(self) -> None:
         """The footer as it is now."""
+        around = self.focused.ancestors_with_self if self.focused else ()
+        if (line := next((one for one in around if isinstance(one, TypedInto)), None)) is not None:
+            self.key_line.show(line.typing_keys)
+            return
         works = {key.id: key for key in self.working_keys}
         self.key_line.show(tuple(works[one] for one in self.KEYS.footer if one in works))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Final, Literal, Protocol, get_args, runtime_checkable
 
 from textual.binding import Binding
 
@@ -27,6 +27,13 @@ class Key:
     title: str
     help: str
     former: str = ""
+
+
+@runtime_checkable
+class TypedInto(Protocol):
+    """A widget that takes keys as text while it, or what is in it, has the focus; these are the others."""
+
+    typing_keys: tuple[Key, ...]
 
 
 def where(holds: bool, ids: Iterable[str], why: str = "") -> dict[str, str]:

@@ -55,4 +55,8 @@ HELP: Final = Key("help", "question_mark,f1", "?", "app.help", "Program", "help"
     "The keys of this screen, then every key and every formula.")
 PALETTE: Final = Key("palette", "ctrl+p", "^p", "app.command_palette", "Program", "palette", "",
     "Every command of this screen, and the themes.")
+TAKE_TEXT: Final = Key("text.take", "enter", "Enter", "", "Do", "take", "",
+    "Take what was typed.")
+DROP_TEXT: Final = Key("text.drop", "escape", "Esc", "", "Do", "drop", "",
+    "Drop what was typed.")
 # fmt: on

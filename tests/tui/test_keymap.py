@@ -23,7 +23,7 @@ def pressed(key):
 
 @pytest.mark.parametrize("table", KEY_TABLES, ids=lambda table: table.page)
 def test_no_key_is_bound_twice_and_every_one_is_explained(table):
-    bound = [one for key in table for one in pressed(key) if one not in ("enter", "space", "home", "escape")]
+    bound = [one for key in table for one in pressed(key) if one not in ("enter", "space", "home", "escape", "q")]
     assert len(bound) == len(set(bound))
     assert len({key.id for key in table}) == len(table.keys)
     assert all(key.help.endswith(".") for key in table)
@@ -38,7 +38,7 @@ def test_the_footer_names_keys_of_the_table_each_with_a_word(table):
 def test_a_key_means_one_verb_on_all_pages_and_a_verb_has_one_key():
     verbs, keys = defaultdict(set), defaultdict(set)
     for key in (key for table in KEY_TABLES for key in table):
-        keys[key.id].add(key.shown)
+        keys[key.id].add(key.shown.removesuffix(" k").removesuffix(" j"))  # letters are text where one types
         for one in pressed(key):
             verbs[one].add(key.id)
     assert {one: found for one, found in verbs.items() if len(found) > 1 and one not in BY_CONTEXT} == {}

@@ -5,7 +5,7 @@ from typing import ClassVar, Final, Literal, NamedTuple
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.events import Resize
 from textual.screen import ModalScreen
@@ -13,6 +13,8 @@ from textual.widgets import Input
 
 from probes.feed.messages import EndpointFacts
 from tui.compare.contender import MOST, Contender, groups
+from tui.compare.keys import LIST_KEYS
+from tui.keyed_screen import KeyedScreen
 from tui.style.palette import Piece
 from tui.widgets.plate import Plate, Row
 
@@ -51,7 +53,7 @@ def line(item: Item, contenders: Sequence[Contender], width: int) -> Row:
     return (mark, (f"{item.name:{width}}  ", "figure"), (item.about, "label"))
 
 
-class CompareChoice(ModalScreen[None]):
+class CompareChoice(KeyedScreen[None], ModalScreen[None]):
     """Typing filters, Enter adds or removes what is under the cursor, Escape closes.
 
     ``toggle`` adds an endpoint or removes it, ``choose`` compares the endpoints of a group instead; both return the
@@ -59,13 +61,8 @@ class CompareChoice(ModalScreen[None]):
     """
 
     AUTO_FOCUS = "#query"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Done", show=False),
-        Binding("down", "move(1)", "Down", show=False),
-        Binding("up", "move(-1)", "Up", show=False),
-        Binding("pagedown", "move(10)", "Page down", show=False),
-        Binding("pageup", "move(-10)", "Page up", show=False),
-    ]
+    KEYS = LIST_KEYS
+    BINDINGS: ClassVar[list[BindingType]] = [*LIST_KEYS.bindings]
     DEFAULT_CSS = """
     CompareChoice {
         align: center middle;
@@ -101,6 +98,7 @@ class CompareChoice(ModalScreen[None]):
             self._box.border_title = "Compare"
             yield self._query
             yield self._list
+            yield self.key_line
 
     def on_mount(self) -> None:
         """The cursor begins at the first endpoint: the groups are above it."""
@@ -111,7 +109,8 @@ class CompareChoice(ModalScreen[None]):
         self.call_after_refresh(self._draw)
 
     def _draw(self) -> None:
-        self._box.border_subtitle = f"{len(self._contenders)} of at most {MOST}   ↑ ↓ Enter add or remove   Esc done"
+        self._box.border_subtitle = f"{len(self._contenders)} of at most {MOST}"
+        self.show_keys()
         if not self._shown:
             self._list.draw([((NOTHING, "hint"),)])
             return
@@ -132,7 +131,8 @@ class CompareChoice(ModalScreen[None]):
         self._draw()
 
     @on(Input.Submitted)
-    def _take(self) -> None:
+    def action_take(self) -> None:
+        """Add what is under the cursor, or remove it."""
         if not self._shown:
             return
         item = self._shown[self._cursor]
@@ -146,9 +146,9 @@ class CompareChoice(ModalScreen[None]):
     def _clicked(self, event: Plate.Clicked) -> None:
         if self._first + event.row < len(self._shown):
             self._cursor = self._first + event.row
-            self._take()
+            self.action_take()
 
-    def action_leave(self) -> None:
+    def action_back(self) -> None:
         """Close; or where something was typed, drop the filter."""
         if self._query.value:
             self._query.value = ""

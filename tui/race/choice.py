@@ -13,6 +13,7 @@ from textual.widgets import Input
 
 from probes.race.request import MOST_LANES, NamedPrompt
 from probes.text import line
+from tui import verbs
 from tui.race.form import FIELDS, Field, RaceForm
 from tui.race.lane_words import LETTERS
 from tui.style.format import number
@@ -23,6 +24,9 @@ Item = tuple[str, str]
 """Something to choose: ``("lane", NAME)``, ``("prompt", INDEX)``, ``("typed", "")`` or ``("field", NAME)``."""
 
 LABELS: Final[dict[Field, str]] = {"cap": "token cap", "heats": "heats", "cold": "connections"}
+PARTS: Final = {"lane": "lanes", "prompt": "prompt", "typed": "prompt", "field": "race"}
+"""The part of the form that each kind of thing to choose is in."""
+
 PREVIEW: Final = 5
 """Rows of the prompt that is chosen."""
 
@@ -32,6 +36,12 @@ def items(form: RaceForm) -> list[Item]:
     found = [("lane", one.name) for one in form.endpoints]
     found += [("prompt", str(place)) for place in range(len(form.prompts))]
     return [*found, ("typed", ""), *(("field", one) for one in FIELDS)]
+
+
+class PromptLine(Input):
+    """A line to type a prompt into."""
+
+    typing_keys = (verbs.TAKE_TEXT, replace(verbs.BACK, keys="escape", label="as it was"))
 
 
 class RaceChoice(Horizontal):
@@ -105,11 +115,14 @@ class RaceChoice(Horizontal):
         place = found.index(self.cursor) if self.cursor in found else 0
         self.change(self.form, found[max(0, min(len(found) - 1, place + step))])
 
-    def action_lane(self, _: int) -> None:
-        """Move the cursor to the other half of the form."""
-        found = items(self.form)
-        other = [one for one in found if (one[0] == "lane") != (self.cursor[0] == "lane")]
-        self.change(self.form, other[0] if other else None)
+    def action_lane(self, step: int) -> None:
+        """Move the cursor to the next part of the form, or the one before (-1), round and round."""
+        parts: dict[str, Item] = {}
+        for one in items(self.form):
+            parts.setdefault(PARTS[one[0]], one)
+        names = list(parts)
+        place = names.index(PARTS[self.cursor[0]]) if PARTS[self.cursor[0]] in parts else 0
+        self.change(self.form, parts[names[(place + step) % len(names)]])
 
     @property
     def is_typing(self) -> bool:
@@ -118,7 +131,7 @@ class RaceChoice(Horizontal):
 
     async def type(self) -> None:
         """A line to type a prompt into."""
-        typing = Input(self.form.typed, placeholder="a prompt of your own; Enter takes it", compact=True)
+        typing = PromptLine(self.form.typed, placeholder="a prompt of your own", compact=True)
         await self.mount(typing)
         typing.focus()
 

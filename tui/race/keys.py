@@ -39,7 +39,7 @@ RACE_KEYS: Final = KeyTable("Race", (
         "Replay faster, up to fifty times the true speed.", former="full_stop"),
     Key("race.left", "left", "←", "in_view('sideways(-1)')", "Move", "", "",
         "Go back in the replay; where a race is chosen, the smaller value."),
-    Key("race.right", "right", "→", "in_view('sideways(1)')", "Move", "", "",
+    Key("race.right", "right", "→", "in_view('sideways(1)')", "Move", "change", "",
         "Go forward in the replay; where a race is chosen, the larger value."),
     replace(verbs.EXPORT, action="in_view('save')", title="Export picture and answers",
             help="Write the screen to an SVG picture, and the answers to a text file beside it."),
@@ -47,23 +47,27 @@ RACE_KEYS: Final = KeyTable("Race", (
         "Copy the answer of the lane that is marked.", former="c"),
     Key("race.kept", "o", "o", "kept", "Do", "kept races", "Kept races",
         "List the races that are kept; Enter replays one."),
-    Key("race.next", "tab", "Tab", "in_view('lane(1)')", "Move", "lane", "",
-        "Mark the next lane: its answer is scrolled and copied. Where a race is chosen, go to its other half."),
+    Key("race.next", "tab", "Tab", "in_view('lane(1)')", "Move", "next", "",
+        "Mark the next lane: its answer is scrolled and copied. Where a race is chosen, go to its next part."),
+    Key("race.before", "shift+tab", "⇧Tab", "in_view('lane(-1)')", "Move", "", "",
+        "Mark the lane before; where a race is chosen, go to the part before."),
     replace(verbs.UP, action="in_view('move(-1)')"),
-    replace(verbs.DOWN, action="in_view('move(1)')"),
+    replace(verbs.DOWN, action="in_view('move(1)')", label="move"),
     replace(verbs.PAGE_UP, action="in_view('move(-10)')"),
     replace(verbs.PAGE_DOWN, action="in_view('move(10)')"),
     Key("race.first", "home", "Home", "in_view('move(-1000000)')", "Move", "", "",
         "The first row."),
     Key("race.last", "end", "End", "in_view('move(1000000)')", "Move", "", "",
         "The last row."),
-    replace(verbs.BACK, help="Leave the list or the choice, then the race view; a race that runs goes on."),
+    Key("race.leave", "escape,q", "Esc", "app.quit", "Program", "quit", "Quit",
+        "After `inftop race`: leave the program; nothing but the race was probed."),
+    replace(verbs.BACK, help="Leave a replay, the list or the choice, then the race view; a race that runs goes on."),
     verbs.OPTIONS,
     verbs.HELP,
 ), footer=(
-    "race.slower", "race.faster", "help", "back", "race.start", "race.type", "race.play", "race.stop", "race.again",
-    "race.take", "race.hold", "race.new", "replay", "race.swap", "race.heats", "race.kept", "view", "export", "copy",
-    "race.next",
+    "race.slower", "race.faster", "help", "race.leave", "back", "race.start", "race.type", "race.play", "race.stop",
+    "race.again", "race.take", "race.right", "down", "race.next", "race.hold", "race.new", "replay", "race.swap",
+    "race.heats", "race.kept", "view", "export", "copy",
 ))  # fmt: skip
 
 _MOVING: Final = ("up", "down", "page.up", "page.down", "race.first", "race.last")
@@ -76,7 +80,8 @@ class RaceKeyState:
 
     ``missing`` says what the form still lacks ("" for nothing), ``on`` is the kind of thing under its cursor. The race
     shown has so many ``lanes``; it is a replay, or it runs, is over, or neither yet. ``is_kept``: it can be replayed.
-    ``listed`` counts the races in the list of those kept.
+    ``listed`` counts the races in the list of those kept. ``is_last``: nothing is behind it, as the program was started
+    for a race.
     """
 
     view: Literal["choose", "race", "stored"]
@@ -88,6 +93,7 @@ class RaceKeyState:
     is_over: bool = False
     is_kept: bool = False
     listed: int = 0
+    is_last: bool = False
 
 
 def idle(now: RaceKeyState) -> dict[str, str]:
@@ -112,6 +118,8 @@ def idle(now: RaceKeyState) -> dict[str, str]:
         "race.right": (in_form and now.on == "field") or (in_race and now.is_replay),
         "view": in_race,
         "race.next": in_form or (in_race and now.lanes > 1),
+        "race.before": in_form or (in_race and now.lanes > 1),
+        "race.leave": now.is_last,
         "export": heard,
         "copy": heard,
         **dict.fromkeys(_REPLAYED, in_race and now.is_replay),

@@ -118,6 +118,11 @@ class RaceModel:
         self.replay, self._replayed = Replay(race, heat, speed), RaceBoard()
         self._apply(self.replay.seek(0.0))
 
+    def leave_replay(self) -> None:
+        """Show the live race again, where there is one."""
+        self.replay = None
+        self.new_heat = self.changed = True
+
     def step(self, heats: int) -> None:
         """Go so many heats on (negative: back) in the race that is replayed, at the same speed; at an end, nothing."""
         if self.replay is not None:

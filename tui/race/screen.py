@@ -41,6 +41,8 @@ class RaceScreen(KeyedScreen[None]):
 
     ``start`` and ``stop`` send a command and return whether an engine takes it; its news comes to `apply`.
 
+    ``is_program``: the program was started for it, and ends with it.
+
     ``url`` gives the store, None while there is none, ``now`` the present in ms since the epoch. ``clock`` gives
     milliseconds that never go back: what a replay runs by.
     """
@@ -69,6 +71,8 @@ class RaceScreen(KeyedScreen[None]):
         super().__init__()
         self._start, self._stop, self._url, self._clock = start, stop, url, clock
         self.view: View = "choose"
+        self.is_program = False
+        self._replayed_from: View = "race"
         self.model = RaceModel()
         self._at = clock()
         self._heading = Plate(id="heading")
@@ -160,6 +164,7 @@ class RaceScreen(KeyedScreen[None]):
                 is_over=news is not None and news.phase == "over",
                 is_kept=news is not None and news.number is not None,
                 listed=self._list.count,
+                is_last=self.is_program and (self.view == "race" or self.model.news is None) and not self.model.replay,
             )
         )
 
@@ -228,6 +233,7 @@ class RaceScreen(KeyedScreen[None]):
         self._open(event.number)
 
     def _open(self, number: int) -> None:
+        self._replayed_from = self.view
         self._race_query.forget()
         self._race_query.ask(number)
 
@@ -298,9 +304,12 @@ class RaceScreen(KeyedScreen[None]):
             self.tick()
 
     def action_back(self) -> None:
-        """To the race that is shown, or else to the dashboard; a race that runs goes on."""
+        """From a replay to where it was opened, from form and list to the race, else out; a race that runs goes on."""
         if self._choice.is_typing:
             self._choice.leave()
+        elif self.view == "race" and self.model.replay is not None:
+            self.model.leave_replay()
+            self._turn(self._replayed_from)
         elif self.view != "race" and (self.model.news is not None or self.model.requested is not None):
             self._turn("race")
         else:

@@ -1,6 +1,7 @@
 """FilterLine: one line to type a filter or a date into; every change is posted at once."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import ClassVar, Final
 
 from textual import events
@@ -11,6 +12,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from tui import verbs
 from tui.time.period import Period, dates, looks_like_period, parse_period
 
 DATES: Final = "or a date: 2026-11-14 15:00"
@@ -25,6 +27,8 @@ class FilterLine(Horizontal):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", show=False)]
+
+    typing_keys = (replace(verbs.TAKE_TEXT, label="keep, or jump"), replace(verbs.DROP_TEXT, label="no filter"))
 
     DEFAULT_CSS = """
     FilterLine {

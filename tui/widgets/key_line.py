@@ -32,6 +32,6 @@ class KeyLine(OneLine):
 
 
 def hint(key: Key) -> Content:
-    """``t window``, which does what the key does when clicked."""
-    shown = key.shown.replace("[", "\\[")
-    return Content.from_markup(f'[@click="screen.key({key.id!r})"][bold $primary]{shown}[/] {key.label}[/]')
+    """``t window``; a click on it presses the key."""
+    shown, pressed = key.shown.replace("[", "\\["), key.keys.split(",")[0]
+    return Content.from_markup(f'[@click="app.simulate_key({pressed!r})"][bold $primary]{shown}[/] {key.label}[/]')

@@ -1,6 +1,7 @@
 """PeriodLine: one line to type a period into; why a text is none is said in a notice."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import events
@@ -8,6 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Input
 
+from tui import verbs
 from tui.time.period import Period
 
 
@@ -18,6 +20,8 @@ class PeriodLine(Input):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", show=False)]
+
+    typing_keys = (replace(verbs.TAKE_TEXT, label="go there"), replace(verbs.DROP_TEXT, label="stay"))
 
     DEFAULT_CSS = """
     PeriodLine.-textual-compact {

@@ -39,5 +39,12 @@ def test_an_empty_list_of_kept_races_has_nothing_to_play():
     assert {"race.play", "down"} <= works(view="stored", listed=2)
 
 
+def test_after_the_command_race_escape_leaves_the_program_and_else_the_page():
+    assert "race.leave" in works(view="race", is_last=True)
+    assert "race.leave" not in works(view="race")
+    first = next(key for key in RACE_KEYS if "escape" in key.keys)
+    assert first.id == "race.leave"
+
+
 def test_slower_and_faster_leave_the_footer_last():
     assert RACE_KEYS.footer[:2] == ("race.slower", "race.faster")

@@ -449,10 +449,45 @@ async def test_a_live_race_goes_on_behind_a_replay_and_behind_the_dashboard(flee
         assert OPUS.name in race.text
         assert CEREBRAS.name not in race.text
         await race.press("escape")
+        assert race.screen.view == "stored"  # where the replay was opened
+        await race.press("escape")
+        assert "REPLAY" not in race.text
+        assert CEREBRAS.name in race.text
+        await race.press("escape")
         assert race.app.screen is race.shown.dashboard
         await race.deliver(run)
         await race.press("r")
         assert race.app.screen is race.screen
+
+
+async def test_escape_in_a_replay_of_results_goes_back_to_the_results(fleet):
+    run = racing.race(CEREBRAS, GROQ, number=1)
+    async with opened(fleet, run) as race:
+        await race.press("s")
+        await race.deliver(run)
+        await race.press("r")
+        assert "REPLAY" in race.lines[0]
+        await race.press("escape")
+        assert "⚑ over" in race.lines[0]
+
+
+async def test_the_parts_of_the_form_follow_each_other_by_tab(fleet):
+    async with opened(fleet) as race:
+        kinds = []
+        for key in ("tab", "tab", "tab", "shift+tab"):
+            await race.press(key)
+            kinds.append(race.screen._choice.cursor[0])
+        assert kinds == ["prompt", "field", "lane", "field"]
+        assert "→ change" in race.lines[-1]
+
+
+async def test_while_a_prompt_is_typed_the_footer_has_its_keys_and_escape_leaves_only_it(fleet):
+    async with opened(fleet) as race:
+        await race.press("tab", "tab", "up", "enter", *"hi")
+        assert race.lines[-1].strip() == "Enter take  Esc as it was"
+        await race.press("escape")
+        assert "Enter type" in race.lines[-1]
+        assert race.screen._choice.form.typed == ""
 
 
 # keys
