@@ -467,3 +467,9 @@ def test_a_metric_that_no_two_lanes_have_is_not_compared():
 def test_a_metric_is_decided_open_or_without_a_difference(fast, words):
     verdict = decide(heats({"A": fast, "B": [1000.0] * len(fast)}), AB)
     assert state_words(measure(verdict, "e2e_ms").comparison) == words
+
+
+def test_a_measure_of_many_lanes_is_open_where_one_of_them_is_not_beaten_though_it_is_not_the_closest():
+    race = {"A": [1000.0] * 5, "B": [1100.0, 1110, 1120, 1105, 1115], "C": [500.0, 5000, 5100, 9000, 5000]}
+    found = measure(decide(heats(race), tuple("ABC")), "e2e_ms")
+    assert (found.lane, found.against, found.better, found.comparison.state) == ("A", "C", None, "open")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from probes.outcome import Outcome
-from probes.race.comparison import MeasureVerdict, PairedComparison
+from probes.race.comparison import HeadToHead, MeasureVerdict, PairedComparison
 from probes.race.heat import Heat, LaneResult
 from probes.race.race import Race
 from probes.race.updates import LaneNews, RaceNews
@@ -50,7 +50,7 @@ def closing_lines(race: Race) -> list[str]:
     verdict = race.verdict
     found = [f"not the same: {one}" for one in race.differences]
     for duel in verdict.duels:
-        found += [f"{duel.lane} against {duel.against}", *(f"  {_comparison(one)}" for one in duel.comparisons)]
+        found += [f"{duel.lane} against {duel.against}", *(f"  {_comparison(duel, one)}" for one in duel.comparisons)]
     if len(verdict.duels) > 1:
         found += [_measure(one) for one in verdict.measures]
     found += _faults(verdict)
@@ -82,12 +82,13 @@ def _result(one: LaneResult, width: int) -> str:
     return f"{place} {line(one.lane):<{width}}  {outcome_words(sample.outcome)}{detail}"
 
 
-def _comparison(one: PairedComparison) -> str:
+def _comparison(duel: HeadToHead, one: PairedComparison) -> str:
     name = METRIC_WORDS[one.metric]
     if one.ratio is None:
         return f"{name:<12}  no pair of heats to compare"
     interval = f" ({one.low:.2f}–{one.high:.2f})" if one.low is not None and one.high is not None else ""
-    state = state_words(one)
+    better = f" for {duel.lane if one.ratio > 1 else duel.against}" if one.state == "decided" else ""
+    state = state_words(one) + better
     return f"{name:<12}  {one.ratio:.2f}×{interval}, won {one.wins} of {one.pairs}{state and ': '}{state}"
 
 
