@@ -52,16 +52,6 @@ class CompareColumns:
         figures = sum(WIDTHS[name] + self.gap for name in self.shown)
         return MARKER + PLACE + self.name + figures + (self.bar + 2 if self.bar else 0)
 
-    def at(self, x: int) -> str | None:
-        """The column that is drawn ``x`` cells from the left."""
-        left = MARKER + PLACE + self.name
-        for name in self.shown:
-            right = left + WIDTHS[name] + self.gap
-            if left <= x < right:
-                return name
-            left = right
-        return None
-
 
 def compare_columns(width: int, longest_name: int, rank: str) -> CompareColumns:
     """The columns of a row ``width`` cells wide; the figure that is ranked by is always among them.

@@ -189,9 +189,9 @@ class CompareScreen(PeriodScreen):
         self.rank = next_of(tuple(COMPARE_METRICS), self.rank, step)
         self.draw()
 
-    @on(CompareTable.RankChosen)
-    def _rank_clicked(self, event: CompareTable.RankChosen) -> None:
-        self.rank = event.rank
+    @on(CompareTable.TitleClicked)
+    def _rank_clicked(self, event: CompareTable.TitleClicked) -> None:
+        self.rank = event.name
         self.draw()
 
     # the contenders

@@ -3,27 +3,28 @@
 from collections.abc import Sequence
 
 from rich.cells import cell_len, set_cell_size
-from textual import events
-from textual.message import Message
 
 from tui.compare.columns import HEADS, MARKER, PLACE, WIDTHS, CompareColumns, compare_columns
 from tui.compare.metrics import COMPARE_METRICS
 from tui.compare.ranking import RankedContender
 from tui.style.format import number, times
 from tui.style.palette import Piece
-from tui.widgets.grid import BAR, BEST, CURSOR, RANKED, Grid, Line
+from tui.widgets.grid import BAR, BEST, CURSOR, RANKED, Grid, Line, Title
 from tui.widgets.spark import share_bar
 
 
-def head(columns: CompareColumns, rank: str, what: str = "endpoint") -> str:
-    """The line above the rows; ``what`` is the title of their names, and the figure that is ranked by is marked."""
-    parts = [" " * (MARKER + PLACE) + what.ljust(columns.name)]
+def head(columns: CompareColumns, rank: str, what: str = "endpoint") -> tuple[Title, ...]:
+    """The line above the rows; ``what`` is the title of their names, and the figure that is ranked by is marked.
+
+    A click on another figure that can be compared ranks by it.
+    """
+    titles: list[Title] = [(" " * (MARKER + PLACE) + what.ljust(columns.name), "")]
     for name in columns.shown:
         text = f"{RANKED if name == rank else ''}{HEADS[name]}"
-        parts.append(text.rjust(WIDTHS[name] + columns.gap))
+        titles.append((text.rjust(WIDTHS[name] + columns.gap), name if name in COMPARE_METRICS else ""))
     if columns.bar:
-        parts.append("  " + ("of best" if COMPARE_METRICS[rank].more_is_better else "of worst"))
-    return "".join(parts)
+        titles.append(("  " + ("of best" if COMPARE_METRICS[rank].more_is_better else "of worst"), ""))
+    return tuple(titles)
 
 
 def row(one: RankedContender, columns: CompareColumns, *, marked: bool) -> tuple[Piece, ...]:
@@ -70,19 +71,12 @@ def _style(one: RankedContender, name: str) -> str:
 
 
 class CompareTable(Grid):
-    """Draws the table; a click on a row posts `Clicked`, one on the title of a figure `RankChosen`.
+    """Draws the table; a click on a row posts `Clicked`, one on the title of a figure `TitleClicked`.
 
     The screen makes it as high as it has rows, which are at most `MOST`: it needs no scrollbar.
     """
 
     DEFAULT_CSS = "CompareTable { height: 2; overflow-y: hidden; }"
-
-    class RankChosen(Message):
-        """The title of a figure's column was clicked."""
-
-        def __init__(self, rank: str) -> None:
-            super().__init__()
-            self.rank = rank
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
@@ -97,9 +91,4 @@ class CompareTable(Grid):
             Line(row(one, self._columns, marked=one.contender.key == marked), one.contender.key) for one in rows
         ] or [Line(((f"  {hint}", "hint"),))]
         what = "place" if any(one.contender.vantage is not None for one in rows) else "endpoint"
-        self.draw(head(self._columns, rank, what) if rows else "", lines, marked)
-
-    def on_click(self, event: events.Click) -> None:
-        """On the titles: rank by that figure."""
-        if event.y == 0 and (name := self._columns.at(event.x)) in COMPARE_METRICS:
-            self.post_message(self.RankChosen(name))
+        self.draw(head(self._columns, rank, what) if rows else (), lines, marked)

@@ -1,6 +1,6 @@
 """DashboardBody: one of the fleet, the groups or the charts; below the first two the selected endpoint's detail."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -18,6 +18,35 @@ if TYPE_CHECKING:
     from tui.dashboard.wall import Wall
 
 
+LINES_OF_TEXT: Final = 3
+"""Lines of the screen beside the panels: header, status and keys."""
+
+ROOMY: Final = 27
+"""Lines for panels and detail from which a border stands between them."""
+
+LEAST_ROOM: Final = 12
+"""With fewer lines there is no detail."""
+
+FULL_DETAIL: Final = 16
+"""Lines that the detail can fill, its border counted."""
+
+
+def least_detail(room: int) -> int:
+    """How many of ``room`` lines the detail needs; 0 where there is no room for it."""
+    return 11 if room >= ROOMY else 8 if room >= 20 else 6 if room >= LEAST_ROOM else 0
+
+
+def detail_rows(room: int, used: int) -> int:
+    """How many of ``room`` lines the detail gets where the panel above it uses so many.
+
+    At least what it needs; more as far as it can fill it and there is room, up to a third of the screen. It knows
+    nothing of the endpoint that is selected: nothing moves when another one is.
+    """
+    most = min((room + LINES_OF_TEXT) // 3, FULL_DETAIL)
+    least = min(least_detail(room), most)
+    return max(least, min(most, room - used))
+
+
 class DashboardBody(Vertical):
     """The fleet, the group view, four large charts or the wall, and the selected endpoint's detail.
 
@@ -29,6 +58,7 @@ class DashboardBody(Vertical):
         height: 1fr;
         #fleet, #groups, #charts, #wall, #detail { height: 1fr; }
         &.-roomy #detail { border-top: solid $border-blurred; }
+        &.-roomy #detail.-folded { border-top: none; }
     }
     """
 
@@ -98,11 +128,23 @@ class DashboardBody(Vertical):
             return self._charts.columns
         if ranked:
             return 1  # it draws no time
-        return max(self._fleet.columns_for(longest_name).spark, 1)
+        return max(self._fleet.columns_for(longest_name).ttft, 1)
 
-    def draw(self, board: Dashboard, options: ViewOptions, longest_name: int, room: int) -> None:
-        """Draw the panel that is shown, in ``room`` lines together with the detail; panels paint what has changed."""
-        self._share_height(board, room)
+    def share_room(self, board: Dashboard, options: ViewOptions, room: int) -> None:
+        """Share ``room`` lines: the detail gets as many as it can fill, the fleet or the groups the rest."""
+        self.set_class(room >= ROOMY, "-roomy")
+        folded = options.detail == "folded"
+        shown = bool(board.selected and room >= LEAST_ROOM and not self.shows_charts and not self.shows_wall)
+        least = 0 if not shown else 1 if folded else least_detail(room)
+        panel = self._groups if self._groups is not None and self._groups.display else self._fleet
+        used = panel.fit(board, room - least)
+        if self._detail is not None:
+            self._detail.display = shown
+            self._detail.styles.height = 1 if folded else detail_rows(room, used)
+            self._detail.set_class(folded, "-folded")
+
+    def draw(self, board: Dashboard, options: ViewOptions, longest_name: int) -> None:
+        """Draw the panel that is shown; panels paint what has changed."""
         if self._charts is not None and self._charts.display:
             self._charts.show(board)
         elif self._wall is not None and self._wall.display:
@@ -111,6 +153,7 @@ class DashboardBody(Vertical):
             self._groups.show(board, longest_name, options.rank)
         else:
             self._fleet.shared_scale = options.shared_scale
+            self._fleet.sort = options.sort
             self._fleet.show(board, longest_name)
 
     def draw_detail(self, view: EndpointView | None, recent: Recent, at: int, *, answer: bool) -> None:
@@ -120,13 +163,3 @@ class DashboardBody(Vertical):
         """
         if self._detail is not None:
             self._detail.show(view, recent.sample, recent.failures, recent.answer if answer else "", at)
-
-    def _share_height(self, board: Dashboard, room: int) -> None:
-        """The fleet gets what it needs, the detail what is left; tall rows only where both have room."""
-        least = 11 if room >= 27 else 8 if room >= 20 else 6 if room >= 12 else 0
-        self.set_class(room >= 27, "-roomy")
-        rows = self._groups if self._groups is not None and self._groups.display else self._fleet
-        wanted = rows.fit(board, room - least)
-        rows.styles.height = wanted if least and self._detail is not None else "1fr"
-        if self._detail is not None:
-            self._detail.display = bool(least and board.selected and not self.shows_charts and not self.shows_wall)

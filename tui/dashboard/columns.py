@@ -1,114 +1,172 @@
-"""Columns: which parts of an endpoint's row fit a width, and how wide each is; a function of the width alone."""
+"""Columns: which parts of an endpoint's row fit a width, and how wide each is; a function of the room alone."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
 MARKER: Final = 2  # the cursor of the selected row, and the endpoint's colour
-HITS: Final = 5
+STATE: Final = 9  # a glyph, a blank and a word
+KIND: Final = 14  # "server error", "rate limited"
+COUNT: Final = 7
 HEADROOM: Final = 6
 BUCKET: Final = 13  # "  out tok/min"
 RESET: Final = 10  # " empty 59m"
-KIND: Final = 14  # "server error", "rate limited"
 AGE: Final = 7
+LABELLED: Final = 10  # " p50 1,234"
 
-WIDEST_SPARK: Final = 96
+MOST_LINES: Final = 20
+"""A row is never higher; as a rule the room allows far less."""
+
 WIDEST_NAME: Final = 36
+
+NARROW: Final = 80
+USUAL: Final = 100
+MIDDLE: Final = 120
+BARS_FROM: Final = 140
+"""Widths of a screen: the narrowest that counts, two usual ones, and the first that has room for small graphs."""
+
+WIDE: Final = 60
+"""Cells that the two large graphs have together where one of them can be seen in detail and the other at a glance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
     """The parts of a row, left to right. Widths in cells; a part with False or 0 is not drawn.
 
-    ``spark`` is the width of the two timing sparklines and with it the number of time slices; the other two are
-    half as wide (``half``), two slices a cell. ``state`` holds a glyph, a blank and a word, or "  24 s ago". ``gap``
-    stands between sections; ``figure`` is the width of a number with the blank before it ("60,000", "<0.1 %").
+    A row has ``lines`` lines. From two on the state stands below the name, and the figures of a section below each
+    other; ``labels`` says which is which. ``ttft`` and ``speed`` are the widths of the two large graphs, ``bars`` that
+    of each of the two small ones. ``figure`` is the width of a number with the blank before it ("60,000"), ``rate`` and
+    ``hits`` those of the error rate ("<0.1 %") and of the rate-limit hits. ``gap`` stands between sections.
     """
 
     name: int
-    state: int = 12
-    spark: int = 0
-    half: int = 0
-    gap: int = 2
+    lines: int = 1
+    state: int = STATE
+    ttft: int = 0
+    speed: int = 0
+    bars: int = 0
+    gap: int = 1
     figure: int = 7
-    ttft_p50: bool = True
-    ttft_p95: bool = True
-    speed_p50: bool = True
-    error_count: bool = True
-    error_kind: bool = True
-    hits: bool = True
-    headroom: bool = True
-    bucket: bool = True
-    reset: bool = True
-    age: bool = True
-    due: bool = True
+    rate: int = 7
+    hits: int = 5
+    labels: bool = False
+    ttft_p50: bool = False
+    speed_p50: bool = False
+    ttft_p95: bool = False
+    headroom: bool = False
+    reset: bool = False
+    error_count: bool = False
+    error_kind: bool = False
+    bucket: bool = False
+    age: bool = False
+    due: bool = False
 
     @property
-    def ttft(self) -> int:
+    def left_section(self) -> int:
+        """Width of marker, name and state."""
+        return MARKER + self.name + 1 + self.state
+
+    @property
+    def ttft_section(self) -> int:
         """Width of the TTFT section."""
-        return self.spark + self.figure * (1 + self.ttft_p50 + self.ttft_p95)
+        return self.ttft + self.figure * (1 + self.ttft_p50 + self.ttft_p95)
 
     @property
-    def speed(self) -> int:
+    def speed_section(self) -> int:
         """Width of the tokens/s section."""
-        return self.spark + self.figure * (1 + self.speed_p50)
+        return self.speed + self.figure * (1 + self.speed_p50)
 
     @property
-    def errors(self) -> int:
+    def errors_section(self) -> int:
         """Width of the errors section."""
-        return self.half + self.figure * (1 + self.error_count) + KIND * self.error_kind
+        return self.bars + self.rate + COUNT * self.error_count + KIND * self.error_kind
 
     @property
-    def limits(self) -> int:
-        """Width of the rate-limit section."""
-        rate_limits = HEADROOM * self.headroom + BUCKET * self.bucket + RESET * self.reset
-        return self.half + HITS * self.hits + rate_limits
+    def limits_section(self) -> int:
+        """Width of the rate-limit section; 0 where the error rate stands for both."""
+        more = HEADROOM * self.headroom + BUCKET * self.bucket + RESET * self.reset
+        return self.bars + self.hits + more if self.hits else 0
 
     @property
     def width(self) -> int:
         """Width of a whole row."""
-        sections = [MARKER + self.name + 1 + self.state, self.ttft, self.speed, self.errors, self.limits]
+        sections = [self.left_section, self.ttft_section, self.speed_section, self.errors_section, self.limits_section]
         times = AGE * self.age + AGE * self.due
-        return sum(sections) + self.gap * (len(sections) - 1) + times
+        return sum(sections) + self.gap * (sum(map(bool, sections)) - 1) + times
 
 
-def columns(width: int, longest_name: int) -> Columns:
-    """The columns of a row ``width`` cells wide. Names stay whole.
+def lines_of(room: int, rows: int, headings: int) -> int:
+    """How many lines each of so many rows gets in a room of that many lines, with headings between them."""
+    return max(1, min(MOST_LINES, (room - headings) // max(rows, 1)))
 
-    As the width shrinks, first the extras go (times, counts, the bucket, the kind of the last error), the sparklines
-    shrink, then p95, headroom, the small sparklines and the medians are dropped. Room left over goes to the sparklines.
+
+def columns(width: int, longest_name: int, lines: int = 1) -> Columns:
+    """The columns of a row ``width`` cells wide and ``lines`` lines high. Names and states stay whole.
+
+    After the name, the state and the last values, the graphs come first: a further column is there only where they have
+    their due besides. What is left over is theirs.
     """
-    full = Columns(name=longest_name)
-    times = replace(full, age=False, due=False)
-    usual = replace(times, error_kind=False, bucket=False)
-    plain = replace(usual, error_count=False, gap=1, state=9)
-    no_p95 = replace(plain, ttft_p95=False)
-    no_headroom = replace(no_p95, headroom=False, reset=False, figure=6)
-    narrow = replace(no_headroom, speed_p50=False)
-    narrower = replace(narrow, ttft_p50=False)
-    candidates = (
-        (full, 24), (times, 20), (usual, 14), (plain, 10), (no_p95, 8), (no_headroom, 8),
-    )  # fmt: skip
-    for candidate, least in candidates:
-        if candidate.width + 2 * least + 2 * (least // 2) <= width:
-            return _filled(candidate, width)
-    for candidate in (no_headroom, narrow, narrower):
-        if candidate.width + 2 * 5 <= width:
-            return replace(candidate, spark=(width - candidate.width) // 2)
-    return replace(narrower, hits=False)
+    candidates = [*(_tall(longest_name, lines, width) if lines > 1 else _flat(longest_name, width))]
+    due = _due(width, lines)
+    return _filled(next((one for one in candidates if one.width + due <= width), candidates[-1]), width)
 
 
-def _filled(candidate: Columns, width: int) -> Columns:
-    """The columns with what is left of the width given to sparklines, then names, then gaps."""
-    room = width - candidate.width
-    spark = min(room // 3, WIDEST_SPARK)
-    if 2 * spark + 2 * _half(spark) > room:
-        spark -= 1
-    grown = replace(candidate, spark=spark, half=_half(spark))
-    name = min(grown.name + width - grown.width, max(grown.name, WIDEST_NAME))
-    grown = replace(grown, name=name)
-    return replace(grown, gap=min(grown.gap + (width - grown.width) // 4, 6))
+def _flat(name: int, width: int) -> Iterator[Columns]:
+    """Rows of one line, the richest first."""
+    one = Columns(name, bars=_bars(width))
+    rows = [one, replace(one, ttft_p50=True)]
+    rows.append(replace(rows[-1], speed_p50=True))
+    if one.bars:
+        rows.append(replace(rows[-1], gap=2))
+        for field in ("ttft_p95", "headroom", "reset", "error_count", "error_kind", "bucket", "age", "due"):
+            rows.append(replace(rows[-1], **{field: True}))
+    yield from reversed(rows)
+    one = replace(one, bars=0)
+    yield one
+    yield replace(one, figure=6)
+    yield replace(one, figure=6, rate=6, hits=4)
+    yield replace(one, figure=6, hits=0)
 
 
-def _half(spark: int) -> int:
-    """Cells of a sparkline that draws two slices in each."""
-    return (spark + 1) // 2
+def _tall(name: int, lines: int, width: int) -> Iterator[Columns]:
+    """Rows of several lines, the richest first: their figures stand below each other."""
+    one = Columns(name, lines, state=0, figure=LABELLED, labels=True, rate=8, hits=8)
+    if bars := _bars(width):
+        yield replace(one, bars=bars, gap=2)
+        yield replace(one, bars=bars)
+    yield one
+    yield replace(one, rate=7, hits=6)
+    yield replace(one, figure=7, labels=False, rate=7, hits=6)
+    yield replace(one, figure=6, labels=False, rate=7, hits=5)
+
+
+def _due(width: int, lines: int) -> int:
+    """Cells that the two large graphs must have together before anything else; even.
+
+    A little over 28 % of 80 columns and 35 % of 100 and more, rising to 60 cells each at 220 columns; in tall rows 60
+    together at 120 columns.
+    """
+    least = width * 35 // 100 + 1 if width >= USUAL - 2 else NARROW * 3 // 10 + max(width - NARROW, 0) * 2 // 3
+    if lines > 1 and width >= MIDDLE - 1:
+        least = max(least, WIDE)
+    rising = width - 100 if lines == 1 else width * 8 // 10 - 56
+    due = max(least, min(rising, width * 55 // 100))
+    return due + due % 2
+
+
+def _bars(width: int) -> int:
+    """Cells of each of the two small graphs: 12 at 220 columns; 0 where there is no room for them."""
+    return min((width - 96) // 10, 24) if width >= BARS_FROM else 0
+
+
+def _filled(chosen: Columns, width: int) -> Columns:
+    """The columns with what is left of the width given to the large graphs.
+
+    In tall rows on a screen of middle width the TTFT graph gets two thirds, so that it can be read, and the
+    tokens/s graph draws two slices in a cell.
+    """
+    room = max(width - chosen.width, 0)
+    ttft = room // 3 * 2 if chosen.lines > 1 and WIDE <= room < WIDE * 4 // 3 else room // 2
+    speed = ttft // 2 if ttft > room // 2 else ttft
+    name = min(chosen.name + room - ttft - speed, max(chosen.name, WIDEST_NAME))
+    return replace(chosen, ttft=ttft, speed=speed, name=name)

@@ -4,23 +4,26 @@ from rich.cells import cell_len, set_cell_size
 
 from probes.text import line
 from tui.dashboard.group_columns import COLUMNS, MARKER, PLACE, STATE, GroupColumns
-from tui.state.ranking import Rank
+from tui.state.ranking import RANKS, Rank
 from tui.state.view import EndpointView
 from tui.style.format import cost, number, percent, price, times
 from tui.style.palette import LOOKS, SLOTS, Piece
-from tui.widgets.grid import BAR, BEST, CURSOR, RANKED
+from tui.widgets.grid import BAR, BEST, CURSOR, RANKED, Title
 from tui.widgets.spark import share_bar
 
 
-def head(columns: GroupColumns, rank: Rank) -> str:
-    """The line above the rows; the ranked figure is marked."""
-    parts = [" " * (MARKER + PLACE) + "endpoint".ljust(columns.name + 1) + "state".ljust(STATE + columns.gap)]
+def head(columns: GroupColumns, rank: Rank) -> tuple[Title, ...]:
+    """The line above the rows; the ranked figure is marked, and a click on another ranks by it."""
+    titles: list[Title] = [
+        (" " * (MARKER + PLACE) + "endpoint".ljust(columns.name + 1) + "state".ljust(STATE + columns.gap), "")
+    ]
     for name in columns.shown:
         column = COLUMNS[name]
-        parts.append(f"{RANKED if name == rank else ''}{column.title}".rjust(column.width + columns.gap))
+        title = f"{RANKED if name == rank else ''}{column.title}".rjust(column.width + columns.gap)
+        titles.append((title, name if name in RANKS else ""))
         if column.bar and columns.bar:
-            parts.append(f" {column.bar:{columns.bar}.{columns.bar}}")
-    return "".join(parts)
+            titles.append((f" {column.bar:{columns.bar}.{columns.bar}}", ""))
+    return tuple(titles)
 
 
 def row(view: EndpointView, columns: GroupColumns, *, selected: bool) -> tuple[Piece, ...]:

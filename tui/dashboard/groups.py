@@ -19,11 +19,11 @@ class GroupPanel(Grid):
         self._cached: dict[str, tuple[object, Line]] = {}
 
     def fit(self, board: Dashboard, room: int) -> int:
-        """Put blank lines between blocks where they fit ``room`` lines. Returns the number of lines used."""
+        """Put blank lines between blocks where they fit ``room`` lines. Returns how many lines are used."""
         needed = 1 + max(len(board.endpoints), 1) + len(board.groups)
         blanks = max(len(board.groups) - 1, 0)
         self.airy = needed + blanks <= room
-        return min(room, needed + blanks * self.airy)
+        return needed + blanks * self.airy
 
     def show(self, board: Dashboard, longest_name: int, rank: Rank) -> None:
         """Draw a dashboard. ``longest_name`` of all endpoints, so that a filter does not move the columns."""

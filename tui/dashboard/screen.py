@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.reactive import reactive
 
-from tui.dashboard.body import DashboardBody
+from tui.dashboard.body import LINES_OF_TEXT, DashboardBody
 from tui.dashboard.engine_commands import EngineCommandScreen
 from tui.dashboard.frozen import FrozenSnapshot
 from tui.dashboard.header import HeaderLine
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 
 TICK_S: Final = 0.25
 """Seconds between two pictures of what the engine delivers."""
-
-LINES_OF_TEXT: Final = 3
-"""Header, status and keys."""
 
 
 class DashboardScreen(PeriodKeys, CrosshairKeys, EngineCommandScreen):
@@ -91,22 +88,31 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, EngineCommandScreen):
             return
         now = self.now()
         with self.app.batch_update():
+            room = self.size.height - LINES_OF_TEXT - self.has_class("-filtering")
             board = self._board(now)
+            slices = self._slices
+            self._body.share_room(board, self.options, room)
+            if self._slices != slices:  # rows of another height have other columns
+                board = self._board(now)
             self.board, self.selected = board, board.selected
             self.set_class(board.past, "-past")
             loading, problem = (self._navigator.loading, self._navigator.problem) if self._navigator else ("", "")
             self._header.show(board, self.options, now, loading, problem)
             self._status.show(board, now)
             self.show_keys()
-            room = self.size.height - LINES_OF_TEXT - self.has_class("-filtering")
-            self._body.draw(board, self.options, self.fleet.longest_name, room)
+            self._body.draw(board, self.options, self.fleet.longest_name)
             if not self._body.shows_charts:
                 answer = self.options.detail == "answer"
                 self._body.draw_detail(self.chosen(), self._recent(board), board.at, answer=answer)
 
+    @property
+    def _slices(self) -> int:
+        """How many slices of time the panel that is shown can draw."""
+        return self._body.columns(self.fleet.longest_name, ranked=self.options.ranked)
+
     def _board(self, now: int) -> Dashboard:
         """The dashboard of this tick. While frozen only the options and the engine's status change it."""
-        columns = self._body.columns(self.fleet.longest_name, ranked=self.options.ranked)
+        columns = self._slices
         window = self._history(columns, self.frozen.at if self.frozen else now)
         if self.frozen is None:
             board = self.fleet.dashboard(self.options, columns, now, self.selected, window)
@@ -222,6 +228,18 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, EngineCommandScreen):
             self.selected = names[max(0, min(len(names) - 1, names.index(self.selected) + step))]
         self.draw()
 
+    def action_detail(self) -> None:
+        """Fold the detail to its title, or open it again."""
+        self._change_options(detail="open" if self.options.detail == "folded" else "folded")
+
+    @on(Grid.TitleClicked)
+    def _title_clicked(self, event: Grid.TitleClicked) -> None:
+        """Sort by that column, or in the group view rank by it; by the same again: as configured."""
+        if self.options.ranked:
+            self._change_options(rank=event.name)
+        else:
+            self._change_options(sort="configured" if event.name == self.options.sort else event.name)
+
     @on(Grid.Clicked)
     def _row_clicked(self, event: Grid.Clicked) -> None:
         self.selected = event.owner
@@ -240,8 +258,7 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, EngineCommandScreen):
         if not self.options.period.live:
             self.notify("The past stands still. Home goes back to the present.")
             return
-        columns = self._body.columns(self.fleet.longest_name, ranked=self.options.ranked)
-        self.frozen = None if self.frozen else FrozenSnapshot.of(self.fleet, self.options, columns, self.now())
+        self.frozen = None if self.frozen else FrozenSnapshot.of(self.fleet, self.options, self._slices, self.now())
         self.set_class(self.frozen is not None, "-frozen")
         self.draw()
 

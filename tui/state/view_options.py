@@ -34,7 +34,8 @@ class ViewOptions:
 
     ``sort`` orders the list, ``rank`` the members of each group in the group view. ``vantage`` is the place whose
     samples are shown, None: all of them. ``view`` is the list of endpoints, four large panels or the wall, and
-    ``detail`` whether all of the selected endpoint is shown below the list.
+    ``detail`` whether all of the selected endpoint is shown below the list, or only its title. ``shared_scale``: the
+    graphs of a column have one scale, else each row its own.
     """
 
     period: Period = field(default_factory=Period)
@@ -43,7 +44,7 @@ class ViewOptions:
     query: str = ""
     groups: Groups = "headings"
     rank: Rank = "ttft"
-    shared_scale: bool = True
+    shared_scale: bool = False
     view: View = "fleet"
     detail: Detail = "open"
 

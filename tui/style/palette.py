@@ -56,7 +56,10 @@ _ON_LIGHT: Final = (
 SLOTS: Final = len(_ON_DARK)
 
 Piece = tuple[str, str]
-"""Text, and the name of its style: a component class of the widget without its prefix, or ``slot0`` … ``slot7``."""
+"""Text, and the name of its style: a component class of the widget without its prefix, or ``slot0`` … ``slot7``.
+
+`` shade`` after the name puts it on the ground of that style.
+"""
 
 
 def endpoint_color(slot: int, *, dark: bool) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -14,11 +15,16 @@ from textual.strip import Strip
 
 from tui.style.palette import SLOTS, Piece, endpoint_color
 
+Title = tuple[str, str]
+"""A part of the head, and what a click on it asks for: the name that `Grid.TitleClicked` carries, or ""."""
+
 STYLES: Final = (
     "head", "group", "cursor", "name", "dim", "hint", "figure", "usual", "ttft", "speed", "error", "limit", "quiet",
-    "success", "warning", "muted", "selected",
+    "success", "warning", "muted", "selected", "blank", "median", "shade", "ttft-ink", "speed-ink",
 )  # fmt: skip
 
+GROUNDED: Final = frozenset({"ttft-ink", "speed-ink"})
+"""Styles whose ground is a block of a graph, also in the selected row."""
 
 CURSOR: Final = "▸"
 BAR: Final = "▎"
@@ -40,7 +46,10 @@ class Line:
 
 
 class Grid(ScrollView, can_focus=False):
-    """Draws lines; the wheel scrolls, a click on a row posts `Clicked`. Colours come from component classes."""
+    """Draws lines under a head; colours come from component classes.
+
+    The wheel scrolls, a click on a row posts `Clicked`, one on a title of the head `TitleClicked`.
+    """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"grid--{name}" for name in STYLES}
 
@@ -57,8 +66,12 @@ class Grid(ScrollView, can_focus=False):
         .grid--hint { color: $text-muted; text-style: italic; }
         .grid--figure { color: $foreground; text-style: bold; }
         .grid--usual { color: $text-muted; }
-        .grid--ttft { color: $primary 85%; }
-        .grid--speed { color: $secondary 85%; }
+        .grid--ttft { color: $primary 70%; }
+        .grid--speed { color: $secondary 60%; }
+        .grid--ttft-ink { color: $background; background: $primary 70%; }
+        .grid--speed-ink { color: $background; background: $secondary 60%; }
+        .grid--median { color: $text-disabled; }
+        .grid--shade { background: $foreground 9%; }
         .grid--error { color: $error; }
         .grid--limit { color: $warning; }
         .grid--quiet { color: $text-disabled; }
@@ -77,12 +90,19 @@ class Grid(ScrollView, can_focus=False):
             self.owner = owner
             self.twice = twice
 
+    class TitleClicked(Message):
+        """A title of the head was clicked; ``name`` is what it asks for."""
+
+        def __init__(self, name: str) -> None:
+            super().__init__()
+            self.name = name
+
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
         self._lines: list[Line] = []
-        self._head = ""
+        self._head: tuple[Title, ...] = ()
         self._selected: str | None = None
-        self._strips: dict[Line | str, Strip] = {}
+        self._strips: dict[Line | tuple[Title, ...], Strip] = {}
         self._look: dict[str, Style] = {}
 
     @property
@@ -90,7 +110,7 @@ class Grid(ScrollView, can_focus=False):
         """Cells a line has, beside the scrollbar."""
         return self.scrollable_content_region.width
 
-    def draw(self, head: str, lines: Sequence[Line], selected: str | None) -> None:
+    def draw(self, head: tuple[Title, ...], lines: Sequence[Line], selected: str | None) -> None:
         """Show these lines. One that is as before is not painted again; the selected row is scrolled into sight."""
         before, moved = self._lines, selected != self._selected
         was, self._selected, self._lines = self._selected, selected, list(lines)
@@ -116,7 +136,7 @@ class Grid(ScrollView, can_focus=False):
         """One line of the widget: the head stays, the rest scrolls."""
         width, number = self.width, y - 1 + self.scroll_offset.y
         if y == 0:
-            return self._drawn(self._head, lambda: ((self._head, "head"),), width)
+            return self._drawn(self._head, lambda: [(text, "head") for text, _ in self._head], width)
         if number >= len(self._lines):
             return Strip.blank(width, self.rich_style)
         line = self._lines[number]
@@ -137,15 +157,28 @@ class Grid(ScrollView, can_focus=False):
         self._reveal()
 
     def on_click(self, event: events.Click) -> None:
-        """A click selects the row under it."""
+        """A click selects the row under it, or asks for what the title under it says."""
+        if event.y == 0:
+            if name := self._title_at(event.x):
+                self.post_message(self.TitleClicked(name))
+            return
         if (owner := self.owner_at(event.y)) is not None:
             self.post_message(self.Clicked(owner, twice=event.chain == 2))
+
+    def _title_at(self, x: int) -> str:
+        """What the title at a cell of the head asks for; "" where there is none."""
+        end = 0
+        for text, name in self._head:
+            end += cell_len(text)
+            if x < end:
+                return name
+        return ""
 
     def _forget(self) -> None:
         self._strips.clear()
         self._look.clear()
 
-    def _drawn(self, key: Line | str, pieces: Callable[[], Sequence[Piece]], width: int) -> Strip:
+    def _drawn(self, key: Line | tuple[Title, ...], pieces: Callable[[], Sequence[Piece]], width: int) -> Strip:
         """The strip of a line, from the cache where it was drawn before."""
         if key not in self._strips:
             self._strips[key] = self._strip(pieces(), width, Style())
@@ -153,12 +186,17 @@ class Grid(ScrollView, can_focus=False):
 
     def _strip(self, pieces: Sequence[Piece], width: int, over: Style) -> Strip:
         blank = self.rich_style + over
-        segments = [Segment(text, self._style(name) + over) for text, name in pieces]
+        segments = [
+            Segment(text, self._style(name) if name in GROUNDED else self._style(name) + over) for text, name in pieces
+        ]
         return Strip(segments).adjust_cell_length(width, blank)
 
     def _style(self, name: str) -> Style:
         if name not in self._look:
-            if name.startswith("slot"):
+            if name.endswith(" shade"):
+                ground = self._style("shade").bgcolor
+                self._look[name] = self._style(name.removesuffix(" shade")) + Style(bgcolor=ground)
+            elif name.startswith("slot"):
                 color = endpoint_color(int(name[4:]) % SLOTS, dark=self.app.current_theme.dark)
                 self._look[name] = self.rich_style + Style(color=color)
             else:

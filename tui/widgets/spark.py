@@ -1,6 +1,6 @@
-"""Spark: values as rows of block characters on an explicit scale, gaps and failures in their place; shares as bars."""
+"""Spark: values and counts as rows of block characters on an explicit scale, shares as bars; marks of graphs."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 from math import floor, log10
 from typing import Final
 
@@ -9,6 +9,7 @@ GAP: Final = " "
 FAILURE: Final = "×"
 QUIET: Final = "·"
 CHANGE: Final = "◆"
+HIT: Final = "◷"
 HOLLOW: Final = "○"
 """A value that is not shown, since the machine held the engine up while it was measured."""
 
@@ -29,35 +30,19 @@ def level(value: float, top: float, levels: int) -> int:
     return max(1, min(levels, round(value / top * levels)))
 
 
-def bars(
-    values: Sequence[float | None],
-    top: float,
-    down: Sequence[bool] = (),
-    rows: int = 1,
-    changed: Collection[int] = (),
-    hollow: Sequence[int] = (),
-) -> list[str]:
-    """``rows`` lines of one character per value, the top line first.
+def bars(values: Sequence[float | None], top: float, rows: int = 1) -> list[str]:
+    """``rows`` lines of one character per value, the top line first; None is a gap.
 
-    None is a gap; where ``down`` says so, a failure, where ``hollow`` does, a hollow mark (on the lowest line). A
-    value is never drawn as nothing: the lowest block means "small". The columns in ``changed`` carry a mark (on the
-    top line).
+    A value is never drawn as nothing: the lowest block means "small".
     """
     lines = [[GAP] * len(values) for _ in range(rows)]
     for column, value in enumerate(values):
-        if value is not None:
-            height = level(value, top, 8 * rows)
-            for row in range(rows):  # 0 is the lowest
-                if filled := min(8, height - 8 * row):
-                    if filled < 0:
-                        break
-                    lines[rows - 1 - row][column] = BLOCKS[filled - 1]
-        elif column < len(down) and down[column]:
-            lines[rows - 1][column] = FAILURE
-        elif column < len(hollow) and hollow[column]:
-            lines[rows - 1][column] = HOLLOW
-    for column in changed:
-        lines[0][column] = CHANGE
+        if value is None:
+            continue
+        height = level(value, top, 8 * rows)
+        for row in range(rows):  # 0 is the lowest
+            if (filled := min(8, height - 8 * row)) > 0:
+                lines[rows - 1 - row][column] = BLOCKS[filled - 1]
     return ["".join(line) for line in lines]
 
 
@@ -86,21 +71,6 @@ def counts(
             if filled > 0:
                 lines[rows - 1 - row][column] = BLOCKS[max(filled, 2) - 1 if row == 0 else filled - 1]
     return ["".join(line) for line in lines]
-
-
-def paired(values: Iterable[int], newest: int) -> list[int]:
-    """Neighbouring slices added up two by two, so that a column half as wide covers the same time.
-
-    ``newest`` is the epoch number of the last slice: a pair always holds the same two slices, whatever is at
-    the right edge, so nothing flickers as time goes on. The result has half the length, rounded up.
-    """
-    held = list(values)
-    wanted = (len(held) + 1) // 2
-    if newest % 2 == 0:
-        held.append(0)  # the partner of the newest slice is still to come
-    if len(held) % 2:
-        held.insert(0, 0)
-    return [held[i] + held[i + 1] for i in range(0, len(held), 2)][-wanted:]
 
 
 def share_bar(share: float | None, width: int) -> str:

@@ -349,7 +349,7 @@ async def test_without_room_the_lanes_are_dropped_and_nothing_moves():
     pictures = []
     for first in (facts[0], structs.replace(facts[0], connection="both")):
         hello = fabric.hello(endpoints=(first, *facts[1:]))
-        async with showing(hello, found, size=(80, 24), view=ViewOptions(Period(LENGTHS["6 h"]))) as shown:
+        async with showing(hello, found, size=(80, 20), view=ViewOptions(Period(LENGTHS["6 h"]))) as shown:
             detail = shown.dashboard.query_one("#detail")
             heights = [detail.query_one(f"#{name}").size.height for name in ("title", "figures", "lanes", "failures")]
             pictures.append((detail.size.height, heights, "warm  n " in shown.text))

@@ -32,12 +32,11 @@ async def test_a_restart_shows_the_forecast_and_the_instant_something_else_serve
     async with showing(hello, size=(200, 40)) as shown:
         await shown.app.workers.wait_for_complete([worker for worker in shown.app.workers if worker.group == "past"])
         await shown.settle()
-        row, below = (shown.lines[place] for place in (2, 3))
-        assert f"{name} ≠" in row
-        assert "▎fast → standard" in below
-        assert "◆" in row
-        assert "11 %" in row
-        assert "empty 10m" in row
-        assert "tok/day" in below
+        lines = shown.lines[2:]
+        assert f"{name}≠" in lines[0]
+        assert "◆" in lines[0]
+        assert "▎fast → standard" in lines[2]
+        assert "11 % tok/day" in "\n".join(lines)
+        assert "empty 10m" in "\n".join(lines)
         assert "tier fast → standard" in shown.text
         assert "tokens per day 110 of 1,000, empty in 10 m at this pace" in shown.text

@@ -173,11 +173,50 @@ async def test_large_panels_and_back(messages):
         assert "▸▎" in shown.text
 
 
-async def test_each_row_may_have_its_own_scale(messages):
+async def test_rows_have_scales_of_their_own_or_share_one(messages):
     async with showing(*messages, size=(200, 50)) as shown:
-        assert "TTFT ms   0 – 1,0" in shown.text
+        own = shown.lines[1]
+        assert "TTFT ms  max " in own
         await shown.press("y")
-        assert "each its own" in shown.text
+        assert "TTFT ms  max  25–2k " in shown.lines[1]
+        assert "tokens/s  min  30–4k " in shown.lines[1]
+        await shown.press("y")
+        assert shown.lines[1] == own
+
+
+async def test_the_detail_folds_to_its_title_and_leaves_its_room_to_the_rows(messages):
+    async with showing(*messages, size=(120, 35)) as shown:
+        title = next(place for place, line in enumerate(shown.lines) if "128 tokens" in line) - 1
+        height = shown.dashboard.query_one("#fleet").lines_each
+        await shown.press("d")
+        assert shown.lines[-3].startswith(" cerebras/gpt-oss-120b  gpt-oss-120b  warm")
+        assert "128 tokens" not in shown.text
+        assert shown.dashboard.query_one("#fleet").lines_each > height
+        await shown.press("d")
+        assert "128 tokens" in shown.lines[title + 1]
+
+
+async def test_a_click_on_a_title_sorts_by_its_column_and_another_as_configured(messages):
+    async with showing(*messages, size=(120, 35)) as shown:
+        x = shown.lines[1].index("tokens/s")
+        await shown.pilot.click(offset=(x, 1))
+        await shown.settle()
+        assert shown.dashboard.options.sort == "tokens/s"
+        assert shown.lines[1].index("▾tokens/s") == x - 1
+        await shown.pilot.click(offset=(x, 1))
+        await shown.settle()
+        assert shown.dashboard.options.sort == "configured"
+
+
+async def test_the_footer_is_at_the_bottom_whatever_is_shown(messages):
+    for size in ((80, 24), (120, 35)):
+        async with showing(*messages, size=size) as shown:
+            assert len(shown.lines) == size[1]
+            footer = shown.lines[-1]
+            assert "help" in footer
+            for keys in (("d",), ("slash", "x", "y", "z", "enter"), ("escape",), ("g",), ("g",), ("v",)):
+                await shown.press(*keys)
+                assert "help" in shown.lines[-1], keys
 
 
 async def test_help_shows_every_key_and_the_palette_every_command(messages):

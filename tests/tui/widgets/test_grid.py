@@ -6,6 +6,8 @@ from textual.geometry import Region
 from tui.style.themes import THEMES
 from tui.widgets.grid import Grid, Line
 
+HEAD = ((" the ", ""), ("head", "by head"))
+
 
 class Spying(Grid):
     """Notes what it is asked to paint."""
@@ -36,6 +38,9 @@ class Showing(App):
     def on_grid_clicked(self, event):
         self.clicked.append(event.owner)
 
+    def on_grid_title_clicked(self, event):
+        self.clicked.append(event.name)
+
 
 def lines(count, **changed):
     made = [Line(((f"row {number}", "name"),), f"e{number}") for number in range(count)]
@@ -50,13 +55,13 @@ def text(grid):
 async def test_the_head_stays_while_the_rows_scroll_to_the_selected_one():
     app = Showing()
     async with app.run_test(size=(30, 10)) as pilot:
-        app.grid.draw("the head", lines(20), "e0")
+        app.grid.draw(HEAD, lines(20), "e0")
         await pilot.pause()
-        assert text(app.grid) == ["the head", "a group", "row 0", "row 1", "row 2", "row 3"]
-        app.grid.draw("the head", lines(20), "e12")
+        assert text(app.grid) == [" the head", "a group", "row 0", "row 1", "row 2", "row 3"]
+        app.grid.draw(HEAD, lines(20), "e12")
         await pilot.pause()
-        assert text(app.grid) == ["the head", "row 8", "row 9", "row 10", "row 11", "row 12"]
-        app.grid.draw("the head", lines(20), "e0")
+        assert text(app.grid) == [" the head", "row 8", "row 9", "row 10", "row 11", "row 12"]
+        app.grid.draw(HEAD, lines(20), "e0")
         await pilot.pause()
         assert text(app.grid)[1] == "a group"  # the heading above the first row comes with it
 
@@ -64,33 +69,43 @@ async def test_the_head_stays_while_the_rows_scroll_to_the_selected_one():
 async def test_only_lines_that_changed_are_painted():
     app = Showing()
     async with app.run_test(size=(30, 10)) as pilot:
-        app.grid.draw("the head", lines(4), "e0")
+        app.grid.draw(HEAD, lines(4), "e0")
         await pilot.pause()
         app.grid.painted.clear()
-        app.grid.draw("the head", lines(4), "e0")
+        app.grid.draw(HEAD, lines(4), "e0")
         assert app.grid.painted == []
-        app.grid.draw("the head", lines(4, e2=Line((("news", "name"),), "e2")), "e0")
+        app.grid.draw(HEAD, lines(4, e2=Line((("news", "name"),), "e2")), "e0")
         assert app.grid.painted == [Region(0, 4, 30, 1)]
         app.grid.painted.clear()
-        app.grid.draw("the head", lines(4, e2=Line((("news", "name"),), "e2")), "e1")
+        app.grid.draw(HEAD, lines(4, e2=Line((("news", "name"),), "e2")), "e1")
         assert app.grid.painted == [Region(0, 2, 30, 1), Region(0, 3, 30, 1)]
 
 
 async def test_a_click_names_its_row_and_a_heading_is_none():
     app = Showing()
     async with app.run_test(size=(30, 10)) as pilot:
-        app.grid.draw("the head", lines(3), "e0")
+        app.grid.draw(HEAD, lines(3), "e0")
         await pilot.pause()
         for y in (0, 1, 3):
             await pilot.click(app.grid, offset=(2, y))
         assert app.clicked == ["e1"]
 
 
+async def test_a_click_on_a_title_says_what_it_asks_for():
+    app = Showing()
+    async with app.run_test(size=(30, 10)) as pilot:
+        app.grid.draw(HEAD, lines(3), "e0")
+        await pilot.pause()
+        for x in (1, 5, 8, 9):
+            await pilot.click(app.grid, offset=(x, 0))
+        assert app.clicked == ["by head", "by head"]
+
+
 async def test_the_selected_row_and_the_theme_show_in_colours():
     app = Showing()
     async with app.run_test(size=(30, 10)) as pilot:
         app.theme = "inftop-dark"
-        app.grid.draw("the head", lines(3), "e0")
+        app.grid.draw(HEAD, lines(3), "e0")
         await pilot.pause()
 
         def grounds():

@@ -1,8 +1,8 @@
-"""Sparklines: an explicit scale, gaps and failures in their place, nothing that flickers."""
+"""Sparklines: an explicit scale, gaps in their place."""
 
 import pytest
 
-from tui.widgets.spark import bars, counts, level, nice_ceiling, paired
+from tui.widgets.spark import bars, counts, level, nice_ceiling
 
 
 @pytest.mark.parametrize(
@@ -30,18 +30,9 @@ def test_a_value_is_never_drawn_as_nothing_and_a_gap_never_as_a_value():
     assert bars([0.0001, None], 1000) == ["▁ "]
 
 
-def test_failures_stand_where_there_is_no_value():
-    assert bars([None, None, 10], 10, [True, False, True]) == ["× █"]
-
-
-def test_a_change_is_marked_on_the_top_line_whatever_is_there():
-    assert bars([10, None, 10], 10, [False, True], changed={0, 1}) == ["◆◆█"]
-    assert bars([10, 10], 20, rows=2, changed=[1]) == [" ◆", "██"]
-
-
 def test_two_rows_double_the_resolution():
-    upper, lower = bars([25, 50, 75, 100, None], 100, [False] * 4 + [True], rows=2)
-    assert (upper, lower) == ("  ▄█ ", "▄███×")
+    upper, lower = bars([25, 50, 75, 100, None], 100, rows=2)
+    assert (upper, lower) == ("  ▄█ ", "▄███ ")
 
 
 def test_levels_reach_from_one_to_the_top():
@@ -56,18 +47,3 @@ def test_only_all_of_them_is_a_full_block():
 def test_a_single_count_can_be_seen():
     assert counts([1, 0], None, [True, True], 100) == ["▂·"]
     assert counts([1, 4], None, [True, True], 4, rows=2) == [" █", "▄█"]
-
-
-@pytest.mark.parametrize("count", [1, 2, 7, 8])
-def test_pairs_hold_the_same_two_slices_as_time_goes_on(count):
-    slices = list(range(100, 140))  # slice n holds the value n
-    for newest in (119, 120, 121):
-        shown = paired(slices[newest - 100 - count + 1 : newest - 100 + 1], newest)
-        assert len(shown) == (count + 1) // 2
-        pair = newest - newest % 2
-        assert shown[-1] == sum(one for one in (pair, pair + 1) if newest - count < one <= newest)
-
-
-def test_a_slice_whose_value_is_not_trusted_is_hollow_unless_it_has_another():
-    assert bars([1.0, None, None], 1.0, (), 1, (), [1, 1, 0]) == ["█○ "]
-    assert bars([None], 1.0, [True], 2, (), [1]) == [" ", "×"], "a failure is more"

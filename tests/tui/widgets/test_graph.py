@@ -1,0 +1,80 @@
+"""Graphs of a row: a logarithmic scale, marks in their place, nothing that flickers."""
+
+import pytest
+
+from tui.widgets.graph import LogScale, blocks, own_scale, shared_scale, shown, spread
+
+TEN = LogScale(10.0, 1000.0)
+
+
+def lines(*given, **named):
+    return ["".join(text for text, _ in pieces) for pieces in blocks(*given, **named)]
+
+
+def test_equal_ratios_are_equal_steps():
+    assert [TEN.share(value) for value in (5, 10, 100, 1000, 5000)] == [0, 0, 0.5, 1, 1]
+    assert lines([10, 32, 100, 316, 1000], TEN, 1, "ttft") == ["▁▂▄▅▇"]
+
+
+def test_a_value_is_never_drawn_as_nothing_and_a_gap_never_as_a_value():
+    assert lines([10.0, None], TEN, 1, "ttft") == ["▁ "]
+    assert lines([None, None], None, 2, "ttft") == ["  ", "  "]
+    assert lines([], TEN, 1, "ttft") == [""]
+
+
+def test_more_rows_have_more_levels():
+    assert lines([10, 100, 1000], TEN, 2, "ttft") == ["  ▇", "▁██"]
+
+
+def test_what_lies_beyond_the_scale_is_marked():
+    assert lines([9, 1001, 100], TEN, 1, "ttft") == ["↓↑▄"]
+    assert blocks([1001], TEN, 1, "ttft") == [[("↑", "ttft-ink")]]
+
+
+def test_marks_stand_at_the_bottom_of_a_gap_else_at_the_top():
+    drawn = blocks([None, 10, 100], TEN, 2, "ttft", {0: ("×", "error"), 1: ("◆", "figure")})
+    assert ["".join(text for text, _ in pieces) for pieces in drawn] == [" ◆ ", "×▁█"]
+    assert ("×", "error") in drawn[1]
+
+
+def test_the_median_is_a_dotted_line_with_a_shade_up_to_p95():
+    upper, lower = blocks([None, 10, 1000], TEN, 2, "ttft", p50=20.0, p95=900.0)
+    assert lower == [("⠄", "median shade"), ("▁", "ttft shade"), ("⠄", "ttft-ink")]
+    assert upper == [("  ", "shade"), ("▇", "ttft shade")]
+    assert blocks([10], TEN, 1, "ttft", p50=20.0) == [[("▁", "ttft")]], "one line has no room for it"
+
+
+def test_a_row_has_a_scale_of_its_own_that_one_outlier_does_not_take_over():
+    assert own_scale([100.0, 110.0, None], 100.0) == LogScale(80.0, 150.0)
+    assert own_scale([*[100.0] * 50, 20_000.0], 100.0) == LogScale(80.0, 400.0)
+    assert own_scale([*[100.0] * 50, *[900.0] * 10], 100.0) == LogScale(80.0, 1000.0), "a tenth is no outlier"
+    assert own_scale([None, 0.0], None) is None
+
+
+def test_a_shared_scale_holds_every_rows_own():
+    assert shared_scale([LogScale(10, 20), None, LogScale(15, 300)]) == LogScale(10, 300)
+    assert shared_scale([None]) is None
+
+
+def test_fewer_slices_than_cells_fill_the_width():
+    assert [one.start for one in spread(2, 6, 1)] == [0, 0, 0, 1, 1, 1]
+    assert shown([1.0, None], spread(2, 4, 1), max) == [1.0, 1.0, None, None]
+    assert shown([], spread(0, 3, 7), max) == [None, None, None]
+
+
+@pytest.mark.parametrize("count", [9, 10, 24, 25])
+def test_neighbours_share_a_cell_always_the_same_ones(count):
+    width = count // 2
+    size = -(-count // width)
+    for newest in range(100, 130):
+        cells = spread(count, width, newest)
+        first = newest - count + 1
+        assert len(cells) == width
+        assert all((first + held[0]) // size == (first + held[-1]) // size for held in cells)
+        assert cells[-1][-1] == count - 1, "the newest slice is at the right edge"
+
+
+def test_a_cell_shows_the_worst_of_its_slices():
+    cells = spread(4, 2, 3)
+    assert shown([1.0, 3.0, None, 2.0], cells, max) == [3.0, 2.0]
+    assert shown([1.0, 3.0, None, None], cells, min) == [1.0, None]

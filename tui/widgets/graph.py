@@ -1,0 +1,166 @@
+"""Graph: a row's values over time as blocks on a logarithmic scale, one line high or several; pure.
+
+Blocks, not a line of braille dots: the dots are thin and pale, and one sample stands for its time as a step anyway.
+A logarithmic scale, not a linear one from 0: latencies are spread evenly in ratios, so noise, a shift to the double and
+an outlier can be told apart in one line of eight levels, where a linear one that holds the outlier is flat.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import floor, log, log10
+from typing import Final
+
+from probes.stats.quantiles import quantile
+from tui.style.palette import Piece
+from tui.widgets.spark import BLOCKS
+
+ABOVE: Final = "↑"
+BELOW: Final = "↓"
+"""In place of the last block: the value lies beyond the end of the scale."""
+
+BLANK: Final = "blank"
+MEDIAN: Final = "median"
+SHADE: Final = "shade"
+"""Styles: nothing, the dots of the median, and the ground from the median to the 95th percentile."""
+
+USUAL: Final = 1.25
+"""A row's own scale reaches at least this many times below and above its median: noise is not drawn as mountains."""
+
+FAR: Final = 4.0
+"""It reaches at most this many times beyond the median, so that one outlier does not flatten everything else."""
+
+_DOTS: Final = "⡀⠄⠂⠁"  # one dot of a cell, from the lowest
+_ROUND: Final = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+_NEARLY: Final = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class LogScale:
+    """A logarithmic scale from ``low`` to ``high``, both above 0."""
+
+    low: float
+    high: float
+
+    def share(self, value: float) -> float:
+        """Where a value stands on the scale, 0 to 1; beyond it is its end."""
+        if value <= self.low:
+            return 0.0
+        return min(log(value / self.low) / log(self.high / self.low), 1.0)
+
+
+def own_scale(values: Iterable[float | None], p50: float | None) -> LogScale | None:
+    """A scale for one row, with round ends: what its values reach, between `USUAL` and `FAR` times its median.
+
+    Where a tenth of the values lies beyond that, as in a long window of which every slice holds its worst, it reaches
+    as far as the others do. None where no value is above 0.
+    """
+    ascending = sorted([value for value in values if value is not None and value > 0])
+    middle = p50 or quantile(ascending, 0.5)
+    tenth, ninth = quantile(ascending, 0.1), quantile(ascending, 0.9)
+    if middle is None or tenth is None or ninth is None:
+        return None
+    low = max(ascending[0], min(middle / FAR, tenth / USUAL))
+    high = min(ascending[-1], max(middle * FAR, ninth * USUAL))
+    return LogScale(_round_below(min(low, middle / USUAL)), _round_above(max(high, middle * USUAL)))
+
+
+def shared_scale(scales: Iterable[LogScale | None]) -> LogScale | None:
+    """One scale that holds all of these; None of none."""
+    known = [scale for scale in scales if scale is not None]
+    return LogScale(min(one.low for one in known), max(one.high for one in known)) if known else None
+
+
+@lru_cache(maxsize=64)
+def spread(count: int, width: int, newest: int) -> tuple[range, ...]:
+    """The slices that each of ``width`` cells shows, of ``count`` slices whose last has the epoch number ``newest``.
+
+    Fewer slices than cells are stretched. Of more, neighbours share a cell, always the same ones: groups begin at
+    multiples of their size counted from the epoch, so nothing flickers as time goes on.
+    """
+    if width < 1:
+        return ()
+    size = max(1, -(-count // width))
+    first = newest - count + 1
+    groups = [
+        range(max(number * size - first, 0), min((number + 1) * size - first, count))
+        for number in range(first // size, newest // size + 1)
+    ][-width:] or [range(0)]
+    return tuple(groups[cell * len(groups) // width] for cell in range(width))
+
+
+def shown(values: Sequence[float | None], cells: Sequence[range], worst: Callable[..., float]) -> list[float | None]:
+    """The value of each cell: the ``worst`` (max or min) of its slices."""
+    if len(cells) == len(values):
+        return list(values)
+    if all(len(cell) == 1 for cell in cells):
+        return [values[cell.start] for cell in cells]
+    held = ([value for value in values[cell.start : cell.stop] if value is not None] for cell in cells)
+    return [worst(one) if one else None for one in held]
+
+
+def blocks(
+    values: Sequence[float | None],
+    scale: LogScale | None,
+    rows: int,
+    style: str,
+    marks: Mapping[int, Piece] = {},
+    p50: float | None = None,
+    p95: float | None = None,
+) -> list[list[Piece]]:
+    """``rows`` lines of one cell per value, the top line first, in ``style``; ``style``-ink is for marks upon blocks.
+
+    A value is never drawn as nothing, and None is a gap. In two rows or more a dotted line stands at ``p50``, and the
+    ground from there to ``p95`` is shaded. ``marks`` by cell stand at the bottom of a gap, else at the top.
+    """
+    levels = 8 * rows - 1  # only what lies beyond the scale fills the top: rows that touch can be told apart
+    if scale is None:
+        filled = [0] * len(values)
+    else:
+        filled = [0 if one is None else max(1, round(scale.share(one) * levels)) for one in values]
+    tall = rows > 1 and scale is not None and p50 is not None
+    dot = min(int(scale.share(p50) * 4 * rows), 4 * rows - 1) if tall and scale and p50 else -4
+    shade = range(dot // 4, min(int(scale.share(p95) * rows), rows - 1) + 1) if tall and scale and p95 else range(0)
+    lines = []
+    for row in range(rows - 1, -1, -1):
+        ground = f" {SHADE}" if row in shade else ""
+        empty = (_DOTS[dot % 4], MEDIAN + ground) if row == dot // 4 else (" ", SHADE if ground else BLANK)
+        full = (_DOTS[dot % 4], f"{style}-ink") if row == dot // 4 else (BLOCKS[-1], style)
+        part, below = style + ground, 8 * row
+        lines.append(
+            [
+                empty if level <= below else full if level >= below + 8 else (BLOCKS[level - below - 1], part)
+                for level in filled
+            ]
+        )
+    if scale is not None:
+        for cell, value in enumerate(values):
+            if value is not None and value > scale.high * (1 + _NEARLY):
+                lines[0][cell] = (ABOVE, f"{style}-ink")
+            elif value is not None and value < scale.low * (1 - _NEARLY):
+                lines[-1][cell] = (BELOW, style)
+    for cell, mark in marks.items():
+        lines[-1 if values[cell] is None else 0][cell] = mark
+    return [joined(line) for line in lines]
+
+
+def joined(cells: Iterable[Piece]) -> list[Piece]:
+    """The cells of a line, neighbours of the same style as one piece."""
+    pieces: list[Piece] = []
+    text, style = "", ""
+    for character, of in cells:
+        if of != style and text:
+            pieces.append((text, style))
+            text = ""
+        text, style = text + character, of
+    return [*pieces, (text, style)] if text else pieces
+
+
+def _round_below(value: float) -> float:
+    power = 10.0 ** floor(log10(value))
+    return power * next(step for step in reversed(_ROUND) if step * power <= value * (1 + _NEARLY))
+
+
+def _round_above(value: float) -> float:
+    power = 10.0 ** floor(log10(value))
+    return power * next(step for step in _ROUND if step * power >= value * (1 - _NEARLY))
