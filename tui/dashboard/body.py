@@ -57,6 +57,7 @@ class DashboardBody(Vertical):
     DashboardBody {
         height: 1fr;
         #fleet, #groups, #charts, #wall, #detail { height: 1fr; }
+        #fleet { scrollbar-gutter: stable; }  /* its columns do not move where a scrollbar comes */
         &.-roomy #detail { border-top: solid $border-blurred; }
         &.-roomy #detail.-folded { border-top: none; }
     }

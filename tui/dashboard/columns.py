@@ -125,7 +125,7 @@ def _flat(name: int, width: int) -> Iterator[Columns]:
     yield one
     yield replace(one, figure=6)
     yield replace(one, figure=6, rate=6, hits=4)
-    yield replace(one, figure=6, hits=0)
+    yield replace(one, figure=6, rate=6, hits=0)
 
 
 def _tall(name: int, lines: int, width: int) -> Iterator[Columns]:

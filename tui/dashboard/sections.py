@@ -109,7 +109,7 @@ def errors(view: EndpointView, columns: Columns, grid: TimeGrid) -> Block:
     kind = view.last_failure.value.replace("_", " ") if view.last_failure and figures.failed_count else ""
     rate: Piece = (percent(figures.error_rate), style)
     if not columns.hits and figures.hit_count and not figures.failed_count:
-        rate = (f"{_number(figures.hit_count, columns.rate - len('hit'))} hit", "limit")
+        rate = (f"{HIT} {_number(figures.hit_count, columns.rate - 1)}", "limit")
     drawn = partial(_bars, figures, columns, grid, "error", figures.failed, figures.finished)
     if columns.lines > 1:
         failed = number(figures.failed_count) if figures.failed_count else ""

@@ -116,7 +116,7 @@ class Grid(ScrollView, can_focus=False):
         was, self._selected, self._lines = self._selected, selected, list(lines)
         if head != self._head or len(before) != len(self._lines):
             self._head = head
-            self.virtual_size = Size(self.width, len(self._lines) + 1)
+            self._set_length()
             self.refresh()
         else:
             for number, (old, new) in enumerate(zip(before, self._lines, strict=True)):
@@ -153,7 +153,7 @@ class Grid(ScrollView, can_focus=False):
     def on_resize(self, _: events.Resize) -> None:
         """A new width: every line is drawn anew."""
         self._forget()
-        self.virtual_size = Size(self.width, len(self._lines) + 1)
+        self._set_length()
         self._reveal()
 
     def on_click(self, event: events.Click) -> None:
@@ -164,6 +164,10 @@ class Grid(ScrollView, can_focus=False):
             return
         if (owner := self.owner_at(event.y)) is not None:
             self.post_message(self.Clicked(owner, twice=event.chain == 2))
+
+    def _set_length(self) -> None:
+        self.virtual_size = Size(self.width, len(self._lines) + 1)
+        self._refresh_scrollbars()  # Textual's; it does so itself only where the widget's size changes too
 
     def _title_at(self, x: int) -> str:
         """What the title at a cell of the head asks for; "" where there is none."""

@@ -116,3 +116,12 @@ async def test_the_selected_row_and_the_theme_show_in_colours():
         app.theme = "inftop-light"
         await pilot.pause()
         assert grounds() != dark
+
+
+async def test_a_scrollbar_goes_with_the_lines_it_was_for():
+    app = Showing()
+    async with app.run_test(size=(30, 10)) as pilot:
+        for count, shown in ((20, True), (3, False), (20, True)):
+            app.grid.draw(HEAD, lines(count), "e0")
+            await pilot.pause()
+            assert app.grid.show_vertical_scrollbar is shown
