@@ -328,7 +328,7 @@ def test_what_is_not_known_is_a_dash_and_nothing_moves_as_numbers_grow():
     assert [line.index("tok/s") for line in lanes_lines((WARM, COLD))] == [warm.index("tok/s")] * 2
 
 
-@pytest.mark.parametrize("size", [(160, 45), (100, 40), (80, 24)])
+@pytest.mark.parametrize("size", [(160, 45), (100, 40), (80, 33)])
 async def test_the_detail_shows_two_lanes_and_the_row_the_warm_ones(size):
     async with showing(*messages(), size=size, view=ViewOptions(Period(LENGTHS["6 h"]))) as shown:
         before = shown.lines
