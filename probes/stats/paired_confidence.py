@@ -35,12 +35,13 @@ CALIBRATED: Final = (
     (6, 0.0147),
     (7, 0.0127),
     (8, 0.0134),
+    (9, 0.0116),
     (10, 0.0107),
     (14, 0.0093),
     (20, 0.0104),
     (30, 0.0135),
-    (50, 0.019),
-    (100, 0.034),
+    (50, 0.0175),
+    (100, 0.029),
 )
 """Pairs, and how often independent ones may be called different, so that drifting ones are in 5 % at most."""
 
