@@ -312,6 +312,23 @@ class InftopApp(OrderedKeysApp):
         )
         await self.push_screen(self._compare)
 
+    def action_jump(self) -> None:
+        """Find an endpoint by its name, and go there."""
+        from tui.jump import JumpScreen
+
+        self.push_screen(JumpScreen(self._known(), self.go_to))
+
+    def go_to(self, name: str) -> None:
+        """Select an endpoint where the dashboard is shown; elsewhere open its screen."""
+        if self.screen is self._dashboard:
+            self._dashboard.select(name)
+            return
+        period = self._dashboard.period
+        if self._endpoint is not None and self.screen is self._endpoint:
+            period = self._endpoint.period
+            self.pop_screen()
+        self._endpoint_requested(EndpointRequested(name, period, self._known()))
+
     def action_help(self) -> None:
         """Every key and every formula."""
         from tui.help import HelpScreen

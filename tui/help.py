@@ -22,6 +22,7 @@ from probes.text import line
 from tui.compare.keys import COMPARE_KEYS, LIST_KEYS
 from tui.dashboard.keys import DASHBOARD_KEYS
 from tui.endpoint.keys import ENDPOINT_KEYS
+from tui.jump import JUMP_KEYS
 from tui.keymap import SECTIONS, Key
 from tui.options.keys import OPTIONS_KEYS
 from tui.race.keys import RACE_KEYS
@@ -30,7 +31,9 @@ from tui.style.format import moment
 
 NAME_WIDTH: Final = 20
 
-KEY_TABLES: Final = (DASHBOARD_KEYS, ENDPOINT_KEYS, SAMPLE_KEYS, COMPARE_KEYS, LIST_KEYS, RACE_KEYS, OPTIONS_KEYS)
+KEY_TABLES: Final = (
+    DASHBOARD_KEYS, ENDPOINT_KEYS, SAMPLE_KEYS, COMPARE_KEYS, LIST_KEYS, RACE_KEYS, JUMP_KEYS, OPTIONS_KEYS,
+)  # fmt: skip
 """The keys of every page."""
 
 Part = Literal["title", "name", "formula", "text"]

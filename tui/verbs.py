@@ -1,8 +1,9 @@
 """The keys that several pages have: one verb, one key. A page takes them as they are, or with words of its own."""
 
+from dataclasses import replace
 from typing import Final
 
-from tui.keymap import Key
+from tui.keymap import Key, KeyTable
 
 # fmt: off
 LONGER: Final = Key("window.longer", "t", "t", "window(1)", "Look", "window", "Longer window",
@@ -49,6 +50,8 @@ PAGE_DOWN: Final = Key("page.down", "pagedown", "PgDn", "move(10)", "Move", "", 
     "Ten rows down.")
 BACK: Final = Key("back", "escape,q", "Esc", "back", "Program", "back", "Back",
     "Back to where this was opened from.")
+JUMP: Final = Key("jump", "colon,ctrl+g", ":", "app.jump", "Move", "jump", "Jump to an endpoint",
+    "Go to an endpoint by some letters of its name.")
 OPTIONS: Final = Key("options", "O", "O", "app.options", "Program", "options", "Options",
     "Theme, window, order, view and the like: what each is, where it is kept, what the configuration fixes.")
 HELP: Final = Key("help", "question_mark,f1", "?", "app.help", "Program", "help", "Help: keys and formulas",
@@ -60,3 +63,12 @@ TAKE_TEXT: Final = Key("text.take", "enter", "Enter", "", "Do", "take", "",
 DROP_TEXT: Final = Key("text.drop", "escape", "Esc", "", "Do", "drop", "",
     "Drop what was typed.")
 # fmt: on
+
+
+def list_keys(page: str, taking: str, help: str) -> KeyTable:  # noqa: A002 - what `Key` calls it
+    """The keys of a list with a filter, where letters are typed: ``taking`` and ``help`` say what Enter does."""
+    take = Key("list.take", "enter", "Enter", "take", "Do", taking, "", help)
+    up = replace(UP, keys="up,shift+tab", shown="↑", help="The line above.")
+    down = replace(DOWN, keys="down,tab", shown="↓", label="choose", help="The line below.")
+    back = replace(BACK, keys="escape", label="done", help="Drop what was typed; then back.")
+    return KeyTable(page, (take, up, down, PAGE_UP, PAGE_DOWN, back), footer=("back", "list.take", "down"))

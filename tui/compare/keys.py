@@ -38,6 +38,7 @@ COMPARE_KEYS: Final = KeyTable("Compare", (
     verbs.READ_LATER,
     verbs.READ_NOT,
     verbs.BACK,
+    verbs.JUMP,
     verbs.OPTIONS,
     verbs.HELP,
 ), footer=(
@@ -45,15 +46,10 @@ COMPARE_KEYS: Final = KeyTable("Compare", (
     "later", "remove", "open", "place", "race", "crosshair.earlier", "export",
 ))  # fmt: skip
 
-LIST_KEYS: Final = KeyTable("Compare: add", (
-    Key("list.take", "enter", "Enter", "take", "Do", "add or remove", "Add or remove",
-        "Take the endpoint under the cursor, or give it back; a model takes all that serve it."),
-    replace(verbs.UP, keys="up,shift+tab", shown="↑", help="The line above."),
-    replace(verbs.DOWN, keys="down,tab", shown="↓", label="choose", help="The line below."),
-    verbs.PAGE_UP,
-    verbs.PAGE_DOWN,
-    replace(verbs.BACK, keys="escape", label="done", help="Drop what was typed; then back to the comparison."),
-), footer=("back", "list.take", "down"))  # fmt: skip
+LIST_KEYS: Final = verbs.list_keys(
+    "Compare: add", "add or remove",
+    "Take the endpoint under the cursor, or give it back; a model takes all that serve it.",
+)  # fmt: skip
 """The keys of the list from which endpoints are taken."""
 
 

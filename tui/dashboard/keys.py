@@ -62,6 +62,7 @@ DASHBOARD_KEYS: Final = KeyTable("Dashboard", (
         "In the present: select the first endpoint."),
     Key("last", "end", "End", "move(1000)", "Move", "", "",
         "Select the last endpoint."),
+    verbs.JUMP,
     verbs.OPTIONS,
     verbs.HELP,
     verbs.PALETTE,

@@ -240,6 +240,13 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, EngineCommandScreen):
         else:
             self._change_options(sort="configured" if event.name == self.options.sort else event.name)
 
+    def select(self, name: str) -> None:
+        """Select an endpoint; a filter that hides it is dropped."""
+        if self.board is not None and name not in [view.name for view in self.board.endpoints]:
+            self.options = replace(self.options, query="")
+        self.selected = name
+        self.draw()
+
     @on(Grid.Clicked)
     def _row_clicked(self, event: Grid.Clicked) -> None:
         self.selected = event.owner

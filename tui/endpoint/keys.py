@@ -58,6 +58,7 @@ ENDPOINT_KEYS: Final = KeyTable("Endpoint", (
     verbs.READ_LATER,
     verbs.READ_NOT,
     verbs.BACK,
+    verbs.JUMP,
     verbs.OPTIONS,
     verbs.HELP,
 ), footer=(
