@@ -239,6 +239,11 @@ class FleetState:
         oldest = min(self._oldest_stored, *held, inf)
         return None if oldest == inf else round(oldest)
 
+    def _filled_ms(self, window_ms: int, now: int) -> int | None:
+        """How much of a window there are samples of; None while that is not known."""
+        oldest = self.oldest_at
+        return None if oldest is None or oldest > now else min(now - oldest, window_ms)
+
     def fits_memory(self, options: ViewOptions, now: int) -> bool:
         """Whether memory holds all that a view shows: the present from all places, as far back as there are samples."""
         period = options.period
@@ -299,7 +304,7 @@ class FleetState:
             selected=selected if selected in names else next(iter(names), None),
             attribution=_worst(views),
             past=past,
-            filled_ms=None if past or self.oldest_at is None else min(max(now - self.oldest_at, 0), length),
+            filled_ms=None if past else self._filled_ms(length, now),
             vantage=asked.vantage if asked else None,
         )
 

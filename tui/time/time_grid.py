@@ -18,10 +18,11 @@ STEPS: Final = 4
 def drawn_length(window_ms: int, oldest: int | None, at: int) -> int:
     """How much of a window that ends ``at`` is drawn, where the ``oldest`` sample of all began then (None: not known).
 
-    All of it where that is older. Else what holds everything since, and at most a fifth more: it grows in steps, so
-    that between two of them slices keep their length, and with it every sample its place.
+    All of it where that is older, or lies in the future by a clock that was set since. Else what holds everything
+    since then, and at most a fifth more: it grows in steps, so that between two of them slices keep their length, and
+    with it every sample its place.
     """
-    if oldest is None or oldest <= at - window_ms:
+    if oldest is None or not at - window_ms < oldest <= at:
         return window_ms
     steps = ceil(STEPS * log2(max(at - oldest, SHORTEST_MS) / SHORTEST_MS))
     return min(round(SHORTEST_MS * 2 ** (steps / STEPS)), window_ms)

@@ -58,6 +58,7 @@ def test_of_a_window_that_fills_no_more_is_drawn_than_a_fifth_beyond_its_oldest_
     drawn = drawn_length(window, at - age, at)
     assert min(max(age, 0), window) <= drawn <= window
     assert drawn == window or drawn <= 1.2 * max(age, SHORTEST_MS)
+    assert age >= 0 or drawn == window
 
 
 def test_the_length_drawn_stays_for_as_long_as_it_can():
