@@ -12,6 +12,7 @@ import psycopg
 import pytest
 
 from probes.cli.commands.record import _record
+from probes.cli.exit_codes import ExitCode, exit_code_of, message_of
 from probes.metrics.publishing import Publishing
 from probes.simulator.behaviour import Behaviour
 from probes.simulator.distribution import Constant
@@ -84,6 +85,20 @@ def recorder(tmp_path, configured):
     return recorder
 
 
+@pytest.fixture
+def refusal(configured):
+    """Records into a store that will not take it, in this process: what is printed then, once the exit code is 3."""
+
+    async def refusal(url, *, need_store=False):
+        nowhere = Publishing.from_options(None, None)
+        with pytest.raises(StoreProblem) as refused:
+            await _record(configured(url), demo=False, seconds=5, publishing=nowhere, need_store=need_store)
+        assert exit_code_of(refused.value) == ExitCode.STORE
+        return message_of(refused.value)
+
+    return refusal
+
+
 def lines(out):
     """How many samples were printed, before the table."""
     return len(out.partition("\n\n")[0].splitlines()) if "\n\n" in out else 0
@@ -145,13 +160,6 @@ def through_a_file(path):
     ("make", "words"),
     [
         (foreign_file, "the file is not a database"),
-        (foreign_database, "another program"),
-        (newer, "written by a newer inftop"),
-        (corrupt, "damaged"),
-        (os.mkdir, "not a file"),
-        (os.mkfifo, "not a file"),
-        (lambda path: path.symlink_to("/dev/zero"), "not a file"),
-        (through_a_file, "not a folder"),
         (unreadable, "no permission"),
         (unwritable, "cannot be written"),
     ],
@@ -160,8 +168,7 @@ async def test_a_file_that_will_not_take_us_ends_it_before_anything_is_probed(
     recorder, simulator, tmp_path, make, words
 ):
     path = tmp_path / "data" / "history.db"
-    if make is not through_a_file:
-        path.parent.mkdir()
+    path.parent.mkdir()
     make(path)
     async with recorder(url_of(path), "--for", "5s", preexec_fn=without_privilege) as one:
         code, out, err = await one.end()
@@ -169,6 +176,33 @@ async def test_a_file_that_will_not_take_us_ends_it_before_anything_is_probed(
     [said] = err.splitlines()
     assert said.startswith(f"sqlite:///{path} takes no samples: ")
     assert words in said
+    assert not simulator.records
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (foreign_database, "another program"),
+        (newer, "written by a newer inftop"),
+        (corrupt, "damaged"),
+        (os.mkdir, "not a file"),
+        (os.mkfifo, "not a file"),
+        (lambda path: path.symlink_to("/dev/zero"), "not a file"),
+        (through_a_file, "not a folder"),
+    ],
+)
+async def test_what_is_no_store_of_ours_is_named_before_anything_is_probed(
+    refusal, simulator, tmp_path, capsys, make, words
+):
+    path = tmp_path / "data" / "history.db"
+    if make is not through_a_file:
+        path.parent.mkdir()
+    make(path)
+    said = await refusal(url_of(path))
+    assert said.startswith(f"sqlite:///{path} takes no samples: ")
+    assert words in said
+    assert len(said.splitlines()) == 1
+    assert capsys.readouterr() == ("", "")
     assert not simulator.records
 
 
@@ -214,12 +248,22 @@ def newer_database(server):
     ],
 )
 async def test_a_database_that_will_not_take_us_ends_it_before_anything_is_probed(
-    recorder, simulator, postgres, make, words
+    refusal, simulator, postgres, capsys, make, words
 ):
-    async with recorder(make(postgres), "--for", "5s") as one:
+    said = await refusal(make(postgres))
+    assert words in said
+    assert "sk-planted" not in said
+    assert capsys.readouterr() == ("", "")
+    assert not simulator.records
+
+
+async def test_a_database_that_will_not_take_us_ends_the_process_with_its_reason_and_no_password(
+    recorder, simulator, postgres
+):
+    async with recorder(wrong_password(postgres), "--for", "5s") as one:
         code, out, err = await one.end()
     assert (code, out) == (3, "")
-    assert words in err
+    assert 'password authentication failed for user "guarded"' in err
     assert "sk-planted" not in err
     assert not simulator.records
 
@@ -341,16 +385,22 @@ async def test_a_full_disk_is_said_at_once_and_at_the_end_with_what_waits_or_is_
         assert f"no sample still waits; {count} are lost" in err
 
 
-@pytest.mark.parametrize("case", ["away", "locked"])
-async def test_a_store_that_is_needed_and_away_ends_it_before_anything_is_probed(recorder, simulator, tmp_path, case):
+async def test_a_store_that_is_needed_and_away_ends_it_before_anything_is_probed(recorder, simulator):
+    async with recorder("postgresql://x@127.0.0.1:1/x", "--need-store", "--for", "5s") as one:
+        code, out, err = await one.end()
+    assert (code, out) == (3, "")
+    assert "Connection refused" in err
+    assert not simulator.records
+
+
+async def test_a_store_that_is_needed_and_locked_ends_it_before_anything_is_probed(
+    refusal, simulator, tmp_path, capsys
+):
     path = tmp_path / "history.db"
     fill(path, [sample()])
-    url = "postgresql://x@127.0.0.1:1/x" if case == "away" else url_of(path)
     with locked(path):
-        async with recorder(url, "--need-store", "--for", "5s") as one:
-            code, out, err = await one.end()
-    assert (code, out) == (3, "")
-    assert ("Connection refused" if case == "away" else "holds the store locked") in err
+        assert "holds the store locked" in await refusal(url_of(path), need_store=True)
+    assert capsys.readouterr().out == ""
     assert not simulator.records
 
 
