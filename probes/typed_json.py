@@ -16,7 +16,8 @@ def encode(value: Any) -> bytes:
     try:
         return _ENCODER.encode(value)
     except UnicodeEncodeError:  # the path of a file may hold lone surrogates, which JSON has only as escapes
-        return json.dumps(to_builtins(value), separators=(",", ":")).encode()
+        record = json.loads(json.dumps(to_builtins(value)), parse_constant=lambda _: None)
+        return json.dumps(record, separators=(",", ":")).encode()
 
 
 def decode(text: bytes | str, decoder: Decoder[T]) -> T:
