@@ -2,7 +2,17 @@
 
 import pytest
 
-from probes.wire.framing.json_values import Malformed, object_in, objects_in, parsed, text_in
+from probes.wire.framing.json_values import (
+    Malformed,
+    count,
+    mapping,
+    number,
+    object_in,
+    objects_in,
+    parsed,
+    string,
+    text_in,
+)
 
 NOTHING = [{}, {"a": None}, {"a": False}, {"a": ""}, {"a": []}]
 
@@ -61,3 +71,67 @@ def test_of_a_large_value_only_the_beginning_is_shown_and_of_no_json_its_type():
         deep = [deep]
     with pytest.raises(Malformed, match=r"^a is not text: a list$"):
         text_in({"a": deep}, "a")
+
+
+# fields that are only of use, so that one of a wrong type is as good as missing
+
+
+@pytest.mark.parametrize("value", [None, [], [1], "x", 0, 1, True])
+def test_what_is_no_object_is_an_empty_one(value):
+    assert mapping(value) == {}
+    assert mapping({"a": value}) == {"a": value}
+
+
+@pytest.mark.parametrize("value", [None, "", 0, 1, True, ["x"], {"x": 1}])
+def test_what_is_no_text_or_an_empty_one_is_none(value):
+    assert string(value) is None
+    assert string("x") == "x"
+
+
+@pytest.mark.parametrize(
+    ("value", "counted"),
+    [
+        (0, 0),
+        (7, 7),
+        (7.0, 7),  # some gateways send counts as floats
+        (7.5, None),
+        (-1, None),
+        (-1.0, None),
+        (2**53, 2**53),
+        (2**53 + 1, None),
+        (1e308, None),
+        (float("nan"), None),
+        (True, None),
+        ("7", None),
+        (None, None),
+        ([7], None),
+    ],
+)
+def test_a_count_is_a_whole_number_that_a_store_can_hold(value, counted):
+    found = count(value)
+    assert found == counted
+    assert found is None or type(found) is int
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (0, 0.0),
+        (1.5, 1.5),
+        ("1.5", 1.5),  # Fireworks
+        ("0", 0.0),
+        (-0.1, None),
+        ("-1", None),
+        ("fast", None),
+        ("", None),
+        (float("inf"), None),
+        ("nan", None),
+        ("1e999", None),
+        (10**400, None),
+        (True, None),
+        (None, None),
+        ([1], None),
+    ],
+)
+def test_a_number_is_finite_and_not_negative_and_may_be_written_as_text(value, told):
+    assert number(value) == told
