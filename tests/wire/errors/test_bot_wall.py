@@ -91,6 +91,35 @@ WALLS: dict[str, tuple[int, tuple[str, ...], bytes, str]] = {
 }
 
 
+MARKS = [
+    ("Cloudflare", b"<title>Just a moment...</title>"),
+    ("Cloudflare", b"<title>Attention Required! | Cloudflare</title>"),
+    ("Cloudflare", b"<title>Please Wait... | Cloudflare</title>"),
+    ("Cloudflare", b"<script>window._cf_chl_opt={}</script>"),
+    ("Cloudflare", b"<h1>Sorry, you have been blocked</h1>"),
+    ("Akamai", b"<title>Access Denied</title><p>Reference #18"),
+    ("Akamai", b"<script>'bm-verify'</script>"),
+    ("AWS WAF", b"<script>window.gokuProps = {};</script>"),
+    ("Imperva", b"<p>Incapsula incident ID: 1-2"),
+    ("Imperva", b'<iframe src="/_Incapsula_Resource?1">'),
+    ("DataDome", b"<script src='https://geo.captcha-delivery.com/c.js'>"),
+    ("HUMAN", b"<div id='px-captcha'>"),
+    ("Vercel", b"<title>Vercel Security Checkpoint</title>"),
+    ("Sucuri", b"<title>Sucuri Website Firewall - Access Denied</title>"),
+    ("F5", b"<p>The requested URL was rejected. Please consult with your administrator."),
+    ("Kasada", b"<script>window.KPSDK={};</script>"),
+    ("DDoS-Guard", b"<title>DDoS-Guard</title>"),
+]
+
+
+@pytest.mark.parametrize(("whose", "page"), MARKS)
+def test_each_mark_alone_tells_whose_wall_it_is_and_an_error_of_the_server_is_no_wall(whose, page):
+    for status in (200, 403, 499):
+        assert (bot_wall(status, {}, page) or "").startswith(f"blocked by a bot wall ({whose})")
+    # only Cloudflare's challenge comes as a 503 too; what else fails there is a failure, which may pass
+    assert (bot_wall(500, {}, page) is not None) is (whose == "Cloudflare")
+
+
 @pytest.mark.parametrize("dialect", ["openai_chat", "gemini", "openai_responses_ws"])
 @pytest.mark.parametrize("name", WALLS)
 async def test_a_wall_is_named_and_is_no_refused_key(name: str, dialect: str):
