@@ -5,17 +5,20 @@ from dataclasses import replace
 from textwrap import wrap
 from typing import Final
 
+from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
+from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Input
 
-from probes.race.request import MOST_LANES, NamedPrompt
+from probes.race.request import FEWEST_LANES, MOST_LANES, NamedPrompt
+from probes.stats.paired_confidence import FEWEST
 from probes.text import line
 from tui import verbs
 from tui.race.form import FIELDS, Field, RaceForm
-from tui.race.lane_words import LETTERS
+from tui.race.lane_words import LETTERS, cut
 from tui.style.format import number
 from tui.style.palette import Piece
 from tui.widgets.plate import Plate, Row
@@ -28,7 +31,26 @@ PARTS: Final = {"lane": "lanes", "prompt": "prompt", "typed": "prompt", "field":
 """The part of the form that each kind of thing to choose is in."""
 
 PREVIEW: Final = 5
-"""Rows of the prompt that is chosen."""
+"""Rows of the prompt that is chosen, at least."""
+
+MARK: Final = 5
+"""Cells before a lane's name, or a prompt's with the gap after it."""
+
+LEAST_MODEL: Final = 8
+"""A model that has fewer cells is left out."""
+
+LEAST_OPTIONS: Final = 40
+"""Cells that prompt, cap, heats and connections have, at least."""
+
+NO_ENDPOINT: Final = "No endpoint is configured. A race needs two: give each its [[endpoint]] in the configuration."
+TOO_FEW: Final = "A race needs two endpoints: configure another one, such as the same model at another provider."
+
+ABOUT: Final = (
+    "All lanes get the same prompt at the same instant, on open connections. A heat is one repetition.",
+    "One heat is for watching. More tell speed from luck: each measure gets a verdict.",
+    "Every race is kept: o lists them, r plays one again as slowly as you like.",
+)
+"""What a race is, where there is room to say it."""
 
 
 def items(form: RaceForm) -> list[Item]:
@@ -55,6 +77,7 @@ class RaceChoice(Horizontal):
         height: 1fr;
         padding: 1 1 0 1;
         Plate { width: 1fr; height: 1fr; }
+        #choices { min-width: 20; }
         #options { margin-left: 2; }
         Input { dock: bottom; height: 1; padding: 0 1; background: $primary 20%; }
     }
@@ -154,8 +177,10 @@ class RaceChoice(Horizontal):
 
     def draw(self) -> None:
         """Draw it, the cursor in sight."""
+        whole = self.content_size.width - LEAST_OPTIONS
+        self._choices.styles.width = max(LEAST_OPTIONS, min(_wanted(self.form), whole))
         self._draw(self._choices, _lanes(self.form, self._choices.size.width))
-        self._draw(self._options, _options(self.form, self._options.size.width))
+        self._draw(self._options, _options(self.form, self._options.size))
 
     def _draw(self, plate: Plate, lines: Sequence[tuple[Item | None, Row]]) -> None:
         """Draw as many lines as there is room for: the heading, then those around the cursor."""
@@ -169,10 +194,17 @@ class RaceChoice(Horizontal):
         plate.draw([row for _, row in shown], chosen)
 
 
+def _wanted(form: RaceForm) -> int:
+    """How many cells the lanes need so that no name and no model is cut."""
+    names, models = ([getattr(one, what) for one in form.endpoints] for what in ("name", "model"))
+    return MARK + sum(max(map(cell_len, texts), default=0) + 2 for texts in (names, models))
+
+
 def _lanes(form: RaceForm, width: int) -> list[tuple[Item | None, Row]]:
     title: Row = (("Lanes", "title"), (f"   {len(form.lanes)} of at most {MOST_LANES}", "label"))
-    longest = max((len(one.name) for one in form.endpoints), default=0)
-    named = min(longest, max(width - 8, 8))
+    longest = max((cell_len(one.name) for one in form.endpoints), default=0)
+    named = max(min(longest, width - MARK), 4)
+    model = width - MARK - named - 2
     lines: list[tuple[Item | None, Row]] = [(None, title)]
     for one in form.endpoints:
         if one.name in form.lanes:
@@ -180,37 +212,40 @@ def _lanes(form: RaceForm, width: int) -> list[tuple[Item | None, Row]]:
             mark: Piece = (f" {LETTERS[slot]} ▶ ", f"slot{slot}")
         else:
             mark = (" ·   ", "dim")
-        name = one.name if len(one.name) <= named else f"{one.name[: named - 1]}…"
-        lines.append((("lane", one.name), (mark, (f"{name:{named}}  ", "figure"), (one.model, "label"))))
+        beside = cut(one.model, min(model, cell_len(one.model))) if model >= LEAST_MODEL else ""
+        lines.append((("lane", one.name), (mark, (f"{cut(one.name, named)}  ", "figure"), (beside, "label"))))
+    if len(form.endpoints) < FEWEST_LANES:
+        words = TOO_FEW if form.endpoints else NO_ENDPOINT
+        lines += [(None, ()), *((None, ((f" {one}", "hint"),)) for one in wrap(words, max(width - 2, 10)))]
     return lines
 
 
-def _options(form: RaceForm, width: int) -> list[tuple[Item | None, Row]]:
+def _options(form: RaceForm, size: Size) -> list[tuple[Item | None, Row]]:
+    width = max(size.width, 1)
     lines: list[tuple[Item | None, Row]] = [(None, (("Prompt", "title"),))]
-    longest = max((len(one.name) for one in form.prompts), default=0)
+    longest = max((cell_len(one.name) for one in form.prompts), default=0)
+    room = max(width - MARK - longest, 4)
     for place, one in enumerate(form.prompts):
-        chosen = form.prompt == place
         expects = f"  (must match {one.expect})" if one.expect else ""
-        lines.append(
-            (
-                ("prompt", str(place)),
-                (_dot(chosen), (f"{one.name:{longest}}  ", "figure"), (line(one.text) + expects, "label")),
-            )
-        )
+        said = f"{line(one.text)}{expects}"
+        pieces = ((f"{cut(one.name, longest)}  ", "figure"), (cut(said, min(room, cell_len(said))), "label"))
+        lines.append((("prompt", str(place)), (_dot(form.prompt == place), *pieces)))
     typed = line(form.typed) or "type one of your own …"
     lines.append((("typed", ""), (_dot(form.prompt is None), (typed, "figure" if form.typed else "hint"))))
     values = {"cap": number(form.cap), "heats": number(form.heats), "cold": "cold" if form.cold else "warmed first"}
+    notes = {"heats": f"   {FEWEST} at least for a verdict" if form.heats < FEWEST else ""}
     lines += [(None, ()), (None, (("Race", "title"),))]
     for field in FIELDS:
-        lines.append(
-            (
-                ("field", field),
-                ((f" {LABELS[field]:<13}", "label"), ("◂ ", "dim"), (values[field], "figure"), (" ▸", "dim")),
-            )
-        )
+        value: Row = ((f" {LABELS[field]:<13}", "label"), ("◂ ", "dim"), (values[field], "figure"), (" ▸", "dim"))
+        note = notes.get(field, "")
+        fits = sum(len(text) for text, _ in value) + len(note) <= width
+        lines.append((("field", field), (*value, (note, "hint")) if note and fits else value))
     text = form.typed if form.prompt is None else form.prompts[form.prompt].text
-    preview = wrap(line(text, 4_000), max(width - 2, 10))
-    lines += [(None, ()), *((None, ((f" {one}", "hint"),)) for one in preview[:PREVIEW])]
+    preview = wrap(line(text, 4_000), max(width - 2, 10))[: max(size.height - len(lines) - 1, PREVIEW)]
+    lines += [(None, ()), *((None, ((f" {one}", "hint"),)) for one in preview)]
+    about = [row for words in ABOUT for row in wrap(words, max(width - 2, 10))]
+    if len(lines) + len(about) + 2 <= size.height:
+        lines += [(None, ()), (None, (("How it runs", "title"),)), *((None, ((f" {one}", "label"),)) for one in about)]
     return lines
 
 

@@ -94,7 +94,7 @@ class LanePanel(Vertical):
     def _draw_figures(self, lane: LaneBoard) -> None:
         width = self._figures.size.width
         across = max(1, width // FIGURE_WIDTH)
-        found = figures(lane)
+        found = figures(lane, few=across == 1)
         rows: list[Row] = []
         for first in range(0, len(found), across):
             pieces: list[tuple[str, str]] = []

@@ -74,13 +74,16 @@ def why(lane: LaneBoard) -> str | None:
     return line(sample.outcome_detail) if sample.outcome_detail else None
 
 
-def figures(lane: LaneBoard) -> list[tuple[str, str, Ink]]:
-    """Label, value and style of each figure; TTFT and TTFA that are still to come show the time so far."""
+def figures(lane: LaneBoard, *, few: bool) -> list[tuple[str, str, Ink]]:
+    """Label, value and style of each figure; TTFT and TTFA that are still to come show the time so far.
+
+    ``few`` leaves out what the track shows too, or another figure nearly says.
+    """
     progress = lane.progress
     running = lane.sample is None and lane.ended is None and lane.state == "running"
     estimated = "≈" if progress.estimated and progress.tokens else ""
     stall = progress.stall_ms
-    return [
+    found: list[tuple[str, str, Ink]] = [
         ("TTFT", *_falling(progress.ttft_ms, progress.at_ms, running=running)),
         ("TTFA", *_falling(progress.ttfa_ms, progress.at_ms, running=running)),
         ("tokens", estimated + number(round(progress.tokens)) if progress.chars else "–", "figure"),
@@ -88,6 +91,7 @@ def figures(lane: LaneBoard) -> list[tuple[str, str, Ink]]:
         ("chars", number(progress.chars) if progress.chars else "–", "figure"),
         ("stall", "–" if stall is None else f"{stall:,.0f} ms", "warning" if (stall or 0) > 1_000 else "figure"),
     ]
+    return [one for one in found if not few or one[0] not in ("TTFT", "chars")]
 
 
 def _falling(ms: float | None, at_ms: float, *, running: bool) -> tuple[str, Ink]:

@@ -39,7 +39,7 @@ LABEL_WIDTH: Final = 11
 LETTER_COLUMN: Final = 10
 """Cells of a lane's column that is headed by its letter alone."""
 
-SAID: Final = (("better", 10), ("95 % interval", 14), ("won", 10), ("verdict", 23))
+SAID: Final = (("better", 9), ("95 % interval", 14), ("won", 10), ("verdict", 24))
 """What is said of each measure: titles and cells."""
 
 STATE_MARKS: Final[dict[State | None, str]] = {"decided": "★ ", "no difference": "= "}
@@ -161,7 +161,7 @@ def _said(measure: MeasureVerdict | None, lanes: Sequence[str], shared: ResultCo
     mark = STATE_MARKS.get(one.state, "")
     against = LETTERS[lanes.index(measure.against)] if len(lanes) > 2 and measure.against in lanes else ""
     cells = {
-        "better": (f"{LETTERS[slot] + (against and ':' + against):>3} {times(one.ratio):>6}", f"slot{slot}"),
+        "better": (f"{LETTERS[slot] + (against and ':' + against):>3} {times(one.ratio):>5}", f"slot{slot}"),
         "95 % interval": (_interval(one), "figure" if decided else "label"),
         "won": (f"{one.wins} of {one.pairs}", "label"),
         "verdict": (f"{mark}{state}" if "better" in dict(shared.said) else f"{mark}{LETTERS[slot]} {state}", ink),

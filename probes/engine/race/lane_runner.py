@@ -114,7 +114,7 @@ class LaneRunner:
         started = self._barrier.released_at if self._barrier else None
         at = 0 if started is None else now - started
         if self.result is not None:
-            at = self.result.recording.end or at
+            at = self.result.recording.end or 0  # of a lane that sent nothing, the start
         return LaneNews(
             name=self.endpoint.name,
             state=self._state,

@@ -165,7 +165,16 @@ def test_a_refused_lane_is_limited_and_not_slow():
 
 def test_a_lane_that_nobody_listens_for_never_starts_and_holds_nobody_up():
     nowhere = {"a": {"base_url": "http://127.0.0.1:9/v1"}}
-    race = raced({"a": FAST, "b": FAST}, endpoints=nowhere)
+    told: list[RaceNews] = []
+
+    async def run() -> Race:
+        async with track({"a": FAST, "b": FAST}, REQUEST, endpoints=nowhere) as (racing, _):
+            racing._on_change = lambda: told.append(racing.news())
+            return await racing.run()
+
+    race = event_loop.run(run())
+    assert told[-1].lanes[0].progress.at_ms == 0  # it stands at the start, however long the others run
+    assert told[-1].lanes[1].progress.at_ms > 0
     assert outcomes(race) == {"a": Outcome.CONNECT, "b": Outcome.OK}
     assert race.heats[0].lanes[0].recording == Recording(None, None)
     assert race.heats[0].skew_ms is None

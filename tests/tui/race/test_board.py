@@ -100,3 +100,42 @@ def test_a_lane_of_a_race_that_ended_before_it_says_so_and_why():
     board.apply(news(lane("a", 100, 5), lane("b", 90, 4, sample=sample(endpoint="b")), phase="over", stopped="by hand"))
     assert (state(board.lane("a")), why(board.lane("a"))) == (("■ broken off", "dim"), "by hand")
     assert (state(board.lane("b"))[0], why(board.lane("b"))) == ("⚑ 1st 0.090 s", None)
+
+
+def test_tokens_grow_from_the_first_output_and_are_corrected_once_they_are_counted():
+    def at(ms, chars, tokens, sample=None, estimated=True):
+        progress = Progress(ms, ttft_ms=100.0, chars=chars, tokens=tokens, estimated=estimated)
+        return news(LaneNews("a", "running" if sample is None else "finished", progress, sample=sample))
+
+    board = board_of(news(lane("a", 50)), at(150, 40, 10.0), at(200, 80, 20.0))
+    assert list(board.growth("a")) == [(100.0, 0.0), (150, 10.0), (200, 20.0)]
+    counted = at(240, 100, 50.0, sample(endpoint="a"), estimated=False)
+    board.apply(counted)
+    assert list(board.growth("a")) == [(100.0, 0.0), (150, 20.0), (200, 40.0), (240, 50.0)]
+    board.apply(counted)
+    assert len(board.growth("a")) == 4
+    assert board.growth("b") == []
+
+
+def test_places_are_kept_heat_by_heat():
+    well = {name: sample(endpoint=name, outcome=Outcome.OK) for name in "ab"}
+    board = board_of(
+        news(lane("a", 100, 1, sample=well["a"]), lane("b", 200, 1, sample=well["b"])),
+        news(lane("a", 300, 1, sample=well["a"], place=2), lane("b", 200, 1, sample=well["b"], place=1), heat=2),
+    )
+    assert board.places == {1: {"a": 1, "b": 2}, 2: {"a": 2, "b": 1}}
+    assert board.is_over(1)
+    assert not board.is_over(2)
+
+
+def test_a_heat_that_was_broken_off_is_shown_and_counts_for_nothing():
+    well = {name: sample(endpoint=name, outcome=Outcome.OK) for name in "ab"}
+    over = (lane("a", 100, 1, sample=well["a"]), lane("b", 200, 1, sample=well["b"]))
+    begun = (lane("a", 90, 1, "half", sample=well["a"]), lane("b", 90, 1))
+    board = board_of(news(*over), news(*begun, heat=2))
+    assert not board.apply(news(*begun, heat=1, phase="over", stopped="stopped by hand"))
+    assert board.heat == 2
+    assert board.answer("a") == "halfhalf"
+    assert (set(board.samples), set(board.places)) == ({1}, {1})
+    assert board.samples[1]["b"] is well["b"]
+    assert board.lane("b").ended == "stopped by hand"

@@ -345,6 +345,35 @@ async def test_rematch_more_heats_and_swap(fleet):
 # replay
 
 
+async def test_a_race_too_short_to_be_watched_offers_its_replay_in_slow_motion_at_once(fleet):
+    short, long = racing.race(CEREBRAS, GROQ, number=1), racing.race(GROQ, OPUS, number=1)
+    async with opened(fleet, short) as race:
+        await race.press("enter")
+        await race.deliver(short)
+        assert "1.1 s: press r to watch it at 1/10 speed" in race.text
+        await race.press("r")
+        assert "1/10 speed" in race.lines[0]
+        assert "press r" not in race.text
+    async with opened(fleet, long) as race:
+        await race.press("enter")
+        await race.deliver(long)
+        assert "press r" not in race.text
+
+
+async def test_the_curve_takes_the_place_of_the_texts_and_gives_it_back(fleet):
+    run = racing.race(CEREBRAS, GROQ)
+    async with opened(fleet) as race:
+        await race.press("enter")
+        await race.deliver(run, 400)
+        assert not any("⠀" < cell <= "⣿" for cell in race.text)
+        await race.press("v")
+        assert sum(any("⠀" < cell <= "⣿" for cell in line) for line in race.lines) > 8
+        assert "tokens/s, last" not in race.text
+        assert all(f"{letter} {name}" in race.text for letter, name in zip("AB", run.request.lanes, strict=True))
+        await race.press("v")
+        assert "tokens/s, last" in race.text
+
+
 async def test_a_race_is_replayed_from_the_store_at_any_pace(fleet):
     run = racing.race(CEREBRAS, OPUS, heats=2, number=1)
     async with opened(fleet, run) as race:
