@@ -94,7 +94,7 @@ def _comparison(duel: HeadToHead, one: PairedComparison) -> str:
 
 def _measure(one: MeasureVerdict) -> str:
     """The verdict by one metric of a race of more than two lanes."""
-    lanes = f" ({one.lane} against {one.against})" if one.lane else ""
+    lanes = f" for {one.better}" if one.better else f", {one.lane} against {one.against}" if one.lane else ""
     return f"{METRIC_WORDS[one.metric]:<12}  {state_words(one.comparison)}{lanes}"
 
 
