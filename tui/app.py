@@ -292,7 +292,12 @@ class InftopApp(OrderedKeysApp):
         from tui.endpoint.screen import EndpointScreen
 
         self._endpoint = EndpointScreen(
-            url=self._store_url, now=self._now, period=event.period, endpoints=event.endpoints, name=event.name
+            url=self._store_url,
+            now=self._now,
+            period=event.period,
+            endpoints=event.endpoints,
+            name=event.name,
+            slots={name: one.slot for name, one in self._fleet.endpoints.items()},
         )
         self.push_screen(self._endpoint)
 

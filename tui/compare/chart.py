@@ -25,10 +25,11 @@ def plot(comparison: Comparison, name: str, *, dark: bool) -> Plot:
         Series(
             one.label,
             one.letter,
-            endpoint_color(one.slot, dark=dark),
+            endpoint_color(one.color, dark=dark),
             tuple(points(comparison, one, name)),
             "min" if metric.more_is_better else "max",
             () if in_percent else tuple(failed(comparison, one)),
+            steps=name in _COUNTED,
         )
         for one in comparison.contenders
     )
@@ -47,11 +48,12 @@ def plot(comparison: Comparison, name: str, *, dark: bool) -> Plot:
 
 
 def points(comparison: Comparison, own: Contender, name: str) -> Iterator[Point]:
-    """The figure of every slice, at its middle.
+    """The figure of every slice, at its middle; what is counted over a slice is a step from its beginning on.
 
     The line has a gap where nothing was measured for longer than one and a half intervals or slices, and where samples
     came but the figure is not known, for instance because all of them failed.
     """
+    half = comparison.grid.length_ms // 2 if name in _COUNTED else 0
     reach = max(round(own.interval * 1500), comparison.grid.length_ms * 3 // 2)
     last: int | None = None
     for place in sorted(comparison.slices[own.slot]):
@@ -60,9 +62,11 @@ def points(comparison: Comparison, own: Contender, name: str) -> Iterator[Point]
             continue
         at = _middle(comparison, place)
         if last is not None and at - last > reach:
-            yield Point((last + at) // 2, None)
+            yield Point(last + half if half else (last + at) // 2, None)
         value = value_of(name, own, tally)
-        yield Point(at, value if value is None else value * (100 if name == "errors" else 1))
+        yield Point(
+            max(at - half, comparison.span.since), value if value is None else value * (100 if name == "errors" else 1)
+        )
         last = at
 
 

@@ -39,7 +39,7 @@ def items(endpoints: Sequence[EndpointFacts], query: str) -> list[Item]:
 def line(item: Item, contenders: Sequence[Contender], width: int) -> Row:
     """One item as a row; an endpoint that is compared has its letter."""
     own = next((one for one in contenders if item.kind == "endpoint" and one.name == item.name), None)
-    mark: Piece = (" ·   ", "dim") if own is None else (f" {own.letter} ▶ ", f"slot{own.slot}")
+    mark: Piece = (" ·   ", "dim") if own is None else (f" {own.letter} ▶ ", f"slot{own.color}")
     if item.kind == "group":
         mark = (" ≡   ", "title")
     return (mark, (f"{item.name:{width}}  ", "figure"), (item.about, "label"))

@@ -1,7 +1,7 @@
 """Contender: an endpoint, or an endpoint at one vantage, in a comparison; and the choice of the first ones."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from probes.endpoint import Lane, lane_of
 from probes.feed.messages import EndpointFacts
@@ -13,8 +13,9 @@ MOST = 6
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """An endpoint, with a ``vantage`` only what was measured there; ``slot``, from 0 on, is its letter and colour.
+    """An endpoint, with a ``vantage`` only what was measured there; ``slot``, from 0 on, is its letter.
 
+    ``color_slot`` is the place of its colour in the palette: the dashboard's of an endpoint, None that of its letter.
     ``lane`` is the kind of connection whose times count, ``interval`` the seconds from one probe to the next,
     ``priced`` whether its costs are known.
     """
@@ -25,6 +26,7 @@ class Contender:
     lane: Lane = "warm"
     interval: float = 60.0
     priced: bool = False
+    color_slot: int | None = None
 
     @classmethod
     def of(cls, facts: EndpointFacts, slot: int, vantage: str | None = None) -> "Contender":
@@ -40,6 +42,11 @@ class Contender:
     def label(self) -> str:
         """The name on the screen: the vantage where vantages are compared."""
         return self.name if self.vantage is None else self.vantage
+
+    @property
+    def color(self) -> int:
+        """The place of its colour in the palette."""
+        return self.slot if self.color_slot is None else self.color_slot
 
     @property
     def letter(self) -> str:
@@ -68,6 +75,12 @@ def toggled(contenders: Sequence[Contender], facts: EndpointFacts) -> tuple[Cont
 def first_contenders(facts: Iterable[EndpointFacts]) -> tuple[Contender, ...]:
     """The first `MOST` of these endpoints as contenders."""
     return tuple(Contender.of(one, slot) for slot, one in zip(range(MOST), facts, strict=False))
+
+
+def in_fleet_colors(contenders: Iterable[Contender], endpoints: Sequence[EndpointFacts]) -> tuple[Contender, ...]:
+    """The contenders in the colours that the dashboard gives them; ``endpoints`` are in the configuration's order."""
+    slots = {one.name: slot for slot, one in enumerate(endpoints)}
+    return tuple(replace(one, color_slot=slots.get(one.name)) for one in contenders)
 
 
 def preselected(endpoints: Sequence[EndpointFacts], chosen: str | None) -> tuple[EndpointFacts, ...]:

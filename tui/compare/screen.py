@@ -13,7 +13,7 @@ from probes.race.request import MOST_LANES
 from tui.compare.chart import plot
 from tui.compare.choice import CompareChoice
 from tui.compare.comparison import CompareQuestion, Comparison, places, read
-from tui.compare.contender import MOST, Contender, first_contenders, toggled
+from tui.compare.contender import MOST, Contender, first_contenders, in_fleet_colors, toggled
 from tui.compare.heading import CompareHeading
 from tui.compare.keys import COMPARE_KEYS, CompareKeyState, idle
 from tui.compare.metrics import CHARTED, COMPARE_METRICS
@@ -69,7 +69,7 @@ class CompareScreen(PeriodScreen):
     ) -> None:
         super().__init__(url=url, now=now, period=period)
         self._endpoints = endpoints
-        self.contenders = first_contenders(contenders)
+        self.contenders = in_fleet_colors(first_contenders(contenders), endpoints())
         self.metric = self.rank = "ttft"
         self.marked: str | None = None
         self._before_places: tuple[Contender, ...] = ()
@@ -204,14 +204,14 @@ class CompareScreen(PeriodScreen):
 
     def _toggle(self, facts: EndpointFacts) -> tuple[Contender, ...]:
         try:
-            self.contenders = toggled(self.contenders, facts)
+            self.contenders = in_fleet_colors(toggled(self.contenders, facts), self._endpoints())
         except ValueError as error:
             self.notify(f"{error}.".capitalize(), severity="warning")
         self.look_up()
         return self.contenders
 
     def _choose(self, members: Sequence[EndpointFacts]) -> tuple[Contender, ...]:
-        self.contenders = first_contenders(members)
+        self.contenders = in_fleet_colors(first_contenders(members), self._endpoints())
         self.look_up()
         return self.contenders
 

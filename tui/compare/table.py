@@ -30,7 +30,7 @@ def head(columns: CompareColumns, rank: str, what: str = "endpoint") -> tuple[Ti
 def row(one: RankedContender, columns: CompareColumns, *, marked: bool) -> tuple[Piece, ...]:
     """The line of one contender."""
     own = one.contender
-    slot = f"slot{own.slot}"
+    slot = f"slot{own.color}"
     pieces: list[Piece] = [
         (CURSOR if marked else " ", "cursor"),
         (f"{BAR}{own.letter} ", slot),

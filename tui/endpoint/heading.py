@@ -42,7 +42,7 @@ def title_row(
     rest = left[len(name) :] if left.startswith(name) else ""
     blank = max(width - cell_len(left) - right, 1)
     return (
-        (left[: len(left) - len(rest)], f"slot{slot % 8}"),
+        (left[: len(left) - len(rest)], f"slot{slot}"),
         (rest, "label"),
         (" " * blank, "label"),
         (f"{said}{'  ' if said else ''}", "hint"),

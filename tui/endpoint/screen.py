@@ -46,6 +46,8 @@ NOT_OK: Final = tuple(one.value for one in Outcome if one is not Outcome.OK and 
 class EndpointScreen(PeriodScreen):
     """One of ``endpoints``, which are those of the dashboard in its order; keys go to the others.
 
+    ``slots`` are their places in the palette, by name.
+
     Of a period it reads the summary first; then, of the same span, the newest samples and the week.
     """
 
@@ -74,9 +76,10 @@ class EndpointScreen(PeriodScreen):
         period: Period,
         endpoints: Sequence[EndpointFacts],
         name: str,
+        slots: Mapping[str, int],
     ) -> None:
         super().__init__(url=url, now=now, period=period)
-        self._endpoints = tuple(endpoints)
+        self._endpoints, self._slots = tuple(endpoints), slots
         self.facts = next(one for one in self._endpoints if one.name == name)
         self.lane: str = lane_of(self.facts.connection)
         self.vantage: str | None = None
@@ -222,7 +225,7 @@ class EndpointScreen(PeriodScreen):
         if not self.is_mounted or not self.size.width:
             return
         width, now, lane = self.size.width - 2, self.now(), self.shown_lane
-        slot = [one.name for one in self._endpoints].index(self.facts.name)
+        slot = self._slots.get(self.facts.name, 0)
         said = "reading …" if self.awaited and self._summary_query.reading else ""
         title = title_row(self.facts, slot, self.period, self.span, now, self.vantage, said, width)
         rows = [title, *figure_rows(self.summary, lane, width, self._problem)]

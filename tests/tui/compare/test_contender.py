@@ -4,7 +4,7 @@ import pytest
 
 from probes.endpoint import Price
 from tests.tui.fabric import HABITS, facts
-from tui.compare.contender import MOST, Contender, first_contenders, groups, preselected, toggled
+from tui.compare.contender import MOST, Contender, first_contenders, groups, in_fleet_colors, preselected, toggled
 
 FLEET = [facts(habit) for habit in HABITS]
 CEREBRAS, GROQ, ROUTER, OPUS, FAST, SPARK, *_ = FLEET
@@ -35,6 +35,13 @@ def test_a_contender_is_what_is_configured():
     assert Contender.of(CEREBRAS, 0).letter == "A"
     one = Contender.of(CEREBRAS, 1, "fra")
     assert (one.key, one.label, one.letter) == (f"fra {CEREBRAS.name}", "fra", "B")
+
+
+def test_contenders_have_the_colours_of_the_dashboard_and_places_those_of_their_letters():
+    of_fleet = in_fleet_colors(first_contenders([GROQ, CEREBRAS]), FLEET)
+    assert [one.color for one in of_fleet] == [names(FLEET).index(one.name) for one in (GROQ, CEREBRAS)]
+    assert [one.letter for one in of_fleet] == ["A", "B"]
+    assert Contender.of(CEREBRAS, 3, "fra").color == 3
 
 
 def test_rows_of_the_store_belong_to_a_contender_by_name_and_place():

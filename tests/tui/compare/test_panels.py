@@ -70,6 +70,15 @@ def test_rows_say_place_figures_and_ratio():
     assert text(second).split()[-1] == "3.98×"
 
 
+def test_errors_are_steps_over_their_slices_and_times_are_points_in_their_middles():
+    comparison = compared(a={3: tally(120.0, failed=10), 4: tally(120.0)})
+    errors, times = (plot(comparison, name, dark=True).series[0] for name in ("errors", "ttft"))
+    assert (errors.steps, times.steps) == (True, False)
+    assert [point.at for point in errors.points] == [3 * MINUTE, 4 * MINUTE]
+    assert [round(point.value) for point in errors.points] == [50, 0]
+    assert [point.at for point in times.points] == [3 * MINUTE + MINUTE // 2, 4 * MINUTE + MINUTE // 2]
+
+
 def test_a_tie_is_marked_and_the_unknown_has_no_place():
     one = Contender("sim/a", 0)
     same = Comparison(TimeRange(0, 1), (one, Contender("sim/b", 1), Contender("sim/c", 2)), TimeGrid(0, 1, 1),
