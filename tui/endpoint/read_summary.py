@@ -16,6 +16,7 @@ from probes.store.read.rollup_queries import (
     LaneKey,
     RollupSums,
     Slice,
+    began,
     finished,
     grouped,
     oldest,
@@ -27,7 +28,7 @@ from probes.store.read.rollup_queries import (
 )
 from tui.endpoint.summary import GRAPHS, EndpointSummary, Retained, SummaryRows, summarize, tier_for
 from tui.endpoint.week import Measure, Week, hours_of_week, week_of_counts, week_of_sketches
-from tui.time.time_grid import TimeGrid
+from tui.time.time_grid import TimeGrid, drawn_length
 
 BY_SAMPLES_MS: Final = 600_000
 """Spans up to this long are read from the samples themselves: a minute's rollup is too coarse, and samples are few."""
@@ -40,7 +41,8 @@ SECOND_MS: Final = 1000
 class SummaryQuestion:
     """A question for the summary of an endpoint, by its name, at one vantage or (None) at all of them, over a span.
 
-    ``lane`` is the endpoint's own kind of connection, ``columns`` how many slices can be drawn.
+    ``lane`` is the endpoint's own kind of connection, ``columns`` how many slices can be drawn. Of a ``live`` span, one
+    that ends now, no more is drawn than there are samples.
     """
 
     name: str
@@ -48,6 +50,7 @@ class SummaryQuestion:
     lane: str = "warm"
     vantage: str | None = None
     columns: int = 120
+    live: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +80,15 @@ def read_summary(url: str, question: SummaryQuestion) -> tuple[EndpointSummary, 
         ids = [number for number, vantage in known.items() if question.vantage in (None, vantage)]
         begins, span = oldest(reader, ids), question.span
         least = finest_tier(span, begins)
+        length = drawn_length(span.length_ms, began(reader, ids) if question.live else None, span.until)
+        drawn = TimeRange(span.until - length, span.until)
         retained = Retained(pages.oldest_sample(reader, ids), least, begins[least])
         if span.length_ms <= BY_SAMPLES_MS and (read := _samples(reader, ids, span)) is not None:
-            grid = TimeGrid.of_buckets(span, SECOND_MS, question.columns)
+            grid = TimeGrid.of_buckets(drawn, SECOND_MS, question.columns)
             found, before = of_samples(read, span, grid), of_samples(read, span.before(), grid)
             return summarize(span, "sample", grid, found, before, known, question.lane, retained), _vantages(known)
-        tier = tier_for(span, begins)
-        grid = TimeGrid.of_buckets(span, LENGTH_MS[tier], question.columns)
+        tier = tier_for(drawn, begins)
+        grid = TimeGrid.of_buckets(drawn, LENGTH_MS[tier], question.columns)
         whole = BucketRange(tier, grid.start_ms, grid.end_ms)
         parts = covering_buckets(span, tier)
         before_them = TimeRange(parts[0].since - span.length_ms, parts[0].since)  # no bucket is in both

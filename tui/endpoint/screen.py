@@ -167,7 +167,8 @@ class EndpointScreen(PeriodScreen):
     def ask(self) -> None:
         """Have the summary read, and by it the rest."""
         span, columns = self.period.span(self.now()), self._body.columns(self.size)
-        self._summary_query.ask(SummaryQuestion(self.facts.name, span, self.lane, self.vantage, columns))
+        question = SummaryQuestion(self.facts.name, span, self.lane, self.vantage, columns, self.period.live)
+        self._summary_query.ask(question)
 
     def _summary_read(self) -> None:
         asked = self._summary_query.answered

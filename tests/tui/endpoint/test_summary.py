@@ -160,6 +160,17 @@ def test_samples_say_the_same_as_rollups(store):
     assert read_summary(store, SummaryQuestion("sim/a", brief))[0].tier == "sample"
 
 
+def test_a_span_that_ends_now_is_drawn_from_the_oldest_sample_on_and_counts_the_same(store):
+    year, first = TimeRange(NOW - 365 * DAY, NOW), min(one.started_at for one in SAMPLES)
+    past, _ = read_summary(store, SummaryQuestion("sim/a", year, columns=60))
+    live, _ = read_summary(store, SummaryQuestion("sim/a", year, columns=60, live=True))
+    assert past.grid.start_ms <= year.since
+    assert first - 5 * DAY < live.grid.start_ms <= first
+    assert live.span == past.span == year
+    assert live.whole.sums == past.whole.sums
+    assert sum(live.samples) == sum(past.samples) == len(SAMPLES)
+
+
 def test_nothing_is_known_of_what_is_not_there(store, tmp_path):
     for url, name in ((store, "sim/other"), (f"sqlite:///{tmp_path}/none.db", "sim/a")):
         empty, vantages = read_summary(url, SummaryQuestion(name, WEEK))
