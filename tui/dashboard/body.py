@@ -33,7 +33,7 @@ FULL_DETAIL: Final = 16
 
 def least_detail(room: int) -> int:
     """How many of ``room`` lines the detail needs; 0 where there is no room for it."""
-    return 11 if room >= ROOMY else 8 if room >= 20 else 6 if room >= LEAST_ROOM else 0
+    return 8 if room >= 20 else 6 if room >= LEAST_ROOM else 0
 
 
 def detail_rows(room: int, used: int) -> int:

@@ -38,7 +38,15 @@ def head(columns: Columns, shared: Scales | None, sort: Sort = "configured") -> 
 def _ttft(columns: Columns, scale: LogScale | None) -> str:
     names = ["last", *["p50"] * columns.ttft_p50, *["p95"] * columns.ttft_p95]
     words = ("TTFT ms  max", "TTFT max", "TTFT")
-    return _timing(words, "   ┈ p50  ░ p95", scale, columns, columns.ttft, names, "last p50 p95")
+    return _timing(
+        words,
+        "   ┈ p50  ░ p95" if columns.lines > 2 else "   ┈ p50",
+        scale,
+        columns,
+        columns.ttft,
+        names,
+        "last p50 p95",
+    )
 
 
 def _speed(columns: Columns, scale: LogScale | None) -> str:

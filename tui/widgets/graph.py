@@ -110,8 +110,8 @@ def blocks(
 ) -> list[list[Piece]]:
     """``rows`` lines of one cell per value, the top line first, in ``style``; ``style``-ink is for marks upon blocks.
 
-    A value is never drawn as nothing, and None is a gap. In two rows or more a dotted line stands at ``p50``, and the
-    ground from there to ``p95`` is shaded. ``marks`` by cell stand at the bottom of a gap, else at the top.
+    A value is never drawn as nothing, and None is a gap. In two rows or more a dotted line stands at ``p50``, in three
+    or more the ground from there to ``p95`` is shaded. ``marks`` by cell stand at the bottom of a gap, else at the top.
     """
     levels = 8 * rows - 1  # only what lies beyond the scale fills the top: rows that touch can be told apart
     if scale is None:
@@ -120,7 +120,8 @@ def blocks(
         filled = [0 if one is None else max(1, round(scale.share(one) * levels)) for one in values]
     tall = rows > 1 and scale is not None and p50 is not None
     dot = min(int(scale.share(p50) * 4 * rows), 4 * rows - 1) if tall and scale and p50 else -4
-    shade = range(dot // 4, min(int(scale.share(p95) * rows), rows - 1) + 1) if tall and scale and p95 else range(0)
+    shaded = tall and rows > 2  # of two rows it would be all
+    shade = range(dot // 4, min(int(scale.share(p95) * rows), rows - 1) + 1) if shaded and scale and p95 else range(0)
     lines = []
     for row in range(rows - 1, -1, -1):
         ground = f" {SHADE}" if row in shade else ""
@@ -139,8 +140,9 @@ def blocks(
                 lines[0][cell] = (ABOVE, f"{style}-ink")
             elif value is not None and value < scale.low * (1 - _NEARLY):
                 lines[-1][cell] = (BELOW, style)
-    for cell, mark in marks.items():
-        lines[-1 if values[cell] is None else 0][cell] = mark
+    for cell, (mark, look) in marks.items():
+        row = 0 if values[cell] is None else rows - 1
+        lines[rows - 1 - row][cell] = (mark, f"{look} {SHADE}" if row in shade else look)
     return [joined(line) for line in lines]
 
 

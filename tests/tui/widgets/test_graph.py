@@ -38,9 +38,12 @@ def test_marks_stand_at_the_bottom_of_a_gap_else_at_the_top():
 
 
 def test_the_median_is_a_dotted_line_with_a_shade_up_to_p95():
-    upper, lower = blocks([None, 10, 1000], TEN, 2, "ttft", p50=20.0, p95=900.0)
-    assert lower == [("⠄", "median shade"), ("▁", "ttft shade"), ("⠄", "ttft-ink")]
-    assert upper == [("  ", "shade"), ("▇", "ttft shade")]
+    marks = {0: ("×", "error"), 1: ("◆", "figure")}
+    upper, middle, lower = blocks([None, 10, 1000, None], TEN, 3, "ttft", marks, p50=20.0, p95=100.0)
+    assert lower == [("×", "error shade"), ("▁", "ttft shade"), ("⠄", "ttft-ink"), ("⠄", "median shade")]
+    assert middle == [("  ", "shade"), ("█", "ttft"), (" ", "shade")]
+    assert upper == [(" ", "blank"), ("◆", "figure"), ("▇", "ttft"), (" ", "blank")]
+    assert all("shade" not in style for line in blocks([10], TEN, 2, "ttft", p50=20.0, p95=100.0) for _, style in line)
     assert blocks([10], TEN, 1, "ttft", p50=20.0) == [[("▁", "ttft")]], "one line has no room for it"
 
 
