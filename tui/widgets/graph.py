@@ -8,7 +8,7 @@ an outlier can be told apart in one line of eight levels, where a linear one tha
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import floor, log, log10
+from math import floor, log, log10, sqrt
 from typing import Final
 
 from probes.stats.quantiles import quantile
@@ -24,8 +24,11 @@ MEDIAN: Final = "median"
 SHADE: Final = "shade"
 """Styles: nothing, the dots of the median, and the ground from the median to the 95th percentile."""
 
+LEAST_SPAN: Final = 1.6
+"""The ends of a row's own scale are at least this many times apart: noise is not drawn as mountains."""
+
 USUAL: Final = 1.25
-"""A row's own scale reaches at least this many times below and above its median: noise is not drawn as mountains."""
+"""It reaches at least this many times below the median, so that what is usual is no hairline, and beyond a tenth."""
 
 FAR: Final = 4.0
 """It reaches at most this many times beyond the median, so that one outlier does not flatten everything else."""
@@ -50,9 +53,9 @@ class LogScale:
 
 
 def own_scale(values: Iterable[float | None], p50: float | None) -> LogScale | None:
-    """A scale for one row, with round ends: what its values reach, between `USUAL` and `FAR` times its median.
+    """A scale for one row, with round ends: its median and what its values reach, at most `FAR` times beyond it.
 
-    Where a tenth of the values lies beyond that, as in a long window of which every slice holds its worst, it reaches
+    Where a tenth of the values lies further out, as in a long window of which every slice holds its worst, it reaches
     as far as the others do. None where no value is above 0.
     """
     ascending = sorted([value for value in values if value is not None and value > 0])
@@ -60,9 +63,10 @@ def own_scale(values: Iterable[float | None], p50: float | None) -> LogScale | N
     tenth, ninth = quantile(ascending, 0.1), quantile(ascending, 0.9)
     if middle is None or tenth is None or ninth is None:
         return None
-    low = max(ascending[0], min(middle / FAR, tenth / USUAL))
-    high = min(ascending[-1], max(middle * FAR, ninth * USUAL))
-    return LogScale(_round_below(min(low, middle / USUAL)), _round_above(max(high, middle * USUAL)))
+    low = min(middle / USUAL, max(ascending[0], min(middle / FAR, tenth / USUAL)))
+    high = max(middle, min(ascending[-1], max(middle * FAR, ninth * USUAL)))
+    wider = sqrt(max(LEAST_SPAN * low / high, 1.0))
+    return LogScale(_round_below(low / wider), _round_above(high * wider))
 
 
 def shared_scale(scales: Iterable[LogScale | None]) -> LogScale | None:
