@@ -1,7 +1,7 @@
 """Readout: what a chart's lines say at one instant, as the crosshair's line of text; pure."""
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -62,27 +62,34 @@ def value_at(own: Series, points: Sequence[Point], begin: float, end: float) -> 
 def readout(plot: Plot, at: int, columns: int, width: int) -> list[Cell]:
     """The instant and what each line says in its column, in ``width`` cells: the selected line first.
 
-    A failed probe is a ×. What does not fit is left out, with an ellipsis.
+    A failed probe is a ×. Where it is narrow the title is left out, then whole lines, with an ellipsis.
     """
     wide = (plot.until - plot.since) / columns
     begin = plot.since + column_of(at, plot.since, plot.until, columns) * wide
-    parts = [(f"{plot.title.split('  ')[0]}  ", None), (instant_label(at, plot.until - plot.since), "bold")]
-    for one in sorted(plot.series, key=lambda one: not one.selected):
-        value = value_at(one, clean(one.points, plot.since, plot.until), begin, begin + wide)
-        failed = any(begin <= instant < begin + wide for instant in one.failed)
-        said = FAILURE if failed and value is None else _said(value) + (FAILURE if failed else "")
-        parts.append((f"  {one.tag} {said}", f"bold {one.color}" if one.selected else one.color))
-    for band in plot.band:
-        if band.since < begin + wide and band.until > begin:
-            parts.append((f"  others {_said(band.low)}{DASH}{_said(band.high)}", None))
+    parts = [(instant_label(at, plot.until - plot.since), "bold"), *_values(plot, begin, begin + wide)]
+    title, needed = plot.title.split("  ")[0], sum(2 + cell_len(text) for text, _ in parts)
+    roomy = cell_len(title) + needed <= width
+    cells: list[Cell] = [(char, None) for char in title] if roomy else []
+    for place, (text, style) in enumerate(parts):
+        gap = 2 if roomy else min(place, 1)
+        more = 2 if place + 1 < len(parts) else 0  # room for an ellipsis
+        if len(cells) + gap + cell_len(text) + more > width:
+            cells += [(" ", None), ("…", None)]
             break
-    cells: list[Cell] = []
-    for text, style in parts:
-        if len(cells) + cell_len(text) > width:
-            cells = [*cells[: width - 2], (" ", None), ("…", None)]
-            break
-        cells += [(char, style) for char in text]
+        cells += [(" ", None)] * gap + [(char, style) for char in text]
     return (cells + [(" ", None)] * width)[:width]
+
+
+def _values(plot: Plot, begin: float, end: float) -> Iterator[tuple[str, str | None]]:
+    """What each line says in a column, the selected one first, and then the band; with their styles."""
+    for one in sorted(plot.series, key=lambda one: not one.selected):
+        value = value_at(one, clean(one.points, plot.since, plot.until), begin, end)
+        failed = any(begin <= instant < end for instant in one.failed)
+        said = FAILURE if failed and value is None else _said(value) + (FAILURE if failed else "")
+        yield f"{one.tag} {said}", f"bold {one.color}" if one.selected else one.color
+    band = next((one for one in plot.band if one.since < end and one.until > begin), None)
+    if band is not None:
+        yield f"others {_said(band.low)}{DASH}{_said(band.high)}", None
 
 
 def _said(value: float | None) -> str:

@@ -57,7 +57,10 @@ def test_the_line_says_all_that_fits_the_selected_one_first_and_a_dash_for_nothi
     clock = instant_label(SINCE + MINUTE, UNTIL - SINCE)
     assert said(plot, 1) == f"TTFT ms  {clock}  c 8  a 2,610  b ×  d –  others 40–900"
     assert said(plot, 0).endswith("c 7.2  a 120  b –  d –  others 40–900")
-    assert said(plot, 1, 30).endswith("…")
+    assert said(plot, 1, 42) == f"{clock} c 8 a 2,610 b × d – others 40–900"
+    assert said(plot, 1, 41) == f"{clock} c 8 a 2,610 b × d – …"  # a value is never cut
+    assert said(plot, 1, 22) == f"{clock} c 8 a 2,610 …"
+    assert said(plot, 1, 20) == f"{clock} c 8 …"
     for width in (1, 2, 3, 10, 24, 60):
         assert len(readout(plot, SINCE, 60, width)) == width
 
