@@ -14,7 +14,7 @@ from textual.screen import Screen
 
 from probes.config.screen import CHOICES, Option
 from probes.config.screen import THEMES as THEME_NAMES
-from probes.feed.messages import EndpointFacts, Hello
+from probes.feed.messages import Command, EndpointFacts, Frame, Hello
 from probes.race.request import RaceRequest
 from probes.race.updates import RaceCommand, RaceNews
 from probes.text import line
@@ -33,6 +33,7 @@ from tui.time.period import LENGTHS
 
 if TYPE_CHECKING:
     from tui.compare.screen import CompareScreen
+    from tui.copying import Copyable
     from tui.endpoint.screen import EndpointScreen
     from tui.options.screen import OptionState
     from tui.race.screen import RaceScreen
@@ -136,6 +137,9 @@ class InftopApp(OrderedKeysApp):
                 self._fleet.apply(message, now)
             except (TypeError, ValueError, LookupError, OverflowError) as error:  # a value of a wrong kind or size
                 self._fleet.apply(LineRejected(str(error)), now)
+            if isinstance(message, Frame):
+                for name, command in (message.curls or {}).items():
+                    self._to_clipboard(f"the curl command of {name}", command)
             if isinstance(message, Hello):
                 self._load(CATCH_UP_MS)
                 if self._race_to_run is not None:
@@ -316,6 +320,28 @@ class InftopApp(OrderedKeysApp):
             contenders=preselected([view.facts for view in views], self._dashboard.selected),
         )
         await self.push_screen(self._compare)
+
+    def action_copy(self) -> None:
+        """Choose what of the marked row to copy."""
+        from tui.copying import CopyScreen, copyables
+
+        if isinstance(self.screen, KeyedScreen):
+            offered = copyables(*self.screen.marked_row)
+            if offered:
+                self.push_screen(CopyScreen(offered, self._copy))
+            else:
+                self.notify("There is nothing here to copy yet.", severity="warning")
+
+    def _copy(self, chosen: "Copyable") -> None:
+        """Put it into the terminal's clipboard; what the engine has to say comes with a later frame."""
+        if chosen.asked is None:
+            self._to_clipboard(chosen.name, chosen.text)
+        elif not self._source.send(Command("curl", chosen.asked)):
+            self.notify("No engine of our own is attached: only it knows the request.", severity="warning")
+
+    def _to_clipboard(self, what: str, text: str) -> None:
+        self.copy_to_clipboard(text)
+        self.notify(f"Copied: {what}.", timeout=2, markup=False)
 
     def action_jump(self) -> None:
         """Find an endpoint by its name, and go there."""

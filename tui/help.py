@@ -20,6 +20,7 @@ from probes.certificate import Certificate
 from probes.definitions import Definition, sections
 from probes.text import line
 from tui.compare.keys import COMPARE_KEYS, LIST_KEYS
+from tui.copying import COPY_KEYS
 from tui.dashboard.keys import DASHBOARD_KEYS
 from tui.endpoint.keys import ENDPOINT_KEYS
 from tui.jump import JUMP_KEYS
@@ -32,7 +33,8 @@ from tui.style.format import moment
 NAME_WIDTH: Final = 20
 
 KEY_TABLES: Final = (
-    DASHBOARD_KEYS, ENDPOINT_KEYS, SAMPLE_KEYS, COMPARE_KEYS, LIST_KEYS, RACE_KEYS, JUMP_KEYS, OPTIONS_KEYS,
+    DASHBOARD_KEYS, ENDPOINT_KEYS, SAMPLE_KEYS, COMPARE_KEYS, LIST_KEYS, RACE_KEYS, COPY_KEYS,
+    JUMP_KEYS, OPTIONS_KEYS,
 )  # fmt: skip
 """The keys of every page."""
 

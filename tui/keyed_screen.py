@@ -1,14 +1,23 @@
 """KeyedScreen: a screen with a table of keys; one answer says which of them work now, to keys, footer and palette."""
 
 from collections.abc import Mapping
-from typing import ClassVar, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 
 from textual.screen import Screen
 
+from probes.sample import Sample
 from tui.keymap import Key, KeyTable, TypedInto
 from tui.widgets.key_line import KeyLine
 
 T = TypeVar("T")
+
+
+class MarkedRow(NamedTuple):
+    """The row that is marked: as text, with the sample it is of or shows newest, and its endpoint."""
+
+    text: str = ""
+    sample: Sample | None = None
+    endpoint: str | None = None
 
 
 class KeyedScreen(Screen[T]):
@@ -37,6 +46,11 @@ class KeyedScreen(Screen[T]):
             if key.id not in idle:
                 first.setdefault(key.keys, key)
         return list(first.values())
+
+    @property
+    def marked_row(self) -> MarkedRow:
+        """What `C` copies."""
+        return MarkedRow()
 
     def on_descendant_focus(self) -> None:
         """While something is typed the footer has other keys."""

@@ -190,13 +190,13 @@ class Engine:
 
     def handle(self, command: Command) -> None:
         """Carry out a screen's command; one for an endpoint that is not monitored is ignored."""
-        if command.endpoint is None and command.do != "probe":
+        if command.endpoint is None and command.do in ("pause", "resume"):
             self._paused = command.do == "pause"
         for name, monitor in self.monitors.items():
             if command.endpoint in (None, name):
                 if command.do == "probe":
                     monitor.probe_now()
-                else:
+                elif command.do in ("pause", "resume"):
                     monitor.pause(command.do == "pause")
 
     def suspend_for_race(self, lanes: Collection[str]) -> None:

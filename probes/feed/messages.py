@@ -118,6 +118,7 @@ class Hello(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", t
 class Frame(Struct, frozen=True, tag_field="type", tag="frame"):
     """What happened since the frame before: new samples, the engine as it is now, new answers by endpoint.
 
+    ``curls``: the curl commands that a screen asked for, by endpoint; none of them holds a key.
     ``at`` is in milliseconds since the epoch. ``monitors`` are those whose status changed, all in the first frame.
     """
 
@@ -126,12 +127,13 @@ class Frame(Struct, frozen=True, tag_field="type", tag="frame"):
     monitors: tuple[MonitorStatus, ...] = field(name="watches")
     samples: tuple[Sample, ...] = ()
     answers: Mapping[str, str] | None = None
+    curls: Mapping[str, str] | None = None
 
 
 class Command(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="command"):
     """What a screen asks of the engine, for one ``endpoint``; None means all of them."""
 
-    do: Literal["pause", "resume", "probe"]
+    do: Literal["pause", "resume", "probe", "curl"]
     endpoint: str | None = None
 
 

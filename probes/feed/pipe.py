@@ -42,6 +42,7 @@ class FeedWriter:
         self._has_race_news = False
         self._samples: list[Sample] = []
         self._answers: dict[str, str] = {}
+        self._curls: dict[str, str] = {}
         self._monitors: dict[str, MonitorStatus] = {}
         self._last = 0.0
         self._timer: asyncio.TimerHandle | None = None
@@ -61,6 +62,11 @@ class FeedWriter:
         del self._samples[:-UNTAKEN_LIMIT]
         if text:
             self._answers[sample.endpoint] = text
+        self._schedule()
+
+    def add_curl(self, endpoint: str, command: str) -> None:
+        """Put the curl command of an endpoint's probe into the next frame."""
+        self._curls[endpoint] = command
         self._schedule()
 
     def add_status(self, status: MonitorStatus) -> None:
@@ -100,7 +106,7 @@ class FeedWriter:
         self._last = self._loop.time()
         if not self._broken and not self._lines.full():
             self._lines.put_nowait(self._messages())
-            self._samples, self._answers, self._monitors = [], {}, {}
+            self._samples, self._answers, self._monitors, self._curls = [], {}, {}, {}
         self._schedule(QUIET_S)
 
     def _messages(self) -> list[Frame | Hello | RaceNews]:
@@ -116,6 +122,7 @@ class FeedWriter:
             monitors=tuple(self._monitors.values()),
             samples=tuple(self._samples),
             answers=self._answers or None,
+            curls=self._curls or None,
         )
 
     def _write(self, out: RawIOBase) -> None:

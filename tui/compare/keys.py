@@ -38,12 +38,14 @@ COMPARE_KEYS: Final = KeyTable("Compare", (
     verbs.READ_LATER,
     verbs.READ_NOT,
     verbs.BACK,
+    verbs.COPY,
     verbs.JUMP,
     verbs.OPTIONS,
     verbs.HELP,
 ), footer=(
     "help", "crosshair.off", "back", "now", "compare.add", "figure", "sort", "window.longer", "date", "earlier",
     "later", "remove", "open", "place", "race", "crosshair.earlier", "export",
+    "copy", "jump",
 ))  # fmt: skip
 
 LIST_KEYS: Final = verbs.list_keys(
@@ -71,6 +73,6 @@ def idle(now: CompareKeyState) -> dict[str, str]:
         **where(not now.has_store, ("earlier", "export"), "There is no store yet."),
         **where(not now.rows, ("figure", "figure.back", "export")),
         **where(now.rows < 2, ("sort", "sort.back", "up", "down")),
-        **where(not now.is_marked, ("remove", "open", "place")),
+        **where(not now.is_marked, ("remove", "open", "place", "copy")),
         **where(now.endpoints < FEWEST_LANES, ("race",), f"A race needs {FEWEST_LANES} endpoints: a adds one."),
     }

@@ -19,6 +19,7 @@ from tui.compare.keys import COMPARE_KEYS, CompareKeyState, idle
 from tui.compare.metrics import CHARTED, COMPARE_METRICS
 from tui.compare.ranking import RankedContender, rank_contenders
 from tui.compare.table import CompareTable
+from tui.keyed_screen import MarkedRow
 from tui.period_screen import PeriodScreen
 from tui.requests import EndpointRequested, ExportRequested, RaceRequested
 from tui.state.view_options import next_of
@@ -134,6 +135,15 @@ class CompareScreen(PeriodScreen):
     def _compared(self) -> tuple[str, ...]:
         """The names of the endpoints in the table, the first first."""
         return tuple(dict.fromkeys(one.contender.name for one in self.rows))
+
+    @property
+    def marked_row(self) -> MarkedRow:
+        """The marked contender and its figures."""
+        own = next((one for one in self.rows if one.contender.key == self.marked), None)
+        if own is None:
+            return MarkedRow()
+        figures = [f"{one.words} {one.write(own.values[name])}" for name, one in COMPARE_METRICS.items()]
+        return MarkedRow(f"{own.contender.key}: {', '.join(figures)}", None, own.contender.name)
 
     def idle(self) -> Mapping[str, str]:
         """Which keys do nothing now."""

@@ -62,6 +62,7 @@ DASHBOARD_KEYS: Final = KeyTable("Dashboard", (
         "In the present: select the first endpoint."),
     Key("last", "end", "End", "move(1000)", "Move", "", "",
         "Select the last endpoint."),
+    verbs.COPY,
     verbs.JUMP,
     verbs.OPTIONS,
     verbs.HELP,
@@ -70,8 +71,8 @@ DASHBOARD_KEYS: Final = KeyTable("Dashboard", (
         "Leave; an engine of our own finishes its samples first."),
 ), footer=(
     "help", "quit", "notice.seen", "crosshair.off", "filter.clear", "now", "window.longer", "view", "sort", "filter",
-    "open", "race", "compare", "earlier", "later", "probe", "pause", "detail", "freeze", "group", "export", "scale",
-    "crosshair.earlier", "place", "options", "palette",
+    "open", "race", "compare", "earlier", "later", "probe", "pause", "detail", "freeze", "group", "export", "copy",
+    "jump", "scale", "crosshair.earlier", "place", "options", "palette",
 ))  # fmt: skip
 
 
@@ -107,7 +108,7 @@ def idle(now: DashboardKeyState) -> dict[str, str]:
         **where(not now.is_live, ("freeze",), "The past stands still. Home goes back to the present."),
         **where(not now.notice or now.view == "wall", ("notice.seen",)),
         **where(now.notice or not now.is_filtered, ("filter.clear",)),
-        **where(not now.drawn, ("first", "last", "open", "export", "up", "down", "page.up", "page.down")),
+        **where(not now.drawn, ("copy", "first", "last", "open", "export", "up", "down", "page.up", "page.down")),
         **where(not now.drawn, ("scale", "detail")),
         **where(now.drawn < 2, ("sort", "sort.back")),
         **where(now.view != "fleet", ("scale",)),

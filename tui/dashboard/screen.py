@@ -16,12 +16,14 @@ from tui.dashboard.frozen import FrozenSnapshot
 from tui.dashboard.header import HeaderLine
 from tui.dashboard.keys import DASHBOARD_KEYS, DashboardKeyState, idle
 from tui.dashboard.status import StatusLine
+from tui.keyed_screen import MarkedRow
 from tui.requests import CompareRequested, EndpointRequested, ExportRequested, RaceRequested, WindowChosen
 from tui.sources.source import Source
 from tui.state.fleet import FleetState, Recent
 from tui.state.ranking import RANKS
 from tui.state.view import Dashboard
 from tui.state.view_options import GROUPS, SORTS, ViewOptions, lengths, next_of
+from tui.style.format import number
 from tui.time.period import Period, PeriodKeys
 from tui.widgets.crosshair import CrosshairKeys
 from tui.widgets.grid import Grid
@@ -138,6 +140,19 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, EngineCommandScreen):
         if board.past and self._navigator is not None:
             return self._navigator.recent(board)
         return (self.frozen or self.fleet).recent(board.selected)
+
+    @property
+    def marked_row(self) -> MarkedRow:
+        """The selected endpoint: its figures, and its newest sample."""
+        view = self.chosen()
+        if view is None or self.board is None:
+            return MarkedRow()
+        of = view.figures
+        figures = f"TTFT p50 {number(of.ttft_p50_ms)} ms, p95 {number(of.ttft_p95_ms)} ms"
+        counts = f"{of.failed_count} of {of.finished_count} failed, {of.hit_count} rate-limit hits"
+        speed = f"{number(of.tokens_per_s_p50)} tokens/s"
+        text = f"{view.name}: {view.state}, {figures}, {speed}, {counts} in {self.period.words}"
+        return MarkedRow(text, self._recent(self.board).sample, view.name)
 
     @property
     def _holds_oldest(self) -> bool:

@@ -58,12 +58,14 @@ ENDPOINT_KEYS: Final = KeyTable("Endpoint", (
     verbs.READ_LATER,
     verbs.READ_NOT,
     verbs.BACK,
+    verbs.COPY,
     verbs.JUMP,
     verbs.OPTIONS,
     verbs.HELP,
 ), footer=(
     "help", "crosshair.off", "back", "now", "window.longer", "earlier", "later", "endpoint.page", "date", "open",
     "endpoint.samples", "next", "endpoint.failures", "figure", "endpoint.lane", "place", "crosshair.earlier", "export",
+    "copy", "jump",
 ))  # fmt: skip
 
 

@@ -49,6 +49,11 @@ class SampleList(Plate):
         """The sample under the cursor."""
         return self.samples[self.cursor] if self.samples else None
 
+    @property
+    def chosen_text(self) -> str:
+        """The row under the cursor, as text."""
+        return "" if self.chosen is None else "".join(text for text, _ in _row(self.chosen.sample, self.size.width))
+
     def beside(self, step: int) -> Stored | None:
         """The sample so many rows below the cursor (negative: above); None where there is none."""
         place = self.cursor + step

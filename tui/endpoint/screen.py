@@ -26,6 +26,7 @@ from tui.endpoint.read_summary import (
 from tui.endpoint.sample_list import SampleList
 from tui.endpoint.summary import EndpointSummary
 from tui.endpoint.week import MEASURES, Week, week_span
+from tui.keyed_screen import MarkedRow
 from tui.period_screen import PeriodScreen
 from tui.requests import ExportRequested
 from tui.state.view_options import next_of
@@ -203,6 +204,19 @@ class EndpointScreen(PeriodScreen):
         self._further.forget()
 
     # what is drawn
+
+    @property
+    def marked_row(self) -> MarkedRow:
+        """The sample under the cursor; where none can be seen, the figures."""
+        chosen = self.samples.chosen if self._body.lists_samples else None
+        text = "  ".join(self.samples.chosen_text.split()) if chosen else self.figures_text
+        return MarkedRow(text, chosen.sample if chosen else None, self.facts.name)
+
+    @property
+    def figures_text(self) -> str:
+        """The endpoint and its figures, as they stand in the heading."""
+        rows = figure_rows(self.summary, self.shown_lane, self.size.width - 2, self._problem)
+        return " ".join([self.facts.name, *"".join(text for row in rows for text, _ in row).split()])
 
     def idle(self) -> Mapping[str, str]:
         """Which keys do nothing now."""

@@ -16,7 +16,8 @@ SAMPLE_KEYS: Final = KeyTable("Sample", (
     replace(verbs.PAGE_UP, action="scroll(-10)"),
     replace(verbs.PAGE_DOWN, action="scroll(10)", help="Ten rows down."),
     replace(verbs.BACK, keys="escape,q,enter", title="Back to the list", help="Back to the list of samples."),
+    verbs.COPY,
     verbs.JUMP,
     verbs.OPTIONS,
     verbs.HELP,
-), footer=("help", "back", "before", "next", "down"))  # fmt: skip
+), footer=("help", "back", "before", "next", "down", "copy", "jump"))  # fmt: skip

@@ -15,7 +15,7 @@ from probes.store.read import pages
 from probes.store.read.pages import Stored
 from probes.store.read.reader import StoreReader
 from probes.text import plain
-from tui.keyed_screen import KeyedScreen
+from tui.keyed_screen import KeyedScreen, MarkedRow
 from tui.keymap import where
 from tui.sample.facts import fact_rows, title_row
 from tui.sample.keys import SAMPLE_KEYS
@@ -129,6 +129,12 @@ class SampleScreen(KeyedScreen[None]):
     def _fill(self, plate: Plate, rows: Sequence[Row]) -> None:
         plate.draw(rows)
         plate.styles.height = len(rows)
+
+    @property
+    def marked_row(self) -> MarkedRow:
+        """The sample."""
+        sample = self.stored.sample
+        return MarkedRow("  ·  ".join(figures(sample)), sample, sample.endpoint)
 
     # keys
 

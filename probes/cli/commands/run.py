@@ -5,6 +5,7 @@ import logging
 import os
 import ssl
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from probes.engine.engine import Engine
@@ -12,13 +13,16 @@ from probes.engine.race.service import RaceService, store_race
 from probes.engine.session import Plan, open_engine, open_plan
 from probes.feed.messages import Command, EngineStatus
 from probes.feed.pipe import FeedWriter, read_commands
+from probes.measure.curl import curl
 from probes.measure.probe import ProbeResult
+from probes.measure.prompt import nonce
 from probes.race.race import Race
 from probes.race.updates import RaceCommand
 from probes.signals import stop_on_signals
 from probes.sockets import event_loop
 from probes.store.holder import StoreHeld
 from probes.store.status import StoreStatus
+from probes.text import line
 
 
 def run(config: Path | None, *, demo: bool, watching: bool) -> None:
@@ -62,7 +66,7 @@ async def serve(
         async def store(race: Race) -> int | None:
             return await asyncio.to_thread(store_race, plan.store_url, race)
 
-        commands = _CommandRouter()
+        commands = _CommandRouter(partial(_write_curl, plan, feed))
         read_commands(os.fdopen(0, "rb", buffering=0, closefd=False), commands.route, stop.set)
         try:
             async with open_engine(
@@ -99,15 +103,29 @@ async def serve(
             feed.close()
 
 
+def _write_curl(plan: Plan, feed: FeedWriter, name: str | None) -> None:
+    """Have the curl command of an endpoint's probe written, or why there is none: as a comment of the shell."""
+    for endpoint in plan.endpoints:
+        if endpoint.name == name:
+            try:
+                feed.add_curl(endpoint.name, curl(endpoint, nonce()))
+            except ValueError as error:
+                feed.add_curl(endpoint.name, f"# {line(str(error), 200)}")
+
+
 class _CommandRouter:
     """Routes commands to the engine or its races; those that come while the store is not ours yet wait for them."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_curl: Callable[[str | None], None]) -> None:
+        self._on_curl = on_curl
         self._early: list[Command | RaceCommand] = []
         self._connected: tuple[Engine, RaceService] | None = None
 
     def route(self, command: Command | RaceCommand) -> None:
         """Pass a command to the engine, or to its races."""
+        if isinstance(command, Command) and command.do == "curl":
+            self._on_curl(command.endpoint)
+            return
         if self._connected is None:
             self._early.append(command)
             return
