@@ -68,7 +68,8 @@ def _takeover(link: EngineLink) -> list[LinePart]:
     """That this screen's engine records now, in the place of another: until a person has seen it."""
     if link.takeover is None:
         return []
-    words = f" took over recording at {clock(link.takeover.at)} from {line(link.takeover.holder, 80)} "
+    holder, _, _ = link.takeover.holder.partition(", since")  # when it began to record matters no more
+    words = f" took over recording at {clock(link.takeover.at)} from {line(holder, 80)} "
     notice = Content.styled(words, "bold $background on $warning")
     return [LinePart(notice, 0), LinePart(Content.styled("Esc: seen", "$warning"), 0)]
 

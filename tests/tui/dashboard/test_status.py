@@ -28,7 +28,11 @@ def words(status, made, now=NOW, width=200, **changes):
 
 @pytest.mark.parametrize("width", [80, 120, 200])
 def test_a_takeover_is_said_from_whom_and_when_until_it_is_seen(width):
-    made = fleet(RecorderJoined("process 4711 on host"), SourceLost("the recorder has ended"), fabric.frame([]))
+    made = fleet(
+        RecorderJoined("process 4711 on host, since 2026-11-22T13:52:02.934Z"),
+        SourceLost("the recorder has ended"),
+        fabric.frame([]),
+    )
     for hours in (0, 12):
         said = words(StatusLine(), made, NOW + hours * 3_600_000, width)
         assert "took over recording at" in said
