@@ -11,9 +11,9 @@ from probes.stats.rollup import LENGTH_MS, METRICS, TIERS, Rollup, Tier, bucket_
 from probes.stats.sketch import Sketch
 from probes.stats.time_range import BucketRange, TimeRange, covering_buckets, finest_tier
 from probes.store.read.reader import StoreReader
-from probes.store.read.rollup_queries import RollupSums, oldest, sketched_slices, sketches, slices, totals
+from probes.store.read.rollup_queries import RollupSums, began, oldest, sketched_slices, sketches, slices, totals
 from tui.compare.contender import Contender
-from tui.time.time_grid import TimeGrid
+from tui.time.time_grid import TimeGrid, drawn_length
 
 SAMPLES_UP_TO_MS: Final = 900_000
 """Spans up to this long (ms) are read from the samples themselves: a minute's rollup is too coarse for them."""
@@ -101,8 +101,8 @@ NOTHING: Final = ContenderTally()
 class Comparison:
     """The tally of each contender in ``totals``, and of each slice with samples in ``slices``; by the contender's slot.
 
-    ``span`` is the span of the question, widened to full buckets. The tallies of slices hold only the sketch in the
-    question.
+    ``span`` is the span of the question, or the part that is drawn, widened to full buckets. The tallies of slices hold
+    only the sketch in the question.
     """
 
     span: TimeRange
@@ -117,6 +117,7 @@ class CompareQuestion:
     """A question for a comparison of ``contenders`` over a span, in at most ``columns`` slices.
 
     ``charted`` names the figure that will be drawn slice by slice; where it is made of a ``sketch``, slices have that.
+    A ``live`` span, one that ends now, begins no earlier than there are samples.
     """
 
     contenders: tuple[Contender, ...]
@@ -124,6 +125,7 @@ class CompareQuestion:
     columns: int
     charted: str = "ttft"
     sketch: str | None = "ttft_ms"
+    live: bool = False
 
 
 def read(url: str, question: CompareQuestion) -> Comparison:
@@ -134,6 +136,8 @@ def read(url: str, question: CompareQuestion) -> Comparison:
         owners = {key: one for one in contenders for key, row in rows.items() if one.is_of(row)}
         if not owners:
             return _of_samples((), contenders, span, columns)
+        if question.live:
+            span = TimeRange(span.until - drawn_length(span.length_ms, began(reader, owners), span.until), span.until)
         if span.length_ms <= SAMPLES_UP_TO_MS:
             samples = list(reader.samples(span.since, span.until, {one.name for one in contenders}))
             if samples:

@@ -115,7 +115,8 @@ class CompareScreen(PeriodScreen):
         columns = max(self._chart.size.width - AROUND_PLOT, LEAST_COLUMNS)
         span = self.period.span(self.now())
         sketch = COMPARE_METRICS[self.metric].sketch
-        self._comparison.ask(CompareQuestion(self.contenders, span, columns, self.metric, sketch))
+        question = CompareQuestion(self.contenders, span, columns, self.metric, sketch, self.period.live)
+        self._comparison.ask(question)
 
     def _comparison_read(self) -> None:
         awaited = self.end_wait()

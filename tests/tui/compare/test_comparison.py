@@ -163,3 +163,16 @@ def test_tallies_add_up():
     both = {"ttft_ms": Sketch.of([1.0, 2.0]), "e2e_ms": Sketch.of([3.0])}
     assert one + other == ContenderTally(4, 3, 1, 0, 1.0, 100, 9.0, both)
     assert NOTHING + one == one
+
+
+def test_a_span_that_ends_now_begins_at_the_oldest_sample_and_counts_the_same(url):
+    day, now = 24 * HOUR, BEGIN + 30 * 24 * HOUR
+    year = TimeRange(now - 365 * day, now)
+    past, live = (read(url, CompareQuestion(CONTENDERS, year, 100, live=live)) for live in (False, True))
+    assert past.span.since <= year.since
+    first = min(one.started_at for each in CONTENDERS for one in of(each, year))
+    assert first - 8 * day < live.span.since <= first
+    assert live.totals.keys() == past.totals.keys()
+    for slot, total in live.totals.items():
+        assert (total.ok, total.failed) == (past.totals[slot].ok, past.totals[slot].failed)
+    assert live.grid.length_ms < past.grid.length_ms
