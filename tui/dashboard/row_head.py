@@ -67,16 +67,13 @@ def _timing(
     """Title and scale of a large graph over it, and the names of its figures: of stacked ones without labels all."""
     tall = columns.lines > 1
     first, *others = names
-    under = stacked if tall and not columns.labels and graph > 2 * len(stacked) else first
-    room = graph + columns.figure - len(under) - 1
+    whole = graph + columns.figure
+    under = stacked if tall and not columns.labels and len(words[1]) + 1 + len(stacked) <= whole else first
+    room = whole - len(under) - 1
     ends = f"  {scale_ends(scale)}" if scale else ""
     full = [f"{words[0]}{ends}{legend}"] if tall else []
     title = next((one for one in [*full, *(f"{word}{ends}" for word in words), *words] if len(one) <= room), "")
-    return (
-        title
-        + under.rjust(graph + columns.figure - len(title))
-        + "".join(name.rjust(columns.figure) for name in others)
-    )
+    return title + under.rjust(whole - len(title)) + "".join(name.rjust(columns.figure) for name in others)
 
 
 def _errors(columns: Columns) -> str:

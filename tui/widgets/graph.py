@@ -117,6 +117,20 @@ def blocks(
     A value is never drawn as nothing, and None is a gap. In two rows or more a dotted line stands at ``p50``, in three
     or more the ground from there to ``p95`` is shaded. ``marks`` by cell stand at the bottom of a gap, else at the top.
     """
+    return _blocks(tuple(values), scale, rows, style, tuple(marks.items()), p50, p95)
+
+
+@lru_cache(maxsize=512)
+def _blocks(
+    values: tuple[float | None, ...],
+    scale: LogScale | None,
+    rows: int,
+    style: str,
+    marks: tuple[tuple[int, Piece], ...],
+    p50: float | None,
+    p95: float | None,
+) -> list[list[Piece]]:
+    """The same, kept: a row is drawn anew whenever a number in it counts on, and its graphs seldom differ."""
     levels = 8 * rows - 1  # only what lies beyond the scale fills the top: rows that touch can be told apart
     if scale is None:
         filled = [0] * len(values)
@@ -144,7 +158,7 @@ def blocks(
                 lines[0][cell] = (ABOVE, f"{style}-ink")
             elif value is not None and value < scale.low * (1 - _NEARLY):
                 lines[-1][cell] = (BELOW, style)
-    for cell, (mark, look) in marks.items():
+    for cell, (mark, look) in marks:
         row = 0 if values[cell] is None else rows - 1
         lines[rows - 1 - row][cell] = (mark, f"{look} {SHADE}" if row in shade else look)
     return [joined(line) for line in lines]

@@ -67,9 +67,9 @@ class Grid(ScrollView, can_focus=False):
         .grid--figure { color: $foreground; text-style: bold; }
         .grid--usual { color: $text-muted; }
         .grid--ttft { color: $primary 70%; }
-        .grid--speed { color: $secondary 60%; }
+        .grid--speed { color: $secondary 70%; }
         .grid--ttft-ink { color: $background; background: $primary 70%; }
-        .grid--speed-ink { color: $background; background: $secondary 60%; }
+        .grid--speed-ink { color: $background; background: $secondary 70%; }
         .grid--median { color: $text-disabled; }
         .grid--shade { background: $foreground 9%; }
         .grid--error { color: $error; }
@@ -142,8 +142,7 @@ class Grid(ScrollView, can_focus=False):
         line = self._lines[number]
         if line.owner is None or line.owner != self._selected:
             return self._drawn(line, lambda: line.pieces, width)
-        chosen = self._style("selected").bgcolor
-        return self._strip(line.pieces, width, Style(bgcolor=None if chosen is None else chosen))
+        return self._strip(line.pieces, width, Style(bgcolor=self._style("selected").bgcolor))
 
     def notify_style_update(self) -> None:
         """A new theme or new styles: everything is drawn anew."""
@@ -185,15 +184,19 @@ class Grid(ScrollView, can_focus=False):
     def _drawn(self, key: Line | tuple[Title, ...], pieces: Callable[[], Sequence[Piece]], width: int) -> Strip:
         """The strip of a line, from the cache where it was drawn before."""
         if key not in self._strips:
-            self._strips[key] = self._strip(pieces(), width, Style())
+            self._strips[key] = self._strip(pieces(), width)
         return self._strips[key]
 
-    def _strip(self, pieces: Sequence[Piece], width: int, over: Style) -> Strip:
-        blank = self.rich_style + over
+    def _strip(self, pieces: Sequence[Piece], width: int, over: Style | None = None) -> Strip:
+        """The pieces as a strip; ``over`` is the ground of the selected row."""
+        if over is None:
+            return Strip([Segment(text, self._style(name)) for text, name in pieces]).adjust_cell_length(
+                width, self.rich_style
+            )
         segments = [
             Segment(text, self._style(name) if name in GROUNDED else self._style(name) + over) for text, name in pieces
         ]
-        return Strip(segments).adjust_cell_length(width, blank)
+        return Strip(segments).adjust_cell_length(width, self.rich_style + over)
 
     def _style(self, name: str) -> Style:
         if name not in self._look:
