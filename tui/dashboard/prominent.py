@@ -21,6 +21,9 @@ TROUBLED: Final[tuple[State, ...]] = ("failing", "limited", "slow")
 STAYS: Final = 1.25
 """One that has a line already counts as so many times as unusual: two that are alike do not take turns."""
 
+ALL_FAILED_AS: Final = log(20)
+"""All probes of the window failed: that counts as much as being twenty times as slow as usual."""
+
 MIDDLE: Final = (0.25, 0.75)
 """The band is drawn between these quantiles: half of the others lie in it."""
 
@@ -31,8 +34,8 @@ def prominent(
     """The `MOST_PROMINENT` endpoints that matter most and the selected one, in the order of ``views``.
 
     Those in trouble come first; then those whose median TTFT or tokens/s is the furthest, as a ratio, from what is
-    usual in their group, or in a group of one or two among all. ``before`` had a line until now. Where one line more
-    would show all of them, all get one.
+    usual in their group (in a group of one or two: among all), or of whose probes many failed. ``before`` had a line
+    until now. Where one line more would show all of them, all get one.
     """
     if len(views) <= MOST_PROMINENT + 1:
         return tuple(views)
@@ -49,7 +52,7 @@ def prominent(
 def _unusual(views: Sequence[EndpointView]) -> Mapping[str, float]:
     """By name, how far the medians of each endpoint lie from the usual ones: the logarithm of the larger ratio.
 
-    It is -1 where they are not known.
+    It is -1 where they are not known. The share that failed is added as `ALL_FAILED_AS` says.
     """
     everyone = _usual(views)
     found: dict[str, float] = {}
@@ -57,9 +60,8 @@ def _unusual(views: Sequence[EndpointView]) -> Mapping[str, float]:
         usual = _usual(group) if len(group) > 2 else everyone  # of two, both are as far from the middle
         for view in group:
             figures = zip(_medians(view), usual, strict=True)
-            found[view.name] = max(
-                (abs(log(own / usually)) for own, usually in figures if own and usually), default=-1.0
-            )
+            ratio = max((abs(log(own / usually)) for own, usually in figures if own and usually), default=-1.0)
+            found[view.name] = ratio + ALL_FAILED_AS * (view.figures.error_rate or 0.0)
     return found
 
 

@@ -48,6 +48,13 @@ def test_unusual_is_by_the_endpoint_s_own_group():
     assert "quick-e2" in names(prominent([*views(9), *quick], None))
 
 
+def test_one_that_failed_in_the_window_counts_though_it_is_well_again():
+    some = views(22, _3=130.0, _4=70.0)
+    some[12] = replace(some[12], figures=replace(some[12].figures, error_rate=0.5))
+    found = names(prominent(some, None))
+    assert {"e3", "e4", "e12"} <= set(found)
+
+
 def test_two_that_are_alike_do_not_take_turns():
     some = views(22, **{f"_{slot}": 400.0 for slot in range(6)}, _6=420.0)
     first = names(prominent(some, None))
