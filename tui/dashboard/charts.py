@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from time import monotonic
 from typing import Final
 
 from rich.cells import cell_len
@@ -17,7 +18,7 @@ from tui.state.view import Dashboard, EndpointView
 from tui.style.palette import endpoint_color
 from tui.time.period import Period, dates
 from tui.time.time_grid import TimeGrid
-from tui.widgets.chart import Chart
+from tui.widgets.chart import REDRAW_S, Chart
 from tui.widgets.plot import Plot, Range
 from tui.widgets.series import Point, Series
 
@@ -232,6 +233,8 @@ class Charts(VerticalScroll):
         self._dashboard: Dashboard | None = None
         self._drawn_with: object = None
         self._lines: tuple[str, ...] = ()
+        self._chosen: object = None
+        self._rest_until = 0.0
 
     @property
     def columns(self) -> int:
@@ -259,6 +262,9 @@ class Charts(VerticalScroll):
         dashboard, dark = self._dashboard, self.app.current_theme.dark
         if dashboard is None or not self.size.width:
             return
+        chosen = (dark, self.size.width, dashboard.selected, dashboard.window_ms, dashboard.past and dashboard.at)
+        if chosen == self._chosen and monotonic() < self._rest_until:
+            return  # the charts rest too, and the next tick comes soon
         shown = Shown.of(dashboard, self._lines)
         self._lines = tuple(view.name for view in shown.lines)
         # figures compare by identity: FleetState makes new ones only when something changed
@@ -267,6 +273,7 @@ class Charts(VerticalScroll):
         if drawn_with == self._drawn_with:
             return
         self._drawn_with = drawn_with
+        self._chosen, self._rest_until = chosen, monotonic() + REDRAW_S
         for chart, plot in zip(self._charts, plots(dashboard, shown, dark=dark), strict=True):
             chart.show(plot)
         self._legend.update(legend(shown, dashboard.selected, self.size.width - 2, dark=dark))

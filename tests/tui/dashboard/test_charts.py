@@ -201,3 +201,23 @@ async def test_the_same_dashboard_again_costs_nothing_and_hidden_panels_draw_not
             charts.show(same)
             await pilot.pause()
         assert [chart.drawn for chart in app.query(Chart)] == [1] * 4
+
+
+async def test_new_figures_wait_until_the_charts_have_rested_and_a_choice_does_not(monkeypatch):
+    clock = [100.0]
+    monkeypatch.setattr("tui.dashboard.charts.monotonic", lambda: clock[0])
+    made = []
+    monkeypatch.setattr(
+        "tui.dashboard.charts.plots", lambda *given, **how: made.append(given) or plots_of(*given, **how)
+    )
+    app = Showing()
+    async with app.run_test(size=(120, 35)):
+        charts = app.query_one(Charts)
+        charts.show(board(view("a"), view("b", 1)))
+        charts.show(board(view("a"), view("b", 1)))
+        assert len(made) == 1
+        charts.show(board(view("a"), view("b", 1), selected="b"))
+        assert len(made) == 2
+        clock[0] += 1.0
+        charts.show(board(view("a"), view("b", 1), selected="b"))
+        assert len(made) == 3
