@@ -37,7 +37,9 @@ class FleetPanel(Grid):
 
     def fit(self, board: Dashboard, room: int) -> int:
         """Choose the height of rows, and whether there are headings, for so many lines. Returns how many are used."""
-        rows, headings = max(len(board.endpoints), 1), len(board.groups)
+        rows, headings = len(board.endpoints), len(board.groups)
+        if not rows:
+            return 2  # the head and a hint; the head stays as it is
         self.headings = 1 + rows + headings <= room or rows >= room
         self.lines_each = lines_of(room - 1, rows, headings * self.headings)
         return 1 + rows * self.lines_each + headings * self.headings

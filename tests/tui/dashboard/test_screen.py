@@ -196,6 +196,12 @@ async def test_the_detail_folds_to_its_title_and_leaves_its_room_to_the_rows(mes
         assert "128 tokens" in shown.lines[title + 1]
 
 
+async def test_before_an_endpoint_is_known_rows_are_low():
+    async with showing(source=fabric.nothing(), size=(120, 35)) as shown:
+        assert "no endpoints yet" in shown.text
+        assert shown.dashboard.query_one("#fleet").lines_each == 1
+
+
 async def test_a_click_on_a_title_sorts_by_its_column_and_another_as_configured(messages):
     async with showing(*messages, size=(120, 35)) as shown:
         x = shown.lines[1].index("tokens/s")
@@ -240,7 +246,7 @@ async def test_a_command_of_the_palette_does_what_its_key_does(messages):
 
 
 async def test_the_footer_names_keys_and_can_be_clicked(messages):
-    async with showing(*messages, size=(200, 45)) as shown:
+    async with showing(*messages, size=(230, 45)) as shown:
         footer = shown.lines[-1]
         works = {key.id: key for key in shown.dashboard.working_keys}
         assert all(f"{works[one].shown} {works[one].label}" in footer for one in DASHBOARD_KEYS.footer if one in works)
