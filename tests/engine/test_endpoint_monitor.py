@@ -349,6 +349,29 @@ async def test_what_would_be_skipped_does_not_follow_and_leaves_no_sample(hindra
     assert len(bench.services.samples) == 1
 
 
+@pytest.mark.parametrize("e2e_ms", [800.0, None])
+async def test_without_a_next_due_time_or_a_known_length_a_warm_one_follows_all_the_same(e2e_ms):
+    bench = Bench(sample(connection="cold", e2e_ms=e2e_ms), sample(connection="warm"), sample())
+    bench.monitor.probe_due(time.time())
+    await bench.settle()
+    if e2e_ms is None:
+        bench.monitor.set_next_due(time.time() + 0.9)
+    await bench.monitor.probe_warm()
+    await bench.settle()
+    assert len(bench.services.samples) == 2
+
+
+async def test_what_is_paused_while_a_connection_is_opened_for_it_does_not_follow():
+    bench = Bench(COLD, sample())
+
+    async def prepare(*_: object) -> None:
+        bench.monitor.pause(True)
+
+    bench.prober.prepare = prepare  # type: ignore[method-assign]
+    await probed_once_and_again(bench)
+    assert len(bench.services.samples) == 1, "neither probed nor skipped: it was nobody's due time"
+
+
 async def test_idle_waits_for_a_probe_that_follows_another():
     bench = Bench(sample())
     bench.monitor.probe_due(time.time())

@@ -37,11 +37,11 @@ class Lasting:
             self.probe()
 
 
-def one_round(*urls: str, lasts_s: float = 1.0, warm: bool = True) -> list[list[float]]:
+def one_round(*urls: str, lasts_s: float = 1.0, warm: bool = True, interval: float = 30.0) -> list[list[float]]:
     """When the probes of endpoints at these addresses began, in seconds from the start."""
     loop = VirtualLoop()
     monitors = [
-        Lasting(endpoint(name=f"sim/{number}", base_url=url, interval=30.0), loop, lasts_s, warm)
+        Lasting(endpoint(name=f"sim/{number}", base_url=url, interval=interval), loop, lasts_s, warm)
         for number, url in enumerate(urls)
     ]
     by_name = {one.endpoint.name: one for one in monitors}
@@ -77,6 +77,12 @@ def test_hosts_do_not_wait_for_each_other():
 def test_a_warm_probe_follows_a_cold_one_at_once_where_no_other_waits():
     assert one_round("http://a.test", "http://b.test", lasts_s=0.5) == [[0.0, 0.5], [0.2, 0.7]]
     assert one_round("http://a.test", lasts_s=0.5, warm=False) == [[0.0]]
+
+
+def test_first_probes_are_all_begun_within_the_interval_of_endpoints_that_are_probed_often():
+    """A step of 0.2 s would have the last of them wait beyond its first due time, and be probed twice in a row."""
+    began = one_round(*(f"http://{name}.test" for name in "abcde"), lasts_s=0.01, warm=False, interval=0.5)
+    assert [at for [at] in began] == pytest.approx([0.0, 0.1, 0.2, 0.3, 0.4])
 
 
 def test_a_host_is_told_by_its_origin_or_its_socket_and_not_by_its_proxy():

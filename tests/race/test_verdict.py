@@ -325,6 +325,12 @@ def test_what_is_told_of_many_is_the_duel_that_keeps_the_leader_from_winning():
     )
 
 
+def test_a_lane_whose_times_are_not_to_be_trusted_is_ahead_of_nobody():
+    race = [heat(n, A=finish(1000 + n), B=finish(2000 + n), C=finish(500, trusted=False)) for n in range(1, 6)]
+    for lanes in ("ABC", "CBA"):
+        assert decide(race, tuple(lanes)).leader == "A"
+
+
 def test_a_lane_that_cannot_be_compared_comes_after_those_that_can():
     race = [heat(n, A=finish(1000 + n), B=FAILED, C=finish(2000 + n)) for n in range(1, 6)]
     verdict = decide(race, tuple("ABC"))
@@ -436,6 +442,14 @@ def test_each_metric_has_a_verdict_of_its_own_and_the_headline_names_those_that_
     head, *rest = verdict.words.split("; ")
     assert head.startswith("open in characters/s: 5 heats, interval ")
     assert rest == ["A is better 1.01× in TTFT and 5.0× in tokens/s"]
+
+
+def test_behind_a_headline_without_a_difference_stands_who_is_better_by_another_measure():
+    """Two lanes as fast as each other in all, one of which lets a reader wait half as long for the first word."""
+    race = [heat(n, A=finish(1000 + 9 * n, ttft_ms=99 + n), B=finish(1000, ttft_ms=50)) for n in range(1, 6)]
+    assert decide(race, AB).words == (
+        "no difference in characters/s: 5 heats, interval 0.99–1.00 is within 10 %; B is better 2.0× in TTFT"
+    )
 
 
 def test_of_many_lanes_each_metric_may_have_another_best_one():

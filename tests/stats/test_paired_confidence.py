@@ -2,6 +2,8 @@
 
 import math
 import random
+from itertools import combinations_with_replacement
+from statistics import median
 
 import pytest
 
@@ -10,6 +12,7 @@ from probes.stats.paired_confidence import (
     CALIBRATED,
     FEWEST,
     _rank_sums,
+    _signed_ranks,
     _t,
     chance_of_error,
     more_pairs,
@@ -52,6 +55,7 @@ def test_the_chance_of_one_look_is_the_calibrated_one_and_interpolated_between()
     for pairs, chance in CALIBRATED:
         assert chance_of_error(pairs, every_look=False) == chance
     assert chance_of_error(12, every_look=False) == pytest.approx((0.0107 + 0.0093) / 2)
+    assert chance_of_error(75, every_look=False) == pytest.approx((0.0175 + 0.029) / 2)
     assert chance_of_error(200, every_look=False) == CALIBRATED[-1][1]
 
 
@@ -103,3 +107,24 @@ def test_one_stall_in_twenty_heats_hides_no_difference():
 def test_of_three_pairs_the_interval_is_students():
     """Mean 0.2333, standard deviation 0.1528, t of two degrees of freedom and a chance of 0.028: 5.8497."""
     assert paired_interval([0.1, 0.2, 0.4]) == pytest.approx((-0.28258, 0.74925), abs=1e-5)
+
+
+def test_signed_ranks_are_about_the_median_of_all_means_of_two():
+    """Of a skewed sample that is neither its mean nor its own median, and each end is next to the outermost mean."""
+    ordered = [0.0, 1, 3, 7, 15, 31, 63, 127]
+    means = sorted((one + other) / 2 for one, other in combinations_with_replacement(ordered, 2))
+    part = 0.0134 / 2 * 256 - 1
+    low, middle, high = _signed_ranks(ordered, 0.0134)
+    assert middle == pytest.approx(median(means))
+    assert low == pytest.approx(means[0] + part * (means[1] - means[0]))
+    assert high == pytest.approx(means[-1] - part * (means[-1] - means[-2]))
+
+
+def test_an_interval_reaches_to_the_median_where_the_signed_ranks_leave_it_out():
+    """A ratio that is told beside an interval that does not hold it would be a riddle."""
+    fast, slow = [0.001 * k for k in range(26)], [10 + 0.001 * k for k in range(24)]
+    mixed = [one for pair in zip(fast, slow, strict=False) for one in pair] + fast[24:]
+    for sign in (1, -1):
+        low, high = sorted(sign * end for end in paired_interval([sign * one for one in mixed]))
+        assert low == pytest.approx(0.0245)
+        assert high > 5

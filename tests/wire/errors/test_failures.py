@@ -8,6 +8,7 @@ import pytest
 from probes.events import Failure
 from probes.outcome import Outcome
 from probes.wire.errors.failures import (
+    TOO_LARGE,
     failure_in_stream,
     failure_instead_of_stream,
     failure_of_response,
@@ -400,6 +401,11 @@ def test_what_is_an_error_by_its_shape(record, error):
             None,
         ),
         ({"error": {"error": {"error": {"error": {"error": "deep"}}}}}, "deep", (), None),
+        ({"error": [[[["deep"]]]]}, "deep", (), None),
+        *(
+            ({"error": {key: "told"}}, "told", (), None)
+            for key in ("message", "msg", "detail", "description", "errors")
+        ),
     ],
 )
 def test_a_record_of_an_error_is_read_for_its_sentence_its_kinds_and_its_status(record, sentence, words, status):
@@ -407,7 +413,7 @@ def test_a_record_of_an_error_is_read_for_its_sentence_its_kinds_and_its_status(
     assert (found.sentence, found.words, found.status) == (sentence, words, status)
 
 
-@pytest.mark.parametrize("record", [None, {}, [], "", {"error": {}}, {"a": 1}, {"error": [[[[[["too deep"]]]]]]}])
+@pytest.mark.parametrize("record", [None, {}, [], "", {"error": {}}, {"a": 1}, {"error": [[[[["too deep"]]]]]}])
 def test_what_says_nothing_is_no_error_record(record):
     assert read_error_record(record) is None
 
@@ -460,7 +466,7 @@ def test_the_categories_of_azures_filter_are_named_with_how_bad_it_was():
 
 def test_a_redirect_and_a_status_without_words_are_told():
     assert failure_of_response(399, {}, b"").detail == "a redirect that names no place"
-    assert failure_of_response(300, {"location": "/x"}, b"").outcome is Outcome.PROTOCOL
+    assert failure_of_response(300, {"location": "/x"}, b"").detail == "redirect to /x not followed"
     assert failure_of_response(400, {}, b"").detail == "HTTP 400 with an empty body"
     assert failure_of_response(299, {}, b"").detail == "HTTP 299 with an empty body"
 
@@ -471,8 +477,30 @@ def test_a_redirect_and_a_status_without_words_are_told():
         (b'data: {"error": {"message": "first"}}\n\ndata: {"error": "second"}\n\n', "first"),
         (b'data: {"message": "no error by its shape"}\n\ndata: {"error": "one"}\n\n', "one"),
         (b"data: just words\n\ndata: [DONE]\n\n", "just words"),
+        (b'data: {"message": "no error by its shape"}\n\ndata: [DONE]\n\n', "no error by its shape"),
+        (b'data: {"a": 1}\n\ndata: {"message": "no error by its shape"}\n\n', "no error by its shape"),
         (b'{"a": 1}\n{"error": "in a line"}\n', "in a line"),
     ],
 )
 def test_an_error_that_is_streamed_is_found(body, detail):
     assert failure_of_response(500, {}, body).detail == detail
+
+
+def test_a_detail_is_the_sentence_with_its_kind_behind_it_and_what_it_means_before_it():
+    def detail(message, status=500, **fields):
+        return failure_of_response(status, {}, json.dumps({"error": {"message": message, **fields}}).encode()).detail
+
+    assert detail("Loading model", 503) == "model loading: Loading model"
+    assert detail("no room", 413) == f"{TOO_LARGE}: no room"
+    assert detail("no ROOM", code="room") == "no ROOM", "a kind that the sentence has already adds nothing"
+    assert detail("no", code=7, type="k" * 40) == f"no ({'k' * 40})", "a number is no kind"
+    assert detail("no", type="k" * 41) == f"no ({'k' * 39}…)"
+    assert detail("x" * 251, type="kind") == "x" * 249 + "… (kind)"
+
+
+def test_what_the_provider_said_is_kept_with_all_its_kinds_for_who_looks_for_a_wait_in_it():
+    found = failure_in_stream({"error": {"message": "slow " + "x" * 3_000, "code": "a", "type": "b"}})
+    assert found.provider_message == "slow " + "x" * 1_995 + " (a) (b)"
+    details = [{"violations": [{"quotaId": "RequestsPerMinute", "quotaValue": "5"}]}]
+    google = failure_in_stream({"error": {"message": "slow", "code": 429, "details": details}})
+    assert google.provider_message == "RequestsPerMinute slow (429)"
