@@ -3,11 +3,30 @@
 from collections import defaultdict
 
 import pytest
+from textual.actions import parse
 
+from tui.app import InftopApp
+from tui.compare.choice import CompareChoice
 from tui.compare.keys import COMPARE_KEYS
+from tui.compare.screen import CompareScreen
+from tui.copying import CopyScreen
+from tui.dashboard.screen import DashboardScreen
 from tui.endpoint.keys import ENDPOINT_KEYS
+from tui.endpoint.screen import EndpointScreen
 from tui.help import KEY_TABLES
+from tui.jump import JumpScreen
+from tui.options.screen import OptionsScreen
+from tui.race.choice import RaceChoice
 from tui.race.keys import RACE_KEYS
+from tui.race.race_view import RaceView
+from tui.race.screen import RaceScreen
+from tui.race.stored_races_panel import StoredRacesPanel
+from tui.sample.screen import SampleScreen
+
+SCREENS = (
+    DashboardScreen, EndpointScreen, SampleScreen, CompareScreen, CompareChoice, RaceScreen, CopyScreen, JumpScreen,
+    OptionsScreen,
+)  # fmt: skip
 
 FREE = {"A", "K", "E", "i"}
 """Kept free for what comes."""
@@ -23,7 +42,12 @@ def pressed(key):
 
 @pytest.mark.parametrize("table", KEY_TABLES, ids=lambda table: table.page)
 def test_no_key_is_bound_twice_and_every_one_is_explained(table):
-    bound = [one for key in table for one in pressed(key) if one not in ("enter", "space", "home", "escape", "q")]
+    bound = [
+        one
+        for key in table
+        for one in pressed(key)
+        if one not in ("enter", "space", "home", "escape", "q", "left", "right")
+    ]
     assert len(bound) == len(set(bound))
     assert len({key.id for key in table}) == len(table.keys)
     assert all(key.help.endswith(".") for key in table)
@@ -33,6 +57,20 @@ def test_no_key_is_bound_twice_and_every_one_is_explained(table):
 def test_the_footer_names_keys_of_the_table_each_with_a_word(table):
     assert all(table[one].label for one in table.footer)
     assert len(set(table.footer)) == len(table.footer)
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_every_key_has_an_action_to_do(screen):
+    for key in screen.KEYS:
+        namespace, name, parameters = parse(key.action)
+        does = [InftopApp] if namespace == "app" else [screen]
+        if name == "in_view":
+            name, does = parse(parameters[0])[1], [RaceChoice, RaceView, StoredRacesPanel]
+        assert any(hasattr(one, f"action_{name}") for one in does), key.id
+
+
+def test_every_page_with_keys_is_in_the_help():
+    assert {one.KEYS.page for one in SCREENS} == {table.page for table in KEY_TABLES}
 
 
 def test_a_key_means_one_verb_on_all_pages_and_a_verb_has_one_key():

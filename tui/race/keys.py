@@ -37,10 +37,14 @@ RACE_KEYS: Final = KeyTable("Race", (
         "Replay slower, down to a hundredth of the true speed.", former="comma"),
     Key("race.faster", "plus,equals_sign", "+", "pace('faster')", "Look", "faster", "Faster replay",
         "Replay faster, up to fifty times the true speed.", former="full_stop"),
-    Key("race.left", "left", "←", "in_view('sideways(-1)')", "Move", "", "",
-        "Go back in the replay; where a race is chosen, the smaller value."),
-    Key("race.right", "right", "→", "in_view('sideways(1)')", "Move", "change", "",
-        "Go forward in the replay; where a race is chosen, the larger value."),
+    Key("race.smaller", "left", "←", "in_view('sideways(-1)')", "Do", "", "",
+        "Where a race is chosen: the smaller value."),
+    Key("race.larger", "right", "→", "in_view('sideways(1)')", "Do", "change", "",
+        "Where a race is chosen: the larger value."),
+    Key("race.earlier", "left", "←", "in_view('sideways(-1)')", "Move", "", "",
+        "Go back in the replay."),
+    Key("race.later", "right", "→", "in_view('sideways(1)')", "Move", "on", "",
+        "Go forward in the replay."),
     replace(verbs.EXPORT, action="in_view('save')", title="Export picture and answers",
             help="Write the screen to an SVG picture, and the answers to a text file beside it."),
     Key("copy", "C", "C", "in_view('copy')", "Do", "copy", "Copy the answer",
@@ -67,12 +71,12 @@ RACE_KEYS: Final = KeyTable("Race", (
     verbs.HELP,
 ), footer=(
     "race.slower", "race.faster", "help", "race.leave", "back", "race.start", "race.type", "race.play", "race.stop",
-    "race.again", "race.take", "race.right", "down", "race.next", "race.hold", "race.new", "replay", "race.swap",
+    "race.again", "race.take", "race.larger", "down", "race.next", "race.hold", "race.new", "replay", "race.swap",
     "race.heats", "race.kept", "view", "export", "copy",
 ))  # fmt: skip
 
 _MOVING: Final = ("up", "down", "page.up", "page.down", "race.first", "race.last")
-_REPLAYED: Final = ("race.hold", "race.slower", "race.faster")
+_REPLAYED: Final = ("race.hold", "race.slower", "race.faster", "race.earlier", "race.later")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +119,8 @@ def idle(now: RaceKeyState) -> dict[str, str]:
         "race.heats.back": now.view != "stored",
         "replay": in_race and (now.is_replay or (now.is_over and now.is_kept)),
         "race.kept": now.view != "stored",
-        "race.left": (in_form and now.on == "field") or (in_race and now.is_replay),
-        "race.right": (in_form and now.on == "field") or (in_race and now.is_replay),
+        "race.smaller": in_form and now.on == "field",
+        "race.larger": in_form and now.on == "field",
         "view": in_race,
         "race.next": in_form or (in_race and now.lanes > 1),
         "race.before": in_form or (in_race and now.lanes > 1),

@@ -12,8 +12,8 @@ def test_in_the_form_enter_starts_or_types_and_nothing_is_replayed_or_stopped():
     assert {"race.start", "race.take", "race.next"} <= works(view="choose")
     assert works(view="choose").isdisjoint({"race.type", "race.stop", "race.again", "race.hold", "race.slower", "copy"})
     assert "race.type" in works(view="choose", on="typed")
-    assert "race.left" in works(view="choose", on="field")
-    assert "race.left" not in works(view="choose", on="lane")
+    assert "race.larger" in works(view="choose", on="field")
+    assert "race.larger" not in works(view="choose", on="lane")
 
 
 def test_what_the_form_still_lacks_is_why_enter_does_not_start():
@@ -25,7 +25,7 @@ def test_a_running_race_can_be_stopped_and_only_a_replay_held_or_slowed():
     assert "race.stop" in running
     assert running.isdisjoint({"race.start", "race.again", "race.hold", "race.slower", "race.faster", "replay"})
     replayed = works(view="race", lanes=2, is_replay=True, is_running=True, is_over=True)
-    assert {"race.hold", "race.slower", "race.faster", "replay", "race.left"} <= replayed
+    assert {"race.hold", "race.slower", "race.faster", "replay", "race.later"} <= replayed
     assert replayed.isdisjoint({"race.stop", "race.again"})
 
 
