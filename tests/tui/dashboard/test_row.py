@@ -250,6 +250,39 @@ def test_failures_and_hits_are_marked_in_tall_rows_also_where_there_is_a_value(b
     assert "×" in top
 
 
+def test_a_cell_of_several_slices_shows_the_highest_ttft_and_the_lowest_speed(board):
+    usual, parts = board.endpoints[0], columns(80, 21)
+    even = board.grid.newest % 2 == 0  # the newest two slices share a cell only where the newest is odd
+    count = len(usual.figures.ttft_ms)
+    worst = count - 2 - even
+    figures = replace(
+        usual.figures,
+        ttft_ms=tuple(300.0 if place == worst else 100.0 for place in range(count)),
+        tokens_per_s=tuple(30.0 if place == worst else 100.0 for place in range(count)),
+        ttft_p50_ms=100.0,
+        tokens_per_s_p50=100.0,
+    )
+    cells = spread(count, parts.ttft, board.grid.newest)
+    cell = next(number for number, held in enumerate(cells) if worst in held)
+    assert len(cells[cell]) == 2
+    line = drawn(replace(usual, figures=figures), parts, board)[0]
+    begin = parts.left_section + parts.gap
+    assert line[begin + cell] > line[begin]
+    begin += parts.ttft_section + parts.gap
+    assert line[begin + cell] < line[begin]
+
+
+def test_words_below_a_small_graph_have_their_lines_in_high_rows(board):
+    view = next(one for one in board.endpoints if one.name == "inception/mercury")
+    for lines in (2, 3, 4, 6):
+        parts = columns(220, 21, lines)
+        begin = parts.left_section + parts.ttft_section + parts.speed_section + 3 * parts.gap
+        texts = [one[begin : begin + parts.errors_section] for one in drawn(view, parts, board)]
+        assert texts[0].endswith("46.5 %")
+        assert [one.strip() for one in texts if " of " in one] == ["168 of 361"]
+        assert sum("█" in one for one in texts) == max(1, lines - 3)
+
+
 def test_errors_and_hits_are_steps_never_slopes(board):
     usual = board.endpoints[0]
     count = len(usual.figures.ttft_ms)
