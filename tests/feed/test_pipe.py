@@ -234,3 +234,17 @@ def test_what_is_encoded_is_one_line_and_decodes_to_itself(message):
 def test_what_is_no_message_is_a_value_error(line):
     with pytest.raises(ValueError):  # noqa: PT011  # that it is one is the contract
         decode(line)
+
+
+def test_a_curl_command_that_was_asked_for_goes_out_once_with_the_next_frame():
+    screen = Screen()
+
+    async def work() -> None:
+        feed = FeedWriter(screen, lambda: STATUS)
+        feed.add_curl("a", 'curl "$KEY"')
+        await step(feed, 1.0)
+        await step(feed, 1.5)
+        feed.close()
+
+    run(VirtualLoop(), work())
+    assert [one.curls for one in screen.read if one.curls] == [{"a": 'curl "$KEY"'}]
