@@ -230,7 +230,7 @@ def _options(form: RaceForm, size: Size) -> list[tuple[Item | None, Row]]:
         said = f"{line(one.text)}{expects}"
         pieces = ((f"{cut(one.name, longest)}  ", "figure"), (cut(said, min(room, cell_len(said))), "label"))
         lines.append((("prompt", str(place)), (_dot(form.prompt == place), *pieces)))
-    typed = line(form.typed) or "type one of your own …"
+    typed = line(form.typed) or "your own: Enter types it"
     lines.append((("typed", ""), (_dot(form.prompt is None), (typed, "figure" if form.typed else "hint"))))
     values = {"cap": number(form.cap), "heats": number(form.heats), "cold": "cold" if form.cold else "warmed first"}
     notes = {"heats": f"   {FEWEST} at least for a verdict" if form.heats < FEWEST else ""}

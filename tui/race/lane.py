@@ -1,8 +1,11 @@
 """LanePanel: one lane of a race: its name, speed, figures and text."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from textwrap import wrap
 from typing import Final
 
+from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -19,9 +22,31 @@ from tui.widgets.plate import Plate, Row
 FIGURE_WIDTH: Final = 18
 """Cells of a figure and its label: ``chars/s    12,345``."""
 
+STATE_WIDTH: Final = 13
+"""Cells that a lane's state has beside its name, or else it stands below: those of ``⚑ 1st 0.354 s``."""
 
-NARROW: Final = 32
-"""A lane of fewer cells has no room for its state beside its name."""
+MOST_NAME_ROWS: Final = 3
+"""A longer name is cut."""
+
+LEAST_REASON: Final = 8
+"""A reason that has fewer cells is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaneTitle:
+    """What all lanes agree on: rows of the name, and whether the state stands beside it, above the model."""
+
+    name_rows: int
+    has_state_beside: bool
+
+    @classmethod
+    def of(cls, names: Sequence[str], widths: Sequence[int]) -> "LaneTitle":
+        """The title in which every lane's name is whole in the lane's own width."""
+        lanes = list(zip(names, widths, strict=True))
+        return cls(
+            max((len(_folded(name, width)) for name, width in lanes if width), default=1),
+            all(2 + cell_len(name) + 1 + STATE_WIDTH <= width for name, width in lanes),
+        )
 
 
 class LanePanel(Vertical):
@@ -32,7 +57,6 @@ class LanePanel(Vertical):
         width: 1fr;
         height: 1fr;
         padding: 0 1;
-        .name { height: 2; }
         Tail { height: 1fr; }
         &.-next { border-left: solid $border-blurred; }
         &.-focused .name { background: $primary 12%; }
@@ -64,17 +88,23 @@ class LanePanel(Vertical):
         """Have the panel drawn for its new size."""
         self.post_message(self.Resized())
 
+    @property
+    def title_width(self) -> int:
+        """Cells of its title; 0 before it has a size."""
+        return self._head.size.width
+
     def begin(self) -> None:
         """Empty the text: a new heat begins, or another lane is shown."""
         self._appended, self._last_delta = 0, None
         self.tail.begin()
 
-    def show(self, lane: LaneBoard, deltas: Sequence[TextDelta], model: str, top: float) -> None:
+    def show(self, lane: LaneBoard, deltas: Sequence[TextDelta], model: str, top: float, title: LaneTitle) -> None:
         """Draw the lane. ``deltas`` is all of its text, of which the new part is appended.
 
-        ``top`` is the speed (tokens/s) at the top of the scale that all lanes share.
+        ``top`` is the speed (tokens/s) at the top of the scale that all lanes share, as they share the ``title``.
         """
-        self._head.draw(_name(lane, model, self.slot, self._head.size.width, marked=self.has_class("-focused")))
+        self._head.styles.height = title.name_rows + 1
+        self._head.draw(title_rows(lane, model, self.slot, self.title_width, title, marked=self.has_class("-focused")))
         progress, sample = lane.progress, lane.sample
         over = sample is not None and sample.tokens_per_s is not None
         speed = (
@@ -119,14 +149,33 @@ def _basis(sample: Sample | None) -> str:
     return "the answer" if sample is not None and sample.speed_basis == "answer" else "all of it"
 
 
-def _name(lane: LaneBoard, model: str, slot: int, width: int, *, marked: bool) -> list[Row]:
-    """Letter, name and state; below it the model, or why it failed. In a narrow lane the state stands below."""
+def title_rows(lane: LaneBoard, model: str, slot: int, width: int, title: LaneTitle, *, marked: bool) -> list[Row]:
+    """Letter, name and state; below them the model, or why it failed. The state stands there too where it must."""
     mark = "▸ " if marked else "  "
     words, ink = state(lane)
-    reason = why(lane)
-    letter = (f"{LETTERS[slot]} ", f"slot{slot}")
-    if width < NARROW:
-        return [(letter, (cut(lane.name, width - 2), "figure")), ((mark, "figure"), (words, ink))]
-    below: tuple[str, Ink] = (model, "label") if reason is None else (reason, "error")
-    name = cut(lane.name, max(width - 2 - len(words) - 1, 4))
-    return [(letter, (f"{name} ", "figure"), (words, ink)), ((mark, "figure"), below)]
+    names = _folded(lane.name, width)
+    letters = [(f"{LETTERS[slot]} ", f"slot{slot}"), *[("  ", "figure")] * (title.name_rows - 1)]
+    rows: list[Row] = [
+        (letter, (names[place] if place < len(names) else "", "figure")) for place, letter in enumerate(letters)
+    ]
+    gap = width - 2 - cell_len(names[0]) - len(words)
+    if title.has_state_beside and gap > 0:
+        rows[0] = (*rows[0], (" " * gap, "label"), (words, ink))
+        return [*rows, ((mark, "figure"), _beside(lane, model, width - 2))]
+    return [*rows, ((mark, "figure"), (f"{words}  ", ink), _beside(lane, model, width - len(words) - 4))]
+
+
+def _beside(lane: LaneBoard, model: str, room: int) -> tuple[str, Ink]:
+    """Why a lane failed, or its model where that fits whole."""
+    if (reason := why(lane)) is None:
+        return (model if cell_len(model) <= room else "", "label")
+    return (cut(reason, min(room, cell_len(reason))) if room >= LEAST_REASON else "", "error")
+
+
+def _folded(name: str, width: int) -> list[str]:
+    """A lane's name in rows beside its letter, preferably broken after a hyphen."""
+    room = max(width - 2, 4)
+    rows = [name] if cell_len(name) <= room else wrap(name, room)
+    if len(rows) <= MOST_NAME_ROWS:
+        return rows
+    return [*rows[: MOST_NAME_ROWS - 1], cut("".join(rows[MOST_NAME_ROWS - 1 :]), room)]

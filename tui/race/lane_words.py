@@ -75,7 +75,7 @@ def why(lane: LaneBoard) -> str | None:
 
 
 def figures(lane: LaneBoard, *, few: bool) -> list[tuple[str, str, Ink]]:
-    """Label, value and style of each figure; TTFT and TTFA that are still to come show the time so far.
+    """Label, value and style of each figure; TTFT and TTFA that are still to come: ``>120 ms``, the time so far.
 
     ``few`` leaves out what the track shows too, or another figure nearly says.
     """
@@ -97,4 +97,4 @@ def figures(lane: LaneBoard, *, few: bool) -> list[tuple[str, str, Ink]]:
 def _falling(ms: float | None, at_ms: float, *, running: bool) -> tuple[str, Ink]:
     if ms is not None:
         return f"{ms:,.0f} ms", "figure"
-    return (f"{at_ms:,.0f} …", "dim") if running and at_ms > 0 else ("–", "dim")
+    return (f">{at_ms:,.0f} ms", "dim") if running and at_ms > 0 else ("–", "dim")

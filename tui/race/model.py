@@ -86,12 +86,19 @@ class RaceModel:
 
     @property
     def top_tokens(self) -> float:
-        """Where the axis of tokens ends: at a round number that the lanes stay below, or have stayed below so far."""
+        """Where the axis of tokens ends: at a round number that the lanes stay below, or have stayed below so far.
+
+        While a heat runs it grows, and no further than the request's cap, as long as no lane exceeds that.
+        """
         lanes = self.board.names
         if self.replay is not None:
             return nice_ceiling(max((self.replay.tokens(one) for one in lanes), default=0.0))
         now = max((self._live.lane(one).progress.tokens for one in lanes), default=0.0)
-        return nice_ceiling(now) if self._live.phase in ("between", "over") else round_ceiling(max(now, LEAST_TOP))
+        if self._live.phase in ("between", "over"):
+            return nice_ceiling(now)
+        cap = self._live.request.max_output_tokens if self._live.request is not None else 0
+        top = round_ceiling(max(now, LEAST_TOP))
+        return min(top, nice_ceiling(cap)) if now <= cap else top
 
     def ask(self, request: RaceRequest) -> None:
         """A race was requested: late news of the one before is ignored from now on."""

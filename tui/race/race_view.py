@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from typing import Final
 
@@ -16,11 +17,12 @@ from probes.feed.messages import EndpointFacts
 from probes.race.race import LaneFacts
 from tui.exporting import save
 from tui.race.board import Gap, LaneBoard, RaceBoard
-from tui.race.lane import LanePanel
+from tui.race.lane import LanePanel, LaneTitle
 from tui.race.lane_words import LETTERS, seconds
 from tui.race.model import RaceModel
 from tui.race.replay import comfortable_speed, speed_words
 from tui.race.results import RaceResults
+from tui.race.track.curve import LEAST_ROWS
 from tui.race.track.panel import TRACK_ROWS, RaceTrack
 from tui.style.format import number
 from tui.style.palette import Piece
@@ -35,6 +37,9 @@ LANE_ROWS: Final = 15
 
 CURVE_SHARE: Final = 0.6
 """The curve's part of the rows that the lanes do not need."""
+
+CURVE_ROOM: Final = ceil(LEAST_ROWS / CURVE_SHARE)
+"""Rows that the lanes do not need, from which on there is a curve."""
 
 MOST_CURVE: Final = 24
 
@@ -140,7 +145,9 @@ class RaceView(Vertical):
         if over:
             prices = {name: one.price for name, one in identities.items()}
             room = Size(max(self.size.width - 2, 20), free - LEAST_TEXT)
-            free -= self._results.show(news, self._model.samples, self.order, prices, room)
+            free -= self._results.show(
+                news, self._model.samples, self.order, prices, room, CURVE_ROOM if self.shows_text else 0
+            )
         needed = LEAST_TEXT if over else LANE_ROWS
         curve = min(round((free - needed) * CURVE_SHARE), MOST_CURVE) if self.shows_text else free
         self._track.show(self._model, lanes, curve)
@@ -148,12 +155,13 @@ class RaceView(Vertical):
             return
         top = max((speed or 0.0 for lane in lanes for speed in lane.speeds), default=0.0)
         top = nice_ceiling(max(top, LEAST_SCALE))
+        title = LaneTitle.of(self.order, [panel.title_width for panel in self._panels])
         for place, (panel, lane) in enumerate(zip(self._panels, lanes, strict=True)):
             panel.set_class(over, "-over")
             panel.set_class(over and place == self.marked, "-focused")
             known = identities.get(lane.name)
             model = f"{known.provider} · {known.model}" if known else ""
-            panel.show(lane, board.deltas(lane.name), model, top)
+            panel.show(lane, board.deltas(lane.name), model, top, title)
 
     def action_view(self) -> None:
         """Show the curve in place of the lanes' texts, or the texts again."""

@@ -10,7 +10,7 @@ from textual.geometry import Size
 
 from probes.endpoint import Price
 from probes.outcome import Outcome
-from probes.race.comparison import MARGIN, HeadToHead, MeasureVerdict, Metric, PairedComparison, State
+from probes.race.comparison import DECIDING, MARGIN, HeadToHead, MeasureVerdict, Metric, PairedComparison, State
 from probes.race.price import lane_cost
 from probes.race.updates import RaceNews
 from probes.race.verdict import RaceVerdict
@@ -45,6 +45,9 @@ SAID: Final = (("better", 9), ("95 % interval", 14), ("won", 10), ("verdict", 24
 STATE_MARKS: Final[dict[State | None, str]] = {"decided": "★ ", "no difference": "= "}
 """The mark before a measure's verdict."""
 
+MOST_WORDS: Final = 2_000
+"""Characters of a verdict; far more than any has."""
+
 
 class RaceResults(Plate):
     """Draws the results, as high as they have rows."""
@@ -60,12 +63,14 @@ class RaceResults(Plate):
         lanes: Sequence[str],
         prices: Mapping[str, Price | None],
         room: Size,
+        curve: int,
     ) -> int:
         """``samples`` are those of each heat, by lane; ``lanes`` are in their order, ``prices`` by lane too.
 
-        Returns how many rows it has drawn.
+        Of the ``room``, ``curve`` rows are left free where that costs no more than duels and prices. Returns how many
+        rows it has drawn.
         """
-        rows = result_rows(news, samples, lanes, prices, room)
+        rows = result_rows(news, samples, lanes, prices, room, curve)
         self.styles.height = len(rows)
         self.draw(rows)
         return len(rows)
@@ -77,8 +82,12 @@ def result_rows(
     lanes: Sequence[str],
     prices: Mapping[str, Price | None],
     room: Size,
+    curve: int = 0,
 ) -> list[Row]:
-    """All of it where there is room; else without prices, then without differences and faults, then without duels."""
+    """All of it where there is room; else without duels, prices, differences and faults, in this order.
+
+    Duels and prices also make room for the ``curve``, so many rows, where that is enough.
+    """
     by_lane = {name: [heat[name] for heat in samples.values() if name in heat] for name in lanes}
     verdict, width = news.verdict, room.width
     shared = _columns(lanes, width)
@@ -86,16 +95,18 @@ def result_rows(
     parts: list[tuple[int, list[Row]]] = [
         (0, _verdict(verdict, lanes, news.stopped, width)),
         (0, [_head(lanes, shared), *_figures(lanes, by_lane, verdict, shared)]),
-        (4, _money(lanes, by_lane, prices, shared.lane)),
+        (2, _money(lanes, by_lane, prices, shared.lane)),
         (1, [_duel_row(one, lanes, width) for one in duels]),
-        (2, _faults(verdict, width)),
+        (4, _faults(verdict, width)),
         (0, [_about(news, width)]),
         (3, _differences(news, width)),
     ]
-    for least in (4, 3, 2, 1):
-        if sum(len(rows) for _, rows in parts) > room.height:
-            parts = [(rank, rows) for rank, rows in parts if rank != least]
-    return [row for _, rows in parts for row in rows]
+    tries = [*((left_out, room.height - curve) for left_out in range(3)), *((one, room.height) for one in range(5))]
+    for left_out, height in tries:
+        rows = [row for rank, part in parts if rank == 0 or rank > left_out for row in part]
+        if len(rows) <= height:
+            break
+    return rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,15 +197,21 @@ def _right(sample: Sample) -> bool:
 
 
 def _verdict(verdict: RaceVerdict | None, lanes: Sequence[str], stopped: str | None, width: int) -> list[Row]:
-    """The verdict's words, wrapped to two rows, after a mark in the winner's colour."""
+    """The verdict's words, whole, after the winner's star, ``=`` for no difference or ``?`` for open."""
     if verdict is None or not verdict.heats:
         words, mark = f"no heat was finished: {line(stopped)}" if stopped else "no heat was finished", ("■ ", "warning")
     elif verdict.winner in lanes:
         words, mark = verdict.words, ("★ ", f"slot{lanes.index(verdict.winner)}")
     else:
-        words, mark = verdict.words, ("= ", "label")
-    found = wrap(line(words, 500), width - 2)[:2]
+        words, mark = verdict.words, (f"{'=' if _is_equal(verdict) else '?'} ", "label")
+    found = wrap(line(words, MOST_WORDS), width - 2)
     return [((mark if place == 0 else ("  ", "label")), (one, "figure")) for place, one in enumerate(found)]
+
+
+def _is_equal(verdict: RaceVerdict) -> bool:
+    """Whether the deciding metric shows no difference, and is not merely open."""
+    measure = _measure(verdict, DECIDING)
+    return measure is not None and measure.comparison.state == "no difference"
 
 
 def _head(lanes: Sequence[str], shared: ResultColumns) -> Row:

@@ -36,7 +36,7 @@ def test_a_later_heat_has_the_axis_of_the_slowest_lane_before():
 def test_the_axis_of_tokens_grows_in_steps_and_fits_at_the_end():
     tops = [live(RACE, 1, at).top_tokens for at in range(100, 1_100, 50)]
     assert tops == sorted(tops)
-    assert set(tops) <= {50, 100, 200, 500, 1_000}
+    assert {50, 200, 500, 600} <= set(tops) <= {50, 100, 200, 500, 600}  # 600 holds the cap of 512
     assert live(RACE, 1).top_tokens == 600
 
 

@@ -11,11 +11,11 @@ from tui.race.replay import Replay
 from tui.race.results import result_rows
 
 
-def drawn(race, width=158, height=40):
+def drawn(race, width=158, height=40, curve=0):
     replay = Replay(race, len(race.heats))
     news = replay.seek(replay.length_ms)[-1]
     samples = {heat.number: {one.lane: one.sample for one in heat.lanes} for heat in race.heats}
-    rows = result_rows(news, samples, race.request.lanes, {}, Size(width, height))
+    rows = result_rows(news, samples, race.request.lanes, {}, Size(width, height), curve)
     return ["".join(text for text, _ in row) for row in rows]
 
 
@@ -32,6 +32,32 @@ def test_every_measure_has_a_verdict_of_its_own_and_says_which_lane_is_better():
         assert "  A " in measure(rows, label)
     for label in ("TTFT ms", "E2E ms", "tokens/s", "chars/s"):
         assert measure(rows, label).rstrip().endswith("5 of 5  ★ decided")
+
+
+def test_the_headline_is_whole_in_as_many_rows_as_it_takes():
+    names = [f"provider-{letter}/a-model-with-a-name-as-long-as-they-come-{letter}" for letter in "ab"]
+    run = races.race(*(replace(one, name=name) for one, name in zip((CEREBRAS, GROQ), names, strict=True)), heats=1)
+    words = f"{run.verdict.words}; {run.verdict.words}"
+    rows = drawn(replace(run, verdict=replace(run.verdict, words=words)), width=78)
+    head = next(place for place, row in enumerate(rows) if "verdict" in row.split())
+    assert head > 2
+    assert " ".join(row[2:] for row in rows[:head]) == words
+
+
+def test_a_headline_is_marked_as_open_or_as_no_difference():
+    run = races.race(CEREBRAS, GROQ)
+    assert drawn(run)[0].startswith("? one heat")
+    same = tuple(
+        replace(one, comparison=replace(one.comparison, state="no difference")) for one in run.verdict.measures
+    )
+    assert drawn(replace(run, verdict=replace(run.verdict, measures=same)))[0].startswith("= ")
+
+
+def test_duels_make_room_for_the_curve_where_that_is_enough():
+    run = races.race(CEREBRAS, GROQ, OPUS, CUT, heats=3)
+    whole = drawn(run)
+    assert len(drawn(run, height=len(whole) + 6, curve=7)) == len(whole) - 3
+    assert drawn(run, height=len(whole), curve=30) == whole
 
 
 def test_a_measure_that_heats_cannot_tell_yet_is_open_and_says_how_many_more_may_do():

@@ -89,7 +89,8 @@ def fleet():
 @asynccontextmanager
 async def opened(fleet, *stored, size=(80, 24), **options):
     """Give an open race view, with these races in a store, where they are numbered from 1."""
-    with TemporaryDirectory() as folder:
+    # a reader that runs when the app ends may write the store's files again while they are removed
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         store = Path(folder) / "history.db"
         make(store)
         for race in stored:

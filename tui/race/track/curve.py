@@ -26,6 +26,9 @@ _DOTS: Final = ((0x40, 0x80), (0x04, 0x20), (0x02, 0x10), (0x01, 0x08))
 
 _BLANK: Final = 0x2800
 
+Label = tuple[int, str, str]
+"""The first cell of a text, the text, and its style."""
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -44,18 +47,21 @@ def curve_rows(lines: Sequence[Line], end_ms: float, top: float, shared: TrackCo
     axis = TimeAxis(end_ms, shared.axis)
     bits = [[0] * axis.cells for _ in range(rows)]
     owners = [[-1] * axis.cells for _ in range(rows)]
-    ends: dict[int, tuple[int, Piece]] = {}
+    figures = sum(cells for _, cells in shared.figures)
+    labels: list[list[Label]] = [[] for _ in range(rows)]
     for line in lines:
         column, height = _draw(line, axis, top, bits, owners)
         if height >= 0:
-            ends[_free(rows - 1 - height // 4, ends, rows)] = column // 2 + 1, _label(line)
+            text, ink = _label(line)
+            start = min(column // 2 + 1, axis.cells + figures - len(text))
+            row = _free(rows - 1 - height // 4, labels, start, start + len(text))
+            labels[row].append((start, text, ink))
     guides = {rows - 1 - round(share * (rows - 1)): number(round(top * share)) for share in _shares(rows)}
     marked = frozenset(axis.cell(at) for at in axis.ticks())
-    figures = sum(cells for _, cells in shared.figures)
     return [
         (
             (f"{guides.get(row, ''):>{shared.name - 1}} ", "label"),
-            *_cells(bits[row], owners[row], marked, ends.get(row), axis.cells + figures),
+            *_cells(bits[row], owners[row], marked, labels[row], axis.cells + figures),
         )
         for row in range(rows)
     ]
@@ -96,9 +102,14 @@ def _label(line: Line) -> Piece:
     return f"{LETTERS[line.slot]} {tokens}", f"slot{line.slot}"
 
 
-def _free(row: int, taken: Collection[int], rows: int) -> int:
-    """The row nearest to this one that has no label yet."""
-    return min((one for one in range(rows) if one not in taken), key=lambda one: abs(one - row), default=row)
+def _free(row: int, labels: Sequence[Sequence[Label]], start: int, end: int) -> int:
+    """The row nearest to this one that has no label yet from one cell to another, and one blank between."""
+    free = (
+        one
+        for one, there in enumerate(labels)
+        if all(end < other or other + len(text) < start for other, text, _ in there)
+    )
+    return min(free, key=lambda one: abs(one - row), default=row)
 
 
 def _shares(rows: int) -> tuple[float, ...]:
@@ -107,16 +118,15 @@ def _shares(rows: int) -> tuple[float, ...]:
 
 
 def _cells(
-    bits: Sequence[int], owners: Sequence[int], marked: Collection[int], label: tuple[int, Piece] | None, width: int
+    bits: Sequence[int], owners: Sequence[int], marked: Collection[int], labels: Sequence[Label], width: int
 ) -> list[Piece]:
-    """One row: dots in the colour of their lane, marks of the axis where there are none, the label over both."""
+    """One row: dots in the colour of their lane, marks of the axis where there are none, labels over both."""
     found: list[tuple[str, str]] = [
         (chr(_BLANK + dots), f"slot{owner}") if dots else (TICK if cell in marked else " ", "dim")
         for cell, (dots, owner) in enumerate(zip(bits, owners, strict=True))
     ]
     found += [(" ", "dim")] * (width - len(found))
-    if label is not None:
-        start, (text, ink) = label
-        for cell, character in enumerate(text, min(start, width - len(text))):
+    for start, text, ink in labels:
+        for cell, character in enumerate(text, start):
             found[cell] = character, ink
     return [("".join(one for one, _ in run), ink) for ink, run in groupby(found, key=itemgetter(1))]

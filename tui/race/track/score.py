@@ -16,8 +16,8 @@ SQUARES: Final = ("▪", "▫")
 """A heat of two lanes, by the lane that finished first: told apart without a colour."""
 
 TIE, NOBODY, VOID, RUNNING, TO_COME = "=", "×", "○", "▸", "·"
-LEGEND: Final[Mapping[str, str]] = {TIE: "a tie", NOBODY: "nobody finished right", VOID: "void"}
-MOST_MARKS: Final = 40
+LEGEND: Final[Mapping[str, str]] = {TIE: "tie", NOBODY: "nobody finished right", VOID: "void"}
+TITLE: Final[Piece] = ("finished first  ", "label")
 
 
 def heat_mark(places: Places, samples: Mapping[str, Sample]) -> str:
@@ -32,7 +32,8 @@ def score_row(marks: Sequence[str], lanes: Sequence[str], heats: int, *, running
     """``A ▪ 3  ▪▪▫▪▫··  2 ▫ B`` of two lanes; of more ``A 3  B 1  C 0   AABA▸··`` with letters.
 
     ``marks`` has one for each heat that is over, as `heat_mark` returns them; ``heats`` is how many there will be.
-    Empty for a single heat.
+    Heats that no lane has won are counted behind it. Empty for a single heat. Where it does not fit into ``width``
+    cells, the title makes room for the heats, then what is said of those that no lane has won.
     """
     if heats < 2:
         return ()
@@ -41,19 +42,22 @@ def score_row(marks: Sequence[str], lanes: Sequence[str], heats: int, *, running
     line: list[Piece] = [known.get(one, (one, "warning")) for one in marks]
     line += [(RUNNING, "figure")] if running else []
     line += [(TO_COME, "dim")] * (heats - len(line))
-    title: Piece = ("finished first  ", "label")
     if len(lanes) == 2:
-        before: tuple[Piece, ...] = (title, (f"{LETTERS[0]} {SQUARES[0]} ", "slot0"), (f"{wins[0]}  ", "figure"))
+        before: tuple[Piece, ...] = ((f"{LETTERS[0]} {SQUARES[0]} ", "slot0"), (f"{wins[0]}  ", "figure"))
         after: tuple[Piece, ...] = ((f"  {wins[1]}", "figure"), (f" {SQUARES[1]} {LETTERS[1]}", "slot1"))
     else:
-        counted = [
+        before = tuple(
             piece
             for slot, won in enumerate(wins)
             for piece in ((LETTERS[slot], f"slot{slot}"), (f" {won}  ", "figure"))
-        ]
-        before, after = (title, *counted), ()
-    room = min(width - sum(len(text) for text, _ in (*before, *after)), MOST_MARKS)
-    return (*before, *_newest(line, len(marks) + running, max(room, 1)), *after, *_legend(marks))
+        )
+        after = ()
+    legend = _legend(marks)
+    for title, said in (((TITLE,), legend), ((), legend), ((TITLE,), ()), ((), ())):
+        room = width - sum(len(text) for text, _ in (*title, *before, *after, *said))
+        if room >= heats:
+            break
+    return (*title, *before, *_newest(line, len(marks) + running, max(room, 1)), *after, *said)
 
 
 def _mark(slot: int, lanes: int) -> Piece:
@@ -67,11 +71,11 @@ def _newest(line: Sequence[Piece], begun: int, room: int) -> Sequence[Piece]:
     return [("…", "dim"), *line[begun - room + 1 : begun]]
 
 
-def _legend(marks: Sequence[str]) -> list[Piece]:
-    """What the marks mean that are no lane's."""
-    return [
+def _legend(marks: Sequence[str]) -> tuple[Piece, ...]:
+    """How many heats have each of the marks that are no lane's, and what it means: ``○ 2 void``."""
+    return tuple(
         piece
         for mark, words in LEGEND.items()
         if mark in marks
-        for piece in ((f"  {mark} ", "warning"), (words, "label"))
-    ]
+        for piece in ((f"  {mark} ", "warning"), (f"{marks.count(mark)} {words}", "label"))
+    )

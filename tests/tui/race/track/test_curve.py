@@ -53,6 +53,12 @@ def test_labels_of_lines_that_end_together_stand_in_rows_of_their_own():
     assert sum("99" in row for row in rows) == 4
 
 
+def test_labels_of_lines_that_end_far_apart_share_a_row():
+    rows = drawn(Line(0, [(0.0, 0.0), (300.0, 99.0)]), Line(1, [(0.0, 0.0), (900.0, 99.0)]))
+    assert "A 99" in rows[0]
+    assert "B 99" in rows[0]
+
+
 def test_the_axis_of_tokens_is_labelled_at_its_ends_and_in_the_middle_of_a_high_one():
     assert [row[:6].strip() for row in drawn()] == ["100", "", "", "", "0"]
     assert [row[:6].strip() for row in drawn(rows=7, top=1_500.0)] == ["1,500", "", "", "750", "", "", "0"]

@@ -39,7 +39,7 @@ def test_of_two_lanes_each_heat_is_a_square_between_their_wins():
 
 
 def test_heats_that_nobody_won_are_in_the_line_and_said_to_be():
-    assert text(["a", NOBODY, "b", VOID]) == "finished first  A ▪ 1  ▪×▫○  1 ▫ B  × nobody finished right  ○ void"
+    assert text(["a", NOBODY, "b", VOID]) == "finished first  A ▪ 1  ▪×▫○  1 ▫ B  × 1 nobody finished right  ○ 1 void"
 
 
 def test_of_more_lanes_each_heat_is_a_letter_after_their_wins():
@@ -48,6 +48,17 @@ def test_of_more_lanes_each_heat_is_a_letter_after_their_wins():
 
 def test_a_single_heat_has_no_score():
     assert text("a") == ""
+
+
+def test_in_a_narrow_line_the_title_makes_room_for_the_heats_and_then_what_is_said_of_the_others():
+    marks = [*"ab" * 9, VOID, NOBODY]
+    assert text(marks, width=80) == f"A ▪ 9  {'▪▫' * 9}○×  9 ▫ B  × 1 nobody finished right  ○ 1 void"
+    assert text(marks, width=56) == f"finished first  A ▪ 9  {'▪▫' * 9}○×  9 ▫ B"
+    assert text(marks, width=46) == f"A ▪ 9  {'▪▫' * 9}○×  9 ▫ B"
+
+
+def test_a_hundred_heats_are_all_there_where_the_line_is_wide():
+    assert text("ab" * 50, width=160).count("▫") == 51
 
 
 def test_twenty_heats_fit_into_eighty_columns_and_of_more_the_newest():
