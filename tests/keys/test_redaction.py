@@ -222,6 +222,7 @@ def test_of_several_keys_none_is_told_however_a_text_is_cut(cut):
         ("(tenant%2Dof%2Dours)", "([key])"),
         ("tenant-of-oursX or Xtenant-of-ours", "tenant-of-oursX or Xtenant-of-ours"),
         ("tenant of ours, tenant-of", "tenant of ours, tenant-of"),
+        ("Xtenant-of-ours", "Xtenant-of-ours"),
     ],
 )
 def test_a_value_that_is_no_key_is_hidden_where_it_stands_whole_and_alone(said, shown):
@@ -242,6 +243,7 @@ def test_the_redaction_of_no_secret_keeps_no_more_of_a_text_than_it_must():
         ("gsk_Zq7hVx2LrT9wKe4Nb8", "…Zq7hV", "…[key]"),
         ("gsk_Zq7hVx2LrT9wKe4Nb8", "cut Zq7h", "cut [key]"),
         ("test-key-123456", "it ends 3456.", "it ends 3456."),  # of a key that is no random string no dot is a mask
+        ("test-key-123456", "a test-key. v.3456", "a test-key. v.3456"),
         ("test-key-123456", "...3456", "...[key]"),
         ("test-key-123456", "*3456 and", "*[key] and"),
         ("test-key-123456", "test...", "test..."),
@@ -249,6 +251,21 @@ def test_the_redaction_of_no_secret_keeps_no_more_of_a_text_than_it_must():
 )
 def test_an_end_of_a_key_is_hidden_beside_a_mask_and_beside_a_dot_only_as_it_is(key, text, shown):
     assert Redaction(key).hide(text) == shown
+
+
+def test_what_anybody_types_is_hidden_where_it_goes_on_from_what_is_secret_and_only_there():
+    found = Redaction("Zq7hVx2LrT9wKe4Nb8abcdefghijkl")
+    assert found.hide("it is Nb8abcdefghijkl!") == "it is [key]!"
+    assert found.hide("it is abcdefghijk!") == "it is abcdefghijk!"
+
+
+def test_six_characters_in_hex_and_the_end_of_the_whole_key_in_base64_are_hidden():
+    """An ``Authorization: Basic`` header is echoed so, and masked; the prefix moves what base64 makes of the rest."""
+    key = "gsk_Zq7hVx2LrT9wKe4Nb8"
+    assert Redaction(key).hide(f"at {key[9:15].encode().hex()} it") == "at [key] it"
+    assert Redaction(key).hide(f"at {key[9:14].encode().hex()} it") == f"at {key[9:14].encode().hex()} it"
+    for length in (4, 5):
+        assert Redaction(key).hide(f"…{basic(key).rstrip('=')[-length:]} it") == "…[key] it"
 
 
 def test_escapes_are_hidden_where_they_stand_and_what_is_around_them_stays():
