@@ -4,6 +4,7 @@ from probes.events import Kind, Usage
 from probes.figures import timing
 from probes.figures.timeline import ContentEvent, Timeline
 from probes.figures.timing import Tokens
+from probes.sockets.connection_timing import Step
 
 MS = 1_000_000
 
@@ -66,6 +67,11 @@ def test_a_span_needs_both_ends():
     assert timing.span_ms(None, 5) is None
     assert timing.span_ms(5, None) is None
     assert timing.span_ms(1_000_000, 3_500_000) == 2.5
+
+
+def test_a_step_of_a_connection_that_was_not_taken_has_no_length():
+    assert timing.step_ms(Step(1_000_000, 3_500_000)) == 2.5
+    assert timing.step_ms(None) is None
 
 
 def test_times_are_told_to_a_tenth_of_a_microsecond():

@@ -81,14 +81,14 @@ def test_keys_are_kept_replaced_and_deleted(entries):
 def test_without_a_keyring_the_message_says_what_works():
     keyring.set_keyring(NoKeyring())
     for ask in (lambda: keyring_store.read("A"), lambda: keyring_store.delete("A")):
-        with pytest.raises(KeyringMissing, match="this machine has no keyring; keys in environment variables work"):
+        with pytest.raises(KeyringMissing, match=r"^this machine has no keyring; keys in environment variables work"):
             ask()
     assert find_key(NAMES) is None
 
 
 def test_a_keyring_that_keeps_nothing_is_found_out():
     keyring.set_keyring(NullKeyring())
-    with pytest.raises(KeyringMissing, match="did not keep it"):
+    with pytest.raises(KeyringMissing, match=r"^the keyring took the key but did not keep it; keys in"):
         keyring_store.write("FIRST_API_KEY", Secret("planted"))
 
 
@@ -97,7 +97,7 @@ def test_a_locked_keyring_is_named_and_an_echoed_key_hidden():
         raise KeyringLocked("locked; refused planted")
 
     keyring.set_keyring(BrokenKeyring(locked))
-    with pytest.raises(KeyringMissing, match="the keyring failed: locked; refused planted"):
+    with pytest.raises(KeyringMissing, match=r"^the keyring failed: locked; refused planted;"):
         keyring_store.read("FIRST_API_KEY")
     with pytest.raises(KeyringMissing) as caught:
         keyring_store.write("FIRST_API_KEY", Secret("planted"))
@@ -110,10 +110,40 @@ def test_a_keyring_that_never_answers_is_left_behind(monkeypatch):
     release = threading.Event()
     keyring.set_keyring(BrokenKeyring(release.wait))
     try:
-        with pytest.raises(KeyringMissing, match="did not answer within"):
+        with pytest.raises(KeyringMissing, match=r"^the keyring did not answer within 0 s; keys in"):
             keyring_store.read("FIRST_API_KEY")
     finally:
         release.set()
+
+
+def test_a_keyring_that_takes_its_time_is_waited_for_in_a_thread_that_does_not_keep_inftop_from_ending(entries):
+    threads = []
+
+    def slow() -> None:
+        threads.append(threading.current_thread())
+        threading.Event().wait(0.02)
+
+    broken = BrokenKeyring(slow)
+    broken.entries["inftop", "FIRST_API_KEY"] = "planted"
+    keyring.set_keyring(broken)
+    found = keyring_store.read("FIRST_API_KEY")
+    assert found is not None
+    assert found.reveal() == "planted"
+    assert [(one.name, one.daemon) for one in threads] == [("keyring", True)]
+    assert keyring_store.READ_LIMIT_S <= 10, "a start does not wait for longer"
+    assert keyring_store.WRITE_LIMIT_S >= 120, "a person may be typing the keyring's password"
+
+
+@pytest.mark.parametrize(
+    ("said", "told"), [("x" * 300, "x" * 199 + "…"), ("", "KeyringLocked"), ("\n", "KeyringLocked")]
+)
+def test_what_a_keyring_says_is_told_in_a_line_or_else_by_its_kind(said, told):
+    def fail() -> Never:
+        raise KeyringLocked(said)
+
+    keyring.set_keyring(BrokenKeyring(fail))
+    with pytest.raises(KeyringMissing, match=f"^the keyring failed: {told}; keys in"):
+        keyring_store.read("FIRST_API_KEY")
 
 
 def test_a_failed_keyring_is_asked_once(monkeypatch):
