@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from probes.engine.schedule import JITTER_CAP_S, Cadence, CadenceTrigger, spread
+from probes.engine.schedule import JITTER_CAP_S, MOST_MISSED, Cadence, CadenceTrigger, spread
 
 START = 1_800_000_000.0
 
@@ -36,6 +36,22 @@ def test_jitter_is_bounded_moves_and_depends_on_the_name():
     assert max(offsets) > 1 > -1 > min(offsets)
     assert offsets != [other.due(k) - k * 60 for k in range(500)]
     assert offsets == [Cadence("a", 60.0).due(k) - k * 60 for k in range(500)]
+
+
+def test_a_newer_version_keeps_to_the_grid_of_the_one_before():
+    """Recorders are replaced while they run: the endpoints go on being probed when they would have been."""
+    assert Cadence("groq", 60.0, 7.0).due(30_000_000) == 1_800_000_007.314
+    assert Cadence("groq", 2.0).due(7) == 14.072
+
+
+def test_no_tick_is_passed_over_wherever_in_the_interval_the_grid_lies():
+    for phase in (0.0, 20.0, 50.0, 59.9):
+        cadence = Cadence("x", 60.0, phase)
+        due = [cadence.next_after(START)]
+        for _ in range(50):
+            due.append(cadence.next_after(due[-1]))
+        assert due[0] - START <= 60 + JITTER_CAP_S
+        assert all(60 - 2 * JITTER_CAP_S <= later - sooner <= 60 + 2 * JITTER_CAP_S for sooner, later in pairwise(due))
 
 
 def test_short_intervals_jitter_by_a_share_of_themselves():
@@ -94,3 +110,54 @@ def test_what_was_due_and_what_is_due_next_move_with_the_clock():
     assert trigger.upcoming == upcoming - timedelta(hours=3)
     moved = trigger.upcoming
     assert 30 <= (trigger.get_next_fire_time(moved, moved) - moved).total_seconds() <= 92
+
+
+def at(seconds: float) -> datetime:
+    return datetime.fromtimestamp(START + seconds, UTC)
+
+
+def test_what_came_due_while_the_engine_was_busy_is_told_once_each():
+    cadence = Cadence("a", 60.0)
+    trigger = CadenceTrigger(cadence)
+    assert list(trigger.missed()) == []
+    first = trigger.get_next_fire_time(None, at(0))
+    assert list(trigger.missed()) == [], "none has fired yet"
+    trigger.get_next_fire_time(first, first)
+    assert list(trigger.missed()) == []
+    trigger.get_next_fire_time(first, first + timedelta(seconds=200))
+    [one, two, three] = trigger.missed()
+    assert one == cadence.next_after(first.timestamp())
+    assert (two, three) == (cadence.next_after(one), cadence.next_after(two))
+    assert three < first.timestamp() + 200 < trigger.upcoming.timestamp()
+
+
+def test_of_a_recorder_that_was_stopped_for_days_the_oldest_thousand_are_told():
+    trigger = CadenceTrigger(Cadence("a", 10.0))
+    first = trigger.get_next_fire_time(None, at(0))
+    trigger.get_next_fire_time(first, first + timedelta(days=3))
+    missed = list(trigger.missed())
+    assert len(missed) == MOST_MISSED == 1_000
+    assert missed[0] - first.timestamp() < 12
+
+
+def test_nothing_is_missed_in_the_half_interval_that_a_tick_ahead_of_the_grid_takes_the_place_of():
+    for offset in range(0, 60, 7):
+        trigger = CadenceTrigger(Cadence("a", 60.0))
+        trigger.get_next_fire_time(None, at(0))
+        trigger.ahead(at(offset))
+        trigger.get_next_fire_time(at(offset), at(offset + 100))
+        assert all(one >= START + offset + 30 for one in trigger.missed())
+        assert len(list(trigger.missed())) in (1, 2)
+
+
+def test_after_a_sleep_only_a_due_time_that_is_over_is_passed_over():
+    trigger = CadenceTrigger(Cadence("a", 60.0))
+    trigger.pass_over(START)
+    assert trigger.upcoming is None
+    trigger.move(5.0)
+    assert (trigger.fired, trigger.upcoming) == (None, None)
+    due = trigger.get_next_fire_time(None, at(0))
+    trigger.pass_over(due.timestamp())
+    assert trigger.upcoming == due
+    trigger.pass_over(due.timestamp() + 300)
+    assert trigger.upcoming.timestamp() == Cadence("a", 60.0).next_after(due.timestamp() + 300)

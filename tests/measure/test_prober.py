@@ -10,6 +10,8 @@ import pytest
 from probes.figures.buffering import DETAIL
 from probes.keys.secret import Secret
 from probes.measure.exchange import ProbeOverrides
+from probes.measure.host_noise import HostNoiseMonitor
+from probes.measure.own_fault import Absence
 from probes.measure.probe import LONG_ANSWER, REMEMBERED, Prober, _redacted
 from probes.outcome import Outcome
 from probes.sample import Sample
@@ -165,6 +167,7 @@ async def test_a_cold_probe_opens_its_connection_and_closes_it_and_a_warm_one_ke
     line = Line(ANSWER, is_open=True)
     found = await probed(line, connection=policy)
     assert (found.outcome, found.connection, line.events) == (Outcome.OK, policy, events)
+    assert (found.http_status, found.vantage) == (200, "local")
     assert (found.ttft_ms, found.e2e_ms, found.round_trip_ms) == (10.0, 10.0, 3.0)
 
 
@@ -197,6 +200,25 @@ async def test_a_response_that_cannot_be_one_to_this_request_is_not_read(headers
     found = await probed(line)
     assert found.outcome is (Outcome.PROTOCOL if detail else Outcome.OK)
     assert (found.outcome_detail, found.output_chars) == (detail, None) if detail else found.output_chars == 5
+
+
+async def test_a_response_that_is_an_error_by_its_head_is_told_by_its_body():
+    line = Line(((1.0, b'{"error": {"message": "no room"}}'),), is_open=True)
+    line.status, line.headers = 503, {"retry-after": "9"}
+    found = await probed(line)
+    assert (found.outcome, found.http_status, found.outcome_detail) == (Outcome.OVERLOADED, 503, "no room")
+    assert (found.retry_after_s, line.events) == (9.0, ["send", "drop"])
+
+
+async def test_what_was_given_up_while_this_machine_slept_is_nobodys_failure_but_its_own():
+    class Slept(HostNoiseMonitor):
+        def absences(self, since_ns: int) -> tuple[Absence, ...]:
+            return (Absence(since_ns, since_ns + 3_600_000 * MS, 3_600_000 * MS, slept=True),)
+
+    watched = endpoint()
+    line = cast(Transport, Line(CUT))
+    one = Prober(watched, load_dialect(watched.dialect), line, noise_monitor=Slept())
+    assert (await one.probe(None)).sample.outcome is Outcome.OWN_FAULT
 
 
 async def test_limits_are_those_of_the_head_and_of_an_error_inside_the_stream():
@@ -253,10 +275,14 @@ async def test_a_probe_that_is_stopped_before_it_sent_is_a_sample_and_its_connec
 
 
 async def test_only_a_warm_connection_is_opened_ahead_and_one_that_refuses_is_left_for_the_probe_to_meet():
-    warm, cold = Line(), Line()
+    warm, cold = Line(ANSWER, ANSWER), Line()
     both = prober(warm, cold, connection="both")
     await both.prepare()
     assert (warm.events, cold.events) == (["open"], [])
+    await both.probe(None)
+    both.repeat_turn()
+    await both.probe(None)
+    assert (len(warm.bodies), len(cold.bodies)) == (2, 0)
     lone = Line()
     await prober(lone, connection="cold").prepare()
     assert lone.events == []
@@ -293,7 +319,8 @@ async def test_an_answer_is_marked_buffered_where_most_of_the_remembered_ones_ca
     found = await probed(Line(FLUSH), before=before)
     assert found.outcome is Outcome.OK
     assert found.buffered is buffered
-    assert (found.outcome_detail or "").startswith(DETAIL) is buffered
+    withheld = "tokens/s withheld: output spans 2.9 ms, under 50 ms"
+    assert found.outcome_detail == (f"{DETAIL}; {withheld}" if buffered else withheld)
     assert REMEMBERED == 20
 
 

@@ -191,9 +191,7 @@ def _error_record(body: bytes) -> Any:
         return record
     decoder = SseDecoder()
     events = [*decoder.feed(body), *decoder.close()]
-    records = [
-        _json(one.data) if one.data[:1] in "{[" else {"error": one.data} for one in events if one.data != "[DONE]"
-    ]
+    records = [_json(one.data) if one.data[:1] in "{[" else {"error": one.data} for one in events]
     records = [one for one in records or map(_json, body.splitlines()) if read_error_record(one)]
     return next(filter(is_error, records), records[0] if records else None)
 
