@@ -19,9 +19,9 @@ from probes.race.request import RaceRequest
 from probes.race.updates import RaceCommand, RaceNews
 from probes.text import line
 from tui.dashboard.screen import TICK_S, DashboardScreen
-from tui.keyed_screen import KeyedScreen
-from tui.ordered_keys import OrderedKeysApp
+from tui.keys.ordered_keys import OrderedKeysApp
 from tui.requests import CompareRequested, EndpointRequested, ExportRequested, RaceRequested, WindowChosen
+from tui.screens.keyed_screen import KeyedScreen
 from tui.sources.messages import LineRejected, Message, SourceLost
 from tui.sources.source import Source
 from tui.state.fleet import FleetState

@@ -8,8 +8,8 @@ from textual.binding import BindingType
 
 from probes.sample import Sample
 from probes.text import line
-from tui import verbs
-from tui.pick_screen import PickScreen
+from tui.keys import verbs
+from tui.screens.pick_screen import PickScreen
 from tui.widgets.plate import Row
 
 COPY_KEYS: Final = verbs.list_keys("Copy", "copy", "Copy what is under the cursor.")

@@ -24,7 +24,7 @@ from tui.copying import COPY_KEYS
 from tui.dashboard.keys import DASHBOARD_KEYS
 from tui.endpoint.keys import ENDPOINT_KEYS
 from tui.jump import JUMP_KEYS
-from tui.keymap import SECTIONS, Key
+from tui.keys.keymap import SECTIONS, Key
 from tui.options.keys import OPTIONS_KEYS
 from tui.race.keys import RACE_KEYS
 from tui.sample.keys import SAMPLE_KEYS

@@ -7,8 +7,8 @@ from textual.binding import BindingType
 from textual.fuzzy import Matcher
 
 from probes.feed.messages import EndpointFacts
-from tui import verbs
-from tui.pick_screen import PickScreen
+from tui.keys import verbs
+from tui.screens.pick_screen import PickScreen
 from tui.widgets.plate import Row
 
 JUMP_KEYS: Final = verbs.list_keys(

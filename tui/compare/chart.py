@@ -9,8 +9,8 @@ from tui.compare.contender import Contender
 from tui.compare.metrics import COMPARE_METRICS, value_of
 from tui.style.format import span
 from tui.style.palette import endpoint_color
-from tui.widgets.plot import Plot
-from tui.widgets.series import Point, Series
+from tui.widgets.charts.plot import Plot
+from tui.widgets.charts.series import Point, Series
 
 MANY_FAILED: Final = 0.05
 """Slices in which more than this share failed are marked; of long slices nearly every one has some failure."""

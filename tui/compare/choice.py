@@ -8,7 +8,7 @@ from textual.binding import BindingType
 from probes.feed.messages import EndpointFacts
 from tui.compare.contender import MOST, Contender, groups
 from tui.compare.keys import LIST_KEYS
-from tui.pick_screen import PickScreen
+from tui.screens.pick_screen import PickScreen
 from tui.style.palette import Piece
 from tui.widgets.plate import Row
 

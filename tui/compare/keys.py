@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from probes.race.request import FEWEST_LANES
-from tui import verbs
-from tui.keymap import Key, KeyTable, where
+from tui.keys import verbs
+from tui.keys.keymap import Key, KeyTable, where
 
 COMPARE_KEYS: Final = KeyTable("Compare", (
     Key("compare.add", "a", "a", "add", "Do", "add", "Add or remove endpoints",

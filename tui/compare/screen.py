@@ -19,13 +19,13 @@ from tui.compare.keys import COMPARE_KEYS, CompareKeyState, idle
 from tui.compare.metrics import CHARTED, COMPARE_METRICS
 from tui.compare.ranking import RankedContender, rank_contenders
 from tui.compare.table import CompareTable
-from tui.keyed_screen import MarkedRow
-from tui.period_screen import PeriodScreen
 from tui.requests import EndpointRequested, ExportRequested, RaceRequested
+from tui.screens.keyed_screen import MarkedRow
+from tui.screens.period_screen import PeriodScreen
 from tui.state.view_options import next_of
 from tui.time.period import Period
 from tui.time.store_query import single
-from tui.widgets.chart import Chart
+from tui.widgets.charts.chart import Chart
 from tui.widgets.grid import Grid
 from tui.widgets.plate import Plate
 

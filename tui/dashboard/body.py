@@ -6,7 +6,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from probes.config.screen import View
-from tui.dashboard.fleet import FleetPanel
+from tui.dashboard.fleet.panel import FleetPanel
 from tui.state.fleet import Recent
 from tui.state.view import Dashboard, EndpointView
 from tui.state.view_options import ViewOptions
@@ -14,7 +14,7 @@ from tui.state.view_options import ViewOptions
 if TYPE_CHECKING:
     from tui.dashboard.charts import Charts
     from tui.dashboard.detail import Detail
-    from tui.dashboard.groups import GroupPanel
+    from tui.dashboard.groups.panel import GroupPanel
     from tui.dashboard.wall import Wall
 
 
@@ -96,7 +96,7 @@ class DashboardBody(Vertical):
             self._charts = Charts(id="charts")
             await self.mount(self._charts, after=self._fleet)
         if ranked and self._groups is None:
-            from tui.dashboard.groups import GroupPanel
+            from tui.dashboard.groups.panel import GroupPanel
 
             self._groups = GroupPanel(id="groups")
             await self.mount(self._groups, after=self._fleet)

@@ -18,9 +18,9 @@ from tui.state.view import Dashboard, EndpointView
 from tui.style.palette import endpoint_color
 from tui.time.period import Period, dates
 from tui.time.time_grid import TimeGrid
-from tui.widgets.chart import REDRAW_S, Chart
-from tui.widgets.plot import Plot, Range
-from tui.widgets.series import Point, Series
+from tui.widgets.charts.chart import REDRAW_S, Chart
+from tui.widgets.charts.plot import Plot, Range
+from tui.widgets.charts.series import Point, Series
 
 MOST_BINS: Final = 30
 LEAST_BINS: Final = 5

@@ -3,7 +3,7 @@
 from typing import Final, Literal
 
 from probes.feed.messages import Command
-from tui.keyed_screen import KeyedScreen
+from tui.screens.keyed_screen import KeyedScreen
 from tui.sources.source import Source
 from tui.state.fleet import FleetState
 from tui.state.view import Dashboard, EndpointView

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from probes.config.screen import View
-from tui import verbs
-from tui.keymap import Key, KeyTable, where
+from tui.keys import verbs
+from tui.keys.keymap import Key, KeyTable, where
 
 DASHBOARD_KEYS: Final = KeyTable("Dashboard", (
     verbs.LONGER,

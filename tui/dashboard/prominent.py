@@ -10,7 +10,7 @@ from tui.state.ranking import grouped
 from tui.state.view import EndpointView
 from tui.style.palette import State
 from tui.time.time_grid import TimeGrid
-from tui.widgets.plot import Range
+from tui.widgets.charts.plot import Range
 
 MOST_PROMINENT: Final = 6
 """So many endpoints get a line, and the selected one; more lines cannot be followed."""

@@ -16,8 +16,8 @@ from tui.dashboard.frozen import FrozenSnapshot
 from tui.dashboard.header import HeaderLine
 from tui.dashboard.keys import DASHBOARD_KEYS, DashboardKeyState, idle
 from tui.dashboard.status import StatusLine
-from tui.keyed_screen import MarkedRow
 from tui.requests import CompareRequested, EndpointRequested, ExportRequested, RaceRequested, WindowChosen
+from tui.screens.keyed_screen import MarkedRow
 from tui.sources.source import Source
 from tui.state.fleet import FleetState, Recent
 from tui.state.ranking import RANKS
@@ -25,7 +25,7 @@ from tui.state.view import Dashboard
 from tui.state.view_options import GROUPS, SORTS, ViewOptions, lengths, next_of
 from tui.style.format import number
 from tui.time.period import Period, PeriodKeys
-from tui.widgets.crosshair import CrosshairKeys
+from tui.widgets.charts.crosshair import CrosshairKeys
 from tui.widgets.grid import Grid
 
 if TYPE_CHECKING:

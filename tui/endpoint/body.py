@@ -17,7 +17,7 @@ from tui.endpoint.sample_list import SampleList
 from tui.endpoint.summary import GRAPHS, EndpointSummary, RangeSummary
 from tui.endpoint.week import Week
 from tui.endpoint.week_panel import week_rows
-from tui.widgets.chart import Chart
+from tui.widgets.charts.chart import Chart
 from tui.widgets.one_line import LinePart
 from tui.widgets.plate import Row, Sheet
 

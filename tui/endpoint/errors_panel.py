@@ -7,9 +7,9 @@ from probes.outcome import INCONCLUSIVE, Outcome
 from tui.endpoint.summary import EndpointSummary
 from tui.style.format import number, whole_percent
 from tui.time.time_grid import TimeGrid
+from tui.widgets.charts.time_axis import time_rows
 from tui.widgets.plate import Row
 from tui.widgets.spark import BLOCKS, GAP, QUIET, bars, level
-from tui.widgets.time_axis import time_rows
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -8,7 +8,7 @@ from typing import Final
 
 from probes.stats.sketch import ACCURACY, Sketch
 from tui.style.format import number
-from tui.widgets.axis import value_label
+from tui.widgets.charts.axis import value_label
 from tui.widgets.plate import Row
 from tui.widgets.spark import bars
 

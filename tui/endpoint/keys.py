@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from tui import verbs
-from tui.keymap import Key, KeyTable, where
+from tui.keys import verbs
+from tui.keys.keymap import Key, KeyTable, where
 
 _PAGES: Final = (
     "all of it at once, where there is room",

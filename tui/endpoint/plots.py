@@ -8,8 +8,8 @@ from probes.stats.quantiles import median
 from tui.endpoint.summary import SHARES, EndpointSummary, Graph, Levels
 from tui.style.palette import endpoint_color
 from tui.time.time_grid import TimeGrid
-from tui.widgets.plot import Plot
-from tui.widgets.series import Point, Series
+from tui.widgets.charts.plot import Plot
+from tui.widgets.charts.series import Point, Series
 
 TITLES: Final[dict[Graph, str]] = {"ttft_ms": "TTFT ms", "tokens_per_s": "tokens/s"}
 LETTERS: Final = "abcde"

@@ -26,9 +26,9 @@ from tui.endpoint.read_summary import (
 from tui.endpoint.sample_list import SampleList
 from tui.endpoint.summary import EndpointSummary
 from tui.endpoint.week import MEASURES, Week, week_span
-from tui.keyed_screen import MarkedRow
-from tui.period_screen import PeriodScreen
 from tui.requests import ExportRequested
+from tui.screens.keyed_screen import MarkedRow
+from tui.screens.period_screen import PeriodScreen
 from tui.state.view_options import next_of
 from tui.time.period import Period
 from tui.time.store_query import StoreQuery, single

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Final
 
-from tui import verbs
-from tui.keymap import Key, KeyTable
+from tui.keys import verbs
+from tui.keys.keymap import Key, KeyTable
 
 OPTIONS_KEYS: Final = KeyTable("Options", (
     Key("options.next", "right,enter,space", "→", "change(1)", "Do", "next", "Next value",

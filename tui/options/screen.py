@@ -12,8 +12,8 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from probes.config.screen import Option
-from tui.keyed_screen import KeyedScreen
 from tui.options.keys import OPTIONS_KEYS
+from tui.screens.keyed_screen import KeyedScreen
 from tui.state.view_options import next_of
 from tui.style.palette import Piece
 from tui.widgets.plate import Plate, Row

@@ -16,7 +16,7 @@ from textual.widgets import Input
 from probes.race.request import FEWEST_LANES, MOST_LANES, NamedPrompt
 from probes.stats.paired_confidence import FEWEST
 from probes.text import line
-from tui import verbs
+from tui.keys import verbs
 from tui.race.form import FIELDS, Field, RaceForm
 from tui.race.lane_words import LETTERS, cut
 from tui.style.format import number

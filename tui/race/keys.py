@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from tui import verbs
-from tui.keymap import Key, KeyTable
+from tui.keys import verbs
+from tui.keys.keymap import Key, KeyTable
 
 RACE_KEYS: Final = KeyTable("Race", (
     Key("race.stop", "X", "X", "stop", "Do", "stop", "Stop the race",

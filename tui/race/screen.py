@@ -16,7 +16,6 @@ from probes.race.race import Race
 from probes.race.request import NamedPrompt, RaceRequest
 from probes.race.updates import RaceNews
 from probes.store import races
-from tui.keyed_screen import KeyedScreen
 from tui.race import heading as race_heading
 from tui.race.choice import RaceChoice
 from tui.race.keys import RACE_KEYS, RaceKeyState, idle
@@ -24,6 +23,7 @@ from tui.race.lane import LanePanel
 from tui.race.model import RaceModel
 from tui.race.race_view import RaceView
 from tui.race.stored_races_panel import StoredRacesPanel
+from tui.screens.keyed_screen import KeyedScreen
 from tui.time.store_query import StoreQuery, single
 from tui.widgets.plate import Plate
 

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Final
 
-from tui import verbs
-from tui.keymap import Key, KeyTable
+from tui.keys import verbs
+from tui.keys.keymap import Key, KeyTable
 
 SAMPLE_KEYS: Final = KeyTable("Sample", (
     Key("before", "comma,left", ",", "step(-1)", "Move", "newer", "Newer sample",

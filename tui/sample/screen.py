@@ -15,12 +15,12 @@ from probes.store.read import pages
 from probes.store.read.pages import Stored
 from probes.store.read.reader import StoreReader
 from probes.text import plain
-from tui.keyed_screen import KeyedScreen, MarkedRow
-from tui.keymap import where
+from tui.keys.keymap import where
 from tui.sample.facts import fact_rows, title_row
 from tui.sample.keys import SAMPLE_KEYS
 from tui.sample.waterfall import Waterfall
 from tui.sample.words import figures
+from tui.screens.keyed_screen import KeyedScreen, MarkedRow
 from tui.time.store_query import StoreQuery, single
 from tui.widgets.plate import Plate, Row
 

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from tui import verbs
+from tui.keys import verbs
 from tui.time.period import Period, dates, looks_like_period, parse_period
 
 DATES: Final = "or a date: 2026-11-14 15:00"

@@ -2,7 +2,7 @@
 
 from textual.content import Content
 
-from tui.keymap import Key
+from tui.keys.keymap import Key
 from tui.widgets.one_line import LinePart, OneLine
 
 

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Input
 
-from tui import verbs
+from tui.keys import verbs
 from tui.time.period import Period
 
 

@@ -12,7 +12,7 @@ from tui.dashboard.charts import plots as plots_of
 from tui.state.served_by import ServingChange
 from tui.state.view import Dashboard, EndpointView, EngineLink, Figures
 from tui.time.time_grid import TimeGrid
-from tui.widgets.chart import Chart
+from tui.widgets.charts.chart import Chart
 
 NOW = 1_789_990_000_000
 HOUR = 3_600_000

@@ -8,7 +8,7 @@ from tests.tui import fabric
 from tests.tui.fabric import HABITS, HOUR, NOW
 from tests.tui.screen import showing
 from tui.dashboard.body import LINES_OF_TEXT, detail_rows, least_detail
-from tui.dashboard.columns import columns, lines_of
+from tui.dashboard.fleet.columns import columns, lines_of
 from tui.state.view_options import ViewOptions
 from tui.time.period import Period
 

@@ -18,7 +18,7 @@ from tui.sources.messages import LineRejected, RecorderJoined, SourceLost
 from tui.sources.source import ScriptedSource
 from tui.state.history import LoadedHistory
 from tui.style.format import clock
-from tui.widgets.chart import Chart
+from tui.widgets.charts.chart import Chart
 
 pytestmark = pytest.mark.slow
 

@@ -19,7 +19,7 @@ from tests.tui.screen import showing
 from tui.endpoint.body import PAGES
 from tui.endpoint.screen import EndpointScreen
 from tui.sample.screen import SampleScreen
-from tui.widgets.chart import Chart
+from tui.widgets.charts.chart import Chart
 
 pytestmark = pytest.mark.slow
 

@@ -6,7 +6,7 @@ from textual.color import Color
 
 from tui.style.palette import SLOTS, endpoint_color
 from tui.style.themes import DARK, LIGHT, THEMES
-from tui.widgets.plot import faded
+from tui.widgets.charts.plot import faded
 
 ROLES = ("primary", "secondary", "accent", "success", "warning", "error", "foreground")
 TEXTS = ("text-muted", "text-disabled", "footer-key-foreground")

@@ -1,0 +1,339 @@
+"""Rows: every width is kept, whatever the numbers."""
+
+from dataclasses import replace
+
+import pytest
+from msgspec import structs
+from rich.cells import cell_len
+
+from probes.feed.messages import MonitorStatus
+from probes.outcome import Outcome
+from probes.rate_limits.headers import Bucket
+from tests.samples import sample
+from tests.tui import fabric
+from tests.tui.fabric import HABITS, HOUR, NOW
+from tui.dashboard.fleet.columns import columns
+from tui.dashboard.fleet.row import drawn_state, row
+from tui.dashboard.fleet.row_head import head
+from tui.dashboard.fleet.sections import own_scales, shared_scales
+from tui.state.fleet import FleetState
+from tui.state.rate_limits import LimitLevel
+from tui.state.served_by import ServingChange
+from tui.state.view import Figures, LeftOut
+from tui.state.view_options import ViewOptions
+from tui.time.period import LENGTHS, Period
+from tui.widgets.graph import spread
+
+
+@pytest.fixture(scope="module")
+def board():
+    made = FleetState(now=NOW)
+    made.apply(fabric.hello(), NOW)
+    made.apply(fabric.frame(fabric.day(hours=7)), NOW)
+    return made.dashboard(ViewOptions(Period(LENGTHS["6 h"])), 16, NOW)
+
+
+def drawn(view, parts, board):
+    """The lines of a row on its own scales, as text."""
+    return ["".join(piece for piece, _ in pieces) for pieces in row(view, parts, own_scales(view), board)]
+
+
+def title(*given):
+    return "".join(text for text, _ in head(*given))
+
+
+@pytest.mark.parametrize("width", [64, 79, 80, 100, 120, 160, 200, 250])
+@pytest.mark.parametrize("lines", [1, 2, 3, 6, 12])
+def test_every_row_and_the_head_are_as_wide_as_their_columns(board, width, lines):
+    parts = columns(width, 21, lines)
+    for view in board.endpoints:
+        assert [cell_len(one) for one in drawn(view, parts, board)] == [parts.width] * lines
+    for shared in (None, shared_scales(board.endpoints)):
+        assert cell_len(title(parts, shared)) == parts.width
+
+
+def test_an_endpoint_that_is_backed_off_for_flooding_says_so_beside_its_state(board):
+    view = board.endpoints[0]
+    flooding = replace(
+        view, state="failing", monitor=structs.replace(view.monitor, blocked_until=NOW + 30_000, failing=True)
+    )
+    for name, words in ((21, "✕ failing · waits"), (26, "✕ failing · backed off")):
+        parts = columns(160, name, 2)
+        assert words in drawn(flooding, parts, board)[1]
+        assert drawn_state(flooding, parts, board) != drawn_state(replace(flooding, monitor=view.monitor), parts, board)
+
+
+@pytest.mark.parametrize("width", [80, 120, 160])
+@pytest.mark.parametrize("lines", [1, 3])
+def test_nothing_moves_sideways_when_numbers_grow(board, width, lines):
+    parts = columns(width, 21, lines)
+    view = board.endpoints[0]
+    large = replace(
+        view,
+        figures=replace(
+            view.figures, ttft_last_ms=59_999.0, ttft_p50_ms=None, ttft_p95_ms=123_456.0, tokens_per_s_last=12_345.0,
+            failed_count=12_345, finished_count=24_690, error_rate=0.5, hit_count=9_999,
+        ),
+        headroom=1.0,
+    )  # fmt: skip
+    one, other = (drawn(each, parts, board) for each in (view, large))
+    assert [cell_len(each) for each in one] == [cell_len(each) for each in other]
+    assert "59,999" in other[0] or "60k" in other[0]
+    assert "12,345" in other[0] or "12k" in other[0]
+    assert one[0].index("▸") == other[0].index("▸")
+
+
+def test_state_is_a_word_and_a_glyph(board):
+    shown = {view.name: drawn(view, columns(120, 21), board)[0] for view in board.endpoints}
+    assert "● ok" in shown["cerebras/gpt-oss-120b"]
+    assert "◐ slow" in shown["openrouter"]
+    assert "✕ failing" in shown["inception/mercury"]
+    assert "◷ limited" in shown["moonshot/kimi-turbo"]
+    assert "■ paused" in shown["local/ollama"]
+    assert "×××" in shown["inception/mercury"]
+    assert "46.5 %" in shown["inception/mercury"]
+    assert "◷◷" in shown["moonshot/kimi-turbo"]
+
+
+def test_where_errors_and_hits_share_a_column_failures_come_first(board):
+    parts = columns(80, 21)
+    assert not parts.hits
+    shown = {view.name: drawn(view, parts, board)[0] for view in board.endpoints}
+    assert shown["inception/mercury"].endswith("46.5 %")
+    assert shown["moonshot/kimi-turbo"].endswith("◷ 69")
+    assert shown["cerebras/gpt-oss-120b"].endswith("0.0 %")
+
+
+def test_an_endpoint_without_a_key_says_what_to_do(board):
+    view = next(one for one in board.endpoints if one.state == "no key")
+    for lines in (1, 3):
+        assert "set $MISTRAL_API_KEY, or: inftop keys set" in drawn(view, columns(80, 21, lines), board)[0]
+
+
+def test_who_served_is_shown_only_where_the_whole_fits(board):
+    view = next(one for one in board.endpoints if one.name == "openrouter")
+    assert "openrouter → fireworks" in drawn(view, columns(160, 24), board)[0]
+    assert "→" not in drawn(view, columns(80, 10), board)[0]
+    assert "▎→ fireworks " in drawn(view, columns(160, 21, 3), board)[2]
+
+
+def test_tall_rows_hold_state_age_model_and_figures_below_each_other(board):
+    view = board.endpoints[0]
+    lines = drawn(view, columns(160, 21, 6), board)
+    assert lines[1].startswith(" ▎● ok · 2 s ago")
+    assert "warm" in lines[2]
+    assert "next in 27 s" in "".join(lines)
+    figures = view.figures
+    assert f"{figures.ttft_last_ms:.0f}" in lines[0]
+    assert f"p50   {figures.ttft_p50_ms:.0f}" in lines[1]
+    assert f"p95   {figures.ttft_p95_ms:.0f}" in lines[2]
+    assert "120–250" in lines[5], "the ends of the scale"
+
+
+def test_the_head_names_what_is_drawn_and_the_scales_that_rows_share(board):
+    shared = shared_scales(board.endpoints)
+    assert "TTFT ms  max" in title(columns(200, 21), None)
+    assert "tokens/s  min" in title(columns(200, 21), None)
+    assert "TTFT ms  max  25–2k" in title(columns(200, 21), shared)
+    tall = title(columns(200, 21, 3), shared)
+    assert "┈ p50  ░ p95" in tall
+    assert tall.startswith("  endpoint state ")
+
+
+def test_the_head_marks_the_column_that_rows_are_sorted_by_and_moves_nothing(board):
+    for lines in (1, 3):
+        parts = columns(120, 21, lines)
+        plain = title(parts, None)
+        for sort, words in (("name", "▾endpoint"), ("state", "▾state"), ("ttft", "▾TTFT"), ("tokens/s", "▾tok")):
+            marked = title(parts, None, sort)
+            assert words in marked
+            assert marked.replace("▾", " ") == plain
+        asked = [order for _, order in head(parts, None) if order]
+        assert asked == ["name", "state", "ttft", "tokens/s", "errors"]
+
+
+def test_one_outlier_does_not_flatten_everybody():
+    made = FleetState(now=NOW)
+    made.apply(fabric.hello(), NOW)
+    name = HABITS[0].name
+    usual = [sample(endpoint=name, connection="warm", started_at=NOW - n * 60_000, ttft_ms=100.0) for n in range(60)]
+    made.apply(fabric.frame([*usual, structs.replace(usual[0], started_at=NOW - 30_000, ttft_ms=20_000.0)]), NOW)
+    board = made.dashboard(ViewOptions(Period(LENGTHS["1 h"])), 16, NOW)
+    scale = shared_scales(board.endpoints).ttft_ms
+    assert (scale.low, scale.high) == (80.0, 400.0)
+    assert "↑" in drawn(board.endpoints[0], columns(120, 21), board)[0]
+
+
+def limited(view, **changes):
+    """The view with two rate-limit buckets, and what else a test wants."""
+    levels = (
+        LimitLevel(Bucket("tokens", "minute", "output", 100.0, 40.0)),
+        LimitLevel(Bucket("requests", "day", None, 9.0, 8.0)),
+    )
+    return replace(view, levels=levels, headroom=0.4, reset_at=NOW + 41_000, **changes)
+
+
+FULL = replace(columns(300, 21), headroom=True, reset=True, bucket=True, error_count=True, error_kind=True)
+"""A row of one line with every figure of limits and errors, however wide that is."""
+
+
+def test_the_tightest_bucket_is_named_where_there_is_room(board):
+    view = limited(board.endpoints[0])
+    assert "40 %  out tok/min      41 s" in drawn(view, FULL, board)[0]
+    lines = drawn(view, columns(220, 21, 4), board)
+    assert lines[1].endswith(" 40 % out tok/min")
+    assert lines[2].endswith(" full 41 s")
+    assert drawn(view, columns(120, 21, 4), board)[1].endswith(" 40 %")
+
+
+def test_a_forecast_stands_in_place_of_the_reset_but_not_of_a_back_off(board):
+    view = limited(board.endpoints[0], empty_at=NOW + 240_000)
+    parts = replace(columns(160, 21), reset=True)
+
+    def end(one, at=NOW):
+        return drawn(one, parts, replace(board, at=at))[0][-10:]
+
+    assert end(view) == "  empty 4m"
+    assert end(replace(view, monitor=MonitorStatus(view.name, blocked_until=NOW + 41_000))) == "      41 s"
+    assert end(view, NOW + 240_000) == "         –"
+    longest = limited(board.endpoints[0], empty_at=NOW + 59 * 60_000)
+    assert end(longest) == " empty 59m"
+
+
+def test_a_hit_is_shown_with_its_bucket_in_tall_rows(board):
+    view = next(one for one in board.endpoints if one.figures.hit_count)
+    parts = columns(220, 21, 3)
+    assert "by tok/min" in drawn(limited(view, hit_by="tokens per minute"), parts, board)[1]
+    usual = limited(board.endpoints[0], hit_by="tokens per minute")
+    assert not any("by tok/min" in one for one in drawn(usual, parts, board))
+
+
+def test_another_tier_is_shown_in_words_or_with_a_mark_in_the_style_of_a_warning(board):
+    usual = board.endpoints[0]
+    view = replace(usual, facts=structs.replace(usual.facts, tier="fast"), other_tier="standard")
+    wide, narrow = (row(view, replace(columns(160, 21, 3), name=width), own_scales(view), board) for width in (40, 21))
+    assert ("cerebras/gpt-oss-120b  ", "name") in wide[0]
+    assert any(piece.startswith("fast → standard") and style == "warning" for piece, style in wide[0])
+    assert ("≠", "warning") in narrow[0]
+    assert "fast → standard" in "".join(piece for piece, _ in narrow[2])
+    assert "120b ≠  " in drawn(view, replace(columns(160, 21), name=24), board)[0]
+    assert "≠" not in drawn(usual, columns(160, 21), board)[0]
+
+
+@pytest.mark.parametrize("width", [80, 160])
+def test_a_served_change_is_marked_in_its_slice_of_the_ttft(board, width):
+    usual, parts = board.endpoints[0], columns(width, 21)
+    ten = board.grid.start_ms + 10 * board.grid.length_ms
+    moments = tuple(
+        ServingChange(at, "tier", "fast", "standard") for at in (ten, ten + 1, board.grid.start_ms - 1, NOW + HOUR)
+    )
+    view = replace(usual, changes=moments)
+    line = drawn(view, parts, board)[0]
+    cells = spread(board.grid.count, parts.ttft, board.grid.newest)
+    begin = parts.left_section + parts.gap
+    marked = [place for place, one in enumerate(line) if one == "◆"]
+    assert marked == [begin + cell for cell, held in enumerate(cells) if 10 in held]
+    assert drawn_state(view, parts, board) != drawn_state(usual, parts, board)
+
+
+def test_failures_and_hits_are_marked_in_tall_rows_also_where_there_is_a_value(board):
+    usual = board.endpoints[0]
+    count = len(usual.figures.ttft_ms)
+    figures = replace(
+        usual.figures,
+        failed=(0, 1, *[0] * (count - 2)), hits=(1, *[0] * (count - 1)), failed_count=1, hit_count=1,
+    )  # fmt: skip
+    view = replace(usual, figures=figures)
+    assert not {"×", "◷"} & set(drawn(view, columns(160, 21), board)[0]), "a mark would hide the value"
+    top = drawn(view, columns(160, 21, 2), board)[0]
+    assert "◷" in top
+    assert "×" in top
+
+
+def test_a_cell_of_several_slices_shows_the_highest_ttft_and_the_lowest_speed(board):
+    usual, parts = board.endpoints[0], columns(80, 21)
+    even = board.grid.newest % 2 == 0  # the newest two slices share a cell only where the newest is odd
+    count = len(usual.figures.ttft_ms)
+    worst = count - 2 - even
+    figures = replace(
+        usual.figures,
+        ttft_ms=tuple(300.0 if place == worst else 100.0 for place in range(count)),
+        tokens_per_s=tuple(30.0 if place == worst else 100.0 for place in range(count)),
+        ttft_p50_ms=100.0,
+        tokens_per_s_p50=100.0,
+    )
+    cells = spread(count, parts.ttft, board.grid.newest)
+    cell = next(number for number, held in enumerate(cells) if worst in held)
+    assert len(cells[cell]) == 2
+    line = drawn(replace(usual, figures=figures), parts, board)[0]
+    begin = parts.left_section + parts.gap
+    assert line[begin + cell] > line[begin]
+    begin += parts.ttft_section + parts.gap
+    assert line[begin + cell] < line[begin]
+
+
+def test_words_below_a_small_graph_have_their_lines_in_high_rows(board):
+    view = next(one for one in board.endpoints if one.name == "inception/mercury")
+    for lines in (2, 3, 4, 6):
+        parts = columns(220, 21, lines)
+        begin = parts.left_section + parts.ttft_section + parts.speed_section + 3 * parts.gap
+        texts = [one[begin : begin + parts.errors_section] for one in drawn(view, parts, board)]
+        assert texts[0].endswith("46.5 %")
+        assert [one.strip() for one in texts if " of " in one] == ["168 of 361"]
+        assert sum("█" in one for one in texts) == max(1, lines - 3)
+
+
+def test_errors_and_hits_are_steps_never_slopes(board):
+    usual = board.endpoints[0]
+    count = len(usual.figures.ttft_ms)
+    failed = tuple(10 if place == 5 else 0 for place in range(count))
+    figures = replace(usual.figures, failed=failed, finished=(10,) * count, covered=(True,) * count, failed_count=10)
+    parts = replace(columns(160, 21), bars=count)
+    line = drawn(replace(usual, figures=figures), parts, board)[0]
+    begin = parts.left_section + parts.ttft_section + parts.speed_section + 3 * parts.gap
+    assert line[begin : begin + count] == "·····█" + "·" * (count - 6)
+
+
+def test_a_hostile_name_of_a_server_stays_text(board):
+    usual = next(one for one in board.endpoints if one.name == "openrouter")
+    view = replace(usual, served="\x1b[31mred\x07\n[bold]")
+    line = drawn(view, columns(200, 30), board)[0]
+    assert "red [bold]" in line
+    assert line.isprintable()
+
+
+def test_what_a_row_shows_changes_only_with_what_is_drawn(board):
+    view = board.endpoints[0]
+    for lines in (1, 4):
+        parts = columns(120, 21, lines)
+        later = replace(board, at=NOW + 1000)
+        assert drawn_state(view, parts, board) == drawn_state(replace(view), parts, board)
+        assert (drawn_state(view, parts, board) != drawn_state(view, parts, later)) == (
+            drawn(view, parts, board) != drawn(view, parts, later)
+        )
+        assert drawn_state(view, parts, board) != drawn_state(view, parts, replace(board, selected=None))
+        assert drawn_state(view, parts, board) != drawn_state(replace(view, last_failure=Outcome.CUT), parts, board)
+
+
+def test_of_warm_and_cold_in_turn_a_tall_row_says_which_one_is_shown(board):
+    view = board.endpoints[0]
+    facts = structs.replace(view.facts, name="one", model="one", provider="one", connection="both")
+    lines = drawn(replace(view, facts=facts), columns(160, 21, 3), board)
+    assert "warm (cold apart) " in lines[2]
+
+
+@pytest.mark.parametrize(
+    ("width", "lines", "words"), [(160, 1, "○ 227 cold"), (100, 1, "○ 227"), (64, 1, "○ 227"), (120, 3, "○ 227")]
+)
+def test_a_sample_in_no_figure_is_shown_marked_and_dimmed_where_there_is_no_other(board, width, lines, words):
+    view = board.endpoints[0]
+    parts = columns(width, 21, lines)
+    shown = replace(
+        view, figures=Figures(covered=(True,), measured=0, left_out=LeftOut(227.0, 41.0, "cold", view.last_at or 0))
+    )
+    pieces, *below = row(shown, parts, own_scales(shown), board)
+    (style,) = {style for text, style in pieces if words in text}
+    assert style == "usual"
+    assert [style for text, style in pieces if text.strip() == "41"] == ["usual"]
+    assert cell_len("".join(text for text, _ in pieces)) == parts.width
+    assert not below or ("   cold", "usual") in below[0]

@@ -1,0 +1,71 @@
+"""FleetPanel: every endpoint as a row with four live columns."""
+
+from probes.config.screen import Sort
+from tui.dashboard.fleet.columns import Columns, columns, lines_of
+from tui.dashboard.fleet.row import drawn_state, row
+from tui.dashboard.fleet.row_head import head
+from tui.dashboard.fleet.sections import Scales, own_scales, shared_scales
+from tui.state.view import Dashboard, EndpointView
+from tui.widgets.grid import Grid, Line
+
+HEADING = len("endpoint state")
+NOTHING_MATCHES = "no endpoint matches the filter · Esc drops it"
+NOTHING_YET = "no endpoints yet · waiting for the engine"
+
+
+class FleetPanel(Grid):
+    """Draws a dashboard as rows, each ``lines_each`` lines high; ``headings`` stand above groups.
+
+    Both are set by `fit`, or before `show`. ``shared_scale``: one scale for all rows' graphs. ``sort``: how rows are
+    sorted.
+    """
+
+    lines_each = 1
+    headings = True
+    shared_scale = False
+    sort: Sort = "configured"
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id)
+        self._cached_with: object = None
+        self._cached: dict[str, tuple[object, list[Line]]] = {}
+
+    def columns_for(self, longest_name: int) -> Columns:
+        """The columns of a row in the room there is."""
+        width = self.width or self.app.size.width  # not laid out yet: it will be as wide as the screen
+        return columns(width, max(longest_name, HEADING), self.lines_each)
+
+    def fit(self, board: Dashboard, room: int) -> int:
+        """Choose the height of rows, and whether there are headings, for so many lines. Returns how many are used."""
+        rows, headings = len(board.endpoints), len(board.groups)
+        if not rows:
+            return 2  # the head and a hint; the head stays as it is
+        self.headings = 1 + rows + headings <= room or rows >= room
+        self.lines_each = lines_of(room - 1, rows, headings * self.headings)
+        return 1 + rows * self.lines_each + headings * self.headings
+
+    def show(self, board: Dashboard, longest_name: int) -> None:
+        """Draw a dashboard. ``longest_name`` of all endpoints, so that a filter does not move the columns."""
+        parts = self.columns_for(longest_name)
+        shared = shared_scales(board.endpoints) if self.shared_scale else None
+        if (parts, shared) != self._cached_with:
+            self._cached_with = (parts, shared)
+            self._cached = {}
+        lines: list[Line] = []
+        for view in board.endpoints:
+            if self.headings and (heading := board.groups.get(view.name)):
+                lines.append(Line(((f"  {heading}", "group"),)))
+            lines.extend(self._row(view, parts, shared, board))
+        if not lines:
+            lines = [Line(((f"  {NOTHING_MATCHES if board.total else NOTHING_YET}", "hint"),))]
+        self.draw(head(parts, shared, self.sort), lines, board.selected)
+
+    def _row(self, view: EndpointView, parts: Columns, shared: Scales | None, board: Dashboard) -> list[Line]:
+        """The lines of one endpoint, made anew only when they would look different."""
+        looks = drawn_state(view, parts, board)
+        drawn = self._cached.get(view.name)
+        if drawn is None or drawn[0] != looks:
+            pieces = row(view, parts, shared or own_scales(view), board)
+            drawn = (looks, [Line(tuple(one), view.name) for one in pieces])
+            self._cached[view.name] = drawn
+        return drawn[1]

@@ -1,0 +1,149 @@
+"""One endpoint of the dashboard as lines of styled text, one or several, in fixed columns; pure."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from rich.cells import cell_len, set_cell_size
+
+from probes.text import line
+from tui.dashboard.fleet.columns import AGE, Columns
+from tui.dashboard.fleet.sections import Block, Scales, errors, limits, reset_or_empty, speeds, times
+from tui.state.view import Dashboard, EndpointView
+from tui.style.format import since, until
+from tui.style.palette import LOOKS, SLOTS, Piece
+from tui.widgets.grid import BAR, CURSOR
+
+OTHER_TIER: Final = "≠"
+"""After a name: it is served in another tier than the one asked for, and there is no room for words."""
+
+BETWEEN: Final = " · "
+
+
+def row(view: EndpointView, columns: Columns, scales: Scales, board: Dashboard) -> list[list[Piece]]:
+    """The endpoint's lines of pieces, ``columns.lines`` of them, all equally wide."""
+    left = _left(view, columns, board)
+    if view.why and not any(view.figures.covered):
+        # nothing to draw: what to do about it has the rest of the first line
+        rest = columns.width - columns.left_section
+        gap = min(columns.gap, rest)
+        words = [set_cell_size(" " * gap + line(view.why), rest), *[" " * rest] * (columns.lines - 1)]
+        return [[*pieces, (text, "hint")] for pieces, text in zip(left, words, strict=True)]
+    blocks = [
+        left,
+        times(view, columns, scales, board.grid),
+        speeds(view, columns, scales, board.grid),
+        errors(view, columns, board.grid),
+    ]
+    if columns.hits:
+        blocks.append(limits(view, columns, scales, board))
+    between: Piece = (" " * columns.gap, "dim")
+    lines = []
+    for number in range(columns.lines):
+        pieces = [*blocks[0][number]]
+        for block in blocks[1:]:
+            pieces.append(between)
+            pieces.extend(block[number])
+        lines.append(pieces)
+    if columns.age:
+        lines[0].append((since(view.last_at, board.at).rjust(AGE), "usual"))
+    if columns.due:
+        lines[0].append((_due(view, board.at).rjust(AGE), "usual"))
+    return lines
+
+
+def drawn_state(view: EndpointView, columns: Columns, board: Dashboard) -> tuple[object, ...]:
+    """All that `row` draws of a view at this instant: while it is equal, the row looks the same."""
+    return (
+        view.figures,  # compares by identity: FleetState makes new ones only when something changed
+        view.slot,
+        view.state,
+        view.why,
+        view.served,
+        view.facts,
+        view.last_failure,
+        view.levels,
+        view.hit_by,
+        view.other_tier,
+        view.changes,
+        view.monitor.failing,
+        (columns.lines > 1 or columns.age) and since(view.last_at, board.at),
+        (columns.lines > 2 or columns.reset) and reset_or_empty(view, board.at),
+        (columns.lines > 3 or columns.due) and _due(view, board.at),
+        view.name == board.selected,
+    )
+
+
+def _due(view: EndpointView, at: int) -> str:
+    """How long until the next probe."""
+    return "now" if view.monitor.running else until(view.monitor.next_due, at)
+
+
+def _left(view: EndpointView, columns: Columns, board: Dashboard) -> Block:
+    """Cursor, colour and name; the state beside the name, or below it with what else is to be said."""
+    look, color = LOOKS[view.state], f"slot{view.slot % SLOTS}"
+    name, state = columns.name + 1, f"{look.glyph} {view.state}"
+    title = _title(view, columns.name)
+    first: list[Piece] = [(CURSOR if view.name == board.selected else " ", "cursor"), (BAR, color), *title]
+    if columns.lines == 1:
+        return [[*first, (state.ljust(columns.state), look.variable)]]
+    after = set_cell_size(_after_state(view, board.at, columns.name - cell_len(state)), name - cell_len(state))
+    words = _filled(_facts(view, "".join(text for text, _ in title), board.at), columns.name, columns.lines - 2)
+    return [
+        first,
+        [(" ", "dim"), (BAR, color), (state, look.variable), (after, "dim")],
+        *([(" ", "dim"), (BAR, color), (set_cell_size(text, name), "dim")] for text in words),
+    ]
+
+
+def _after_state(view: EndpointView, at: int, room: int) -> str:
+    """What stands beside the state where rows are tall: that it is backed off, or how old the newest sample is."""
+    if view.monitor.failing:
+        words = ["backed off", "waits"]
+    else:
+        age = since(view.last_at, at)
+        words = [f"{age} ago", age] if view.last_at is not None else []
+    return next((BETWEEN + one for one in words if len(BETWEEN) + len(one) <= room), "")
+
+
+def _facts(view: EndpointView, title: str, at: int) -> list[str]:
+    """What the title does not say: what serves it, model, provider, lane, and when it is probed next."""
+    facts = view.facts
+    served = f"→ {line(view.served)}" if view.served else ""
+    news = [word for word in (_tiers(view), served) if word and word not in title]
+    lane = "warm (cold apart)" if facts.connection == "both" else facts.connection
+    due = _due(view, at)
+    following = ["" if view.monitor.next_due is None else "probing now" if due == "now" else f"next in {due}"]
+    return [*news, *(word for word in (facts.model, facts.provider) if word not in facts.name), lane, *following]
+
+
+def _filled(words: Sequence[str], width: int, most: int) -> list[str]:
+    """The words side by side in exactly ``most`` lines, broken only between them; what does not fit is left out."""
+    lines: list[str] = []
+    for word in words:
+        if lines and cell_len(lines[-1]) + len(BETWEEN) + cell_len(word) <= width:
+            lines[-1] += BETWEEN + word if word else ""
+        elif len(lines) < most and cell_len(word) <= width:
+            lines.append(word)
+    return [*lines, *[""] * (most - len(lines))]
+
+
+def _title(view: EndpointView, width: int) -> list[Piece]:
+    """The name, and where there is room what served it: another model or provider, another tier than the one requested.
+
+    The result is ``width`` + 1 cells wide; the last one holds a mark where there is no room for the tier.
+    """
+    tier = _tiers(view)
+    both = f"{view.name} → {line(view.served)}" if view.served else view.name
+    for name in (both, view.name):
+        if tier and cell_len(name) + 2 + cell_len(tier) <= width:
+            return [(f"{name}  ", "name"), (set_cell_size(tier, width + 1 - cell_len(name) - 2), "warning")]
+    name = both if cell_len(both) <= width else view.name
+    if not tier:
+        return [(set_cell_size(name, width + 1), "name")]
+    taken = min(cell_len(name) + 1, width)
+    return [(set_cell_size(name, taken), "name"), (set_cell_size(OTHER_TIER, width + 1 - taken), "warning")]
+
+
+def _tiers(view: EndpointView) -> str:
+    """``fast → standard``: the tier requested and the one served; empty where they are the same."""
+    return f"{view.facts.tier} → {line(view.other_tier)}" if view.other_tier else ""

@@ -1,0 +1,1 @@
+"""The group view: endpoints that serve the same model, ranked side by side."""

@@ -1,0 +1,53 @@
+"""GroupPanel: the group view, one block of rows per model that several endpoints serve."""
+
+from tui.dashboard.fleet.panel import HEADING, NOTHING_MATCHES, NOTHING_YET
+from tui.dashboard.groups.columns import GroupColumns, group_columns
+from tui.dashboard.groups.row import drawn_state, head, row
+from tui.state.ranking import Rank
+from tui.state.view import Dashboard, EndpointView
+from tui.widgets.grid import Grid, Line
+
+
+class GroupPanel(Grid):
+    """Draws a dashboard as groups. ``airy``: a blank line between blocks; set by `fit`, or before `show`."""
+
+    airy = False
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id)
+        self._cached_with: object = None
+        self._cached: dict[str, tuple[object, Line]] = {}
+
+    def fit(self, board: Dashboard, room: int) -> int:
+        """Put blank lines between blocks where they fit ``room`` lines. Returns how many lines are used."""
+        needed = 1 + max(len(board.endpoints), 1) + len(board.groups)
+        blanks = max(len(board.groups) - 1, 0)
+        self.airy = needed + blanks <= room
+        return needed + blanks * self.airy
+
+    def show(self, board: Dashboard, longest_name: int, rank: Rank) -> None:
+        """Draw a dashboard. ``longest_name`` of all endpoints, so that a filter does not move the columns."""
+        width = self.width or self.screen.size.width  # not laid out yet: it will be as wide as the screen
+        parts = group_columns(width, max(longest_name, HEADING), rank)
+        if parts != self._cached_with:
+            self._cached_with = parts
+            self._cached = {}
+        lines: list[Line] = []
+        for view in board.endpoints:
+            if heading := board.groups.get(view.name):
+                if lines and self.airy:
+                    lines.append(Line(()))
+                lines.append(Line(((f"  {heading}", "group"),)))
+            lines.append(self._row(view, parts, selected=view.name == board.selected))
+        if not lines:
+            lines = [Line(((f"  {NOTHING_MATCHES if board.total else NOTHING_YET}", "hint"),))]
+        self.draw(head(parts, rank), lines, board.selected)
+
+    def _row(self, view: EndpointView, parts: GroupColumns, *, selected: bool) -> Line:
+        """The line of one endpoint, made anew only when it would look different."""
+        looks = (drawn_state(view), selected)
+        drawn = self._cached.get(view.name)
+        if drawn is None or drawn[0] != looks:
+            drawn = (looks, Line(row(view, parts, selected=selected), view.name))
+            self._cached[view.name] = drawn
+        return drawn[1]

@@ -1,0 +1,125 @@
+"""PickScreen: a list over whatever is shown, with a filter, from which something is taken by key or mouse."""
+
+from collections.abc import Sequence
+from typing import ClassVar, Final, Generic, TypeVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input
+
+from tui.screens.keyed_screen import KeyedScreen
+from tui.widgets.plate import Plate, Row
+
+Item = TypeVar("Item")
+
+NOTHING: Final = "Nothing matches."
+
+
+class PickScreen(KeyedScreen[None], ModalScreen[None], Generic[Item]):
+    """Typing filters, Enter or a click takes what is under the cursor, Escape drops the filter, then closes.
+
+    A screen of this kind says in `found` what there is, in `row` how it looks and in `take` what comes of taking it;
+    its ``KEYS`` are made by `tui.keys.verbs.list_keys`.
+    """
+
+    TITLE = ""
+    PLACEHOLDER: ClassVar[str] = "type to filter"
+    AUTO_FOCUS = "#query"
+    DEFAULT_CSS = """
+    PickScreen {
+        align: center middle;
+        background: $background 60%;
+        #box {
+            width: 100%; max-width: 90; height: 100%; max-height: 32;
+            background: $surface; border: round $border; padding: 0 1;
+            border-title-color: $foreground; border-subtitle-color: $text-muted;
+        }
+        #query { height: 1; border: none; padding: 0 1; background: $panel; }
+        #items { height: 1fr; margin-top: 1; }
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cursor = 0
+        self._first = 0
+        self._shown: Sequence[Item] = ()
+        self._box = Vertical(id="box")
+        self._query = Input(placeholder=self.PLACEHOLDER, id="query", compact=True)
+        self._list = Plate(id="items")
+
+    def found(self, query: str) -> Sequence[Item]:
+        """What matches, in the order in which it is listed."""
+        raise NotImplementedError
+
+    def row(self, item: Item) -> Row:
+        """How it looks."""
+        raise NotImplementedError
+
+    def take(self, item: Item) -> None:
+        """It was taken."""
+        raise NotImplementedError
+
+    @property
+    def note(self) -> str:
+        """What is said at the lower edge."""
+        return ""
+
+    def compose(self) -> ComposeResult:
+        """A box with the filter, the list and the keys."""
+        with self._box:
+            self._box.border_title = self.TITLE
+            yield self._query
+            yield self._list
+            yield self.key_line
+
+    def on_mount(self) -> None:
+        """All of it at first."""
+        self._shown = self.found("")
+
+    def on_resize(self, _: events.Resize) -> None:
+        """Draw as many lines as there is room for."""
+        self.call_after_refresh(self.draw)
+
+    def draw(self) -> None:
+        """Draw the lines around the cursor."""
+        self._box.border_subtitle = self.note
+        self.show_keys()
+        if not self._shown:
+            self._list.draw([((NOTHING, "hint"),)])
+            return
+        room = max(self._list.size.height, 1)
+        self._first = max(0, min(self.cursor - room // 2, len(self._shown) - room))
+        rows = [self.row(one) for one in self._shown[self._first : self._first + room]]
+        self._list.draw(rows, self.cursor - self._first)
+
+    def action_move(self, step: int) -> None:
+        """The cursor; the ends are ends."""
+        self.cursor = max(0, min(len(self._shown) - 1, self.cursor + step))
+        self.draw()
+
+    @on(Input.Changed)
+    def _filter(self, event: Input.Changed) -> None:
+        self._shown, self.cursor = self.found(event.value), 0
+        self.draw()
+
+    @on(Input.Submitted)
+    def action_take(self) -> None:
+        """Take what is under the cursor."""
+        if self._shown:
+            self.take(self._shown[self.cursor])
+
+    @on(Plate.Clicked)
+    def _clicked(self, event: Plate.Clicked) -> None:
+        if self._first + event.row < len(self._shown):
+            self.cursor = self._first + event.row
+            self.action_take()
+
+    def action_back(self) -> None:
+        """Drop the filter; where there is none, close."""
+        if self._query.value:
+            self._query.value = ""
+        else:
+            self.dismiss()

@@ -1,0 +1,1 @@
+"""Charts: lines over time with axes and a crosshair."""

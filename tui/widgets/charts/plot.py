@@ -1,0 +1,278 @@
+"""Plot: everything a chart shows, and its drawing as rows of cells: lines, a band, axes, marks, letters; pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from rich.cells import cell_len
+from textual.color import Color
+
+from tui.widgets.charts.axis import LOG_RATIO, ValueAxis, value_axis, value_label
+from tui.widgets.charts.canvas import Canvas, Cell, Line
+from tui.widgets.charts.series import Point, Series, clean, column_of, runs, stairs, thin
+from tui.widgets.charts.time_axis import time_rows
+from tui.widgets.spark import BLOCKS, CHANGE
+
+LEAST_CONTRAST: Final = 3.0
+"""No line comes nearer to the ground than this (WCAG 2's ratio), selected or not."""
+
+_FADINGS: Final = (0.2, 0.1)
+_BAND_SHADE: Final = 0.14
+_TAG_COLUMNS: Final = 4
+_NAMED_PLOT: Final = 64
+"""Where so many columns are left for the plot, its lines carry their names beside their letters."""
+
+_LONGEST_NAME: Final = 26
+
+
+class Range(NamedTuple):
+    """From ``low`` to ``high`` between two instants, in milliseconds since the epoch."""
+
+    since: int
+    until: int
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plot:
+    """Everything a chart shows.
+
+    Instants are milliseconds since the epoch. The value axis ends at or above ``least_high``; with ``may_log``
+    it is logarithmic where the medians of its series are more than ``log_from`` times apart. The instants ``marked_at``
+    get a mark on the time axis. ``band`` is shaded behind the lines: where the values of those lie that have none.
+    """
+
+    title: str
+    series: tuple[Series, ...]
+    since: int
+    until: int
+    least_high: float = 1.0
+    may_log: bool = False
+    note: str = ""
+    marked_at: tuple[int, ...] = ()
+    log_from: float = LOG_RATIO
+    band: tuple[Range, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PlotFrame:
+    """The parts of a chart of one size, in cells: its plot, the labels left of it, letters and names right of it."""
+
+    columns: int
+    rows: int
+    labels: int
+    tags: int
+
+
+def frame(plot: Plot, width: int, height: int, labels: int) -> PlotFrame | None:
+    """The parts of a chart of this size: title, plot, axis, times; None where it is too small for a plot."""
+    names = [f"{one.tag} {one.name}" for one in plot.series]
+    named = 1 + min(max((len(one) for one in names), default=0), _LONGEST_NAME)
+    columns, rows = width - labels - 1, height - 3
+    # a name with wide characters would not fill as many cells as it has characters
+    fits = columns - named >= _NAMED_PLOT and rows >= len(names) and all(cell_len(one) == len(one) for one in names)
+    tags = named if fits and names else _TAG_COLUMNS
+    return PlotFrame(columns - tags, rows, labels, tags) if columns - tags >= 8 and rows >= 2 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A drawn plot: ``rows`` of cells, and where its plot lies in them; ``frame`` None: there was no room for one."""
+
+    rows: list[list[Cell]]
+    frame: PlotFrame | None
+
+
+def drawing(plot: Plot, canvas: Canvas, width: int, height: int, background: str) -> Drawing:
+    """``height`` rows of ``width`` cells showing the plot; only its title where there is no room for more.
+
+    Other lines fade towards ``background`` (``#rrggbb``) where one is selected, which is twice as thick.
+    """
+    points = {one.tag: clean(one.points, plot.since, plot.until) for one in plot.series}
+    values = [[point.value for point in line if point.value is not None] for line in points.values()]
+    reach = [[one.low for one in plot.band], [one.high for one in plot.band]]
+    axis = value_axis([*values, *reach], plot.least_high, plot.may_log, plot.log_from)
+    ticks = axis.ticks(max(2, min(6, (height - 3) // 2)))
+    box = frame(plot, width, height, max(len(value_label(one)) for one in ticks))
+    title = _title(plot, axis, max((max(one) for one in values if one), default=None), width)
+    if box is None or plot.until <= plot.since:
+        return Drawing([title, *[_blank(width)] * (height - 1)][:height], None)
+    rows = canvas.draw(_lines(plot, points, axis, box, background), box.columns, box.rows)
+    if plot.band:
+        _shade(rows, plot, axis, background)
+    _mark(rows, plot, points, axis)
+    tags = _tags(plot, points, axis, box)
+    left = _value_labels(ticks, axis, box)
+    body = [left[row] + rows[row] + tags[row] for row in range(box.rows)]
+    return Drawing([title, *body, *_time_labels(plot, box, width)], box)
+
+
+def _lines(
+    plot: Plot, points: Mapping[str, list[Point]], axis: ValueAxis, box: PlotFrame, background: str
+) -> Iterable[Line]:
+    """The lines on the unit square, the selected one last: it lies on top."""
+    chosen = any(one.selected for one in plot.series)
+    for one in sorted(plot.series, key=lambda one: one.selected):
+        color = one.color if one.selected or not chosen else faded(one.color, background)
+        if one.steps:
+            joined = stairs(points[one.tag], plot.until)
+        else:
+            joined = runs(thin(points[one.tag], plot.since, plot.until, box.columns, one.worst))
+        for run in joined:
+            placed = [(_across(at, plot), axis.place(value)) for at, value in run]
+            yield color, placed
+            if one.selected:
+                dot = 1 / (4 * box.rows)
+                yield color, [(x, y - dot if y >= dot else y + dot) for x, y in placed]
+
+
+def faded(color: str, background: str) -> str:
+    """A colour nearer to the background, for what is not selected; as near as `LEAST_CONTRAST` allows."""
+    own, ground = Color.parse(color), Color.parse(background)
+    blends = (own.blend(ground, one) for one in _FADINGS)
+    return next((one.hex.lower() for one in blends if contrast(one, ground) >= LEAST_CONTRAST), color)
+
+
+def contrast(one: Color, other: Color) -> float:
+    """The contrast of two colours, 1 to 21, by WCAG 2 (https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio)."""
+    darker, lighter = sorted((_luminance(one), _luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(color: Color) -> float:
+    red, green, blue = (one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in color.normalized)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def band_color(background: str) -> str:
+    """The grey of a band on this ground."""
+    ground = Color.parse(background)
+    return ground.blend(ground.get_contrast_text(1.0), _BAND_SHADE).hex.lower()
+
+
+def _shade(rows: list[list[Cell]], plot: Plot, axis: ValueAxis, background: str) -> None:
+    """The band behind the lines: its upper and lower edge to an eighth of a row where no line passes."""
+    grey, columns, high = band_color(background), len(rows[0]), len(rows)
+    reach: dict[int, tuple[float, float]] = {}
+    for one in plot.band:
+        low, top = axis.place(one.low) * high, axis.place(one.high) * high
+        first = column_of(one.since, plot.since, plot.until, columns)
+        for column in range(first, max(column_of(one.until, plot.since, plot.until, columns), first + 1)):
+            held = reach.get(column, (low, top))
+            reach[column] = min(held[0], low), max(held[1], top)
+    for column, (low, top) in reach.items():
+        for row in range(int(low), min(int(top) + 1, high)):
+            above, below = min(top - row, 1.0), max(low - row, 0.0)  # in rows, from the foot of this one
+            char, color = rows[high - 1 - row][column]
+            if char != " ":
+                style = f"{color or 'default'} on {grey}" if above - below >= 0.5 else color
+                rows[high - 1 - row][column] = (char, style)
+            else:
+                rows[high - 1 - row][column] = _edge(above, below, grey, background)
+
+
+def _edge(above: float, below: float, grey: str, background: str) -> Cell:
+    """A cell that is grey between two heights, 0 to 1: exactly at its top or its foot, else about its middle."""
+    if below < 1 / 16:
+        eighths = round(above * 8)
+        return (" ", f"on {grey}") if eighths == 8 else (BLOCKS[max(eighths, 1) - 1], grey)
+    eighths = round(below * 8)
+    if above > 15 / 16:
+        return (BLOCKS[min(eighths, 7) - 1], f"{background} on {grey}")
+    return ("▄" if above + below < 1 else "▀", grey)
+
+
+def _across(at: int, plot: Plot) -> float:
+    return (at - plot.since) / (plot.until - plot.since)
+
+
+def _row_of(value: float, axis: ValueAxis, rows: int) -> int:
+    return min(int((1 - axis.place(value)) * rows), rows - 1)
+
+
+def _blank(width: int) -> list[Cell]:
+    return [(" ", None)] * width
+
+
+def _written(text: str, width: int, color: str | None = None) -> list[Cell]:
+    """Text of single-width characters in exactly ``width`` cells."""
+    return [(char, color) for char in text[:width].ljust(width)]
+
+
+def _title(plot: Plot, axis: ValueAxis, highest: float | None, width: int) -> list[Cell]:
+    notes = [plot.note] if plot.note else []
+    if axis.log:
+        notes.append("log scale")
+    if highest is not None and highest > axis.high:
+        notes.append(f"▲ up to {value_label(highest)}")
+    title = " · ".join([plot.title, *notes])
+    selected = next((one for one in plot.series if one.selected), None)
+    name = f"{selected.tag} {selected.name}" if selected else ""
+    cells = _written(title, width)
+    # a name with wide characters would not fill as many cells as it has characters
+    if selected and cell_len(name) == len(name) and len(title) + len(name) + 2 <= width:
+        cells[width - len(name) :] = [(char, selected.color) for char in name]
+    return cells
+
+
+def _mark(rows: list[list[Cell]], plot: Plot, points: Mapping[str, list[Point]], axis: ValueAxis) -> None:
+    """Failed probes as × on the lowest row, values above the axis as ▲ on the highest."""
+    width = len(rows[0])
+    for one in sorted(plot.series, key=lambda one: one.selected):
+        for at in one.failed:
+            if plot.since <= at <= plot.until:
+                rows[-1][column_of(at, plot.since, plot.until, width)] = ("×", one.color)
+        for at, value in points[one.tag]:
+            if value is not None and value > axis.high:
+                rows[0][column_of(at, plot.since, plot.until, width)] = ("▲", one.color)
+
+
+def _tags(plot: Plot, points: Mapping[str, list[Point]], axis: ValueAxis, box: PlotFrame) -> list[list[Cell]]:
+    """What the lines are, right of the plot at the height of their last values; the selected first.
+
+    Letters, those of one height beside each other; where there is room, letter and name, each in a row of its own.
+    """
+    ends: list[tuple[int, Series]] = []
+    for one in sorted(plot.series, key=lambda one: not one.selected):
+        last = next((point.value for point in reversed(points[one.tag]) if point.value is not None), None)
+        if last is not None:
+            ends.append((_row_of(last, axis, box.rows), one))
+    if box.tags > _TAG_COLUMNS:
+        return _names(ends, box)
+    tags: list[list[Cell]] = [[(" ", None)] for _ in range(box.rows)]
+    for row, one in ends:
+        tags[row] += [(char, one.color) for char in one.tag]
+    cut = [row if len(row) <= _TAG_COLUMNS else [*row[: _TAG_COLUMNS - 1], ("+", None)] for row in tags]
+    return [row + _blank(_TAG_COLUMNS - len(row)) for row in cut]
+
+
+def _names(ends: Sequence[tuple[int, Series]], box: PlotFrame) -> list[list[Cell]]:
+    """Letters and names, each as near to its row as those above leave room for."""
+    rows = [_blank(box.tags) for _ in range(box.rows)]
+    ordered, free = sorted(ends, key=lambda end: end[0]), 0
+    for place, (row, one) in enumerate(ordered):
+        taken = max(min(row, box.rows - (len(ordered) - place)), free)
+        style = f"bold {one.color}" if one.selected else one.color
+        rows[taken] = _written(f" {one.tag} {one.name}", box.tags, style)
+        free = taken + 1
+    return rows
+
+
+def _value_labels(ticks: Iterable[float], axis: ValueAxis, box: PlotFrame) -> list[list[Cell]]:
+    labels = {_row_of(one, axis, box.rows): value_label(one) for one in ticks}
+    return [
+        _written(labels.get(row, "").rjust(box.labels) + ("┤" if row in labels else "│"), box.labels + 1)
+        for row in range(box.rows)
+    ]
+
+
+def _time_labels(plot: Plot, box: PlotFrame, width: int) -> list[list[Cell]]:
+    """The axis below the plot and the times below it, each under its tick and inside the box."""
+    axis, times = time_rows(plot.since, plot.until, box.columns)
+    line = list(axis)
+    for at in plot.marked_at:
+        if plot.since <= at <= plot.until:
+            line[column_of(at, plot.since, plot.until, box.columns)] = CHANGE
+    indent = " " * box.labels
+    return [_written(indent + "└" + "".join(line), width), _written(f"{indent} {times}", width)]
