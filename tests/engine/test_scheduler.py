@@ -209,6 +209,31 @@ def test_a_restart_beside_a_step_keeps_to_the_grid():
         assert is_on_grid(monitor, place, len(day.monitors), monitor.due_times[-1])
 
 
+def test_an_endpoint_is_begun_at_once_unless_its_due_time_came_first():
+    loop = VirtualLoop()
+    clock = SteadyClock(Machine(loop).read)
+    monitors = [NotedMonitor(endpoint(name=f"sim/{number}", interval=60.0), loop, clock) for number in range(2)]
+
+    async def work() -> None:
+        scheduler = Scheduler(monitors, clock)  # type: ignore[arg-type]
+        scheduler.start()
+        scheduler.begin("sim/0")
+        await asyncio.sleep(200)
+        scheduler.begin("sim/0")
+        scheduler.begin("sim/1")
+        await asyncio.sleep(0)
+        await scheduler.stop()
+
+    run(loop, work())
+    [begun, waited] = monitors
+    assert begun.due_times[0] == EPOCH_S
+    assert begun.due_times[1] - EPOCH_S >= 30, "the grid leaves it room"
+    assert begun.expected[1] == pytest.approx(begun.due_times[1]), "and the screen is told so"
+    assert waited.due_times[0] > EPOCH_S
+    for monitor in monitors:
+        assert min(gaps(monitor)) >= 30, "neither is probed once more"
+
+
 @pytest.mark.parametrize("busy", [1.0, 0.999, 5.0])
 def test_a_stop_under_overload_is_quiet_and_nothing_begins_after_it(busy: float, caplog: pytest.LogCaptureFixture):
     loop = VirtualLoop()

@@ -68,7 +68,7 @@ class Line:
         self.opening = OpeningProgress("done", NEW)
         self.events: list[str] = []
         self.bodies: list[bytes] = []
-        self.head_ms = 5.0
+        self.head_ms: float | None = 5.0
         self.status, self.headers = 200, dict[str, str]()
 
     async def open(self, _: WireRequest, __: ReadBudget) -> ConnectionTiming | None:
@@ -90,7 +90,7 @@ class Line:
         if isinstance(answer, Exception):
             self.closed_unanswered_ns = 1
             raise answer
-        head = Stamp(self.sent.at + round(self.head_ms * MS), 0, 0, kernel=True)
+        head = None if self.head_ms is None else Stamp(self.sent.at + round(self.head_ms * MS), 0, 0, kernel=True)
         return Response(self.status, self.headers, Body(self.sent.at, *answer), head)
 
     def drop(self) -> None:
@@ -202,6 +202,19 @@ async def test_a_response_that_cannot_be_one_to_this_request_is_not_read(headers
     assert (found.outcome_detail, found.output_chars) == (detail, None) if detail else found.output_chars == 5
 
 
+async def test_what_a_head_says_counts_and_over_a_websocket_there_is_none():
+    line = Line(ANSWER, ANSWER, is_open=True)
+    line.headers = {"x-request-id": "req_1"}
+    one = prober(line)
+    found = await one.probe(None)
+    assert found.sample.request_id == "req_1"
+    assert (found.timeline.headers or 0) - (found.timeline.sent or 0) == 5 * MS
+    assert abs(found.sample.started_at - time.time() * 1000) < 60_000
+    line.head_ms = None
+    bare = await one.probe(None)
+    assert (bare.sample.outcome, bare.timeline.headers) == (Outcome.OK, None)
+
+
 async def test_a_response_that_is_an_error_by_its_head_is_told_by_its_body():
     line = Line(((1.0, b'{"error": {"message": "no room"}}'),), is_open=True)
     line.status, line.headers = 503, {"retry-after": "9"}
@@ -249,11 +262,25 @@ async def test_a_flood_is_told_and_what_came_before_it_stays():
     assert (good.flooded, good.wait_why, good.text) == (False, "", "Hello")
 
 
-async def test_a_defect_of_ours_while_reading_is_an_own_fault_with_what_came_before_it():
+async def test_a_defect_of_ours_while_reading_is_an_own_fault_with_what_came_before_it(caplog):
     line = Line(((10.0, HELLO), RuntimeError("boom")), is_open=True)
     found = await prober(line).probe(None)
     assert (found.sample.outcome, found.sample.output_chars, found.flooded) == (Outcome.OWN_FAULT, 5, False)
     assert line.events == ["send", "drop"]
+    assert [one.getMessage() for one in caplog.records] == ["probing sim/model"], "with its traceback, for who mends it"
+
+
+async def test_a_defect_of_ours_when_all_was_read_is_one_bad_sample_and_no_end_of_the_engine(caplog):
+    class Broken(HostNoiseMonitor):
+        def absences(self, since_ns: int) -> tuple[Absence, ...]:
+            raise RuntimeError("boom")
+
+    watched, line = endpoint(), Line(ANSWER)
+    one = Prober(watched, load_dialect(watched.dialect), cast(Transport, line), noise_monitor=Broken())
+    found = (await one.probe(None)).sample
+    assert (found.outcome, line.is_open) == (Outcome.OWN_FAULT, False)
+    assert found.outcome_detail == "inftop failed: RuntimeError", "its words may hold anything"
+    assert [one.getMessage() for one in caplog.records] == ["probing sim/model"]
 
 
 async def test_a_probe_that_is_stopped_before_it_sent_is_a_sample_and_its_connections_are_closed():

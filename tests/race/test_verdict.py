@@ -1,9 +1,13 @@
 """Verdicts against known truth: equal lanes are called equal, differences are found, faults are named; seeded."""
 
+from dataclasses import replace
+
 import pytest
 
 from probes.outcome import Outcome
 from probes.race.comparison import DECIDING
+from probes.race.heat import LaneResult
+from probes.race.recording import Recording
 from probes.race.verdict import FaultCount, decide
 from probes.race.verdict_words import state_words
 from tests.race.truths import finish, heat, heats, times
@@ -208,6 +212,9 @@ def test_where_each_lane_is_ahead_of_one_other_the_leader_is_who_is_ahead_by_the
     for lanes in ("ABC", "BCA", "CAB"):
         verdict = decide(race, tuple(lanes))
         assert (verdict.winner, verdict.leader) == (None, "A")
+    doubted = LaneResult("D", finish(100, trusted=False), Recording(), "", None)
+    with_another = [replace(one, lanes=(*one.lanes, doubted)) for one in race]
+    assert decide(with_another, tuple("ABCD")).leader == "A", "who cannot be compared is ahead of nobody"
 
 
 def test_a_lane_that_had_one_chance_only_has_not_lost_by_never_finishing():
