@@ -25,7 +25,7 @@ from probes.stats.rollup import LENGTH_MS, METRICS, Extent, Rollup, RollupKey, T
 from probes.stats.sketch import Sketch
 from probes.store.write import rollup_rows as rollups
 from probes.store.write.database import open_database
-from probes.store.write.pruning import PruneProgress, remember
+from probes.store.write.pruning import PruneProgress, store_progress
 
 HOUR, DAY = LENGTH_MS["hour"], LENGTH_MS["day"]
 MINUTES_KEPT_MS: Final = 14 * DAY
@@ -101,7 +101,7 @@ def fill_year(path: Path, endpoints: int, samples: int, days: int = 365, seed: i
         begin = end
     with engine.begin() as connection:
         rollups.add(connection, months)
-        remember(
+        store_progress(
             connection, "minute", PruneProgress(0, bucket_of("day", now - MINUTES_KEPT_MS))
         )  # as if they were pruned
     engine.dispose()

@@ -94,7 +94,8 @@ class SampleScreen(KeyedScreen[None]):
         yield self.key_line
 
     def on_mount(self) -> None:
-        """Read the text."""
+        """Read the text; the keys that scroll stand in the footer as soon as there is something to scroll."""
+        self.watch(self._sheet, "show_vertical_scrollbar", self.show_keys, init=False)
         self._show()
 
     def on_resize(self, _: events.Resize) -> None:
@@ -110,7 +111,7 @@ class SampleScreen(KeyedScreen[None]):
         if not self.is_mounted or width <= 0:
             return
         sample = self.stored.sample
-        self.call_after_refresh(self.show_keys)
+        self.show_keys()
         self._heading.draw([title_row(sample, self.stored.id, self.size.width - 2)])
         self._waterfall.show(sample)
         self._fill(self._figures, [((row, "figure"),) for row in wrap("  ·  ".join(figures(sample)), width)])
@@ -143,7 +144,7 @@ class SampleScreen(KeyedScreen[None]):
         return {
             **where(self._neighbours.beside(-1) is None, ("before",), "This is the newest."),
             **where(self._neighbours.beside(1) is None, ("next",), "This is the oldest."),
-            **where(self._sheet.max_scroll_y == 0, ("up", "down", "page.up", "page.down")),
+            **where(not self._sheet.show_vertical_scrollbar, ("up", "down", "page.up", "page.down")),
         }
 
     def action_step(self, by: int) -> None:
