@@ -1,8 +1,10 @@
-"""Make docs/dashboard.svg, race.svg and year.svg: the real screens, drawn by Textual itself.
+"""Make docs/dashboard.svg, wall.svg, race.svg and year.svg: the real screens, drawn by Textual itself.
 
-The first two are of a live demo, the third of a made-up year (`tests.bench.year`).
+The dashboard and the wall are of a made-up hour (`tests.bench.hour`), the race is one of the demo, and the year is made
+up too (`tests.bench.year`).
 
-PYTHONPATH=. python docs/picture.py dashboard [SECONDS]
+PYTHONPATH=. python docs/picture.py dashboard
+PYTHONPATH=. python docs/picture.py wall
 PYTHONPATH=. python docs/picture.py race
 PYTHONPATH=. python docs/picture.py year
 """
@@ -18,6 +20,7 @@ from pathlib import Path
 from probes.config.file import find_config
 from probes.config.load import load, race_prompts
 from probes.race.request import RaceRequest
+from tests.bench.hour import NOW, hour
 from tests.bench.year import fill_year
 from tui.app import InftopApp
 from tui.dashboard.screen import DashboardScreen
@@ -25,7 +28,7 @@ from tui.launch import engine_argv, engine_environment
 from tui.race.screen import RaceScreen
 from tui.sources.attached import FollowingSource
 from tui.sources.child import ChildEngine
-from tui.sources.source import LiveSource
+from tui.sources.source import LiveSource, ScriptedSource
 from tui.sources.viewer import ReadOnlySource
 from tui.state.view_options import ScreenOptions, ViewOptions
 from tui.time.period import LENGTHS, Period
@@ -48,12 +51,20 @@ def demo(*words: str, race: RaceRequest | None = None) -> InftopApp:
     )
 
 
-async def dashboard(seconds: float) -> str:
-    """The dashboard after so long."""
-    app = demo()
-    async with app.run_test(size=SIZE):
-        await asyncio.sleep(seconds)
-        return drawn(app, "inftop demo")
+async def dashboard(*keys: str, size: tuple[int, int] = (126, 40)) -> str:
+    """The dashboard after an hour in which something happens, and after these keys."""
+    options = ScreenOptions(ViewOptions(Period(LENGTHS["1 h"])))
+    app = InftopApp(ScriptedSource(hour()), now=lambda: NOW, options=options)
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause(2.0)
+        await pilot.press("down", "down", *keys)
+        await pilot.pause(2.0)
+        return drawn(app, "inftop · a made-up hour")
+
+
+async def wall() -> str:
+    """The same hour on a wall."""
+    return await dashboard("F", size=(126, 24))
 
 
 async def race() -> str:
@@ -92,13 +103,15 @@ def drawn(app: InftopApp, title: str) -> str:
     return re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL)  # a picture loads nothing from elsewhere
 
 
+PICTURES = {"dashboard": dashboard, "wall": wall, "race": race, "year": year}
+
+
 def main() -> None:
     """Write the picture beside this file."""
-    which, *rest = sys.argv[1:]
-    made = (
-        {"race": race, "year": year}[which]() if which != "dashboard" else dashboard(float(rest[0]) if rest else 75.0)
-    )
-    Path(__file__).with_name(f"{which}.svg").write_text(asyncio.run(made), encoding="utf-8")
+    [which] = sys.argv[1:]
+    os.environ["TZ"] = "UTC"
+    time.tzset()
+    Path(__file__).with_name(f"{which}.svg").write_text(asyncio.run(PICTURES[which]()), encoding="utf-8")
 
 
 if __name__ == "__main__":
