@@ -30,7 +30,10 @@ LEAST_AROUND_MS: Final = LENGTHS["5 m"]
 """A time is looked at with as much around it: a shorter period may hold no probe."""
 
 MOST_MS: Final = 20 * 365 * DAY_MS
+LENGTHS_ALLOWED: Final = "a period is a minute to twenty years long"
 BETWEEN: Final = ".."
+FIRST_YEAR: Final = 1970
+NOT_YET: Final = "that has not been yet"
 _TIMELY: Final = re.compile(r"\s*(\d{4}-|\d{1,2}:\d\d|\d+(\.\d+)?\s*[smhdwy]\s*$)", re.ASCII)
 
 
@@ -123,11 +126,13 @@ def parse_period(text: str, period: Period, now: int, zone: tzinfo | None = None
     text = text.strip()
     if BETWEEN in text:
         first, _, last = text.partition(BETWEEN)
-        since, until = _instant(first, zone), _end(last, zone)
+        since, until = _instant(first, zone), min(_end(last, zone), now)
         if since >= now:
-            raise ValueError("that has not been yet")
+            raise ValueError(NOT_YET)
         if until - since < LEAST_MS:
             raise ValueError("a period begins at least a minute before it ends")
+        if until - since > MOST_MS:
+            raise ValueError(LENGTHS_ALLOWED)
         return Period(until - since, until if until < now else None)
     try:
         length = round(seconds(text) * 1000) if not text.isdigit() else 0
@@ -135,11 +140,11 @@ def parse_period(text: str, period: Period, now: int, zone: tzinfo | None = None
         length = 0
     if length:
         if not LEAST_MS <= length <= MOST_MS:
-            raise ValueError("a period is a minute to twenty years long")
+            raise ValueError(LENGTHS_ALLOWED)
         return Period(length)
     since, until = _instant(text, zone), _end(text, zone)
     if since >= now:
-        raise ValueError("that has not been yet")
+        raise ValueError(NOT_YET)
     length = max(until - since or LEAST_AROUND_MS, period.length_ms)
     until = (since + until + length) // 2
     return Period(length, until if until < now else None)
@@ -154,7 +159,10 @@ def _end(text: str, zone: tzinfo | None) -> int:
     if not _is_date(text):
         return _instant(text, zone)
     _instant(text, zone)  # raises ValueError where it is none
-    return _instant((date.fromisoformat(text.strip()) + timedelta(days=1)).isoformat(), zone)
+    try:
+        return _instant((date.fromisoformat(text.strip()) + timedelta(days=1)).isoformat(), zone)
+    except OverflowError:  # the last day that there is
+        raise ValueError(NOT_YET) from None
 
 
 def _instant(text: str, zone: tzinfo | None) -> int:
@@ -164,8 +172,13 @@ def _instant(text: str, zone: tzinfo | None) -> int:
         raise ValueError(
             "write a date (2026-11-14, 2026-11-14 15:00), two with .. between, or a length (36h)"
         ) from None
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=zone) if zone else moment.astimezone()
-    return round(aware.timestamp() * 1000)
+    if moment.year < FIRST_YEAR:
+        raise ValueError(f"nothing was measured before {FIRST_YEAR}")
+    try:
+        aware = moment if moment.tzinfo else moment.replace(tzinfo=zone) if zone else moment.astimezone()
+        return round(aware.timestamp() * 1000)
+    except (OverflowError, OSError):
+        raise ValueError(NOT_YET) from None
 
 
 class PeriodKeys:

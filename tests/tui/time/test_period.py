@@ -73,10 +73,19 @@ def test_a_day_on_which_clocks_are_put_is_as_long_as_it_is():
     assert lengths == [23 * HOUR, 25 * HOUR]
 
 
-@pytest.mark.parametrize("text", ["", "groq", "7", "2026-13-01", "2030-01-01", "2026-11-07..2026-11-01", "5s", "30y"])
-def test_anything_else_is_explained(text):
-    with pytest.raises(ValueError, match=r"write a date|has not been|a period"):
-        parse_period(text, Period(HOUR), NOW, UTC)
+def test_a_span_that_reaches_into_the_future_ends_now():
+    assert parse_period("2026-11-20 .. 2026-12-31", Period(HOUR), NOW, UTC) == Period(NOW - at("2026-11-20"))
+
+
+WRONG = ("", "groq", "7", "2026-13-01", "2030-01-01", "2026-11-07..2026-11-01", "5s", "30y")
+BEYOND = ("9999-12-31", "9999-12-31 23:59", "2026-11-01..9999-12-31", "0001-01-01", "1969-12-31", "1990-01-01..2026-11-14")
+
+
+@pytest.mark.parametrize("text", [*WRONG, *BEYOND])
+@pytest.mark.parametrize("zone", [UTC, ZoneInfo("America/New_York"), None])
+def test_anything_else_is_explained(text, zone):
+    with pytest.raises(ValueError, match=r"write a date|has not been|nothing was|a period"):
+        parse_period(text, Period(HOUR), NOW, zone)
 
 
 @pytest.mark.parametrize(
