@@ -43,6 +43,8 @@ class _Variables:
     def _safe(self, name: str, value: Any) -> Any:
         if isinstance(value, Mapping):
             return self.without_secrets(value)
+        if isinstance(value, list):
+            return [self._safe(name, one) for one in value]
         is_secret = isinstance(value, str) and (names_a_secret(name) or holds_a_key(value))
         return self.text(name) if is_secret else value
 
@@ -64,7 +66,7 @@ def curl(endpoint: Endpoint, nonce: str) -> str:
     login = urlsplit(endpoint.base_url).netloc.rpartition("@")[0]
     plain = replace(
         endpoint,
-        base_url=endpoint.base_url.replace(login, variables.text("URL_LOGIN"), 1) if login else endpoint.base_url,
+        base_url=endpoint.base_url.replace(f"//{login}@", f"//{variables.text('URL_LOGIN')}@", 1),
         headers=variables.without_secrets(endpoint.headers),
         query=variables.without_secrets(endpoint.query),
         body=variables.without_secrets(endpoint.body),
@@ -81,7 +83,7 @@ def curl(endpoint: Endpoint, nonce: str) -> str:
     words = ["curl", "--no-buffer", "--globoff", "--request", sent.method, variables.quoted(sent.url)]
     words += _connection(endpoint, variables)
     for name, value in sent.headers.items():
-        words += ["--header", variables.quoted(f"{name}: {value}")]
+        words += ["--header", variables.quoted(f"{name}: {value}" if value else f"{name};")]  # "name:" would send none
     return " ".join([*words, "--data-raw", variables.quoted(sent.body.decode())])
 
 

@@ -52,7 +52,7 @@ def test_what_looks_like_a_key_in_plain_values_is_none_in_the_command():
         endpoint(
             headers={"x-team": "blue", "x-api-key": KEY, "x-note": f"--token={KEY}"},
             query={"api-version": "2", "sig": KEY},
-            body={"user": {"secret": KEY}, "top_p": 1},
+            body={"user": {"secret": KEY}, "top_p": 1, "tools": [{"authorization": KEY, "kind": "mcp"}], "stop": [KEY]},
             base_url=f"http://me:{KEY}@127.0.0.1:1/v1",
         ),
         "n",
@@ -60,7 +60,16 @@ def test_what_looks_like_a_key_in_plain_values_is_none_in_the_command():
     assert KEY not in told
     assert "x-team: blue" in told
     assert "api-version=2" in told
-    assert all(name in told for name in ('"$X_API_KEY"', '"$SIG"', '"$SECRET"', '"$URL_LOGIN"'))
+    named = ('"$X_API_KEY"', '"$SIG"', '"$SECRET"', '"$AUTHORIZATION"', '"$STOP"', '"$URL_LOGIN"')
+    assert all(name in told for name in named)
+
+
+def test_a_login_that_is_found_in_the_address_before_it_is_replaced_in_its_own_place():
+    assert 'http://"$URL_LOGIN"@127.0.0.1:1/v1' in curl(endpoint(base_url="http://t@127.0.0.1:1/v1"), "n")
+
+
+def test_a_header_without_a_value_is_written_so_that_curl_sends_it():
+    assert "x-empty;" in after(words(headers={"x-empty": ""}), "--header")
 
 
 def test_proxy_socket_and_certificates():
