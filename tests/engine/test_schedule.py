@@ -54,6 +54,13 @@ def test_no_tick_is_passed_over_wherever_in_the_interval_the_grid_lies():
         assert all(60 - 2 * JITTER_CAP_S <= later - sooner <= 60 + 2 * JITTER_CAP_S for sooner, later in pairwise(due))
 
 
+@pytest.mark.parametrize("phase", [0.0, 20.0, 59.9])
+def test_a_due_time_that_its_jitter_makes_late_is_still_the_next_one_when_its_place_on_the_grid_is_over(phase):
+    cadence = Cadence("x", 60.0, phase)
+    for k in range(30_000_000, 30_000_050):
+        assert cadence.next_after(cadence.due(k) - 0.01) == cadence.due(k)
+
+
 def test_short_intervals_jitter_by_a_share_of_themselves():
     assert max(abs(Cadence("a", 2.0).due(k) - k * 2) for k in range(500)) <= 0.1 + 0.001
 

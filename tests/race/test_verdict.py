@@ -378,6 +378,7 @@ def test_who_finished_first_in_half_of_the_heats_only_is_not_told():
     ("ms", "shown"),
     [
         (2_000_000, ">999"),
+        (1_000_500, ">999"),
         (999_900, "999.9"),
         (1_300, "1.3"),
         (1_240, "1.24"),

@@ -2,7 +2,7 @@
 
 import math
 import random
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, pairwise
 from statistics import median
 
 import pytest
@@ -13,6 +13,7 @@ from probes.stats.paired_confidence import (
     FEWEST,
     _rank_sums,
     _signed_ranks,
+    _stretch,
     _t,
     chance_of_error,
     more_pairs,
@@ -65,6 +66,16 @@ def test_neighbours_that_are_alike_make_the_interval_wider_and_those_that_differ
     autocorrelation = 0.625  # of eight values on a line: 26.25 / 42
     assert high - low == pytest.approx((mixed_high - mixed_low) * math.sqrt(1 + 2 * autocorrelation))
     assert (low + high) / 2 == pytest.approx(0.35)
+
+
+@pytest.mark.parametrize(("n", "weight"), [(8, 2.0), (16, 4.0), (40, 2 / 0.3)])
+def test_the_more_pairs_there_are_the_more_counts_what_neighbours_have_in_common(n, weight):
+    """Of few it is mostly luck; from 27 on it counts as in a drift of which 0.7 is left in the next pair."""
+    logs = [0.1 * k for k in range(n)]
+    parts = [one - 0.1 * (n - 1) / 2 for one in logs]
+    alike = sum(one * other for one, other in pairwise(parts)) / sum(one * one for one in parts)
+    assert _stretch(logs) == pytest.approx(math.sqrt(1 + weight * alike))
+    assert _stretch([(-1.0) ** k for k in range(n)]) == 1
 
 
 def test_an_interval_ends_between_two_means_where_the_chance_lies_between_two_rank_sums():
