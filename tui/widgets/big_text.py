@@ -1,4 +1,4 @@
-"""Big text: letters of three by five dots, drawn with half blocks, so that a word can be read across a room; pure."""
+"""Big text: letters of three to five by five dots, in half blocks, so that a word can be read across a room; pure."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -8,8 +8,8 @@ HEIGHT: Final = 5
 
 _GLYPHS: Final[dict[str, str]] = {
     "A": "25755", "B": "65656", "C": "34443", "D": "65556", "E": "74647", "F": "74644", "G": "34553", "H": "55755",
-    "I": "72227", "J": "11152", "K": "55655", "L": "44447", "M": "57755", "N": "65555", "O": "25552", "P": "65644",
-    "Q": "25573", "R": "65655", "S": "34216", "T": "72222", "U": "55557", "V": "55552", "W": "55775", "X": "55255",
+    "I": "72227", "J": "11152", "K": "55655", "L": "44447", "O": "25552", "P": "65644",
+    "Q": "25573", "R": "65655", "S": "34216", "T": "72222", "U": "55557", "V": "55552", "X": "55255",
     "Y": "55222", "Z": "71247",
     "0": "75557", "1": "26227", "2": "61247", "3": "61216", "4": "55711", "5": "74616", "6": "34757", "7": "71222",
     "8": "75757", "9": "75716",
@@ -18,12 +18,19 @@ _GLYPHS: Final[dict[str, str]] = {
 }  # fmt: skip
 """Each letter as five octal digits, a row of three dots each; a letter that is not here is drawn as a blank."""
 
+_WIDE: Final[dict[str, tuple[str, ...]]] = {
+    "M": ("#   #", "## ##", "# # #", "#   #", "#   #"),
+    "N": ("#  #", "## #", "# ##", "#  #", "#  #"),
+    "W": ("#   #", "#   #", "# # #", "## ##", "#   #"),
+}
+"""Letters that three dots do not tell from others: an M of three is read as an H, and minutes as hours."""
+
 _HALVES: Final = {(False, False): " ", (True, False): "▀", (False, True): "▄", (True, True): "█"}
 
 
 def big_width(text: str, scale: int = 1) -> int:
-    """Cells that a text takes, letters of three dots with a dot between them."""
-    return max(4 * len(text) - 1, 0) * scale
+    """Cells that a text takes, with a dot between its letters."""
+    return len(_dots(text, 0, scale))
 
 
 def big_height(scale: int = 1) -> int:
@@ -45,8 +52,14 @@ def big_rows(text: str, scale: int = 1) -> list[str]:
 
 def _dots(text: str, row: int, scale: int) -> Sequence[bool]:
     """One row of dots of the whole text, each as often as ``scale`` says."""
-    bits: list[bool] = []
-    for letter in text.upper():
-        digit = int(_GLYPHS.get(letter, "00000")[row])
-        bits += [bool(digit & mask) for mask in (4, 2, 1, 0)]
+    letters = (_letter(letter, row) for letter in text.upper())
+    bits = [bit for letter in letters for bit in (*letter, False)]
     return [bit for bit in bits[:-1] for _ in range(scale)]
+
+
+def _letter(letter: str, row: int) -> Sequence[bool]:
+    """One row of a letter's dots."""
+    if letter in _WIDE:
+        return [dot == "#" for dot in _WIDE[letter][row]]
+    digit = int(_GLYPHS.get(letter, "00000")[row])
+    return [bool(digit & mask) for mask in (4, 2, 1)]

@@ -37,3 +37,8 @@ def test_letters_differ():
     for letter in letters:
         other = seen.setdefault(tuple(big_rows(letter)), letter)
         assert other == letter or frozenset(other + letter) in alike
+
+
+def test_minutes_are_not_read_as_hours():
+    assert big_width("m") > big_width("h")
+    assert big_rows("m") == ["█▄ ▄█", "█ ▀ █", "▀   ▀"]
