@@ -98,7 +98,7 @@ def result_rows(
         (2, _money(lanes, by_lane, prices, shared.lane)),
         (1, [_duel_row(one, lanes, width) for one in duels]),
         (4, _faults(verdict, width)),
-        (0, [_about(news, width)]),
+        (0, _about(news, width)),
         (3, _differences(news, width)),
     ]
     tries = [*((left_out, room.height - curve) for left_out in range(3)), *((one, room.height) for one in range(5))]
@@ -265,11 +265,11 @@ def _faults(verdict: RaceVerdict | None, width: int) -> list[Row]:
     for fault in verdict.faults if verdict else ():
         words = f"{fault.lane}: {line(fault.words)}, {fault.heats} of {verdict.heats if verdict else 0}"
         mark, ink = ("✕ ", "error") if fault.counts else ("○ ", "warning")
-        rows.append(((mark, ink), (words[: width - 2], ink)))
+        rows += [((mark if not place else "  ", ink), (one, ink)) for place, one in enumerate(wrap(words, width - 2))]
     return rows
 
 
-def _about(news: RaceNews, width: int) -> Row:
+def _about(news: RaceNews, width: int) -> list[Row]:
     """How many heats, what they cost, how far apart the lanes started, the number of the stored race."""
     heats = news.verdict.heats if news.verdict else 0
     parts = [f"{heats} heat{'' if heats == 1 else 's'}"]
@@ -281,11 +281,12 @@ def _about(news: RaceNews, width: int) -> Row:
         parts.append(f"ended: {line(news.stopped, 60)}")
     if news.number is not None:
         parts.append(f"kept as race {news.number}")
-    return ((" · ".join(parts)[:width], "label"),)
+    return [((one, "label"),) for one in wrap(" · ".join(parts), width)]
 
 
 def _differences(news: RaceNews, width: int) -> list[Row]:
     """The differences between the lanes' requests; empty where there is none."""
     if not news.differences:
         return []
-    return [((f"not the same: {'; '.join(line(one) for one in news.differences)}"[:width], "warning"),)]
+    words = f"not the same: {'; '.join(line(one) for one in news.differences)}"
+    return [((one, "warning"),) for one in wrap(words, width)]

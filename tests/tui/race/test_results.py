@@ -44,6 +44,12 @@ def test_the_headline_is_whole_in_as_many_rows_as_it_takes():
     assert " ".join(row[2:] for row in rows[:head]) == words
 
 
+def test_what_is_not_the_same_is_said_whole():
+    run = replace(races.race(CEREBRAS, GROQ), differences=tuple(f"option {one}: A yes, B no" for one in range(9)))
+    said = " ".join(drawn(run, width=78))
+    assert all(one in said for one in run.differences)
+
+
 def test_a_headline_is_marked_as_open_or_as_no_difference():
     run = races.race(CEREBRAS, GROQ)
     assert drawn(run)[0].startswith("? one heat")
