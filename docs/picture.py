@@ -36,7 +36,7 @@ from tui.time.period import LENGTHS, Period
 SIZE = (150, 48)
 
 
-LANES = ("cerebras/gpt-oss-120b", "groq/gpt-oss-120b", "openai/codex-spark", "inception/mercury-2")
+LANES = tuple(f"{provider}/gpt-oss-120b" for provider in ("cerebras", "groq", "fireworks", "vllm"))
 HEATS = 5
 
 

@@ -123,10 +123,13 @@ class ResultColumns:
 
 
 def _columns(lanes: Sequence[str], width: int) -> ResultColumns:
-    """As much as fits, in this order: the verdicts, ratios and intervals; the lanes' whole names; the heats won."""
+    """As much as fits, in this order: the verdicts, ratios and intervals; the lanes' whole names; the heats won.
+
+    The tracks above have the names too, the verdicts are here alone.
+    """
     named = max(LETTER_COLUMN + 1, *(cell_len(name) + 5 for name in lanes))
-    for lane in (named, LETTER_COLUMN):
-        for left_out in ((), ("won",), ("won", "95 % interval"), ("won", "95 % interval", "better")):
+    for least in (("won",), ("won", "95 % interval"), ("won", "95 % interval", "better")):
+        for lane, left_out in ((named, ()), (named, least), (LETTER_COLUMN, ()), (LETTER_COLUMN, least)):
             said = tuple(one for one in SAID if one[0] not in left_out)
             if LABEL_WIDTH + lane * len(lanes) + sum(cells for _, cells in said) <= width:
                 return ResultColumns(lane, said)

@@ -197,11 +197,11 @@ class RaceScreen(KeyedScreen[None]):
             self._turn("choose")
 
     def action_again(self) -> None:
-        """The race that is shown, once more."""
+        """The race that is shown, once more, with as many heats as were chosen meanwhile."""
         if (request := self.model.board.request) is None:
             self.action_start()
         else:
-            self.begin(replace(request, lanes=self._race_view.order))
+            self.begin(replace(request, lanes=self._race_view.order, heats=self._choice.form.heats))
 
     def begin(self, request: RaceRequest) -> None:
         """Have a race run, and show it."""
@@ -212,6 +212,7 @@ class RaceScreen(KeyedScreen[None]):
             self.notify(NO_ENGINE, severity="warning", markup=False)
         else:
             self.model.ask(request)
+            self._choice.change(replace(self._choice.form, heats=request.heats))
             self._race_view.begin(request.lanes)
             self._turn("race")
 

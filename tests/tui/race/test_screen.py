@@ -336,11 +336,15 @@ async def test_rematch_more_heats_and_swap(fleet):
     async with opened(fleet) as race:
         await race.press("h", "w", "s")
         await race.deliver(racing.race(GROQ, CEREBRAS, heats=2), heat=2)
-        await race.press("w", "m")
+        assert "next:" not in race.lines[0]
+        await race.press("h", "w")
+        assert "next: 3 heats" in race.lines[0]
+        await race.press("enter")
         asked = [one.request for one in race.source.sent]
         assert asked[0].lanes == (GROQ.name, CEREBRAS.name)
         assert asked[0].heats == 2
         assert asked[1].lanes == (CEREBRAS.name, GROQ.name)
+        assert asked[1].heats == 3
 
 
 # replay
