@@ -127,10 +127,11 @@ def _columns(lanes: Sequence[str], width: int) -> ResultColumns:
 
     The tracks above have the names too, the verdicts are here alone.
     """
+    wider = {"better": 1} if len(lanes) > 2 else {}  # ``A:B`` in place of ``A``
     named = max(LETTER_COLUMN + 1, *(cell_len(name) + 5 for name in lanes))
     for least in (("won",), ("won", "95 % interval"), ("won", "95 % interval", "better")):
         for lane, left_out in ((named, ()), (named, least), (LETTER_COLUMN, ()), (LETTER_COLUMN, least)):
-            said = tuple(one for one in SAID if one[0] not in left_out)
+            said = tuple((title, cells + wider.get(title, 0)) for title, cells in SAID if title not in left_out)
             if LABEL_WIDTH + lane * len(lanes) + sum(cells for _, cells in said) <= width:
                 return ResultColumns(lane, said)
     return ResultColumns(max(8, min(LETTER_COLUMN, (width - LABEL_WIDTH) // len(lanes))), ())
