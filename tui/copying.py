@@ -1,4 +1,4 @@
-"""CopyScreen: which of what is known of the marked row goes to the terminal's clipboard (OSC 52)."""
+"""CopyScreen: choose what of the marked row to copy to the terminal's clipboard (OSC 52)."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -18,7 +18,10 @@ NAME_WIDTH: Final = 14
 
 
 class Copyable(NamedTuple):
-    """Something to copy: what it is called, and its text. ``asked``: of this endpoint the engine is asked for it."""
+    """Something to copy: its name and its text.
+
+    With ``asked`` the text only describes it: the engine is asked for it, for the endpoint of that name.
+    """
 
     name: str
     text: str
@@ -26,7 +29,7 @@ class Copyable(NamedTuple):
 
 
 def copyables(row: str, sample: Sample | None, endpoint: str | None) -> list[Copyable]:
-    """What there is of a row: itself, a sample, the id of its request, and the curl command of the endpoint's probe."""
+    """What can be copied of a row: its text, its sample, the sample's request id, the curl command of its probe."""
     found = [Copyable("row", row)] if row else []
     if sample is not None:
         found.append(Copyable("sample (JSON)", json.dumps(sample.to_json())))
@@ -38,7 +41,7 @@ def copyables(row: str, sample: Sample | None, endpoint: str | None) -> list[Cop
 
 
 class CopyScreen(PickScreen[Copyable]):
-    """One of ``offered`` is given to ``copy``."""
+    """Lists what is ``offered`` and calls ``copy`` with the one that is picked."""
 
     TITLE = "Copy"
     KEYS = COPY_KEYS

@@ -16,11 +16,11 @@ JUMP_KEYS: Final = verbs.list_keys(
 )
 
 ABOUT_SHARE: Final = 0.5
-"""What a match in provider or model counts beside one in the name."""
+"""The weight of a match in provider or model; one in the name weighs 1."""
 
 
 def matching(endpoints: Sequence[EndpointFacts], query: str) -> list[EndpointFacts]:
-    """Those in whose name, provider or model the letters of ``query`` occur in this order, the best match first."""
+    """Fuzzy search: endpoints whose name, provider or model has the letters of ``query`` in order, best match first."""
     wanted = query.replace(" ", "")
     if not wanted:
         return list(endpoints)
@@ -34,7 +34,7 @@ def matching(endpoints: Sequence[EndpointFacts], query: str) -> list[EndpointFac
 
 
 class JumpScreen(PickScreen[EndpointFacts]):
-    """All ``endpoints``; ``go`` goes to the one that is taken."""
+    """Lists ``endpoints`` and calls ``go`` with the name of the one that is picked."""
 
     TITLE = "Jump to an endpoint"
     PLACEHOLDER = "some letters of its name, provider or model"

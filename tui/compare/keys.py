@@ -5,7 +5,7 @@ from typing import Final
 
 from probes.race.request import FEWEST_LANES
 from tui.keys import verbs
-from tui.keys.keymap import Key, KeyTable, where
+from tui.keys.keymap import Key, KeyTable, disabled_if
 
 COMPARE_KEYS: Final = KeyTable("Compare", (
     Key("compare.add", "a", "a", "add", "Do", "add", "Add or remove endpoints",
@@ -66,13 +66,13 @@ class CompareKeyState:
     has_store: bool = True
 
 
-def idle(now: CompareKeyState) -> dict[str, str]:
-    """The ids of the keys that do nothing now, and why; "" where that needs no word."""
+def disabled_keys(now: CompareKeyState) -> dict[str, str]:
+    """The ids of the keys that do nothing now, each with the reason a person is told; "" where none is needed."""
     return {
-        **where(now.is_live, ("now", "later"), "This is the present."),
-        **where(not now.has_store, ("earlier", "export"), "There is no store yet."),
-        **where(not now.rows, ("figure", "figure.back", "export")),
-        **where(now.rows < 2, ("sort", "sort.back", "up", "down")),
-        **where(not now.is_marked, ("remove", "open", "place", "copy")),
-        **where(now.endpoints < FEWEST_LANES, ("race",), f"A race needs {FEWEST_LANES} endpoints: a adds one."),
+        **disabled_if(now.is_live, ("now", "later"), "This is the present."),
+        **disabled_if(not now.has_store, ("earlier", "export"), "There is no store yet."),
+        **disabled_if(not now.rows, ("figure", "figure.back", "export")),
+        **disabled_if(now.rows < 2, ("sort", "sort.back", "up", "down")),
+        **disabled_if(not now.is_marked, ("remove", "open", "place", "copy")),
+        **disabled_if(now.endpoints < FEWEST_LANES, ("race",), f"A race needs {FEWEST_LANES} endpoints: a adds one."),
     }

@@ -15,7 +15,7 @@ from tui.compare.choice import CompareChoice
 from tui.compare.comparison import CompareQuestion, Comparison, places, read
 from tui.compare.contender import MOST, Contender, first_contenders, in_fleet_colors, toggled
 from tui.compare.heading import CompareHeading
-from tui.compare.keys import COMPARE_KEYS, CompareKeyState, idle
+from tui.compare.keys import COMPARE_KEYS, CompareKeyState, disabled_keys
 from tui.compare.metrics import CHARTED, COMPARE_METRICS
 from tui.compare.ranking import RankedContender, rank_contenders
 from tui.compare.table import CompareTable
@@ -146,9 +146,9 @@ class CompareScreen(PeriodScreen):
         figures = [f"{one.words} {one.write(own.values[name])}" for name, one in COMPARE_METRICS.items()]
         return MarkedRow(f"{own.contender.key}: {', '.join(figures)}", None, own.contender.name)
 
-    def idle(self) -> Mapping[str, str]:
+    def disabled_keys(self) -> Mapping[str, str]:
         """Which keys do nothing now."""
-        gone = idle(
+        gone = disabled_keys(
             CompareKeyState(
                 rows=len(self.rows),
                 endpoints=len(self._compared),
@@ -157,7 +157,7 @@ class CompareScreen(PeriodScreen):
                 has_store=self.url() is not None,
             )
         )
-        return {**super().idle(), **gone}
+        return {**super().disabled_keys(), **gone}
 
     def draw(self) -> None:
         """Draw what is known, but the chart, which is drawn when it is read."""

@@ -5,7 +5,7 @@ from typing import Final
 
 from probes.config.screen import View
 from tui.keys import verbs
-from tui.keys.keymap import Key, KeyTable, where
+from tui.keys.keymap import Key, KeyTable, disabled_if
 
 DASHBOARD_KEYS: Final = KeyTable("Dashboard", (
     verbs.LONGER,
@@ -80,10 +80,9 @@ DASHBOARD_KEYS: Final = KeyTable("Dashboard", (
 class DashboardKeyState:
     """What decides which keys work.
 
-    Of all ``endpoints`` so many are ``drawn``; ``is_live``: the present is shown, not a past; ``is_first``: nothing was
-    measured before what is shown; ``is_filtered``: by a query; ``view``: how they are drawn. ``no_engine`` says why
-    nobody takes commands ("" where somebody does). ``places``: the store knows several. ``notice``: one
-    waits to be seen.
+    ``endpoints`` are configured, ``drawn`` of them pass the filter. ``is_live``: the window ends now. ``is_first``:
+    nothing was measured before it. ``is_filtered``: a filter is set. ``no_engine`` says why no engine takes commands
+    ("" where one does). ``places``: the store has samples of several places. ``notice``: a notice waits to be seen.
     """
 
     endpoints: int
@@ -98,27 +97,29 @@ class DashboardKeyState:
     notice: bool = False
 
 
-def idle(now: DashboardKeyState) -> dict[str, str]:
-    """The ids of the keys that do nothing now, and why; "" where that needs no word."""
+def disabled_keys(now: DashboardKeyState) -> dict[str, str]:
+    """The ids of the keys that do nothing now, each with the reason a person is told; "" where none is needed."""
     one_place = "" if now.places else "All that the store holds of these endpoints is from one place."
     return {
-        **where(now.is_live, ("later",), "This is the present."),
-        **where(now.is_live, ("now",)),
-        **where(not now.is_live, ("first",)),
-        **where(not now.is_live, ("freeze",), "The past stands still. Home goes back to the present."),
-        **where(not now.notice or now.view == "wall", ("notice.seen",)),
-        **where(now.notice or not now.is_filtered, ("filter.clear",)),
-        **where(not now.drawn, ("copy", "first", "last", "open", "export", "up", "down", "page.up", "page.down")),
-        **where(not now.drawn, ("scale", "detail")),
-        **where(now.drawn < 2, ("sort", "sort.back")),
-        **where(now.view != "fleet", ("scale",)),
-        **where(now.view == "wall", ("filter.clear", "up", "down", "page.up", "page.down", "first", "last")),
-        **where(now.view != "fleet", ("answer", "detail")),
-        **where(now.view != "wall", ("wall.leave",)),
-        **where(now.endpoints < 2, ("group", "compare", "race"), "There is one endpoint only."),
-        **where(not now.endpoints, ("filter", "probe", "pause", "pause.all", "view", "freeze", "earlier", "later")),
-        **where(bool(now.no_engine), ("probe", "pause", "pause.all"), now.no_engine),
-        **where(now.is_first, ("earlier",), "Nothing was measured before."),
-        **where(not now.has_store, ("export", "earlier"), "There is no store yet."),
-        **where(bool(one_place), ("place",), one_place),
+        **disabled_if(now.is_live, ("later",), "This is the present."),
+        **disabled_if(now.is_live, ("now",)),
+        **disabled_if(not now.is_live, ("first",)),
+        **disabled_if(not now.is_live, ("freeze",), "The past stands still. Home goes back to the present."),
+        **disabled_if(not now.notice or now.view == "wall", ("notice.seen",)),
+        **disabled_if(now.notice or not now.is_filtered, ("filter.clear",)),
+        **disabled_if(not now.drawn, ("copy", "first", "last", "open", "export", "up", "down", "page.up", "page.down")),
+        **disabled_if(not now.drawn, ("scale", "detail")),
+        **disabled_if(now.drawn < 2, ("sort", "sort.back")),
+        **disabled_if(now.view != "fleet", ("scale",)),
+        **disabled_if(now.view == "wall", ("filter.clear", "up", "down", "page.up", "page.down", "first", "last")),
+        **disabled_if(now.view != "fleet", ("answer", "detail")),
+        **disabled_if(now.view != "wall", ("wall.leave",)),
+        **disabled_if(now.endpoints < 2, ("group", "compare", "race"), "There is one endpoint only."),
+        **disabled_if(
+            not now.endpoints, ("filter", "probe", "pause", "pause.all", "view", "freeze", "earlier", "later")
+        ),
+        **disabled_if(bool(now.no_engine), ("probe", "pause", "pause.all"), now.no_engine),
+        **disabled_if(now.is_first, ("earlier",), "Nothing was measured before."),
+        **disabled_if(not now.has_store, ("export", "earlier"), "There is no store yet."),
+        **disabled_if(bool(one_place), ("place",), one_place),
     }

@@ -14,7 +14,7 @@ from tui.dashboard.body import LINES_OF_TEXT, DashboardBody
 from tui.dashboard.engine_commands import EngineCommandScreen
 from tui.dashboard.frozen import FrozenSnapshot
 from tui.dashboard.header import HeaderLine
-from tui.dashboard.keys import DASHBOARD_KEYS, DashboardKeyState, idle
+from tui.dashboard.keys import DASHBOARD_KEYS, DashboardKeyState, disabled_keys
 from tui.dashboard.status import StatusLine
 from tui.requests import CompareRequested, EndpointRequested, ExportRequested, RaceRequested, WindowChosen
 from tui.screens.keyed_screen import MarkedRow
@@ -160,9 +160,9 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, EngineCommandScreen):
         oldest = self.fleet.oldest_at
         return oldest is not None and oldest >= self.options.period.span(self.live_end).since
 
-    def idle(self) -> Mapping[str, str]:
+    def disabled_keys(self) -> Mapping[str, str]:
         """Which keys do nothing now."""
-        keys = idle(
+        keys = disabled_keys(
             DashboardKeyState(
                 endpoints=len(self.fleet.endpoints),
                 drawn=len(self.board.endpoints) if self.board else 0,
@@ -176,7 +176,7 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, EngineCommandScreen):
                 notice=self.fleet.link.takeover is not None,
             )
         )
-        return {**keys, **self.crosshair_idle}
+        return {**keys, **self.disabled_crosshair_keys}
 
     # options
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from tui.keys import verbs
-from tui.keys.keymap import Key, KeyTable, where
+from tui.keys.keymap import Key, KeyTable, disabled_if
 
 _PAGES: Final = (
     "all of it at once, where there is room",
@@ -87,17 +87,17 @@ class EndpointKeyState:
     places: int = 0
 
 
-def idle(now: EndpointKeyState) -> dict[str, str]:
-    """The ids of the keys that do nothing now, and why; "" where that needs no word."""
+def disabled_keys(now: EndpointKeyState) -> dict[str, str]:
+    """The ids of the keys that do nothing now, each with the reason a person is told; "" where none is needed."""
     return {
-        **where(now.is_live, ("now", "later"), "This is the present."),
-        **where(not now.has_store, ("earlier", "export"), "There is no store yet."),
-        **where(now.place == 0, ("before",)),
-        **where(now.place >= now.endpoints - 1, ("next",)),
-        **where(bool(now.only_lane), ("endpoint.lane",), f"There are {now.only_lane} samples only."),
-        **where(now.places < 2, ("place",), "The store holds this endpoint from one place only."),
-        **where(not now.shows_week, ("figure",), "The week is on page 4."),
-        **where(now.samples is None, ("endpoint.failures",), "The samples are on page 6."),
-        **where(not now.samples, ("open", "page.up", "page.down")),
-        **where(now.samples is not None, ("endpoint.samples",)),
+        **disabled_if(now.is_live, ("now", "later"), "This is the present."),
+        **disabled_if(not now.has_store, ("earlier", "export"), "There is no store yet."),
+        **disabled_if(now.place == 0, ("before",)),
+        **disabled_if(now.place >= now.endpoints - 1, ("next",)),
+        **disabled_if(bool(now.only_lane), ("endpoint.lane",), f"There are {now.only_lane} samples only."),
+        **disabled_if(now.places < 2, ("place",), "The store holds this endpoint from one place only."),
+        **disabled_if(not now.shows_week, ("figure",), "The week is on page 4."),
+        **disabled_if(now.samples is None, ("endpoint.failures",), "The samples are on page 6."),
+        **disabled_if(not now.samples, ("open", "page.up", "page.down")),
+        **disabled_if(now.samples is not None, ("endpoint.samples",)),
     }

@@ -14,7 +14,7 @@ from probes.outcome import INCONCLUSIVE, Outcome
 from probes.stats.time_range import TimeRange
 from tui.endpoint.body import PAGES, EndpointBody, first_page, tabs
 from tui.endpoint.heading import figure_rows, retention_note, title_row
-from tui.endpoint.keys import ENDPOINT_KEYS, EndpointKeyState, idle
+from tui.endpoint.keys import ENDPOINT_KEYS, EndpointKeyState, disabled_keys
 from tui.endpoint.read_summary import (
     PageQuestion,
     SummaryQuestion,
@@ -218,10 +218,10 @@ class EndpointScreen(PeriodScreen):
         rows = figure_rows(self.summary, self.shown_lane, self.size.width - 2, self._problem)
         return " ".join([self.facts.name, *"".join(text for row in rows for text, _ in row).split()])
 
-    def idle(self) -> Mapping[str, str]:
+    def disabled_keys(self) -> Mapping[str, str]:
         """Which keys do nothing now."""
         lanes = self.summary.lanes if self.summary else ()
-        gone = idle(
+        gone = disabled_keys(
             EndpointKeyState(
                 place=self._endpoints.index(self.facts),
                 endpoints=len(self._endpoints),
@@ -233,7 +233,7 @@ class EndpointScreen(PeriodScreen):
                 places=len(self._vantages),
             )
         )
-        return {**super().idle(), **gone}
+        return {**super().disabled_keys(), **gone}
 
     def draw(self, *, at_once: bool = False) -> None:
         """Draw what is known."""

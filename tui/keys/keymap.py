@@ -31,21 +31,21 @@ class Key:
 
 @runtime_checkable
 class TypedInto(Protocol):
-    """A widget that takes keys as text while it, or what is in it, has the focus; these are the others."""
+    """A widget that takes letters as text while it has the focus; ``typing_keys`` are its other keys."""
 
     typing_keys: tuple[Key, ...]
 
 
-def where(holds: bool, ids: Iterable[str], why: str = "") -> dict[str, str]:
-    """These ids with the reason why their keys do nothing, where that holds; else nothing."""
-    return dict.fromkeys(ids, why) if holds else {}
+def disabled_if(condition: bool, ids: Iterable[str], why: str = "") -> dict[str, str]:
+    """The ids of keys that do nothing under a condition, each with the reason; empty where it does not hold."""
+    return dict.fromkeys(ids, why) if condition else {}
 
 
 @dataclass(frozen=True, slots=True)
 class KeyTable:
-    """All keys of one ``page``. ``footer``: the ids its footer shows, in the order in which they are dropped last.
+    """All keys of one ``page``. ``footer``: the ids that its footer shows, the most important first.
 
-    Several keys of a page may have the same ``keys`` where at most one of them works at a time.
+    Several entries may have the same ``keys``: the first of them that works now is the one that is pressed.
     """
 
     page: str

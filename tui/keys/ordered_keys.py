@@ -1,4 +1,4 @@
-"""OrderedKeysApp: an app in which a key meets what the keys before it have done, however fast they come."""
+"""OrderedKeysApp: an app that handles typed keys one after the other, each after all effects of the one before."""
 
 import asyncio
 from collections import deque
@@ -12,17 +12,17 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 Receivers = tuple[Screen[Any], Widget | None]
-"""The screen that is shown, and the widget that has the focus."""
+"""The current screen, and the widget that has the focus."""
 
 LONGEST_S: Final = 0.5
-"""Seconds that a key waits at most for what the one before it has caused: a widget may have gone meanwhile."""
+"""Seconds that a key waits for one widget at most: a widget that was removed meanwhile never answers."""
 
 
 class OrderedKeysApp(App[None]):
-    """Keys and pasted text wait until all is done that those before them have caused.
+    """Queues keys and pasted text; each is handled once all messages that the one before has caused are handled.
 
-    Textual decides who gets a key as soon as it comes: of `/gro` typed at once all four go to the screen, and none to
-    the input that the first of them opens.
+    Textual picks the receiver of a key when it arrives. Of ``/gro`` typed at once all four keys would go to the screen,
+    and none to the input that the first of them opens.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class OrderedKeysApp(App[None]):
         self._is_acting = False
 
     async def on_event(self, event: events.Event) -> None:
-        """Put what is typed into a queue; all other events take Textual's way at once."""
+        """Queue keys and pasted text; pass all other events on to Textual at once."""
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             await super().on_event(event)
             return
@@ -41,7 +41,7 @@ class OrderedKeysApp(App[None]):
             await self._go_on((self.screen, self.focused))
 
     async def _go_on(self, before: Receivers) -> None:
-        """Let what was typed first act, unless the screen or the focus is on the move; and so on to the last."""
+        """Handle the oldest queued key once screen and focus are the same twice in a row; repeat to the last."""
         now = (self.screen, self.focused)
         if now != before:
             await _have_read((*before, *now))
@@ -54,13 +54,13 @@ class OrderedKeysApp(App[None]):
             self._is_acting = False
 
     async def _acted(self, before: Receivers) -> None:
-        """What a key did may have been a message: to the screen, and from there to the app."""
+        """Wait for messages that the key's action posted to the screen, and from there to the app."""
         await _have_read(before)
         self.call_later(self._go_on, before)
 
 
 async def _have_read(receivers: Iterable[Widget | None]) -> None:
-    """Wait until these widgets and all around them have handled what they were sent."""
+    """Wait until these widgets and their ancestors have emptied their message queues."""
     found = [node for one in receivers if one is not None for node in one.ancestors_with_self]
     for node in dict.fromkeys(found):
         read = asyncio.Event()

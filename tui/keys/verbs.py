@@ -1,4 +1,4 @@
-"""The keys that several pages have: one verb, one key. A page takes them as they are, or with words of its own."""
+"""The keys that several pages share: one verb has one key everywhere; a page may replace its words or its action."""
 
 from dataclasses import replace
 from typing import Final
@@ -68,7 +68,7 @@ DROP_TEXT: Final = Key("text.drop", "escape", "Esc", "", "Do", "drop", "",
 
 
 def list_keys(page: str, taking: str, help: str) -> KeyTable:  # noqa: A002 - what `Key` calls it
-    """The keys of a list with a filter, where letters are typed: ``taking`` and ``help`` say what Enter does."""
+    """The keys of a `PickScreen`: ``taking`` is the footer's word for Enter, ``help`` the sentence."""
     take = Key("list.take", "enter", "Enter", "take", "Do", taking, "", help)
     up = replace(UP, keys="up,shift+tab", shown="↑", help="The line above.")
     down = replace(DOWN, keys="down,tab", shown="↓", label="choose", help="The line below.")

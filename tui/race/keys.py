@@ -101,8 +101,8 @@ class RaceKeyState:
     is_last: bool = False
 
 
-def idle(now: RaceKeyState) -> dict[str, str]:
-    """The ids of the keys that do nothing now, and why; "" where that needs no word."""
+def disabled_keys(now: RaceKeyState) -> dict[str, str]:
+    """The ids of the keys that do nothing now, each with the reason a person is told; "" where none is needed."""
     in_form, in_race = now.view == "choose", now.view == "race"
     live_over = in_race and now.is_over and not now.is_replay
     heard = in_race and (now.is_replay or now.is_over or now.is_running)

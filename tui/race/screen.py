@@ -18,7 +18,7 @@ from probes.race.updates import RaceNews
 from probes.store import races
 from tui.race import heading as race_heading
 from tui.race.choice import RaceChoice
-from tui.race.keys import RACE_KEYS, RaceKeyState, idle
+from tui.race.keys import RACE_KEYS, RaceKeyState, disabled_keys
 from tui.race.lane import LanePanel
 from tui.race.model import RaceModel
 from tui.race.race_view import RaceView
@@ -145,7 +145,7 @@ class RaceScreen(KeyedScreen[None]):
                 self._heading.draw([race_heading.of_race(self.model, self._choice.form.heats, width)])
                 self._race_view.draw(self._choice.form.endpoints)
 
-    def idle(self) -> Mapping[str, str]:
+    def disabled_keys(self) -> Mapping[str, str]:
         """Which keys do nothing now."""
         try:
             self._choice.form.request()
@@ -153,7 +153,7 @@ class RaceScreen(KeyedScreen[None]):
         except ValueError as error:
             missing = str(error)
         news = self.model.news
-        return idle(
+        return disabled_keys(
             RaceKeyState(
                 self.view,
                 missing,

@@ -15,7 +15,7 @@ from probes.store.read import pages
 from probes.store.read.pages import Stored
 from probes.store.read.reader import StoreReader
 from probes.text import plain
-from tui.keys.keymap import where
+from tui.keys.keymap import disabled_if
 from tui.sample.facts import fact_rows, title_row
 from tui.sample.keys import SAMPLE_KEYS
 from tui.sample.waterfall import Waterfall
@@ -139,12 +139,12 @@ class SampleScreen(KeyedScreen[None]):
 
     # keys
 
-    def idle(self) -> Mapping[str, str]:
+    def disabled_keys(self) -> Mapping[str, str]:
         """Which keys do nothing now."""
         return {
-            **where(self._neighbours.beside(-1) is None, ("before",), "This is the newest."),
-            **where(self._neighbours.beside(1) is None, ("next",), "This is the oldest."),
-            **where(not self._sheet.show_vertical_scrollbar, ("up", "down", "page.up", "page.down")),
+            **disabled_if(self._neighbours.beside(-1) is None, ("before",), "This is the newest."),
+            **disabled_if(self._neighbours.beside(1) is None, ("next",), "This is the oldest."),
+            **disabled_if(not self._sheet.show_vertical_scrollbar, ("up", "down", "page.up", "page.down")),
         }
 
     def action_step(self, by: int) -> None:

@@ -1,4 +1,4 @@
-"""KeyedScreen: a screen with a table of keys; one answer says which of them work now, to keys, footer and palette."""
+"""KeyedScreen: a screen with a table of keys; bindings, footer and palette all ask it which of them work now."""
 
 from collections.abc import Mapping
 from typing import ClassVar, NamedTuple, TypeVar
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class MarkedRow(NamedTuple):
-    """The row that is marked: as text, with the sample it is of or shows newest, and its endpoint."""
+    """The row under the cursor: its text, its sample (of an endpoint the newest) and its endpoint's name."""
 
     text: str = ""
     sample: Sample | None = None
@@ -21,9 +21,10 @@ class MarkedRow(NamedTuple):
 
 
 class KeyedScreen(Screen[T]):
-    """A screen says in ``KEYS`` what its keys are, and in `idle` which of them would do nothing now.
+    """A subclass lists its keys in ``KEYS``, and says in `disabled_keys` which of them do nothing now.
 
-    Its bindings are ``KEYS.bindings``; in `compose` it puts ``key_line`` last, and calls `show_keys` when it has drawn.
+    It sets ``BINDINGS`` from ``KEYS.bindings``, yields ``key_line`` (its footer) last in `compose`, and calls
+    `show_keys` after each drawing.
     """
 
     KEYS: ClassVar[KeyTable]
@@ -33,35 +34,35 @@ class KeyedScreen(Screen[T]):
         super().__init__()
         self.key_line = KeyLine(id="keys")
 
-    def idle(self) -> Mapping[str, str]:
-        """The ids of the keys that would do nothing now, and why: what a person is told who presses one, "" nothing."""
+    def disabled_keys(self) -> Mapping[str, str]:
+        """The ids of the keys that do nothing now, each with the reason shown when it is pressed ("" shows none)."""
         return {}
 
     @property
     def working_keys(self) -> list[Key]:
-        """What the keys do now: of several with the same key only the first that works."""
-        idle = self.idle()
+        """The keys that do something now; of several on the same key the first."""
+        disabled = self.disabled_keys()
         first: dict[str, Key] = {}
         for key in self.KEYS:
-            if key.id not in idle:
+            if key.id not in disabled:
                 first.setdefault(key.keys, key)
         return list(first.values())
 
     @property
     def marked_row(self) -> MarkedRow:
-        """What `C` copies."""
+        """The row under the cursor, for the copy key."""
         return MarkedRow()
 
     def on_descendant_focus(self) -> None:
-        """While something is typed the footer has other keys."""
+        """While an input has the focus, the footer shows that input's keys."""
         self.show_keys()
 
     def on_descendant_blur(self) -> None:
-        """It was typed."""
+        """The input was left: the footer shows the screen's own keys again."""
         self.show_keys()
 
     def show_keys(self) -> None:
-        """The footer as it is now."""
+        """Update the footer: the keys that work now, or those of the input that has the focus."""
         around = self.focused.ancestors_with_self if self.focused else ()
         if (line := next((one for one in around if isinstance(one, TypedInto)), None)) is not None:
             self.key_line.show(line.typing_keys)
@@ -70,12 +71,12 @@ class KeyedScreen(Screen[T]):
         self.key_line.show(tuple(works[one] for one in self.KEYS.footer if one in works))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether a key is answered: by what it does, or by why it cannot. Else another key's turn comes."""
-        return action != "key" or self.idle().get(str(parameters[0])) != ""
+        """False for a disabled key without a reason, so that the next binding of the same key is tried."""
+        return action != "key" or self.disabled_keys().get(str(parameters[0])) != ""
 
     async def action_key(self, id: str) -> None:  # noqa: A002 - a key's id
-        """Do what this key does, or say why it cannot be done now."""
-        if reason := self.idle().get(id):
+        """Run the key's action; if it is disabled, show the reason instead."""
+        if reason := self.disabled_keys().get(id):
             self.notify(reason, severity="warning", markup=False)
         else:
             await self.app.run_action(self.KEYS[id].action, default_namespace=self)

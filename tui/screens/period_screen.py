@@ -63,9 +63,9 @@ class PeriodScreen(PeriodKeys, CrosshairKeys, KeyedScreen[None]):
         """How old the picture of the present may get, in ms."""
         return refresh_ms(self.period.length_ms)
 
-    def idle(self) -> Mapping[str, str]:
+    def disabled_keys(self) -> Mapping[str, str]:
         """Which keys do nothing now."""
-        return self.crosshair_idle
+        return self.disabled_crosshair_keys
 
     # when it reads
 

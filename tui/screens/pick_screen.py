@@ -1,4 +1,4 @@
-"""PickScreen: a list over whatever is shown, with a filter, from which something is taken by key or mouse."""
+"""PickScreen: a box over the current screen with a filter and a list, from which one item is picked by key or mouse."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Final, Generic, TypeVar
@@ -18,10 +18,10 @@ NOTHING: Final = "Nothing matches."
 
 
 class PickScreen(KeyedScreen[None], ModalScreen[None], Generic[Item]):
-    """Typing filters, Enter or a click takes what is under the cursor, Escape drops the filter, then closes.
+    """Typing filters, Enter or a click takes the item under the cursor, Escape drops the filter, then closes.
 
-    A screen of this kind says in `found` what there is, in `row` how it looks and in `take` what comes of taking it;
-    its ``KEYS`` are made by `tui.keys.verbs.list_keys`.
+    A subclass implements `found` (the items that match), `row` (how an item is drawn) and `take` (what picking it
+    does); its ``KEYS`` come from `tui.keys.verbs.list_keys`.
     """
 
     TITLE = ""
@@ -51,20 +51,20 @@ class PickScreen(KeyedScreen[None], ModalScreen[None], Generic[Item]):
         self._list = Plate(id="items")
 
     def found(self, query: str) -> Sequence[Item]:
-        """What matches, in the order in which it is listed."""
+        """The items that match ``query``, in the order of the list."""
         raise NotImplementedError
 
     def row(self, item: Item) -> Row:
-        """How it looks."""
+        """An item as one row of styled text."""
         raise NotImplementedError
 
     def take(self, item: Item) -> None:
-        """It was taken."""
+        """Do what picking this item means."""
         raise NotImplementedError
 
     @property
     def note(self) -> str:
-        """What is said at the lower edge."""
+        """Words in the box's lower border."""
         return ""
 
     def compose(self) -> ComposeResult:
@@ -76,7 +76,7 @@ class PickScreen(KeyedScreen[None], ModalScreen[None], Generic[Item]):
             yield self.key_line
 
     def on_mount(self) -> None:
-        """All of it at first."""
+        """List every item."""
         self._shown = self.found("")
 
     def on_resize(self, _: events.Resize) -> None:
@@ -96,7 +96,7 @@ class PickScreen(KeyedScreen[None], ModalScreen[None], Generic[Item]):
         self._list.draw(rows, self.cursor - self._first)
 
     def action_move(self, step: int) -> None:
-        """The cursor; the ends are ends."""
+        """Move the cursor by so many rows; it stops at the ends."""
         self.cursor = max(0, min(len(self._shown) - 1, self.cursor + step))
         self.draw()
 
@@ -107,7 +107,7 @@ class PickScreen(KeyedScreen[None], ModalScreen[None], Generic[Item]):
 
     @on(Input.Submitted)
     def action_take(self) -> None:
-        """Take what is under the cursor."""
+        """Take the item under the cursor."""
         if self._shown:
             self.take(self._shown[self.cursor])
 

@@ -1,10 +1,10 @@
 """Which keys of the dashboard work when; of states, without a screen."""
 
-from tui.dashboard.keys import DASHBOARD_KEYS, DashboardKeyState, idle
+from tui.dashboard.keys import DASHBOARD_KEYS, DashboardKeyState, disabled_keys
 
 
 def works(**state):
-    gone = idle(DashboardKeyState(**{"endpoints": 3, "drawn": 3, **state}))
+    gone = disabled_keys(DashboardKeyState(**{"endpoints": 3, "drawn": 3, **state}))
     return {key.id for key in DASHBOARD_KEYS if key.id not in gone}
 
 
@@ -14,7 +14,7 @@ def test_of_the_present_nothing_is_later_and_of_a_past_nothing_is_frozen():
     assert "earlier" not in works(is_first=True)
     assert "later" in works(is_live=False)
     assert "freeze" not in works(is_live=False)
-    assert "Home" in idle(DashboardKeyState(3, 3, is_live=False))["freeze"]
+    assert "Home" in disabled_keys(DashboardKeyState(3, 3, is_live=False))["freeze"]
 
 
 def test_one_endpoint_has_nobody_to_race_or_to_be_sorted_with():
@@ -25,7 +25,7 @@ def test_one_endpoint_has_nobody_to_race_or_to_be_sorted_with():
 
 def test_without_an_engine_nothing_is_probed_or_paused_and_it_is_said_why():
     assert works(no_engine="It is not running.").isdisjoint({"probe", "pause", "pause.all"})
-    assert idle(DashboardKeyState(3, 3, no_engine="It is not running."))["pause"] == "It is not running."
+    assert disabled_keys(DashboardKeyState(3, 3, no_engine="It is not running."))["pause"] == "It is not running."
 
 
 def test_escape_is_for_a_filter_and_a_filter_that_matches_nothing_leaves_it():
@@ -39,4 +39,4 @@ def test_without_a_store_or_a_second_place_what_needs_one_says_so():
     assert works(has_store=False).isdisjoint({"export", "earlier"})
     assert "place" not in works()
     assert "place" in works(places=True)
-    assert "one place" in idle(DashboardKeyState(3, 3))["place"]
+    assert "one place" in disabled_keys(DashboardKeyState(3, 3))["place"]

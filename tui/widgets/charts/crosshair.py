@@ -43,7 +43,7 @@ class CrosshairKeys:
             self.show_keys()
 
     @property
-    def crosshair_idle(self) -> Mapping[str, str]:
+    def disabled_crosshair_keys(self) -> Mapping[str, str]:
         """Which of the crosshair's keys do nothing now, and why."""
-        idle = {} if self._charts else dict.fromkeys(("crosshair.earlier", "crosshair.later"), NO_CHART)
-        return idle if self.crosshair is not None else {**idle, "crosshair.off": ""}
+        disabled = {} if self._charts else dict.fromkeys(("crosshair.earlier", "crosshair.later"), NO_CHART)
+        return disabled if self.crosshair is not None else {**disabled, "crosshair.off": ""}
