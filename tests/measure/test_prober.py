@@ -7,12 +7,14 @@ from typing import Any, cast
 
 import pytest
 
+from probes.endpoint import Timeouts
 from probes.figures.buffering import DETAIL
 from probes.keys.secret import Secret
 from probes.measure.exchange import ProbeOverrides
 from probes.measure.host_noise import HostNoiseMonitor
 from probes.measure.own_fault import Absence
 from probes.measure.probe import LONG_ANSWER, REMEMBERED, Prober, _redacted
+from probes.measure.prompt import prompt_version
 from probes.outcome import Outcome
 from probes.sample import Sample
 from probes.sockets.connection_timing import ConnectionTiming, Stamp, Step
@@ -27,6 +29,7 @@ from probes.wire.credentials import Credentials
 from probes.wire.dialect import WireRequest
 from probes.wire.errors.error_outcome import CONNECTION_LIMIT
 from tests.samples import endpoint, sample
+from tests.virtual_time import VirtualLoop, run
 
 MS = 1_000_000
 NEW = ConnectionTiming(Step(0, 2 * MS))
@@ -38,19 +41,21 @@ TOO_OLD = ((10.0, b'data: {"error": {"message": "too old", "code": "%s"}}\n\n' %
 
 
 class Body:
-    """Reads, each so many milliseconds after the request, or an error."""
+    """Reads, each so many milliseconds after the request, an error, or (None) nothing for ever."""
 
     complete = True
 
-    def __init__(self, sent: int, *comes: tuple[float, bytes] | Exception) -> None:
+    def __init__(self, sent: int, *comes: tuple[float, bytes] | Exception | None) -> None:
         self._sent, self._comes = sent, list(comes)
 
     async def read_while(self, on_data: OnData) -> None:
         while self._comes:
             came = self._comes.pop(0)
-            if isinstance(came, Exception):
+            if came is None:
+                await asyncio.sleep(1e6)
+            elif isinstance(came, Exception):
                 raise came
-            if not on_data(Stamp(self._sent + round(came[0] * MS), 0, 0, kernel=True), came[1]):
+            elif not on_data(Stamp(self._sent + round(came[0] * MS), 0, 0, kernel=True), came[1]):
                 return
 
 
@@ -69,6 +74,7 @@ class Line:
         self.events: list[str] = []
         self.bodies: list[bytes] = []
         self.head_ms: float | None = 5.0
+        self.head_kernel = True
         self.status, self.headers = 200, dict[str, str]()
 
     async def open(self, _: WireRequest, __: ReadBudget) -> ConnectionTiming | None:
@@ -90,7 +96,11 @@ class Line:
         if isinstance(answer, Exception):
             self.closed_unanswered_ns = 1
             raise answer
-        head = None if self.head_ms is None else Stamp(self.sent.at + round(self.head_ms * MS), 0, 0, kernel=True)
+        head = (
+            None
+            if self.head_ms is None
+            else Stamp(self.sent.at + round(self.head_ms * MS), 0, 0, kernel=self.head_kernel)
+        )
         return Response(self.status, self.headers, Body(self.sent.at, *answer), head)
 
     def drop(self) -> None:
@@ -213,6 +223,35 @@ async def test_what_a_head_says_counts_and_over_a_websocket_there_is_none():
     line.head_ms = None
     bare = await one.probe(None)
     assert (bare.sample.outcome, bare.timeline.headers) == (Outcome.OK, None)
+
+
+@pytest.mark.parametrize(
+    ("comes", "detail"),
+    [((None,), "first token: nothing within 7 s"), (((10.0, HELLO), None), "stall: nothing within 3 s")],
+)
+def test_the_first_token_has_a_deadline_of_its_own(comes, detail):
+    loop = VirtualLoop()
+    limits = Timeouts(connect=5, first_token=7, stall=3, total=60)
+
+    async def main() -> Sample:
+        return await probed(Line(comes), timeouts=limits)
+
+    found = run(loop, main())
+    assert (found.outcome, found.outcome_detail) == (Outcome.TIMEOUT, detail)
+
+
+@pytest.mark.parametrize(("kernel", "clock"), [(True, "kernel"), (False, "user")])
+async def test_the_clock_is_the_kernels_where_it_stamped_the_head_too(kernel, clock):
+    line = Line(ANSWER)
+    line.head_kernel = kernel
+    assert (await probed(line)).clock == clock
+
+
+def test_only_answers_of_the_same_model_to_the_same_prompt_tell_what_is_usual():
+    watched = endpoint(prompt="Tell.")
+    alike = sample(prompt_version=prompt_version(watched))
+    others = sample(prompt_version="00000000"), sample(prompt_version=prompt_version(watched), model="other")
+    assert list(prober(Line(), before=(alike, *others), prompt="Tell.")._comparable_samples()) == [alike]
 
 
 async def test_a_response_that_is_an_error_by_its_head_is_told_by_its_body():

@@ -382,6 +382,7 @@ def test_what_is_an_error_by_its_shape(record, error):
     [
         ({"error": {"message": "no", "type": "a", "code": 429}}, "no", ("429", "a"), 429),
         ({"error": {"code": "only_words"}}, "", ("only_words",), None),
+        ({"error": {"message": "no", "status": "UNAVAILABLE"}, "status": 503}, "no", ("UNAVAILABLE", "503"), 503),
         ({"error": {"message": "no", "code": "x" * 64}}, "no", ("x" * 64,), None),
         ({"error": {"message": "no", "code": "x" * 65}}, "no", (), None),
         ({"error": {"message": "no", "code": 0, "type": [1]}}, "no", (), None),
@@ -504,3 +505,11 @@ def test_what_the_provider_said_is_kept_with_all_its_kinds_for_who_looks_for_a_w
     details = [{"violations": [{"quotaId": "RequestsPerMinute", "quotaValue": "5"}]}]
     google = failure_in_stream({"error": {"message": "slow", "code": 429, "details": details}})
     assert google.provider_message == "RequestsPerMinute slow (429)"
+
+
+def test_a_bot_wall_is_no_answer_of_the_api_under_whatever_status_it_comes():
+    challenge = b"<html><title>Just a moment...</title></html>"
+    for found in (failure_of_response(403, {}, challenge), failure_instead_of_stream(challenge)):
+        assert found is not None
+        assert found.outcome is Outcome.BAD_REQUEST
+        assert found.detail.startswith('blocked by a bot wall (Cloudflare), its page is "Just a moment...": ')
