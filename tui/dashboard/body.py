@@ -6,6 +6,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from probes.config.screen import View
+from tui.dashboard.fleet.columns import MIDDLE
 from tui.dashboard.fleet.panel import FleetPanel
 from tui.state.fleet import Recent
 from tui.state.view import Dashboard, EndpointView
@@ -27,24 +28,29 @@ ROOMY: Final = 27
 LEAST_ROOM: Final = 12
 """With fewer lines there is no detail."""
 
-FULL_DETAIL: Final = 16
-"""Lines that the detail can fill, its border counted."""
-
 
 def least_detail(room: int) -> int:
-    """How many of ``room`` lines the detail needs; 0 where there is no room for it."""
-    return 8 if room >= 20 else 6 if room >= LEAST_ROOM else 0
+    """How many of ``room`` lines the detail needs, its border counted; 0 where there is no room for it."""
+    return 7 if room >= ROOMY else 6 if room >= LEAST_ROOM else 0
 
 
-def detail_rows(room: int, used: int) -> int:
+def most_detail(room: int, columns: int) -> int:
+    """How many of ``room`` lines the detail can fill in so many ``columns``, fewer where its parts stand abreast.
+
+    A third of the screen at most, but what it needs.
+    """
+    full = 13 if columns >= MIDDLE else 16
+    return max(least_detail(room), min((room + LINES_OF_TEXT) // 3, full))
+
+
+def detail_rows(room: int, used: int, columns: int) -> int:
     """How many of ``room`` lines the detail gets where the panel above it uses so many.
 
-    At least what it needs; more as far as it can fill it and there is room, up to a third of the screen. It knows
-    nothing of the endpoint that is selected: nothing moves when another one is.
+    The panel comes first: it chose the height of its rows with the detail at its least. What it leaves is the detail's,
+    as far as it can fill it on a screen so many ``columns`` wide. It knows nothing of the endpoint that is selected:
+    nothing moves when another one is.
     """
-    most = min((room + LINES_OF_TEXT) // 3, FULL_DETAIL)
-    least = min(least_detail(room), most)
-    return max(least, min(most, room - used))
+    return max(least_detail(room), min(most_detail(room, columns), room - used))
 
 
 class DashboardBody(Vertical):
@@ -131,17 +137,24 @@ class DashboardBody(Vertical):
             return 1  # it draws no time
         return max(self._fleet.columns_for(longest_name).ttft, 1)
 
-    def share_room(self, board: Dashboard, options: ViewOptions, room: int) -> None:
-        """Share ``room`` lines: the detail gets as many as it can fill, the fleet or the groups the rest."""
+    def share_room(self, board: Dashboard, options: ViewOptions, room: int, taken: int = 0) -> None:
+        """Share ``room`` lines: the fleet or the groups choose first, the detail has what they leave.
+
+        So many of them are ``taken`` for a while by the line of the filter: the height of rows stays as it is.
+        """
         self.set_class(room >= ROOMY, "-roomy")
         folded = options.detail == "folded"
         shown = bool(board.selected and room >= LEAST_ROOM and not self.shows_charts and not self.shows_wall)
+        columns = self.app.size.width
         least = 0 if not shown else 1 if folded else least_detail(room)
-        panel = self._groups if self._groups is not None and self._groups.display else self._fleet
-        used = panel.fit(board, room - least)
+        most = least if not shown or folded else most_detail(room, columns)
+        if self._groups is not None and self._groups.display:
+            used = self._groups.fit(board, room - least)
+        else:
+            used = self._fleet.fit(board, room - least, room - most)
         if self._detail is not None:
             self._detail.display = shown
-            self._detail.styles.height = 1 if folded else detail_rows(room, used)
+            self._detail.styles.height = 1 if folded else detail_rows(room - taken, used, columns)
             self._detail.set_class(folded, "-folded")
 
     def draw(self, board: Dashboard, options: ViewOptions, longest_name: int) -> None:

@@ -12,6 +12,7 @@ from textual.widgets import Static
 from probes.diagnosis.attribution import Attribution
 from probes.sample import Sample
 from probes.text import line
+from tui.dashboard.fleet.columns import MIDDLE
 from tui.sample.waterfall import Waterfall, rows_of
 from tui.sample.words import figures
 from tui.state.attribution import reasons
@@ -23,11 +24,8 @@ from tui.style.format import DASH, clock, number, stamp, times, until
 from tui.style.palette import endpoint_color
 from tui.widgets.spark import CHANGE
 
-WIDE: Final = 120
-"""Cells of width from which the waterfall stands beside the words instead of above them."""
-
-LEAST_BESIDE: Final = 6
-"""Rows below the title from which it may stand there."""
+LEAST_BESIDE: Final = 5
+"""Rows below the title from which the waterfall may stand beside the words."""
 
 LEAST_WORDS: Final = 5
 """Rows that the words have above or below a waterfall, before it has more than one."""
@@ -187,6 +185,7 @@ class Detail(Container):
         self._answer = Static(id="answer")
         self._shown: tuple[EndpointView | None, Sample | None, tuple[Sample, ...], str] = (None, None, (), "")
         self._at: int | None = None
+        self._words_of: object = None
         self._parts = (self._figures, self._lanes, self._limits, self._failures, self._answer)
         self._body = Container(self._waterfall, Vertical(*self._parts, id="words"), id="body")
         self._drawn: dict[Static, Text | str] = {}
@@ -225,10 +224,12 @@ class Detail(Container):
         next_due = due(view.monitor, self._at) if view and self._at is not None else ""
         named = title(view, sample, size.width, next_due, self._at, dark=theme.dark) if view else "no endpoint selected"
         self._put(self._title, named)
-        if size.height < 2:
+        of = (self._shown, size, self._at and self._at // 1000)  # what counts down below the title does so in seconds
+        if size.height < 2 or of == self._words_of:
             return
+        self._words_of = of
         room = size.height - 1
-        beside = size.width >= WIDE - 2 and room >= LEAST_BESIDE
+        beside = size.width >= MIDDLE - 2 and room >= LEAST_BESIDE
         width = (size.width - 3) // 2 if beside else size.width
         whole = rows_of(sample, width, room) if sample else 0
         texts = said(
@@ -246,9 +247,10 @@ class Detail(Container):
 
     def _put(self, widget: Static, text: Text | str) -> None:
         """Have a part show a text, which takes no room where it is empty; the same text again costs nothing."""
-        if self._drawn.get(widget) != text:
+        before = self._drawn.get(widget)
+        if before != text:
             self._drawn[widget] = text
-            widget.update(text)
+            widget.update(text, layout=before is None or _rows(before) != _rows(text))
             widget.display = bool(text)
 
 
@@ -285,9 +287,9 @@ def said(
     return figures_text, Text("\n".join(lanes), no_wrap=True, overflow="ellipsis"), served, failed, told
 
 
-def _rows(text: Text) -> int:
+def _rows(text: Text | str) -> int:
     """How many rows a text takes."""
-    return text.plain.count("\n") + 1 if text else 0
+    return str(text).count("\n") + 1 if text else 0
 
 
 def _wrapped(parts: Sequence[str], width: int, most: int) -> Text:

@@ -59,6 +59,7 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, EngineCommandScreen):
         self._body = DashboardBody(id="body")
         self._status = StatusLine(id="status")
         self._navigator: HistoryNavigator | None = None
+        self._keys_shown: object = None
 
     def compose(self) -> ComposeResult:
         """Header, panels, status and keys."""
@@ -90,10 +91,10 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, EngineCommandScreen):
             return
         now = self.now()
         with self.app.batch_update():
-            room = self.size.height - LINES_OF_TEXT - self.has_class("-filtering")
+            room = self.size.height - LINES_OF_TEXT
             board = self._board(now)
             slices = self._slices
-            self._body.share_room(board, self.options, room)
+            self._body.share_room(board, self.options, room, taken=self.has_class("-filtering"))
             if self._slices != slices:  # rows of another height have other columns
                 board = self._board(now)
             self.board, self.selected = board, board.selected
@@ -101,7 +102,10 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, EngineCommandScreen):
             loading, problem = (self._navigator.loading, self._navigator.problem) if self._navigator else ("", "")
             self._header.show(board, self.options, now, loading, problem)
             self._status.show(board, now)
-            self.show_keys()
+            keys = (self.focused, self._key_state, self._body.shows_charts and self.disabled_crosshair_keys)
+            if keys != self._keys_shown:  # the footer is as it was while nothing that decides it has changed
+                self._keys_shown = keys
+                self.show_keys()
             self._body.draw(board, self.options, self.fleet.longest_name)
             if not self._body.shows_charts:
                 answer = self.options.detail == "answer"
@@ -160,23 +164,25 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, EngineCommandScreen):
         oldest = self.fleet.oldest_at
         return oldest is not None and oldest >= self.options.period.span(self.live_end).since
 
+    @property
+    def _key_state(self) -> DashboardKeyState:
+        """What decides which keys work now."""
+        return DashboardKeyState(
+            endpoints=len(self.fleet.endpoints),
+            drawn=len(self.board.endpoints) if self.board else 0,
+            is_live=self.options.period.live,
+            is_first=self._holds_oldest,
+            is_filtered=bool(self.options.query),
+            view=self.options.view,
+            no_engine=self.no_engine,
+            has_store=self.fleet.store_url is not None,
+            places=bool(self.fleet.vantages),
+            notice=self.fleet.link.takeover is not None,
+        )
+
     def disabled_keys(self) -> Mapping[str, str]:
         """Which keys do nothing now."""
-        keys = disabled_keys(
-            DashboardKeyState(
-                endpoints=len(self.fleet.endpoints),
-                drawn=len(self.board.endpoints) if self.board else 0,
-                is_live=self.options.period.live,
-                is_first=self._holds_oldest,
-                is_filtered=bool(self.options.query),
-                view=self.options.view,
-                no_engine=self.no_engine,
-                has_store=self.fleet.store_url is not None,
-                places=bool(self.fleet.vantages),
-                notice=self.fleet.link.takeover is not None,
-            )
-        )
-        return {**keys, **self.disabled_crosshair_keys}
+        return {**disabled_keys(self._key_state), **self.disabled_crosshair_keys}
 
     # options
 

@@ -238,7 +238,7 @@ class Waterfall(Widget):
         if sample is not self._sample:
             self._sample = sample
             self._rows_of = None
-            self.refresh(layout=True)
+            self.refresh(layout=self.styles.auto_dimensions)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002  # Textual's signature
         """With ``height: auto``, a row for each part, the scale and the note."""

@@ -26,6 +26,15 @@ def percent(share: float | None) -> str:
     return f"{min(share * 100, 99.9):.1f} %"
 
 
+def short_percent(share: float | None) -> str:
+    """A share of 1 in four cells: ``14%``. Only nothing is ``0%`` and only everything is ``100%``."""
+    if share is None:
+        return DASH
+    if 0 < share < 0.01:
+        return "<1%"
+    return f"{int(share * 100)}%"
+
+
 def whole_percent(share: float | None) -> str:
     """A share of 1 as ``82 %``, rounded down: what is left is never overstated."""
     return DASH if share is None else f"{int(share * 100)} %"

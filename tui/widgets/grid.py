@@ -120,10 +120,13 @@ class Grid(ScrollView, can_focus=False):
             self.refresh()
         else:
             for number, (old, new) in enumerate(zip(before, self._lines, strict=True)):
-                if old != new or (moved and new.owner is not None and new.owner in (was, selected)):
+                if (old is not new and old != new) or (
+                    moved and new.owner is not None and new.owner in (was, selected)
+                ):
                     self._refresh_line(number)
-        live = {*self._lines, head}
-        self._strips = {key: strip for key, strip in self._strips.items() if key in live}
+        if len(self._strips) > 2 * len(self._lines) + 1:  # as many again that are not shown now
+            live = {*self._lines, head}
+            self._strips = {key: strip for key, strip in self._strips.items() if key in live}
         if moved:
             self._reveal()
 

@@ -7,13 +7,13 @@ import pytest
 from tests.tui import fabric
 from tests.tui.fabric import HABITS, HOUR, NOW
 from tests.tui.screen import showing
-from tui.dashboard.body import LINES_OF_TEXT, detail_rows, least_detail
+from tui.dashboard.body import LINES_OF_TEXT, detail_rows, least_detail, most_detail
 from tui.dashboard.fleet.columns import columns, lines_of
 from tui.state.view_options import ViewOptions
 from tui.time.period import Period
 
 SIZES = ((80, 24), (100, 30), (120, 35), (160, 45), (220, 60))
-COUNTS = (1, 5, 22, 100)
+COUNTS = (1, 5, 12, 22, 100)
 WELL = [habit for habit in HABITS if habit.mood == "well"]
 
 
@@ -22,26 +22,47 @@ def least_share(width):
     return 0.28 if width <= 80 else 0.35
 
 
+def shared(size, count, headings):
+    """The lines of a row, of the fleet and of the detail, and the lines that nobody has."""
+    width, height = size
+    room = height - LINES_OF_TEXT
+    least, most = least_detail(room), most_detail(room, width)
+    lines = lines_of(room - least - 1, room - most - 1, count, headings)
+    used = 1 + count * lines + headings
+    detail = detail_rows(room, used, width)
+    return lines, used, detail, max(room - used - detail, 0)
+
+
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("count", COUNTS)
 def test_rows_use_the_lines_there_are_and_the_detail_at_most_a_third(size, count):
     width, height = size
-    room = height - LINES_OF_TEXT
-    headings = 2 if count >= 5 else 0
-    lines = lines_of(room - least_detail(room) - 1, count, headings)
-    used = 1 + count * lines + headings
-    detail = detail_rows(room, used)
+    lines, _, detail, blank = shared(size, count, 2 if count >= 5 else 0)
     assert detail <= max(height // 3, 6)
-    blank = max(room - used - detail, 0)
-    if count > 1:  # of one row that is as high as a row can be, nothing is cut
-        assert blank <= height / 4
-    parts = columns(width - 1, 21, lines)
+    assert blank <= 6
+    parts = columns(width - 1, 24, lines)
     assert (parts.ttft + parts.speed) / width >= least_share(width)
 
 
+def test_rows_are_high_before_the_detail_is():
+    lines, used, detail, _ = shared((220, 60), 22, 4)
+    assert lines == 2
+    assert detail == 60 - LINES_OF_TEXT - used
+    assert shared((80, 24), 22, 4)[2] == 6  # rows that scroll have all but what the detail needs
+
+
+def test_a_single_row_leaves_the_detail_what_it_can_fill():
+    for size, lines in (((80, 24), 12), ((120, 35), 20), ((220, 60), 40)):
+        assert shared(size, 1, 0)[0] == lines
+        assert shared(size, 1, 0)[2] == most_detail(size[1] - LINES_OF_TEXT, size[0])
+
+
+def test_a_line_that_is_typed_into_takes_its_room_from_the_detail():
+    assert detail_rows(57 - 1, 49, 220) == detail_rows(57, 49, 220) - 1
+
+
 def test_few_rows_on_a_usual_screen_hold_curves_that_can_be_read():
-    room = 35 - LINES_OF_TEXT
-    lines = lines_of(room - least_detail(room) - 1, 5, 2)
+    lines = shared((120, 35), 5, 2)[0]
     parts = columns(119, len("openrouter/gpt-oss-120b"), lines)
     assert lines >= 3
     assert parts.ttft >= 40

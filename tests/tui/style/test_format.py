@@ -4,7 +4,21 @@ from datetime import UTC
 
 import pytest
 
-from tui.style.format import clock, compact, cost, number, percent, price, since, span, times, until, usd, whole_percent
+from tui.style.format import (
+    clock,
+    compact,
+    cost,
+    number,
+    percent,
+    price,
+    short_percent,
+    since,
+    span,
+    times,
+    until,
+    usd,
+    whole_percent,
+)
 
 
 @pytest.mark.parametrize(
@@ -30,6 +44,11 @@ def test_numbers(value, text):
 )
 def test_only_everything_is_a_hundred_percent_and_only_nothing_is_none(share, text):
     assert percent(share) == text
+
+
+def test_a_share_in_four_cells_is_nothing_or_everything_only_where_it_is():
+    shares = (None, 0.0, 0.0001, 0.0099, 0.01, 0.167, 0.9999, 1.0)
+    assert [short_percent(one) for one in shares] == ["–", "0%", "<1%", "<1%", "1%", "16%", "99%", "100%"]
 
 
 def test_what_is_left_is_rounded_down():

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 MARKER: Final = 2  # the cursor of the selected row, and the endpoint's colour
 STATE: Final = 9  # a glyph, a blank and a word
+SHORT_RATE: Final = 4  # "17%", where names are long and columns few
 KIND: Final = 14  # "server error", "rate limited"
 COUNT: Final = 7
 HEADROOM: Final = 6
@@ -14,8 +16,11 @@ RESET: Final = 10  # " empty 59m"
 AGE: Final = 7
 LABELLED: Final = 10  # " p50 1,234"
 
-MOST_LINES: Final = 20
+MOST_LINES: Final = 40
 """A row is never higher; as a rule the room allows far less."""
+
+AMPLE_LINES: Final = 6
+"""So high a row takes room from the detail; a higher one takes only what the detail cannot fill."""
 
 WIDEST_NAME: Final = 36
 
@@ -95,11 +100,16 @@ class Columns:
         return sum(sections) + self.gap * (sum(map(bool, sections)) - 1) + times
 
 
-def lines_of(room: int, rows: int, headings: int) -> int:
-    """How many lines each of so many rows gets in a room of that many lines, with headings between them."""
-    return max(1, min(MOST_LINES, (room - headings) // max(rows, 1)))
+def lines_of(room: int, ample: int, rows: int, headings: int) -> int:
+    """How many lines each of so many rows gets, with headings between them.
+
+    They have ``room`` lines where the detail has its least, ``ample`` where it has all that it can fill.
+    """
+    at_most, at_ease = ((one - headings) // max(rows, 1) for one in (room, ample))
+    return max(1, min(at_most, AMPLE_LINES), min(at_ease, MOST_LINES))
 
 
+@lru_cache(maxsize=8)  # asked for several times a tick, of the same screen
 def columns(width: int, longest_name: int, lines: int = 1) -> Columns:
     """The columns of a row ``width`` cells wide and ``lines`` lines high. Names and states stay whole.
 
@@ -126,6 +136,7 @@ def _flat(name: int, width: int) -> Iterator[Columns]:
     yield replace(one, figure=6)
     yield replace(one, figure=6, rate=6, hits=4)
     yield replace(one, figure=6, rate=6, hits=0)
+    yield replace(one, figure=6, rate=SHORT_RATE, hits=0)
 
 
 def _tall(name: int, lines: int, width: int) -> Iterator[Columns]:

@@ -16,12 +16,13 @@ NOTHING_YET = "no endpoints yet · waiting for the engine"
 class FleetPanel(Grid):
     """Draws a dashboard as rows, each ``lines_each`` lines high; ``headings`` stand above groups.
 
-    Both are set by `fit`, or before `show`. ``shared_scale``: one scale for all rows' graphs. ``sort``: how rows are
-    sorted.
+    ``airy``: with a blank line between groups. The three are set by `fit`, or before `show`. ``shared_scale``: one
+    scale for all rows' graphs. ``sort``: how rows are sorted.
     """
 
     lines_each = 1
     headings = True
+    airy = False
     shared_scale = False
     sort: Sort = "configured"
 
@@ -35,14 +36,20 @@ class FleetPanel(Grid):
         width = self.width or self.app.size.width  # not laid out yet: it will be as wide as the screen
         return columns(width, max(longest_name, HEADING), self.lines_each)
 
-    def fit(self, board: Dashboard, room: int) -> int:
-        """Choose the height of rows, and whether there are headings, for so many lines. Returns how many are used."""
+    def fit(self, board: Dashboard, room: int, ample: int) -> int:
+        """Choose the height of rows, and whether there are headings. Returns how many lines are used.
+
+        They have ``room`` lines where the detail has its least, ``ample`` where it has all that it can fill.
+        """
         rows, headings = len(board.endpoints), len(board.groups)
         if not rows:
             return 2  # the head and a hint; the head stays as it is
         self.headings = 1 + rows + headings <= room or rows >= room
-        self.lines_each = lines_of(room - 1, rows, headings * self.headings)
-        return 1 + rows * self.lines_each + headings * self.headings
+        headings *= self.headings
+        self.lines_each = lines_of(room - 1, ample - 1, rows, headings)
+        used, blanks = 1 + rows * self.lines_each + headings, max(headings - 1, 0)
+        self.airy = used + blanks <= ample
+        return used + blanks * self.airy
 
     def show(self, board: Dashboard, longest_name: int) -> None:
         """Draw a dashboard. ``longest_name`` of all endpoints, so that a filter does not move the columns."""
@@ -54,6 +61,8 @@ class FleetPanel(Grid):
         lines: list[Line] = []
         for view in board.endpoints:
             if self.headings and (heading := board.groups.get(view.name)):
+                if lines and self.airy:
+                    lines.append(Line(()))
                 lines.append(Line(((f"  {heading}", "group"),)))
             lines.extend(self._row(view, parts, shared, board))
         if not lines:

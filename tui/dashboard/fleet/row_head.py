@@ -78,7 +78,7 @@ def _timing(
 
 def _errors(columns: Columns) -> str:
     title = "errors".ljust(columns.bars) + "rate".rjust(columns.rate) if columns.bars >= 6 else ""
-    title = title or "errors".rjust(columns.bars + columns.rate)
+    title = title or ("errors" if columns.rate >= len("errors") else "errs").rjust(columns.bars + columns.rate)
     return title + ("count".rjust(COUNT) if columns.error_count else "") + ("  last" if columns.error_kind else "")
 
 

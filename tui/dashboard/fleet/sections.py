@@ -6,10 +6,10 @@ from functools import partial
 from typing import Final
 
 from probes.text import line
-from tui.dashboard.fleet.columns import BUCKET, COUNT, HEADROOM, KIND, RESET, Columns
+from tui.dashboard.fleet.columns import BUCKET, COUNT, HEADROOM, KIND, RESET, SHORT_RATE, Columns
 from tui.state.rate_limits import short
 from tui.state.view import Dashboard, EndpointView, Figures
-from tui.style.format import DASH, number, percent, until, whole_percent
+from tui.style.format import DASH, number, percent, short_percent, until, whole_percent
 from tui.style.palette import Piece
 from tui.time.time_grid import TimeGrid
 from tui.widgets.graph import BLANK, LogScale, blocks, joined, own_scale, shared_scale, shown, spread
@@ -107,7 +107,7 @@ def errors(view: EndpointView, columns: Columns, grid: TimeGrid) -> Block:
     figures = view.figures
     style = "error" if figures.failed_count else "dim"
     kind = view.last_failure.value.replace("_", " ") if view.last_failure and figures.failed_count else ""
-    rate: Piece = (percent(figures.error_rate), style)
+    rate: Piece = ((percent if columns.rate > SHORT_RATE else short_percent)(figures.error_rate), style)
     if not columns.hits and figures.hit_count and not figures.failed_count:
         rate = (f"{HIT} {_number(figures.hit_count, columns.rate - 1)}", "limit")
     drawn = partial(_bars, figures, columns, grid, "error", figures.failed, figures.finished)
