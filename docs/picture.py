@@ -64,7 +64,7 @@ async def dashboard(*keys: str, size: tuple[int, int] = (126, 40)) -> str:
 
 async def wall() -> str:
     """The same hour on a wall."""
-    return await dashboard("F", size=(140, 26))
+    return await dashboard("F", size=(150, 26))
 
 
 async def race() -> str:
