@@ -1,17 +1,16 @@
 """Help: every key and every formula, searchable, over whatever is on the screen."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from textwrap import wrap
 from typing import ClassVar, Final, Literal, NamedTuple
 
 from rich.segment import Segment
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.binding import BindingType
 from textual.events import Resize
 from textual.geometry import Size
-from textual.screen import ModalScreen
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widgets import Input
@@ -24,17 +23,34 @@ from tui.copying import COPY_KEYS
 from tui.dashboard.keys import DASHBOARD_KEYS
 from tui.endpoint.keys import ENDPOINT_KEYS
 from tui.jump import JUMP_KEYS
-from tui.keys.keymap import SECTIONS, Key
+from tui.keys import verbs
+from tui.keys.keymap import SECTIONS, Key, KeyTable
 from tui.options.keys import OPTIONS_KEYS
 from tui.race.keys import RACE_KEYS
 from tui.sample.keys import SAMPLE_KEYS
+from tui.screens.box_screen import BoxScreen
 from tui.style.format import moment
 
 NAME_WIDTH: Final = 20
 
+HELP_KEYS: Final = KeyTable("Help", (
+    Key("help.search", "slash", "/", "search", "Look", "search", "Search the help",
+        "Search: only what holds every word that is typed stays."),
+    replace(verbs.UP, help="Scroll up."),
+    replace(verbs.DOWN, label="scroll", help="Scroll down."),
+    replace(verbs.PAGE_UP, action="page(-1)", help="A page up."),
+    replace(verbs.PAGE_DOWN, keys="pagedown,space", action="page(1)", help="A page down."),
+    Key("first", "home", "Home", "ends(-1)", "Move", "", "",
+        "To the top."),
+    Key("last", "end", "End", "ends(1)", "Move", "", "",
+        "To the bottom."),
+    replace(verbs.BACK, keys="escape", label="close", help="Leave the search, or where there is none the help."),
+    replace(verbs.HELP, keys="question_mark,f1,q", action="dismiss", title="", help="Close the help."),
+), footer=("back", "help.search", "down"))  # fmt: skip
+
 KEY_TABLES: Final = (
     DASHBOARD_KEYS, ENDPOINT_KEYS, SAMPLE_KEYS, COMPARE_KEYS, LIST_KEYS, RACE_KEYS, COPY_KEYS,
-    JUMP_KEYS, OPTIONS_KEYS,
+    JUMP_KEYS, OPTIONS_KEYS, HELP_KEYS,
 )  # fmt: skip
 """The keys of every page."""
 
@@ -194,29 +210,15 @@ class Page(ScrollView):
         return Strip(painted).adjust_cell_length(width, base)
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(BoxScreen):
     """Keys, those of ``page`` first, and formulas. ``/`` searches; Escape leaves the search, then the help."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Close"),
-        Binding("q,question_mark,f1", "dismiss", "Close", show=False),
-        Binding("slash", "search", "Search"),
-        Binding("down,j", "scroll(1)", "Down", show=False),
-        Binding("up,k", "scroll(-1)", "Up", show=False),
-        Binding("pagedown,space", "page(1)", "Page down", show=False),
-        Binding("pageup", "page(-1)", "Page up", show=False),
-        Binding("home", "ends(-1)", "Top", show=False),
-        Binding("end", "ends(1)", "Bottom", show=False),
-    ]
+    TITLE = "Help: keys and definitions"
+    KEYS = HELP_KEYS
+    BINDINGS: ClassVar[list[BindingType]] = [*HELP_KEYS.bindings]
     DEFAULT_CSS = """
     HelpScreen {
-        align: center middle;
-        background: $background 60%;
-        #box {
-            width: 100%; max-width: 116; height: 100%; max-height: 60;
-            background: $surface; border: round $border; padding: 0 1;
-            border-title-color: $foreground; border-subtitle-color: $text-muted;
-        }
+        #box { max-width: 116; max-height: 60; }
         #query { height: 1; border: none; padding: 0; background: $surface; }
         #query:focus { background: $panel; }
         #page { height: 1fr; margin-top: 1; }
@@ -225,44 +227,42 @@ class HelpScreen(ModalScreen[None]):
 
     def __init__(self, page: str = "", certificate: Certificate | None = None) -> None:
         super().__init__()
-        self._of = page
+        self._opened_from = page
         self._certificate = certificate
         self._page = Page(help_sections("", page, certificate), id="page")
         self._query = Input(placeholder="/ to search", id="query", select_on_focus=False)
 
-    def compose(self) -> ComposeResult:
-        """A box with the search line and the page."""
-        with Vertical(id="box") as box:
-            box.border_title = "Help: keys and definitions"
-            box.border_subtitle = "/ search   ↑ ↓ scroll   Esc close"
-            yield self._query
-            yield self._page
+    def content(self) -> ComposeResult:
+        """The search line and the page."""
+        yield self._query
+        yield self._page
 
     def on_mount(self) -> None:
         """Keys scroll until a search is asked for."""
         self._page.focus()
+        self.show_keys()
 
     @on(Input.Changed)
     def _search(self, event: Input.Changed) -> None:
-        self._page.show(help_sections(event.value, self._of, self._certificate))
+        self._page.show(help_sections(event.value, self._opened_from, self._certificate))
 
     @on(Input.Submitted)
     def _keep(self) -> None:
         self._page.focus()
 
-    def action_leave(self) -> None:
+    def action_back(self) -> None:
         """Leave the search, or where there is none the help."""
         if self._query.has_focus or self._query.value:
             self._query.value = ""
             self._page.focus()
         else:
-            self.dismiss()
+            super().action_back()
 
     def action_search(self) -> None:
         """Type what to look for."""
         self._query.focus()
 
-    def action_scroll(self, rows: int) -> None:
+    def action_move(self, rows: int) -> None:
         """Move the text by so many rows."""
         self._page.scroll_relative(y=rows, animate=False)
 

@@ -8,12 +8,10 @@ from rich.cells import cell_len, set_cell_size
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
-from textual.screen import ModalScreen
 
 from probes.config.screen import Option
 from tui.options.keys import OPTIONS_KEYS
-from tui.screens.keyed_screen import KeyedScreen
+from tui.screens.box_screen import BoxScreen
 from tui.state.view_options import next_of
 from tui.style.palette import Piece
 from tui.widgets.plate import Plate, Row
@@ -70,24 +68,20 @@ def _cut(text: str, width: int) -> str:
     return text if cell_len(text) <= width else f"{set_cell_size(text, max(width - 1, 0))}…"
 
 
-class OptionsScreen(KeyedScreen[None], ModalScreen[None]):
+class OptionsScreen(BoxScreen):
     """Each change is made at once by ``choose``; ``states`` gives all options as they are.
 
     ``shipped`` is what each option is where nothing says otherwise, ``kept_in`` the file that keeps them.
     """
 
+    TITLE = "Options"
     AUTO_FOCUS = ""
     KEYS = OPTIONS_KEYS
     BINDINGS: ClassVar[list[BindingType]] = [*OPTIONS_KEYS.bindings]
     DEFAULT_CSS = """
     OptionsScreen {
-        align: center middle;
         background: $background 30%;
-        #box {
-            width: 100%; max-width: 90; height: auto; max-height: 100%;
-            background: $surface; border: round $border; padding: 0 1;
-            border-title-color: $foreground;
-        }
+        #box { height: auto; max-height: 100%; }
         #options { height: auto; }
         #keys { margin-top: 1; }
     }
@@ -106,12 +100,9 @@ class OptionsScreen(KeyedScreen[None], ModalScreen[None]):
         self._cursor = 0
         self._plate = Plate(id="options")
 
-    def compose(self) -> ComposeResult:
-        """A box with the options and the keys that change them."""
-        with Vertical(id="box") as box:
-            box.border_title = "Options"
-            yield self._plate
-            yield self.key_line
+    def content(self) -> ComposeResult:
+        """The options."""
+        yield self._plate
 
     def on_resize(self, _: events.Resize) -> None:
         """The rows are cut for another width."""
@@ -150,7 +141,3 @@ class OptionsScreen(KeyedScreen[None], ModalScreen[None]):
         elif event.row < len(self._shipped):
             self._cursor = event.row
             self._draw()
-
-    def action_back(self) -> None:
-        """Back to what was shown."""
-        self.dismiss()

@@ -5,11 +5,9 @@ from typing import ClassVar, Final, Generic, TypeVar
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
-from tui.screens.keyed_screen import KeyedScreen
+from tui.screens.box_screen import BoxScreen
 from tui.widgets.plate import Plate, Row
 
 Item = TypeVar("Item")
@@ -17,25 +15,17 @@ Item = TypeVar("Item")
 NOTHING: Final = "Nothing matches."
 
 
-class PickScreen(KeyedScreen[None], ModalScreen[None], Generic[Item]):
+class PickScreen(BoxScreen, Generic[Item]):
     """Typing filters, Enter or a click takes the item under the cursor, Escape drops the filter, then closes.
 
     A subclass implements `found` (the items that match), `row` (how an item is drawn) and `take` (what picking it
     does); its ``KEYS`` come from `tui.keys.verbs.list_keys`.
     """
 
-    TITLE = ""
     PLACEHOLDER: ClassVar[str] = "type to filter"
     AUTO_FOCUS = "#query"
     DEFAULT_CSS = """
     PickScreen {
-        align: center middle;
-        background: $background 60%;
-        #box {
-            width: 100%; max-width: 90; height: 100%; max-height: 32;
-            background: $surface; border: round $border; padding: 0 1;
-            border-title-color: $foreground; border-subtitle-color: $text-muted;
-        }
         #query { height: 1; border: none; padding: 0 1; background: $panel; }
         #items { height: 1fr; margin-top: 1; }
     }
@@ -46,7 +36,6 @@ class PickScreen(KeyedScreen[None], ModalScreen[None], Generic[Item]):
         self.cursor = 0
         self._first = 0
         self._shown: Sequence[Item] = ()
-        self._box = Vertical(id="box")
         self._query = Input(placeholder=self.PLACEHOLDER, id="query", compact=True)
         self._list = Plate(id="items")
 
@@ -67,13 +56,10 @@ class PickScreen(KeyedScreen[None], ModalScreen[None], Generic[Item]):
         """Words in the box's lower border."""
         return ""
 
-    def compose(self) -> ComposeResult:
-        """A box with the filter, the list and the keys."""
-        with self._box:
-            self._box.border_title = self.TITLE
-            yield self._query
-            yield self._list
-            yield self.key_line
+    def content(self) -> ComposeResult:
+        """The filter and the list."""
+        yield self._query
+        yield self._list
 
     def on_mount(self) -> None:
         """List every item."""
@@ -85,7 +71,7 @@ class PickScreen(KeyedScreen[None], ModalScreen[None], Generic[Item]):
 
     def draw(self) -> None:
         """Draw the lines around the cursor."""
-        self._box.border_subtitle = self.note
+        self.box.border_subtitle = self.note
         self.show_keys()
         if not self._shown:
             self._list.draw([((NOTHING, "hint"),)])
@@ -122,4 +108,4 @@ class PickScreen(KeyedScreen[None], ModalScreen[None], Generic[Item]):
         if self._query.value:
             self._query.value = ""
         else:
-            self.dismiss()
+            super().action_back()

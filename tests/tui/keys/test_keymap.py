@@ -13,7 +13,7 @@ from tui.copying import CopyScreen
 from tui.dashboard.screen import DashboardScreen
 from tui.endpoint.keys import ENDPOINT_KEYS
 from tui.endpoint.screen import EndpointScreen
-from tui.help import KEY_TABLES
+from tui.help import KEY_TABLES, HelpScreen
 from tui.jump import JumpScreen
 from tui.options.screen import OptionsScreen
 from tui.race.choice import RaceChoice
@@ -25,7 +25,7 @@ from tui.sample.screen import SampleScreen
 
 SCREENS = (
     DashboardScreen, EndpointScreen, SampleScreen, CompareScreen, CompareChoice, RaceScreen, CopyScreen, JumpScreen,
-    OptionsScreen,
+    OptionsScreen, HelpScreen,
 )  # fmt: skip
 
 FREE = {"A", "K", "E", "i"}
