@@ -71,7 +71,7 @@ def e2e_ms(timeline: Timeline) -> float | None:
 def end_to_end_speed(timeline: Timeline, tokens: Tokens) -> float | None:
     """Output tokens / E2E, tokens per second; None without a count of the provider's, or where it cannot be true."""
     whole = e2e_ms(timeline)
-    if tokens.source != "usage" or not tokens.output or not whole or whole <= 0:
+    if tokens.source != "usage" or not tokens.output or whole is None or whole <= 0:
         return None
     found = round(tokens.output / whole * 1000, 3)
     return found if found <= FASTEST else None

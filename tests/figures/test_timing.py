@@ -51,6 +51,13 @@ def test_end_to_end_speed_counts_everything_over_everything():
     assert timing.end_to_end_speed(timeline(*stream(11, 10)), Tokens(output=100, source="estimate")) is None
 
 
+def test_end_to_end_speed_is_told_to_three_digits_and_of_some_time_only():
+    assert timing.end_to_end_speed(timeline(ContentEvent(3 * MS, Kind.ANSWER, 1)), usage(1)) == 333.333
+    assert timing.end_to_end_speed(timeline(ContentEvent(MS, Kind.ANSWER, 1)), usage(1)) == 1_000
+    assert timing.end_to_end_speed(timeline(ContentEvent(0, Kind.ANSWER, 1)), usage(1)) is None
+    assert timing.end_to_end_speed(timeline(ContentEvent(0, Kind.ANSWER, 1), sent=None), usage(1)) is None
+
+
 def test_gaps_are_between_content_events():
     contents = [ContentEvent(at * MS, Kind.ANSWER, 1) for at in (0, 10, 20, 30, 130)]
     assert timing.gaps(contents) == timing.Gaps(p50_ms=10, p95_ms=86.5, max_ms=100)

@@ -244,6 +244,10 @@ def test_the_redaction_of_no_secret_keeps_no_more_of_a_text_than_it_must():
         ("gsk_Zq7hVx2LrT9wKe4Nb8", "cut Zq7h", "cut [key]"),
         ("test-key-123456", "it ends 3456.", "it ends 3456."),  # of a key that is no random string no dot is a mask
         ("test-key-123456", "a test-key. v.3456", "a test-key. v.3456"),
+        ("gsk_Zq7hVx2LrT9wKe4Nb8", "Zq7h…", "[key]…"),
+        ("gsk_Zq7hVx2LrT9wKe4Nb8", "…4Nb8xy", "…4Nb8xy"),
+        ("sk-orange", "it is orange", "it is [key]"),
+        ("sk-apple", "it is apple and", "it is apple and"),
         ("test-key-123456", "...3456", "...[key]"),
         ("test-key-123456", "*3456 and", "*[key] and"),
         ("test-key-123456", "test...", "test..."),
