@@ -20,6 +20,7 @@ from probes.race.updates import RaceCommand, RaceNews
 from probes.text import line
 from tui.dashboard.screen import TICK_S, DashboardScreen
 from tui.keys.ordered_keys import OrderedKeysApp
+from tui.options.changes import OptionChanges
 from tui.requests import CompareRequested, EndpointRequested, ExportRequested, RaceRequested, WindowChosen
 from tui.screens.keyed_screen import KeyedScreen
 from tui.sources.messages import LineRejected, Message, SourceLost
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from tui.compare.screen import CompareScreen
     from tui.copying import Copyable
     from tui.endpoint.screen import EndpointScreen
-    from tui.options.screen import OptionState
+    from tui.options.changes import OptionState
     from tui.race.screen import RaceScreen
 
 CATCH_UP_MS: Final = 300_000
@@ -75,9 +76,7 @@ class InftopApp(OrderedKeysApp):
         self._waiting: list[Message] = []
         self._loaded_since: int | None = None
         self._ended = False
-        self._begun: dict[Option, str] = {}
-        self._changed: dict[Option, str] = {}
-        self._to_keep: dict[Option, str] = {}
+        self._changes = OptionChanges(options.choices, options.state_file)
         for one in THEMES:
             self.register_theme(one)
         self.theme = options.theme if options.theme in self.available_themes else DARK.name
@@ -101,7 +100,7 @@ class InftopApp(OrderedKeysApp):
     def on_mount(self) -> None:
         """Run the source, once there is a picture; what it delivers is applied and drawn tick by tick."""
         self.call_after_refresh(self._start_source)
-        self._begun = self.chosen
+        self._changes.begin(self.chosen)
         self.watch(self._dashboard, "options", self._options_changed, init=False)
         self.theme_changed_signal.subscribe(self, lambda _: self._options_changed())
         if self._options.state_problem:
@@ -207,18 +206,9 @@ class InftopApp(OrderedKeysApp):
 
     def option_states(self) -> "list[OptionState]":
         """Every option of the screen with the values it can have now, the one it has, and where that comes from."""
-        from tui.options.screen import OptionState
-
-        chosen, changed = self.chosen, frozenset(self._changed)
         themes = (*THEME_NAMES, *(name for name in self.available_themes if name not in THEME_NAMES))
         windows = tuple(name.replace(" ", "") for name in LENGTHS if LENGTHS[name] in self._dashboard.lengths)
-        offered = {**CHOICES, "theme": themes, "window": windows}
-        origin = self._options.choices.origin
-        return [
-            OptionState(option, values, value, origin(option, value, changed) if value else "for this run")
-            for option, values in offered.items()
-            for value in [chosen.get(option, "")]
-        ]
+        return self._changes.states(self.chosen, {**CHOICES, "theme": themes, "window": windows})
 
     def action_options(self) -> None:
         """What of the screen can be chosen."""
@@ -229,34 +219,22 @@ class InftopApp(OrderedKeysApp):
             OptionsScreen(
                 states=self.option_states,
                 choose=self.choose,
-                shipped=choices.defaults,
+                defaults=choices.defaults,
                 kept_in=self._options.state_file,
             )
         )
 
     def _options_changed(self) -> None:
-        """Note what is no longer as it was, and soon keep it for the next run."""
-        choices, before = self._options.choices, {**self._begun, **self._changed}
-        changed = {option: value for option, value in self.chosen.items() if value != before.get(option)}
-        self._changed |= changed
-        kept = {option: value for option, value in changed.items() if choices.keeps(option, value)}
-        if kept and self._options.state_file is not None:
-            if not self._to_keep:
-                self.set_timer(KEEP_AFTER_S, self._keep)
-            self._to_keep |= kept
+        """Keep what has changed for the next run, a little later."""
+        if self._changes.note(self.chosen):
+            self.set_timer(KEEP_AFTER_S, self._keep)
 
     async def _keep(self) -> None:
-        """Write what was chosen to the state file."""
-        path, changes = self._options.state_file, dict(self._to_keep)
-        self._to_keep.clear()
-        if path is None or not changes:
-            return
-        from tui.state.state_file import keep
-
+        """Write what was changed to the state file."""
         try:
-            await asyncio.to_thread(keep, path, changes)
+            await self._changes.write()
         except OSError as error:
-            words = f"Not kept for the next run: {path}: {error.strerror or error}"
+            words = f"Not kept for the next run: {self._options.state_file}: {error.strerror or error}"
             self.notify(words, severity="warning", markup=False)
 
     # pages

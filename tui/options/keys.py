@@ -11,7 +11,7 @@ OPTIONS_KEYS: Final = KeyTable("Options", (
         "The next value of the option under the cursor; it is shown at once."),
     Key("options.before", "left", "←", "change(-1)", "Do", "before", "Value before",
         "The value before."),
-    Key("remove", "delete,backspace", "Del", "ship", "Do", "as shipped", "As shipped",
+    Key("remove", "delete,backspace", "Del", "reset", "Do", "as shipped", "As shipped",
         "Make the option under the cursor what it is where nothing says otherwise."),
     replace(verbs.UP, keys="up,k,shift+tab", help="The option above."),
     replace(verbs.DOWN, keys="down,j,tab", help="The option below."),

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Final, NamedTuple
+from typing import ClassVar, Final
 
 from rich.cells import cell_len, set_cell_size
 from textual import events, on
@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from probes.config.screen import Option
+from tui.options.changes import OptionState
 from tui.options.keys import OPTIONS_KEYS
 from tui.screens.box_screen import BoxScreen
 from tui.state.view_options import next_of
@@ -30,15 +31,6 @@ FIXING: Final = "[screen] of the configuration fixes them."
 
 NAME_WIDTH: Final = 9
 VALUE_WIDTH: Final = 22
-
-
-class OptionState(NamedTuple):
-    """An option as it is: its values in order, the one it has ("" for one without a name), and where that is from."""
-
-    option: Option
-    values: Sequence[str]
-    value: str
-    origin: str
 
 
 def rows(states: Sequence[OptionState], cursor: int, width: int, kept_in: Path | None) -> list[Row]:
@@ -71,7 +63,7 @@ def _cut(text: str, width: int) -> str:
 class OptionsScreen(BoxScreen):
     """Each change is made at once by ``choose``; ``states`` gives all options as they are.
 
-    ``shipped`` is what each option is where nothing says otherwise, ``kept_in`` the file that keeps them.
+    ``defaults`` is what each option is where nothing says otherwise, ``kept_in`` the file that keeps them.
     """
 
     TITLE = "Options"
@@ -92,11 +84,11 @@ class OptionsScreen(BoxScreen):
         *,
         states: Callable[[], Sequence[OptionState]],
         choose: Callable[[Option, str], Awaitable[None]],
-        shipped: Mapping[Option, str],
+        defaults: Mapping[Option, str],
         kept_in: Path | None,
     ) -> None:
         super().__init__()
-        self._states, self._choose, self._shipped, self._kept_in = states, choose, shipped, kept_in
+        self._states, self._choose, self._defaults, self._kept_in = states, choose, defaults, kept_in
         self._cursor = 0
         self._plate = Plate(id="options")
 
@@ -116,7 +108,7 @@ class OptionsScreen(BoxScreen):
 
     def action_move(self, step: int) -> None:
         """Mark another option; the ends are ends."""
-        self._cursor = max(0, min(len(self._shipped) - 1, self._cursor + step))
+        self._cursor = max(0, min(len(self._defaults) - 1, self._cursor + step))
         self._draw()
 
     async def action_change(self, step: int) -> None:
@@ -124,10 +116,10 @@ class OptionsScreen(BoxScreen):
         one = self._states()[self._cursor]
         await self._set(one.option, next_of(one.values, one.value, step))
 
-    async def action_ship(self) -> None:
+    async def action_reset(self) -> None:
         """Make the marked option what it is where nothing says otherwise."""
         option = self._states()[self._cursor].option
-        await self._set(option, self._shipped[option])
+        await self._set(option, self._defaults[option])
 
     async def _set(self, option: Option, value: str) -> None:
         await self._choose(option, value)
@@ -138,6 +130,6 @@ class OptionsScreen(BoxScreen):
         """A click marks an option; one on the marked option takes its next value."""
         if event.row == self._cursor:
             await self.action_change(1)
-        elif event.row < len(self._shipped):
+        elif event.row < len(self._defaults):
             self._cursor = event.row
             self._draw()
