@@ -33,11 +33,17 @@ PARTS: Final = {"lane": "lanes", "prompt": "prompt", "typed": "prompt", "field":
 PREVIEW: Final = 5
 """Rows of the prompt that is chosen, at least."""
 
+OTHER_ROWS: Final = 8 + PREVIEW
+"""Rows of the form's right half but for the prompts' own, which are folded where these are left."""
+
 MARK: Final = 5
 """Cells before a lane's name, or a prompt's with the gap after it."""
 
 LEAST_MODEL: Final = 8
 """A model that has fewer cells is left out."""
+
+GAP: Final = 2
+"""Blank cells between the lanes and the rest."""
 
 LEAST_OPTIONS: Final = 40
 """Cells that prompt, cap, heats and connections have, at least."""
@@ -177,10 +183,11 @@ class RaceChoice(Horizontal):
 
     def draw(self) -> None:
         """Draw it, the cursor in sight."""
-        whole = self.content_size.width - LEAST_OPTIONS
-        self._choices.styles.width = max(LEAST_OPTIONS, min(_wanted(self.form), whole))
-        self._draw(self._choices, _lanes(self.form, self._choices.size.width))
-        self._draw(self._options, _options(self.form, self._options.size))
+        whole = self.content_size.width
+        lanes = max(LEAST_OPTIONS, min(_wanted(self.form), whole - LEAST_OPTIONS))
+        self._choices.styles.width = lanes  # which takes effect only after this
+        self._draw(self._choices, _lanes(self.form, lanes))
+        self._draw(self._options, _options(self.form, Size(whole - lanes - GAP, self._options.size.height)))
 
     def _draw(self, plate: Plate, lines: Sequence[tuple[Item | None, Row]]) -> None:
         """Draw as many lines as there is room for: the heading, then those around the cursor."""
@@ -225,11 +232,14 @@ def _options(form: RaceForm, size: Size) -> list[tuple[Item | None, Row]]:
     lines: list[tuple[Item | None, Row]] = [(None, (("Prompt", "title"),))]
     longest = max((cell_len(one.name) for one in form.prompts), default=0)
     room = max(width - MARK - longest, 4)
-    for place, one in enumerate(form.prompts):
-        expects = f"  (must match {one.expect})" if one.expect else ""
-        said = f"{line(one.text)}{expects}"
-        pieces = ((f"{cut(one.name, longest)}  ", "figure"), (cut(said, min(room, cell_len(said))), "label"))
+    texts = [f"{line(one.text)}{f'  (must match {one.expect})' if one.expect else ''}" for one in form.prompts]
+    folded = [wrap(text, room) for text in texts]
+    if sum(map(len, folded)) > size.height - OTHER_ROWS:
+        folded = [[cut(text, min(room, cell_len(text)))] for text in texts]
+    for place, (one, (text, *more)) in enumerate(zip(form.prompts, folded, strict=True)):
+        pieces = ((f"{cut(one.name, longest)}  ", "figure"), (text, "label"))
         lines.append((("prompt", str(place)), (_dot(form.prompt == place), *pieces)))
+        lines += [(("prompt", str(place)), ((" " * (MARK + longest), "label"), (row, "label"))) for row in more]
     typed = line(form.typed) or "your own: Enter types it"
     lines.append((("typed", ""), (_dot(form.prompt is None), (typed, "figure" if form.typed else "hint"))))
     values = {"cap": number(form.cap), "heats": number(form.heats), "cold": "cold" if form.cold else "warmed first"}

@@ -5,6 +5,7 @@ from textual.geometry import Size
 from tests.tui import fabric
 from tests.tui.fabric import HABITS
 from tests.tui.race import races
+from tests.tui.race.test_screen import opened
 from tui.race.choice import ABOUT, _lanes, _options, _wanted
 from tui.race.form import RaceForm
 
@@ -25,10 +26,16 @@ def test_names_are_whole_and_models_are_cut_with_a_mark_or_left_out():
 
 
 def test_prompts_are_cut_with_a_mark_and_the_chosen_one_stands_whole_below():
-    rows = texts(_options(FORM, Size(40, 22)))
+    rows = texts(_options(FORM, Size(40, 18)))
     assert all(len(row) <= 40 for row in rows)
     assert any(row.endswith("…") for row in rows[1:4])
     assert races.PROMPTS[0].text in " ".join(" ".join(row.split()) for row in rows)
+
+
+def test_prompts_are_folded_where_there_are_rows_for_them():
+    rows = texts(_options(FORM, Size(40, 30)))
+    assert all(len(row) <= 40 for row in rows)
+    assert not any(row.endswith("…") for row in rows)
 
 
 def test_what_a_race_is_stands_where_there_is_room_for_all_of_it():
@@ -49,3 +56,11 @@ def test_an_empty_form_says_what_to_do():
     assert any("No endpoint is configured" in row for row in texts(_lanes(nobody, 60)))
     assert "A race needs two endpoints" in " ".join(texts(_lanes(one, 60)))
     assert not any("A race needs" in row for row in texts(_lanes(FORM, 60)))
+
+
+async def test_prompts_and_models_are_whole_after_a_resize_that_gives_them_room():
+    async with opened(fabric.priced(hours=0.25)) as race:
+        assert "…" in race.text
+        await race.shown.pilot.resize_terminal(120, 35)
+        await race.settle()
+        assert "…" not in race.text
