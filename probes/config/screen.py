@@ -39,10 +39,6 @@ CHOICES: Final[Mapping[Option, tuple[str, ...]]] = MappingProxyType(
 """What each option can be, in the order in which a key goes through it."""
 
 
-_WRITTEN: Final = {"screen": "", "": r"screen\."}
-"""What stands before an option's name, in the table itself and before any table."""
-
-
 class FixedOption(NamedTuple):
     """The value that a configuration gives an option, and the place that says so: the file, and its line if found."""
 
@@ -70,14 +66,15 @@ def checked(option: Option, value: object) -> str:
 
 
 def _line_of(option: Option, text: str) -> int | None:
-    """The number, from 1, of the line that sets an option of ``[screen]``; None where it is written in another way."""
+    """The number, from 1, of the line that sets an option: in ``[screen]``, or as ``screen.OPTION`` above all tables.
+
+    None where it is written in another way, as in an inline table.
+    """
+    written = {"screen": option, "": rf"screen\.{option}"}
     table = ""
     for number, line in enumerate(text.splitlines(), start=1):
         if heading := re.match(r"\s*\[+\s*([^]]*?)\s*]", line):
             table = heading[1]
-        elif re.match(rf"\s*{option if table == 'screen' else f'screen.{option}'}\s*=", line) and table in (
-            "",
-            "screen",
-        ):
+        elif table in written and re.match(rf"\s*{written[table]}\s*=", line):
             return number
     return None

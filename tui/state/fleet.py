@@ -343,10 +343,10 @@ class FleetState:
             endpoint.monitor,
             self.engine,
             shown,
-            endpoint.last,
-            endpoint.last_sent,
-            now,
-            unprobed(phase, endpoint.monitor),
+            last=endpoint.last,
+            last_sent=endpoint.last_sent,
+            now=now,
+            unprobed=unprobed(phase, endpoint.monitor),
         )
         signals, sent, asked = endpoint.signals, endpoint.last_sent, endpoint.facts.tier
         tightest, tier = next(iter(signals.levels), None), tier_of(signals.seen)

@@ -23,6 +23,7 @@ def state(
     monitor: MonitorStatus,
     engine: EngineStatus | None,
     figures: Figures,
+    *,
     last: Sample | None,
     last_sent: Sample | None,
     now: int,
@@ -50,7 +51,7 @@ def state(
         return _blocked(monitor, last_sent)
     if unprobed and last_sent is not None and now - last_sent.started_at > _stale_after_ms(facts):
         return "stale", unprobed
-    return _by_samples(facts, monitor, figures, last, last_sent, now)
+    return _by_samples(facts, monitor, figures, last=last, last_sent=last_sent, now=now)
 
 
 def _stale_after_ms(facts: EndpointFacts) -> float:
@@ -69,6 +70,7 @@ def _by_samples(
     facts: EndpointFacts,
     monitor: MonitorStatus,
     figures: Figures,
+    *,
     last: Sample | None,
     last_sent: Sample | None,
     now: int,

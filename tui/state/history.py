@@ -4,7 +4,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from probes.certificate import Certificate
 from probes.outcome import Outcome
@@ -12,6 +12,9 @@ from probes.sample import Sample
 from probes.stats.sample_values import chars_per_s, setup_ms
 from tui.state.rate_limits import LimitReading
 from tui.state.served_by import ServingChange, ServingSeen
+
+if TYPE_CHECKING:  # a screen without a store reads none
+    from probes.store.read.reader import PanelPoint
 
 SPAN_MS: Final = 24 * 3600 * 1000
 """No window drawn from memory is longer, so nothing older is kept."""
@@ -57,21 +60,20 @@ class History:
     def __len__(self) -> int:
         return len(self.started_at)
 
-    def add(self, sample: Sample) -> bool:
+    def add(self, one: "Sample | PanelPoint") -> bool:
         """Add a sample; False where one with its start is already here (the store and the feed overlap)."""
-        one = sample
         return self.add_point(
             one.started_at,
             one.outcome,
             one.connection,
-            one.ttft_ms,
-            one.server_load_ms,
-            one.tokens_per_s,
-            chars_per_s(one.output_chars, one.e2e_ms),
-            one.cost_usd,
-            one.trusted,
-            setup_ms(one.dns_ms, one.connect_ms, one.proxy_ms, one.tls_ms, one.upgrade_ms),
-            one.buffered,
+            ttft_ms=one.ttft_ms,
+            load_ms=one.server_load_ms,
+            tokens_per_s=one.tokens_per_s,
+            chars_per_s=chars_per_s(one.output_chars, one.e2e_ms),
+            cost_usd=one.cost_usd,
+            trusted=one.trusted,
+            setup_ms=setup_ms(one.dns_ms, one.connect_ms, one.proxy_ms, one.tls_ms, one.upgrade_ms),
+            buffered=one.buffered,
         )
 
     def add_point(
@@ -127,13 +129,18 @@ class History:
         """
         cut = bisect_left(other.started_at, self.started_at[0]) if self.started_at else len(other)
         for index in range(cut, len(other)):
-            started_at, outcome = other.started_at[index], OUTCOMES[other.outcome[index]]
-            ttft, load, speed = other.ttft_ms(index), other.load_ms(index), other.tokens_per_s(index)
-            chars, cost = other.chars_per_s(index), other.cost_usd(index)
-            trusted, setup = False if other.untrusted[index] else None, other.setup_ms(index)
-            buffered = bool(other.buffered[index])
             self.add_point(
-                started_at, outcome, other.on(index), ttft, load, speed, chars, cost, trusted, setup, buffered
+                other.started_at[index],
+                OUTCOMES[other.outcome[index]],
+                other.on(index),
+                ttft_ms=other.ttft_ms(index),
+                load_ms=other.load_ms(index),
+                tokens_per_s=other.tokens_per_s(index),
+                chars_per_s=other.chars_per_s(index),
+                cost_usd=other.cost_usd(index),
+                trusted=False if other.untrusted[index] else None,
+                setup_ms=other.setup_ms(index),
+                buffered=bool(other.buffered[index]),
             )
         if cut:
             self.started_at = other.started_at[:cut] + self.started_at

@@ -6,7 +6,6 @@ from math import inf
 from typing import Final
 
 from probes.sample import Sample
-from probes.stats.sample_values import chars_per_s, setup_ms
 from probes.store.certificates import newest as newest_certificate
 from probes.store.read.reader import PanelPoint, StoreReader
 from probes.store.read.rollup_queries import began
@@ -36,19 +35,7 @@ def histories(
     found: dict[str, History] = {name: History() for name in names}
     for number, point in enumerate(points):
         if (history := found.get(point.endpoint)) is not None:
-            history.add_point(
-                point.started_at,
-                point.outcome,
-                point.connection,
-                point.ttft_ms,
-                point.server_load_ms,
-                point.tokens_per_s,
-                chars_per_s(point.output_chars, point.e2e_ms),
-                point.cost_usd,
-                point.trusted,
-                setup_ms(point.dns_ms, point.connect_ms, point.proxy_ms, point.tls_ms, point.upgrade_ms),
-                point.buffered,
-            )
+            history.add(point)
         if number % 1000 == 0 and ended():
             return {}
     return found

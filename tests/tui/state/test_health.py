@@ -21,7 +21,7 @@ GOOD = sample(started_at=NOW - 5_000)
 
 
 def word(*, facts=FACTS, monitor=WATCH, engine=ENGINE, slow=False, last=GOOD, sent=GOOD, now=NOW, unprobed=""):
-    return state(facts, monitor, engine, Figures(slow=slow), last, sent, now, unprobed)
+    return state(facts, monitor, engine, Figures(slow=slow), last=last, last_sent=sent, now=now, unprobed=unprobed)
 
 
 def test_all_is_well():

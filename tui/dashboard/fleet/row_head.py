@@ -38,28 +38,22 @@ def head(columns: Columns, shared: Scales | None, sort: Sort = "configured") -> 
 def _ttft(columns: Columns, scale: LogScale | None) -> str:
     names = ["last", *["p50"] * columns.ttft_p50, *["p95"] * columns.ttft_p95]
     words = ("TTFT ms  max", "TTFT max", "TTFT")
-    return _timing(
-        words,
-        "   ┈ p50  ░ p95" if columns.lines > 2 else "   ┈ p50",
-        scale,
-        columns,
-        columns.ttft,
-        names,
-        "last p50 p95",
-    )
+    legend = "   ┈ p50  ░ p95" if columns.lines > 2 else "   ┈ p50"
+    return _timing(words, scale, columns, legend=legend, graph=columns.ttft, names=names, stacked="last p50 p95")
 
 
 def _speed(columns: Columns, scale: LogScale | None) -> str:
     names = ["last", *["p50"] * columns.speed_p50]
     words = ("tokens/s  min", "tok/s min", "tok/s")
-    return _timing(words, "   ┈ p50", scale, columns, columns.speed, names, "last p50")
+    return _timing(words, scale, columns, legend="   ┈ p50", graph=columns.speed, names=names, stacked="last p50")
 
 
 def _timing(
     words: Sequence[str],
-    legend: str,
     scale: LogScale | None,
     columns: Columns,
+    *,
+    legend: str,
     graph: int,
     names: Sequence[str],
     stacked: str,

@@ -63,9 +63,9 @@ def times(view: EndpointView, columns: Columns, scales: Scales, grid: TimeGrid) 
         scales.ttft_ms,
         columns.lines,
         "ttft",
-        _marks(view, cells, grid, tall=columns.lines > 1),
-        figures.ttft_p50_ms,
-        figures.ttft_p95_ms,
+        marks=_marks(view, cells, grid, tall=columns.lines > 1),
+        p50=figures.ttft_p50_ms,
+        p95=figures.ttft_p95_ms,
     )
     last: Piece = (_number(figures.ttft_last_ms, columns.figure), "figure")
     if aside is not None:
@@ -89,7 +89,7 @@ def speeds(view: EndpointView, columns: Columns, scales: Scales, grid: TimeGrid)
     untrusted = _mark_where(figures.untrusted, cells, (HOLLOW, "limit"))
     marks = {cell: mark for cell, mark in untrusted.items() if values[cell] is None}
     scale = scales.tokens_per_s
-    graph = blocks(values, scale, columns.lines, "speed", marks, figures.tokens_per_s_p50)
+    graph = blocks(values, scale, columns.lines, "speed", marks=marks, p50=figures.tokens_per_s_p50)
     last: Piece = (_number(figures.tokens_per_s_last, columns.figure), "figure")
     if aside is not None and figures.tokens_per_s_last is None:
         last = (_number(aside.tokens_per_s, columns.figure), "usual")
@@ -110,7 +110,7 @@ def errors(view: EndpointView, columns: Columns, grid: TimeGrid) -> Block:
     rate: Piece = ((percent if columns.rate > SHORT_RATE else short_percent)(figures.error_rate), style)
     if not columns.hits and figures.hit_count and not figures.failed_count:
         rate = (f"{HIT} {_number(figures.hit_count, columns.rate - 1)}", "limit")
-    drawn = partial(_bars, figures, columns, grid, "error", figures.failed, figures.finished)
+    drawn = partial(_bars, figures, columns, grid, style="error", parts=figures.failed, whole=figures.finished)
     if columns.lines > 1:
         failed = number(figures.failed_count) if figures.failed_count else ""
         counted = (f"{failed} of {number(figures.finished_count)}", f"{failed} {FAILURE}") if failed else ()
@@ -132,7 +132,7 @@ def limits(view: EndpointView, columns: Columns, scales: Scales, board: Dashboar
     figures = view.figures
     seen = figures.finished_count or figures.hit_count
     hits: Piece = (_number(figures.hit_count, columns.hits) if seen else DASH, "limit" if figures.hit_count else "dim")
-    drawn = partial(_bars, figures, columns, board.grid, "limit", figures.hits, scales.hits)
+    drawn = partial(_bars, figures, columns, board.grid, style="limit", parts=figures.hits, whole=scales.hits)
     bucket = short(view.levels[0].bucket.words) if view.levels else ""
     ending, look = reset_or_empty(view, board.at)
     if columns.lines > 1:
@@ -239,10 +239,10 @@ def _bars(
     figures: Figures,
     columns: Columns,
     grid: TimeGrid,
+    *,
     style: str,
     parts: Sequence[int],
     whole: Sequence[int] | int,
-    *,
     rows: int,
 ) -> Block:
     """A small graph: a bar for each slice, as a share of ``whole`` or on a scale up to it; never a slope."""
@@ -252,9 +252,9 @@ def _bars(
     covered = [any(figures.covered[held.start : held.stop]) for held in cells]
     counted = [sum(parts[held.start : held.stop]) for held in cells]
     if isinstance(whole, int):
-        drawn = counts(counted, None, covered, whole, rows)
+        drawn = counts(counted, None, covered, top=whole, rows=rows)
     else:
-        drawn = counts(counted, [sum(whole[held.start : held.stop]) for held in cells], covered, 1, rows)
+        drawn = counts(counted, [sum(whole[held.start : held.stop]) for held in cells], covered, top=1, rows=rows)
     return [joined((one, _BAR_STYLES.get(one, style)) for one in text) for text in drawn]
 
 
