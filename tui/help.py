@@ -204,9 +204,7 @@ class Page(ScrollView):
         """One row of the page."""
         place, width, base = y + self.scroll_offset.y, self.size.width, self.rich_style
         row = self._rows[place] if place < len(self._rows) else []
-        painted = [
-            Segment(text, base + self.get_component_rich_style(f"page--{part}", partial=True)) for text, part in row
-        ]
+        painted = [Segment(text, base + self.get_component_rich_style(f"page--{part}")) for text, part in row]
         return Strip(painted).adjust_cell_length(width, base)
 
 

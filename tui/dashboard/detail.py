@@ -82,7 +82,7 @@ def median_ratios(view: EndpointView) -> list[str]:
     """The endpoint's medians over the best of its group, in words; empty where it is alone in its group."""
     ratios = (("TTFT", view.ttft_ratio), ("tokens/s", view.tokens_per_s_ratio))
     words = ", ".join(f"{name} {times(ratio)}" for name, ratio in ratios if ratio is not None)
-    return [f"medians against the group's best: {words}"] if words else []
+    return [f"medians over the group's best: {words}"] if words else []
 
 
 def limits(view: EndpointView, at: int | None) -> list[str]:
@@ -138,8 +138,11 @@ def failures_text(
     return text.append(f"  (+{more} earlier)", style="dim") if more > 0 else text
 
 
-def lanes_lines(lanes: Sequence[LaneFigures]) -> list[str]:
-    """A line for each lane over the window, their figures under each other; set-up for the cold lane, which pays it."""
+def lanes_lines(lanes: Sequence[LaneFigures], room: int = 78) -> list[str]:
+    """A line for each lane over the window, their figures under each other.
+
+    With set-up for the cold lane, which pays it, where there is ``room`` for it.
+    """
     cells = [
         [number(value) for value in (one.measured, one.ttft_p50_ms, one.ttft_p95_ms, one.tokens_per_s_p50)]
         for one in lanes
@@ -149,7 +152,8 @@ def lanes_lines(lanes: Sequence[LaneFigures]) -> list[str]:
     for one, values in zip(lanes, cells, strict=True):
         count, p50, p95, speed = (value.rjust(width) for value, width in zip(values, widths, strict=True))
         setup = f"  set-up p50 {number(one.setup_p50_ms)} ms" if one.lane == "cold" else ""
-        lines.append(f"{one.lane}  n {count}  TTFT p50 {p50} p95 {p95} ms  tok/s p50 {speed}{setup}")
+        text = f"{one.lane}  n {count}  TTFT p50 {p50} p95 {p95} ms  tok/s p50 {speed}"
+        lines.append(text + setup if len(text) + len(setup) <= room else text)
     return lines
 
 
@@ -233,7 +237,13 @@ class Detail(Container):
         width = (size.width - 3) // 2 if beside else size.width
         whole = rows_of(sample, width, room) if sample else 0
         texts = said(
-            view, sample, failures, answer, self._at, width, room if beside else max(room - whole, LEAST_WORDS)
+            view,
+            sample,
+            failures,
+            answer,
+            self._at,
+            width,
+            room if beside else max(room - whole, min(LEAST_WORDS, room - 1)),
         )
         words = sum(map(_rows, texts))
         waterfall = rows_of(sample, width, room if beside else max(room - words, 1)) if sample else 0
@@ -274,7 +284,7 @@ def said(
     left = max(room, 1)
     figures_text = _wrapped([*figures(sample), *median_ratios(view)], width, max(1, left // 2)) if sample else nothing
     left -= _rows(figures_text) + 1  # one of failures
-    lanes = lanes_lines(view.figures.lanes) if left > len(view.figures.lanes) else []
+    lanes = lanes_lines(view.figures.lanes, width) if left > len(view.figures.lanes) else []
     left -= len(lanes)
     limits_text = _wrapped(limits(view, at), width, min(2, left)) if left > 0 else nothing
     left -= _rows(limits_text)

@@ -254,7 +254,6 @@ class Waterfall(Widget):
         if y >= len(self._rows):
             return Strip.blank(size.width, base)
         painted = [
-            Painted(text, base + self.get_component_rich_style(f"waterfall--{ink}", partial=True))
-            for text, ink in self._rows[y]
+            Painted(text, base + self.get_component_rich_style(f"waterfall--{ink}")) for text, ink in self._rows[y]
         ]
         return Strip(painted, size.width)

@@ -108,9 +108,9 @@ def test_reasoning_that_left_no_answer_is_said_beside_the_speed():
 
 def test_an_endpoint_of_a_group_is_compared_with_the_best_of_it():
     assert median_ratios(replace(VIEW, ttft_ratio=1.355, tokens_per_s_ratio=0.2)) == [
-        "medians against the group's best: TTFT 1.35×, tokens/s 0.20×"
+        "medians over the group's best: TTFT 1.35×, tokens/s 0.20×"
     ]
-    assert median_ratios(replace(VIEW, ttft_ratio=2.0)) == ["medians against the group's best: TTFT 2.00×"]
+    assert median_ratios(replace(VIEW, ttft_ratio=2.0)) == ["medians over the group's best: TTFT 2.00×"]
     assert median_ratios(VIEW) == []
 
 
@@ -319,6 +319,7 @@ def test_the_figures_stand_under_each_other_and_set_up_is_the_cold_ones():
     ]
     assert max(map(len, lanes_lines((WARM, replace(COLD, setup_p50_ms=1_234.0))))) == 78
     assert lanes_lines(()) == []
+    assert lanes_lines((WARM, COLD), 58)[1] == "cold  n   9  TTFT p50 1,412 p95 1,530 ms  tok/s p50   604"
 
 
 def test_what_is_not_known_is_a_dash_and_nothing_moves_as_numbers_grow():
@@ -356,3 +357,19 @@ async def test_without_room_the_lanes_are_dropped_and_nothing_moves():
     assert pictures[0] == pictures[1]
     assert pictures[1][1][2] == 0
     assert not pictures[1][2]
+
+
+@pytest.mark.parametrize("theme", ["textual-light", "inftop-light"])
+async def test_on_a_light_ground_the_waterfalls_words_are_dark(theme):
+    async with showing(theme=theme) as shown:
+        painted = [one for strip in shown.app.screen._compositor.render_strips() for one in strip]
+        label = next(one.style.color.get_truecolor() for one in painted if one.text.strip() == "decode")
+        assert max(label) < 128
+
+
+async def test_in_the_least_room_the_last_row_is_still_on_failures():
+    app = Showing(6)
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.query_one(Detail).show(TOLD, GOOD, [failed(1)], "")
+        await pilot.pause()
+        assert shown(app, "failures").region.bottom == app.query_one(Detail).region.bottom
