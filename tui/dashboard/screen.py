@@ -8,21 +8,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.reactive import reactive
 
 from tui.dashboard.body import LINES_OF_TEXT, DashboardBody
-from tui.dashboard.engine_commands import EngineCommandScreen
 from tui.dashboard.frozen import FrozenSnapshot
 from tui.dashboard.header import HeaderLine
 from tui.dashboard.keys import DASHBOARD_KEYS, DashboardKeyState, disabled_keys
 from tui.dashboard.status import StatusLine
+from tui.dashboard.view_options_screen import ViewOptionsScreen
 from tui.requests import CompareRequested, EndpointRequested, ExportRequested, RaceRequested, WindowChosen
 from tui.screens.keyed_screen import MarkedRow
 from tui.sources.source import Source
 from tui.state.fleet import FleetState, Recent
-from tui.state.ranking import RANKS
 from tui.state.view import Dashboard
-from tui.state.view_options import GROUPS, SORTS, ViewOptions, lengths, next_of
+from tui.state.view_options import ViewOptions, lengths
 from tui.style.format import number
 from tui.time.period import Period, PeriodKeys
 from tui.widgets.charts.crosshair import CrosshairKeys
@@ -36,7 +34,7 @@ TICK_S: Final = 0.25
 """Seconds between two pictures of what the engine delivers."""
 
 
-class DashboardScreen(PeriodKeys, CrosshairKeys, EngineCommandScreen):
+class DashboardScreen(PeriodKeys, CrosshairKeys, ViewOptionsScreen):
     """The fleet, the group view or four large panels over the selected endpoint's detail.
 
     ``fleet`` is what is known, ``source`` takes the commands, ``now`` gives the present in ms since the epoch. What a
@@ -46,9 +44,6 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, EngineCommandScreen):
     AUTO_FOCUS = ""
     KEYS = DASHBOARD_KEYS
     BINDINGS: ClassVar[list[BindingType]] = [*DASHBOARD_KEYS.bindings]
-
-    options: reactive[ViewOptions] = reactive(ViewOptions(), init=False, repaint=False)
-    """What a person chose to see; whoever keeps it for the next run watches it."""
 
     def __init__(self, fleet: FleetState, source: Source, now: Callable[[], int], options: ViewOptions) -> None:
         super().__init__(fleet, source)
@@ -186,11 +181,6 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, EngineCommandScreen):
 
     # options
 
-    def _change_options(self, **changes: Any) -> None:
-        """Change the options and draw at once: a key that is answered late seems broken."""
-        self.options = replace(self.options, **changes)
-        self.draw()
-
     @property
     def period(self) -> Period:
         """The period that is shown."""
@@ -218,48 +208,12 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, EngineCommandScreen):
         self.draw()
         self.post_message(WindowChosen())
 
-    def action_vantage(self) -> None:
-        """All places together, then each by itself."""
-        self._change_options(vantage=next_of((None, *self.fleet.vantages), self.options.vantage))
-
-    def action_sort(self, step: int) -> None:
-        """Sort, or in the group view rank, by another figure."""
-        if self.options.ranked:
-            self._change_options(rank=next_of(RANKS, self.options.rank, step))
-        else:
-            self._change_options(sort=next_of(SORTS, self.options.sort, step))
-
-    async def action_group(self) -> None:
-        """Endpoints of the same model under a heading, then side by side, then not together."""
-        changed = replace(self.options, groups=next_of(GROUPS, self.options.groups))
-        await self.choose(replace(changed, view="fleet") if changed.ranked else changed)
-
-    def action_scale(self) -> None:
-        """One scale for a column, or one for each row."""
-        self._change_options(shared_scale=not self.options.shared_scale)
-
-    def action_answer(self) -> None:
-        """Show the text of the last answer in the detail, or hide it."""
-        self._change_options(detail="open" if self.options.detail == "answer" else "answer")
-
     def action_move(self, step: int) -> None:
         """Select another endpoint, in the order drawn; the ends are ends."""
         names = [view.name for view in self.board.endpoints] if self.board else []
         if names and self.selected in names:
             self.selected = names[max(0, min(len(names) - 1, names.index(self.selected) + step))]
         self.draw()
-
-    def action_detail(self) -> None:
-        """Fold the detail to its title, or open it again."""
-        self._change_options(detail="open" if self.options.detail == "folded" else "folded")
-
-    @on(Grid.TitleClicked)
-    def _title_clicked(self, event: Grid.TitleClicked) -> None:
-        """Sort by that column, or in the group view rank by it; by the same again: as configured."""
-        if self.options.ranked:
-            self._change_options(rank=event.name)
-        else:
-            self._change_options(sort="configured" if event.name == self.options.sort else event.name)
 
     def select(self, name: str) -> None:
         """Select an endpoint; a filter that hides it is dropped."""
@@ -290,14 +244,6 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, EngineCommandScreen):
         self.set_class(self.frozen is not None, "-frozen")
         self.draw()
 
-    async def action_view(self) -> None:
-        """Four large panels in the place of fleet and detail, or back."""
-        await self.choose(replace(self.options, view="panels" if self.options.view == "fleet" else "fleet"))
-
-    async def action_wall(self) -> None:
-        """States in large letters and nothing else, or back."""
-        await self.choose(replace(self.options, view="fleet" if self.options.view == "wall" else "wall"))
-
     async def _arrange(self) -> None:
         """Show the panel that is chosen; around a wall nothing is shown."""
         self.set_class(self.options.view == "wall", "-wall")
@@ -327,14 +273,6 @@ class DashboardScreen(PeriodKeys, CrosshairKeys, EngineCommandScreen):
         """Put the notice away."""
         self.fleet.acknowledge()
         self.draw()
-
-    def action_clear(self) -> None:
-        """No filter."""
-        self._change_options(query="")
-
-    def on_filter_line_typed(self, event: Any) -> None:
-        """The filter as it is being typed."""
-        self._change_options(query=event.query)
 
     def on_filter_line_jumped(self, event: Any) -> None:
         """A date, a span or a length was typed."""

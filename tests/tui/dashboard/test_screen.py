@@ -467,7 +467,7 @@ async def test_that_this_screen_took_over_recording_stands_until_escape_and_the_
     over = [RecorderJoined("process 7 on host"), SourceLost("the recorder has ended"), fabric.frame([])]
     async with showing(*messages, *over, size=(120, 30)) as shown:
         assert "from process 7 on host" in shown.text
-        shown.dashboard._change_options(query="groq")
+        shown.dashboard.change_options(query="groq")
         await shown.press("escape")
         assert "took over" not in shown.text
         assert shown.dashboard.options.query == "groq"
