@@ -260,7 +260,8 @@ class Detail(Container):
         before = self._drawn.get(widget)
         if before != text:
             self._drawn[widget] = text
-            widget.update(text, layout=before is None or _rows(before) != _rows(text))
+            as_high = before is not None and _rows(before) == _rows(text) and widget is not self._answer  # which wraps
+            widget.update(text, layout=not as_high)
             widget.display = bool(text)
 
 

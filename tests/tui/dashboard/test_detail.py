@@ -373,3 +373,12 @@ async def test_in_the_least_room_the_last_row_is_still_on_failures():
         app.query_one(Detail).show(TOLD, GOOD, [failed(1)], "")
         await pilot.pause()
         assert shown(app, "failures").region.bottom == app.query_one(Detail).region.bottom
+
+
+async def test_a_longer_answer_gets_its_rows():
+    app = Showing(16)
+    async with app.run_test(size=(80, 24)) as pilot:
+        for answer, rows in (("done", 1), (ANSWER[:200], 3), ("done", 1)):
+            app.query_one(Detail).show(VIEW, GOOD, [], answer)
+            await pilot.pause()
+            assert shown(app, "answer").size.height == rows

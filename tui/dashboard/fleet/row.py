@@ -26,7 +26,10 @@ def row(view: EndpointView, columns: Columns, scales: Scales, board: Dashboard) 
         # nothing to draw: what to do about it has the rest of the first line
         rest = columns.width - columns.left_section
         gap = min(columns.gap, rest)
-        words = [set_cell_size(" " * gap + line(view.why), rest), *[" " * rest] * (columns.lines - 1)]
+        words = [
+            set_cell_size(" " * gap + line(view.why, max(rest - gap, 1)), rest),
+            *[" " * rest] * (columns.lines - 1),
+        ]
         return [[*pieces, (text, "hint")] for pieces, text in zip(left, words, strict=True)]
     blocks = [
         left,

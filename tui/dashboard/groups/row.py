@@ -40,7 +40,7 @@ def row(view: EndpointView, columns: GroupColumns, *, selected: bool) -> tuple[P
     if view.why and not any(view.figures.covered):
         # nothing to compare: what to do about it has the rest of the line
         room = columns.width - sum(cell_len(text) for text, _ in pieces)
-        return *pieces, (set_cell_size(f"  {line(view.why)}", room), "hint")
+        return *pieces, (set_cell_size(f"  {line(view.why, max(room - 2, 1))}", room), "hint")
     shares = {
         "ttft ratio": None if group_rank is None else group_rank.ttft_share,
         "tokens/s ratio": view.tokens_per_s_ratio,
