@@ -134,7 +134,7 @@ class EndpointMonitor:
             if self._reason_to_skip() is None:
                 self.probe_due(self._clock.now())
 
-    async def idle(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Wait until no probe is running."""
         while self._task is not None and not self._task.done():
             await asyncio.wait({self._task})

@@ -18,7 +18,7 @@ every later round took 1.1–1.8 s."""
 
 
 async def run_first_round(monitors: Sequence[EndpointMonitor], begin: Callable[[str], None]) -> None:
-    """Have endpoints probed for the first time, in this order: ``begin``, called with a name, starts its first probe.
+    """Probe every endpoint for the first time, in this order. ``begin(name)`` starts the first probe of an endpoint.
 
     At most `AT_ONCE` probes of one host run at once; the next starts as one ends. Only when all of a host have had
     their first are warm ones sent after those that were cold (`EndpointMonitor.probe_warm`).
@@ -43,18 +43,19 @@ def host_of(endpoint: Endpoint) -> str:
 async def _probe_in_turn(
     first: deque[tuple[float, EndpointMonitor]], again: deque[EndpointMonitor], begin: Callable[[str], None]
 ) -> None:
-    """Probe one host's endpoints one after the other: those still to be probed ``first`` (when, by the loop's clock).
+    """One of a host's workers: make first probes one at a time, then warm ones; its workers share both queues.
 
-    Then those to be probed ``again``; others may take turns from the same queues.
+    ``first`` holds the endpoints not probed yet, each with its earliest start by the loop's clock, ``again`` those that
+    were.
     """
     loop = asyncio.get_running_loop()
     while first:
         at, monitor = first.popleft()
         await asyncio.sleep(at - loop.time())
         begin(monitor.endpoint.name)
-        await monitor.idle()
+        await monitor.wait_until_idle()
         again.append(monitor)
     while again:
         monitor = again.popleft()
         await monitor.probe_warm()
-        await monitor.idle()
+        await monitor.wait_until_idle()

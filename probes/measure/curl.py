@@ -30,14 +30,14 @@ class _Variables:
         return Secret(self.text(name))
 
     def text(self, name: str) -> str:
-        """The same, as text."""
+        """A stand-in for the value of this name, as plain text."""
         mark = f"inftop{secrets.token_hex(8)}"
         variable = re.sub(r"\W", "_", name.upper() if name.islower() else name, flags=re.ASCII)
         self._names[mark] = f"_{variable}" if variable[:1].isdigit() else variable
         return mark
 
     def without_secrets(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Plain values of a configuration, those that are called or look like a secret replaced."""
+        """Values of a configuration; those whose name or text looks like a secret are replaced by stand-ins."""
         return {name: self._safe(name, value) for name, value in values.items()}
 
     def _safe(self, name: str, value: Any) -> Any:

@@ -21,10 +21,10 @@ It alone decides who wins, and it was chosen before any heat was run, so that fo
 """
 
 State = Literal["decided", "open", "no difference", "not compared"]
-"""What heats show by a metric: one lane is better; nothing yet; lanes as good as equal; or no heat has both values."""
+"""What the heats show by one metric: one lane is better; not enough yet; practically equal; no heat has both values."""
 
 MARGIN: Final = 1.1
-"""Lanes whose true ratio surely lies within 10 % are told as without a difference: nobody feels that in a wait."""
+"""Lanes count as equal where the whole interval of their ratio is within 10 %: nobody notices that while waiting."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ FEWEST: Final = 3
 """Pairs below which there is no interval: any two numbers can be close to each other by luck."""
 
 MOST: Final = 100
-"""Pairs up to which it is foreseen how many decide: a race has no more heats."""
+"""`more_pairs` looks no further than this many pairs: a race has no more heats."""
 
 CALIBRATED: Final = (
     (3, 0.028),
@@ -43,13 +43,13 @@ CALIBRATED: Final = (
     (50, 0.0175),
     (100, 0.029),
 )
-"""Pairs, and how often independent ones may be called different, so that drifting ones are in 5 % at most."""
+"""Numbers of pairs, each with the chance of error allowed for independent ones: drifting ones then stay below 5 %."""
 
 _MEMORY: Final = 0.7
-"""The share of a drift that is left in the next pair, as calibrated."""
+"""The autocorrelation from one pair to the next of the drift that `CALIBRATED` was simulated with."""
 
 ALL_LOOKS: Final = 0.022
-"""The same for all looks of somebody who looks after every heat."""
+"""The chance of error to allow in all, where the interval is looked at after every heat."""
 
 
 def chance_of_error(pairs: int, *, every_look: bool) -> float:
@@ -67,10 +67,10 @@ def chance_of_error(pairs: int, *, every_look: bool) -> float:
 
 
 def paired_interval(logs: Sequence[float], *, every_look: bool = False) -> tuple[float, float] | None:
-    """The interval of the true middle of ``logs``, in the order they came, with at least 95 % confidence.
+    """A confidence interval of at least 95 % for the centre of ``logs``, given in the order they came.
 
-    It holds their median. None of fewer than three. ``every_look``: somebody looks after every pair, to stop at a
-    difference; the interval is wider then.
+    It always contains their median. None for fewer than `FEWEST`. ``every_look``: the interval is looked at after every
+    pair, to stop at a difference; it is wider then.
     """
     n = len(logs)
     if n < FEWEST:
@@ -98,7 +98,7 @@ def more_pairs(logs: Sequence[float], margin: float, *, every_look: bool = False
 
 
 def _stretch(logs: Sequence[float]) -> float:
-    """How much wider the interval is for what neighbours have in common, where they are alike.
+    """The factor by which the interval is widened where neighbouring values are alike (autocorrelated).
 
     The mean of many values that drift, with a memory of ``m`` and an autocorrelation ``r`` from one to the next, has
     ``1 + 2 r / (1 - m)`` times the variance of independent ones (Box, Jenkins and Reinsel, Time Series Analysis, 2.1).
@@ -126,9 +126,9 @@ def _signed_ranks(ordered: Sequence[float], chance: float) -> tuple[float, float
 
 @cache
 def _rank_sums(n: int, chance: float) -> tuple[int, float]:
-    """How many rank sums from 0 up have a probability of at most ``chance`` / 2 together, ``n`` signs being random.
+    """How many rank sums, counted from 0, together have a probability of at most ``chance`` / 2 for ``n`` signs.
 
-    And which part of the next one's would still fit.
+    Also the share of the next one that still fits.
     """
     ways = [1.0] + [0.0] * (n * (n + 1) // 4)
     for rank in range(1, n + 1):

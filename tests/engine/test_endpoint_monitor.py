@@ -375,7 +375,7 @@ async def test_what_is_paused_while_a_connection_is_opened_for_it_does_not_follo
 async def test_idle_waits_for_a_probe_that_follows_another():
     bench = Bench(sample())
     bench.monitor.probe_due(time.time())
-    waiting = asyncio.create_task(bench.monitor.idle())
+    waiting = asyncio.create_task(bench.monitor.wait_until_idle())
     await asyncio.sleep(0)
     assert not waiting.done()
     bench.prober.go.set()

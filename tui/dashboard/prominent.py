@@ -13,13 +13,13 @@ from tui.time.time_grid import TimeGrid
 from tui.widgets.charts.plot import Range
 
 MOST_PROMINENT: Final = 6
-"""So many endpoints get a line, and the selected one; more lines cannot be followed."""
+"""How many endpoints get a line, besides the selected one; the eye cannot follow more lines."""
 
 TROUBLED: Final[tuple[State, ...]] = ("failing", "limited", "slow")
 """The states that come first, the worst of them foremost."""
 
 STAYS: Final = 1.25
-"""One that has a line already counts as so many times as unusual: two that are alike do not take turns."""
+"""The factor by which an endpoint that has a line already counts as more unusual, so that two do not take turns."""
 
 ALL_FAILED_AS: Final = log(20)
 """All probes of the window failed: that counts as much as being twenty times as slow as usual."""

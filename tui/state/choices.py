@@ -8,10 +8,10 @@ from probes.config.screen import CHOICES, FixedOption, Option
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The value of every option, from the first of these that has one: ``given``, ``fixed``, ``kept``, ``defaults``.
+    """Where an option's value may come from. The first of these that has one wins.
 
-    ``given`` on the command line, ``fixed`` by ``[screen]`` of the configuration, ``kept`` from an earlier run. The
-    options in ``passing`` are kept for no other run.
+    ``given`` on the command line, ``fixed`` by ``[screen]`` of the configuration, ``kept`` from an earlier run, and the
+    ``defaults``. The options in ``passing`` hold for this run only: they are neither taken from ``kept`` nor kept.
     """
 
     given: Mapping[Option, str] = field(default_factory=dict)

@@ -28,10 +28,10 @@ LEAST_SPAN: Final = 1.6
 """The ends of a row's own scale are at least this many times apart: noise is not drawn as mountains."""
 
 USUAL: Final = 1.25
-"""It reaches at least this many times below the median, so that what is usual is no hairline, and beyond a tenth."""
+"""A row's own scale begins at least this factor below the median, so that usual values are more than a hairline."""
 
 FAR: Final = 4.0
-"""It reaches at most this many times beyond the median, so that one outlier does not flatten everything else."""
+"""A row's own scale ends at most this factor beyond the median, so that one outlier does not flatten all else."""
 
 _DOTS: Final = "⡀⠄⠂⠁"  # one dot of a cell, from the lowest
 _ROUND: Final = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
@@ -130,7 +130,7 @@ def _blocks(
     p50: float | None,
     p95: float | None,
 ) -> list[list[Piece]]:
-    """The same, kept: a row is drawn anew whenever a number in it counts on, and its graphs seldom differ."""
+    """`blocks`, cached: a row is drawn anew whenever one of its numbers changes, but its graphs seldom change."""
     levels = 8 * rows - 1  # only what lies beyond the scale fills the top: rows that touch can be told apart
     if scale is None:
         filled = [0] * len(values)

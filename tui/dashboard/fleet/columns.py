@@ -152,7 +152,7 @@ def _tall(name: int, lines: int, width: int) -> Iterator[Columns]:
 
 
 def _due(width: int, lines: int) -> int:
-    """Cells that the two large graphs must have together before anything else; even.
+    """How many cells, an even number, the two large graphs get together before any optional column is added.
 
     A little over 28 % of 80 columns and 35 % of 100 and more, rising to 60 cells each at 220 columns; in tall rows 60
     together at 120 columns.

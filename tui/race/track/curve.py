@@ -31,7 +31,7 @@ Label = tuple[int, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LaneCurve:
     """One lane: how many tokens it had (second) at which instants (first, ms since the start), in order of time.
 
     ``estimated``: no provider counted them.
@@ -42,7 +42,7 @@ class Line:
     estimated: bool = False
 
 
-def curve_rows(lines: Sequence[Line], end_ms: float, top: float, shared: TrackColumns, rows: int) -> list[Row]:
+def curve_rows(lines: Sequence[LaneCurve], end_ms: float, top: float, shared: TrackColumns, rows: int) -> list[Row]:
     """The lines in ``rows`` rows, below the tracks and on their axis of time; tokens from 0 to ``top``."""
     axis = TimeAxis(end_ms, shared.axis)
     bits = [[0] * axis.cells for _ in range(rows)]
@@ -67,7 +67,9 @@ def curve_rows(lines: Sequence[Line], end_ms: float, top: float, shared: TrackCo
     ]
 
 
-def _draw(line: Line, axis: TimeAxis, top: float, bits: list[list[int]], owners: list[list[int]]) -> tuple[int, int]:
+def _draw(
+    line: LaneCurve, axis: TimeAxis, top: float, bits: list[list[int]], owners: list[list[int]]
+) -> tuple[int, int]:
     """Set the dots of a line. Returns its last column and height in dots; -1 for the height of one without points."""
     points = line.points
     if not points:
@@ -97,7 +99,7 @@ def _tokens_at(points: Sequence[tuple[float, float]], at_ms: float) -> float:
     return had + (has - had) * (at_ms - since) / (until - since)
 
 
-def _label(line: Line) -> Piece:
+def _label(line: LaneCurve) -> Piece:
     tokens = f"{'≈' if line.estimated else ''}{number(round(line.points[-1][1]))}"
     return f"{LETTERS[line.slot]} {tokens}", f"slot{line.slot}"
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from tui.race.board import LaneBoard
 from tui.race.model import RaceModel
-from tui.race.track.curve import LEAST_ROWS, Line, curve_rows
+from tui.race.track.curve import LEAST_ROWS, LaneCurve, curve_rows
 from tui.race.track.lane_tracks import LEGEND, TrackColumns, columns, lane_rows, tick_row, titles
 from tui.race.track.score import heat_mark, score_row
 from tui.widgets.plate import Plate, Row
@@ -26,7 +26,9 @@ class RaceTrack(Plate):
         shared = columns([lane.name for lane in lanes], max(self.size.width, 1))
         rows = [_head(model, [lane.name for lane in lanes], shared), *lane_rows(lanes, model.end_ms, shared)]
         if curve >= LEAST_ROWS:
-            lines = [Line(slot, model.growth(lane.name), lane.progress.estimated) for slot, lane in enumerate(lanes)]
+            lines = [
+                LaneCurve(slot, model.growth(lane.name), lane.progress.estimated) for slot, lane in enumerate(lanes)
+            ]
             rows += curve_rows(lines, model.end_ms, model.top_tokens, shared, curve)
         rows.append(tick_row(model.end_ms, shared))
         self.styles.height = len(rows)

@@ -131,7 +131,7 @@ def _instants(since: int, until: int, step: Step) -> Iterator[int]:
 
 
 def _evenly(since: int, until: int, step_s: int) -> Iterator[int]:
-    """As `_instants`, of an hour at most: the hour that comes twice as clocks are put back is marked twice."""
+    """Multiples of a step of an hour at most; the hour that clocks repeat in autumn is marked twice."""
     at = -(-since // _SECOND) * _SECOND
     while at <= until:
         shown = _local(at)
