@@ -29,7 +29,7 @@ class Lasting:
         self.began.append(round(self.loop.time(), 3))
         self.ends = self.loop.time() + self.lasts_s
 
-    async def idle(self) -> None:
+    async def wait_until_idle(self) -> None:
         await asyncio.sleep(max(0.0, self.ends - self.loop.time()))
 
     async def probe_warm(self) -> None:
