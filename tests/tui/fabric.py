@@ -1,5 +1,6 @@
 """A fleet's day made up from a seed, as the messages an engine would send; for tests and pictures."""
 
+import dataclasses
 import math
 import random
 from dataclasses import dataclass
@@ -46,6 +47,22 @@ HABITS = (
     Habit("mistral/large", "mistral-large", 310, 120, None, "keyless"),
     Habit("local/ollama", "gemma3", 60, 45, None, "paused"),
 )
+
+
+def fleet(count: int) -> tuple[Habit, ...]:
+    """So many habits: those above, and then others like them under other names."""
+    return tuple(
+        habit if place < len(HABITS) else dataclasses.replace(habit, name=f"{habit.name}-{place}")
+        for place in range(count)
+        for habit in [HABITS[place % len(HABITS)]]
+    )
+
+
+def watched(count: int, hours: float = 2.0) -> tuple[Hello, Frame]:
+    """What an engine says that has probed so many endpoints for so long."""
+    habits = fleet(count)
+    samples = day(hours=hours, habits=habits)
+    return hello(endpoints=tuple(map(facts, habits))), frame(samples, monitors=monitors(habits=habits))
 
 
 def facts(habit: Habit, interval: float = 60.0, price: Price | None = None) -> EndpointFacts:
@@ -117,16 +134,18 @@ def sample(habit: Habit, at: int, dice: random.Random, left: float) -> Sample:
     )
 
 
-def day(seed: int = 7, hours: float = 24.0, interval: float = 60.0, now: int = NOW) -> list[Sample]:
+def day(
+    seed: int = 7, hours: float = 24.0, interval: float = 60.0, now: int = NOW, habits: tuple[Habit, ...] = HABITS
+) -> list[Sample]:
     """Every sample of these hours, in the order of time; endpoints keep their own phase."""
-    return list(_day(seed, hours, interval, now))
+    return list(_day(seed, hours, interval, now, habits))
 
 
 @cache
-def _day(seed: int, hours: float, interval: float, now: int) -> tuple[Sample, ...]:
+def _day(seed: int, hours: float, interval: float, now: int, habits: tuple[Habit, ...]) -> tuple[Sample, ...]:
     dice = random.Random(seed)
     made = []
-    for place, habit in enumerate(HABITS):
+    for place, habit in enumerate(habits):
         if habit.mood == "keyless":
             continue
         at = now - 2_000 - place * 3_700
@@ -139,7 +158,7 @@ def _day(seed: int, hours: float, interval: float, now: int) -> tuple[Sample, ..
     return tuple(sorted(made, key=lambda one: one.started_at))
 
 
-def monitors(now: int = NOW) -> tuple[MonitorStatus, ...]:
+def monitors(now: int = NOW, habits: tuple[Habit, ...] = HABITS) -> tuple[MonitorStatus, ...]:
     return tuple(
         MonitorStatus(
             endpoint=habit.name,
@@ -149,7 +168,7 @@ def monitors(now: int = NOW) -> tuple[MonitorStatus, ...]:
             blocked_until=now + 41_000 if habit.mood == "limited" else None,
             blocked_why="429: slow down" if habit.mood == "limited" else None,
         )
-        for place, habit in enumerate(HABITS)
+        for place, habit in enumerate(habits)
     )
 
 

@@ -1,0 +1,81 @@
+"""What is wrong with a screen as it is drawn: words cut beside free room, blank rows, faint ink, a footer astray."""
+
+from rich.segment import Segment
+from textual.app import App
+from textual.color import Color
+from textual.screen import ModalScreen
+from textual.strip import Strip
+
+TEXT_CONTRAST = 4.5
+"""Of letters and figures on their ground, WCAG 2.2 AA; of lines and bars 3."""
+
+LINE_CONTRAST = 3.0
+FREE = 12
+"""Blank cells at the end of a row from which nothing on it need be cut."""
+
+ORNAMENTS = frozenset("─│╭╮╰╯━┃┄╌▔▁▏▎▕┤├┬┴┼┌┐└┘═║░▒")
+"""Frames, rules and grounds, which say nothing."""
+
+
+def wrongs(app: App[object], *, allows_blank: bool = False, has_footer: bool = True) -> list[str]:
+    """All of them in words; none is what a test wants.
+
+    Blank rows are only wrong where something is cut, or lies below the edge of what scrolls.
+    """
+    strips = [list(strip) for strip in app.screen._compositor.render_strips()]
+    if isinstance(app.screen, ModalScreen):  # what is behind it is faint on purpose
+        box = app.screen.query_one("#box").region
+        strips = [list(Strip(strip).crop(box.x, box.right)) for strip in strips[box.y : box.bottom]]
+    lines = ["".join(segment.text for segment in strip) for strip in strips]
+    cut = [line.strip() for line in lines if "…" in line and len(line) - len(line.rstrip()) >= FREE]
+    found = [f"cut beside free room: {one}" for one in cut]
+    scrollbar = app.current_theme.variables.get("scrollbar")
+    found += _faint(strips, scrollbar)
+    hidden = any("…" in line for line in lines) or any(
+        widget.display and widget.max_scroll_y > 0 for widget in app.screen.query("*")
+    )
+    blank = sum(not line.strip() for line in lines)
+    if hidden and not allows_blank and blank > len(lines) / 4:
+        found.append(f"{blank} of {len(lines)} rows blank while something is cut")
+    if has_footer:
+        found += _footer(app, lines)
+    return found
+
+
+def _footer(app: App[object], lines: list[str]) -> list[str]:
+    keys = app.screen.query("KeyLine")
+    if keys and keys.first().region.bottom != len(lines):
+        return [f"the footer ends at row {keys.first().region.bottom} of {len(lines)}"]
+    return [] if lines[-1].strip() else ["the last row is blank"]
+
+
+def _faint(strips: list[list[Segment]], scrollbar: str | None) -> list[str]:
+    faint: dict[tuple[str, str], str] = {}
+    for segment in (one for strip in strips for one in strip):
+        text, style = segment.text.strip(), segment.style
+        if not text or style is None or set(text) <= ORNAMENTS | {" "}:
+            continue
+        ink, ground = style.color, style.bgcolor
+        if ink is None or ground is None or ink.triplet is None or ground.triplet is None:
+            continue
+        if ink.triplet.hex == scrollbar:
+            continue
+        least = TEXT_CONTRAST if any(letter.isalnum() for letter in text) else LINE_CONTRAST
+        found = contrast(Color.from_rich_color(ink), Color.from_rich_color(ground))
+        if round(found, 1) < least:
+            faint.setdefault((ink.triplet.hex, ground.triplet.hex), f"{found:.1f} : 1 for {text[:24]!r}")
+    return [f"{words}, {ink} on {ground}" for (ink, ground), words in faint.items()]
+
+
+def contrast(one: Color, other: Color) -> float:
+    """The contrast of two colours by WCAG 2.2, 1 to 21."""
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(color: Color) -> float:
+    """The relative luminance of a colour by WCAG 2.2, 0 to 1."""
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in color.normalized
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
