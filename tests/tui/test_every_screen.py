@@ -1,6 +1,7 @@
 """Every screen at every size, in both themes, with few endpoints and many: nothing cut, nothing faint, no hole."""
 
 import pytest
+from textual._compositor import Compositor
 
 from tests.tui import fabric
 from tests.tui.compare.comparing import comparing
@@ -13,8 +14,11 @@ from tests.tui.screen import showing
 
 pytestmark = pytest.mark.slow
 
-SIZES = ((80, 24), (100, 30), (120, 35), (160, 45), (220, 60))
-LOOKS = (*((size, "inftop-dark") for size in SIZES), ((120, 35), "inftop-light"), ((80, 24), "inftop-light"))
+SMALL, MIDDLE, LARGE = (80, 24), (120, 35), (220, 60)
+DARK, LIGHT = "inftop-dark", "inftop-light"
+ALL = (*((size, DARK) for size in (SMALL, (100, 30), MIDDLE, (160, 45), LARGE)), (MIDDLE, LIGHT), (SMALL, LIGHT))
+SOME = ((SMALL, DARK), (LARGE, DARK), (MIDDLE, LIGHT))
+"""How screens are looked at: sizes and themes. What depends on either only is seen in some of them."""
 
 STATES = {
     "fleet": ("", ""),
@@ -23,18 +27,35 @@ STATES = {
     "panels": ("v", "v"),
     "groups": ("g", "g g"),
     "wall": ("F", "F"),
-    "filter": ("slash", "escape"),
-    "options": ("O", "escape"),
-    "help": ("question_mark", "escape"),
-    "race": ("r", "escape"),
+    "race form": ("r", "escape"),
 }
 """The states of the dashboard, each with the keys that lead to it and back."""
 
+OVER = {
+    "filter": ("slash", "escape"),
+    "filter that finds nothing": ("slash z z z", "escape"),
+    "options": ("O", "escape"),
+    "help": ("question_mark", "escape"),
+    "jump": ("colon", "escape"),
+    "copy": ("C", "escape"),
+    "frozen": ("f", "f"),
+}
+"""Those that look alike however many endpoints there are."""
 
-async def looked_at(shown, name, **how):
-    """What is wrong with what is shown, at every size and in both themes."""
+BARE = ("wall", "options", "help", "jump", "copy")
+"""Those without a footer of their own, which leave rows blank."""
+
+
+@pytest.fixture(autouse=True)
+def unpainted(monkeypatch):
+    """Nothing is painted for a terminal that nobody looks at: a screen is drawn when its looks are judged."""
+    monkeypatch.setattr(Compositor, "render_update", lambda *_, **__: None)
+
+
+async def looked_at(shown, name, looks=ALL, **how):
+    """What is wrong with what is shown, at these sizes and in these themes."""
     found = []
-    for size, theme in LOOKS:
+    for size, theme in looks:
         shown.app.theme = theme
         await getattr(shown, "shown", shown).pilot.resize_terminal(*size)
         await shown.settle()
@@ -42,16 +63,21 @@ async def looked_at(shown, name, **how):
     return found
 
 
-@pytest.mark.parametrize("count", [1, 5, 22, 100])
-async def test_the_dashboard(count):
+@pytest.mark.parametrize(
+    ("count", "states", "looks"),
+    [
+        pytest.param(1, STATES, SOME, id="1"),
+        pytest.param(5, STATES, ALL, id="5"),
+        pytest.param(22, STATES | OVER, ALL, id="22"),
+        pytest.param(100, STATES, SOME, id="100"),
+    ],
+)
+async def test_the_dashboard(count, states, looks):
     found = []
     async with showing(*fabric.watched(count)) as shown:
-        for name, (to, back) in STATES.items():
+        for name, (to, back) in states.items():
             await shown.press(*to.split())
-            over = name in ("options", "help")
-            found += await looked_at(
-                shown, name, allows_blank=over or name == "wall", has_footer=not over and name != "wall"
-            )
+            found += await looked_at(shown, name, looks, allows_blank=name in BARE, has_footer=name not in BARE)
             await shown.press(*back.split())
             if shown.app.screen is not shown.dashboard:
                 await shown.press("escape")
@@ -60,27 +86,32 @@ async def test_the_dashboard(count):
 
 async def test_the_endpoint_page(store):
     found = []
-    async with portrayed(store, size=(120, 35), length="30 d") as shown:
+    async with portrayed(store, size=MIDDLE, length="30 d") as shown:
         for page in "0123456":
             await shown.press(page)
-            found += await looked_at(shown, f"page {page}")
+            found += await looked_at(shown, f"page {page}", ALL if page == "0" else SOME)
         await shown.press("enter")
         found += await looked_at(shown, "sample")
     assert not found, "\n".join(found)
 
 
 async def test_the_compare_page(url):
-    async with comparing(url, size=(120, 35)) as shown:
+    async with comparing(url, size=MIDDLE) as shown:
         found = await looked_at(shown, "compare")
     assert not found, "\n".join(found)
 
 
 async def test_a_race():
     found = []
-    async with opened(fabric.priced(hours=0.25), size=(120, 35)) as race:
+    async with opened(fabric.priced(hours=0.25), races.race(OPUS, GROQ), size=MIDDLE) as race:
         await race.press("enter")
         await race.deliver(races.race(CEREBRAS, GROQ, OPUS, CUT), 700)
         found += await looked_at(race, "race under way")
         await race.deliver(races.race(CEREBRAS, GROQ, OPUS, CUT, heats=1))
         found += await looked_at(race, "race that is over")
+        await race.press("r")
+        await race.wait(700)
+        found += await looked_at(race, "replay")
+        await race.press("escape", "o")
+        found += await looked_at(race, "kept races")
     assert not found, "\n".join(found)

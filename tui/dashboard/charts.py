@@ -232,6 +232,7 @@ class Charts(VerticalScroll):
         self._legend = Static()
         self._dashboard: Dashboard | None = None
         self._drawn_with: object = None
+        self._dark: bool | None = None
         self._lines: tuple[str, ...] = ()
         self._chosen: object = None
         self._rest_until = 0.0
@@ -258,6 +259,12 @@ class Charts(VerticalScroll):
         self.set_class(event.size.width < STACKED_BELOW, "-narrow")
         self._draw()
 
+    def notify_style_update(self) -> None:
+        """A new theme: the lines have its colours at once."""
+        super().notify_style_update()
+        if self.display:
+            self._draw()
+
     def _draw(self) -> None:
         dashboard, dark = self._dashboard, self.app.current_theme.dark
         if dashboard is None or not self.size.width:
@@ -275,5 +282,6 @@ class Charts(VerticalScroll):
         self._drawn_with = drawn_with
         self._chosen, self._rest_until = chosen, monotonic() + REDRAW_S
         for chart, plot in zip(self._charts, plots(dashboard, shown, dark=dark), strict=True):
-            chart.show(plot)
+            chart.show(plot, at_once=dark != self._dark)
+        self._dark = dark
         self._legend.update(legend(shown, dashboard.selected, self.size.width - 2, dark=dark))

@@ -85,7 +85,7 @@ class RaceChoice(Horizontal):
         Plate { width: 1fr; height: 1fr; }
         #choices { min-width: 20; }
         #options { margin-left: 2; }
-        Input { dock: bottom; height: 1; padding: 0 1; background: $primary 20%; }
+        Input { dock: bottom; height: 1; padding: 0 1; background: $primary 15%; }
     }
     """
 

@@ -40,17 +40,17 @@ LOOKS: Final[dict[State, StateLook]] = {
 }
 
 # Okabe and Ito's colours, distinct for all common kinds of colour vision; changed in lightness to be readable as
-# thin lines on either ground. The order puts the strongest contrasts first. The next eight are the same hues further
-# from the ground, the last eight nearer to it.
+# thin lines and as letters (4.5 : 1) on either ground. The order puts the strongest contrasts first. The next eight are
+# the same hues further from the ground, the last eight nearer to it.
 _ON_DARK: Final = (
     "#56b4e9", "#e69f00", "#2fc79a", "#f0e442", "#d98bb8", "#f2762e", "#7d9bff", "#b8b8b8",
     "#aad9f4", "#f2cf7f", "#97e3cc", "#f7f1a0", "#ecc5db", "#f8ba96", "#becdff", "#dbdbdb",
     "#4184aa", "#a57507", "#258d70", "#84802d", "#a46c8e", "#c46229", "#627ac7", "#7d7e80",
 )  # fmt: skip
 _ON_LIGHT: Final = (
-    "#0067a5", "#a86400", "#007a5a", "#7a6c00", "#a03f78", "#b84a00", "#3a49b8", "#5e5e5e",
+    "#0064a1", "#8c5300", "#006e51", "#6d6000", "#9c3d75", "#a34100", "#3a49b8", "#5e5e5e",
     "#003352", "#543200", "#003d2d", "#3d3600", "#501f3c", "#5c2500", "#1d245c", "#2f2f2f",
-    "#3385b7", "#af7116", "#268d72", "#8b7f21", "#b36593", "#c26526", "#6d78ca", "#7e7e7e",
+    "#2479ad", "#9a6921", "#238168", "#7f7420", "#a95787", "#b05c25", "#5f6bc4", "#727271",
 )  # fmt: skip
 
 SLOTS: Final = len(_ON_DARK)

@@ -33,7 +33,7 @@ class FilterLine(Horizontal):
     DEFAULT_CSS = """
     FilterLine {
         height: 1;
-        background: $primary 20%;
+        background: $primary 15%;
         & > Input { width: 1fr; height: 1; padding: 0 1; }
         & > Input, & > Input:focus { background: transparent; }
         & > Static { width: auto; height: 1; padding: 0 1; color: $text-muted; }

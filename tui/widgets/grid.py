@@ -66,10 +66,10 @@ class Grid(ScrollView, can_focus=False):
         .grid--hint { color: $text-muted; text-style: italic; }
         .grid--figure { color: $foreground; text-style: bold; }
         .grid--usual { color: $text-muted; }
-        .grid--ttft { color: $primary 70%; }
-        .grid--speed { color: $secondary 70%; }
-        .grid--ttft-ink { color: $background; background: $primary 70%; }
-        .grid--speed-ink { color: $background; background: $secondary 70%; }
+        .grid--ttft { color: $primary 80%; }
+        .grid--speed { color: $secondary 80%; }
+        .grid--ttft-ink { color: $background; background: $primary 80%; }
+        .grid--speed-ink { color: $background; background: $secondary 80%; }
         .grid--median { color: $text-disabled; }
         .grid--shade { background: $foreground 9%; }
         .grid--error { color: $error; }
@@ -78,7 +78,7 @@ class Grid(ScrollView, can_focus=False):
         .grid--success { color: $success; }
         .grid--warning { color: $warning; }
         .grid--muted { color: $text-muted; }
-        .grid--selected { background: $primary 16%; }
+        .grid--selected { background: $primary 12%; }
     }
     """
 

@@ -27,7 +27,7 @@ class PeriodLine(Input):
     PeriodLine.-textual-compact {
         height: 1;
         padding: 0 1;
-        &, &:focus { background: $primary 20%; }
+        &, &:focus { background: $primary 15%; }
     }
     """
 

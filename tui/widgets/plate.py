@@ -38,7 +38,7 @@ class Plate(Widget, can_focus=False):
         .plate--error { color: $error; }
         .plate--badge { color: $background; background: $accent; text-style: bold; }
         .plate--speed { color: $secondary; }
-        .plate--chosen { background: $primary 15%; }
+        .plate--chosen { background: $primary 10%; }
     }
     """
 

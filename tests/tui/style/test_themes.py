@@ -6,7 +6,7 @@ from textual.color import Color
 
 from tui.style.palette import SLOTS, endpoint_color
 from tui.style.themes import DARK, LIGHT, THEMES
-from tui.widgets.charts.plot import faded
+from tui.widgets.charts.plot import band_color, faded
 
 ROLES = ("primary", "secondary", "accent", "success", "warning", "error", "foreground")
 TEXTS = ("text-muted", "text-disabled", "footer-key-foreground")
@@ -48,7 +48,16 @@ def test_lines_of_every_endpoint_stand_out_from_the_ground(theme):
         color = endpoint_color(slot, dark=theme.dark)
         for ground in (theme.background, theme.surface, textuals):
             assert contrast(color, ground) >= 3, (slot, ground)
-            assert contrast(faded(color, ground), ground) >= 3, (slot, ground)  # a line that is not selected
+            assert contrast(faded(color, ground, ground), ground) >= 3, (slot, ground)  # a line that is not selected
+        band = band_color(theme.background)
+        assert contrast(color, band) >= 3, slot
+        assert contrast(faded(color, theme.background, band), band) >= 3, slot
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+def test_letters_in_the_colour_of_every_endpoint_are_readable(theme):
+    for slot in range(SLOTS):
+        assert contrast(endpoint_color(slot, dark=theme.dark), theme.background) >= 4.5, slot
 
 
 @pytest.mark.parametrize("dark", [True, False])

@@ -113,8 +113,9 @@ def _lines(
 ) -> Iterable[Line]:
     """The lines on the unit square, the selected one last: it lies on top."""
     chosen = any(one.selected for one in plot.series)
+    behind = band_color(background) if plot.band else background
     for one in sorted(plot.series, key=lambda one: one.selected):
-        color = one.color if one.selected or not chosen else faded(one.color, background)
+        color = one.color if one.selected or not chosen else faded(one.color, background, behind)
         if one.steps:
             joined = stairs(points[one.tag], plot.until)
         else:
@@ -127,11 +128,14 @@ def _lines(
                 yield color, [(x, y - dot if y >= dot else y + dot) for x, y in placed]
 
 
-def faded(color: str, background: str) -> str:
-    """A colour nearer to the background, for what is not selected; as near as `LEAST_CONTRAST` allows."""
-    own, ground = Color.parse(color), Color.parse(background)
+def faded(color: str, background: str, behind: str) -> str:
+    """A colour nearer to the background, for what is not selected.
+
+    It comes as near as `LEAST_CONTRAST` allows to what is ``behind`` it: the background itself, or a band.
+    """
+    own, ground, least = Color.parse(color), Color.parse(background), Color.parse(behind)
     blends = (own.blend(ground, one) for one in _FADINGS)
-    return next((one.hex.lower() for one in blends if contrast(one, ground) >= LEAST_CONTRAST), color)
+    return next((one.hex.lower() for one in blends if contrast(one, least) >= LEAST_CONTRAST), color)
 
 
 def contrast(one: Color, other: Color) -> float:

@@ -94,7 +94,7 @@ def test_the_selected_line_has_its_full_colour_and_its_name_in_the_title(canvas)
     lines = (series([10.0] * 60, "a", color="#ff0000"), series([90.0] * 60, "b", color="#00ff00", selected=True))
     rows = drawing(plot(*lines), canvas, 60, 12, "#000000")
     colors = {color for row in rows[1:10] for char, color in row if char > "\u2800"}
-    assert colors == {"#00ff00", faded("#ff0000", "#000000")}
+    assert colors == {"#00ff00", faded("#ff0000", "#000000", "#000000")}
     assert text(rows)[0].endswith("b endpoint-b")
 
 
