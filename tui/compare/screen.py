@@ -55,7 +55,7 @@ class CompareScreen(PeriodScreen):
         #heading, #keys { background: $panel; }
         Chart { margin: 0 1; }
         #caption { margin: 0 1; }
-        &.-past { #heading, #keys { background: $accent 30%; } }
+        &.-past { #heading, #keys { background: $accent 15%; } }
     }
     """
 

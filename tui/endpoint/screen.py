@@ -65,7 +65,7 @@ class EndpointScreen(PeriodScreen):
             link-background-hover: $primary 25%; link-style-hover: none;
         }
         #keys { background: $panel; }
-        &.-past #heading { background: $warning 25%; }
+        &.-past #heading { background: $warning 15%; }
     }
     """
 
