@@ -154,8 +154,9 @@ class DashboardBody(Vertical):
             used = self._fleet.fit(board, room - least, room - most)
         if self._detail is not None:
             self._detail.display = shown
-            self._detail.styles.height = 1 if folded else detail_rows(room - taken, used, columns)
             self._detail.set_class(folded, "-folded")
+            if shown:
+                self._detail.styles.height = 1 if folded else detail_rows(room, used, columns) - taken
 
     def draw(self, board: Dashboard, options: ViewOptions, longest_name: int) -> None:
         """Draw the panel that is shown; panels paint what has changed."""

@@ -57,8 +57,16 @@ def test_a_single_row_leaves_the_detail_what_it_can_fill():
         assert shared(size, 1, 0)[2] == most_detail(size[1] - LINES_OF_TEXT, size[0])
 
 
-def test_a_line_that_is_typed_into_takes_its_room_from_the_detail():
-    assert detail_rows(57 - 1, 49, 220) == detail_rows(57, 49, 220) - 1
+@pytest.mark.parametrize("typed", ["", "open"])
+async def test_a_line_that_is_typed_into_takes_its_room_from_the_detail(typed):
+    async with showing(size=(80, 24)) as shown:
+        fleet, detail = shown.dashboard.query_one("#fleet"), shown.dashboard.query_one("#detail")
+        await shown.press("slash", *typed)
+        assert fleet.virtual_size.height == fleet.size.height  # nothing scrolls
+        lines, height = fleet.lines_each, detail.size.height
+        await shown.press("enter")
+        assert fleet.lines_each == lines
+        assert detail.size.height == height + 1
 
 
 def test_few_rows_on_a_usual_screen_hold_curves_that_can_be_read():
