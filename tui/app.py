@@ -338,6 +338,13 @@ class InftopApp(OrderedKeysApp):
             self.pop_screen()
         self._endpoint_requested(EndpointRequested(name, period, self._known()))
 
+    def action_command_palette(self) -> None:
+        """Every command of this screen."""
+        from tui.keys.command_palette import SafeCommandPalette
+
+        if not isinstance(self.screen, SafeCommandPalette):
+            self.push_screen(SafeCommandPalette(id="--command-palette"))
+
     def action_help(self) -> None:
         """Every key and every formula."""
         from tui.help import HelpScreen

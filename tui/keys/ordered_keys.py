@@ -17,6 +17,12 @@ Receivers = tuple[Screen[Any], Widget | None]
 LONGEST_S: Final = 0.5
 """Seconds that a key waits for one widget at most: a widget that was removed meanwhile never answers."""
 
+LINE_END: Final = "ctrl+j"
+"""What a terminal sends for the end of a line of a text that a program types: the Enter of a keyboard is another."""
+
+AT_ONCE: Final = "ctrl+q"
+"""The key that ends the program waits for none of those before it, whatever they have begun."""
+
 
 class OrderedKeysApp(App[None]):
     """Queues keys and pasted text; each is handled once all messages that the one before has caused are handled.
@@ -31,11 +37,12 @@ class OrderedKeysApp(App[None]):
         self._is_acting = False
 
     async def on_event(self, event: events.Event) -> None:
-        """Queue keys and pasted text; pass all other events on to Textual at once."""
-        if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
+        """Queue keys and pasted text; pass all other events on to Textual at once, and the key that ends."""
+        if not isinstance(event, events.Key | events.Paste) or event.is_forwarded or _ends(event):
             await super().on_event(event)
             return
-        self._typed.append(event)
+        is_line_end = isinstance(event, events.Key) and event.key == LINE_END
+        self._typed.append(events.Key("enter", "\r") if is_line_end else event)
         if not self._is_acting:
             self._is_acting = True
             await self._go_on((self.screen, self.focused))
@@ -57,6 +64,10 @@ class OrderedKeysApp(App[None]):
         """Wait for messages that the key's action posted to the screen, and from there to the app."""
         await _have_read(before)
         self.call_later(self._go_on, before)
+
+
+def _ends(event: events.Key | events.Paste) -> bool:
+    return isinstance(event, events.Key) and event.key == AT_ONCE
 
 
 async def _have_read(receivers: Iterable[Widget | None]) -> None:

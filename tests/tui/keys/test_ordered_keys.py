@@ -1,5 +1,7 @@
 """Keys typed faster than they are acted on: each goes to what the ones before it have opened."""
 
+import asyncio
+
 import pytest
 from textual import events
 
@@ -72,3 +74,23 @@ async def test_the_palette_takes_what_is_typed_after_it():
     async with showing() as shown:
         await typed(shown, "ctrl+p", *"theme")
         assert shown.app.screen.query_one("CommandInput").value == "theme"
+
+
+async def test_the_key_that_ends_waits_for_none_before_it():
+    async with showing() as shown:
+        release = asyncio.Event()
+        shown.dashboard.call_later(release.wait)  # a screen that is stuck
+        for key in (*"j" * 40, "ctrl+q"):
+            shown.app.post_message(events.Key(key, None))
+        async with asyncio.timeout(10):
+            while not shown.app._ended:
+                await asyncio.sleep(0.01)
+        release.set()
+
+
+async def test_the_end_of_a_line_in_what_a_program_types_is_enter():
+    async with showing() as shown:
+        await typed(shown, "slash", *"gro", "ctrl+j", "colon", *"mercury", "ctrl+j")
+        assert shown.app.screen is shown.dashboard
+        assert shown.dashboard.focused is None
+        assert shown.dashboard.selected == "inception/mercury"
