@@ -32,18 +32,18 @@ ON_THE_WAY: Final = 50
 """Samples that a working store may have before it: they are committed within 100 ms, and are no news."""
 
 ADVICE_MS: Final = 60_000
-"""For so long advice is given in full; then a short mark is left of it, and the help says the rest."""
+"""How long advice is written in full (ms); then a short mark stays, which the help explains."""
 
 
 class StatusLine(OneLine):
-    """The line above the keys. What would stand there all day is said in full when it is new, and folds away then."""
+    """The line above the keys. Standing advice is written in full at first, later as a short mark."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
         self._said_at: dict[str, int] = {}
 
     def _is_new(self, advice: str, now: int) -> bool:
-        """Whether this advice was given first less than `ADVICE_MS` ago."""
+        """Whether this advice was first given less than `ADVICE_MS` ago."""
         return now - self._said_at.setdefault(advice, now) < ADVICE_MS
 
     def show(self, board: Dashboard, now: int) -> None:
@@ -65,7 +65,7 @@ class StatusLine(OneLine):
 
 
 def _takeover(link: EngineLink) -> list[LinePart]:
-    """That this screen's engine records now, in the place of another: until a person has seen it."""
+    """The notice that this screen's engine took over recording from another one, until a person puts it away."""
     if link.takeover is None:
         return []
     holder, _, _ = link.takeover.holder.partition(", since")  # when it began to record matters no more

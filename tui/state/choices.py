@@ -32,7 +32,7 @@ class Choices:
 
     @property
     def values(self) -> dict[Option, str]:
-        """All of them."""
+        """The value of every option."""
         return {option: self.value(option) for option in CHOICES}
 
     def keeps(self, option: Option, value: str) -> bool:

@@ -359,7 +359,6 @@ class FleetState:
             monitor=endpoint.monitor,
             served=None if sent is None else served(sent),
             last_at=None if sent is None else sent.started_at,
-            last_outcome=None if endpoint.last is None else endpoint.last.outcome,
             last_failure=endpoint.failures[-1].outcome if endpoint.failures else None,
             levels=signals.levels,
             headroom=None if tightest is None else tightest.headroom,

@@ -126,7 +126,6 @@ class EndpointView:
     why: str = ""
     served: str | None = None
     last_at: int | None = None
-    last_outcome: Outcome | None = None
     last_failure: Outcome | None = None
     levels: tuple[LimitLevel, ...] = ()
     headroom: float | None = None

@@ -58,7 +58,7 @@ class Plate(Widget, can_focus=False):
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """What it shows."""
+        """The rows it shows."""
         return self._rows
 
     def draw(self, rows: Sequence[Row], chosen: int | range | None = None) -> None:

@@ -169,8 +169,9 @@ def _marks(view: EndpointView, cells: Sequence[range], grid: TimeGrid, *, tall: 
         marks.update(_mark_where(figures.untrusted, cells, (HOLLOW, "limit")))
     if figures.hit_count:
         marks.update(_mark_where(figures.hits, cells, (HIT, "limit")))
-    if figures.failed_count or any(figures.down):
-        marks.update(_mark_where(figures.failed if tall else figures.down, cells, (FAILURE, "error")))
+    if tall and figures.failed_count:
+        marks.update(_mark_where(figures.failed, cells, (FAILURE, "error")))
+    if any(figures.down):
         marks.update(_mark_where(figures.down, cells, (FAILURE, "error")))
     values = shown(figures.ttft_ms, cells, max)
     hidden = {HOLLOW} if tall else {HOLLOW, HIT, FAILURE}
