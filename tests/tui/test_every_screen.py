@@ -3,8 +3,10 @@
 import pytest
 from textual._compositor import Compositor
 
+from tests.store.stores import fill
 from tests.tui import fabric
 from tests.tui.compare.comparing import comparing
+from tests.tui.dashboard.test_navigator import looking, press
 from tests.tui.endpoint.summaries import portrayed
 from tests.tui.looks import wrongs
 from tests.tui.race import races
@@ -81,6 +83,15 @@ async def test_the_dashboard(count, states, looks):
             await shown.press(*back.split())
             if shown.app.screen is not shown.dashboard:
                 await shown.press("escape")
+    assert not found, "\n".join(found)
+
+
+async def test_the_past(tmp_path):
+    fill(tmp_path / "history.db", fabric.day(hours=14, interval=600))
+    async with looking(tmp_path / "history.db") as shown:
+        await press(shown, "left_square_bracket")
+        assert "PAST" in shown.text
+        found = await looked_at(shown, "past", SOME)
     assert not found, "\n".join(found)
 
 

@@ -293,6 +293,7 @@ class RaceScreen(KeyedScreen[None]):
 
     def _list_read(self) -> None:
         self._list.fill(self._list_query.found or ())
+        self._redraw()  # the footer has the keys of a race that is listed
         if self._list_query.problem:
             self.notify(f"The races cannot be read: {self._list_query.problem}", severity="warning", markup=False)
 

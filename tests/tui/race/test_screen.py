@@ -456,6 +456,7 @@ async def test_kept_races_are_listed_and_one_is_replayed(fleet):
         assert numbers == ["2", "1"]
         assert "★ cerebras/gpt-oss-120b" in race.text
         assert "won 4 of 4)" in race.text  # the verdict is whole
+        assert "Enter replay" in race.lines[-1]
         await race.press("down", "enter")
         assert "REPLAY" in race.lines[0]
         assert race.screen.model.replay.race == replace(older, number=1)
