@@ -4,25 +4,13 @@ import pytest
 from textual.app import App
 from textual.color import Color
 
+from tests.tui.looks import contrast
 from tui.style.palette import SLOTS, endpoint_color
 from tui.style.themes import DARK, LIGHT, THEMES
 from tui.widgets.charts.plot import band_color, faded
 
 ROLES = ("primary", "secondary", "accent", "success", "warning", "error", "foreground")
 TEXTS = ("text-muted", "text-disabled", "footer-key-foreground")
-
-
-def luminance(color):
-    def linear(part):
-        return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
-
-    red, green, blue = (linear(part) for part in Color.parse(color).normalized)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one, other):
-    darker, lighter = sorted((luminance(one), luminance(other)))
-    return (lighter + 0.05) / (darker + 0.05)
 
 
 @pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
