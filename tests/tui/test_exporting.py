@@ -97,5 +97,6 @@ async def test_the_past_of_the_store_is_on_the_screen_before_the_engine_speaks(t
         await shown.app.workers.wait_for_complete()
         await shown.settle()
         assert "4,321" in shown.text
+        await shown.press("D")
         assert "Once upon" in shown.text
         assert "starting the engine" in shown.lines[0]
