@@ -22,7 +22,7 @@ STYLES: Final = ("figure", "label", "dim", "hint", "title", "success", "warning"
 
 
 class Plate(Widget, can_focus=False):
-    """Draws rows, cut at its edge. A click on one posts `Clicked`."""
+    """Draws rows; what is cut at its edge ends in "…". A click on one posts `Clicked`."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"plate--{name}" for name in STYLES}
     DEFAULT_CSS = """
@@ -80,7 +80,11 @@ class Plate(Widget, can_focus=False):
             return Strip.blank(width, self._style("blank"))
         over = Style(bgcolor=self._style("chosen").bgcolor) if y in self._chosen else Style()
         segments = [Segment(text, self._style(name) + over) for text, name in self._rows[y]]
-        return Strip(segments).adjust_cell_length(width, self._style("blank") + over)
+        strip = Strip(segments)
+        if strip.cell_length > width > 0 and strip.crop(width).text.strip():
+            ink = next(reversed(segments)).style
+            strip = Strip.join([strip.crop(0, width - 1), Strip([Segment("…", ink)], 1)])
+        return strip.adjust_cell_length(width, self._style("blank") + over)
 
     def notify_style_update(self) -> None:
         """A new theme: styles are looked up anew."""
