@@ -46,7 +46,7 @@ class CopyScreen(PickScreen[Copyable]):
     TITLE = "Copy"
     KEYS = COPY_KEYS
     BINDINGS: ClassVar[list[BindingType]] = [*COPY_KEYS.bindings]
-    DEFAULT_CSS = "CopyScreen #box { max-height: 11; }"
+    DEFAULT_CSS = "CopyScreen #box { max-width: 100%; max-height: 11; }"
 
     def __init__(self, offered: Sequence[Copyable], copy: Callable[[Copyable], None]) -> None:
         super().__init__()
