@@ -120,4 +120,5 @@ async def test_an_answer_without_chunks_is_held_back_unless_buffering_is_off(tmp
             samples = await probed(endpoint(port), tmp_path, count=9)
     assert {one["outcome"] for one in samples} == {"ok"}
     assert samples[-1]["buffered"] is buffered
-    assert (samples[-1]["ttft_ms"] == samples[-1]["e2e_ms"]) is buffered
+    last = samples[-1]  # what was held back comes at once, in one read or two
+    assert (last["ttft_ms"] > 0.95 * last["e2e_ms"]) is buffered
