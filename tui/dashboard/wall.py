@@ -26,9 +26,16 @@ class Wall(Sheet):
     Wall { height: 1fr; }
     """
 
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id)
+        self._said: object = None
+
     def show(self, board: Dashboard) -> None:
-        """Draw this dashboard."""
-        self.fill(lambda width, height: wall(board, width, height))
+        """Draw this dashboard, where it says anything else than the one drawn."""
+        said = minute(board.at), [(view.name, view.state, _words(view, board.at)) for view in board.endpoints]
+        if said != self._said:
+            self._said = said
+            self.fill(lambda width, height: wall(board, width, height))
 
 
 def wall(board: Dashboard, width: int, height: int) -> list[Row]:
@@ -68,7 +75,7 @@ def _body(board: Dashboard, width: int, room: int) -> list[Row]:
         return [(("No endpoint is shown: F goes back.", "hint"),)]
     troubled = [view for view in views if view.state != CALM]
     for large in dict.fromkeys((len(views), len(troubled))):
-        for scale in SCALES:
+        for scale in (one for one in SCALES if large * (big_height(one) + 1) <= room):
             blocks = [_block(view, board.at, width, scale) for view in views[:large]]
             left = room - sum(len(block) + 1 for block in blocks)
             if all(blocks) and left >= 0 and (rest := _well(views[large:], board.at, width, left)) is not None:
@@ -79,22 +86,21 @@ def _body(board: Dashboard, width: int, room: int) -> list[Row]:
 def _well(views: Sequence[EndpointView], at: int, width: int, room: int) -> list[Row] | None:
     """Those that are well: tiles as large as there is room for, else a list; None where even that is too long."""
     for scale in SCALES:
-        tiles = _tiles(views, at, width, scale)
-        if tiles and len(tiles) <= room:
+        if tiles := _tiles(views, at, width, room, scale):
             return tiles
     rows = _list(views, at, width)
     return rows if len(rows) <= room else None
 
 
-def _tiles(views: Sequence[EndpointView], at: int, width: int, scale: int) -> list[Row]:
-    """A tile for each endpoint: its name, and below it its words in large letters; nothing where none fits."""
+def _tiles(views: Sequence[EndpointView], at: int, width: int, room: int, scale: int) -> list[Row]:
+    """A tile for each endpoint: its name, and below it its words in large letters; nothing where not all fit."""
     if not views:
         return []
     column = max(max(2 + cell_len(view.name), big_width(_words(view, at), scale)) for view in views) + _GAP
     across = (width + _GAP) // column
-    if not across:
+    down = -(-len(views) // max(across, 1))
+    if not across or down * (big_height(scale) + 2) - 1 > room:
         return []
-    down = -(-len(views) // across)
     rows: list[Row] = []
     for first in range(down):
         line = views[first::down]

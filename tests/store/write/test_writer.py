@@ -54,7 +54,7 @@ async def test_a_sample_is_stored_with_its_answer(writer, store):
 
 
 async def test_a_store_opens_without_waiting_for_a_sample(writer, store):
-    assert writer.status().state == "opening"
+    assert writer.status().state in ("opening", "ok")  # its thread may have been quicker
     await until(lambda: writer.status().state == "ok")
     assert starts(store) == []
 
