@@ -70,7 +70,8 @@ def measured(store: Path, config: Path, rounds: int) -> dict[str, list[float]]:
     command = [sys.executable, "-m", "tui", "--config", str(config), "--window", "1y", "--attach", str(store)]
     times: dict[str, list[float]] = {name: [] for name in KEYS}
     heard = Heard()
-    with on_terminal(command, os.environ, SIZE, heard.hear) as terminal:
+    environment = {**os.environ, "XDG_STATE_HOME": str(store.parent)}  # what the keys change is kept, but not for us
+    with on_terminal(command, environment, SIZE, heard.hear) as terminal:
         time.sleep(GIVEN_UP_S)  # all of the year is read and drawn
         for _ in range(rounds):
             for name, key in KEYS.items():
