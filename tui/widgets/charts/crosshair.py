@@ -10,11 +10,12 @@ NO_CHART = "There is no chart to read here."
 
 
 class CrosshairKeys:
-    """The crosshair of a `KeyedScreen`: one instant, marked on all charts that are seen."""
+    """The crosshair of a `KeyedScreen`: one instant, marked on all charts that are shown."""
 
     @property
     def _charts(self: Any) -> Sequence["Chart"]:
-        return [one for one in self.query("Chart") if one.is_on_screen]
+        # not those that have been laid out by now: the footer is drawn before that
+        return [one for one in self.query("Chart") if all(node.display for node in one.ancestors_with_self[:-2])]
 
     @property
     def crosshair(self) -> int | None:
