@@ -72,13 +72,15 @@ def histogram_rows(title: str, sketch: Sketch, shares: Sequence[float], width: i
 
 
 def _axis(found: Histogram, marks: Sequence[tuple[str, float]]) -> Row:
-    line = ["─"] * len(found.counts)
-    for name, value in reversed(marks):
-        place = found.column(value)
+    """A rule with a mark at each quantile, and its name after the mark, or before it; nowhere in part."""
+    line, places = ["─"] * len(found.counts), [(name, found.column(value)) for name, value in marks]
+    for _, place in places:
         line[place] = "▲"
-        for offset, char in enumerate(name, start=1):
-            if place + offset < len(line) and line[place + offset] == "─":
-                line[place + offset] = char
+    for name, place in places:
+        for start in (place + 1, place - len(name)):
+            if start >= 0 and line[start : start + len(name)] == ["─"] * len(name):
+                line[start : start + len(name)] = name
+                break
     return (("".join(line), "label"),)
 
 
