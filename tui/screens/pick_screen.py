@@ -1,6 +1,6 @@
 """PickScreen: a box over the current screen with a filter and a list, from which one item is picked by key or mouse."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final, Generic, TypeVar
 
 from textual import events, on
@@ -103,9 +103,10 @@ class PickScreen(BoxScreen, Generic[Item]):
             self.cursor = self._first + event.row
             self.action_take()
 
-    def action_back(self) -> None:
-        """Drop the filter; where there is none, close."""
-        if self._query.value:
-            self._query.value = ""
-        else:
-            super().action_back()
+    def disabled_keys(self) -> Mapping[str, str]:
+        """Escape drops the filter where there is one, and else closes."""
+        return {"back": ""} if self._query.value else {"list.all": ""}
+
+    def action_drop(self) -> None:
+        """Drop the filter."""
+        self._query.value = ""
