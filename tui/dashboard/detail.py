@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from rich import get_console
 from rich.cells import cell_len
 from rich.text import Text
 from textual.app import ComposeResult
@@ -260,7 +261,7 @@ class Detail(Container):
         before = self._drawn.get(widget)
         if before != text:
             self._drawn[widget] = text
-            as_high = before is not None and _rows(before) == _rows(text) and widget is not self._answer  # which wraps
+            as_high = before is not None and _rows(before) == _rows(text)
             widget.update(text, layout=not as_high)
             widget.display = bool(text)
 
@@ -277,12 +278,14 @@ def said(
     """The words on an endpoint in at most ``room`` rows of ``width`` cells.
 
     Figures, lanes, limits with what served it, failures, answer; what there is no room for is left out, or shorter:
-    of the rows the figures have first claim, then one of failures, then lanes, then limits.
+    of the rows the figures have first claim, then one of failures, then two of the answer, which was asked for, then
+    lanes, then limits.
     """
     nothing = Text()
     if view is None:
         return nothing, nothing, nothing, nothing, nothing
-    left = max(room, 1)
+    of_answer = min(2, max(room - 2, 0)) if answer else 0
+    left = max(room - of_answer, 1)
     figures_text = _wrapped([*figures(sample), *median_ratios(view)], width, max(1, left // 2)) if sample else nothing
     left -= _rows(figures_text) + 1  # one of failures
     lanes = lanes_lines(view.figures.lanes, width) if left > len(view.figures.lanes) else []
@@ -292,9 +295,10 @@ def said(
     changes_text = _wrapped(changes(view), width, 1) if left > 0 else nothing
     left -= _rows(changes_text)
     failed = failures_text(failures, 1 + max(0, left if not answer else left // 2), view.attribution, at)
-    left -= _rows(failed) - 1
+    left += of_answer + 1 - _rows(failed)
     served = Text("\n", no_wrap=True, overflow="ellipsis").join(one for one in (limits_text, changes_text) if one)
-    told = Text(line(answer, width * left)) if answer and left > 0 else nothing
+    shown = line(answer, width * left) if left > 0 else ""
+    told = Text("\n").join(Text(shown).wrap(get_console(), width)[:left]) if shown else nothing
     return figures_text, Text("\n".join(lanes), no_wrap=True, overflow="ellipsis"), served, failed, told
 
 
