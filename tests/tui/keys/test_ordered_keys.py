@@ -1,12 +1,16 @@
 """Keys typed faster than they are acted on: each goes to what the ones before it have opened."""
 
 import asyncio
+from typing import ClassVar
 
 import pytest
 from textual import events
+from textual.screen import Screen
+from textual.widgets import Input
 
 from tests.tui import fabric
 from tests.tui.screen import quiet, showing
+from tui.keys.ordered_keys import OrderedKeysApp
 
 pytestmark = pytest.mark.slow
 
@@ -94,3 +98,34 @@ async def test_the_end_of_a_line_in_what_a_program_types_is_enter():
         assert shown.app.screen is shown.dashboard
         assert shown.dashboard.focused is None
         assert shown.dashboard.selected == "inception/mercury"
+
+
+class Slow(Screen):
+    """A screen that comes with one input focused, which hands the focus on to another."""
+
+    AUTO_FOCUS = "#first"
+
+    def compose(self):
+        yield Input(id="first")
+        yield Input(id="second")
+
+    def on_descendant_focus(self, event):
+        if event.widget.id == "first":
+            self.call_later(self.call_later, self.query_one("#second").focus)
+
+
+class Opening(OrderedKeysApp):
+    BINDINGS: ClassVar = [("o", "open"), ("b", "bell")]
+
+    def action_open(self):
+        self.push_screen(Slow())
+
+
+async def test_a_key_waits_until_the_focus_rests():
+    app = Opening()
+    async with app.run_test() as pilot:
+        for key in "ooboe":
+            app.post_message(events.Key(key, key))
+        await quiet(pilot)
+        assert app.screen.query_one("#second").value == "oboe"
+        assert len(app.screen_stack) == 2
