@@ -1,12 +1,13 @@
 """Prober: a real one of the ``llamacpp`` preset, configured by a file as a person would, and overheard."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from probes.config.load import load
+from probes.figures.timeline import ContentEvent
 from probes.measure.probe import Prober
 from probes.transport.base import Transport
 from probes.transport.factory import transport_to
@@ -53,3 +54,15 @@ async def probing(config: Path, body: Mapping[str, Any] | None = None, **changes
         yield Overheard(prober, connection, tap)
     finally:
         prober.close()
+
+
+def tokens_per_s(contents: Sequence[ContentEvent]) -> float:
+    """What the formula makes of an answer whose every event is one token.
+
+    The clock starts at the last event that came with the first one: on a busy machine one read, or several at once,
+    bring more than were decoded meanwhile (at 20,000 tokens a second).
+    """
+    begin = contents[0].at
+    rest = range(1, len(contents))
+    at_once = next(place for place in rest if place < (contents[place].at - begin) / 1e9 * 20_000)
+    return (len(contents) - at_once) / (contents[-1].at - contents[at_once - 1].at) * 1e9
