@@ -24,10 +24,10 @@ from tests.bench.hour import NOW, hour
 from tests.bench.year import fill_year
 from tui.app import InftopApp
 from tui.dashboard.screen import DashboardScreen
-from tui.launch import engine_argv, engine_environment
 from tui.race.screen import RaceScreen
 from tui.sources.attached import FollowingSource
 from tui.sources.child import ChildEngine
+from tui.sources.own_process import engine_argv, engine_environment
 from tui.sources.source import LiveSource, ScriptedSource
 from tui.sources.viewer import ReadOnlySource
 from tui.state.view_options import ScreenOptions, ViewOptions

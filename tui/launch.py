@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import probes
 from probes.config.file import find_config
 from probes.config.load import Config, load, race_prompts
 from probes.config.screen import Option
@@ -19,6 +18,7 @@ from probes.race.request import NamedPrompt, RaceRequest
 from probes.store.location import check_url, default_url, is_postgres, path_of
 from probes.store.problem import StoreProblem
 from probes.user_folders import from_home
+from tui.sources.own_process import engine_argv, engine_environment
 from tui.sources.source import HeldSource, LiveSource, Source
 from tui.state.choices import Choices
 from tui.state.state_file import read_state, state_file
@@ -174,25 +174,6 @@ def _read_only_source(url: str, configured: Iterable[EndpointFacts]) -> Source:
 def at_terminal() -> bool:
     """Whether there is a terminal to draw on and to read keys from."""
     return sys.stdin.isatty() and sys.stdout.isatty()
-
-
-def engine_argv(words: Iterable[str]) -> list[str]:
-    """The command line of ``python -m probes`` with these words, run by this interpreter."""
-    return [sys.executable, "-m", "probes", *words]
-
-
-def engine_environment(inherited: Mapping[str, str]) -> dict[str, str]:
-    """The environment in which that command imports our `probes` and no other.
-
-    Without it Python looks into the working directory first, and would run a package ``probes`` of any repository
-    there (PYTHONSAFEPATH forbids that). A checkout that is not installed is found by PYTHONPATH.
-    """
-    root = Path(probes.__file__).parent.parent
-    environment = {**inherited, "PYTHONSAFEPATH": "1"}
-    if root.name not in ("site-packages", "dist-packages"):
-        old = inherited.get("PYTHONPATH")
-        environment["PYTHONPATH"] = os.pathsep.join([str(root), *([old] if old else [])])
-    return environment
 
 
 def become(words: Sequence[str]) -> None:

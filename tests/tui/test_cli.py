@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 import probes
 from tui import cli, launch
 from tui.commands import app
+from tui.sources import own_process
 from tui.state.view_options import ViewOptions
 
 pytestmark = pytest.mark.slow
@@ -118,9 +119,9 @@ def test_every_command_is_there():
 
 def test_the_engine_is_found_in_a_checkout_and_in_an_installation(monkeypatch):
     monkeypatch.setattr(probes, "__file__", "/somewhere/site-packages/probes/__init__.py")
-    assert launch.engine_environment({"A": "1"}) == {"A": "1", "PYTHONSAFEPATH": "1"}
+    assert own_process.engine_environment({"A": "1"}) == {"A": "1", "PYTHONSAFEPATH": "1"}
     monkeypatch.setattr(probes, "__file__", "/a/checkout/probes/__init__.py")
-    assert launch.engine_environment({"PYTHONPATH": "/x"})["PYTHONPATH"] == "/a/checkout:/x"
+    assert own_process.engine_environment({"PYTHONPATH": "/x"})["PYTHONPATH"] == "/a/checkout:/x"
 
 
 def test_a_strangers_package_in_the_working_directory_is_not_run(tmp_path):
@@ -128,8 +129,8 @@ def test_a_strangers_package_in_the_working_directory_is_not_run(tmp_path):
     stranger.mkdir()
     for name in ("__init__", "__main__"):
         (stranger / f"{name}.py").write_text("print('stranger')")
-    environment = launch.engine_environment(os.environ)
-    argv = launch.engine_argv(["--version"])
+    environment = own_process.engine_environment(os.environ)
+    argv = own_process.engine_argv(["--version"])
     done = subprocess.run(argv, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.stdout.startswith("inftop ")
 
