@@ -20,6 +20,9 @@ OUTPUT_LIMIT: Final = 64 << 20
 
 _WORDS_LIMIT: Final = 1 << 16
 
+LAST_S: Final = 1.0
+"""How long the pipes of a killed process are waited for."""
+
 
 class CommandFailed(Exception):  # noqa: N818  # reads as what it says
     """A command of our own gave no answer; str says why in one plain line, without keys."""
@@ -57,9 +60,8 @@ class OwnCommands:
         except TimeoutError:
             raise CommandFailed(f"inftop {words[0]} gave no answer within {within_s:.0f} s") from None
         finally:
-            with contextlib.suppress(ProcessLookupError):
-                if process.returncode is None:
-                    process.kill()
+            if process.returncode is None:
+                await _end(process)
         found = _objects(written)
         if not found:
             raise CommandFailed(_why(words[0], said, process.returncode, secrets.values()))
@@ -75,6 +77,14 @@ async def _written(process: Process) -> tuple[bytes, str]:
     await process.wait()
     lines = [one for one in err.decode(errors="replace").splitlines() if one.strip()]
     return out, lines[-1] if lines else ""
+
+
+async def _end(process: Process) -> None:
+    """Kill a process, and wait until it and its pipes are gone; a grandchild may hold those a little longer."""
+    with contextlib.suppress(ProcessLookupError):
+        process.kill()
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(process.communicate(), LAST_S)
 
 
 async def _read(stream: asyncio.StreamReader, limit: int) -> bytes:
