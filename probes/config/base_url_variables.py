@@ -60,7 +60,7 @@ def _address(preset: Preset, name: str, value: str) -> str:
 
 
 def _ollama(preset: Preset, host: str) -> BaseUrlVariable | None:
-    """OLLAMA_HOST: ``host``, ``host:port`` or a URL; 0.0.0.0, where a server listens, is this machine (ollama's FAQ)."""
+    """OLLAMA_HOST: ``host``, ``host:port`` or a URL; 0.0.0.0, where a server listens, is this machine (its FAQ)."""
     if not host:
         return None
     has_scheme = "://" in host
